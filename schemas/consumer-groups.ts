@@ -1,0 +1,8 @@
+/** Consumer groups, without the installation's prefix. Each has an effect, so each reads from the beginning. */
+export const MATCHER_GROUP = 'matcher';
+export const RECORDER_GROUP = 'recorder';
+export const ITEMS_ARCHIVER_GROUP = 'items-archiver';
+export const REMOVALS_ARCHIVER_GROUP = 'removals-archiver';
+export const MATCHES_ARCHIVER_GROUP = 'matches-archiver';
+export const DELIVERIES_ARCHIVER_GROUP = 'deliveries-archiver';
+export const DELIVERER_GROUP = 'deliverer';

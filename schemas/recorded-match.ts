@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { itemContent, timestamp } from './forum-item.ts';
+
+export const deliveryStatus = z.enum(['none', 'pending', 'delivered', 'failed', 'skipped']);
+export type DeliveryStatus = z.infer<typeof deliveryStatus>;
+
+/**
+ * Value of monitor.matches: a match as it was first recorded. Key: monitor_id. A replay publishes the same value again,
+ * whatever became of the monitor since; only seq orders.
+ */
+export const recordedMatch = z.object({
+  v: z.literal(1),
+  match_id: z.string(),
+  monitor_id: z.string(),
+  seq: z.number().int().min(1),
+  matched_terms: z.array(z.string()).min(1),
+  suppressed: z.boolean(),
+  /** The delivery decision when the match was recorded: none (no webhook), pending, or skipped (over the daily cap). */
+  first_delivery: z.enum(['none', 'pending', 'skipped']),
+  entered_at: timestamp,
+  created_at: timestamp,
+  /** As the first matcher run saw it; a replay may carry a later one. For latency only. */
+  first_seen_at: timestamp,
+  item: itemContent,
+});
+
+export type RecordedMatch = z.infer<typeof recordedMatch>;

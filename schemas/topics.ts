@@ -1,0 +1,96 @@
+import type { z } from 'zod';
+import { candidate } from './candidate.ts';
+import { deliveryAttempt } from './delivery-attempt.ts';
+import { forumItem } from './forum-item.ts';
+import { forumRemoval } from './forum-removal.ts';
+import { recordedMatch } from './recorded-match.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const GIB = 1024 ** 3;
+
+export interface Topic<S extends z.ZodType = z.ZodType> {
+  /** Without the installation's prefix. */
+  name: string;
+  /** What the record key is; records of one key keep their order. */
+  key: string;
+  /** Changes only by the runbook: a start refuses a differing count. */
+  partitions: { cluster: number; embedded: number };
+  retentionMs: number;
+  /** Bound per partition, with the embedded broker only. */
+  embeddedRetentionBytes: number | undefined;
+  /** Version that producers write. Old versions stay readable as long as their examples are in examples/. */
+  version: number;
+  schema: S;
+}
+
+function topic<S extends z.ZodType>(declaration: Topic<S>): Topic<S> {
+  return declaration;
+}
+
+export const FORUM_POSTS = topic({
+  name: 'forum.posts',
+  key: 'thing_id',
+  partitions: { cluster: 12, embedded: 2 },
+  retentionMs: 72 * HOUR_MS,
+  embeddedRetentionBytes: 2 * GIB,
+  version: 1,
+  schema: forumItem,
+});
+
+export const FORUM_COMMENTS = topic({ ...FORUM_POSTS, name: 'forum.comments' });
+
+export const FORUM_REMOVALS = topic({
+  name: 'forum.removals',
+  key: 'thing_id',
+  partitions: { cluster: 12, embedded: 2 },
+  retentionMs: 30 * DAY_MS,
+  embeddedRetentionBytes: undefined,
+  version: 1,
+  schema: forumRemoval,
+});
+
+export const MONITOR_CANDIDATES = topic({
+  name: 'monitor.candidates',
+  key: 'monitor_id',
+  partitions: { cluster: 24, embedded: 4 },
+  retentionMs: 7 * DAY_MS,
+  embeddedRetentionBytes: undefined,
+  version: 1,
+  schema: candidate,
+});
+
+export const MONITOR_MATCHES = topic({
+  name: 'monitor.matches',
+  key: 'monitor_id',
+  partitions: { cluster: 24, embedded: 4 },
+  retentionMs: 7 * DAY_MS,
+  embeddedRetentionBytes: undefined,
+  version: 1,
+  schema: recordedMatch,
+});
+
+export const MONITOR_DELIVERIES = topic({
+  name: 'monitor.deliveries',
+  key: 'monitor_id',
+  partitions: { cluster: 12, embedded: 2 },
+  retentionMs: 7 * DAY_MS,
+  embeddedRetentionBytes: undefined,
+  version: 1,
+  schema: deliveryAttempt,
+});
+
+/** Every topic; each also has a `<name>.dead-letter` with one partition and 30 days. */
+export const TOPICS: readonly Topic[] = [
+  FORUM_POSTS,
+  FORUM_COMMENTS,
+  FORUM_REMOVALS,
+  MONITOR_CANDIDATES,
+  MONITOR_MATCHES,
+  MONITOR_DELIVERIES,
+];
+
+export const DEAD_LETTER_SUFFIX = '.dead-letter';
+export const DEAD_LETTER_RETENTION_MS = 30 * DAY_MS;
+/** A single record batch may be this large; the publisher stays far below. */
+export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;

@@ -1,0 +1,93 @@
+import pg from 'pg';
+import type { Pool, PoolClient } from 'pg';
+import type { Logger } from '../runtime/logger.ts';
+
+export type { Pool, PoolClient };
+
+export interface PoolOptions {
+  url: string;
+  /** Shown in pg_stat_activity. */
+  name: string;
+  logger: Logger;
+  /** Connections at most. */
+  max?: number;
+  /** A statement that runs longer is cancelled; default 30 s. */
+  statementTimeoutMs?: number;
+}
+
+const INT8_OID = 20;
+
+/**
+ * A pool whose int8 columns are JS numbers (an error above 2^53) and whose sessions run in UTC. A lost idle connection is
+ * logged, not thrown: the next query opens another.
+ */
+export function createPool(options: PoolOptions): Pool {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    application_name: options.name,
+    max: options.max ?? 10,
+    statement_timeout: options.statementTimeoutMs ?? 30_000,
+    connectionTimeoutMillis: 10_000,
+    idleTimeoutMillis: 30_000,
+    options: '-c timezone=UTC',
+    types: { getTypeParser: parserFor as typeof pg.types.getTypeParser },
+  });
+  pool.on('error', (error) => {
+    options.logger.warn({ err: error }, 'an idle Postgres connection was lost');
+  });
+  return pool;
+}
+
+function parserFor(oid: number, format?: 'text' | 'binary'): unknown {
+  if (oid === INT8_OID && format !== 'binary') return parseInt8;
+  return pg.types.getTypeParser(oid, format as 'text');
+}
+
+function parseInt8(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`int8 value ${text} does not fit a JS number`);
+  return value;
+}
+
+/** Runs `work` in one READ COMMITTED transaction: committed when it resolves, rolled back when it throws. */
+export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('BEGIN');
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    try {
+      await client.query('ROLLBACK');
+    } catch (rollbackError) {
+      broken = rollbackError as Error;
+    }
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+/** Anything that runs a statement: a pool, or the client of a transaction. */
+export type Queryable = Pick<PoolClient, 'query'>;
+
+const RETRYABLE_SQLSTATES = new Set([
+  '40001', // serialization_failure
+  '40P01', // deadlock_detected
+  '57P01', // admin_shutdown
+  '57P02', // crash_shutdown
+  '57P03', // cannot_connect_now
+  '53300', // too_many_connections
+]);
+
+/** True when Postgres is away, starting or asked for another try, so that the same work may succeed later. */
+export function isPostgresAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error ? String(error.code) : '';
+  if (RETRYABLE_SQLSTATES.has(code) || code.startsWith('08')) return true;
+  if (/^E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NOTFOUND)$/.test(code)) return true;
+  if (error instanceof AggregateError) return error.errors.some(isPostgresAway);
+  return /Connection terminated|connection timeout|timeout exceeded when trying to connect/i.test(error.message);
+}

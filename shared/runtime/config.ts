@@ -1,0 +1,161 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+
+/** The environment was refused; the message lists every fault at once. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+const CRAWL_SOURCE = /^(post-ids|comment-ids|listings|threads|replay:.+)$/;
+
+const port = z.coerce.number().int().min(0).max(65535);
+const flag = z.enum(['0', '1']).transform((value) => value === '1');
+const url = (...protocols: string[]) =>
+  z.string().refine((value) => URL.canParse(value) && protocols.includes(new URL(value).protocol.slice(0, -1)), {
+    message: `must be a URL that starts with ${protocols.map((p) => `${p}://`).join(' or ')}`,
+  });
+const list = (item: z.ZodString) =>
+  z
+    .string()
+    .transform((value) =>
+      value
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== ''),
+    )
+    .pipe(z.array(item));
+
+const ENVIRONMENT = z.object({
+  PORT: port.default(8080),
+  HOST: z.string().min(1).default('127.0.0.1'),
+  METRICS_PORT: port.optional(),
+  BASE_URL: url('http', 'https').optional(),
+  APP_URL: url('http', 'https').optional(),
+  DASHBOARD_URL: url('http', 'https').optional(),
+  TRUST_PROXY: z.string().optional(),
+  DATA_DIR: z.string().min(1).default('.data'),
+  KAFKA_BROKERS: list(
+    z.string().regex(/^(kafka:\/\/)?[^:/\s]+:\d+$/, 'must be host:port, separated by commas'),
+  ).optional(),
+  DATABASE_URL: url('postgres', 'postgresql').optional(),
+  CLICKHOUSE_URL: url('http', 'https').optional(),
+  KAFKA_TOPIC_PREFIX: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{0,100}$/, 'may hold letters, digits, dots, dashes and underscores')
+    .default(''),
+  SECRET_KEY: z.string().min(32, 'must have at least 32 characters').optional(),
+  UPSTREAM_CLIENTS: list(z.string().regex(/^[^:]+:.+$/, 'must be id:secret, separated by commas')).optional(),
+  UPSTREAM_URL: url('http', 'https').default('https://oauth.reddit.com'),
+  UPSTREAM_TOKEN_URL: url('http', 'https').default('https://www.reddit.com/api/v1/access_token'),
+  UPSTREAM_SITE_URL: url('http', 'https').default('https://www.reddit.com'),
+  UPSTREAM_USER_AGENT: z.string().min(1).default('server:forum-monitor:0.1.0 (by /u/forum-monitor)'),
+  CRAWL_SOURCES: list(
+    z.string().regex(CRAWL_SOURCE, 'may name post-ids, comment-ids, listings, threads and replay:FILE'),
+  ).default(['post-ids', 'listings']),
+  SIMULATOR_RATE: z.coerce.number().min(0).max(20_000).default(20),
+  WEBHOOK_ALLOW_PRIVATE: flag.default(false),
+  WEBHOOK_EGRESS_PROXY: url('http').optional(),
+  SMTP_URL: url('smtp', 'smtps').optional(),
+  MAIL_FROM: z.string().min(3).optional(),
+  SIGNUP_DNS_CHECK: flag.default(true),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  FORUM_EMBEDDED: list(z.string()).default([]),
+});
+
+/** Everything the environment says, parsed once. Nothing else reads the environment. */
+export interface Config {
+  http: {
+    port: number;
+    host: string;
+    /** undefined: 9464 for a full start, a free port for a joining one. */
+    metricsPort: number | undefined;
+    baseUrl: string;
+    appUrl: string;
+    dashboardUrl: string;
+    trustProxy: string | undefined;
+  };
+  /** Absolute path. */
+  dataDir: string;
+  kafka: {
+    /** host:port each; undefined: embedded. */
+    brokers: string[] | undefined;
+    topicPrefix: string;
+  };
+  postgresUrl: string | undefined;
+  clickhouseUrl: string | undefined;
+  /** Which engines are embedded ones of this installation; set by the parent process for its children. */
+  embedded: { kafka: boolean; postgres: boolean; clickhouse: boolean };
+  secretKey: string | undefined;
+  upstream: {
+    /** undefined: the simulator. */
+    clients: { id: string; secret: string }[] | undefined;
+    url: string;
+    tokenUrl: string;
+    siteUrl: string;
+    userAgent: string;
+  };
+  crawlSources: string[];
+  simulatorRate: number;
+  webhooks: { allowPrivate: boolean; egressProxy: string | undefined };
+  logLevel: string;
+}
+
+/**
+ * Parses an environment. Empty values count as unset, except CRAWL_SOURCES, where empty means no crawling.
+ *
+ * @throws ConfigError that names every faulty variable, one a line.
+ */
+export function loadConfig(env: Record<string, string | undefined>): Config {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([name, value]) => value !== undefined && (value !== '' || name === 'CRAWL_SOURCES')),
+  );
+  const parsed = ENVIRONMENT.safeParse(given);
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map((issue) => `  ${String(issue.path[0])}: ${issue.message}`);
+    throw new ConfigError(`The environment has ${faults.length === 1 ? 'a fault' : 'faults'}:\n${faults.join('\n')}`);
+  }
+  return toConfig(parsed.data);
+}
+
+function toConfig(e: z.infer<typeof ENVIRONMENT>): Config {
+  const local = `http://localhost:${e.PORT}`;
+  const bare = (value: string) => value.replace(/\/+$/, '');
+  return {
+    http: {
+      port: e.PORT,
+      host: e.HOST,
+      metricsPort: e.METRICS_PORT,
+      baseUrl: bare(e.BASE_URL ?? local),
+      appUrl: bare(e.APP_URL ?? local),
+      dashboardUrl: bare(e.DASHBOARD_URL ?? local),
+      trustProxy: e.TRUST_PROXY,
+    },
+    dataDir: resolve(e.DATA_DIR),
+    kafka: {
+      brokers: e.KAFKA_BROKERS?.map((broker) => broker.replace('kafka://', '')),
+      topicPrefix: e.KAFKA_TOPIC_PREFIX,
+    },
+    postgresUrl: e.DATABASE_URL,
+    clickhouseUrl: e.CLICKHOUSE_URL,
+    embedded: {
+      kafka: e.FORUM_EMBEDDED.includes('kafka'),
+      postgres: e.FORUM_EMBEDDED.includes('postgres'),
+      clickhouse: e.FORUM_EMBEDDED.includes('clickhouse'),
+    },
+    secretKey: e.SECRET_KEY,
+    upstream: {
+      clients: e.UPSTREAM_CLIENTS?.map((client) => {
+        const colon = client.indexOf(':');
+        return { id: client.slice(0, colon), secret: client.slice(colon + 1) };
+      }),
+      url: bare(e.UPSTREAM_URL),
+      tokenUrl: e.UPSTREAM_TOKEN_URL,
+      siteUrl: bare(e.UPSTREAM_SITE_URL),
+      userAgent: e.UPSTREAM_USER_AGENT,
+    },
+    crawlSources: e.CRAWL_SOURCES,
+    simulatorRate: e.SIMULATOR_RATE,
+    webhooks: { allowPrivate: e.WEBHOOK_ALLOW_PRIVATE, egressProxy: e.WEBHOOK_EGRESS_PROXY },
+    logLevel: e.LOG_LEVEL,
+  };
+}

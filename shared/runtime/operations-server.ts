@@ -1,0 +1,41 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Running } from './lifecycle.ts';
+import type { Metrics } from './metrics.ts';
+
+export interface OperationsServer extends Running {
+  /** http://127.0.0.1:PORT of the server that serves /metrics. */
+  url: string;
+}
+
+/**
+ * Serves GET /metrics in Prometheus' text format, on loopback only.
+ *
+ * @param port 0 takes a free one
+ * @throws the server's error when the port is taken
+ */
+export async function startOperationsServer(metrics: Metrics, port: number): Promise<OperationsServer> {
+  const server = createServer((request, response) => {
+    if (request.url?.split('?')[0] !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    metrics.registry.metrics().then(
+      (text) => response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  const { port: bound } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${bound}`,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,66 @@
+/**
+ * `npm test`: runs vitest and ends with the line `N passed, M failed`. Arguments go to vitest, for instance
+ * `npm test -- --project unit` or `npm test -- test/unit/config.test.ts`.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+interface Report {
+  numPassedTests: number;
+  numFailedTests: number;
+  numPendingTests: number;
+  numTotalTests: number;
+  success: boolean;
+  testResults: { name: string; status: string; assertionResults: unknown[] }[];
+}
+
+/** The docker command may be installed without an engine behind it: ask the socket. */
+function dockerAnswers(): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(process.env.DOCKER_HOST?.replace('unix://', '') ?? '/var/run/docker.sock');
+    socket.once('connect', () => {
+      socket.end();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+async function main(): Promise<number> {
+  if (process.env.TEST_ENGINES === 'containers' && !(await dockerAnswers())) {
+    console.error('TEST_ENGINES=containers needs a running Docker engine; none answers here.');
+    return 1;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'forum-test-report-'));
+  const output = join(folder, 'report.json');
+  const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${output}`];
+  const run = spawnSync(process.execPath, [vitest, 'run', ...reporters, ...process.argv.slice(2)], {
+    stdio: 'inherit',
+  });
+  let report: Report | undefined;
+  try {
+    report = JSON.parse(readFileSync(output, 'utf8')) as Report;
+  } catch {
+    console.error('The test runner left no report.');
+  }
+  rmSync(folder, { recursive: true, force: true });
+  if (!report) {
+    console.log('0 passed, 1 failed');
+    return 1;
+  }
+  // A file that could not be loaded holds no tests, yet it failed.
+  const brokenFiles = report.testResults.filter(
+    (file) => file.status === 'failed' && file.assertionResults.length === 0,
+  );
+  const failed = report.numFailedTests + brokenFiles.length + (run.status !== 0 && report.success ? 1 : 0);
+  const skipped = report.numPendingTests > 0 ? `, ${report.numPendingTests} skipped` : '';
+  console.log(`${report.numPassedTests} passed, ${failed} failed${skipped}`);
+  return run.status === 0 && failed === 0 && report.numPassedTests > 0 ? 0 : 1;
+}
+
+process.exit(await main());
