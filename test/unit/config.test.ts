@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { ConfigError, loadConfig } from '../../shared/runtime/config.ts';
+
+describe('loadConfig', () => {
+  test('an empty environment is complete', () => {
+    const config = loadConfig({});
+    expect(config.http).toMatchObject({ port: 8080, host: '127.0.0.1', baseUrl: 'http://localhost:8080' });
+    expect(config.crawlSources).toEqual(['post-ids', 'listings']);
+    expect(config.upstream.clients).toBeUndefined();
+    expect(config.kafka).toEqual({ brokers: undefined, topicPrefix: '' });
+    expect(config.webhooks.allowPrivate).toBe(false);
+  });
+
+  test('all faults are named in one message', () => {
+    const broken = {
+      PORT: '70000',
+      DATABASE_URL: 'mysql://x',
+      KAFKA_BROKERS: 'nowhere',
+      LOG_LEVEL: 'loud',
+      SECRET_KEY: 'short',
+    };
+    expect(() => loadConfig(broken)).toThrow(ConfigError);
+    const message = (() => {
+      try {
+        loadConfig(broken);
+        return '';
+      } catch (error) {
+        return (error as Error).message;
+      }
+    })();
+    for (const name of Object.keys(broken)) expect(message).toContain(name);
+  });
+
+  test('values are never repeated in the message: they may be secrets', () => {
+    expect(() => loadConfig({ SECRET_KEY: 'hunter2' })).toThrow(/SECRET_KEY/);
+    expect(() => loadConfig({ SECRET_KEY: 'hunter2' })).not.toThrow(/hunter2/);
+  });
+
+  test.each<[string, string[]]>([
+    ['', []],
+    ['listings', ['listings']],
+    ['replay:/tmp/a.jsonl.zst, listings', ['replay:/tmp/a.jsonl.zst', 'listings']],
+  ])('CRAWL_SOURCES=%j', (value, sources) => {
+    expect(loadConfig({ CRAWL_SOURCES: value }).crawlSources).toEqual(sources);
+  });
+
+  test('empty values count as unset', () => {
+    expect(loadConfig({ DATABASE_URL: '', UPSTREAM_CLIENTS: '', PORT: '' })).toEqual(loadConfig({}));
+  });
+
+  test('a client secret may hold colons', () => {
+    expect(loadConfig({ UPSTREAM_CLIENTS: 'a:b:c,d:e' }).upstream.clients).toEqual([
+      { id: 'a', secret: 'b:c' },
+      { id: 'd', secret: 'e' },
+    ]);
+  });
+
+  test('trailing slashes of public addresses are dropped', () => {
+    expect(loadConfig({ BASE_URL: 'https://api.example.com/' }).http.baseUrl).toBe('https://api.example.com');
+  });
+});
