@@ -1,7 +1,7 @@
 -- Things as first seen (ver 1), or blanked because they were removed (ver 2). Rows are written again when a batch is
 -- repeated; FINAL keeps the highest version. Partitioned and expired by arrival, not by created_utc: a replayed dump is as
 -- new as the day it came in.
-CREATE TABLE items
+CREATE TABLE IF NOT EXISTS items
 (
     thing_id String,
     kind Enum8('post' = 1, 'comment' = 2),
@@ -27,7 +27,7 @@ ORDER BY thing_id
 TTL toDateTime(first_seen_at) + INTERVAL 30 DAY;
 
 -- Matches hold no title, body or author: those live in items, in one place, where a removal reaches them.
-CREATE TABLE matches
+CREATE TABLE IF NOT EXISTS matches
 (
     monitor_id String,
     seq UInt64,
@@ -48,7 +48,7 @@ PARTITION BY toYYYYMMDD(created_at)
 ORDER BY (monitor_id, seq)
 TTL toDateTime(created_at) + INTERVAL 30 DAY;
 
-CREATE TABLE delivery_attempts
+CREATE TABLE IF NOT EXISTS delivery_attempts
 (
     monitor_id String,
     seq UInt64,

@@ -41,7 +41,7 @@ async function chooseEngines(): Promise<EngineSet> {
 
 async function startEmbedded(): Promise<EngineSet> {
   const dataDir = mkdtempSync(join(tmpdir(), 'forum-test-engines-'));
-  const engines = await startEngines({ dataDir, progress: (line) => console.log(line) });
+  const engines = await startEngines({ dataDir, env: process.env, progress: (line) => console.log(line) });
   return {
     kafkaBrokers: engines.urls.kafka.replace('kafka://', ''),
     postgresUrl: engines.urls.postgres,

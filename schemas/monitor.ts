@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { timestamp } from './forum-item.ts';
+
+export const webhookKind = z.enum(['generic', 'slack', 'discord']);
+export type WebhookKind = z.infer<typeof webhookKind>;
+
+export const monitorStatus = z.enum(['active', 'paused', 'paused_balance', 'deleted']);
+export type MonitorStatus = z.infer<typeof monitorStatus>;
+
+/** A monitor as the API shows it. */
+export const monitor = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  keywords: z.array(z.string()),
+  exclude: z.array(z.string()),
+  /** Without r/, as the user wrote them; empty: everywhere. */
+  subreddits: z.array(z.string()),
+  include_posts: z.boolean(),
+  include_comments: z.boolean(),
+  nsfw: z.boolean(),
+  webhook_url: z.string().nullable(),
+  webhook_kind: webhookKind.nullable(),
+  status: monitorStatus,
+  webhook_failing: z.boolean(),
+  next_charge_at: timestamp,
+  last_match_at: timestamp.nullable(),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+export type Monitor = z.infer<typeof monitor>;
+
+export const monitorStats = z.strictObject({
+  /** Since 00:00 UTC; suppressed ones are counted apart. */
+  matches_today: z.number().int().min(0),
+  suppressed_today: z.number().int().min(0),
+  /** Today and the six days before. */
+  matches_7d: z.number().int().min(0),
+  /** Deliveries given up in the last 24 hours. */
+  delivery_failures_24h: z.number().int().min(0),
+  last_match_at: timestamp.nullable(),
+});
+
+const LONGEST_NAME = 200;
+
+/** A database cannot hold NUL, and half of a surrogate pair would come back as another character. */
+const storable = z
+  .string()
+  .refine((text) => !text.includes('\0') && text.isWellFormed(), 'holds a NUL or half of a surrogate pair');
+
+const name = storable
+  .trim()
+  .min(1, 'must not be empty')
+  .max(LONGEST_NAME, `must have at most ${LONGEST_NAME} characters`)
+  .regex(/^\P{Cc}*$/u, 'must not hold control characters');
+
+const terms = z.array(storable);
+
+/** Body of POST /v1/monitors. Shapes only: what a term, a community or a webhook may be is decided by the service. */
+export const createMonitorBody = z.strictObject({
+  name,
+  keywords: terms,
+  exclude: terms.default([]),
+  subreddits: terms.default([]),
+  posts: z.boolean().default(true),
+  comments: z.boolean().default(true),
+  nsfw: z.boolean().default(false),
+  webhook_url: storable.optional(),
+  webhook_kind: webhookKind.optional(),
+});
+
+/** Body of PATCH /v1/monitors/{id}: what is absent stays; null, or an empty URL, removes the webhook. */
+export const patchMonitorBody = z.strictObject({
+  name: name.optional(),
+  keywords: terms.optional(),
+  exclude: terms.optional(),
+  subreddits: terms.optional(),
+  posts: z.boolean().optional(),
+  comments: z.boolean().optional(),
+  nsfw: z.boolean().optional(),
+  webhook_url: storable.nullable().optional(),
+  webhook_kind: webhookKind.nullable().optional(),
+});

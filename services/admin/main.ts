@@ -1,0 +1,7 @@
+/** Administers a running installation: `npm run --silent admin -- --help`. */
+import { runAdmin } from './run-admin.ts';
+
+process.exitCode = await runAdmin(process.argv.slice(2), process.env, {
+  out: (line) => console.log(line),
+  err: (line) => console.error(line),
+});

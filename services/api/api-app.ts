@@ -1,0 +1,85 @@
+import express from 'express';
+import type { Express, Request, RequestHandler } from 'express';
+import helmet from 'helmet';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { accountRoutes } from './account-routes.ts';
+import { ApiError } from './api-error.ts';
+import { authenticate } from './authentication.ts';
+import type { Caller } from './authentication.ts';
+import { createErrorHandler } from './error-handler.ts';
+import { createHealthRouter } from './health-router.ts';
+import type { Readiness } from './health-router.ts';
+import { monitorRoutes } from './monitor-routes.ts';
+import type { MonitorService } from './monitor-service.ts';
+import { createRequestLog } from './request-log.ts';
+import { createRouter, setCreditsRemaining } from './route.ts';
+
+export interface ApiAppOptions extends MonitorService {
+  logger: Logger;
+  metrics: Metrics;
+  /** Express's own syntax; undefined: the peer is the client. */
+  trustProxy: string | undefined;
+  ready: () => Promise<Readiness>;
+}
+
+/** Everything over HTTP but the listening. */
+export function createApiApp(options: ApiAppOptions): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  // An answer's state is in Postgres: comparing hashes of bodies would save nothing.
+  app.disable('etag');
+  if (options.trustProxy !== undefined) app.set('trust proxy', trustProxySetting(options.trustProxy));
+
+  app.use(createRequestLog(options.logger), measure(options.metrics), helmet());
+  app.use(createHealthRouter(options.ready));
+
+  const callers = new WeakMap<Request, Caller>();
+  app.use('/v1', async (request, response, next) => {
+    const caller = await authenticate(options.pool, request.headers);
+    callers.set(request, caller);
+    setCreditsRemaining(response, caller.balance);
+    response.set('Cache-Control', 'no-store');
+    if (request.accepts('application/json') === false) {
+      throw new ApiError('not_acceptable', 'Accept: must allow application/json.');
+    }
+    next();
+  });
+  app.use(createRouter([...monitorRoutes(options), ...accountRoutes(options.pool)], callerOf(callers)));
+  app.use((request) => {
+    throw new ApiError('not_found', `There is no route ${request.method} ${request.path.slice(0, 200)}.`);
+  });
+  app.use(createErrorHandler(options.logger));
+  return app;
+}
+
+function callerOf(callers: WeakMap<Request, Caller>): (request: Request) => Caller {
+  return (request) => {
+    const caller = callers.get(request);
+    if (!caller) throw new Error('a route of /v1 was reached without authentication');
+    return caller;
+  };
+}
+
+function measure(metrics: Metrics): RequestHandler {
+  return (request, response, next) => {
+    const begun = performance.now();
+    response.once('close', () => {
+      const route = routePattern(request);
+      metrics.httpRequests.inc({ method: request.method, route, status: String(response.statusCode) });
+      metrics.httpSeconds.observe({ method: request.method, route }, (performance.now() - begun) / 1000);
+    });
+    next();
+  };
+}
+
+/** A label must have few values: the pattern, never the path. Refused before they reach a route, requests have none. */
+function routePattern(request: Request): string {
+  const route = request.route as { path?: unknown } | undefined;
+  return typeof route?.path === 'string' ? route.path : 'none';
+}
+
+function trustProxySetting(text: string): boolean | number | string {
+  if (text === 'true' || text === 'false') return text === 'true';
+  return /^\d+$/.test(text) ? Number(text) : text;
+}

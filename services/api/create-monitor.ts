@@ -1,0 +1,93 @@
+import { createMonitorBody } from '../../schemas/monitor.ts';
+import type { Monitor } from '../../schemas/monitor.ts';
+import { MONITOR_PERIOD_CREDITS, periodReference } from '../../shared/domain/credits.ts';
+import { newMonitorId } from '../../shared/domain/identifiers.ts';
+import { planOf } from '../../shared/domain/plans.ts';
+import { newWebhookSecret } from '../../shared/domain/webhook-secret.ts';
+import { inTransaction } from '../../shared/postgres/pool.ts';
+import type { Queryable } from '../../shared/postgres/pool.ts';
+import { lockAccount } from '../../shared/stores/accounts.ts';
+import { charge } from '../../shared/stores/ledger.ts';
+import { announceMonitorChange, countMonitors, insertMonitor, readMonitor } from '../../shared/stores/monitors.ts';
+import type { MonitorSettings } from '../../shared/stores/monitors.ts';
+import { ApiError } from './api-error.ts';
+import { invalidRequest, parseRequest, refuseFaults } from './invalid-request.ts';
+import { monitorResource } from './monitor-resource.ts';
+import type { MonitorService } from './monitor-service.ts';
+import { checkRuleTerms } from './rule-terms.ts';
+import { changedWebhook, checkWebhookUrl } from './webhook-choice.ts';
+
+/** Period 1 begins with the monitor; resume and renewal count on. */
+const FIRST_PERIOD = 1;
+
+export interface CreatedMonitor {
+  monitor: Monitor;
+  /** Shown this once. */
+  webhookSecret: string;
+  /** Of the account, afterwards. */
+  balance: number;
+}
+
+/**
+ * Creates a running monitor and charges its first day, both or neither.
+ *
+ * @throws ApiError invalid_request, monitor_limit_reached, insufficient_credits; nothing is kept then
+ */
+export async function createMonitor(
+  service: MonitorService,
+  accountId: string,
+  body: unknown,
+): Promise<CreatedMonitor> {
+  const settings = await checkedSettings(service, body);
+  const id = newMonitorId();
+  const webhookSecret = newWebhookSecret();
+  const sealedSecret = service.secretBox.seal(webhookSecret, id);
+  return inTransaction(service.pool, async (client) => {
+    // The account's lock first: creates of one account take turns, so the count is exact and active_since is later than it.
+    await refuseBeyondLimit(client, accountId);
+    const balance = await payFirstPeriod(client, accountId, id);
+    await insertMonitor(client, { ...settings, id, accountId, sealedSecret });
+    await announceMonitorChange(client, id);
+    const stored = await readMonitor(client, accountId, id);
+    if (!stored) throw new Error(`monitor ${id} is not there after its insert`);
+    return { monitor: monitorResource(stored), webhookSecret, balance };
+  });
+}
+
+async function checkedSettings(service: MonitorService, body: unknown): Promise<MonitorSettings> {
+  const { name, posts, comments, nsfw, ...given } = parseRequest(
+    createMonitorBody,
+    body === undefined ? {} : body,
+    'body',
+  );
+  const { terms, faults } = checkRuleTerms(given);
+  if (given.webhook_url === '') faults.push({ field: 'webhook_url', message: 'must not be empty' });
+  refuseFaults([...faults, ...(await checkWebhookUrl(given.webhook_url, service.webhooks))]);
+  const changed = changedWebhook({ webhook_url: null, webhook_kind: null }, given);
+  if ('fault' in changed) throw invalidRequest([changed.fault]);
+  const { keywords = [], exclude = [], subreddits = [] } = terms;
+  return { name, keywords, exclude, subreddits, posts, comments, nsfw, ...changed.webhook };
+}
+
+async function refuseBeyondLimit(db: Queryable, accountId: string): Promise<void> {
+  const account = await lockAccount(db, accountId);
+  if (account?.status !== 'active') throw new ApiError('unauthorized', 'The account is not active any more.');
+  const limit = planOf(account.pack).monitors;
+  const used = await countMonitors(db, accountId);
+  if (used < limit) return;
+  const message = `The account has ${used} of the ${limit} monitors it may have; delete one, or buy a larger pack.`;
+  throw new ApiError('monitor_limit_reached', message);
+}
+
+async function payFirstPeriod(db: Queryable, accountId: string, monitorId: string): Promise<number> {
+  const balance = await charge(db, {
+    accountId,
+    kind: 'monitor_create',
+    credits: MONITOR_PERIOD_CREDITS,
+    reference: periodReference(monitorId, FIRST_PERIOD),
+  });
+  if (balance === undefined) {
+    throw new ApiError('insufficient_credits', `Creating a monitor costs ${MONITOR_PERIOD_CREDITS} credits.`);
+  }
+  return balance;
+}

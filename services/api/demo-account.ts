@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { inTransaction } from '../../shared/postgres/pool.ts';
+import type { Pool } from '../../shared/postgres/pool.ts';
+import { findAccount, lockAccount } from '../../shared/stores/accounts.ts';
+import { issueApiKey, revokeApiKeys } from '../../shared/stores/api-keys.ts';
+import { openAccount } from '../../shared/stores/open-account.ts';
+import { authenticate } from './authentication.ts';
+import { ApiError } from './api-error.ts';
+
+const EMAIL = 'demo@localhost';
+const KEY_NAME = 'demo';
+const KEY_FILE = 'demo-key';
+
+export interface DemoAccount {
+  apiKey: string;
+  /** Absolute; mode 0600. */
+  keyFile: string;
+}
+
+/**
+ * The account that a newcomer tries the service with: the $79 plan and 70,000 credits, given once in the database's life. Its
+ * key lies in a file of the data directory; where that is lost or does not work any more, the old key is revoked and a new
+ * one issued. For installations with embedded engines only: a key on disk has no place beside a real database.
+ */
+export async function ensureDemoAccount(pool: Pool, options: { dataDir: string }): Promise<DemoAccount> {
+  const keyFile = join(options.dataDir, KEY_FILE);
+  const kept = await readKey(keyFile);
+  if (kept !== undefined && (await works(pool, kept))) return { apiKey: kept, keyFile };
+  // A crash before the file is written leaves a key that nobody knows; the next start revokes it here.
+  const apiKey = await issueDemoKey(pool);
+  await keepKey(keyFile, apiKey);
+  return { apiKey, keyFile };
+}
+
+async function readKey(keyFile: string): Promise<string | undefined> {
+  try {
+    return (await readFile(keyFile, 'utf8')).trim();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function works(pool: Pool, apiKey: string): Promise<boolean> {
+  try {
+    await authenticate(pool, { 'x-api-key': apiKey });
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'unauthorized') return false;
+    throw error;
+  }
+}
+
+function issueDemoKey(pool: Pool): Promise<string> {
+  return inTransaction(pool, async (client) => {
+    const opened = await openAccount(client, { email: EMAIL, credits: 70_000, pack: 79, keyName: KEY_NAME });
+    if (opened) return opened.apiKey;
+    const account = await findAccount(client, EMAIL);
+    if (!account) throw new Error('the demo account was removed while its key was being made');
+    await lockAccount(client, account.id);
+    await revokeApiKeys(client, account.id, KEY_NAME);
+    return issueApiKey(client, account.id, KEY_NAME);
+  });
+}
+
+/** In one step, so that a reader never finds half a key. */
+async function keepKey(keyFile: string, apiKey: string): Promise<void> {
+  const draft = `${keyFile}.${randomUUID()}`;
+  await writeFile(draft, `${apiKey}\n`, { mode: 0o600 });
+  await rename(draft, keyFile);
+}

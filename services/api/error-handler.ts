@@ -1,0 +1,36 @@
+import type { ErrorRequestHandler } from 'express';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { ApiError } from './api-error.ts';
+
+/**
+ * Turns whatever a request threw into the envelope. What is not the client's doing is logged whole and answered with the
+ * request id alone: no message, no stack.
+ */
+export function createErrorHandler(logger: Logger): ErrorRequestHandler {
+  return (error: unknown, _request, response, next) => {
+    const known = error instanceof ApiError ? error : frameworkError(error);
+    const requestId = String(response.getHeader('X-Request-Id'));
+    if (known === undefined) logger.error({ err: error, requestId }, 'a request failed');
+    if (response.headersSent) {
+      // The status is out: all that can be said is that the answer broke off.
+      next(error);
+      return;
+    }
+    const refusal = known ?? new ApiError('internal_error', `Something broke on our side (request ${requestId}).`);
+    response.set(refusal.headers);
+    if (refusal.retryAfter !== undefined) response.set('Retry-After', String(refusal.retryAfter));
+    response.status(refusal.status).json(refusal.envelope);
+  };
+}
+
+/** Errors that Express and its body parser throw about what the client sent; undefined: not the client's doing. */
+function frameworkError(error: unknown): ApiError | undefined {
+  if (!(error instanceof Error) || !('status' in error)) return undefined;
+  if (error.status === 413) return new ApiError('payload_too_large', 'body: must have at most 64 KiB.');
+  if (error.status === 415) {
+    return new ApiError('unsupported_media_type', 'body: its character set or compression is not supported.');
+  }
+  if (error instanceof URIError) return new ApiError('not_found', 'The path is not valid percent-encoding.');
+  if (error.status === 400) return new ApiError('invalid_request', 'body: must be complete and valid JSON.');
+  return undefined;
+}

@@ -1,0 +1,69 @@
+import type { z } from 'zod';
+import { ApiError } from './api-error.ts';
+
+/** One thing that is wrong with a request. */
+export interface Fault {
+  /** As the client knows it: `limit`, `keywords[2]`. */
+  field: string;
+  message: string;
+}
+
+const MOST_FAULTS_NAMED = 5;
+
+/** 400 that names every fault, each beginning with its field; a request full of them gets the first few. */
+export function invalidRequest(faults: readonly Fault[]): ApiError {
+  const named = faults.slice(0, MOST_FAULTS_NAMED).map(({ field, message }) => `${field}: ${message}`);
+  const more = faults.length - named.length;
+  return new ApiError('invalid_request', named.join('; ') + (more > 0 ? `; and ${more} more` : ''));
+}
+
+/** @throws ApiError invalid_request when there are any faults */
+export function refuseFaults(faults: readonly Fault[]): void {
+  if (faults.length > 0) throw invalidRequest(faults);
+}
+
+/**
+ * Reads what a client sent by a schema.
+ *
+ * @param whole what to call the value itself when it is not even an object
+ * @throws ApiError invalid_request that names the fields at fault
+ */
+export function parseRequest<S extends z.ZodType>(schema: S, value: unknown, whole: string): z.output<S> {
+  const parsed = schema.safeParse(value, { reportInput: true });
+  if (parsed.success) return parsed.data;
+  throw invalidRequest(parsed.error.issues.flatMap((issue) => faultsOf(issue, whole)));
+}
+
+function faultsOf(issue: z.core.$ZodIssue, whole: string): Fault[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({ field: printable(key), message: 'is not known here' }));
+  }
+  return [{ field: issue.path.length === 0 ? whole : fieldName(issue.path), message: messageOf(issue) }];
+}
+
+function fieldName(path: readonly PropertyKey[]): string {
+  return path
+    .map((part, at) => (typeof part === 'number' ? `[${part}]` : (at === 0 ? '' : '.') + String(part)))
+    .join('');
+}
+
+function messageOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_type') {
+    return issue.input === undefined ? 'is required' : `must be ${typeName(issue.expected)}`;
+  }
+  if (issue.code === 'invalid_value') return `must be ${issue.values.map(String).join(' or ')}`;
+  return issue.message;
+}
+
+function typeName(expected: string): string {
+  if (expected === 'array') return 'a list';
+  if (expected === 'boolean') return 'true or false';
+  if (expected === 'object') return 'a JSON object';
+  // A query parameter that is repeated comes as a list.
+  return expected === 'string' ? 'a single string' : `a ${expected}`;
+}
+
+/** A key that a client made up goes into the message cut short and without control characters. */
+function printable(key: string): string {
+  return key.replace(/\p{C}/gu, '?').slice(0, 50);
+}

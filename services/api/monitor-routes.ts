@@ -1,0 +1,81 @@
+import { matchPageQuery } from '../../schemas/match-page-query.ts';
+import { MONITOR_PERIOD_CREDITS } from '../../shared/domain/credits.ts';
+import { planOf } from '../../shared/domain/plans.ts';
+import { readMonitorStats } from '../../shared/stores/monitor-stats.ts';
+import { listMonitors } from '../../shared/stores/monitors.ts';
+import { createMonitor } from './create-monitor.ts';
+import { parseRequest } from './invalid-request.ts';
+import { readLivingMonitor } from './living-monitor.ts';
+import { matchPageRequest, readMatchPage } from './match-page.ts';
+import { monitorResource } from './monitor-resource.ts';
+import type { MonitorService } from './monitor-service.ts';
+import { deleteMonitor, pauseMonitor, resumeMonitor } from './monitor-state.ts';
+import type { Answer, Call, Route } from './route.ts';
+import { updateMonitor } from './update-monitor.ts';
+
+export function monitorRoutes(service: MonitorService): Route[] {
+  const on = (handle: (service: MonitorService, call: Call) => Promise<Answer>) => (call: Call) =>
+    handle(service, call);
+  return [
+    { method: 'post', path: '/v1/monitors', readsBody: true, handle: on(create) },
+    { method: 'get', path: '/v1/monitors', handle: on(list) },
+    { method: 'get', path: '/v1/monitors/:id', handle: on(show) },
+    { method: 'patch', path: '/v1/monitors/:id', readsBody: true, handle: on(update) },
+    { method: 'delete', path: '/v1/monitors/:id', handle: on(remove) },
+    { method: 'post', path: '/v1/monitors/:id/pause', handle: on(pause) },
+    { method: 'post', path: '/v1/monitors/:id/resume', handle: on(resume) },
+    { method: 'get', path: '/v1/monitors/:id/matches', handle: on(matches) },
+  ];
+}
+
+async function create(service: MonitorService, { caller, body }: Call): Promise<Answer> {
+  const { monitor, webhookSecret, balance } = await createMonitor(service, caller.accountId, body);
+  return {
+    status: 201,
+    body: { monitor, webhook_secret: webhookSecret },
+    charged: { credits: MONITOR_PERIOD_CREDITS, balance },
+  };
+}
+
+async function list({ pool }: MonitorService, { caller }: Call): Promise<Answer> {
+  const stored = await listMonitors(pool, caller.accountId);
+  const plan = planOf(caller.pack);
+  const items = stored.map(monitorResource);
+  return {
+    status: 200,
+    body: { items, limit: plan.monitors, used: items.length, daily_match_cap: plan.dailyMatchCap },
+  };
+}
+
+async function show({ pool }: MonitorService, { caller, id }: Call): Promise<Answer> {
+  const monitor = monitorResource(await readLivingMonitor(pool, caller.accountId, id));
+  const counts = await readMonitorStats(pool, id);
+  return { status: 200, body: { monitor, stats: { ...counts, last_match_at: monitor.last_match_at } } };
+}
+
+async function update(service: MonitorService, { caller, id, body }: Call): Promise<Answer> {
+  return { status: 200, body: { monitor: await updateMonitor(service, caller.accountId, id, body) } };
+}
+
+async function remove({ pool }: MonitorService, { caller, id }: Call): Promise<Answer> {
+  await deleteMonitor(pool, caller.accountId, id);
+  return { status: 200, body: { status: 'deleted' } };
+}
+
+async function pause({ pool }: MonitorService, { caller, id }: Call): Promise<Answer> {
+  await pauseMonitor(pool, caller.accountId, id);
+  return { status: 200, body: { status: 'paused' } };
+}
+
+async function resume({ pool }: MonitorService, { caller, id }: Call): Promise<Answer> {
+  const { monitor, balance } = await resumeMonitor(pool, caller.accountId, id);
+  const charged =
+    balance === undefined ? { credits: 0, balance: caller.balance } : { credits: MONITOR_PERIOD_CREDITS, balance };
+  return { status: 200, body: { monitor }, charged };
+}
+
+async function matches({ pool }: MonitorService, { caller, id, query }: Call): Promise<Answer> {
+  const request = matchPageRequest(id, parseRequest(matchPageQuery, query, 'query'));
+  await readLivingMonitor(pool, caller.accountId, id);
+  return { status: 200, body: await readMatchPage(pool, request) };
+}

@@ -1,0 +1,93 @@
+import { json, Router } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
+import type { Caller } from './authentication.ts';
+import { ApiError } from './api-error.ts';
+
+/** A request that was authenticated, with what its route needs of it. Nothing in it is checked yet. */
+export interface Call {
+  caller: Caller;
+  /** The path's {id}; empty on routes without one. */
+  id: string;
+  query: unknown;
+  /** undefined when there is none. */
+  body: unknown;
+}
+
+export interface Answer {
+  status: number;
+  body: object;
+  /** On routes that charge: what this request cost, and the balance afterwards. */
+  charged?: { credits: number; balance: number };
+}
+
+/** One route of /v1, as data. */
+export interface Route {
+  method: 'get' | 'post' | 'patch' | 'delete';
+  /** Whole, with the version. */
+  path: string;
+  /** Whether a JSON body is read; a body sent to other routes is ignored. */
+  readsBody?: boolean;
+  handle(call: Call): Promise<Answer>;
+}
+
+/** Twenty keywords and as many excluded terms of 100 four-byte characters are 16 KiB. */
+const BODY_LIMIT = '64kb';
+
+/**
+ * A router of these routes; another method on one of their paths is 405. Checks come in one order: the caller is known before
+ * the router runs, then the method, the body, and what the route itself checks.
+ */
+export function createRouter(routes: readonly Route[], callerOf: (request: Request) => Caller): Router {
+  const router = Router();
+  for (const route of routes) {
+    router[route.method](route.path, ...(route.readsBody === true ? bodyReaders() : []), answerWith(route, callerOf));
+  }
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const methods = routes.filter((route) => route.path === path).map((route) => route.method.toUpperCase());
+    router.all(path, methodNotAllowed(methods.includes('GET') ? [...methods, 'HEAD'] : methods));
+  }
+  return router;
+}
+
+function answerWith(route: Route, callerOf: (request: Request) => Caller): RequestHandler {
+  return async (request, response) => {
+    const { id } = request.params;
+    const answer = await route.handle({
+      caller: callerOf(request),
+      id: typeof id === 'string' ? id : '',
+      query: request.query,
+      body: request.body as unknown,
+    });
+    if (answer.charged) {
+      response.set('X-Credits-Used', String(answer.charged.credits));
+      setCreditsRemaining(response, answer.charged.balance);
+    }
+    response.status(answer.status).json(answer.body);
+  };
+}
+
+/** On every authenticated answer, errors too. */
+export function setCreditsRemaining(response: Response, balance: number): void {
+  response.set('X-Credits-Remaining', String(balance));
+}
+
+function bodyReaders(): RequestHandler[] {
+  const type = ['application/json', 'application/*+json'];
+  const refuseOtherTypes: RequestHandler = (request, _response, next) => {
+    // null: there is no body at all, which a route may accept.
+    if (request.headers['content-length'] !== '0' && request.is(type) === false) {
+      throw new ApiError('unsupported_media_type', 'Send the body as JSON, with "Content-Type: application/json".');
+    }
+    next();
+  };
+  return [refuseOtherTypes, json({ limit: BODY_LIMIT, strict: false, type })];
+}
+
+function methodNotAllowed(allowed: readonly string[]): RequestHandler {
+  return (request) => {
+    const allow = allowed.join(', ');
+    throw new ApiError('method_not_allowed', `${request.method} is not possible here, only ${allow}.`, {
+      headers: { Allow: allow },
+    });
+  };
+}

@@ -1,0 +1,70 @@
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Config } from '../../shared/runtime/config.ts';
+import type { Running } from '../../shared/runtime/lifecycle.ts';
+import { createApiApp } from './api-app.ts';
+import type { ApiAppOptions } from './api-app.ts';
+
+export interface ApiOptions extends Omit<ApiAppOptions, 'trustProxy'> {
+  http: Pick<Config['http'], 'port' | 'host' | 'trustProxy'>;
+}
+
+export interface RunningApi extends Running {
+  /** The port that was bound: the one asked for, or a free one for 0. */
+  port: number;
+}
+
+/** Longer than load balancers keep theirs, so that they close first and never send into a closing connection. */
+const KEEP_ALIVE_MS = 75_000;
+const HEADERS_MS = 15_000;
+const REQUEST_MS = 30_000;
+/** What a stop grants to requests under way. */
+const DRAIN_MS = 5_000;
+const IDLE_CHECK_MS = 50;
+
+/**
+ * Serves the API.
+ *
+ * @throws Error with one clear sentence when the port is taken or may not be used
+ */
+export async function startApi(options: ApiOptions): Promise<RunningApi> {
+  const { port, host, trustProxy } = options.http;
+  const app = createApiApp({ ...options, trustProxy });
+  const server = createServer(
+    { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS },
+    app,
+  );
+  await listen(server, port, host);
+  return { port: (server.address() as AddressInfo).port, stop: () => stop(server) };
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const sentences: Record<string, string> = {
+        EADDRINUSE: `Port ${port} on ${host} is in use: stop what listens there, or set PORT to another one.`,
+        EACCES: `Port ${port} on ${host} may not be used by this user: set PORT to one above 1023.`,
+        EADDRNOTAVAIL: `HOST ${host} is not an address of this machine.`,
+      };
+      const sentence = sentences[error.code ?? ''];
+      reject(sentence === undefined ? error : new Error(sentence, { cause: error }));
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+/** No new connections, requests under way finished, each connection closed once it is idle; what is left after DRAIN_MS is cut off. */
+function stop(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+    // A kept-alive connection is idle only after its answer, and would then keep the server open.
+    const closing = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+    server.close(() => {
+      clearTimeout(cut);
+      clearInterval(closing);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}

@@ -1,0 +1,51 @@
+import { REMOVALS_ARCHIVER_GROUP } from '../../schemas/consumer-groups.ts';
+import { FORUM_REMOVALS } from '../../schemas/topics.ts';
+import { isClickhouseAway } from '../../shared/clickhouse/clickhouse-client.ts';
+import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
+import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
+import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
+import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
+import { parseRecords } from '../../shared/kafka/poison-message.ts';
+import { isPostgresAway } from '../../shared/postgres/pool.ts';
+import { blankMatchedItems, recordRemovals } from '../../shared/stores/removals.ts';
+import type { ArchiverDependencies } from './start-archiver.ts';
+
+/**
+ * What the forum removed loses its content here too. Steps, each harmless when repeated: 1. the removal is noted, so that
+ * whoever writes the content from now on writes it blank; 2. what the matches show is blanked; 3. the archive's row gets a
+ * blank successor.
+ */
+export function archiveRemovals(deps: ArchiverDependencies): Promise<BatchConsumer> {
+  const { kafka, prefix, publisher, clickhouse, pool, metrics, logger, fatal } = deps;
+  return startBatchConsumer({
+    kafka,
+    prefix,
+    group: REMOVALS_ARCHIVER_GROUP,
+    topics: [FORUM_REMOVALS.name],
+    handle: async (batch) => {
+      const { parsed, poison } = parseRecords(FORUM_REMOVALS.schema, batch);
+      const ids = parsed.map(({ value }) => value.thing_id);
+      const times = parsed.map(({ value }) => value.removed_at);
+      await recordRemovals(pool, ids, times);
+      await blankMatchedItems(pool, ids);
+      await blankArchivedItems(clickhouse, ids);
+      return { poison };
+    },
+    isRetryable: (error) => isClickhouseAway(error) || isPostgresAway(error),
+    deadLetters: new DeadLetters({ publisher, group: REMOVALS_ARCHIVER_GROUP, metrics, logger }),
+    fatal,
+    metrics,
+    logger,
+  });
+}
+
+async function blankArchivedItems(clickhouse: ClickHouseClient, ids: string[]): Promise<void> {
+  await clickhouse.command({
+    query: `INSERT INTO items
+            SELECT thing_id, kind, post_id, parent_id, subreddit, '[deleted]' AS author, '' AS title, '' AS body, '' AS url,
+                   permalink, nsfw, score, num_comments, source, created_utc, first_seen_at, 2 AS ver
+              FROM items FINAL
+             WHERE thing_id IN {ids: Array(String)} AND ver < 2`,
+    query_params: { ids },
+  });
+}

@@ -1,0 +1,53 @@
+import type { Pool } from '../../shared/postgres/pool.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+import {
+  deleteExpiredHistory,
+  deleteExpiredItems,
+  deleteExpiredMatches,
+  deleteExpiredRemovals,
+  deleteOrphanedAttempts,
+  forgetDeletedMonitor,
+  listCounterIds,
+} from '../../shared/stores/retention.ts';
+
+const MATCH_DAYS = 30;
+const REMOVAL_DAYS = 90;
+/** Rows a statement: short locks, short transactions, and other work in between. */
+const BATCH = 5_000;
+const MONITORS_A_PAGE = 500;
+
+export interface SweepOptions {
+  pool: Pool;
+  metrics: Metrics;
+  /** Ends the sweep after the statement in hand. */
+  signal: AbortSignal;
+  /** Asked before each monitor: whether this process may still go on. */
+  mayGoOn: () => Promise<boolean>;
+}
+
+/** Deletes everything past its retention, in small statements. Repeating it, or stopping at any point, is harmless. */
+export async function sweepRetention(options: SweepOptions): Promise<void> {
+  const { pool, metrics, signal } = options;
+  const repeat = async (table: string, step: () => Promise<number>) => {
+    let deleted: number;
+    do {
+      deleted = await step();
+      metrics.swept.inc({ table }, deleted);
+    } while (deleted >= BATCH && !signal.aborted);
+  };
+  let after = '';
+  for (;;) {
+    const ids = await listCounterIds(pool, after, MONITORS_A_PAGE);
+    for (const id of ids) {
+      if (signal.aborted || !(await options.mayGoOn())) return;
+      await repeat('matches', () => deleteExpiredMatches(pool, id, MATCH_DAYS, BATCH));
+      await repeat('delivery_attempts', () => deleteOrphanedAttempts(pool, id, BATCH));
+      metrics.swept.inc({ table: 'monitor_history' }, await deleteExpiredHistory(pool, id, MATCH_DAYS));
+      await forgetDeletedMonitor(pool, id);
+    }
+    if (ids.length < MONITORS_A_PAGE) break;
+    after = ids.at(-1)!;
+  }
+  await repeat('matched_items', () => deleteExpiredItems(pool, BATCH));
+  await repeat('removed_things', () => deleteExpiredRemovals(pool, REMOVAL_DAYS, BATCH));
+}

@@ -1,0 +1,82 @@
+import { TOPICS } from '../schemas/topics.ts';
+import { createClickhouse, isClickhouseAway } from '../shared/clickhouse/clickhouse-client.ts';
+import type { ClickHouseClient } from '../shared/clickhouse/clickhouse-client.ts';
+import { migrateClickhouse } from '../shared/clickhouse/migrate-clickhouse.ts';
+import { createKafka } from '../shared/kafka/kafka-connection.ts';
+import type { KafkaConnection } from '../shared/kafka/kafka-connection.ts';
+import { ensureTopics, PartitionCountMismatch } from '../shared/kafka/topic-admin.ts';
+import { migratePostgres } from '../shared/postgres/migrate-postgres.ts';
+import { createPool, isPostgresAway } from '../shared/postgres/pool.ts';
+import type { Pool } from '../shared/postgres/pool.ts';
+import { ConfigError } from '../shared/runtime/config.ts';
+import type { Config } from '../shared/runtime/config.ts';
+import type { Lifecycle } from '../shared/runtime/lifecycle.ts';
+import type { Logger } from '../shared/runtime/logger.ts';
+import { createMetrics } from '../shared/runtime/metrics.ts';
+import type { Metrics } from '../shared/runtime/metrics.ts';
+import { retry } from '../shared/runtime/retry.ts';
+import { ensureSecretKey } from '../shared/stores/settings.ts';
+
+export interface ProcessParts {
+  config: Config;
+  lifecycle: Lifecycle;
+  logger: Logger;
+  fatal: (error: unknown) => void;
+  /** Aborted when the process is asked to stop. */
+  signal: AbortSignal;
+}
+
+/** What every service of a process is made of. */
+export interface Installation extends ProcessParts {
+  metrics: Metrics;
+  prefix: string;
+  kafka: KafkaConnection;
+  pool: Pool;
+  postgresUrl: string;
+  clickhouse: ClickHouseClient;
+  secretKey: string;
+}
+
+const POOL_CONNECTIONS = 30;
+
+/**
+ * Connects to the three engines, waiting for those that are away, and brings schemas and topics up to date.
+ *
+ * @throws ConfigError when an address is missing; PartitionCountMismatch; a migration's error.
+ */
+export async function connectEngines(parts: ProcessParts): Promise<Installation> {
+  const { config, lifecycle, logger, signal } = parts;
+  const { brokers, topicPrefix: prefix } = config.kafka;
+  const { postgresUrl, clickhouseUrl } = config;
+  if (!brokers || postgresUrl === undefined || clickhouseUrl === undefined) {
+    throw new ConfigError(
+      'KAFKA_BROKERS, DATABASE_URL and CLICKHOUSE_URL are needed here; npm start sets them by itself.',
+    );
+  }
+  const pool = createPool({ url: postgresUrl, name: 'forum-monitor', logger, max: POOL_CONNECTIONS });
+  lifecycle.onStop('postgres', () => pool.end());
+  const clickhouse = createClickhouse(clickhouseUrl, 'forum-monitor');
+  lifecycle.onStop('clickhouse', () => clickhouse.close());
+  const kafka = createKafka({ brokers, clientId: 'forum-monitor', logger });
+
+  const again = { logger, signal };
+  const prepareDatabases = async (): Promise<void> => {
+    const away = { ...again, what: 'migrating Postgres', isRetryable: isPostgresAway };
+    await retry(() => migratePostgres(postgresUrl, logger), away);
+    const isRetryable = (error: unknown) => isClickhouseAway(error) || isPostgresAway(error);
+    await retry(() => migrateClickhouse(clickhouse, pool, logger), {
+      ...again,
+      what: 'migrating ClickHouse',
+      isRetryable,
+    });
+  };
+  const prepareTopics = () =>
+    retry(() => ensureTopics(kafka, { prefix, embedded: config.embedded.kafka, topics: TOPICS }), {
+      ...again,
+      what: 'creating topics',
+      isRetryable: (error) => !(error instanceof PartitionCountMismatch),
+    });
+  await Promise.all([prepareDatabases(), prepareTopics()]);
+  const secretKey = config.secretKey ?? (await ensureSecretKey(pool));
+  return { ...parts, metrics: createMetrics(true), prefix, kafka, pool, postgresUrl, clickhouse, secretKey };
+}

@@ -1,0 +1,117 @@
+import type { ForumItem } from '../../schemas/forum-item.ts';
+import { FORUM_COMMENTS, FORUM_POSTS } from '../../schemas/topics.ts';
+import type { Publisher } from '../../shared/kafka/publisher.ts';
+import { PublishRefused } from '../../shared/kafka/publisher.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { retry } from '../../shared/runtime/retry.ts';
+import type { CommentData, Thing } from '../../shared/upstream/thing-schema.ts';
+import { fullnameOf } from '../../shared/upstream/thing-schema.ts';
+import type { PostOfComment } from '../../shared/upstream/thing-to-forum-item.ts';
+import { knowsItsPost, thingToForumItem } from '../../shared/upstream/thing-to-forum-item.ts';
+import type { CrawlSource, Round } from './crawl-source.ts';
+import type { PostLookup } from './post-lookup.ts';
+import type { RecentPosts } from './recent-posts.ts';
+import type { SeenThings } from './seen-things.ts';
+
+export interface ItemPublisherDeps {
+  publisher: Pick<Publisher, 'publishAll'>;
+  lookup: PostLookup;
+  seen: SeenThings;
+  posts: RecentPosts;
+  metrics: Metrics;
+  logger: Logger;
+  clock: Clock;
+  siteUrl: string;
+}
+
+type Origin = Pick<CrawlSource, 'label' | 'replay'>;
+
+/** The one way from every source to the topics: dedupe, enrichment, publishing, and only then the mark "seen". */
+export class ItemPublisher {
+  private readonly deps: ItemPublisherDeps;
+
+  constructor(deps: ItemPublisherDeps) {
+    this.deps = deps;
+  }
+
+  /**
+   * Resolves when the broker has acknowledged every thing of the round that was not seen before. A broker that is away is
+   * waited for. Comments whose post must be asked for go after the others, so that they hold nobody up.
+   */
+  async publish(round: Round, origin: Origin, signal: AbortSignal): Promise<void> {
+    const { posts, lookup } = this.deps;
+    const fresh = this.unseen(round.things, origin);
+    for (const thing of fresh) posts.remember(thing);
+    const orphans: CommentData[] = [];
+    const ready = fresh.filter((thing) => {
+      if (origin.replay || thing.kind === 't3' || knowsItsPost(thing.data) || posts.get(thing.data.post_id))
+        return true;
+      orphans.push(thing.data);
+      return false;
+    });
+    await this.send(ready, (postId) => posts.get(postId), round.seenAt, origin, signal);
+    if (orphans.length === 0) return;
+    const found = await lookup.find(orphans, signal);
+    const late = orphans.map((data): Thing => ({ kind: 't1', data }));
+    await this.send(late, (postId) => found.get(postId), round.seenAt, origin, signal);
+  }
+
+  /** The first copy of each thing that is not known yet. */
+  private unseen(things: readonly Thing[], origin: Origin): Thing[] {
+    const fresh = new Map<string, Thing>();
+    for (const thing of things) {
+      const name = fullnameOf(thing);
+      if (fresh.has(name) || this.deps.seen.has(name))
+        this.deps.metrics.crawlerDuplicates.inc({ source: origin.label });
+      else fresh.set(name, thing);
+    }
+    return [...fresh.values()];
+  }
+
+  private async send(
+    things: readonly Thing[],
+    postOf: (postId: string) => PostOfComment | undefined,
+    firstSeenAt: number,
+    origin: Origin,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (things.length === 0) return;
+    const { publisher, logger, siteUrl } = this.deps;
+    const itemOrigin = { source: origin.label, replay: origin.replay, firstSeenAt, siteUrl };
+    const items = things.map((thing) => {
+      const post = thing.kind === 't1' ? postOf(thing.data.post_id) : undefined;
+      return thingToForumItem(thing, itemOrigin, post);
+    });
+    const topics = [
+      { topic: FORUM_POSTS.name, records: items.filter((item) => item.kind === 'post').map(toRecord) },
+      { topic: FORUM_COMMENTS.name, records: items.filter((item) => item.kind === 'comment').map(toRecord) },
+    ].filter(({ records }) => records.length > 0);
+    await retry(() => publisher.publishAll(topics), {
+      what: 'publishing forum items',
+      logger,
+      signal,
+      isRetryable: (error) => !(error instanceof PublishRefused),
+    });
+    this.markSeen(items, origin);
+  }
+
+  private markSeen(items: readonly ForumItem[], origin: Origin): void {
+    const { seen, metrics, clock } = this.deps;
+    const now = clock();
+    for (const item of items) {
+      seen.add(item.thing_id);
+      metrics.crawlerItems.inc({ source: origin.label, kind: item.kind });
+      if (item.kind === 'comment' && item.title === '') metrics.crawlerIncomplete.inc();
+      // The age of a dump says nothing about how fast this service is.
+      if (!origin.replay) {
+        metrics.crawlerLag.observe({ source: origin.label }, Math.max(0, now - Date.parse(item.created_utc)) / 1000);
+      }
+    }
+  }
+}
+
+function toRecord(item: ForumItem): { key: string; value: string } {
+  return { key: item.thing_id, value: JSON.stringify(item) };
+}

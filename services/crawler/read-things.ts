@@ -1,0 +1,28 @@
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+import type { ParsedListing } from '../../shared/upstream/parse-things.ts';
+import { parseListing } from '../../shared/upstream/parse-things.ts';
+import type { CrawlSource } from './crawl-source.ts';
+
+export interface ThingReader {
+  metrics: Metrics;
+  logger: Logger;
+  label: CrawlSource['label'];
+  endpoint: string;
+}
+
+/**
+ * A listing's things for the crawler: one item of a changed shape must not stop the others, so it is counted (as a call with
+ * outcome `shape`) and logged with its path; unknown kinds are counted.
+ *
+ * @throws UpstreamError when the listing itself has another shape.
+ */
+export function readThings(body: unknown, reader: ThingReader): ParsedListing {
+  const page = parseListing(body);
+  for (const fault of page.faults) {
+    reader.metrics.upstreamRequests.inc({ endpoint: reader.endpoint, outcome: 'shape' });
+    reader.logger.error({ endpoint: reader.endpoint, ...fault }, 'an item of an unknown shape was skipped');
+  }
+  for (const [, count] of page.unknownKinds) reader.metrics.crawlerUnknownKinds.inc({ source: reader.label }, count);
+  return page;
+}

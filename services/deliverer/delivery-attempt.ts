@@ -1,0 +1,190 @@
+import type { DeliveryAttempt } from '../../schemas/delivery-attempt.ts';
+import { decideOutcome } from '../../shared/domain/delivery-outcome.ts';
+import type { DeliveryOutcome } from '../../shared/domain/delivery-outcome.ts';
+import type { SecretBox } from '../../shared/domain/secret-box.ts';
+import { storableText } from '../../shared/domain/storable-text.ts';
+import { buildWebhookMessage } from '../../shared/domain/webhook-message.ts';
+import type { WebhookMessage } from '../../shared/domain/webhook-message.ts';
+import type { OutboundDoor, OutboundResult } from '../../shared/http/outbound-door.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+import type { ClaimedDelivery } from '../../shared/stores/deliveries.ts';
+import type { FinishedAttempt, RecordedAttempt } from '../../shared/stores/delivery-outcomes.ts';
+
+export interface AttemptOptions {
+  door: OutboundDoor;
+  secretBox: Pick<SecretBox, 'open'>;
+  /** Stores the outcome; undefined when the lease is another's by now. */
+  record: (attempt: FinishedAttempt) => Promise<RecordedAttempt | undefined>;
+  /** Gives an unattempted match back. */
+  giveBack: (delivery: ClaimedDelivery) => Promise<void>;
+  publish: (attempt: DeliveryAttempt) => void;
+  metrics: Metrics;
+  logger: Logger;
+  clock: Clock;
+  /** Milliseconds since some fixed moment; wall clocks jump. */
+  monotonic: () => number;
+  /** 0 ≤ random < 1. */
+  random: () => number;
+  deadlineMs: number;
+  leaseMs: number;
+}
+
+/**
+ * A request begins only with this much of the lease left: 8 s for the receiver and 2 s to store the outcome. Otherwise another
+ * process could claim the match while this one is still talking to the receiver.
+ */
+const LEASE_NEEDED_MS = 10_000;
+const EXCERPT_CHARACTERS = 500;
+
+/**
+ * Makes one attempt to deliver a claimed match:
+ * 1. the request goes out (a crash from here on: the receiver may have the match, and gets it again with the same id after the
+ *    lease has ended);
+ * 2. the outcome is stored in one transaction, which also ends the lease;
+ * 3. the attempt is handed over for publishing (a crash before: the sweep finds it).
+ *
+ * @param claimedAt monotonic time before the claim was sent
+ */
+export async function attemptDelivery(
+  delivery: ClaimedDelivery,
+  claimedAt: number,
+  options: AttemptOptions,
+): Promise<void> {
+  const started = options.monotonic();
+  if (started > claimedAt + options.leaseMs - LEASE_NEEDED_MS) {
+    options.logger.warn({ match_id: delivery.match.id }, 'a claim took too long; the match is given back');
+    await options.giveBack(delivery);
+    return;
+  }
+  options.metrics.deliveriesInFlight.inc();
+  try {
+    const result = await callReceiver(delivery, options);
+    const endedAt = options.clock();
+    const durationMs = Math.round(options.monotonic() - started);
+    const outcome = decideOutcome(result, delivery.ladderStep, options.random());
+    const finished = describeAttempt(delivery, result, outcome, durationMs);
+    const recorded = await options.record(finished);
+    observe(delivery, outcome, { durationMs, endedAt }, options.metrics);
+    log(delivery, finished, recorded, 'detail' in result ? result.detail : undefined, options.logger);
+    if (recorded) options.publish(toMessage(delivery, finished, recorded));
+  } finally {
+    options.metrics.deliveriesInFlight.dec();
+  }
+}
+
+type AttemptAnswer = OutboundResult | { error: 'secret_unreadable'; status: 0; detail: string };
+
+async function callReceiver(delivery: ClaimedDelivery, options: AttemptOptions): Promise<AttemptAnswer> {
+  let message: WebhookMessage;
+  try {
+    message = buildMessage(delivery, options);
+  } catch (error) {
+    // The installation's key is another one than when the monitor was made: the ladder gives its operator time.
+    return { error: 'secret_unreadable', status: 0, detail: error instanceof Error ? error.message : String(error) };
+  }
+  return options.door.send({
+    url: delivery.webhookUrl,
+    method: 'POST',
+    headers: message.headers,
+    body: message.body,
+    deadlineMs: options.deadlineMs,
+  });
+}
+
+function buildMessage(delivery: ClaimedDelivery, { secretBox, clock }: AttemptOptions): WebhookMessage {
+  const [current, ...previous] = delivery.sealedSecrets;
+  const open = (sealed: Buffer) => secretBox.open(sealed, delivery.monitorId);
+  return buildWebhookMessage({
+    kind: delivery.webhookKind,
+    monitor: { id: delivery.monitorId, name: delivery.monitorName },
+    match: delivery.match,
+    secrets: [open(current), ...previous.map(open)],
+    now: clock(),
+  });
+}
+
+function describeAttempt(
+  delivery: ClaimedDelivery,
+  result: AttemptAnswer,
+  outcome: DeliveryOutcome,
+  durationMs: number,
+): FinishedAttempt {
+  const excerpt = 'bodyExcerpt' in result ? result.bodyExcerpt.slice(0, EXCERPT_CHARACTERS) : '';
+  return {
+    monitorId: delivery.monitorId,
+    seq: delivery.seq,
+    leaseToken: delivery.leaseToken,
+    webhookKind: delivery.webhookKind,
+    host: URL.canParse(delivery.webhookUrl) ? new URL(delivery.webhookUrl).host : '',
+    durationMs,
+    httpStatus: result.status,
+    error: outcome.error,
+    responseExcerpt: excerpt === '' ? null : storableText(excerpt),
+    deliveryStatus: outcome.deliveryStatus,
+    delayMs: outcome.delayMs,
+  };
+}
+
+function toMessage(delivery: ClaimedDelivery, finished: FinishedAttempt, recorded: RecordedAttempt): DeliveryAttempt {
+  return {
+    v: 1,
+    monitor_id: delivery.monitorId,
+    seq: delivery.seq,
+    match_id: delivery.match.id,
+    attempt: recorded.attempt,
+    started_at: recorded.startedAt.toISOString(),
+    duration_ms: finished.durationMs,
+    webhook_kind: finished.webhookKind,
+    host: finished.host,
+    status: finished.httpStatus,
+    error: finished.error,
+    delivery_status: finished.deliveryStatus,
+    next_attempt_at: recorded.nextAttemptAt?.toISOString() ?? null,
+  };
+}
+
+function observe(
+  delivery: ClaimedDelivery,
+  outcome: DeliveryOutcome,
+  times: { durationMs: number; endedAt: number },
+  metrics: Metrics,
+): void {
+  metrics.deliveryAttempts.inc({ kind: delivery.webhookKind, outcome: outcome.error ?? outcome.deliveryStatus });
+  metrics.deliverySeconds.observe({ outcome: outcome.deliveryStatus }, times.durationMs / 1000);
+  if (outcome.deliveryStatus !== 'delivered' || delivery.attempt > 0) return;
+  const since = (label: string, moment: number) => {
+    metrics.deliveryLatency.observe({ since: label }, Math.max(0, times.endedAt - moment) / 1000);
+  };
+  since('created', Date.parse(delivery.match.created_utc));
+  since('seen', delivery.firstSeenAt.getTime());
+  since('entered', delivery.enteredAt.getTime());
+}
+
+/** The one line per attempt, with everything about its outcome; of the URL only the host, because chat URLs are secrets. */
+function log(
+  delivery: ClaimedDelivery,
+  finished: FinishedAttempt,
+  recorded: RecordedAttempt | undefined,
+  detail: string | undefined,
+  logger: Logger,
+): void {
+  const fields = {
+    monitor_id: delivery.monitorId,
+    match_id: delivery.match.id,
+    attempt: recorded?.attempt ?? delivery.attempt + 1,
+    kind: finished.webhookKind,
+    host: finished.host,
+    status: finished.httpStatus,
+    error: finished.error,
+    detail,
+    duration_ms: finished.durationMs,
+    delivery_status: finished.deliveryStatus,
+    next_attempt_at: recorded?.nextAttemptAt ?? null,
+  };
+  if (!recorded)
+    logger.warn(fields, 'webhook attempt, not counted: its lease had ended and the match is held by another');
+  else if (finished.error === 'secret_unreadable') logger.error(fields, 'webhook attempt');
+  else logger.info(fields, 'webhook attempt');
+}

@@ -1,0 +1,80 @@
+/** Where a webhook URL leads, for counting what is under way. */
+export interface Endpoint {
+  url: string;
+  /** Scheme, host and port. */
+  origin: string;
+}
+
+export function endpointOf(url: string): Endpoint {
+  return { url, origin: URL.canParse(url) ? new URL(url).origin : url };
+}
+
+/**
+ * Counts the attempts under way per webhook URL and per origin in this process, and remembers, in the order of asking, which
+ * monitors wait for a slot. A slot that comes free goes to the first of them whose own URL has room, so neither a busy URL
+ * nor a busy monitor keeps the others of its origin waiting for ever.
+ */
+export class EndpointSlots {
+  private readonly perUrl: number;
+  private readonly perOrigin: number;
+  private readonly urls = new Map<string, number>();
+  private readonly origins = new Map<string, number>();
+  /** By origin: monitor id to its endpoint, first come first. */
+  private readonly waiting = new Map<string, Map<string, Endpoint>>();
+
+  constructor(perUrl: number, perOrigin: number) {
+    this.perUrl = perUrl;
+    this.perOrigin = perOrigin;
+  }
+
+  /** Takes up to `wanted` slots; returns how many there were. */
+  take(endpoint: Endpoint, wanted: number): number {
+    const taken = Math.min(wanted, this.free(endpoint));
+    if (taken > 0) this.count(endpoint, taken);
+    return taken;
+  }
+
+  /** Gives slots back; returns the monitors that waited, still want a slot and may take one now. */
+  release(endpoint: Endpoint, count: number, wantsOne: (monitorId: string) => boolean): string[] {
+    this.count(endpoint, -count);
+    const queue = this.waiting.get(endpoint.origin);
+    if (!queue) return [];
+    const woken: string[] = [];
+    let room = this.perOrigin - (this.origins.get(endpoint.origin) ?? 0);
+    for (const [monitorId, waiter] of queue) {
+      if (room === 0) break;
+      const wanting = wantsOne(monitorId);
+      if (wanting && this.free(waiter) === 0) continue;
+      queue.delete(monitorId);
+      if (!wanting) continue;
+      woken.push(monitorId);
+      room--;
+    }
+    if (queue.size === 0) this.waiting.delete(endpoint.origin);
+    return woken;
+  }
+
+  /** Puts a monitor at the end of its origin's queue; one that waits already keeps its place. */
+  waitFor(endpoint: Endpoint, monitorId: string): void {
+    const queue = this.waiting.get(endpoint.origin) ?? new Map<string, Endpoint>();
+    queue.set(monitorId, endpoint);
+    this.waiting.set(endpoint.origin, queue);
+  }
+
+  private free(endpoint: Endpoint): number {
+    const ofUrl = this.perUrl - (this.urls.get(endpoint.url) ?? 0);
+    const ofOrigin = this.perOrigin - (this.origins.get(endpoint.origin) ?? 0);
+    return Math.max(0, Math.min(ofUrl, ofOrigin));
+  }
+
+  private count(endpoint: Endpoint, change: number): void {
+    add(this.urls, endpoint.url, change);
+    add(this.origins, endpoint.origin, change);
+  }
+}
+
+function add(counts: Map<string, number>, key: string, change: number): void {
+  const count = (counts.get(key) ?? 0) + change;
+  if (count === 0) counts.delete(key);
+  else counts.set(key, count);
+}

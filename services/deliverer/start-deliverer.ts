@@ -1,0 +1,206 @@
+import { randomUUID } from 'node:crypto';
+import { DELIVERER_GROUP } from '../../schemas/consumer-groups.ts';
+import { MONITOR_MATCHES } from '../../schemas/topics.ts';
+import { WEBHOOK_DEADLINE_MS } from '../../shared/domain/delivery-outcome.ts';
+import type { SecretBox } from '../../shared/domain/secret-box.ts';
+import { createDnsLookup, createSystemLookup } from '../../shared/http/address-lookup.ts';
+import type { AddressLookup } from '../../shared/http/address-lookup.ts';
+import { createOutboundDoor } from '../../shared/http/outbound-door.ts';
+import type { OutboundDoor } from '../../shared/http/outbound-door.ts';
+import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
+import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
+import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
+import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
+import { parseRecords } from '../../shared/kafka/poison-message.ts';
+import { PublishFailed, createPublisher } from '../../shared/kafka/publisher.ts';
+import type { Publisher } from '../../shared/kafka/publisher.ts';
+import { isPostgresAway } from '../../shared/postgres/pool.ts';
+import type { Pool } from '../../shared/postgres/pool.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { withDeadline } from '../../shared/runtime/lifecycle.ts';
+import type { Running } from '../../shared/runtime/lifecycle.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { retry } from '../../shared/runtime/retry.ts';
+import { claimDueMatches, claimNewMatches, releaseLeases, skipUndeliverable } from '../../shared/stores/deliveries.ts';
+import { recordOutcome } from '../../shared/stores/delivery-outcomes.ts';
+import { markAttemptsPublished, readUnpublishedAttempts } from '../../shared/stores/delivery-publications.ts';
+import { readDeliveryTarget, readDueMonitors } from '../../shared/stores/delivery-queue.ts';
+import { AttemptPublisher } from './attempt-publisher.ts';
+import { attemptDelivery } from './delivery-attempt.ts';
+import { DeliveryDispatcher } from './delivery-dispatcher.ts';
+import type { DeliveryQueue, DispatcherLimits } from './delivery-dispatcher.ts';
+import { startDuePoller } from './due-poller.ts';
+
+export interface DelivererDeps {
+  kafka: KafkaConnection;
+  prefix: string;
+  pool: Pool;
+  webhooks: { allowPrivate: boolean; egressProxy: string | undefined };
+  secretBox: Pick<SecretBox, 'open'>;
+  metrics: Metrics;
+  logger: Logger;
+  fatal: (error: Error) => void;
+  clock?: Clock;
+  /** Milliseconds since some fixed moment. */
+  monotonic?: () => number;
+  random?: () => number;
+  /** Default: the name servers, or with allowPrivate what this machine resolves. */
+  lookup?: AddressLookup;
+  /** For one attempt; default 8 s. */
+  deadlineMs?: number;
+  limits?: Partial<DispatcherLimits>;
+}
+
+export interface Deliverer extends Running {
+  ready(): boolean;
+}
+
+/** How long a claim keeps others away. A killed process's matches are attempted again after it. */
+const LEASE_MS = 20_000;
+const MONITORS_PER_STEP = 500;
+/** Attempts this old were not published by whoever made them. */
+const LEFT_BEHIND_MS = 60_000;
+/** An outcome is worth storing for about as long as its lease may last; then the match is attempted again. */
+const OUTCOME_RETRIES = 15;
+/** The longest attempt and the storing of its outcome. */
+const STOP_TIMEOUT_MS = 9_000;
+
+/**
+ * Delivers pending matches to their webhooks. See README.md of this folder for what it guarantees.
+ *
+ * @throws when no broker answers or a topic is missing
+ */
+export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
+  const publisher = await createPublisher(deps);
+  const clock = deps.clock ?? systemClock;
+  const door = createOutboundDoor({
+    ...deps.webhooks,
+    clock,
+    lookup: deps.lookup ?? (deps.webhooks.allowPrivate ? createSystemLookup() : createDnsLookup()),
+  });
+  const attempts = createAttemptPublisher(deps, publisher);
+  attempts.sweep();
+  const dispatcher = createDispatcher(deps, { door, attempts, clock });
+  const poller = startDuePoller({
+    read: (after) => readDueMonitors(deps.pool, after, MONITORS_PER_STEP),
+    due: (target) => {
+      dispatcher.due(target);
+    },
+    onError: errorHandler(deps, 'looking for due matches'),
+  });
+  const consumer = await startHintConsumer(deps, publisher, dispatcher);
+  return {
+    ready: () => consumer.ready(),
+    async stop() {
+      await Promise.all([consumer.stop(), poller.stop()]);
+      try {
+        await withDeadline(dispatcher.stop(), STOP_TIMEOUT_MS, 'attempts under way did not end in time');
+      } finally {
+        await attempts.stop();
+        await publisher.stop();
+        await door.close();
+      }
+    },
+  };
+}
+
+/** The topic is only a hint: the row is the fact. So a hint is put into the queue, or dropped, and its offset committed. */
+async function startHintConsumer(
+  deps: DelivererDeps,
+  publisher: Publisher,
+  dispatcher: DeliveryDispatcher,
+): Promise<BatchConsumer> {
+  return startBatchConsumer({
+    ...deps,
+    group: DELIVERER_GROUP,
+    topics: [MONITOR_MATCHES.name],
+    deadLetters: new DeadLetters({ publisher, group: DELIVERER_GROUP, metrics: deps.metrics, logger: deps.logger }),
+    handle: async (batch) => {
+      const { parsed, poison } = parseRecords(MONITOR_MATCHES.schema, batch);
+      for (const { value } of parsed) {
+        if (value.first_delivery === 'pending') dispatcher.hint(value.monitor_id, value.seq);
+      }
+      return { poison };
+    },
+  });
+}
+
+function createDispatcher(
+  deps: DelivererDeps,
+  parts: { door: OutboundDoor; attempts: AttemptPublisher; clock: Clock },
+): DeliveryDispatcher {
+  const { pool, logger } = deps;
+  const monotonic = deps.monotonic ?? (() => performance.now());
+  return new DeliveryDispatcher({
+    queue: createQueue(pool, monotonic),
+    monotonic,
+    onError: errorHandler(deps, 'delivering'),
+    ...(deps.limits ? { limits: deps.limits } : {}),
+    attempt: (delivery, claimedAt) =>
+      attemptDelivery(delivery, claimedAt, {
+        ...deps,
+        ...parts,
+        monotonic,
+        random: deps.random ?? Math.random,
+        deadlineMs: deps.deadlineMs ?? WEBHOOK_DEADLINE_MS,
+        leaseMs: LEASE_MS,
+        record: (attempt) =>
+          retry(() => recordOutcome(pool, attempt), {
+            what: 'storing the outcome of a webhook attempt',
+            logger,
+            retries: OUTCOME_RETRIES,
+            maxMs: 1_000,
+            isRetryable: isPostgresAway,
+          }),
+        giveBack: ({ monitorId, seq, leaseToken }) => releaseLeases(pool, monitorId, [seq], leaseToken),
+        publish: (attempt) => {
+          parts.attempts.add(attempt);
+        },
+      }),
+  });
+}
+
+function createQueue(pool: Pool, monotonic: () => number): DeliveryQueue {
+  return {
+    target: (monitorId) => readDeliveryTarget(pool, monitorId),
+    async claimNew(monitorId, seqs) {
+      const claimedAt = monotonic();
+      const claim = { monitorId, seqs, leaseToken: randomUUID(), leaseMs: LEASE_MS };
+      return { claimedAt, deliveries: await claimNewMatches(pool, claim) };
+    },
+    async claimDue(monitorId, limit) {
+      const claimedAt = monotonic();
+      const claim = { monitorId, limit, leaseToken: randomUUID(), leaseMs: LEASE_MS };
+      return { claimedAt, deliveries: await claimDueMatches(pool, claim) };
+    },
+    async giveBack(deliveries) {
+      const first = deliveries[0];
+      if (!first) return;
+      const seqs = deliveries.map(({ seq }) => seq);
+      await releaseLeases(pool, first.monitorId, seqs, first.leaseToken);
+    },
+    skipUndeliverable: (monitorId) => skipUndeliverable(pool, monitorId),
+  };
+}
+
+function createAttemptPublisher(deps: DelivererDeps, publisher: Publisher): AttemptPublisher {
+  return new AttemptPublisher({
+    publisher,
+    mark: (attempts) => markAttemptsPublished(deps.pool, attempts),
+    readUnpublished: (limit) => readUnpublishedAttempts(deps.pool, LEFT_BEHIND_MS, limit),
+    onError: errorHandler(deps, 'publishing webhook attempts'),
+  });
+}
+
+/** An engine that is away comes back, and the poller or the sweep makes up for it; any other error ends the process. */
+function errorHandler(deps: DelivererDeps, what: string): (error: unknown) => void {
+  return (error) => {
+    if (isPostgresAway(error) || error instanceof PublishFailed) {
+      deps.logger.warn({ err: error }, `${what}: an engine is away`);
+    } else {
+      deps.fatal(error instanceof Error ? error : new Error(String(error)));
+    }
+  };
+}

@@ -1,0 +1,25 @@
+import { StartFault } from '../shared/engines/start-fault.ts';
+import { ConfigError, loadConfig } from '../shared/runtime/config.ts';
+import { fullStart } from './parent/full-start.ts';
+import { joiningStart } from './parent/joining-start.ts';
+
+// npm start: a whole installation. npm start -- matcher recorder: these services beside one that runs.
+const stopping = new AbortController();
+const stop = () => stopping.abort();
+process.on('SIGTERM', stop);
+process.on('SIGINT', stop);
+// Whoever read our output is gone: that is no reason to stop.
+process.stdout.on('error', () => undefined);
+
+try {
+  const config = loadConfig(process.env);
+  const services = process.argv.slice(2);
+  if (services.length > 0) joiningStart(services, config, process.env);
+  await fullStart({ config, env: process.env, signal: stopping.signal, progress: (line) => console.log(line) });
+  process.exit(0);
+} catch (error) {
+  if (stopping.signal.aborted && error instanceof StartFault) process.exit(0);
+  const isPlain = error instanceof StartFault || error instanceof ConfigError;
+  console.error(isPlain ? error.message : error);
+  process.exit(1);
+}

@@ -1,0 +1,97 @@
+import type { Candidate } from '../../schemas/candidate.ts';
+import { itemContent } from '../../schemas/forum-item.ts';
+import type { ForumItem, ItemContent } from '../../schemas/forum-item.ts';
+import { MonitorIndex } from '../../shared/matching/monitor-index.ts';
+import type { MatchItem } from '../../shared/matching/rule.ts';
+import type { MonitorRule, MonitorState } from '../../shared/stores/monitor-rules.ts';
+import type { EnteredItem } from './recent-items.ts';
+
+/** What is known of a monitor besides its rule. */
+export interface HeldMonitor {
+  version: number;
+  activeSinceMs: number;
+  /** The latest of active_since and all rule versions' beginnings. */
+  latestSinceMs: number;
+}
+
+/** All active monitors, in memory, and what matches them. */
+export class HeldMonitors {
+  private readonly index = new MonitorIndex<HeldMonitor>();
+  private readonly held = new Map<string, HeldMonitor>();
+
+  get size(): number {
+    return this.held.size;
+  }
+
+  /**
+   * Takes over a monitor's present rule. Answers from which append time on (milliseconds, before the clock tolerance) recent
+   * items have to be looked at again for it; undefined: none, because nothing changed.
+   *
+   * Not held before (created, resumed): from active_since. Held in version h: from the beginning of version h + 1; what entered
+   * before that was judged by the rule of its time. A comparison may bring an older reading than a notification did; it is
+   * ignored.
+   */
+  set(monitor: MonitorRule): number | undefined {
+    const before = this.held.get(monitor.id);
+    if (before && before.version > monitor.version) return undefined;
+    const held: HeldMonitor = {
+      version: monitor.version,
+      activeSinceMs: monitor.activeSinceMs,
+      latestSinceMs: Math.max(monitor.activeSinceMs, ...monitor.versions.map(({ sinceMs }) => sinceMs)),
+    };
+    this.held.set(monitor.id, held);
+    this.index.set(monitor.id, monitor.rule, held);
+    if (!before) return monitor.activeSinceMs;
+    if (before.version === monitor.version) return undefined;
+    const next = monitor.versions.find(({ version }) => version > before.version);
+    return next?.sinceMs ?? monitor.activeSinceMs;
+  }
+
+  /** Paused, out of credits or deleted: no candidates from now on. */
+  remove(id: string): void {
+    this.held.delete(id);
+    this.index.remove(id);
+  }
+
+  /** Which monitors differ from the given state of the database: to be read anew, and to be removed. */
+  differences(active: readonly MonitorState[]): { changed: string[]; gone: string[] } {
+    const changed = active.filter(({ id, version, activeSinceMs }) => {
+      const held = this.held.get(id);
+      return held?.version !== version || held.activeSinceMs !== activeSinceMs;
+    });
+    const ids = new Set(active.map(({ id }) => id));
+    return { changed: changed.map(({ id }) => id), gone: [...this.held.keys()].filter((id) => !ids.has(id)) };
+  }
+
+  /** The candidates of one item, of all monitors that `judge` lets through. */
+  candidates(entered: EnteredItem, judge: (id: string, held: HeldMonitor) => boolean = () => true): Candidate[] {
+    return this.index
+      .match(toMatchItem(entered.item))
+      .filter(({ monitorId, payload }) => judge(monitorId, payload))
+      .map(({ monitorId, matchedTerms, payload }) => toCandidate(monitorId, payload.version, matchedTerms, entered));
+  }
+}
+
+function toMatchItem({ kind, title, body, subreddit, nsfw }: ForumItem): MatchItem {
+  return { kind, title, text: body, subreddit, nsfw };
+}
+
+function toCandidate(monitorId: string, version: number, matchedTerms: string[], entered: EnteredItem): Candidate {
+  const { item, enteredAtMs } = entered;
+  return {
+    v: 1,
+    monitor_id: monitorId,
+    monitor_version: version,
+    matched_terms: matchedTerms,
+    entered_at: new Date(enteredAtMs).toISOString(),
+    first_seen_at: item.first_seen_at,
+    replay: item.replay,
+    item: contentOf(item),
+  };
+}
+
+const CONTENT_FIELDS = Object.keys(itemContent.shape) as (keyof ItemContent)[];
+
+function contentOf(item: ForumItem): ItemContent {
+  return Object.fromEntries(CONTENT_FIELDS.map((field) => [field, item[field]])) as ItemContent;
+}

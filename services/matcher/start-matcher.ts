@@ -1,0 +1,107 @@
+import { MATCHER_GROUP } from '../../schemas/consumer-groups.ts';
+import { FORUM_COMMENTS, FORUM_POSTS, MONITOR_CANDIDATES } from '../../schemas/topics.ts';
+import type { Candidate } from '../../schemas/candidate.ts';
+import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
+import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
+import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
+import type { Publisher } from '../../shared/kafka/publisher.ts';
+import type { Pool } from '../../shared/postgres/pool.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import type { Running } from '../../shared/runtime/lifecycle.ts';
+import { Lifecycle } from '../../shared/runtime/lifecycle.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { ChangeListener } from './change-listener.ts';
+import { HeldMonitors } from './held-monitors.ts';
+import { ItemMatcher } from './item-matcher.ts';
+import { MonitorChanges } from './monitor-changes.ts';
+import { RecentItems } from './recent-items.ts';
+
+export interface MatcherDependencies {
+  kafka: KafkaConnection;
+  /** Without the prefix in topic names. */
+  publisher: Publisher;
+  prefix: string;
+  pool: Pool;
+  /** For the listening connection, which is its own. */
+  postgresUrl: string;
+  /** τ: how far this installation's clocks may differ from the broker's, in milliseconds; 0 with embedded engines. */
+  toleranceMs: number;
+  metrics: Metrics;
+  logger: Logger;
+  fatal: (error: Error) => void;
+}
+
+const GAUGES_EVERY_MS = 5_000;
+
+/**
+ * Matches every new post and comment against all active monitors, held in memory, and publishes candidates. Ready when all
+ * monitors are loaded, changes are heard and the consumer has joined.
+ */
+export async function startMatcher(deps: MatcherDependencies): Promise<Running & { ready(): boolean }> {
+  const { kafka, publisher, prefix, metrics, fatal } = deps;
+  const logger = deps.logger.child({ service: 'matcher' });
+  const parts = new Lifecycle(logger);
+  const monitors = new HeldMonitors();
+  const recent = new RecentItems();
+  const publish = async (candidates: Candidate[]): Promise<void> => {
+    const records = candidates.map((candidate) => ({ key: candidate.monitor_id, value: JSON.stringify(candidate) }));
+    await publisher.publish(MONITOR_CANDIDATES.name, records);
+    metrics.matcherCandidates.inc(candidates.length);
+  };
+  const changes = new MonitorChanges({ ...deps, db: deps.pool, monitors, recent, publish, logger });
+  const matcher = new ItemMatcher({ monitors, recent, changes, publish, metrics, logger });
+  await changes.load();
+
+  const consumer = await startBatchConsumer({
+    kafka,
+    prefix,
+    group: MATCHER_GROUP,
+    topics: [FORUM_POSTS.name, FORUM_COMMENTS.name],
+    handle: (batch) => matcher.handle(batch),
+    onAssigned: (_, assignment) => matcher.assigned(assignment),
+    deadLetters: new DeadLetters({ publisher, group: MATCHER_GROUP, metrics, logger }),
+    fatal,
+    metrics,
+    logger,
+  });
+  const hold = () => {
+    consumer.pause();
+    metrics.matcherPaused.set(1);
+  };
+  // Nothing is matched before the listener hears and everything that changed since the load is taken over.
+  hold();
+  const listener = new ChangeListener({
+    postgresUrl: deps.postgresUrl,
+    logger,
+    clock: systemClock,
+    onChange: (id) => {
+      changes.change(id);
+    },
+    onDeaf: hold,
+    onHearing: () =>
+      void changes.compare().then(() => {
+        if (!listener.isHearing()) return;
+        consumer.resume();
+        metrics.matcherPaused.set(0);
+      }),
+  });
+  listener.start();
+
+  const gauges = setInterval(() => {
+    metrics.matcherMonitors.set(monitors.size);
+    metrics.matcherRingItems.set(recent.size);
+  }, GAUGES_EVERY_MS);
+  parts.onStop('gauges', () => {
+    clearInterval(gauges);
+  });
+  parts.add('changes', changes);
+  parts.add('consumer', consumer);
+  parts.add('listener', listener);
+  return {
+    ready: () => consumer.ready() && listener.isHearing(),
+    async stop() {
+      await parts.stop();
+    },
+  };
+}

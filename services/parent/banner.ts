@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The key of the demo account, which the services write on their first start on embedded engines. */
+export function readDemoKey(dataDir: string): string | undefined {
+  try {
+    return readFileSync(join(dataDir, 'demo-key'), 'utf8').trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a person needs to know once everything runs. */
+export function banner(baseUrl: string, demoKey: string | undefined, seconds: number): string {
+  const body = `'{"name":"rust","keywords":["rust"]}'`;
+  const key = demoKey ?? 'YOUR_KEY';
+  return [
+    '',
+    `The forum monitor is ready (${seconds.toFixed(1)} s).`,
+    `  API       ${baseUrl}/v1`,
+    '  docs      README.md, the walk-through with curl',
+    demoKey === undefined
+      ? '  key       npm run --silent admin -- account create --email you@example.com'
+      : `  demo key  ${demoKey}`,
+    '',
+    'Create a monitor:',
+    `  curl -s -X POST ${baseUrl}/v1/monitors -H "Authorization: Bearer ${key}" -H 'Content-Type: application/json' -d ${body}`,
+    '',
+  ].join('\n');
+}

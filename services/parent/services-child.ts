@@ -1,0 +1,45 @@
+import { join } from 'node:path';
+import { startOwnedProcess } from '../../shared/engines/owned-process.ts';
+import type { OwnedProcess } from '../../shared/engines/owned-process.ts';
+
+export const SERVICES_MAIN = join(import.meta.dirname, '..', 'services-main.ts');
+
+/** kafkajs makes one such timer per connection; it is harmless. */
+export const NODE_ARGUMENTS = ['--disable-warning=TimeoutNegativeWarning'];
+
+/** Where the services listen, as they tell when they are ready. */
+export interface ServiceAddresses {
+  api: string;
+  metrics: string;
+}
+
+export interface ServicesChildOptions {
+  env: NodeJS.ProcessEnv;
+  pidFile: string;
+  onReady: (addresses: ServiceAddresses) => void;
+}
+
+/** Starts all services in one child, whose log lines are passed through; it tells by itself when it is ready. */
+export async function startServices({ env, pidFile, onReady }: ServicesChildOptions): Promise<OwnedProcess> {
+  const child = await startOwnedProcess({
+    name: 'services',
+    command: process.execPath,
+    args: [...NODE_ARGUMENTS, SERVICES_MAIN],
+    env,
+    pidFile,
+    marker: SERVICES_MAIN,
+    output: 'inherit',
+    ipc: true,
+    stopSignal: 'SIGTERM',
+    stopDeadlineMs: 20_000,
+  });
+  child.child.on('message', (message: unknown) => {
+    if (isReady(message)) onReady({ api: message.api, metrics: message.metrics });
+  });
+  return child;
+}
+
+function isReady(message: unknown): message is ServiceAddresses {
+  const { type, api, metrics } = (message ?? {}) as Record<string, unknown>;
+  return type === 'ready' && typeof api === 'string' && typeof metrics === 'string';
+}

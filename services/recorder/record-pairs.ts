@@ -1,0 +1,186 @@
+import type { Candidate } from '../../schemas/candidate.ts';
+import { numberMatches } from '../../shared/domain/match-numbering.ts';
+import type { AcceptedCandidate, CounterAdvance, NumberedMatch } from '../../shared/domain/match-numbering.ts';
+import { refusalOf } from '../../shared/domain/recording-decision.ts';
+import type { Refusal } from '../../shared/domain/recording-decision.ts';
+import { storableText } from '../../shared/domain/storable-text.ts';
+import type { Queryable } from '../../shared/postgres/pool.ts';
+import {
+  addToMonitorDays,
+  advanceCounters,
+  findStoredMatches,
+  insertMatches,
+} from '../../shared/stores/recording-matches.ts';
+import type { StoredMatch } from '../../shared/stores/recording-matches.ts';
+import {
+  lockRecordingMonitors,
+  readRecordingMonitors,
+  readVersionStarts,
+} from '../../shared/stores/recording-monitors.ts';
+import type { RecordingMonitor } from '../../shared/stores/recording-monitors.ts';
+
+/**
+ * What became of a candidate: recorded (also over the cap: suppressed), repeated (its pair was stored before), duplicate
+ * (another candidate of this batch has its pair), or why it was refused.
+ */
+export type Outcome = 'recorded' | 'suppressed' | 'repeated' | 'duplicate' | Refusal;
+export type OutcomeCounts = Partial<Record<Outcome, number>>;
+
+/** What one transaction made of a batch: its matches, stored now or before, by monitor and seq. */
+interface RecordedPairs {
+  matches: StoredMatch[];
+  outcomes: OutcomeCounts;
+}
+
+/** What the checks read under the lock. */
+interface LockedState {
+  monitors: ReadonlyMap<string, RecordingMonitor>;
+  /** By monitor and thing. */
+  stored: ReadonlyMap<string, StoredMatch>;
+  /** Start of a rule version, by monitor and version, in ms. */
+  versionStarts: ReadonlyMap<string, number>;
+}
+
+/** The recorder's transaction: the same number of statements for any batch. `db` is the client of an open transaction. */
+export async function recordPairs(
+  db: Queryable,
+  candidates: readonly Candidate[],
+  toleranceMs: number,
+): Promise<RecordedPairs> {
+  // 1. The monitors' locks: whoever changes a monitor's state or rule, or numbers its matches, takes them first.
+  const monitorIds = [...new Set(candidates.map((candidate) => candidate.monitor_id))].sort();
+  await lockRecordingMonitors(db, monitorIds);
+  // 2. What is true under them.
+  const state = await readLockedState(db, monitorIds, candidates);
+  // 3. Every candidate is checked by itself; then the first accepted one of each pair counts.
+  const { accepted, outcomes } = judge(candidates, state, toleranceMs);
+  // 4. Numbers, and the rows that hold them. Committed together, so a number is never seen without its match.
+  const { matches, advances } = numberAll(accepted, state.monitors);
+  if (matches.length > 0) {
+    await addToMonitorDays(db, advances);
+    await advanceCounters(db, advances);
+    await insertMatches(db, matches);
+  }
+  const suppressed = matches.filter((match) => match.suppressed).length;
+  count(outcomes, 'suppressed', suppressed);
+  count(outcomes, 'recorded', matches.length - suppressed);
+  return { matches: [...state.stored.values(), ...matches].sort(byMonitorAndSeq), outcomes };
+}
+
+async function readLockedState(
+  db: Queryable,
+  monitorIds: readonly string[],
+  candidates: readonly Candidate[],
+): Promise<LockedState> {
+  const monitors = await readRecordingMonitors(db, monitorIds);
+  // A monitor without counters is being erased with all its matches: nothing of it is published again.
+  const present = candidates.filter((candidate) => monitors.has(candidate.monitor_id));
+  const pairs = new Map(
+    present.map(({ monitor_id, item }) => [
+      pairKey(monitor_id, item.thing_id),
+      { monitorId: monitor_id, thingId: item.thing_id },
+    ]),
+  );
+  const stored = await findStoredMatches(db, [...pairs.values()]);
+  const nextVersions = new Map(
+    present.map(({ monitor_id, monitor_version }) => [
+      versionKey(monitor_id, monitor_version + 1),
+      { monitorId: monitor_id, version: monitor_version + 1 },
+    ]),
+  );
+  const starts = await readVersionStarts(db, [...nextVersions.values()]);
+  return {
+    monitors,
+    stored: new Map(stored.map((match) => [pairKey(match.monitorId, match.thingId), match])),
+    versionStarts: new Map(starts.map((start) => [versionKey(start.monitorId, start.version), start.since.getTime()])),
+  };
+}
+
+/** Accepted candidates by monitor, in the batch's order, each pair once. */
+function judge(
+  candidates: readonly Candidate[],
+  state: LockedState,
+  toleranceMs: number,
+): { accepted: Map<string, AcceptedCandidate[]>; outcomes: OutcomeCounts } {
+  const accepted = new Map<string, AcceptedCandidate[]>();
+  const outcomes: OutcomeCounts = {};
+  const taken = new Set<string>();
+  for (const candidate of candidates) {
+    const key = pairKey(candidate.monitor_id, candidate.item.thing_id);
+    if (state.stored.has(key)) {
+      count(outcomes, 'repeated');
+      continue;
+    }
+    const refusal = refusalUnder(state, candidate, toleranceMs);
+    if (refusal) {
+      count(outcomes, refusal);
+      continue;
+    }
+    if (taken.has(key)) {
+      count(outcomes, 'duplicate');
+      continue;
+    }
+    taken.add(key);
+    const ofMonitor = accepted.get(candidate.monitor_id) ?? [];
+    ofMonitor.push(toAccepted(candidate));
+    accepted.set(candidate.monitor_id, ofMonitor);
+  }
+  return { accepted, outcomes };
+}
+
+function refusalUnder(state: LockedState, candidate: Candidate, toleranceMs: number): Refusal | undefined {
+  const monitor = state.monitors.get(candidate.monitor_id);
+  return refusalOf(
+    {
+      monitorVersion: candidate.monitor_version,
+      enteredAtMs: Date.parse(candidate.entered_at),
+      createdUtcMs: Date.parse(candidate.item.created_utc),
+      replay: candidate.replay,
+    },
+    monitor && {
+      status: monitor.status,
+      version: monitor.version,
+      activeSinceMs: monitor.activeSince.getTime(),
+    },
+    state.versionStarts.get(versionKey(candidate.monitor_id, candidate.monitor_version + 1)),
+    toleranceMs,
+  );
+}
+
+function toAccepted(candidate: Candidate): AcceptedCandidate {
+  return {
+    thingId: candidate.item.thing_id,
+    kind: candidate.item.kind,
+    matchedTerms: candidate.matched_terms.map(storableText),
+    enteredAt: candidate.entered_at,
+    firstSeenAt: candidate.first_seen_at,
+  };
+}
+
+/** Both results sorted: rows are written in the order of their unique keys. */
+function numberAll(
+  accepted: ReadonlyMap<string, AcceptedCandidate[]>,
+  monitors: ReadonlyMap<string, RecordingMonitor>,
+): { matches: NumberedMatch[]; advances: CounterAdvance[] } {
+  const numbered = [...accepted.keys()].sort().map((monitorId) => {
+    const monitor = monitors.get(monitorId)!;
+    const counters = { ...monitor, lastMatchAtMs: monitor.lastMatchAt?.getTime(), nowMs: monitor.now.getTime() };
+    return numberMatches(counters, accepted.get(monitorId)!);
+  });
+  return {
+    matches: numbered.flatMap((ofMonitor) => ofMonitor.matches),
+    advances: numbered.map((ofMonitor) => ofMonitor.advance),
+  };
+}
+
+function count(outcomes: OutcomeCounts, outcome: Outcome, by = 1): void {
+  if (by > 0) outcomes[outcome] = (outcomes[outcome] ?? 0) + by;
+}
+
+const pairKey = (monitorId: string, thingId: string) => `${monitorId} ${thingId}`;
+const versionKey = (monitorId: string, version: number) => `${monitorId} ${version}`;
+
+function byMonitorAndSeq(a: StoredMatch, b: StoredMatch): number {
+  if (a.monitorId !== b.monitorId) return a.monitorId < b.monitorId ? -1 : 1;
+  return a.seq - b.seq;
+}

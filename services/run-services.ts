@@ -1,0 +1,134 @@
+import * as groups from '../schemas/consumer-groups.ts';
+import { FORUM_COMMENTS, FORUM_POSTS, FORUM_REMOVALS } from '../schemas/topics.ts';
+import { MONITOR_CANDIDATES, MONITOR_DELIVERIES, MONITOR_MATCHES } from '../schemas/topics.ts';
+import { createSecretBox } from '../shared/domain/secret-box.ts';
+import { createDnsLookup, createSystemLookup } from '../shared/http/address-lookup.ts';
+import { startLagMonitor } from '../shared/kafka/lag-monitor.ts';
+import { createPublisher } from '../shared/kafka/publisher.ts';
+import { systemClock } from '../shared/runtime/clock.ts';
+import { startOperationsServer } from '../shared/runtime/operations-server.ts';
+import { createUpstream } from '../shared/upstream/upstream-client.ts';
+import { ensureDemoAccount } from './api/demo-account.ts';
+import { startApi } from './api/start-api.ts';
+import { startArchiver } from './archiver/start-archiver.ts';
+import { startBiller } from './biller/start-biller.ts';
+import { connectEngines } from './connect-engines.ts';
+import type { Installation, ProcessParts } from './connect-engines.ts';
+import { startCrawler } from './crawler/start-crawler.ts';
+import { startDeliverer } from './deliverer/start-deliverer.ts';
+import { startMatcher } from './matcher/start-matcher.ts';
+import { Readiness } from './readiness.ts';
+import { startRecorder } from './recorder/start-recorder.ts';
+
+export const SERVICES = ['api', 'archiver', 'biller', 'crawler', 'deliverer', 'matcher', 'recorder'] as const;
+export type ServiceName = (typeof SERVICES)[number];
+
+/** @throws Error that names the services there are, when one is unknown. */
+export function chooseServices(names: readonly string[]): ServiceName[] {
+  const unknown = names.filter((name) => !SERVICES.some((service) => service === name));
+  if (unknown.length > 0) throw new Error(`Unknown service ${unknown.join(', ')}. There are: ${SERVICES.join(', ')}.`);
+  return names.length === 0 ? [...SERVICES] : SERVICES.filter((service) => names.includes(service));
+}
+
+/** How far clocks may differ from the broker's where they are not on one machine, in milliseconds. */
+const CLOCK_TOLERANCE_MS = 500;
+
+/**
+ * Starts services in this process, each part registered to be stopped in reverse order. Resolves when all of them are ready.
+ */
+export async function runServices(
+  parts: ProcessParts & { services: readonly ServiceName[] },
+): Promise<{ api: string; metrics: string }> {
+  const { config, lifecycle, services } = parts;
+  const installation = await connectEngines(parts);
+  const { metrics } = installation;
+  // Several processes on one machine: the first takes the known port, a joining one a free port that it logs.
+  const operations = lifecycle.add('metrics', await startOperationsServer(metrics, config.http.metricsPort ?? 0));
+  parts.logger.info({ services, metrics: operations.url }, 'starting');
+  const readiness = new Readiness(installation);
+  let api = '';
+  for (const service of STARTERS) {
+    if (!services.includes(service.name)) continue;
+    const running = lifecycle.add(service.name, await service.start(installation, readiness));
+    if ('ready' in running) readiness.add(service.name, running.ready);
+    if ('port' in running) api = `http://${config.http.host}:${running.port}`;
+  }
+  lifecycle.add('lag', watchLag(installation));
+  await readiness.untilReady(parts.signal);
+  return { api, metrics: operations.url };
+}
+
+type Started = { stop(): Promise<void> } & ({ ready(): boolean } | { port: number } | object);
+
+/** In the order of the flow, downstream first: what an item meets next is there before the item. */
+const STARTERS: { name: ServiceName; start: (at: Installation, readiness: Readiness) => Promise<Started> | Started }[] =
+  [
+    { name: 'api', start: startTheApi },
+    { name: 'biller', start: (at) => startBiller(at) },
+    { name: 'archiver', start: async (at) => startArchiver({ ...at, publisher: await publisherOf(at) }) },
+    { name: 'deliverer', start: (at) => startDeliverer({ ...at, ...secrets(at), webhooks: at.config.webhooks }) },
+    { name: 'recorder', start: (at) => startRecorder({ ...at, toleranceMs: toleranceOf(at) }) },
+    {
+      name: 'matcher',
+      start: async (at) => startMatcher({ ...at, publisher: await publisherOf(at), toleranceMs: toleranceOf(at) }),
+    },
+    { name: 'crawler', start: startTheCrawler },
+  ];
+
+async function startTheApi(at: Installation, readiness: Readiness): Promise<Started> {
+  const { config, pool } = at;
+  if (config.embedded.postgres) await ensureDemoAccount(pool, { dataDir: config.dataDir });
+  const { allowPrivate } = config.webhooks;
+  const lookup = allowPrivate ? createSystemLookup() : createDnsLookup();
+  return startApi({
+    ...at,
+    ...secrets(at),
+    http: config.http,
+    webhooks: { allowPrivate, lookup },
+    ready: () => readiness.check(),
+  });
+}
+
+async function startTheCrawler(at: Installation): Promise<Started> {
+  const { config, metrics, logger, lifecycle } = at;
+  const { clients, url, tokenUrl, userAgent, siteUrl } = config.upstream;
+  const upstream = createUpstream({
+    url,
+    tokenUrl,
+    userAgent,
+    clients: clients ?? [],
+    clock: systemClock,
+    metrics,
+    logger,
+  });
+  lifecycle.onStop('upstream', () => upstream.stop());
+  const publisher = await publisherOf(at);
+  return startCrawler({ ...at, upstream, publisher, sources: config.crawlSources, siteUrl, clock: systemClock });
+}
+
+async function publisherOf(at: Installation): ReturnType<typeof createPublisher> {
+  return at.lifecycle.add('publisher', await createPublisher(at));
+}
+
+function secrets({ secretKey }: Installation): { secretBox: ReturnType<typeof createSecretBox> } {
+  return { secretBox: createSecretBox(secretKey) };
+}
+
+function toleranceOf({ config }: Installation): number {
+  return config.embedded.kafka ? 0 : CLOCK_TOLERANCE_MS;
+}
+
+function watchLag(at: Installation): ReturnType<typeof startLagMonitor> {
+  return startLagMonitor({
+    ...at,
+    subscriptions: [
+      { group: groups.MATCHER_GROUP, topics: [FORUM_POSTS.name, FORUM_COMMENTS.name] },
+      { group: groups.ITEMS_ARCHIVER_GROUP, topics: [FORUM_POSTS.name, FORUM_COMMENTS.name] },
+      { group: groups.REMOVALS_ARCHIVER_GROUP, topics: [FORUM_REMOVALS.name] },
+      { group: groups.RECORDER_GROUP, topics: [MONITOR_CANDIDATES.name] },
+      { group: groups.MATCHES_ARCHIVER_GROUP, topics: [MONITOR_MATCHES.name] },
+      { group: groups.DELIVERER_GROUP, topics: [MONITOR_MATCHES.name] },
+      { group: groups.DELIVERIES_ARCHIVER_GROUP, topics: [MONITOR_DELIVERIES.name] },
+    ],
+  });
+}

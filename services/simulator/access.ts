@@ -1,0 +1,94 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Answer } from './answer.ts';
+import { failure, ok, page } from './answer.ts';
+
+const TOKEN_SECONDS = 86_400;
+const WINDOW_MS = 600_000;
+/** User agents that name a library and not an application. */
+const GENERIC = /^(?:$|node|undici|axios|got|curl|wget|python|java|okhttp|go-http-client|ruby|perl|postman|mozilla)/i;
+
+export interface AccessOptions {
+  seed: number;
+  callsPerWindow: number;
+  /** id → secret; empty: any id and secret will do. */
+  clients: ReadonlyMap<string, string>;
+}
+
+interface Usage {
+  startedAt: number;
+  used: number;
+}
+
+/**
+ * Tokens and quota. A token carries its client and its time, signed, so that it stays good when the process starts
+ * anew. The quota is per client and counts in windows of ten minutes, as upstream.
+ */
+export class Access {
+  private readonly options: AccessOptions;
+  private readonly usage = new Map<string, Usage>();
+  /** Tokens issued before this moment are refused. */
+  private validFrom = 0;
+
+  constructor(options: AccessOptions) {
+    this.options = options;
+  }
+
+  revokeAll(now: number): void {
+    this.validFrom = now + 1;
+  }
+
+  issue(authorization: string | undefined, grant: string | null, now: number): Answer {
+    const client = /^Basic (.+)$/i.exec(authorization ?? '')?.[1];
+    const [id, secret] = Buffer.from(client ?? '', 'base64')
+      .toString()
+      .split(':');
+    const { clients } = this.options;
+    const isKnown = clients.size === 0 || (id !== undefined && clients.get(id) === secret);
+    if (client === undefined || id === undefined || id === '' || !isKnown) return failure(401);
+    if (grant !== 'client_credentials') return { status: 400, body: { error: 'unsupported_grant_type' } };
+    const payload = Buffer.from(JSON.stringify({ id, at: now })).toString('base64url');
+    return ok({
+      access_token: `${payload}.${this.sign(payload)}`,
+      token_type: 'bearer',
+      expires_in: TOKEN_SECONDS,
+      scope: '*',
+    });
+  }
+
+  private sign(payload: string): string {
+    return createHmac('sha256', `simulator ${this.options.seed}`).update(payload).digest('base64url');
+  }
+
+  /** The client of a valid Bearer token. */
+  private clientOf(authorization: string | undefined, now: number): string | undefined {
+    const [payload, signature] = (/^bearer (.+)$/i.exec(authorization ?? '')?.[1] ?? '').split('.');
+    if (payload === undefined || signature === undefined) return undefined;
+    const expected = Buffer.from(this.sign(payload));
+    const given = Buffer.from(signature);
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+    const { id, at } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { id: string; at: number };
+    return at >= this.validFrom && now < at + TOKEN_SECONDS * 1000 ? id : undefined;
+  }
+
+  static refusesAgent(userAgent: string | undefined): Answer | undefined {
+    return GENERIC.test(userAgent ?? '') ? page(429, 'Too Many Requests', { 'retry-after': '4' }) : undefined;
+  }
+
+  /** Counts one call. `refusal` is the answer when it may not go on; `headers` tell the client where it stands. */
+  admit(authorization: string | undefined, now: number): { refusal?: Answer; headers: Record<string, string> } {
+    const client = this.clientOf(authorization, now);
+    if (client === undefined) return { refusal: failure(401), headers: {} };
+    let usage = this.usage.get(client);
+    if (!usage || now >= usage.startedAt + WINDOW_MS) this.usage.set(client, (usage = { startedAt: now, used: 0 }));
+    const { callsPerWindow } = this.options;
+    const isOver = usage.used >= callsPerWindow;
+    if (!isOver) usage.used++;
+    const reset = String(Math.ceil((usage.startedAt + WINDOW_MS - now) / 1000));
+    const headers = {
+      'x-ratelimit-used': String(usage.used),
+      'x-ratelimit-remaining': (callsPerWindow - usage.used).toFixed(1),
+      'x-ratelimit-reset': reset,
+    };
+    return isOver ? { refusal: { ...failure(429), headers: { 'retry-after': reset } }, headers } : { headers };
+  }
+}

@@ -1,0 +1,36 @@
+/** What a route gives back; an object is sent as JSON, a string as it is. */
+export interface Answer {
+  status: number;
+  body: object | string;
+  headers?: Record<string, string>;
+}
+
+export function ok(body: object): Answer {
+  return { status: 200, body };
+}
+
+const MESSAGES: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  414: 'URI Too Long',
+  429: 'Too Many Requests',
+};
+
+/** The upstream's JSON for an error, with its reason where it has one. */
+export function failure(status: number, reason?: string): Answer {
+  const body = { message: MESSAGES[status] ?? 'Error', error: status };
+  return { status, body: reason === undefined ? body : { reason, ...body } };
+}
+
+export function redirect(status: number, location: string): Answer {
+  return { status, body: '', headers: { location } };
+}
+
+/** An HTML page, as blocks and overloads come. */
+export function page(status: number, title: string, headers: Record<string, string> = {}): Answer {
+  const body = `<!doctype html>\n<html>\n  <head><title>${title}</title></head>\n  <body><h1>${title}</h1></body>\n</html>\n`;
+  return { status, body, headers: { 'content-type': 'text/html; charset=UTF-8', ...headers } };
+}

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+
+const number = z.coerce.number();
+const share = number.min(0).max(0.9);
+
+const schema = z.object({
+  DATA_DIR: z.string().min(1).default('.data'),
+  SIMULATOR_PORT: number.int().min(0).max(65_535).default(0),
+  SIMULATOR_RATE: number.min(0).max(20_000).default(20),
+  SIMULATOR_SEED: number.int().min(0).max(0xffffffff).default(1),
+  SIMULATOR_EMITTED_LOG: z.string().min(1).optional(),
+  SIMULATOR_COMMENT_IDS: z.enum(['sequential', 'random']).default('sequential'),
+  SIMULATOR_CALLS_PER_10MIN: number.int().min(1).default(6000),
+  SIMULATOR_COUNT: number.int().min(0).optional(),
+  SIMULATOR_LATE: share.default(0.005),
+  SIMULATOR_HOLES: share.default(0.02),
+  SIMULATOR_HISTORY: number.int().min(0).max(1_000_000).default(2000),
+  SIMULATOR_CLIENTS: z.string().default(''),
+});
+
+/** Reads the simulator's settings; an empty variable counts as unset. Throws one message that names every fault. */
+export function parseEnvironment(env: Readonly<Record<string, string | undefined>>) {
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const parsed = schema.safeParse(set);
+  if (!parsed.success) throw new Error(`simulator settings:\n${z.prettifyError(parsed.error)}`);
+  const e = parsed.data;
+  const pairs = e.SIMULATOR_CLIENTS.split(',').filter((pair) => pair !== '');
+  return {
+    port: e.SIMULATOR_PORT,
+    world: {
+      directory: e.DATA_DIR,
+      seed: e.SIMULATOR_SEED,
+      rate: e.SIMULATOR_RATE,
+      ids: e.SIMULATOR_COMMENT_IDS,
+      holes: e.SIMULATOR_HOLES,
+      late: e.SIMULATOR_LATE,
+      history: e.SIMULATOR_HISTORY,
+      count: e.SIMULATOR_COUNT,
+      emittedLog: e.SIMULATOR_EMITTED_LOG,
+    },
+    access: {
+      seed: e.SIMULATOR_SEED,
+      callsPerWindow: e.SIMULATOR_CALLS_PER_10MIN,
+      clients: new Map(pairs.map((pair) => [pair.split(':')[0]!, pair.slice(pair.indexOf(':') + 1)])),
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+
+export const faultSchema = z.strictObject({
+  kind: z.enum(['outage', '429', 'html403', 'slow', 'truncated', '5xx', 'expired-tokens']),
+  /** Ends after so many seconds, or after so many requests, whichever comes first; without either only by DELETE. */
+  seconds: z.number().positive().optional(),
+  count: z.int().positive().optional(),
+  /** Only paths that begin so, the token endpoint's too. */
+  path: z.string().startsWith('/').optional(),
+  /** 429: the Retry-After header, in seconds. */
+  retry_after: z.number().min(0).default(5),
+  /** slow: how long an answer is held back. */
+  delay_ms: z.int().min(0).max(120_000).default(12_000),
+  /** 5xx: which one. */
+  status: z.int().min(500).max(599).default(503),
+});
+
+export type Fault = z.infer<typeof faultSchema>;
+
+interface Active {
+  fault: Fault;
+  until: number;
+  left: number;
+}
+
+/** The faults in force. */
+export class Faults {
+  private active: Active[] = [];
+
+  add(fault: Fault, now: number): void {
+    const until = fault.seconds === undefined ? Infinity : now + fault.seconds * 1000;
+    this.active.push({ fault, until, left: fault.count ?? Infinity });
+  }
+
+  clear(): void {
+    this.active = [];
+  }
+
+  list(now: number): object[] {
+    this.prune(now);
+    return this.active.map(({ fault, until, left }) => ({
+      ...fault,
+      seconds_left: until === Infinity ? null : (until - now) / 1000,
+      count_left: left === Infinity ? null : left,
+    }));
+  }
+
+  private prune(now: number): void {
+    this.active = this.active.filter((entry) => entry.until > now && entry.left > 0);
+  }
+
+  /** The fault that strikes this request, oldest first; counts it. */
+  strike(path: string, now: number): Fault | undefined {
+    this.prune(now);
+    const entry = this.active.find(({ fault }) => path.startsWith(fault.path ?? '/'));
+    if (entry) entry.left--;
+    return entry?.fault;
+  }
+}

@@ -1,0 +1,41 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import type { AccessOptions } from './access.ts';
+import { Access } from './access.ts';
+import { Faults } from './faults.ts';
+import { requestListener } from './server.ts';
+import type { WorldOptions } from './world.ts';
+import { openWorld } from './world.ts';
+
+/** How long the emitted log may wait when nobody asks for anything. */
+const TICK_MS = 20;
+/** Longer than a crawler's pause, so that it does not meet a closing connection. */
+const KEEP_ALIVE_MS = 60_000;
+
+export interface SimulatorOptions {
+  port: number;
+  world: WorldOptions;
+  access: AccessOptions;
+}
+
+/** Starts the forum on a loopback port; `stop` keeps its position. `tick: false` leaves the emission to requests. */
+export async function startSimulator(options: SimulatorOptions, now: () => number, tick = true) {
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS });
+  server.listen(options.port, '127.0.0.1');
+  await once(server, 'listening');
+  // Only with the port in hand: a second start on it must fail before it touches the first one's files.
+  const world = openWorld(options.world, now);
+  server.on('request', requestListener({ world, faults: new Faults(), access: new Access(options.access) }));
+  const timer = tick ? setInterval(() => world.emission.advance(), TICK_MS) : undefined;
+  const stop = async (): Promise<void> => {
+    clearInterval(timer);
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+    world.emission.close();
+  };
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, world, stop };
+}

@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import { Catalog } from './catalog.ts';
+import { describe, Emission, readInjected } from './emission.ts';
+import { EmittedLog } from './emitted-log.ts';
+import type { CommentIds } from './numbering.ts';
+import { BLOCK } from './numbering.ts';
+import { Position } from './position.ts';
+import { RecentIndex } from './recent-index.ts';
+import { KEPT_POSTS, Threads } from './threads.ts';
+import type { Run } from './timeline.ts';
+import { Timeline } from './timeline.ts';
+
+const HOUR = 3_600_000;
+/** The history ends well before the first start: monitors accept items that are up to five minutes older than they are. */
+const HISTORY_ENDS_BEFORE = HOUR / 6;
+const HISTORY_LENGTH = 6 * HOUR;
+
+export interface WorldOptions {
+  directory: string;
+  seed: number;
+  /** Slots per second. */
+  rate: number;
+  ids: CommentIds;
+  holes: number;
+  late: number;
+  /** Back-dated items of a very first start. */
+  history: number;
+  count: number | undefined;
+  emittedLog: string | undefined;
+}
+
+export interface World {
+  timeline: Timeline;
+  threads: Threads;
+  catalog: Catalog;
+  index: RecentIndex;
+  emission: Emission;
+  now: () => number;
+}
+
+/** Opens the forum as it stands in the directory and begins a new run. */
+export function openWorld(options: WorldOptions, now: () => number): World {
+  const { directory, seed } = options;
+  const { position, runs, frontier } = Position.open(directory, seed);
+  const last = runs.at(-1);
+  if (last) {
+    last.end ??= frontier;
+    if (last.end <= last.first) runs.pop();
+  }
+  if (runs.length === 0 && options.history > 0) runs.push(historyRun(options, now()));
+  const historyEnd = runs.at(-1)?.end ?? 0;
+  const first = Math.max(position.reserved, historyEnd);
+  const timeline = new Timeline(seed, runs, first);
+  for (const [k, item] of readInjected(directory, frontier)) timeline.injected.set(k, item);
+
+  const oldestKept = Math.max(0, Math.floor(first / BLOCK) - KEPT_POSTS);
+  const threads = new Threads(timeline, oldestKept);
+  const catalog = new Catalog(timeline, threads);
+  const index = new RecentIndex(timeline, threads, (k) => catalog.attributes(k));
+  const known: number[] = [];
+  for (let k = oldestKept * BLOCK; k < first; k++) if (timeline.exists(k)) known.push(k);
+  index.add(known, now());
+
+  const log = options.emittedLog === undefined ? undefined : openLog(options.emittedLog, timeline, catalog);
+  const { rate, ids, holes, late, count } = options;
+  runs.push({ first, end: null, at: now(), rate, ids, holes, late });
+  position.reserve(first);
+  const emission = new Emission({ timeline, position, catalog, index, log, directory: join(directory), now, count });
+  return { timeline, threads, catalog, index, emission, now };
+}
+
+function historyRun(options: WorldOptions, now: number): Run {
+  const { history, ids, holes } = options;
+  const rate = history / (HISTORY_LENGTH / 1000);
+  return { first: 0, end: history, at: now - HISTORY_ENDS_BEFORE - HISTORY_LENGTH, rate, ids, holes, late: 0 };
+}
+
+/** Writes the lines that a crash kept from being written: the items that the position says were emitted. */
+function openLog(path: string, timeline: Timeline, catalog: Catalog): EmittedLog {
+  const log = new EmittedLog(path);
+  if (log.next === undefined) return log;
+  const owed: object[] = [];
+  const from = Math.max(log.next, log.next === 0 ? (timeline.runs.at(-1)?.first ?? 0) : 0);
+  for (let k = from; k < timeline.frontier; k++) if (timeline.exists(k)) owed.push(describe({ timeline, catalog }, k));
+  log.append(owed);
+  return log;
+}

@@ -1,0 +1,28 @@
+interface ErrorCodeFacts {
+  status: number;
+  /** Whether the same request may succeed later. */
+  retryable: boolean;
+}
+
+/** Every code of the error envelope. A code keeps its status and its meaning for ever: clients branch on it. */
+export const ERROR_CODES = {
+  invalid_request: { status: 400, retryable: false },
+  unauthorized: { status: 401, retryable: false },
+  insufficient_credits: { status: 402, retryable: false },
+  monitor_limit_reached: { status: 402, retryable: false },
+  insufficient_scope: { status: 403, retryable: false },
+  forum_refused: { status: 403, retryable: false },
+  not_found: { status: 404, retryable: false },
+  method_not_allowed: { status: 405, retryable: false },
+  not_acceptable: { status: 406, retryable: false },
+  payload_too_large: { status: 413, retryable: false },
+  unsupported_media_type: { status: 415, retryable: false },
+  rate_limited: { status: 429, retryable: true },
+  daily_limit_reached: { status: 429, retryable: true },
+  internal_error: { status: 500, retryable: true },
+  upstream_busy: { status: 503, retryable: true },
+  upstream_timeout: { status: 503, retryable: true },
+  upstream_error: { status: 503, retryable: true },
+} as const satisfies Record<string, ErrorCodeFacts>;
+
+export type ErrorCode = keyof typeof ERROR_CODES;

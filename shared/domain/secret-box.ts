@@ -1,0 +1,41 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+
+const FORMAT = 1;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const HEADER_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
+
+/** Keeps secrets unreadable to whoever sees the database without the installation's secret key. */
+export interface SecretBox {
+  /** `context` names whose secret it is (a monitor id): a box moved to another row does not open there. */
+  seal(secret: string, context: string): Buffer;
+  /** @throws Error when the box was made with another key or context, or was changed */
+  open(sealed: Uint8Array, context: string): string;
+}
+
+/**
+ * AES-256-GCM with a key derived (HKDF, SHA-256) from the secret key, a random nonce per box, and the context as additional
+ * data. Random 96-bit nonces are safe for 2^32 boxes per key.
+ *
+ * A box is: format (1 byte), nonce (12), tag (16), ciphertext.
+ */
+export function createSecretBox(secretKey: string): SecretBox {
+  const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'forum-monitor secrets at rest v1', 32));
+  return {
+    seal(secret, context) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));
+      const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
+      return Buffer.concat([Buffer.of(FORMAT), nonce, cipher.getAuthTag(), ciphertext]);
+    },
+    open(sealed, context) {
+      if (sealed[0] !== FORMAT || sealed.length < HEADER_BYTES)
+        throw new Error('not a sealed secret of a known format');
+      const nonce = sealed.subarray(1, 1 + NONCE_BYTES);
+      const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
+        .setAAD(Buffer.from(context))
+        .setAuthTag(sealed.subarray(1 + NONCE_BYTES, HEADER_BYTES));
+      return Buffer.concat([decipher.update(sealed.subarray(HEADER_BYTES)), decipher.final()]).toString('utf8');
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { encodeBody, readBody } from './http-body.ts';
+import type { StatementRunner } from './statement-runner.ts';
+import { countInsertedRows, hasSeveralStatements, outputFormat, parseStatement } from './statement.ts';
+import type { Statement } from './statement.ts';
+
+export interface ClickhouseHttpOptions {
+  writers: StatementRunner;
+  readers: StatementRunner;
+  /** Every statement of this server only reads. */
+  readOnly: boolean;
+}
+
+/**
+ * ClickHouse's HTTP interface: /ping, and statements by GET (reads only, as there) and POST, in the URL or the body, with
+ * parameters, settings, formats and compression. Sessions (session_id) are refused: every statement has its own.
+ */
+export function clickhouseHttpServer(options: ClickhouseHttpOptions): Server {
+  const server = createServer((request, response) => {
+    answer(options, request, response).catch((error: unknown) => sendFault(response, error));
+  });
+  // Longer than clients keep idle connections, so that it is never this side that closes one in use.
+  server.keepAliveTimeout = 30_000;
+  return server;
+}
+
+async function answer(
+  options: ClickhouseHttpOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const url = new URL(request.url ?? '/', 'http://localhost');
+  if (url.pathname === '/ping') {
+    response.end('Ok.\n');
+    return;
+  }
+  // Pages of a browser have no business here, and there is no password to keep them out.
+  if (request.headers.origin !== undefined)
+    throw fault(516, 'Requests of web pages are refused.', 'AUTHENTICATION_FAILED');
+  const queryId = url.searchParams.get('query_id') ?? randomUUID();
+  response.setHeader('X-ClickHouse-Query-Id', queryId);
+  response.setHeader('X-ClickHouse-Server-Display-Name', 'embedded');
+  response.setHeader('X-ClickHouse-Timezone', 'UTC');
+  const body = await readBody(request);
+  const readOnly = options.readOnly || request.method !== 'POST';
+  const statement = parseStatement(url.searchParams, request.headers, body, readOnly);
+  check(statement, url.searchParams);
+  const started = performance.now();
+  const result = await (readOnly ? options.readers : options.writers).run(statement);
+  const format = outputFormat(statement);
+  const { body: sent, encoding } = await encodeBody(result.bytes(), request, url.searchParams);
+  response.setHeader('Content-Type', contentType(format));
+  response.setHeader('X-ClickHouse-Format', format);
+  response.setHeader('X-ClickHouse-Summary', summary(statement, result, performance.now() - started));
+  if (encoding !== undefined) response.setHeader('Content-Encoding', encoding);
+  response.end(sent);
+}
+
+function check(statement: Statement, search: URLSearchParams): void {
+  if (statement.sql.trim() === '')
+    throw fault(62, 'Syntax error: failed at position 1 (end of query): Empty query.', 'SYNTAX_ERROR');
+  if (search.has('session_id')) throw fault(48, 'The embedded engine has no sessions (session_id).', 'NOT_IMPLEMENTED');
+  if (hasSeveralStatements(statement.sql))
+    throw fault(62, 'Syntax error (Multi-statements are not allowed).', 'SYNTAX_ERROR');
+}
+
+function fault(code: number, message: string, name: string): Error {
+  return new Error(`Code: ${code}. DB::Exception: ${message} (${name})`);
+}
+
+/** Numbers are strings here, as in ClickHouse. */
+function summary(statement: Statement, result: { rowsRead: number; bytesRead: number }, elapsedMs: number): string {
+  const written = countInsertedRows(statement);
+  return JSON.stringify({
+    read_rows: String(written > 0 ? 0 : result.rowsRead),
+    read_bytes: String(written > 0 ? 0 : result.bytesRead),
+    written_rows: String(written),
+    written_bytes: written > 0 ? String(Buffer.byteLength(statement.sql)) : '0',
+    total_rows_to_read: '0',
+    result_rows: '0',
+    result_bytes: '0',
+    elapsed_ns: String(Math.round(elapsedMs * 1e6)),
+  });
+}
+
+function contentType(format: string): string {
+  if (/^JSON\w*EachRow/.test(format)) return 'application/x-ndjson; charset=UTF-8';
+  if (/^JSON/.test(format)) return 'application/json; charset=UTF-8';
+  if (/^CSV/.test(format)) return 'text/csv; charset=UTF-8; header=absent';
+  if (/^(TabSeparated|TSV)/.test(format)) return 'text/tab-separated-values; charset=UTF-8';
+  if (/^(Parquet|Native|RowBinary|Arrow|ORC|Avro)/.test(format)) return 'application/octet-stream';
+  return 'text/plain; charset=UTF-8';
+}
+
+/** ClickHouse's own mapping of the commonest codes. */
+const STATUS: Record<number, number> = {
+  60: 404,
+  81: 404,
+  47: 404,
+  46: 404,
+  62: 400,
+  36: 400,
+  42: 400,
+  43: 400,
+  516: 403,
+  159: 408,
+};
+
+function sendFault(response: ServerResponse, error: unknown): void {
+  const text = error instanceof Error ? error.message : String(error);
+  const code = Number(/Code: (\d+)/.exec(text)?.[1] ?? 1002);
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  response.statusCode = STATUS[code] ?? 500;
+  response.setHeader('Content-Type', 'text/plain; charset=UTF-8');
+  response.setHeader('X-ClickHouse-Exception-Code', String(code));
+  response.end(`${text.startsWith('Code:') ? text : `Code: ${code}. DB::Exception: ${text} (UNKNOWN_EXCEPTION)`}\n`);
+}

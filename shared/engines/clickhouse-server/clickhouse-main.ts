@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { clickhouseHttpServer } from './clickhouse-http-server.ts';
+import { StatementRunner } from './statement-runner.ts';
+
+// node clickhouse-main.ts DIRECTORY PORT READ_ONLY_PORT: ClickHouse over HTTP on loopback until SIGTERM.
+const [directory, port, readOnlyPort] = process.argv.slice(2);
+if (directory === undefined || port === undefined || readOnlyPort === undefined) {
+  throw new Error('usage: clickhouse-main.ts DIRECTORY PORT READ_ONLY_PORT');
+}
+
+const stopped = once(process, 'SIGTERM');
+process.on('SIGINT', () => undefined);
+const writers = new StatementRunner(directory, 8);
+const readers = new StatementRunner(directory, 4);
+const servers = [
+  await listen(clickhouseHttpServer({ writers, readers, readOnly: false }), Number(port)),
+  await listen(clickhouseHttpServer({ writers, readers, readOnly: true }), Number(readOnlyPort)),
+];
+
+await stopped;
+// What runs is answered first; the parent's deadline bounds it.
+await Promise.all(servers.map(closeServer));
+writers.close();
+readers.close();
+process.exit(0);
+
+async function listen(server: Server, on: number): Promise<Server> {
+  server.listen(on, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
+}

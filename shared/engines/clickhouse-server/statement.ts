@@ -1,0 +1,114 @@
+/** One statement as it came over HTTP, apart from how it came. */
+export interface Statement {
+  sql: string;
+  /** Settings for this statement alone; a name `param_x` gives the placeholder `{x:Type}` its value, as text of that type. */
+  settings: Record<string, string>;
+  database: string;
+  /** The output format when the statement names none. */
+  defaultFormat: string;
+  readOnly: boolean;
+}
+
+/** Parameters of the HTTP interface itself, which are no settings. */
+const NOT_SETTINGS = new Set([
+  'query',
+  'database',
+  'default_format',
+  'query_id',
+  'user',
+  'password',
+  'role',
+  'quota_key',
+  'session_id',
+  'session_timeout',
+  'session_check',
+  'close_session',
+  'compress',
+  'decompress',
+  'enable_http_compression',
+  'wait_end_of_query',
+  'buffer_size',
+  'send_progress_in_http_headers',
+  'http_headers_progress_interval_ms',
+  'send_logs_level',
+  'stacktrace',
+  'client_protocol_version',
+]);
+
+/** Splits the URL's parameters; the body follows the `query` parameter, as data of an INSERT or as the statement itself. */
+export function parseStatement(
+  search: URLSearchParams,
+  headers: Record<string, string | string[] | undefined>,
+  body: string,
+  readOnly: boolean,
+): Statement {
+  const settings: Record<string, string> = {};
+  for (const [name, value] of search) {
+    if (!NOT_SETTINGS.has(name)) settings[name] = value;
+  }
+  const query = search.get('query') ?? '';
+  const header = (name: string) => (typeof headers[name] === 'string' ? headers[name] : undefined);
+  return {
+    sql: query === '' ? body : body === '' ? query : `${query}\n${body}`,
+    settings,
+    database: search.get('database') ?? header('x-clickhouse-database') ?? 'default',
+    defaultFormat: search.get('default_format') ?? header('x-clickhouse-format') ?? 'TabSeparated',
+    readOnly,
+  };
+}
+
+/** A value as an SQL string literal; ClickHouse turns it into the setting's own type. */
+export function stringLiteral(value: string): string {
+  return `'${value.replace(/[\\']/g, '\\$&')}'`;
+}
+
+/** A name as a quoted identifier. */
+export function identifier(name: string): string {
+  return `\`${name.replace(/[\\`]/g, '\\$&')}\``;
+}
+
+const SETTING_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** `SET a = '1', b = '2'`; undefined when there is nothing to set. @throws Error for a name that is none. */
+export function setStatement({ settings }: Pick<Statement, 'settings'>): string | undefined {
+  const entries = Object.entries(settings);
+  const wrong = entries.find(([name]) => !SETTING_NAME.test(name));
+  if (wrong) throw new Error(`Code: 115. DB::Exception: Unknown setting ${stringLiteral(wrong[0])}. (UNKNOWN_SETTING)`);
+  if (entries.length === 0) return undefined;
+  return `SET ${entries.map(([name, value]) => `${name} = ${stringLiteral(value)}`).join(', ')}`;
+}
+
+const COMMENT_OR_BLANK = /^(?:\s+|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)+/;
+
+/** The first word in upper case, comments skipped. */
+export function firstWord(sql: string): string {
+  return /^\w+/.exec(sql.replace(COMMENT_OR_BLANK, ''))?.[0].toUpperCase() ?? '';
+}
+
+const TOKEN = /'(?:[^'\\]|\\.|'')*'|`(?:[^`\\]|\\.)*`|"(?:[^"\\]|\\.)*"|--[^\n]*|\/\*[\s\S]*?\*\/|;/g;
+
+/** True when more follows a semicolon: the engine would run it, ClickHouse's HTTP interface refuses it. Data of an INSERT is no SQL. */
+export function hasSeveralStatements(sql: string): boolean {
+  if (firstWord(sql) === 'INSERT') return false;
+  for (const match of sql.matchAll(TOKEN)) {
+    if (match[0] !== ';') continue;
+    if (sql.slice(match.index).replaceAll(';', '').replace(COMMENT_OR_BLANK, '') !== '') return true;
+  }
+  return false;
+}
+
+/** The format that the statement's answer has. */
+export function outputFormat(statement: Statement): string {
+  const named = /\bFORMAT\s+(\w+)\s*(?:SETTINGS\s[^;]*)?;?\s*$/i.exec(statement.sql);
+  return named?.[1] ?? statement.defaultFormat;
+}
+
+/** Rows in the body of an INSERT whose format has one a line; 0 for others. */
+export function countInsertedRows(statement: Statement): number {
+  const head = /\bFORMAT\s+(?:JSONEachRow|JSONCompactEachRow|TabSeparated|TSV|CSV)\b/i.exec(
+    statement.sql.slice(0, 10_000),
+  );
+  if (firstWord(statement.sql.slice(0, 10_000)) !== 'INSERT' || head === null) return 0;
+  const data = statement.sql.slice(head.index + head[0].length).trim();
+  return data === '' ? 0 : data.split('\n').length;
+}

@@ -1,0 +1,49 @@
+export interface KafkaPropertiesOptions {
+  port: number;
+  controllerPort: number;
+}
+
+/**
+ * server.properties of the single node, broker and controller in one.
+ *
+ * The log directory is relative to the working directory, so no path ever needs escaping. A single node needs every
+ * replication factor at 1, or consumers wait for ever. The short session lets a broker register again 2.5 s after a
+ * kill -9 instead of 12 s. Topics set their own retention; the values here bound what does not.
+ */
+export function kafkaProperties(options: KafkaPropertiesOptions): string {
+  const { port, controllerPort } = options;
+  return `process.roles=broker,controller
+node.id=1
+listeners=PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}
+advertised.listeners=PLAINTEXT://127.0.0.1:${port}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+controller.listener.names=CONTROLLER
+controller.quorum.voters=1@127.0.0.1:${controllerPort}
+log.dirs=data
+broker.session.timeout.ms=2500
+broker.heartbeat.interval.ms=500
+controlled.shutdown.enable=true
+auto.create.topics.enable=false
+num.partitions=1
+default.replication.factor=1
+offsets.topic.num.partitions=4
+offsets.topic.replication.factor=1
+transaction.state.log.num.partitions=2
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+share.coordinator.state.topic.num.partitions=1
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+group.initial.rebalance.delay.ms=0
+group.min.session.timeout.ms=1000
+log.retention.hours=72
+log.retention.bytes=536870912
+log.segment.bytes=67108864
+log.cleaner.threads=1
+log.cleaner.dedupe.buffer.size=4194304
+num.network.threads=2
+num.io.threads=4
+background.threads=2
+num.recovery.threads.per.data.dir=2
+`;
+}

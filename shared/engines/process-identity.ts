@@ -1,0 +1,42 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+/** What tells one process from a later one that was given the same pid. */
+export interface ProcessIdentity {
+  /** Opaque: equal for the same process, different after the pid was used anew or the machine started again. */
+  startedAt: string;
+  /** The whole command line, its arguments separated by blanks. */
+  command: string;
+}
+
+/** The living process with this pid; undefined when there is none (a zombie counts as none). */
+export function identifyProcess(pid: number): ProcessIdentity | undefined {
+  if (!Number.isInteger(pid) || pid <= 0) return undefined;
+  try {
+    return process.platform === 'linux' ? fromProc(pid) : fromPs(pid);
+  } catch {
+    return undefined;
+  }
+}
+
+function fromProc(pid: number): ProcessIdentity | undefined {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The second field is the program's name in parentheses and may hold anything: count from its end.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [state] = fields;
+  const startTicks = fields[19];
+  if (state === 'Z' || state === 'X' || startTicks === undefined) return undefined;
+  const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
+  return { startedAt: `${boot}:${startTicks}`, command };
+}
+
+function fromPs(pid: number): ProcessIdentity | undefined {
+  const line = execFileSync('ps', ['-o', 'stat=,lstart=,command=', '-ww', '-p', String(pid)], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim();
+  const match = /^(\S+)\s+(\w+\s+\w+\s+\d+\s+[\d:]+\s+\d+)\s+(.*)$/.exec(line);
+  if (!match || match[1]?.startsWith('Z')) return undefined;
+  return { startedAt: match[2] ?? '', command: match[3] ?? '' };
+}

@@ -1,0 +1,9 @@
+/** A start that cannot go on, with a message made for the person at the terminal: no stack trace belongs beside it. */
+export class StartFault extends Error {
+  override name = 'StartFault';
+}
+
+/** The message of anything that was thrown. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,155 @@
+import { Agent, request as send } from 'undici';
+import type { Clock } from '../runtime/clock.ts';
+import type { AddressLookup } from './address-lookup.ts';
+import { BlockedAddressError, UnresolvedNameError, createCheckedConnector } from './checked-connector.ts';
+import { createProxyTunnel } from './proxy-tunnel.ts';
+import { isPublicAddress, urlRefusal } from './public-address.ts';
+import { parseRetryAfter } from './retry-after.ts';
+
+export interface OutboundRequest {
+  url: string;
+  method: 'GET' | 'POST';
+  headers: Record<string, string>;
+  body?: Buffer;
+  /** For everything together: resolving, connecting, TLS, sending and the answer. Milliseconds. */
+  deadlineMs: number;
+}
+
+export type OutboundError = 'timeout' | 'dns' | 'tls' | 'connect' | 'blocked_address';
+
+export type OutboundResult =
+  | {
+      error: null;
+      status: number;
+      /** How long the answer asks to wait. */
+      retryAfterMs: number | undefined;
+      /** The first 64 KB of the answer, as text; what arrived until the deadline. */
+      bodyExcerpt: string;
+    }
+  | { error: OutboundError; status: 0; detail: string };
+
+/** The only way out to addresses that users choose. */
+export interface OutboundDoor {
+  /** Never rejects: what went wrong is in the result. Redirects are answers like any other, and not followed. */
+  send(request: OutboundRequest): Promise<OutboundResult>;
+  /** Drops all connections, also those in use. */
+  close(): Promise<void>;
+}
+
+export interface OutboundDoorOptions {
+  /** Development and tests: http:// and all addresses are allowed. */
+  allowPrivate: boolean;
+  /** URL of an HTTP proxy that speaks CONNECT. */
+  egressProxy: string | undefined;
+  lookup: AddressLookup;
+  clock: Clock;
+  /** Default: public addresses, or all when allowPrivate is set. */
+  isAllowed?: (ip: string) => boolean;
+}
+
+const ANSWER_LIMIT_BYTES = 64 * 1024;
+/** No request has a longer deadline than a webhook's 8 s; a connection nobody waits for any more is given up after that. */
+const CONNECT_TIMEOUT_MS = 8_000;
+/** Shorter than the 5 s after which common servers close an idle connection, so that a request seldom meets a closing one. */
+const KEEP_ALIVE_MS = 4_000;
+
+export function createOutboundDoor(options: OutboundDoorOptions): OutboundDoor {
+  const tunnel = options.egressProxy ? createProxyTunnel(options.egressProxy, CONNECT_TIMEOUT_MS) : undefined;
+  const connect = createCheckedConnector({
+    lookup: options.lookup,
+    isAllowed: options.isAllowed ?? (options.allowPrivate ? () => true : isPublicAddress),
+    tunnel,
+    timeoutMs: CONNECT_TIMEOUT_MS,
+  });
+  const agent = new Agent({
+    connect,
+    allowH2: false,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  return {
+    async send(request) {
+      if (!URL.canParse(request.url) || urlRefusal(new URL(request.url), options.allowPrivate) !== undefined) {
+        return { error: 'blocked_address', status: 0, detail: 'the URL is not one that requests may go to' };
+      }
+      try {
+        return await exchange(agent, request, options.clock);
+      } catch (error) {
+        return { error: classify(error), status: 0, detail: describe(error) };
+      }
+    },
+    async close() {
+      await agent.destroy();
+      await tunnel?.close();
+    },
+  };
+}
+
+async function exchange(agent: Agent, request: OutboundRequest, clock: Clock): Promise<OutboundResult> {
+  const signal = AbortSignal.timeout(request.deadlineMs);
+  const answering = send(request.url, {
+    dispatcher: agent,
+    method: request.method,
+    headers: request.headers,
+    body: request.body ?? null,
+    signal,
+  });
+  const answer = await untilAborted(answering, signal);
+  const retryAfter = answer.headers['retry-after'];
+  return {
+    error: null,
+    status: answer.statusCode,
+    retryAfterMs: parseRetryAfter(Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, clock()),
+    bodyExcerpt: await readExcerpt(answer.body),
+  };
+}
+
+/**
+ * undici notices an abort only once the connection stands, and then sends nothing; so the deadline is kept here too, for
+ * a name, a connection or a handshake that hangs.
+ */
+function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => {
+      reject(signal.reason as Error);
+    });
+    promise.then(resolve, reject);
+  });
+}
+
+/** The status decides; a body that breaks off, never ends or is too long takes nothing back. */
+async function readExcerpt(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      size += chunk.length;
+      // Leaving the loop destroys the stream, and with it the connection.
+      if (size >= ANSWER_LIMIT_BYTES) break;
+    }
+  } catch {
+    // What has arrived is the excerpt.
+  }
+  return Buffer.concat(chunks).subarray(0, ANSWER_LIMIT_BYTES).toString('utf8');
+}
+
+const TLS_CODE = /^(ERR_TLS|ERR_SSL|EPROTO$|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_CA)/;
+const TIMEOUT_CODES = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT']);
+
+function classify(error: unknown): OutboundError {
+  if (error instanceof BlockedAddressError) return 'blocked_address';
+  if (error instanceof UnresolvedNameError) return 'dns';
+  if (!(error instanceof Error)) return 'connect';
+  const code = 'code' in error ? String(error.code) : '';
+  if (error.name === 'TimeoutError' || TIMEOUT_CODES.has(code)) return 'timeout';
+  return TLS_CODE.test(code) ? 'tls' : 'connect';
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  return `${error.message}${cause}`;
+}

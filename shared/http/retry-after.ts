@@ -1,0 +1,14 @@
+/**
+ * Milliseconds until the moment that a Retry-After header names: seconds (fractions allowed, as chat products send them) or an
+ * HTTP date. Never negative; undefined when the header is absent or unreadable.
+ *
+ * @param now milliseconds since the epoch
+ */
+export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
+  const text = header?.trim();
+  if (text === undefined || text === '') return undefined;
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
+  if (!/^[A-Z][a-z]{2},/.test(text)) return undefined;
+  const moment = Date.parse(text);
+  return Number.isNaN(moment) ? undefined : Math.max(0, moment - now);
+}

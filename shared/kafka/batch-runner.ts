@@ -1,0 +1,231 @@
+import { setImmediate } from 'node:timers/promises';
+import type { EachBatchPayload } from 'kafkajs';
+import { delay } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { BatchConsumerOptions } from './batch-consumer-options.ts';
+import { cutUnits, toConsumedRecord } from './consumed-batch.ts';
+import type { BatchOutcome, ConsumedBatch, ConsumedRecord, PoisonRecord } from './consumed-batch.ts';
+import type { DeadLetters } from './dead-letters.ts';
+import type { GroupAssignment } from './group-assignment.ts';
+import { protocolErrorType } from './kafka-connection.ts';
+import { PoisonMessage } from './poison-message.ts';
+import { PublishFailed } from './publisher.ts';
+
+/** Answers of the group's coordinator which say that the partitions are somebody else's by now. */
+const LOST = new Set(['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'FENCED_INSTANCE_ID']);
+/** kafkajs sends a heartbeat only every heartbeatInterval, however often it is asked. */
+const HEARTBEAT_CHECK_MS = 500;
+const MIN_BACKOFF_MS = 200;
+const MAX_BACKOFF_MS = 5_000;
+
+interface Ownership {
+  /** This process still holds the assignment under which the batch was handed over. */
+  ownsPartition: () => boolean;
+  /** As ConsumedBatch.isCurrent. */
+  isCurrent: () => boolean;
+}
+
+interface Fetched {
+  payload: EachBatchPayload;
+  topic: string;
+  partition: number;
+  assignment: GroupAssignment;
+  ownership: Ownership;
+}
+
+type Options = Pick<
+  BatchConsumerOptions,
+  'prefix' | 'group' | 'handle' | 'fatal' | 'metrics' | 'maxRecords' | 'isRetryable' | 'onCommitted'
+> & { logger: Logger; clock: Clock; deadLetters?: DeadLetters };
+
+/**
+ * What happens to one fetched batch, in units of at most maxRecords; a crash after a step repeats the unit from step 1:
+ *   1. the handler's effect; 2. poison records to the dead-letter topic; 3. the offset commit (not for a refill);
+ *   4. the offset is resolved, so kafkajs goes on behind it.
+ * Whatever cannot go on returns early: the offset stays unresolved, and the records come again.
+ */
+export class BatchRunner {
+  private readonly options: Options;
+  private readonly metrics: Metrics;
+  private readonly logger: Logger;
+  private failuresInARow = 0;
+
+  constructor(options: Options) {
+    this.options = options;
+    this.metrics = options.metrics;
+    this.logger = options.logger;
+  }
+
+  /** @throws protocol and connection errors of Kafka only; kafkajs joins again or reconnects. */
+  async run(payload: EachBatchPayload, assignment: GroupAssignment, ownership: Ownership): Promise<void> {
+    const { batch } = payload;
+    const fetched: Fetched = {
+      payload,
+      topic: batch.topic.slice(this.options.prefix.length),
+      partition: batch.partition,
+      assignment,
+      ownership,
+    };
+    const heartbeats = setInterval(() => void beat(fetched), HEARTBEAT_CHECK_MS);
+    try {
+      // A batch that was fetched before onAssigned's seek took hold is stale, so not current: dropped.
+      if (!(await assignment.ready) || !ownership.isCurrent()) return;
+      await this.runUnits(fetched);
+    } finally {
+      clearInterval(heartbeats);
+    }
+    // The unit in hand was finished and committed; now the group can have its rebalance.
+    if (assignment.rejoin) throw assignment.rejoin;
+  }
+
+  private async runUnits(fetched: Fetched): Promise<void> {
+    const { topic, partition, assignment, ownership, payload } = fetched;
+    const records = payload.batch.messages.map((message) => toConsumedRecord(topic, partition, message));
+    const first = records[0];
+    if (!first) return;
+    this.observe(fetched, first);
+    const committed = assignment.committedOffset(topic, partition);
+    for (const unit of cutUnits(records, committed, this.options.maxRecords ?? Number.POSITIVE_INFINITY)) {
+      if (!ownership.isCurrent() || assignment.rejoin) return;
+      if (!(await this.runUnit(fetched, unit))) return;
+    }
+  }
+
+  private observe({ topic, partition, assignment, payload }: Fetched, first: ConsumedRecord): void {
+    const labels = { topic, group: this.options.group };
+    this.metrics.kafkaOldestAge.set(labels, Math.max(0, this.options.clock() - first.timestampMs) / 1_000);
+    const highWatermark = BigInt(payload.batch.highWatermark);
+    if (assignment.checkPosition(topic, partition, first.offset, highWatermark) === 'reset') {
+      this.metrics.kafkaOffsetResets.inc(labels);
+      this.logger.error(
+        { topic, partition, offset: String(first.offset) },
+        'the expected offset is not in the log; reading goes on elsewhere, and records may have expired unread',
+      );
+    }
+  }
+
+  /** True when the unit is done and the next one may follow. */
+  private async runUnit(fetched: Fetched, unit: readonly ConsumedRecord[]): Promise<boolean> {
+    const { topic, partition, assignment, ownership, payload } = fetched;
+    const last = unit.at(-1)!;
+    const committed = assignment.committedOffset(topic, partition);
+    const isRefill = committed !== undefined && last.offset < committed;
+    let outcome: BatchOutcome;
+    try {
+      outcome = await this.handle(fetched, unit, committed, isRefill);
+      if (!isRefill && ownership.isCurrent()) await this.setAside(unit, outcome.poison ?? []);
+    } catch (error) {
+      await this.failed(fetched, error);
+      return false;
+    }
+    this.failuresInARow = 0;
+    if (!ownership.isCurrent()) return false;
+    const next = last.offset + 1n;
+    if (!isRefill) {
+      await commit(fetched, next, outcome.metadata);
+      this.options.onCommitted?.(topic, partition, next);
+      this.metrics.kafkaConsumed.inc({ topic, group: this.options.group }, unit.length);
+    }
+    if (!ownership.ownsPartition()) return false;
+    payload.resolveOffset(String(last.offset));
+    assignment.resolved(topic, partition, next);
+    return true;
+  }
+
+  /** Calls the handler, again without each record that it throws out as poison. */
+  private async handle(
+    fetched: Fetched,
+    unit: readonly ConsumedRecord[],
+    committedOffset: bigint | undefined,
+    isRefill: boolean,
+  ): Promise<BatchOutcome> {
+    const thrown: PoisonRecord[] = [];
+    let records = unit;
+    while (records.length > 0) {
+      try {
+        const outcome = await this.options.handle(toBatch(fetched, records, committedOffset, isRefill));
+        return { ...outcome, poison: [...thrown, ...(outcome?.poison ?? [])] };
+      } catch (error) {
+        if (!(error instanceof PoisonMessage) || !fetched.ownership.isCurrent()) throw error;
+        const { offset } = error.poison.record;
+        if (!records.some((record) => record.offset === offset)) throw error;
+        thrown.push(error.poison);
+        records = records.filter((record) => record.offset !== offset);
+      }
+    }
+    return { poison: thrown };
+  }
+
+  private async setAside(unit: readonly ConsumedRecord[], poison: readonly PoisonRecord[]): Promise<void> {
+    const { deadLetters } = this.options;
+    if (deadLetters) await deadLetters.setAside(unit, poison);
+    else if (poison[0]) throw new PoisonMessage(poison[0]);
+  }
+
+  /** Decides what an error of the handler means: the batch was taken away, an engine is away, or the process must end. */
+  private async failed({ topic, partition, assignment, ownership }: Fetched, error: unknown): Promise<void> {
+    const fields = { err: error, topic, partition };
+    if (!ownership.isCurrent()) {
+      this.logger.debug(fields, 'a handler gave up a batch that was no longer its own');
+      return;
+    }
+    if (error instanceof PublishFailed || this.options.isRetryable?.(error) === true) {
+      const wait = Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** this.failuresInARow);
+      this.failuresInARow = Math.min(this.failuresInARow + 1, 10);
+      this.logger.warn({ ...fields, waitMs: wait }, 'an engine is away; the batch is tried again');
+      await delay(wait, assignment.signal);
+      return;
+    }
+    this.options.fatal(error instanceof Error ? error : new Error(String(error)));
+  }
+}
+
+function toBatch(
+  fetched: Fetched,
+  records: readonly ConsumedRecord[],
+  committedOffset: bigint | undefined,
+  isRefill: boolean,
+): ConsumedBatch {
+  const { topic, partition, assignment, ownership } = fetched;
+  return {
+    topic,
+    partition,
+    records,
+    committedOffset,
+    isRefill,
+    isCurrent: ownership.isCurrent,
+    async heartbeat() {
+      await setImmediate();
+      await beat(fetched);
+    },
+    signal: assignment.signal,
+  };
+}
+
+/**
+ * A rebalance that was announced does not take the partition away yet: the unit in hand may be finished and committed. Only
+ * the answers in LOST do. Other failures are the connection's; the commit will tell.
+ */
+async function beat({ payload, assignment }: Fetched): Promise<void> {
+  try {
+    await payload.heartbeat();
+  } catch (error) {
+    const type = protocolErrorType(error);
+    if (!(error instanceof Error) || type === undefined) return;
+    if (LOST.has(type)) assignment.giveUp();
+    if (LOST.has(type) || type === 'REBALANCE_IN_PROGRESS') assignment.rejoin = error;
+  }
+}
+
+/**
+ * Through the batch's own call, not consumer.commitOffsets(): that one retries inside and hides the error's type, which
+ * kafkajs needs to see that it must join again. The generation goes with the request, so the broker refuses a stale one.
+ */
+async function commit(fetched: Fetched, next: bigint, metadata: string | undefined): Promise<void> {
+  const { payload, assignment, topic, partition } = fetched;
+  const offset = { partition, offset: String(next), ...(metadata === undefined ? {} : { metadata }) };
+  await payload.commitOffsetsIfNecessary({ topics: [{ topic: payload.batch.topic, partitions: [offset] }] });
+  assignment.markCommitted(topic, partition, next);
+}

@@ -1,0 +1,49 @@
+import type { Logger } from '../runtime/logger.ts';
+import type { Running } from '../runtime/lifecycle.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { delay } from '../runtime/clock.ts';
+import type { KafkaConnection } from './kafka-connection.ts';
+import { readConsumerLag } from './topic-admin.ts';
+
+/** Exports each group's lag per topic every `intervalMs` (default 15 s). While the broker is away the last value stands. */
+export function startLagMonitor(options: {
+  kafka: KafkaConnection;
+  prefix: string;
+  subscriptions: readonly { group: string; topics: readonly string[] }[];
+  metrics: Metrics;
+  logger: Logger;
+  intervalMs?: number;
+}): Running {
+  const stopping = new AbortController();
+  const running = measureUntilStopped(options, stopping.signal);
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+async function measureUntilStopped(options: Parameters<typeof startLagMonitor>[0], signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await measure(options);
+    } catch (error) {
+      options.logger.debug({ err: error }, 'the lag of the consumer groups could not be read');
+    }
+    await delay(options.intervalMs ?? 15_000, signal);
+  }
+}
+
+async function measure(options: Parameters<typeof startLagMonitor>[0]): Promise<void> {
+  const { kafka, prefix, metrics } = options;
+  await kafka.withAdmin(async (admin) => {
+    for (const { group, topics } of options.subscriptions) {
+      const lags = await readConsumerLag(admin, { prefix, group, topics });
+      for (const topic of topics) {
+        const sum = lags.reduce((total, one) => (one.topic === topic ? total + one.lag : total), 0);
+        metrics.kafkaLag.set({ topic, group }, sum);
+      }
+    }
+  });
+}

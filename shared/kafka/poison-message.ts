@@ -1,0 +1,53 @@
+import type { z } from 'zod';
+import type { ConsumedRecord, PoisonRecord } from './consumed-batch.ts';
+
+/**
+ * Thrown by a handler when one record makes the rest of its batch impossible: the record is set aside and the handler is
+ * called again without it. Where a handler can go on, it returns the record among its outcome's `poison` instead.
+ */
+export class PoisonMessage extends Error {
+  override name = 'PoisonMessage';
+  readonly poison: PoisonRecord;
+
+  constructor(poison: PoisonRecord) {
+    super(`${poison.step}: ${poison.reason}`);
+    this.poison = poison;
+  }
+}
+
+/** Records whose value was read; `poison` holds the others, to be returned in the handler's outcome. */
+export interface ParsedRecords<T> {
+  parsed: { record: ConsumedRecord; value: T }[];
+  poison: PoisonRecord[];
+}
+
+/** Reads each record's value as JSON and checks it against the topic's schema. */
+export function parseRecords<S extends z.ZodType>(
+  schema: S,
+  batch: { records: readonly ConsumedRecord[] },
+): ParsedRecords<z.output<S>> {
+  const result: ParsedRecords<z.output<S>> = { parsed: [], poison: [] };
+  for (const record of batch.records) {
+    const read = readJson(record.value);
+    if ('fault' in read) {
+      result.poison.push({ record, step: 'parse', reason: read.fault });
+      continue;
+    }
+    const checked = schema.safeParse(read.json);
+    if (checked.success) result.parsed.push({ record, value: checked.data });
+    else result.poison.push({ record, step: 'schema', reason: describe(checked.error) });
+  }
+  return result;
+}
+
+function readJson(value: Buffer): { json: unknown } | { fault: string } {
+  try {
+    return { json: JSON.parse(value.toString()) };
+  } catch (error) {
+    return { fault: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function describe(error: z.ZodError): string {
+  return error.issues.map(({ path, message }) => `${path.join('.') || 'value'}: ${message}`).join('; ');
+}

@@ -1,0 +1,245 @@
+import type { IHeaders, Message } from 'kafkajs';
+import { MAX_MESSAGE_BYTES } from '../../schemas/topics.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { withDeadline } from '../runtime/lifecycle.ts';
+import type { Running } from '../runtime/lifecycle.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { IdempotentProducer } from './idempotent-producer.ts';
+import type { KafkaConnection } from './kafka-connection.ts';
+import { protocolErrorType } from './kafka-connection.ts';
+import { partitionOfKey } from './partition-of-key.ts';
+import { cutPieces, layOutRequests } from './record-pieces.ts';
+import type { SizedRecord } from './record-pieces.ts';
+import { partitionCounts } from './topic-admin.ts';
+
+export interface OutgoingRecord {
+  key: string;
+  value: string | Buffer;
+  headers?: IHeaders;
+}
+
+export interface TopicRecords {
+  /** Without the prefix. */
+  topic: string;
+  records: readonly OutgoingRecord[];
+}
+
+/** The broker did not acknowledge in time or is away. Some of the records may be stored all the same; calling again is right. */
+export class PublishFailed extends Error {
+  override name = 'PublishFailed';
+}
+
+/** The broker will never take these records (too large, not allowed): calling again cannot help. */
+export class PublishRefused extends Error {
+  override name = 'PublishRefused';
+}
+
+export interface Publisher extends Running {
+  /** Resolves when the broker has acknowledged every record. Records of one key keep their order. */
+  publish(topic: string, records: readonly OutgoingRecord[]): Promise<void>;
+  /** As publish, for several topics in as few requests as possible. */
+  publishAll(topics: readonly TopicRecords[]): Promise<void>;
+}
+
+/** A quarter of what the broker takes: room for the batch's own bytes, and no single request blocks a partition for long. */
+const MAX_PIECE_BYTES = 800_000;
+const MAX_REQUEST_BYTES = 8_000_000;
+/** Lengths, deltas and flags of one record in a batch, rounded up. */
+const RECORD_OVERHEAD_BYTES = 40;
+const BATCH_OVERHEAD_BYTES = 1_024;
+/** All retries of one request together. */
+const SEND_TIMEOUT_MS = 20_000;
+const STOP_TIMEOUT_MS = 8_000;
+
+const REFUSALS = new Set([
+  'MESSAGE_TOO_LARGE',
+  'RECORD_LIST_TOO_LARGE',
+  'TOPIC_AUTHORIZATION_FAILED',
+  'CLUSTER_AUTHORIZATION_FAILED',
+  'SASL_AUTHENTICATION_FAILED',
+  'INVALID_TOPIC_EXCEPTION',
+  'INVALID_RECORD',
+  'UNSUPPORTED_VERSION',
+]);
+
+interface Call {
+  topics: { topic: string; records: SizedRecord[] }[];
+  bytes: number;
+  resolve: () => void;
+  reject: (error: Error) => void;
+}
+
+/**
+ * One idempotent producer, one request at a time, acknowledged by all in-sync replicas. Calls that arrive while a request is
+ * under way wait and then share the next one, so many small calls cost few requests; there is no lingering.
+ *
+ * A call that fails rejects with PublishFailed (worth another try: records may then be stored twice, never out of order
+ * within what was acknowledged) or PublishRefused. After any failure the producer is thrown away: an idempotent producer whose
+ * sequence is in doubt must not go on.
+ *
+ * @throws when no broker answers at the start.
+ */
+export async function createPublisher(options: {
+  kafka: KafkaConnection;
+  prefix: string;
+  metrics: Metrics;
+  logger: Logger;
+}): Promise<Publisher> {
+  const publisher = new SerialPublisher(options);
+  await publisher.connect();
+  return publisher;
+}
+
+class SerialPublisher implements Publisher {
+  private readonly kafka: KafkaConnection;
+  private readonly prefix: string;
+  private readonly metrics: Metrics;
+  private readonly logger: Logger;
+  private readonly partitions = new Map<string, number>();
+  private readonly queue: Call[] = [];
+  private producer: IdempotentProducer | undefined;
+  private pump: Promise<void> | undefined;
+  private stopped = false;
+
+  constructor(options: { kafka: KafkaConnection; prefix: string; metrics: Metrics; logger: Logger }) {
+    this.kafka = options.kafka;
+    this.prefix = options.prefix;
+    this.metrics = options.metrics;
+    this.logger = options.logger;
+  }
+
+  async connect(): Promise<IdempotentProducer> {
+    this.producer ??= await IdempotentProducer.connect(this.kafka);
+    return this.producer;
+  }
+
+  publish(topic: string, records: readonly OutgoingRecord[]): Promise<void> {
+    return this.publishAll([{ topic, records }]);
+  }
+
+  async publishAll(topics: readonly TopicRecords[]): Promise<void> {
+    if (this.stopped) throw new PublishFailed('the publisher is stopped');
+    const sized = topics
+      .filter(({ records }) => records.length > 0)
+      .map(({ topic, records }) => ({ topic: this.prefix + topic, records: records.map(toSized) }));
+    if (sized.length === 0) return;
+    const bytes = sized.reduce((sum, { records }) => sum + sumBytes(records), 0);
+    await new Promise<void>((resolve, reject) => {
+      this.queue.push({ topics: sized, bytes, resolve, reject });
+      this.pump ??= this.drain().finally(() => {
+        this.pump = undefined;
+      });
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    await withDeadline(this.pump ?? Promise.resolve(), STOP_TIMEOUT_MS, 'records were still being published at stop');
+    await this.producer?.disconnect();
+  }
+
+  private async drain(): Promise<void> {
+    while (this.queue.length > 0) {
+      const calls = this.takeCalls();
+      try {
+        await this.send(calls);
+        for (const call of calls) call.resolve();
+      } catch (error) {
+        this.discardProducer(error);
+        const failure = toFailure(error);
+        for (const call of calls) call.reject(failure);
+      }
+    }
+  }
+
+  /** At least one call, and as many more as fit into one request. */
+  private takeCalls(): Call[] {
+    let bytes = 0;
+    let count = 0;
+    for (const call of this.queue) {
+      bytes += call.bytes;
+      if (count > 0 && bytes > MAX_REQUEST_BYTES) break;
+      count++;
+    }
+    return this.queue.splice(0, count);
+  }
+
+  private async send(calls: readonly Call[]): Promise<void> {
+    const producer = await this.connect();
+    const partitions = await this.assignPartitions(calls.flatMap(({ topics }) => topics));
+    for (const request of layOutRequests(partitions, MAX_REQUEST_BYTES)) {
+      await producer.send(request, SEND_TIMEOUT_MS);
+      for (const { topic, records } of request) {
+        this.metrics.kafkaPublished.inc({ topic: topic.slice(this.prefix.length) }, records.length);
+      }
+    }
+  }
+
+  private async assignPartitions(topics: readonly { topic: string; records: SizedRecord[] }[]) {
+    await this.learnPartitionCounts(topics.map(({ topic }) => topic));
+    const byPartition = new Map<string, { topic: string; records: SizedRecord[] }>();
+    for (const { topic, records } of topics) {
+      const count = this.partitions.get(topic) ?? 0;
+      for (const record of records) {
+        const partition = partitionOfKey(record.message.key as Buffer, count);
+        record.message.partition = partition;
+        const slot = `${topic}|${partition}`;
+        const taken = byPartition.get(slot);
+        if (taken) taken.records.push(record);
+        else byPartition.set(slot, { topic, records: [record] });
+      }
+    }
+    return [...byPartition.values()].map(({ topic, records }) => cutPieces(topic, records, MAX_PIECE_BYTES));
+  }
+
+  /** Kept for the life of the publisher: a count changes only while producers are stopped. */
+  private async learnPartitionCounts(topics: readonly string[]): Promise<void> {
+    const unknown = topics.filter((topic) => !this.partitions.has(topic));
+    if (unknown.length === 0) return;
+    for (const [topic, count] of await partitionCounts(this.kafka, [...new Set(unknown)])) {
+      this.partitions.set(topic, count);
+    }
+  }
+
+  private discardProducer(error: unknown): void {
+    this.logger.warn({ err: error }, 'publishing failed; the producer is replaced');
+    const producer = this.producer;
+    this.producer = undefined;
+    producer?.disconnect().catch((failure: unknown) => {
+      this.logger.debug({ err: failure }, 'a discarded producer did not disconnect cleanly');
+    });
+  }
+}
+
+function toSized(record: OutgoingRecord): SizedRecord {
+  const key = Buffer.from(record.key);
+  const value = typeof record.value === 'string' ? Buffer.from(record.value) : record.value;
+  const message: Message = record.headers ? { key, value, headers: record.headers } : { key, value };
+  const bytes = key.length + value.length + headerBytes(record.headers) + RECORD_OVERHEAD_BYTES;
+  if (bytes > MAX_MESSAGE_BYTES - BATCH_OVERHEAD_BYTES) {
+    throw new PublishRefused(`a record has ${bytes} bytes; the broker takes ${MAX_MESSAGE_BYTES}`);
+  }
+  return { message, bytes };
+}
+
+function headerBytes(headers: IHeaders | undefined): number {
+  let bytes = 0;
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      bytes += Buffer.byteLength(name) + (one === undefined ? 0 : Buffer.byteLength(one)) + 10;
+    }
+  }
+  return bytes;
+}
+
+function sumBytes(records: readonly SizedRecord[]): number {
+  return records.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+function toFailure(error: unknown): Error {
+  const reason = error instanceof Error ? error.message : String(error);
+  const type = protocolErrorType(error);
+  return type !== undefined && REFUSALS.has(type)
+    ? new PublishRefused(`the broker refused the records: ${reason}`, { cause: error })
+    : new PublishFailed(`the broker did not acknowledge: ${reason}`, { cause: error });
+}

@@ -1,0 +1,185 @@
+import type { Admin, ITopicConfig } from 'kafkajs';
+import { DEAD_LETTER_RETENTION_MS, DEAD_LETTER_SUFFIX, MAX_MESSAGE_BYTES } from '../../schemas/topics.ts';
+import type { Topic } from '../../schemas/topics.ts';
+import { retry } from '../runtime/retry.ts';
+import type { KafkaConnection } from './kafka-connection.ts';
+import { protocolErrorType } from './kafka-connection.ts';
+
+/** What ensureTopics needs to know of a topic; every declaration in schemas/topics.ts has it. */
+export type TopicDeclaration = Pick<Topic, 'name' | 'partitions' | 'retentionMs' | 'embeddedRetentionBytes'>;
+
+/** An existing topic has another number of partitions than this version declares. */
+export class PartitionCountMismatch extends Error {
+  override name = 'PartitionCountMismatch';
+}
+
+interface WantedTopic {
+  topic: string;
+  partitions: number;
+  retentionMs: number;
+  retentionBytes: number | undefined;
+}
+
+/**
+ * Creates the topics that are missing, each with its dead-letter topic. Existing ones keep their settings. Safe to be
+ * called by several processes at once.
+ *
+ * @throws PartitionCountMismatch that names every topic with another partition count: with another count a key would move to
+ * another partition, and its order would be lost.
+ */
+export async function ensureTopics(
+  kafka: KafkaConnection,
+  options: { prefix: string; embedded: boolean; topics: readonly TopicDeclaration[] },
+): Promise<void> {
+  const wanted = options.topics.flatMap((topic) => wantedTopics(topic, options));
+  await kafka.withAdmin(async (admin) => {
+    const existing = new Set(await admin.listTopics());
+    const missing = wanted.filter(({ topic }) => !existing.has(topic));
+    if (missing.length > 0) {
+      const replication = options.embedded ? 1 : Math.min(3, (await admin.describeCluster()).brokers.length);
+      await admin.createTopics({
+        topics: missing.map((topic) => toConfig(topic, replication)),
+        timeout: 10_000,
+        waitForLeaders: false,
+      });
+    }
+    // A new topic is known to every broker only after a moment; until then its metadata is an error.
+    const counts = await retry(() => readPartitionCounts(admin, wanted), {
+      what: 'reading the partition counts',
+      logger: kafka.logger,
+      retries: 30,
+      maxMs: 500,
+    });
+    refuseOtherCounts(counts, wanted);
+  });
+}
+
+function wantedTopics(topic: TopicDeclaration, options: { prefix: string; embedded: boolean }): WantedTopic[] {
+  return [
+    {
+      topic: options.prefix + topic.name,
+      partitions: options.embedded ? topic.partitions.embedded : topic.partitions.cluster,
+      retentionMs: topic.retentionMs,
+      retentionBytes: options.embedded ? topic.embeddedRetentionBytes : undefined,
+    },
+    {
+      topic: options.prefix + topic.name + DEAD_LETTER_SUFFIX,
+      partitions: 1,
+      retentionMs: DEAD_LETTER_RETENTION_MS,
+      retentionBytes: undefined,
+    },
+  ];
+}
+
+function toConfig(wanted: WantedTopic, replication: number): ITopicConfig {
+  const settings: Record<string, string> = {
+    'message.timestamp.type': 'LogAppendTime',
+    // The broker stores what the producer sent: kafkajs reads nothing but gzip and plain.
+    'compression.type': 'producer',
+    'max.message.bytes': String(MAX_MESSAGE_BYTES),
+    'retention.ms': String(wanted.retentionMs),
+    // Three copies, two of them up to date: one broker may be away and nothing acknowledged is lost.
+    'min.insync.replicas': replication >= 3 ? '2' : '1',
+  };
+  if (wanted.retentionBytes !== undefined) {
+    settings['retention.bytes'] = String(wanted.retentionBytes);
+    // Whole segments are deleted: eighths keep a partition within 12 % of its bound.
+    settings['segment.bytes'] = String(Math.max(16 * 1024 * 1024, Math.floor(wanted.retentionBytes / 8)));
+  }
+  return {
+    topic: wanted.topic,
+    numPartitions: wanted.partitions,
+    replicationFactor: replication,
+    configEntries: Object.entries(settings).map(([name, value]) => ({ name, value })),
+  };
+}
+
+async function readPartitionCounts(admin: Admin, wanted: readonly WantedTopic[]): Promise<Map<string, number>> {
+  const { topics } = await admin.fetchTopicMetadata({ topics: wanted.map(({ topic }) => topic) });
+  return new Map(topics.map(({ name, partitions }) => [name, partitions.length]));
+}
+
+function refuseOtherCounts(counts: ReadonlyMap<string, number>, wanted: readonly WantedTopic[]): void {
+  const faults = wanted
+    .filter(({ topic, partitions }) => counts.get(topic) !== partitions)
+    .map(({ topic, partitions }) => `  ${topic} has ${counts.get(topic) ?? 0}, this version declares ${partitions}`);
+  if (faults.length > 0) {
+    throw new PartitionCountMismatch(
+      `Topics have another number of partitions than declared:\n${faults.join('\n')}\n` +
+        'Records of one key would lose their order. Stop the producers, let every group reach lag 0, then change the count; ' +
+        'or use another KAFKA_TOPIC_PREFIX.',
+    );
+  }
+}
+
+/** Partition counts by full topic name. */
+export async function partitionCounts(kafka: KafkaConnection, topics: readonly string[]): Promise<Map<string, number>> {
+  const metadata = await kafka.withAdmin((admin) => admin.fetchTopicMetadata({ topics: [...topics] }));
+  return new Map(metadata.topics.map(({ name, partitions }) => [name, partitions.length]));
+}
+
+export interface PartitionLag {
+  /** Without the prefix. */
+  topic: string;
+  partition: number;
+  /** Records between the committed offset (without one: the oldest record) and the head. */
+  lag: number;
+}
+
+/** How far a group is behind, per partition. Group and topics are given without the prefix. */
+export async function consumerLag(
+  kafka: KafkaConnection,
+  options: { prefix: string; group: string; topics: readonly string[] },
+): Promise<PartitionLag[]> {
+  return kafka.withAdmin((admin) => readConsumerLag(admin, options));
+}
+
+/** As consumerLag, with an open admin connection. */
+export async function readConsumerLag(
+  admin: Admin,
+  options: { prefix: string; group: string; topics: readonly string[] },
+): Promise<PartitionLag[]> {
+  const topics = options.topics.map((topic) => options.prefix + topic);
+  const committed = new Map<string, bigint>();
+  for (const { topic, partitions } of await admin.fetchOffsets({ groupId: options.prefix + options.group, topics })) {
+    for (const { partition, offset } of partitions) committed.set(`${topic}|${partition}`, BigInt(offset));
+  }
+  const lags: PartitionLag[] = [];
+  for (const topic of topics) {
+    for (const { partition, high, low } of await admin.fetchTopicOffsets(topic)) {
+      const at = committed.get(`${topic}|${partition}`) ?? -1n;
+      // A negative offset means: none. An offset below the oldest record: the records between are gone.
+      const from = at > BigInt(low) ? at : BigInt(low);
+      const lag = Math.max(0, Number(BigInt(high) - from));
+      lags.push({ topic: topic.slice(options.prefix.length), partition, lag });
+    }
+  }
+  return lags;
+}
+
+/** Deletes consumer groups without members (given without the prefix). A group that does not exist is no error. */
+export async function deleteGroups(kafka: KafkaConnection, prefix: string, groups: readonly string[]): Promise<void> {
+  await kafka.withAdmin(async (admin) => {
+    for (const group of groups) {
+      try {
+        await admin.deleteGroups([prefix + group]);
+      } catch (error) {
+        if (!isGroupMissing(error)) throw error;
+      }
+    }
+  });
+}
+
+function isGroupMissing(error: unknown): boolean {
+  if (protocolErrorType(error) === 'GROUP_ID_NOT_FOUND') return true;
+  // kafkajs wraps the answer in an error with a list of {groupId, error}.
+  if (!(error instanceof Error) || !('groups' in error) || !Array.isArray(error.groups)) return false;
+  const failures: unknown[] = error.groups;
+  return failures.every(
+    (failure) =>
+      typeof failure === 'object' &&
+      failure !== null &&
+      'error' in failure &&
+      protocolErrorType(failure.error) === 'GROUP_ID_NOT_FOUND',
+  );
+}

@@ -1,0 +1,69 @@
+import type { Queryable } from '../postgres/pool.ts';
+
+/** Where a monitor's matches go now; null when the monitor or its webhook is gone. */
+export interface DeliveryTarget {
+  monitorId: string;
+  webhookUrl: string | null;
+}
+
+/** One step of the walk over the monitors that have pending matches. */
+export interface QueuePage {
+  /** Monitors with a match whose attempt is due and that nobody holds. */
+  due: DeliveryTarget[];
+  /** Where the next step goes on; null when the walk is through. */
+  next: string | null;
+}
+
+/**
+ * Looks at up to `limit` monitors behind `after` (by id, '' from the start) that have pending matches. A loose index scan: one
+ * probe of matches_pending finds the next monitor, one more whether a row of it is due, however many rows a dead endpoint has
+ * gathered.
+ */
+export async function readDueMonitors(db: Queryable, after: string, limit: number): Promise<QueuePage> {
+  const { rows } = await db.query<{ monitor_id: string; is_due: boolean; webhook_url: string | null }>({
+    name: 'deliveries-read-due-monitors',
+    text: `
+      WITH RECURSIVE walk AS (
+        SELECT (
+          SELECT m.monitor_id FROM matches m
+          WHERE m.delivery_status = 'pending' AND m.monitor_id > $1
+          ORDER BY m.monitor_id LIMIT 1
+        ) AS monitor_id, 1 AS step
+        UNION ALL
+        SELECT (
+          SELECT m.monitor_id FROM matches m
+          WHERE m.delivery_status = 'pending' AND m.monitor_id > walk.monitor_id
+          ORDER BY m.monitor_id LIMIT 1
+        ), walk.step + 1
+        FROM walk
+        WHERE walk.monitor_id IS NOT NULL AND walk.step < $2
+      )
+      SELECT walk.monitor_id,
+        EXISTS (
+          SELECT FROM matches m
+          WHERE m.monitor_id = walk.monitor_id AND m.delivery_status = 'pending'
+            AND m.next_attempt_at <= (SELECT service_now())
+            AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now()))
+        ) AS is_due,
+        w.webhook_url
+      FROM walk
+      LEFT JOIN monitors w ON w.id = walk.monitor_id AND w.status <> 'deleted'
+      WHERE walk.monitor_id IS NOT NULL
+      ORDER BY walk.monitor_id`,
+    values: [after, limit],
+  });
+  return {
+    due: rows.filter((row) => row.is_due).map((row) => ({ monitorId: row.monitor_id, webhookUrl: row.webhook_url })),
+    next: rows.length < limit ? null : rows.at(-1)!.monitor_id,
+  };
+}
+
+/** Where a monitor's matches go now. */
+export async function readDeliveryTarget(db: Queryable, monitorId: string): Promise<DeliveryTarget> {
+  const { rows } = await db.query<{ webhook_url: string | null }>({
+    name: 'deliveries-read-target',
+    text: `SELECT webhook_url FROM monitors WHERE id = $1 AND status <> 'deleted'`,
+    values: [monitorId],
+  });
+  return { monitorId, webhookUrl: rows[0]?.webhook_url ?? null };
+}

@@ -1,0 +1,73 @@
+import type { Dispatcher } from 'undici';
+import { request } from 'undici';
+import { z } from 'zod';
+import type { Clock } from '../runtime/clock.ts';
+import { readJson } from './read-response.ts';
+import { UpstreamError } from './upstream-error.ts';
+
+const tokenAnswer = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
+
+const MAX_TOKEN_BYTES = 64 * 1024;
+/** Renewed this long before it ends, or after nine tenths of a shorter life. */
+const RENEW_EARLY_MS = 60_000;
+
+export interface TokenSource {
+  tokenUrl: string;
+  client: { id: string; secret: string };
+  userAgent: string;
+  dispatcher: Dispatcher;
+  clock: Clock;
+  deadlineMs: number;
+}
+
+/** The OAuth token of one client (client credentials, HTTP Basic): fetched once for all callers, renewed before it ends. */
+export class AccessToken {
+  private readonly source: TokenSource;
+  private current: { value: string; renewAt: number } | undefined;
+  private fetching: Promise<string> | undefined;
+
+  constructor(source: TokenSource) {
+    this.source = source;
+  }
+
+  /** @throws UpstreamError: refused when the client is not accepted, busy, timeout or broken as for any call. */
+  async get(): Promise<string> {
+    if (this.current && this.source.clock() < this.current.renewAt) return this.current.value;
+    this.fetching ??= this.fetch().finally(() => {
+      this.fetching = undefined;
+    });
+    return this.fetching;
+  }
+
+  /** The forum did not accept this token. Another one that was fetched meanwhile stays. */
+  reject(value: string): void {
+    if (this.current?.value === value) this.current = undefined;
+  }
+
+  private async fetch(): Promise<string> {
+    const { tokenUrl, client, userAgent, dispatcher, clock, deadlineMs } = this.source;
+    const response = await request(tokenUrl, {
+      dispatcher,
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}`,
+        'content-type': 'application/x-www-form-urlencoded',
+        accept: 'application/json',
+        'user-agent': userAgent,
+      },
+      body: 'grant_type=client_credentials',
+      signal: AbortSignal.timeout(deadlineMs),
+    });
+    const answer = tokenAnswer.safeParse(await readJson(response, MAX_TOKEN_BYTES, clock()));
+    if (!answer.success) {
+      const path = answer.error.issues[0]?.path.join('.') ?? '';
+      throw new UpstreamError('broken', `the token answer has an unknown shape at "${path}"`, { reason: 'shape' });
+    }
+    const lifeMs = answer.data.expires_in * 1000;
+    this.current = {
+      value: answer.data.access_token,
+      renewAt: clock() + Math.max(lifeMs * 0.9, lifeMs - RENEW_EARLY_MS),
+    };
+    return this.current.value;
+  }
+}

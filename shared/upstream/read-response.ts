@@ -1,0 +1,119 @@
+import type { Dispatcher } from 'undici';
+import { UpstreamError } from './upstream-error.ts';
+
+type Response = Dispatcher.ResponseData;
+
+const DEFAULT_RETRY_AFTER_MS = 5_000;
+
+/** One header's value; the first one where it was sent several times. */
+export function header(response: Pick<Response, 'headers'>, name: string): string | undefined {
+  const value = response.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/**
+ * The JSON of an answer. Status and content type are looked at before anything is parsed, because a block or an outage
+ * arrives as an HTML page, as text or empty.
+ *
+ * @throws UpstreamError for everything but a 2xx answer with JSON of at most `maxBytes`.
+ */
+export async function readJson(response: Response, maxBytes: number, now: number): Promise<unknown> {
+  const isJson = /^application\/json\b/i.test(header(response, 'content-type') ?? '');
+  if (response.statusCode >= 200 && response.statusCode < 300) {
+    if (!isJson) {
+      await discard(response);
+      throw new UpstreamError('broken', 'the forum answered with something other than JSON', {
+        status: response.statusCode,
+        reason: 'not_json',
+        retryable: true,
+      });
+    }
+    return parseJson(await readText(response, maxBytes), response.statusCode);
+  }
+  if (!isJson) await discard(response);
+  const explanation = isJson ? explain(await readText(response, maxBytes)) : undefined;
+  throw failureOf(response, explanation, now);
+}
+
+function failureOf(response: Response, explanation: string | undefined, now: number): UpstreamError {
+  const status = response.statusCode;
+  const said = explanation === undefined ? '' : ` (${explanation})`;
+  if (status >= 300 && status < 400) {
+    const location = header(response, 'location');
+    return new UpstreamError('moved', `the forum answered ${status}`, { status, location });
+  }
+  if (status === 429) {
+    const retryAfterMs = retryAfter(header(response, 'retry-after'), now) ?? DEFAULT_RETRY_AFTER_MS;
+    return new UpstreamError('busy', 'the forum asks for fewer calls', { status, retryAfterMs, retryable: true });
+  }
+  if (status >= 500) {
+    const retryAfterMs = retryAfter(header(response, 'retry-after'), now);
+    return new UpstreamError('broken', `the forum answered ${status}`, { status, retryAfterMs, retryable: true });
+  }
+  if (status === 404 && explanation !== undefined) {
+    return new UpstreamError('not_found', `not found on the forum${said}`, { status, reason: explanation });
+  }
+  if (status === 404) {
+    return new UpstreamError('broken', 'the forum answered 404 without its JSON', { status, reason: 'not_json' });
+  }
+  return new UpstreamError('refused', `the forum answered ${status}${said}`, {
+    status,
+    reason: explanation ?? 'blocked',
+  });
+}
+
+/** The forum's reason in {"message","error","reason"?}: the most telling word there is. */
+function explain(text: string): string {
+  try {
+    const body: unknown = JSON.parse(text);
+    if (typeof body !== 'object' || body === null) return 'unexplained';
+    if ('reason' in body && typeof body.reason === 'string') return body.reason;
+    if ('message' in body && typeof body.message === 'string') return body.message;
+    return 'unexplained';
+  } catch {
+    return 'unexplained';
+  }
+}
+
+/** Milliseconds from a Retry-After header in seconds or as a date. */
+export function retryAfter(value: string | undefined, now: number): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d+(\.\d+)?$/.test(value.trim())) return Number(value) * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+async function readText(response: Response, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) {
+      response.body.destroy();
+      throw new UpstreamError('broken', `the forum's answer is larger than ${maxBytes} bytes`, {
+        status: response.statusCode,
+        reason: 'too_large',
+      });
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, bytes).toString('utf8');
+}
+
+function parseJson(text: string, status: number): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new UpstreamError('broken', "the forum's JSON is broken", {
+      status,
+      reason: 'broken_json',
+      retryable: true,
+      cause,
+    });
+  }
+}
+
+/** An unread body would hold its connection; a small one is read so that the connection can serve again. */
+async function discard(response: Response): Promise<void> {
+  await response.body.dump({ limit: 64 * 1024 });
+}

@@ -1,0 +1,27 @@
+import type { Thing } from './thing-schema.ts';
+
+const ESCAPED = /&(lt|gt|amp);/g;
+const PLAIN: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&amp;': '&' };
+
+/** A thing whose texts and URLs were escaped in transport, with them as the author typed them. */
+export function unescapeThing(thing: Thing): Thing {
+  if (thing.kind === 't3') {
+    const { title, selftext, url } = thing.data;
+    const texts = { title: unescapeTransport(title), selftext: unescapeTransport(selftext), url: optional(url) };
+    return { kind: 't3', data: { ...thing.data, ...texts } };
+  }
+  const { body, link_title: title } = thing.data;
+  return { kind: 't1', data: { ...thing.data, body: unescapeTransport(body), link_title: optional(title) } };
+}
+
+/**
+ * Undoes what the forum does to every text and URL where `raw_json=1` was not asked for: `<`, `>` and `&` as entities,
+ * once. Entities that an author typed stay as typed.
+ */
+function unescapeTransport(text: string): string {
+  return text.includes('&') ? text.replace(ESCAPED, (entity) => PLAIN[entity] ?? entity) : text;
+}
+
+function optional(text: string | null | undefined): string | null | undefined {
+  return typeof text === 'string' ? unescapeTransport(text) : text;
+}

@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { forumItem } from '../../schemas/forum-item.ts';
+import { parseListing, parseThing } from '../../shared/upstream/parse-things.ts';
+import { thingToForumItem } from '../../shared/upstream/thing-to-forum-item.ts';
+
+const RECORDED = process.env.RECORDED_RESPONSES ?? '../shared/data/upstream-responses.jsonl.xz';
+const ORIGIN = { source: 'replay', replay: true, firstSeenAt: 0, siteUrl: 'https://forum.example' };
+/** One recording was edited by hand into an id that the forum cannot give. */
+const IMPOSSIBLE_ID = 'MISMATCH';
+
+interface Counts {
+  listings: number;
+  posts: number;
+  comments: number;
+  faults: string[];
+}
+
+function inspect(value: unknown, where: string, counts: Counts): void {
+  if (Array.isArray(value)) {
+    for (const [index, entry] of value.entries()) inspect(entry, `${where}.${index}`, counts);
+    return;
+  }
+  if (typeof value !== 'object' || value === null) return;
+  const { kind, data } = value as { kind?: unknown; data?: unknown };
+  if (kind === 'Listing') {
+    counts.listings += 1;
+    parseListing(value);
+  } else if ((kind === 't1' || kind === 't3') && typeof data === 'object' && data !== null) {
+    inspectThing(value, (data as { id?: unknown }).id, where, counts);
+  }
+  for (const [name, entry] of Object.entries(value)) inspect(entry, `${where}.${name}`, counts);
+}
+
+function inspectThing(value: object, id: unknown, where: string, counts: Counts): void {
+  const parsed = parseThing(value, where);
+  if (parsed.outcome === 'thing') {
+    forumItem.parse(thingToForumItem(parsed.thing, ORIGIN));
+    if (parsed.thing.kind === 't3') counts.posts += 1;
+    else counts.comments += 1;
+  } else if (parsed.outcome === 'fault' && id !== IMPOSSIBLE_ID) {
+    counts.faults.push(`${parsed.fault.path}: ${parsed.fault.message}`);
+  }
+}
+
+describe.skipIf(!existsSync(RECORDED))(`recorded responses (${RECORDED}, skipped where it does not exist)`, () => {
+  it('every listing, post and comment has a shape that is known, and becomes a valid item', async () => {
+    const counts: Counts = { listings: 0, posts: 0, comments: 0, faults: [] };
+    const child = spawn('xz', ['-dc', RECORDED], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const chunks: Buffer[] = [];
+    for await (const chunk of child.stdout as AsyncIterable<Buffer>) chunks.push(chunk);
+    // Not readline: it takes U+2028 inside a text for the end of a line.
+    for (const line of Buffer.concat(chunks).toString('utf8').split('\n')) {
+      if (line === '') continue;
+      const { body, uri } = JSON.parse(line) as { body: unknown; uri: string };
+      inspect(body, new URL(uri).pathname, counts);
+    }
+    expect(counts.faults).toEqual([]);
+    expect(counts.posts).toBeGreaterThan(1000);
+    expect(counts.comments).toBeGreaterThan(1000);
+    expect(counts.listings).toBeGreaterThan(1000);
+    console.log(`parsed ${counts.listings} listings, ${counts.posts} posts, ${counts.comments} comments`);
+  }, 120_000);
+});

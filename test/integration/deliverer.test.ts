@@ -1,0 +1,374 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Webhook } from 'standardwebhooks';
+import Stripe from 'stripe';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { webhookEvent } from '../../schemas/webhook-event.ts';
+import { matchId } from '../../shared/domain/identifiers.ts';
+import { createSecretBox } from '../../shared/domain/secret-box.ts';
+import { claimDueMatches } from '../../shared/stores/deliveries.ts';
+import { recordOutcome } from '../../shared/stores/delivery-outcomes.ts';
+import { DeliveryBench } from '../support/delivery-fixtures.ts';
+import { eventually } from '../support/eventually.ts';
+
+let bench: DeliveryBench;
+beforeAll(async () => {
+  bench = await DeliveryBench.create();
+});
+afterEach(async () => {
+  await bench.reset();
+});
+afterAll(async () => {
+  await bench.db.drop();
+});
+
+const deliveryIds = (received: { headers: Record<string, unknown> }[]) =>
+  received.map(({ headers }) => headers['x-service-delivery']);
+
+async function attemptsOf(monitorId: string) {
+  const { rows } = await bench.db.pool.query<Record<string, unknown>>(
+    `SELECT attempt, status, error, host, response_excerpt, delivery_status, published_at IS NOT NULL AS is_published
+     FROM delivery_attempts WHERE monitor_id = $1 ORDER BY seq, attempt`,
+    [monitorId],
+  );
+  return rows;
+}
+
+async function healthOf(monitorId: string) {
+  const { rows } = await bench.db.pool.query<{ failures: number; webhook_failing: boolean }>(
+    'SELECT failures, webhook_failing FROM monitor_health WHERE monitor_id = $1',
+    [monitorId],
+  );
+  return rows[0];
+}
+
+it('delivers a hinted match at once, once, signed in both schemes, and publishes the attempt', async () => {
+  const receiver = await bench.startReceiver((_, response) => response.writeHead(200).end('thanks'));
+  const { id, secret } = await bench.addMonitor(receiver.url);
+  // Due to the poller only in an hour: what arrives came by the hint.
+  await bench.addMatches(id, 2, '1 hour');
+  await bench.startDeliverer();
+  await bench.publishHints(id, [1, 2, 1]);
+  expect(await bench.settled(id)).toEqual(['delivered', 'delivered']);
+  await wait(300);
+
+  expect(deliveryIds(receiver.received)).toEqual([matchId(id, 1), matchId(id, 2)]);
+  const { headers, body } = receiver.received[0]!;
+  const signature = headers['x-service-signature'] as string;
+  expect(() => new Stripe('unused').webhooks.constructEvent(body, signature, secret, 300)).not.toThrow();
+  expect(() => new Webhook(secret).verify(body, headers as Record<string, string>)).not.toThrow();
+  expect(headers).toMatchObject({ 'user-agent': 'service-webhooks/1', 'content-type': 'application/json' });
+  const event = webhookEvent.parse(JSON.parse(body.toString()));
+  expect(event.monitor).toEqual({ id, name: 'metals' });
+  expect(event.match).toMatchObject({
+    id: matchId(id, 1),
+    monitor_id: id,
+    thing_id: 't3_1',
+    body: 'Iron and naïve 水 make rust.',
+    matched_terms: ['rust'],
+    delivery_status: 'pending',
+    delivered_at: null,
+  });
+
+  const delivered = { attempt: 1, ladder_step: 1, due_in: null, is_leased: false, is_delivered: true };
+  expect(await bench.states(id)).toMatchObject([delivered, delivered]);
+  const published = async () => (await attemptsOf(id)).every(({ is_published }) => is_published);
+  await eventually('the attempts are published', published);
+  expect(await attemptsOf(id)).toMatchObject([
+    { attempt: 1, status: 200, error: null, host: new URL(receiver.url).host, response_excerpt: 'thanks' },
+    { attempt: 1, delivery_status: 'delivered' },
+  ]);
+  expect(await healthOf(id)).toBeUndefined();
+  const latency = await bench.metrics.deliveryLatency.get();
+  const counts = latency.values.filter(({ metricName }) => metricName?.endsWith('_count'));
+  expect(counts.map(({ labels, value }) => [labels.since, value])).toEqual([
+    ['created', 2],
+    ['seen', 2],
+    ['entered', 2],
+  ]);
+});
+
+it('climbs the ladder on 500 and fails with the sixth attempt, with the same id each time', async () => {
+  const receiver = await bench.startReceiver((_, response) => response.writeHead(500).end('\0broken'));
+  const { id } = await bench.addMonitor(receiver.url);
+  await bench.addMatches(id, 1);
+  await bench.startDeliverer({ random: () => 0.999 });
+  let shift = 0;
+  for (const [step, seconds] of [30, 120, 600, 1_800, 7_200].entries()) {
+    const state = await bench.firstState(id, ({ attempt }) => attempt === step + 1);
+    expect(state).toMatchObject({ delivery_status: 'pending', ladder_step: step + 1, is_leased: false });
+    expect(state.due_in).toBeGreaterThan(seconds * 1.099 - 2);
+    expect(state.due_in).toBeLessThanOrEqual(seconds * 1.1);
+    shift += state.due_in!;
+    await bench.db.setShift(`${shift + step} seconds`);
+  }
+  expect(await bench.settled(id)).toEqual(['failed']);
+  expect(await bench.states(id)).toMatchObject([{ attempt: 6, due_in: null, is_delivered: false }]);
+  expect(new Set(deliveryIds(receiver.received))).toEqual(new Set([matchId(id, 1)]));
+  expect(receiver.received).toHaveLength(6);
+  expect(await healthOf(id)).toEqual({ failures: 1, webhook_failing: false });
+  expect((await attemptsOf(id)).map(({ attempt, delivery_status }) => [attempt, delivery_status])).toEqual([
+    [1, 'pending'],
+    [2, 'pending'],
+    [3, 'pending'],
+    [4, 'pending'],
+    [5, 'pending'],
+    [6, 'failed'],
+  ]);
+  expect((await attemptsOf(id))[0]).toMatchObject({ error: 'http_status', response_excerpt: '\ufffdbroken' });
+});
+
+it('is not attempted again before its time', async () => {
+  const receiver = await bench.startReceiver((_, response) => response.writeHead(429, { 'Retry-After': '600' }).end());
+  const { id } = await bench.addMonitor(receiver.url);
+  await bench.addMatches(id, 1);
+  await bench.startDeliverer();
+  const state = await bench.firstState(id, ({ attempt }) => attempt === 1);
+  expect(state.due_in).toBeGreaterThan(595);
+  await bench.db.setShift('500 seconds');
+  await wait(2_500);
+  expect(receiver.received).toHaveLength(1);
+  await bench.db.setShift('601 seconds');
+  await bench.firstState(id, ({ attempt }) => attempt === 2);
+});
+
+it.each([
+  [410, 'http_status'],
+  [400, 'http_status'],
+  [307, 'redirect'],
+])('fails at once on %i', async (status, error) => {
+  const receiver = await bench.startReceiver((_, response) => response.writeHead(status, { location: '/x' }).end());
+  const { id } = await bench.addMonitor(receiver.url);
+  await bench.addMatches(id, 1);
+  await bench.startDeliverer();
+  expect(await bench.settled(id)).toEqual(['failed']);
+  expect(await attemptsOf(id)).toMatchObject([{ status, error, delivery_status: 'failed' }]);
+  expect(receiver.received).toHaveLength(1);
+});
+
+it('tries again after a receiver that does not answer in time', async () => {
+  const receiver = await bench.startReceiver(() => undefined);
+  const { id } = await bench.addMonitor(receiver.url);
+  await bench.addMatches(id, 1);
+  await bench.startDeliverer({ deadlineMs: 300 });
+  await bench.firstState(id, ({ attempt, delivery_status }) => attempt === 1 && delivery_status === 'pending');
+  expect(await attemptsOf(id)).toMatchObject([{ status: 0, error: 'timeout', delivery_status: 'pending' }]);
+});
+
+it('marks the webhook as failing after 50 failed matches in a row; a success resets the count, not the mark', async () => {
+  let status = 404;
+  const receiver = await bench.startReceiver((_, response) => response.writeHead(status).end());
+  const { id } = await bench.addMonitor(receiver.url);
+  await bench.addMatches(id, 49);
+  const deliverer = await bench.startDeliverer();
+  await bench.settled(id);
+  expect(await healthOf(id)).toEqual({ failures: 49, webhook_failing: false });
+  await deliverer.stop();
+
+  await bench.db.pool.query(`DELETE FROM matches WHERE monitor_id = $1`, [id]);
+  await bench.db.pool.query(`DELETE FROM delivery_attempts WHERE monitor_id = $1`, [id]);
+  await bench.addMatches(id, 1);
+  await bench.startDeliverer();
+  await bench.settled(id);
+  expect(await healthOf(id)).toEqual({ failures: 50, webhook_failing: true });
+
+  status = 200;
+  await bench.db.pool.query(`UPDATE matches SET delivery_status = 'pending', next_attempt_at = service_now()`);
+  expect(await bench.settled(id)).toEqual(['delivered']);
+  expect(await healthOf(id)).toEqual({ failures: 0, webhook_failing: true });
+});
+
+it('never has two attempts of one match under way, with two deliverers on a slow endpoint', async () => {
+  const underWay = new Map<string, number>();
+  let most = 0;
+  let overlaps = 0;
+  const receiver = await bench.startReceiver(({ headers }, response) => {
+    const match = String(headers['x-service-delivery']);
+    underWay.set(match, (underWay.get(match) ?? 0) + 1);
+    if (underWay.get(match)! > 1) overlaps++;
+    most = Math.max(most, [...underWay.values()].filter((count) => count > 0).length);
+    setTimeout(() => {
+      underWay.set(match, underWay.get(match)! - 1);
+      response.writeHead(204).end();
+    }, 60);
+  });
+  const { id } = await bench.addMonitor(receiver.url);
+  await bench.addMatches(id, 100);
+  await Promise.all([bench.startDeliverer(), bench.startDeliverer()]);
+  await bench.publishHints(
+    id,
+    Array.from({ length: 100 }, (_, i) => i + 1),
+  );
+  await bench.settled(id);
+  expect(overlaps).toBe(0);
+  expect(receiver.received).toHaveLength(100);
+  expect(new Set(deliveryIds(receiver.received)).size).toBe(100);
+  // Four per process.
+  expect(most).toBeGreaterThan(2);
+  expect(most).toBeLessThanOrEqual(8);
+});
+
+it('takes over what a killed deliverer had claimed once the lease has ended, and counts nothing of a late outcome', async () => {
+  const receiver = await bench.startReceiver((_, response) => response.writeHead(204).end());
+  const { id } = await bench.addMonitor(receiver.url);
+  await bench.addMatches(id, 1);
+  const leaseToken = randomUUID();
+  expect(await claimDueMatches(bench.db.pool, { monitorId: id, limit: 4, leaseToken, leaseMs: 20_000 })).toHaveLength(
+    1,
+  );
+  await bench.startDeliverer();
+  await bench.publishHints(id, [1]);
+  await wait(1_500);
+  expect(receiver.received).toHaveLength(0);
+
+  await bench.db.setShift('21 seconds');
+  expect(await bench.settled(id)).toEqual(['delivered']);
+  const late = {
+    monitorId: id,
+    seq: 1,
+    leaseToken,
+    webhookKind: 'generic' as const,
+    host: 'late.example',
+    durationMs: 9_000,
+    httpStatus: 404,
+    error: 'http_status',
+    responseExcerpt: null,
+    deliveryStatus: 'failed' as const,
+    delayMs: null,
+  };
+  expect(await recordOutcome(bench.db.pool, late)).toBeUndefined();
+  expect(await bench.settled(id)).toEqual(['delivered']);
+  expect(await healthOf(id)).toBeUndefined();
+  expect(await attemptsOf(id)).toHaveLength(1);
+});
+
+it('delivers to 18 healthy endpoints at once while two others hang with 50 matches each', async () => {
+  const hanging = [await bench.startReceiver(() => undefined), await bench.startReceiver(() => undefined)];
+  const healthy = await Promise.all(
+    Array.from({ length: 18 }, () => bench.startReceiver((_, response) => response.writeHead(204).end())),
+  );
+  const hungMonitors = await Promise.all(hanging.map(({ url }) => bench.addMonitor(url)));
+  const monitors = await Promise.all(healthy.map(({ url }) => bench.addMonitor(url)));
+  for (const { id } of hungMonitors) await bench.addMatches(id, 50);
+  await bench.startDeliverer({ deadlineMs: 4_000 });
+  await eventually('the hanging endpoints are full', () => hanging.every(({ received }) => received.length === 4));
+
+  const started = Date.now();
+  for (const { id } of monitors) await bench.addMatches(id, 10, '1 hour');
+  for (const { id } of monitors) await bench.publishHints(id, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  for (const { id } of monitors) await bench.settled(id);
+  // The hanging attempts have not even ended by then.
+  expect(Date.now() - started).toBeLessThan(4_000);
+  expect(hanging.map(({ received }) => received.length)).toEqual([4, 4]);
+  for (const [i, { received }] of healthy.entries()) {
+    const sent = Array.from({ length: 10 }, (_, seq) => matchId(monitors[i]!.id, seq + 1));
+    expect(deliveryIds(received).sort()).toEqual(sent);
+  }
+});
+
+it('skips matches whose webhook or monitor is gone, and delivers those of a paused monitor', async () => {
+  const receiver = await bench.startReceiver((_, response) => response.writeHead(204).end());
+  const [removed, deleted, paused] = await Promise.all([1, 2, 3].map(() => bench.addMonitor(receiver.url)));
+  for (const { id } of [removed!, deleted!, paused!]) await bench.addMatches(id, 3);
+  const { pool } = bench.db;
+  await pool.query('UPDATE monitors SET webhook_url = NULL, webhook_kind = NULL WHERE id = $1', [removed!.id]);
+  await pool.query(`UPDATE monitors SET status = 'deleted' WHERE id = $1`, [deleted!.id]);
+  await pool.query(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [paused!.id]);
+  await bench.startDeliverer();
+  expect(await bench.settled(removed!.id)).toEqual(['skipped', 'skipped', 'skipped']);
+  expect(await bench.settled(deleted!.id)).toEqual(['skipped', 'skipped', 'skipped']);
+  expect(await bench.settled(paused!.id)).toEqual(['delivered', 'delivered', 'delivered']);
+  expect(receiver.received).toHaveLength(3);
+});
+
+it('uses the URL that the monitor has when the attempt is made', async () => {
+  let status = 500;
+  const old = await bench.startReceiver((_, response) => response.writeHead(status).end());
+  const current = await bench.startReceiver((_, response) => response.writeHead(204).end());
+  const { id } = await bench.addMonitor(old.url);
+  await bench.addMatches(id, 1);
+  await bench.startDeliverer();
+  await bench.firstState(id, ({ attempt }) => attempt === 1);
+  status = 204;
+  await bench.db.pool.query('UPDATE monitors SET webhook_url = $2 WHERE id = $1', [id, current.url]);
+  await bench.db.setShift('40 seconds');
+  await bench.settled(id);
+  expect([old.received.length, current.received.length]).toEqual([1, 1]);
+});
+
+it('refuses private addresses unless they are allowed, also behind a name (DNS rebinding)', async () => {
+  const receiver = await bench.startReceiver((_, response) => response.writeHead(204).end());
+  const port = new URL(receiver.url).port;
+  const urls = [`https://127.0.0.1:${port}/`, `https://receiver.example:${port}/`, receiver.url];
+  const monitors = await Promise.all(urls.map((url) => bench.addMonitor(url)));
+  for (const { id } of monitors) await bench.addMatches(id, 1);
+  await bench.startDeliverer({
+    webhooks: { allowPrivate: false, egressProxy: undefined },
+    lookup: async () => ['127.0.0.1'],
+  });
+  for (const { id } of monitors) {
+    expect(await bench.settled(id)).toEqual(['failed']);
+    expect(await attemptsOf(id)).toMatchObject([{ status: 0, error: 'blocked_address' }]);
+  }
+  expect(receiver.received).toHaveLength(0);
+});
+
+it('lets attempts under way end when it stops, and leaves the others to the next one at once', async () => {
+  let answerAll = () => undefined as unknown;
+  const answering = new Promise((resolve) => (answerAll = () => resolve(undefined)));
+  const receiver = await bench.startReceiver((_, response) => {
+    void answering.then(() => response.writeHead(204).end());
+  });
+  const { id } = await bench.addMonitor(receiver.url);
+  await bench.addMatches(id, 8);
+  const deliverer = await bench.startDeliverer();
+  await eventually('four attempts are under way', () => receiver.received.length === 4);
+  const stopping = deliverer.stop();
+  await wait(200);
+  answerAll();
+  await stopping;
+  const states = await bench.states(id);
+  expect(states.map((state) => state.delivery_status)).toEqual([
+    ...Array<string>(4).fill('delivered'),
+    ...Array<string>(4).fill('pending'),
+  ]);
+  expect(states.some((state) => state.is_leased)).toBe(false);
+  expect(receiver.received).toHaveLength(4);
+});
+
+it('publishes attempts that a killed deliverer stored and did not publish', async () => {
+  const { id } = await bench.addMonitor('https://receiver.example/');
+  await bench.db.pool.query(
+    `INSERT INTO delivery_attempts (monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status,
+       delivery_status)
+     SELECT $1, seq, 1, service_now() - interval '2 minutes', 5, 'generic', 'receiver.example', 200, 'delivered'
+     FROM generate_series(1, 3) AS seq`,
+    [id],
+  );
+  await bench.startDeliverer();
+  await eventually('all are published', async () => (await attemptsOf(id)).every(({ is_published }) => is_published));
+  const published = await bench.metrics.kafkaPublished.get();
+  expect(published.values.map(({ value }) => value)).toEqual([3]);
+});
+
+it('posts chat kinds as one plain message', async () => {
+  const receiver = await bench.startReceiver((_, response) => response.writeHead(200).end());
+  const slack = await bench.addMonitor(`${receiver.url}/slack`, 'slack');
+  const discord = await bench.addMonitor(`${receiver.url}/discord`, 'discord');
+  for (const { id } of [slack, discord]) await bench.addMatches(id, 1);
+  await bench.startDeliverer();
+  for (const { id } of [slack, discord]) expect(await bench.settled(id)).toEqual(['delivered']);
+  const bodies = new Map(receiver.received.map(({ path, body }) => [path, JSON.parse(body.toString()) as object]));
+  expect(Object.keys(bodies.get('/hook/slack')!)).toEqual(['text']);
+  expect(bodies.get('/hook/discord')).toMatchObject({ allowed_mentions: { parse: [] } });
+});
+
+it('keeps matches pending when the secrets cannot be read, without calling anyone', async () => {
+  const receiver = await bench.startReceiver((_, response) => response.writeHead(204).end());
+  const { id } = await bench.addMonitor(receiver.url);
+  await bench.addMatches(id, 1);
+  await bench.startDeliverer({ secretBox: createSecretBox('another key, after somebody changed SECRET_KEY') });
+  await bench.firstState(id, ({ attempt, delivery_status }) => attempt === 1 && delivery_status === 'pending');
+  expect(await attemptsOf(id)).toMatchObject([{ error: 'secret_unreadable' }]);
+  expect(receiver.received).toHaveLength(0);
+});

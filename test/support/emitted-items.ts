@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { retryingJson } from './retrying-json.ts';
+
+/** A line of the simulator's log of what it emitted. */
+export interface EmittedItem {
+  k: number;
+  name: string;
+  kind: 'post' | 'comment';
+  /** Milliseconds since the epoch. */
+  at: number;
+  visible_at: number;
+  over_18: boolean;
+}
+
+/** What the simulator says it emitted, in order. */
+export function readEmitted(path: string): EmittedItem[] {
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line.endsWith('}'))
+    .map((line) => JSON.parse(line) as EmittedItem);
+}
+
+interface Listing {
+  data: { children: { kind: 't1' | 't3'; data: Record<string, unknown> }[] };
+}
+
+/** The things behind some fullnames, as the simulator's own API shows them. */
+export async function fetchThings(
+  simulator: string,
+  names: string[],
+): Promise<Map<string, Listing['data']['children'][number]>> {
+  const basic = Buffer.from('test:test').toString('base64');
+  const headers = {
+    authorization: `Basic ${basic}`,
+    'user-agent': 'test:forum-monitor:1 (by /u/test)',
+    'content-type': 'application/x-www-form-urlencoded',
+  };
+  const { access_token: token } = await retryingJson<{ access_token: string }>(`${simulator}/api/v1/access_token`, {
+    method: 'POST',
+    headers,
+    body: 'grant_type=client_credentials',
+  });
+  const things = new Map<string, Listing['data']['children'][number]>();
+  for (let from = 0; from < names.length; from += 100) {
+    const ids = names.slice(from, from + 100).join(',');
+    const listing = await retryingJson<Listing>(`${simulator}/api/info?raw_json=1&id=${ids}`, {
+      headers: { authorization: `Bearer ${token}`, 'user-agent': headers['user-agent'] },
+    });
+    for (const thing of listing.data.children) things.set(String(thing.data.name), thing);
+  }
+  return things;
+}

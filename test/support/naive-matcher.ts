@@ -1,0 +1,111 @@
+/**
+ * A second reading of the word rules, as a regular expression per keyword, that shares no code with shared/matching: slow, and
+ * short enough to be checked by eye. It takes texts and keywords that are folded already; `naiveFold` folds as far as keywords of
+ * plain ASCII need it.
+ */
+const SPACELESS =
+  '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Bopomofo}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}' +
+  '\\u302a-\\u302f\\u3099\\u309a\\u3006\\u3031-\\u3035\\u303c\\u30fb\\u30fc';
+const WORD = `[[\\p{L}\\p{N}\\p{M}]--[${SPACELESS}]]`;
+
+const HAS_WORD = new RegExp(WORD, 'v');
+const HAS_SPACELESS = new RegExp(`[[\\p{L}\\p{N}\\p{M}\u30fb]&&[${SPACELESS}]]`, 'v');
+const BEGINS_WITH_WORD = new RegExp(`^${WORD}`, 'v');
+const ENDS_WITH_WORD = new RegExp(`${WORD}$`, 'v');
+const ENDS_WITH_POSSESSIVE = new RegExp(`${WORD}'s$`, 'iv');
+const ENDS_WITH_LETTER = new RegExp(
+  `(?<!${WORD}|${WORD}_+|${WORD}')[\\p{L}--[${SPACELESS}]][\\p{M}--[${SPACELESS}]]*$`,
+  'v',
+);
+const FREE_SYMBOL = /[\p{Extended_Pictographic}\p{Regional_Indicator}]/u;
+
+const GOES_ON = `(?:${WORD}|_+${WORD}|'${WORD})`;
+
+function escape(text: string): string {
+  return Array.from(text, (character) => {
+    const codePoint = character.codePointAt(0) ?? 0;
+    return /^[a-z0-9]$/.test(character) ? character : `\\u{${codePoint.toString(16)}}`;
+  }).join('');
+}
+
+type Condition = (text: string, at: number) => boolean;
+
+const ALWAYS: Condition = () => true;
+
+/** A condition on a place in the text. Sticky expressions look at one place only; they are compiled once, since they are costly to compile. */
+function place(source: string): Condition {
+  const pattern = new RegExp(source, 'ivy');
+  return (text, at) => {
+    pattern.lastIndex = at;
+    return pattern.test(text);
+  };
+}
+
+const WORD_MAY_BEGIN = place(`(?<!${WORD})(?<!${WORD}_+)(?<!${WORD}')`);
+const WORD_MAY_END = place(`(?!${WORD}|_+${WORD}|(?!'s(?!${GOES_ON}))'${WORD})`);
+const POSSESSIVE_MAY_END = place(`(?!${GOES_ON})`);
+const NO_WORD_BEFORE = place(`(?<!${WORD})`);
+const NO_PLUS_AFTER = place('(?![+#])');
+
+function leftCondition(keyword: string): Condition {
+  if (BEGINS_WITH_WORD.test(keyword)) return WORD_MAY_BEGIN;
+  const first = Array.from(keyword)[0] ?? '';
+  if (HAS_SPACELESS.test(first) || FREE_SYMBOL.test(first)) return ALWAYS;
+  const notTwice = place(`(?<!${escape(first)})`);
+  return (text, at) => NO_WORD_BEFORE(text, at) && notTwice(text, at);
+}
+
+function rightCondition(keyword: string): Condition {
+  if (ENDS_WITH_POSSESSIVE.test(keyword)) return POSSESSIVE_MAY_END;
+  if (ENDS_WITH_LETTER.test(keyword)) return (text, at) => WORD_MAY_END(text, at) && NO_PLUS_AFTER(text, at);
+  if (ENDS_WITH_WORD.test(keyword)) return WORD_MAY_END;
+  const last = Array.from(keyword).at(-1) ?? '';
+  return HAS_SPACELESS.test(last) || FREE_SYMBOL.test(last) ? ALWAYS : place(`(?!${escape(last)})`);
+}
+
+/** A search for the keyword in folded texts; one that finds nothing when nothing is left of the keyword. */
+export function naiveSearch(foldedKeyword: string): (foldedText: string) => boolean {
+  const keyword = foldedKeyword.replace(/^[\s_"'‘“”„«»「」]+|[\s_"'‘“”„«»「」]+$/g, '');
+  if (keyword === '') return () => false;
+  const hasWord = HAS_WORD.test(keyword);
+  const hasSpaceless = HAS_SPACELESS.test(keyword);
+  const gap = hasWord && !hasSpaceless ? '(?:\\p{White_Space}+|-)' : '\\p{White_Space}+';
+  const body = new RegExp(keyword.split(/\s+/).map(escape).join(gap), 'giv');
+  const isSymbolic = !hasWord && !hasSpaceless;
+  const mayBegin = isSymbolic ? ALWAYS : leftCondition(keyword);
+  const mayEnd = isSymbolic ? ALWAYS : rightCondition(keyword);
+  return (text) => {
+    body.lastIndex = 0;
+    for (let found = body.exec(text); found !== null; found = body.exec(text)) {
+      if (mayBegin(text, found.index) && mayEnd(text, body.lastIndex)) return true;
+      body.lastIndex = found.index + ((text.codePointAt(found.index) ?? 0) > 0xffff ? 2 : 1);
+    }
+    return false;
+  };
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&nbsp;': ' ',
+};
+
+/** Brings what may hide a word of plain ASCII letters in real texts into the open. */
+export function naiveFold(text: string): string {
+  return text
+    .replace(/\\(?=[_*#~>\-.[\]()])|&(?:amp|lt|gt|quot|nbsp);|&#x?[0-9a-f]{1,7};/gi, (found) => {
+      if (found === '\\') return '';
+      if (!found.startsWith('&#')) return ENTITIES[found] ?? found;
+      const codePoint = Number(found.slice(2, -1).replace(/^x/i, '0x'));
+      return codePoint > 0 && codePoint <= 0x10ffff ? String.fromCodePoint(codePoint) : '\ufffd';
+    })
+    .replace(/\p{Variation_Selector}|\u00ad|\u200b|\u200c|\u200d|\u2060|\ufeff/gu, '')
+    .replace(/[\uff01-\uff5e\uff61-\uff9f\ufb00-\ufb06\u{1d400}-\u{1d7ff}]/gu, (character) =>
+      character.normalize('NFKC'),
+    )
+    .replaceAll('’', "'")
+    .replace(/[‐‑]/g, '-')
+    .normalize('NFC');
+}

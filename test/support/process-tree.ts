@@ -1,0 +1,51 @@
+import { readFileSync, readdirSync } from 'node:fs';
+
+export interface Process {
+  pid: number;
+  parent: number;
+  command: string;
+}
+
+function processes(): Process[] {
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .flatMap((entry) => {
+      try {
+        const stat = readFileSync(`/proc/${entry}/stat`, 'utf8');
+        // The command's name stands in parentheses and may hold spaces.
+        const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+        const command = readFileSync(`/proc/${entry}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+        return [{ pid: Number(entry), parent, command }];
+      } catch {
+        return [];
+      }
+    });
+}
+
+/** A process and all its descendants, parents first. Linux only. */
+export function processTree(root: number): Process[] {
+  const all = processes();
+  const tree = all.filter(({ pid }) => pid === root);
+  for (const { pid } of tree) tree.push(...all.filter(({ parent }) => parent === pid));
+  return tree;
+}
+
+/** Kills a process and all its descendants with SIGKILL, as a power cut would: none can clean up. */
+export function killTree(root: number): void {
+  const tree = processTree(root);
+  for (const { pid } of tree) {
+    try {
+      // Stopped first, so that none sees another die.
+      process.kill(pid, 'SIGSTOP');
+    } catch {
+      // It ended by itself meanwhile.
+    }
+  }
+  for (const { pid } of tree) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // As above.
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import { createSecretBox } from '../../shared/domain/secret-box.ts';
+import type { SecretBox } from '../../shared/domain/secret-box.ts';
+import { randomText } from '../../shared/domain/identifiers.ts';
+import type { Pack } from '../../shared/domain/plans.ts';
+import { inTransaction } from '../../shared/postgres/pool.ts';
+import type { Pool } from '../../shared/postgres/pool.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { createMetrics } from '../../shared/runtime/metrics.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { openAccount } from '../../shared/stores/open-account.ts';
+import { startApi } from '../../services/api/start-api.ts';
+import { silentLogger } from './silent-logger.ts';
+
+/** Body of any answer; a test names the members it expects. */
+export type Body = Record<string, unknown>;
+
+export interface Reply {
+  status: number;
+  headers: Headers;
+  body: Body;
+}
+
+export interface TestAccount {
+  accountId: string;
+  apiKey: string;
+}
+
+export interface TestApi {
+  url: string;
+  secretBox: SecretBox;
+  metrics: Metrics;
+  /** The body is sent as JSON, or as it is when it is a string. */
+  call(
+    key: string | undefined,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Reply>;
+  /** A fresh account; 1,000 credits and the largest pack unless told. */
+  account(given?: { credits?: number; pack?: Pack }): Promise<TestAccount>;
+  /** A monitor of the account, created through the API. */
+  monitor(key: string, body?: object): Promise<Body & { id: string }>;
+  stop(): Promise<void>;
+}
+
+export interface TestApiOptions {
+  /** Default: a free one. */
+  port?: number;
+  logger?: Logger;
+  /** Default: webhooks must be public, and every name resolves to a public address. */
+  allowPrivate?: boolean;
+  lookup?: (hostname: string) => Promise<string[]>;
+  ready?: () => Promise<{ ready: boolean; parts: Record<string, boolean> }>;
+}
+
+/** The API on a free port over a test's database. */
+export async function startTestApi(pool: Pool, options: TestApiOptions = {}): Promise<TestApi> {
+  const secretBox = createSecretBox('a secret key for tests, 32 characters');
+  const metrics = createMetrics();
+  const running = await startApi({
+    http: { port: options.port ?? 0, host: '127.0.0.1', trustProxy: undefined },
+    pool,
+    metrics,
+    logger: options.logger ?? silentLogger(),
+    secretBox,
+    webhooks: {
+      allowPrivate: options.allowPrivate ?? false,
+      lookup: options.lookup ?? (() => Promise.resolve(['93.184.216.34'])),
+    },
+    ready: options.ready ?? (() => Promise.resolve({ ready: true, parts: {} })),
+  });
+  const url = `http://127.0.0.1:${running.port}`;
+  const call = caller(url);
+  return {
+    url,
+    secretBox,
+    metrics,
+    call,
+    account: (given = {}) => newAccount(pool, given),
+    async monitor(key, body = {}) {
+      const reply = await call(key, 'POST', '/v1/monitors', { name: 'a monitor', keywords: ['rust'], ...body });
+      if (reply.status !== 201) throw new Error(`no monitor was created: ${JSON.stringify(reply.body)}`);
+      return reply.body.monitor as Body & { id: string };
+    },
+    stop: () => running.stop(),
+  };
+}
+
+function caller(url: string): TestApi['call'] {
+  return async (key, method, path, body, headers = {}) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: parsedBody(text),
+    };
+  };
+}
+
+async function newAccount(pool: Pool, given: { credits?: number; pack?: Pack }): Promise<TestAccount> {
+  const email = `${randomText(12)}@example.com`;
+  const { credits = 1_000, pack = 79 } = given;
+  const opened = await inTransaction(pool, (client) => openAccount(client, { email, credits, pack, keyName: 'test' }));
+  if (!opened) throw new Error(`the mailbox of ${email} was taken`);
+  return opened;
+}
+
+function parsedBody(text: string): Body {
+  if (text === '') return {};
+  try {
+    return JSON.parse(text) as Body;
+  } catch {
+    throw new Error(`the answer is not JSON: ${text}`);
+  }
+}

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import type { MonitorMatch } from '../../schemas/monitor-match.ts';
+import { webhookEvent } from '../../schemas/webhook-event.ts';
+import { buildWebhookMessage } from '../../shared/domain/webhook-message.ts';
+
+const MATCH: MonitorMatch = {
+  id: 'mat_0123456789ab_000000000007',
+  monitor_id: 'mon_0123456789ab',
+  thing_id: 't1_abc',
+  kind: 'comment',
+  subreddit: 'metals',
+  author: 'smith',
+  title: 'On iron',
+  body: '<!channel> @everyone **rust** & [more](https://x.example)',
+  permalink: 'https://forum.example/r/metals/comments/p/_/abc/',
+  post_id: 'p',
+  created_utc: '2026-11-21T10:00:00.000Z',
+  matched_terms: ['rust'],
+  suppressed: false,
+  delivery_status: 'pending',
+  created_at: '2026-11-21T10:00:01.000Z',
+  delivered_at: null,
+};
+const INPUT = {
+  monitor: { id: MATCH.monitor_id, name: 'my monitor' },
+  match: MATCH,
+  secrets: ['whsec_c2VjcmV0'] as [string],
+  now: Date.parse('2026-11-21T10:00:02.900Z'),
+};
+const parse = (body: Buffer): unknown => JSON.parse(body.toString());
+
+describe('buildWebhookMessage', () => {
+  it('makes a generic message of the specified form, with all its headers', () => {
+    const { headers, body } = buildWebhookMessage({ ...INPUT, kind: 'generic' });
+    const event = webhookEvent.parse(parse(body));
+    expect(event).toEqual({ type: 'monitor.match', monitor: INPUT.monitor, match: MATCH, sent_at: 1_795_255_202 });
+    expect(headers).toMatchObject({
+      'Content-Type': 'application/json',
+      'User-Agent': 'service-webhooks/1',
+      'X-Service-Delivery': MATCH.id,
+      'webhook-id': MATCH.id,
+      'webhook-timestamp': '1795255202',
+    });
+    expect(headers['X-Service-Signature']).toMatch(/^t=1795255202,v1=[0-9a-f]{64}$/);
+  });
+
+  it('makes a Slack message in which the text of others cannot mention or link', () => {
+    const { headers, body } = buildWebhookMessage({ ...INPUT, kind: 'slack' });
+    const { text } = parse(body) as { text: string };
+    expect(text).toContain('rust in r/metals: &lt;!channel&gt; @everyone');
+    expect(text).toContain(MATCH.permalink);
+    expect(headers['X-Service-Signature']).toBeUndefined();
+  });
+
+  it('makes a Discord message that mentions nobody and stays under 2,000 characters', () => {
+    const { body } = buildWebhookMessage({
+      ...INPUT,
+      kind: 'discord',
+      match: { ...MATCH, body: '*'.repeat(40_000) },
+    });
+    const message = parse(body) as { content: string; allowed_mentions: unknown };
+    expect(message.allowed_mentions).toEqual({ parse: [] });
+    expect(message.content.length).toBeLessThan(2_000);
+    expect(message.content).toContain(MATCH.permalink);
+  });
+});
