@@ -1,10 +1,11 @@
 import type { ZstdDecompress } from 'node:zlib';
-import { constants, createZstdDecompress } from 'node:zlib';
+import { constants, createZstdDecompress, zstdCompressSync } from 'node:zlib';
 
 /** Public dumps are compressed with windows of up to 2 GiB, which decoders refuse unless they are told. */
 const WINDOW_LOG = 31;
 /** More than any one chunk of input unpacks to in practice: a decoder must never wait for its reader within a write. */
 const OUTPUT_BYTES = 1024 * 1024 * 1024;
+const PROBE = Buffer.from('end');
 
 /**
  * Unpacks zstd data of any number of frames. Node's own stream stops after the first frame without a word, so each frame
@@ -28,8 +29,7 @@ export async function* unpackZstd(input: AsyncIterable<Buffer>): AsyncGenerator<
         decoder = createDecoder();
       }
     }
-    await end(decoder);
-    yield* unread(decoder);
+    await refuseCut(decoder);
   } finally {
     decoder.destroy();
   }
@@ -39,25 +39,30 @@ function createDecoder(): ZstdDecompress {
   const params = { [constants.ZSTD_d_windowLogMax]: WINDOW_LOG };
   const options = { chunkSize: 1024 * 1024, params, readableHighWaterMark: OUTPUT_BYTES };
   const decoder = createZstdDecompress(options);
-  // Errors come back through the callbacks of write and end; without a listener they would also end the process.
+  // An error that comes between two writes is the next one's; without a listener it would end the process.
   decoder.on('error', () => undefined);
   return decoder;
 }
 
+/** Resolves when the chunk is unpacked. The decoder forgets a write's callback when the write fails, hence the listener. */
 function write(decoder: ZstdDecompress, chunk: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
+    decoder.once('error', reject);
     decoder.write(chunk, (error) => {
+      decoder.off('error', reject);
       if (error) reject(error);
       else resolve();
     });
   });
 }
 
-function end(decoder: ZstdDecompress): Promise<void> {
-  return new Promise((resolve, reject) => {
-    decoder.once('error', reject);
-    decoder.end(resolve);
-  });
+/**
+ * The decoder does not mind an input that ends within a frame. So it is given one more frame: at a frame's end it unpacks
+ * that, anywhere else it takes it for something different.
+ */
+async function refuseCut(decoder: ZstdDecompress): Promise<void> {
+  await write(decoder, zstdCompressSync(PROBE));
+  if (!Buffer.concat([...unread(decoder)]).equals(PROBE)) throw new Error('unexpected end of zstd data');
 }
 
 function* unread(decoder: ZstdDecompress): Generator<Buffer> {

@@ -62,6 +62,8 @@ const LEASE_MS = 20_000;
 const MONITORS_PER_STEP = 500;
 /** Attempts this old were not published by whoever made them. */
 const LEFT_BEHIND_MS = 60_000;
+/** Older hints come from a backlog; the poller has had their rows for long, and claiming them one by one would be in vain. */
+const HINT_USEFUL_MS = 60_000;
 /** An outcome is worth storing for about as long as its lease may last; then the match is attempted again. */
 const OUTCOME_RETRIES = 15;
 /** The longest attempt and the storing of its outcome. */
@@ -83,6 +85,7 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
   const attempts = createAttemptPublisher(deps, publisher);
   attempts.sweep();
   const dispatcher = createDispatcher(deps, { door, attempts, clock });
+  const consumer = await startHintConsumer(deps, { publisher, dispatcher, clock });
   const poller = startDuePoller({
     read: (after) => readDueMonitors(deps.pool, after, MONITORS_PER_STEP),
     due: (target) => {
@@ -90,18 +93,16 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
     },
     onError: errorHandler(deps, 'looking for due matches'),
   });
-  const consumer = await startHintConsumer(deps, publisher, dispatcher);
   return {
     ready: () => consumer.ready(),
     async stop() {
-      await Promise.all([consumer.stop(), poller.stop()]);
-      try {
-        await withDeadline(dispatcher.stop(), STOP_TIMEOUT_MS, 'attempts under way did not end in time');
-      } finally {
-        await attempts.stop();
-        await publisher.stop();
-        await door.close();
-      }
+      // The dispatcher first: it claims nothing from this moment on, while the others still take their time.
+      const ended = withDeadline(dispatcher.stop(), STOP_TIMEOUT_MS, 'attempts under way did not end in time');
+      const outcomes = await Promise.allSettled([ended, consumer.stop(), poller.stop()]);
+      await attempts.stop();
+      await publisher.stop();
+      await door.close();
+      for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     },
   };
 }
@@ -109,9 +110,9 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
 /** The topic is only a hint: the row is the fact. So a hint is put into the queue, or dropped, and its offset committed. */
 async function startHintConsumer(
   deps: DelivererDeps,
-  publisher: Publisher,
-  dispatcher: DeliveryDispatcher,
+  parts: { publisher: Publisher; dispatcher: DeliveryDispatcher; clock: Clock },
 ): Promise<BatchConsumer> {
+  const { publisher, dispatcher, clock } = parts;
   return startBatchConsumer({
     ...deps,
     group: DELIVERER_GROUP,
@@ -119,8 +120,10 @@ async function startHintConsumer(
     deadLetters: new DeadLetters({ publisher, group: DELIVERER_GROUP, metrics: deps.metrics, logger: deps.logger }),
     handle: async (batch) => {
       const { parsed, poison } = parseRecords(MONITOR_MATCHES.schema, batch);
-      for (const { value } of parsed) {
-        if (value.first_delivery === 'pending') dispatcher.hint(value.monitor_id, value.seq);
+      const stale = clock() - HINT_USEFUL_MS;
+      for (const { record, value } of parsed) {
+        if (value.first_delivery !== 'pending' || record.timestampMs < stale) continue;
+        dispatcher.hint(value.monitor_id, value.seq);
       }
       return { poison };
     },

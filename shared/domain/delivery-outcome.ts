@@ -3,7 +3,7 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /** Waits before the second, third … sixth attempt. A sixth attempt that fails is the last. */
-export const RETRY_LADDER_MS = [30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS] as const;
+const RETRY_LADDER_MS = [30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS] as const;
 /** A receiver cannot put a match off for longer than this. */
 const LONGEST_RETRY_AFTER_MS = 2 * HOUR_MS;
 /** Spreads the retries of an endpoint that broke for many matches at once. */

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 
 /** What every webhook secret starts with; the rest is base64. */
-export const WEBHOOK_SECRET_PREFIX = 'whsec_';
+const WEBHOOK_SECRET_PREFIX = 'whsec_';
 
 export interface SignatureInput {
   /** The match id. */

@@ -16,7 +16,8 @@ export interface PidRecord {
  * later process that was given the same pid. Anything else is left alone.
  */
 export function isOurs(record: PidRecord, living: ProcessIdentity | undefined): living is ProcessIdentity {
-  return living !== undefined && living.startedAt === record.startedAt && living.command.includes(record.marker);
+  if (living?.startedAt !== record.startedAt) return false;
+  return living.command === undefined || living.command.includes(record.marker);
 }
 
 export function readPidFile(path: string): PidRecord | undefined {

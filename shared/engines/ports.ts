@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { delay } from '../runtime/clock.ts';
 
 export type PortName = 'kafka' | 'kafka-controller' | 'postgres' | 'clickhouse' | 'clickhouse-read-only' | 'simulator';
 
@@ -35,7 +36,7 @@ export async function reservePorts(
   const ports: Partial<Record<PortName, number>> = { ...stored };
   for (const name of names) {
     const before = stored[name];
-    if (before !== undefined && (await isFree(before))) continue;
+    if (before !== undefined && (await becomesFree(before, isFree))) continue;
     let port = random(FIRST_PORT, LAST_PORT);
     while (Object.values(ports).includes(port) || !(await isFree(port))) port = random(FIRST_PORT, LAST_PORT);
     if (before !== undefined) options.progress(`port ${before} is taken by another program: ${name} moves to ${port}`);
@@ -52,6 +53,15 @@ export async function reservePorts(
     simulator: 0,
     ...ports,
   };
+}
+
+/** A process that was just killed lets go of its port within moments. */
+async function becomesFree(port: number, isFree: (port: number) => Promise<boolean>): Promise<boolean> {
+  for (let attempt = 0; attempt < 20; attempt++) {
+    if (await isFree(port)) return true;
+    await delay(100);
+  }
+  return false;
 }
 
 function readPorts(path: string): Partial<Record<PortName, number>> {

@@ -182,7 +182,7 @@ async function endServers(paths: Paths): Promise<void> {
 function dropForeignPid(paths: Paths): void {
   const pid = postmasterPid(paths);
   const living = pid === undefined ? undefined : identifyProcess(pid);
-  if (living !== undefined && !living.command.includes(paths.cluster)) rmSync(paths.postmasterPid, { force: true });
+  if (living?.command?.includes(paths.cluster) === false) rmSync(paths.postmasterPid, { force: true });
 }
 
 function postmasterPid(paths: Paths): number | undefined {

@@ -1,15 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 
 /** What tells one process from a later one that was given the same pid. */
 export interface ProcessIdentity {
   /** Opaque: equal for the same process, different after the pid was used anew or the machine started again. */
   startedAt: string;
-  /** The whole command line, its arguments separated by blanks. */
-  command: string;
+  /**
+   * The whole command line, its arguments separated by blanks. Undefined for a killed process whose threads are still ending:
+   * it has no command line any more, but it holds its ports and locks for a moment.
+   */
+  command: string | undefined;
 }
 
-/** The living process with this pid; undefined when there is none (a zombie counts as none). */
+/** The living process with this pid; undefined when there is none (a zombie without threads counts as none). */
 export function identifyProcess(pid: number): ProcessIdentity | undefined {
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
   try {
@@ -25,8 +28,12 @@ function fromProc(pid: number): ProcessIdentity | undefined {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state] = fields;
   const startTicks = fields[19];
-  if (state === 'Z' || state === 'X' || startTicks === undefined) return undefined;
+  if (startTicks === undefined) return undefined;
   const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  if (state === 'Z' || state === 'X') {
+    const isEnding = readdirSync(`/proc/${pid}/task`).length > 1;
+    return isEnding ? { startedAt: `${boot}:${startTicks}`, command: undefined } : undefined;
+  }
   const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
   return { startedAt: `${boot}:${startTicks}`, command };
 }

@@ -81,8 +81,9 @@ function toConfig(wanted: WantedTopic, replication: number): ITopicConfig {
     // Three copies, two of them up to date: one broker may be away and nothing acknowledged is lost.
     'min.insync.replicas': replication >= 3 ? '2' : '1',
   };
+  // Written out also when there is no bound: a broker's own default would expire records unread.
+  settings['retention.bytes'] = String(wanted.retentionBytes ?? -1);
   if (wanted.retentionBytes !== undefined) {
-    settings['retention.bytes'] = String(wanted.retentionBytes);
     // Whole segments are deleted: eighths keep a partition within 12 % of its bound.
     settings['segment.bytes'] = String(Math.max(16 * 1024 * 1024, Math.floor(wanted.retentionBytes / 8)));
   }

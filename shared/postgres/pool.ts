@@ -18,8 +18,8 @@ export interface PoolOptions {
 const INT8_OID = 20;
 
 /**
- * A pool whose int8 columns are JS numbers (an error above 2^53) and whose sessions run in UTC. A lost idle connection is
- * logged, not thrown: the next query opens another.
+ * A pool whose int8 columns are JS numbers (an error above 2^53) and whose sessions run in UTC. A lost connection is logged,
+ * not thrown: the next query opens another.
  */
 export function createPool(options: PoolOptions): Pool {
   const pool = new pg.Pool({
@@ -31,6 +31,12 @@ export function createPool(options: PoolOptions): Pool {
     idleTimeoutMillis: 30_000,
     options: '-c timezone=UTC',
     types: { getTypeParser: parserFor as typeof pg.types.getTypeParser },
+  });
+  // A connection in use that is lost fails its query; without a listener its error would end the process as well.
+  pool.on('connect', (client) => {
+    client.on('error', (error) => {
+      options.logger.warn({ err: error }, 'a Postgres connection in use was lost');
+    });
   });
   pool.on('error', (error) => {
     options.logger.warn({ err: error }, 'an idle Postgres connection was lost');

@@ -3,7 +3,7 @@ import { inTransaction } from '../postgres/pool.ts';
 import type { Pool, Queryable } from '../postgres/pool.ts';
 
 /** So many matches given up in a row mark the monitor webhook_failing. */
-export const FAILURES_UNTIL_FAILING = 50;
+const FAILURES_UNTIL_FAILING = 50;
 
 export interface FinishedAttempt {
   monitorId: string;

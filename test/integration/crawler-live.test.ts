@@ -51,7 +51,7 @@ describe('the live crawl', () => {
   }
 
   it('publishes every one of 3,000 items at 300 a second, each once, to its topic', async () => {
-    const [, publisher] = await start({ SIMULATOR_RATE: '300', SIMULATOR_COUNT: '3000', SIMULATOR_LATE: '0.01' });
+    const [, publisher] = await start({ SIMULATOR_RATE: '300', SIMULATOR_COUNT: '3000' });
     await arriveAll(publisher, 20);
     // Two sources may have a post in hand at the same moment; everything else is published once.
     expect(publisher.published - publisher.items.size).toBeLessThan(publisher.items.size * 0.05);
@@ -67,7 +67,7 @@ describe('the live crawl', () => {
   });
 
   it('loses nothing over an outage, blocks, 429s, truncated answers and revoked tokens', async () => {
-    const [sim, publisher] = await start({ SIMULATOR_RATE: '100', SIMULATOR_COUNT: '1800' });
+    const [sim, publisher] = await start({ SIMULATOR_RATE: '150', SIMULATOR_COUNT: '1800' });
     const faults = [
       { kind: 'outage', seconds: 2 },
       { kind: '429', count: 2, retry_after: 1 },
@@ -88,7 +88,7 @@ describe('the live crawl', () => {
   });
 
   it('goes on from its checkpoints after a stop and loses nothing that came meanwhile', async () => {
-    const [sim, publisher] = await start({ SIMULATOR_RATE: '100', SIMULATOR_COUNT: '1500' });
+    const [sim, publisher] = await start({ SIMULATOR_RATE: '200', SIMULATOR_COUNT: '1500' });
     for (const emitted of [300, 900]) {
       await eventually(`item ${emitted}`, async () => (await sim.stats()).emitted > emitted);
       await crawler?.stop();
@@ -115,7 +115,7 @@ describe('the live crawl', () => {
   });
 
   it('keeps one process at a source, and hands it over when that one stops', async () => {
-    const [sim, first] = await start({ SIMULATOR_RATE: '50', SIMULATOR_COUNT: '600' });
+    const [sim, first] = await start({ SIMULATOR_RATE: '100', SIMULATOR_COUNT: '600' });
     await eventually('the first is at work', () => first.items.size > 100 && crawler?.ready());
     const second = new CollectingPublisher();
     const standby = await startTestCrawler({ url: sim.url, pool: database.pool, publisher: second, sources: SOURCES });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { readDumpLines } from '../../services/crawler/dump-lines.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { CollectingPublisher, counted, startTestCrawler } from '../support/crawler-fixture.ts';
@@ -32,6 +33,33 @@ function comment(id: string, postId: string, body: string): object {
 function lines(entries: readonly object[]): Buffer {
   return Buffer.from(entries.map((entry) => JSON.stringify(entry)).join('\n'));
 }
+
+async function countLines(file: string): Promise<number> {
+  let count = 0;
+  for await (const line of readDumpLines(file, 0)) count = line.number;
+  return count;
+}
+
+describe('the lines of a dump', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'forum-test-dump-'));
+  afterAll(() => {
+    rmSync(directory, { recursive: true });
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['zstd', zstdCompressSync],
+  ])('end with an error where a %s file is cut', async (name, compress) => {
+    const file = join(directory, name);
+    const whole = compress(randomBytes(300_000).toString('base64'));
+    for (const bytes of [whole.length - 3, Math.floor(whole.length / 2), 20]) {
+      writeFileSync(file, whole.subarray(0, bytes));
+      await expect(countLines(file)).rejects.toThrow();
+    }
+    writeFileSync(file, whole);
+    expect(await countLines(file)).toBe(1);
+  });
+});
 
 describe('replay of a file', () => {
   const directory = mkdtempSync(join(tmpdir(), 'forum-test-replay-'));

@@ -201,6 +201,7 @@ describe('when the owner of the engines dies', () => {
     killTree(owner.pid!);
     await once(owner, 'exit');
     const engines = await startEngines({ dataDir, env: process.env });
+    expect(engines.urls).toMatchObject({ kafka: urls.kafka, postgres: urls.postgres, clickhouse: urls.clickhouse });
     await expectFilled(urls);
     await engines.stop();
   }, 120_000);
@@ -208,7 +209,7 @@ describe('when the owner of the engines dies', () => {
 
 function killWatchers(owner: number): void {
   const children = readFileSync(`/proc/${owner}/task/${owner}/children`, 'utf8').trim().split(' ').map(Number);
-  const watchers = children.filter((pid) => identifyProcess(pid)?.command.includes('watch-parent'));
+  const watchers = children.filter((pid) => identifyProcess(pid)?.command?.includes('watch-parent'));
   expect(watchers).toHaveLength(3);
   for (const pid of watchers) process.kill(pid, 'SIGKILL');
   expect(existsSync(`/proc/${owner}`)).toBe(true);

@@ -71,9 +71,9 @@ test('members come and go in mid-flow: everything is handled, and commits only g
       },
     });
   let published = 0;
-  let enough = false;
+  const enough = new AbortController();
   const publishing = (async () => {
-    while (!enough) {
+    while (!enough.signal.aborted) {
       const records = Array.from({ length: 50 }, () => ({ key: `k${published}`, value: String(published++) }));
       await fixture.publisher.publish(topic, records);
       await wait(50);
@@ -88,7 +88,7 @@ test('members come and go in mid-flow: everything is handled, and commits only g
   await eventually('three work', () => commits.some((commit) => commit.member === 'third'));
   await first.stop();
   await wait(500);
-  enough = true;
+  enough.abort();
   await publishing;
   await eventually('everything is handled', () => handled.size === published);
   await eventually('lag 0', async () => (await lag(topic)) === 0);

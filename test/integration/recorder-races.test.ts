@@ -110,6 +110,15 @@ test('recorders that meet a thing at the same time publish the same content of i
   }
 });
 
+test('recorders that store the contents of the same things in opposite orders do not deadlock', async () => {
+  for (let round = 0; round < 12; round += 1) {
+    const monitors = (await insertMonitors(database.pool, 2, { pack: 9 })) as [string, string];
+    const ids = Array.from({ length: 400 }, newThing);
+    const [forth, back] = monitors.map((monitorId) => ids.map((thingId) => candidateOf({ monitorId, thingId })));
+    await Promise.all([record(forth!), record(back!.toReversed())]);
+  }
+});
+
 test('a poller that reads pages while recorders write misses nothing and sees nothing twice', async () => {
   const monitors = await insertMonitors(database.pool, 3, { pack: 79 });
   const perMonitor = 600;

@@ -86,7 +86,7 @@ describe('a pass over a listing', () => {
     const first = page(5000, 100);
     pass.accept(first, pass.judge(first, first.at(-1)));
     const cursors: (string | undefined)[] = [];
-    let outcome = '';
+    let outcome: string;
     do {
       cursors.push(pass.cursor);
       const verdict = pass.judge([], undefined);

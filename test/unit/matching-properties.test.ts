@@ -116,11 +116,22 @@ describe('on texts that mean harm', () => {
     ['combining marks', '\u0301'.repeat(1e5), ['\u0301\u0301']],
     ['zero-width spaces behind Thai', 'ก' + '\u200b'.repeat(1e6), ['กข']],
     ['lone surrogates', '\ud83d'.repeat(1e6), ['\ud83d\ude00a']],
-  ])('%s: no match, and no time that grows faster than the text', (_, text, keywords) => {
+  ])('%s: no match, and an answer in time', (_, text, keywords) => {
     expect(matchOne(watch(...keywords), comment(text))).toBeUndefined();
   });
 
-  it('ten thousand keywords that begin alike cost no more than one', () => {
+  it('keywords that differ in hyphens alone do not multiply the ways through a text of hyphens', () => {
+    const index = new MonitorIndex();
+    for (let gaps = 0; gaps < 4096; gaps++) {
+      const phrase = Array.from({ length: 12 }, (_, bit) => ((gaps >> bit) & 1 ? 'a-' : 'a ')).join('');
+      index.set(String(gaps), watch(`${phrase}z`));
+    }
+    expect(index.match(comment('a-'.repeat(20_000)))).toEqual([]);
+    expect(index.match(comment(`${'a-'.repeat(12)}z`))).toHaveLength(4096);
+    expect(index.match(comment(`${'a '.repeat(12)}z`))).toHaveLength(1);
+  });
+
+  it('ten thousand keywords that begin alike do not slow down a text that begins like them', () => {
     const index = new MonitorIndex();
     for (let k = 0; k < 10_000; k++) index.set(`monitor ${k}`, watch(`rust word${k}`, `rust.word${k}`, `手机${k}`));
     expect(index.match(comment('rust word '.repeat(20_000)))).toEqual([]);

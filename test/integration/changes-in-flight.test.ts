@@ -1,0 +1,156 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ForumItem } from '../../schemas/forum-item.ts';
+import { FORUM_COMMENTS } from '../../schemas/topics.ts';
+import { eventually } from '../support/eventually.ts';
+import { Pipeline } from '../support/pipeline.ts';
+
+let pipeline: Pipeline;
+beforeAll(async () => {
+  pipeline = await Pipeline.create();
+  await pipeline.start('recorder', 'matcher');
+});
+afterAll(() => pipeline.drop());
+
+interface Entered {
+  name: string;
+  /** The broker's append time, in milliseconds since the epoch. */
+  at: number;
+}
+
+let published = 0;
+let entered: Entered[] = [];
+
+function comment(number: number): ForumItem {
+  const now = new Date().toISOString();
+  return {
+    v: 1,
+    thing_id: `t1_${number.toString(36)}`,
+    kind: 'comment',
+    post_id: 'p1',
+    parent_id: 't3_p1',
+    subreddit: 'test',
+    author: 'somebody',
+    title: 'a post',
+    body: 'alpha and beta, both in every comment',
+    permalink: 'https://forum.example/1',
+    nsfw: false,
+    created_utc: now,
+    source: 'listings',
+    replay: false,
+    first_seen_at: now,
+    score: 1,
+    num_comments: null,
+    url: null,
+  };
+}
+
+/** Publishes one comment after the other while `work` runs; every one of them holds both words. */
+async function whileCommentsFlow(work: () => Promise<void>): Promise<void> {
+  let working = true;
+  const flow = (async () => {
+    while (working) {
+      const batch = [comment(published++), comment(published++)];
+      const records = batch.map((item) => ({ key: item.thing_id, value: JSON.stringify(item) }));
+      await pipeline.kafka.publisher.publish(FORUM_COMMENTS.name, records);
+      await wait(5);
+    }
+  })();
+  try {
+    await work();
+  } finally {
+    working = false;
+    await flow;
+  }
+}
+
+/** What entered, with the broker's times, once every candidate of it is decided. */
+async function readEntered(): Promise<Entered[]> {
+  const { kafka, prefix } = pipeline.kafka;
+  const consumer = kafka.client.consumer({ groupId: `${prefix}reader-${published}` });
+  const read: Entered[] = [];
+  await consumer.connect();
+  await consumer.subscribe({ topic: prefix + FORUM_COMMENTS.name, fromBeginning: true });
+  await consumer.run({
+    autoCommit: false,
+    eachMessage: ({ message }) => {
+      read.push({ name: message.key!.toString(), at: Number(message.timestamp) });
+      return Promise.resolve();
+    },
+  });
+  await eventually('all comments read back', () => read.length >= published);
+  await consumer.disconnect();
+  return read;
+}
+
+async function recordedTerms(monitor: string): Promise<Map<string, string[]>> {
+  const { rows } = await pipeline.db.pool.query<{ thing_id: string; matched_terms: string[] }>(
+    'SELECT thing_id, matched_terms FROM matches WHERE monitor_id = $1 ORDER BY seq',
+    [monitor],
+  );
+  expect(new Set(rows.map(({ thing_id }) => thing_id)).size).toBe(rows.length);
+  return new Map(rows.map(({ thing_id, matched_terms }) => [thing_id, matched_terms]));
+}
+
+/** Waits until the given things are recorded; what else may come has then had the time to. */
+async function expectRecorded(monitor: string, wanted: Entered[], terms: string[]): Promise<void> {
+  await eventually(`${wanted.length} comments recorded as ${terms.join()}`, async () => {
+    const recorded = await recordedTerms(monitor);
+    const missing = wanted.filter(({ name }) => recorded.get(name)?.join() !== terms.join());
+    if (missing.length > 0) throw new Error(`${missing.length} missing, such as ${missing[0]!.name}`);
+    return true;
+  });
+}
+
+test('PATCH in mid-flow: what entered before is judged by the old rule, what entered after the answer by the new one', async () => {
+  const { apiKey } = await pipeline.api.account();
+  const { id } = await pipeline.api.monitor(apiKey, { keywords: ['alpha'] });
+  const times = { created: Date.now(), asked: 0, answered: 0 };
+  await whileCommentsFlow(async () => {
+    await wait(700);
+    times.asked = Date.now();
+    const reply = await pipeline.api.call(apiKey, 'PATCH', `/v1/monitors/${id}`, { keywords: ['beta'] });
+    times.answered = Date.now();
+    expect(reply.status).toBe(200);
+    await wait(700);
+  });
+  entered = (await readEntered()).filter(({ at }) => at >= times.created);
+  const before = entered.filter(({ at }) => at < times.asked);
+  const after = entered.filter(({ at }) => at > times.answered);
+  const between = entered.filter(({ at }) => at >= times.asked && at <= times.answered);
+  expect(Math.min(before.length, after.length)).toBeGreaterThan(20);
+  await expectRecorded(id, before, ['alpha']);
+  await expectRecorded(id, after, ['beta']);
+  // Under way while the rule changed: by either, but not lost and not twice.
+  const recorded = await recordedTerms(id);
+  expect(between.filter(({ name }) => !recorded.has(name))).toEqual([]);
+  expect([...recorded.values()].filter((terms) => terms.length !== 1)).toEqual([]);
+});
+
+test('pause and resume in mid-flow: nothing between the answers, everything after resume', async () => {
+  const { apiKey } = await pipeline.api.account();
+  const { id } = await pipeline.api.monitor(apiKey, { keywords: ['alpha'] });
+  const times = { created: Date.now(), paused: 0, resuming: 0, resumed: 0 };
+  await whileCommentsFlow(async () => {
+    await wait(500);
+    await pipeline.api.call(apiKey, 'POST', `/v1/monitors/${id}/pause`);
+    times.paused = Date.now();
+    const atPause = (await recordedTerms(id)).size;
+    await wait(500);
+    // A pause stops matches at once, those under way too.
+    expect((await recordedTerms(id)).size).toBe(atPause);
+    times.resuming = Date.now();
+    const reply = await pipeline.api.call(apiKey, 'POST', `/v1/monitors/${id}/resume`);
+    expect(reply.status).toBe(200);
+    times.resumed = Date.now();
+    await wait(700);
+  });
+  entered = (await readEntered()).filter(({ at }) => at >= times.created);
+  const after = entered.filter(({ at }) => at > times.resumed);
+  expect(after.length).toBeGreaterThan(20);
+  await expectRecorded(id, after, ['alpha']);
+  const recorded = await recordedTerms(id);
+  const paused = entered.filter(({ at }) => at > times.paused && at < times.resuming);
+  expect(paused.length).toBeGreaterThan(20);
+  expect(paused.filter(({ name }) => recorded.has(name))).toEqual([]);
+});
