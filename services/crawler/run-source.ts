@@ -10,10 +10,14 @@ import { backOffMs } from './back-off.ts';
 import type { CrawlSource } from './crawl-source.ts';
 import type { ItemPublisher } from './item-publisher.ts';
 
-const LEASE_SECONDS = 15;
-const RENEW_MS = 5_000;
+/**
+ * After kill -9 nobody crawls for so long. It must stay far below the time in which a busy listing turns over (1,000 items);
+ * two crawlers at once, where a database was slow for longer, are harmless.
+ */
+const LEASE_SECONDS = 4;
+const RENEW_MS = 1_000;
 /** How often a process that stands by looks whether the lease is free. */
-const STANDBY_MS = 2_000;
+const STANDBY_MS = 500;
 /** A crash repeats what was published since the last checkpoint; the items' keys make that harmless. */
 const CHECKPOINT_MS = 2_000;
 /** Failures are logged when they begin and then at this pace. */

@@ -19,6 +19,12 @@ export interface Endpoints {
   simulator: string;
 }
 
+/** What a user's shell has; the test runner's own variables (BASE_URL for one) mean something else to the service. */
+function inheritedEnvironment(): NodeJS.ProcessEnv {
+  const names = ['PATH', 'HOME', 'USER', 'LANG', 'TMPDIR', 'JAVA_HOME', 'XDG_CACHE_HOME', 'MAVEN_OPTS', 'MAVEN_ARGS'];
+  return Object.fromEntries(names.map((name) => [name, process.env[name]]));
+}
+
 /** A whole installation of its own: embedded engines, simulator and services, as `npm start` runs them. */
 export class Installation {
   readonly dataDir = mkdtempSync(join(tmpdir(), 'forum-test-installation-'));
@@ -43,7 +49,7 @@ export class Installation {
   }
 
   private get fullEnv(): NodeJS.ProcessEnv {
-    return { ...process.env, DATA_DIR: this.dataDir, ...this.env };
+    return { ...inheritedEnvironment(), DATA_DIR: this.dataDir, ...this.env };
   }
 
   get url(): string {
@@ -73,13 +79,18 @@ export class Installation {
     await eventually(
       'the installation is ready',
       async () => {
-        if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}:\n${this.output.slice(-3000)}`);
+        if (child.exitCode !== null) return 'ended';
         return (await fetch(`${this.url}/readyz`)).status === 200 && this.endpoints().pid === child.pid;
       },
       timeoutMs,
-    ).catch((error: unknown) => {
-      throw new Error(`not ready:\n${this.output.slice(-5000)}`, { cause: error });
-    });
+    ).then(
+      (state) => {
+        if (state === 'ended') throw new Error(`it ended with ${child.exitCode}:\n${this.output.slice(-5000)}`);
+      },
+      (error: unknown) => {
+        throw new Error(`not ready:\n${this.output.slice(-5000)}`, { cause: error });
+      },
+    );
     return performance.now() - begun;
   }
 
