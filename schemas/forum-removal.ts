@@ -7,5 +7,3 @@ export const forumRemoval = z.object({
   thing_id: fullname,
   removed_at: timestamp,
 });
-
-export type ForumRemoval = z.infer<typeof forumRemoval>;

@@ -50,7 +50,7 @@ export async function runServices(
   for (const service of STARTERS) {
     if (!services.includes(service.name)) continue;
     const running = lifecycle.add(service.name, await service.start(installation, readiness));
-    if ('ready' in running) readiness.add(service.name, running.ready);
+    if ('ready' in running) readiness.add(service.name, () => running.ready());
     if ('port' in running) api = `http://${config.http.host}:${running.port}`;
   }
   lifecycle.add('lag', watchLag(installation));

@@ -8,7 +8,10 @@ import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
 import { isPostgresAway } from '../../shared/postgres/pool.ts';
 import { blankMatchedItems, recordRemovals } from '../../shared/stores/removals.ts';
-import type { ArchiverDependencies } from './start-archiver.ts';
+import type { ArchiverDependencies } from './archiver-dependencies.ts';
+
+/** The ids travel in ClickHouse's URL, which servers bound (some at 16 KB): 500 × 25 bytes. */
+const MAX_REMOVALS = 500;
 
 /**
  * What the forum removed loses its content here too. Steps, each harmless when repeated: 1. the removal is noted, so that
@@ -22,6 +25,7 @@ export function archiveRemovals(deps: ArchiverDependencies): Promise<BatchConsum
     prefix,
     group: REMOVALS_ARCHIVER_GROUP,
     topics: [FORUM_REMOVALS.name],
+    maxRecords: MAX_REMOVALS,
     handle: async (batch) => {
       const { parsed, poison } = parseRecords(FORUM_REMOVALS.schema, batch);
       const ids = parsed.map(({ value }) => value.thing_id);
@@ -39,13 +43,19 @@ export function archiveRemovals(deps: ArchiverDependencies): Promise<BatchConsum
   });
 }
 
+/**
+ * A blank twin for each stored row, by day and not only for the newest: partitions are merged and expire one by one, so what
+ * was said must be replaced in each.
+ */
+/** By position, without aliases: an alias of a column's name would stand for it in WHERE as well. */
 async function blankArchivedItems(clickhouse: ClickHouseClient, ids: string[]): Promise<void> {
   await clickhouse.command({
     query: `INSERT INTO items
-            SELECT thing_id, kind, post_id, parent_id, subreddit, '[deleted]' AS author, '' AS title, '' AS body, '' AS url,
-                   permalink, nsfw, score, num_comments, source, created_utc, first_seen_at, 2 AS ver
-              FROM items FINAL
-             WHERE thing_id IN {ids: Array(String)} AND ver < 2`,
+            SELECT thing_id, kind, post_id, parent_id, subreddit, '[deleted]', '', '', '',
+                   permalink, nsfw, score, num_comments, source, created_utc, first_seen_at, 2
+              FROM items
+             WHERE thing_id IN {ids: Array(String)} AND ver < 2
+             LIMIT 1 BY thing_id, toYYYYMMDD(first_seen_at)`,
     query_params: { ids },
   });
 }

@@ -8,25 +8,34 @@ export type ArchiveRow = Record<string, unknown>;
 
 /** @param removed the forum removed the thing: only what it was and where it stood is kept */
 export function itemRow(item: ForumItem, removed: boolean): ArchiveRow {
-  const { v: _v, replay: _replay, ...columns } = item;
-  return {
+  const { v: _v, replay: _replay, ...columns } = removed ? { ...item, ...blankedContent(item), url: '' } : item;
+  return readable({
     ...columns,
-    ...(removed ? blankedContent(item) : {}),
     parent_id: item.parent_id ?? '',
-    num_comments: item.num_comments ?? 0,
-    url: removed ? '' : (item.url ?? ''),
+    // Unsigned there; one odd count must not stop the archive.
+    num_comments: Math.max(0, item.num_comments ?? 0),
+    url: columns.url ?? '',
     ver: removed ? 2 : 1,
-    v: undefined,
-  };
+  });
 }
 
 export function matchRow(match: RecordedMatch): ArchiveRow {
   const { item, v: _v, ...columns } = match;
   const { thing_id, kind, subreddit, created_utc } = item;
-  return { ...columns, thing_id, kind, subreddit, created_utc };
+  return readable({ ...columns, thing_id, kind, subreddit, created_utc });
 }
 
 export function attemptRow(attempt: DeliveryAttempt): ArchiveRow {
   const { v: _v, ...columns } = attempt;
-  return { ...columns, error: attempt.error ?? '' };
+  return readable({ ...columns, error: attempt.error ?? '' });
+}
+
+/** ClickHouse refuses JSON with half a surrogate pair, and with it the whole insert, for ever. Each becomes U+FFFD. */
+function readable(row: ArchiveRow): ArchiveRow {
+  return Object.fromEntries(Object.entries(row).map(([column, value]) => [column, wellFormed(value)]));
+}
+
+function wellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed();
+  return Array.isArray(value) ? value.map(wellFormed) : value;
 }

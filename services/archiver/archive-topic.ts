@@ -6,30 +6,31 @@ import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
 import { isPostgresAway } from '../../shared/postgres/pool.ts';
-import type { ArchiveRow } from './archive-rows.ts';
-import type { ArchiverDependencies } from './start-archiver.ts';
+import type { ArchiverDependencies } from './archiver-dependencies.ts';
 import { GroupCommit } from './group-commit.ts';
 
 export interface Archive<S extends z.ZodType> {
   group: string;
   /** All of one schema. */
   topics: readonly Topic<S>[];
+  /** For the metrics. */
   table: string;
-  toRows: (values: z.output<S>[]) => Promise<ArchiveRow[]> | ArchiveRow[];
+  /** Writes values of several partitions; resolves when the database has acknowledged them. Repeating it is harmless. */
+  insert: (values: z.output<S>[]) => Promise<void>;
 }
 
 /**
- * Copies topics into a table. Steps: rows are made; they wait for the shared insert; it is acknowledged; the offsets are
- * committed. A crash before the last step inserts the same rows again, and the table's key makes them one.
+ * Copies topics into a table. Steps: values wait for the shared insert; it is acknowledged; the offsets are committed. A crash
+ * before the last step inserts the same rows again, and the table's key makes them one.
  */
 export async function archiveTopic<S extends z.ZodType>(
-  { kafka, prefix, publisher, clickhouse, metrics, logger, fatal }: ArchiverDependencies,
-  { group, topics, table, toRows }: Archive<S>,
+  { kafka, prefix, publisher, metrics, logger, fatal }: ArchiverDependencies,
+  { group, topics, table, insert }: Archive<S>,
 ): Promise<BatchConsumer> {
   const first = topics[0]!;
-  const inserts = new GroupCommit<ArchiveRow>(async (values) => {
+  const inserts = new GroupCommit<z.output<S>>(async (values) => {
     const stopTimer = metrics.archiverFlushSeconds.startTimer({ table });
-    await clickhouse.insert({ table, values, format: 'JSONEachRow' });
+    await insert(values);
     stopTimer();
     metrics.archiverRows.inc({ table }, values.length);
   });
@@ -42,8 +43,7 @@ export async function archiveTopic<S extends z.ZodType>(
     partitionsConcurrently: topics.reduce((sum, { partitions }) => sum + partitions.cluster, 0),
     handle: async (batch) => {
       const { parsed, poison } = parseRecords(first.schema, batch);
-      const rows = await toRows(parsed.map(({ value }) => value));
-      if (batch.isCurrent()) await inserts.add(rows);
+      await inserts.add(parsed.map(({ value }) => value));
       return { poison };
     },
     onAssigned: (partitions) => {

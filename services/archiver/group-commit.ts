@@ -1,5 +1,3 @@
-import type { Running } from '../../shared/runtime/lifecycle.ts';
-
 const FLUSH_ROWS = 5_000;
 const FLUSH_AFTER_MS = 1_000;
 const ALL_WAITING_MS = 200;
@@ -12,17 +10,16 @@ interface Waiting<Row> {
 
 /**
  * One insert for the rows of several partitions. Each partition's handler adds its rows and waits; the insert runs at 5,000
- * rows, or after 1 s, or 200 ms after every assigned partition is waiting (nobody is left to add more). Then all of its
- * handlers go on and commit their offsets. A failed insert fails all of them: their batches come again.
+ * rows, 1 s after the first of them, or 200 ms after every assigned partition is waiting (nobody is left to add more). Then
+ * all of its handlers go on and commit their offsets. A failed insert fails all of them: their batches come again.
  */
-export class GroupCommit<Row> implements Running {
+export class GroupCommit<Row> {
   private readonly insert: (rows: Row[]) => Promise<void>;
   private waiting: Waiting<Row>[] = [];
   private rows = 0;
   private partitions = 1;
-  private timer: NodeJS.Timeout | undefined;
-  private allWaiting = false;
-  private inserting: Promise<void> = Promise.resolve();
+  private deadline: NodeJS.Timeout | undefined;
+  private allWaiting: NodeJS.Timeout | undefined;
 
   constructor(insert: (rows: Row[]) => Promise<void>) {
     this.insert = insert;
@@ -44,34 +41,24 @@ export class GroupCommit<Row> implements Running {
     });
   }
 
-  async stop(): Promise<void> {
-    this.flush();
-    await this.inserting;
-  }
-
   private schedule(): void {
-    const allWaiting = this.waiting.length >= this.partitions;
-    if (this.timer && (this.allWaiting || !allWaiting)) return;
-    clearTimeout(this.timer);
-    this.allWaiting = allWaiting;
-    this.timer = setTimeout(
-      () => {
-        this.flush();
-      },
-      allWaiting ? ALL_WAITING_MS : FLUSH_AFTER_MS,
-    );
+    const flush = () => {
+      this.flush();
+    };
+    this.deadline ??= setTimeout(flush, FLUSH_AFTER_MS);
+    if (this.waiting.length >= this.partitions) this.allWaiting ??= setTimeout(flush, ALL_WAITING_MS);
   }
 
   private flush(): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-    this.allWaiting = false;
+    clearTimeout(this.deadline);
+    clearTimeout(this.allWaiting);
+    this.deadline = undefined;
+    this.allWaiting = undefined;
     const group = this.waiting;
     if (group.length === 0) return;
     this.waiting = [];
     this.rows = 0;
-    const insert = this.insert(group.flatMap(({ rows }) => rows));
-    this.inserting = insert.then(
+    this.insert(group.flatMap(({ rows }) => rows)).then(
       () => {
         for (const { resolve } of group) resolve();
       },

@@ -21,25 +21,26 @@ export interface SweepOptions {
   metrics: Metrics;
   /** Ends the sweep after the statement in hand. */
   signal: AbortSignal;
-  /** Asked before each monitor: whether this process may still go on. */
+  /** Asked before each statement that deletes many rows: whether this process may still go on. */
   mayGoOn: () => Promise<boolean>;
 }
 
 /** Deletes everything past its retention, in small statements. Repeating it, or stopping at any point, is harmless. */
 export async function sweepRetention(options: SweepOptions): Promise<void> {
   const { pool, metrics, signal } = options;
+  const mayGoOn = async () => !signal.aborted && (await options.mayGoOn());
   const repeat = async (table: string, step: () => Promise<number>) => {
-    let deleted: number;
-    do {
+    let deleted = BATCH;
+    while (deleted >= BATCH && (await mayGoOn())) {
       deleted = await step();
       metrics.swept.inc({ table }, deleted);
-    } while (deleted >= BATCH && !signal.aborted);
+    }
   };
   let after = '';
   for (;;) {
     const ids = await listCounterIds(pool, after, MONITORS_A_PAGE);
     for (const id of ids) {
-      if (signal.aborted || !(await options.mayGoOn())) return;
+      if (!(await mayGoOn())) return;
       await repeat('matches', () => deleteExpiredMatches(pool, id, MATCH_DAYS, BATCH));
       await repeat('delivery_attempts', () => deleteOrphanedAttempts(pool, id, BATCH));
       metrics.swept.inc({ table: 'monitor_history' }, await deleteExpiredHistory(pool, id, MATCH_DAYS));

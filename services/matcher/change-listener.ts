@@ -7,7 +7,8 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 
 const ECHO_EVERY_MS = 2_000;
 const DEAF_AFTER_MS = 5_000;
-const CONNECT_TIMEOUT_MS = 3_000;
+/** For connecting, and for each statement: on a connection that froze none of them ever ends by itself. */
+const ANSWER_TIMEOUT_MS = 3_000;
 
 export interface ChangeListenerOptions {
   postgresUrl: string;
@@ -23,15 +24,20 @@ export interface ChangeListenerOptions {
 
 /**
  * Listens for changed monitors on a connection of its own, and proves that it hears: every 2 s it notifies itself on the
- * same channel. A connection is unproven until its first echo (then onHearing), also after a short loss that never made the
- * listener deaf. Without an echo for 5 s the listener is deaf (onDeaf), and the connection is thrown away for a new one.
+ * same channel. Notifications keep the order of their commits, so an echo proves that all was heard up to the moment in which
+ * it was sent. When that moment is 5 s ago, the listener is deaf (onDeaf).
+ *
+ * A connection is unproven until its first echo (then onHearing), also after a short loss that never made the listener
+ * deaf. One without an echo for 5 s is thrown away for a new one.
  */
 export class ChangeListener implements Running {
   private readonly options: ChangeListenerOptions;
-  private readonly echo = `echo:${randomUUID()}`;
+  private readonly name = `echo:${randomUUID()}:`;
   private client: pg.Client | undefined;
-  private connecting = false;
-  private heardAt: number;
+  private connecting: pg.Client | undefined;
+  private connectedAt = 0;
+  /** Everything committed until then was heard. */
+  private heardUntil: number;
   private proven = false;
   private deaf = true;
   private timer: NodeJS.Timeout | undefined;
@@ -39,7 +45,7 @@ export class ChangeListener implements Running {
 
   constructor(options: ChangeListenerOptions) {
     this.options = options;
-    this.heardAt = options.clock();
+    this.heardUntil = options.clock();
   }
 
   /** Starts listening; onHearing follows when the first echo is back. */
@@ -50,10 +56,11 @@ export class ChangeListener implements Running {
     }, ECHO_EVERY_MS);
   }
 
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
     this.stopped = true;
     clearInterval(this.timer);
-    await this.client?.end().catch(() => undefined);
+    for (const client of [this.client, this.connecting]) if (client) this.discard(client);
+    return Promise.resolve();
   }
 
   isHearing(): boolean {
@@ -61,71 +68,79 @@ export class ChangeListener implements Running {
   }
 
   private tick(): void {
-    if (this.stopped) return;
-    if (this.options.clock() - this.heardAt > DEAF_AFTER_MS) this.fallDeaf();
-    const { client } = this;
-    if (!client) void this.connect();
-    // An unanswered query may wait for ever on a silent connection: the echo's absence is what counts.
-    else client.query('SELECT pg_notify($1, $2)', [MONITOR_CHANGED_CHANNEL, this.echo]).catch(() => undefined);
+    const now = this.options.clock();
+    if (now - this.heardUntil > DEAF_AFTER_MS) {
+      // A new connection gets as long to prove itself.
+      if (this.client && now - this.connectedAt > DEAF_AFTER_MS) this.discard(this.client);
+      this.fallDeaf();
+    }
+    if (this.client) this.sendEcho(this.client);
+    else if (!this.connecting) void this.connect();
   }
 
   private fallDeaf(): void {
-    if (this.client) this.discard(this.client);
     if (this.deaf) return;
     this.deaf = true;
     this.options.logger.warn('changes of monitors are not heard; matching waits');
     this.options.onDeaf();
   }
 
+  /** Without a farewell: on a frozen connection that would wait for ever too. */
   private discard(client: pg.Client): void {
     if (this.client === client) {
       this.client = undefined;
       this.proven = false;
     }
-    client.removeAllListeners('notification');
-    client.end().catch(() => undefined);
+    client.removeAllListeners();
+    client.on('error', () => undefined);
+    client.connection.stream.destroy();
   }
 
   private async connect(): Promise<void> {
-    if (this.connecting) return;
-    this.connecting = true;
     const client = new pg.Client({
       connectionString: this.options.postgresUrl,
       application_name: 'matcher-listener',
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
+      query_timeout: ANSWER_TIMEOUT_MS,
       keepAlive: true,
     });
+    this.connecting = client;
     client.on('error', (error) => {
       this.options.logger.warn({ err: error }, 'the connection that listens for changes was lost');
       this.discard(client);
     });
     client.on('notification', ({ payload = '' }) => {
-      this.heard(payload);
+      this.heard(client, payload);
     });
     try {
       await client.connect();
       await client.query(`LISTEN ${MONITOR_CHANGED_CHANNEL}`);
+      if (this.stopped) return;
       this.client = client;
-      await client.query('SELECT pg_notify($1, $2)', [MONITOR_CHANGED_CHANNEL, this.echo]);
+      this.connectedAt = this.options.clock();
+      this.sendEcho(client);
     } catch (error) {
       this.options.logger.debug({ err: error }, 'cannot listen for changes yet');
       this.discard(client);
     } finally {
-      this.connecting = false;
-      if (this.stopped) this.discard(client);
+      this.connecting = undefined;
     }
   }
 
-  private heard(payload: string): void {
-    if (payload.startsWith('echo:')) {
-      if (payload !== this.echo) return;
-      this.heardAt = this.options.clock();
-      if (this.proven) return;
+  /** A failure needs no answer: the echo's absence is what counts. */
+  private sendEcho(client: pg.Client): void {
+    const echo = this.name + String(this.options.clock());
+    client.query('SELECT pg_notify($1, $2)', [MONITOR_CHANGED_CHANNEL, echo]).catch(() => undefined);
+  }
+
+  private heard(client: pg.Client, payload: string): void {
+    if (!payload.startsWith('echo:')) this.options.onChange(payload);
+    else if (payload.startsWith(this.name) && client === this.client) {
+      this.heardUntil = Math.max(this.heardUntil, Number(payload.slice(this.name.length)));
+      if (this.proven || this.options.clock() - this.heardUntil > DEAF_AFTER_MS) return;
       this.proven = true;
       this.deaf = false;
       this.options.onHearing();
-    } else {
-      this.options.onChange(payload);
     }
   }
 }

@@ -6,12 +6,15 @@ import type { MatchItem } from '../../shared/matching/rule.ts';
 import type { MonitorRule, MonitorState } from '../../shared/stores/monitor-rules.ts';
 import type { EnteredItem } from './recent-items.ts';
 
+/** Candidates are published in portions: a word that everybody watches must not fill the memory. */
+export const CANDIDATE_PORTION = 2_000;
+
 /** What is known of a monitor besides its rule. */
 export interface HeldMonitor {
   version: number;
   activeSinceMs: number;
-  /** The latest of active_since and all rule versions' beginnings. */
-  latestSinceMs: number;
+  /** When it was created or resumed last, and when its rule versions began. */
+  beganMs: readonly number[];
 }
 
 /** All active monitors, in memory, and what matches them. */
@@ -37,7 +40,7 @@ export class HeldMonitors {
     const held: HeldMonitor = {
       version: monitor.version,
       activeSinceMs: monitor.activeSinceMs,
-      latestSinceMs: Math.max(monitor.activeSinceMs, ...monitor.versions.map(({ sinceMs }) => sinceMs)),
+      beganMs: [monitor.activeSinceMs, ...monitor.versions.map(({ sinceMs }) => sinceMs)],
     };
     this.held.set(monitor.id, held);
     this.index.set(monitor.id, monitor.rule, held);
@@ -61,6 +64,17 @@ export class HeldMonitors {
     });
     const ids = new Set(active.map(({ id }) => id));
     return { changed: changed.map(({ id }) => id), gone: [...this.held.keys()].filter((id) => !ids.has(id)) };
+  }
+
+  /**
+   * The candidates of an item that was matched by another process, which knew everything that began before `changedSinceMs`:
+   * those of monitors that were created, resumed or changed later, and before the item entered.
+   */
+  missedCandidates(entered: EnteredItem, changedSinceMs: number, toleranceMs: number): Candidate[] {
+    const until = entered.enteredAtMs + toleranceMs;
+    return this.candidates(entered, (_, { beganMs }) =>
+      beganMs.some((began) => began >= changedSinceMs && began <= until),
+    );
   }
 
   /** The candidates of one item, of all monitors that `judge` lets through. */

@@ -6,10 +6,11 @@ import type { BatchOutcome, ConsumedBatch } from '../../shared/kafka/consumed-ba
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { CANDIDATE_PORTION } from './held-monitors.ts';
 import type { HeldMonitors } from './held-monitors.ts';
 import type { MonitorChanges } from './monitor-changes.ts';
-import type { RecentItems } from './recent-items.ts';
 import { RING_MS } from './recent-items.ts';
+import type { EnteredItem, RecentItems } from './recent-items.ts';
 
 /** Stored with each offset commit, for whoever owns the partition next. */
 const commitMetadata = z.object({
@@ -35,6 +36,7 @@ export class ItemMatcher {
   private readonly publish: (candidates: Candidate[]) => Promise<void>;
   private readonly metrics: Metrics;
   private readonly logger: Logger;
+  private readonly toleranceMs: number;
   /** By partition: the append time of the last record that the owner before had committed. */
   private readonly takenOverAt = new Map<string, number>();
 
@@ -45,6 +47,7 @@ export class ItemMatcher {
     publish: (candidates: Candidate[]) => Promise<void>;
     metrics: Metrics;
     logger: Logger;
+    toleranceMs: number;
   }) {
     this.monitors = parts.monitors;
     this.recent = parts.recent;
@@ -52,6 +55,7 @@ export class ItemMatcher {
     this.publish = parts.publish;
     this.metrics = parts.metrics;
     this.logger = parts.logger;
+    this.toleranceMs = parts.toleranceMs;
   }
 
   /** Begins each assigned partition where the ring of its last owner began. */
@@ -66,7 +70,9 @@ export class ItemMatcher {
         continue;
       }
       this.takenOverAt.set(slotOf(topic, partition), parsed.data.at);
-      assignment.seek(topic, partition, BigInt(parsed.data.refill));
+      // Never forward: what is not committed must be read.
+      const refill = BigInt(parsed.data.refill);
+      assignment.seek(topic, partition, refill < offset ? refill : offset);
     }
     return Promise.resolve();
   }
@@ -74,24 +80,34 @@ export class ItemMatcher {
   async handle(batch: ConsumedBatch): Promise<BatchOutcome> {
     const slot = slotOf(batch.topic, batch.partition);
     const { parsed, poison } = parseRecords(forumItem, batch);
-    // Refilled records were matched by their first owner; only monitors that changed about then may have been missed.
-    const takenOverAt = this.takenOverAt.get(slot) ?? Number.NEGATIVE_INFINITY;
-    const changedSince = batch.isRefill ? takenOverAt - RING_MS : Number.NEGATIVE_INFINITY;
-    const candidates: Candidate[] = [];
+    let candidates: Candidate[] = [];
     let sliceEnds = performance.now() + SLICE_MS;
     for (const { record, value: item } of parsed) {
       const entered = { offset: record.offset, enteredAtMs: record.timestampMs, item };
       this.recent.add(slot, entered);
-      candidates.push(...this.monitors.candidates(entered, (_, { latestSinceMs }) => latestSinceMs >= changedSince));
+      for (const candidate of this.candidatesOf(entered, slot, batch)) candidates.push(candidate);
       if (!batch.isRefill) this.metrics.matcherItems.inc({ kind: item.kind });
+      if (candidates.length >= CANDIDATE_PORTION) {
+        await this.publish(candidates);
+        candidates = [];
+      }
       if (performance.now() > sliceEnds) {
         await batch.heartbeat();
         sliceEnds = performance.now() + SLICE_MS;
       }
+      // The partition may be somebody's anew, this process's too: the ring is not this batch's to fill any more.
+      if (!batch.isCurrent()) return { poison };
     }
-    if (batch.isCurrent() && candidates.length > 0) await this.publish(candidates);
-    await this.changes.settled();
+    if (candidates.length > 0) await this.publish(candidates);
+    await this.changes.settled(batch.signal);
     return { poison, metadata: this.metadataFor(slot, batch) };
+  }
+
+  private candidatesOf(entered: EnteredItem, slot: string, batch: ConsumedBatch): Candidate[] {
+    if (!batch.isRefill) return this.monitors.candidates(entered);
+    // Matched by the owner before; only monitors that changed about then may have been unknown to it.
+    const takenOverAt = this.takenOverAt.get(slot) ?? Number.NEGATIVE_INFINITY;
+    return this.monitors.missedCandidates(entered, takenOverAt - RING_MS, this.toleranceMs);
   }
 
   private metadataFor(slot: string, batch: ConsumedBatch): string {

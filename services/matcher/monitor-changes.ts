@@ -1,19 +1,22 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Candidate } from '../../schemas/candidate.ts';
+import { PublishFailed } from '../../shared/kafka/publisher.ts';
 import { isPostgresAway } from '../../shared/postgres/pool.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { retry } from '../../shared/runtime/retry.ts';
+import type { RetryOptions } from '../../shared/runtime/retry.ts';
 import { readActiveRules, readActiveStates, readRulesOf } from '../../shared/stores/monitor-rules.ts';
+import type { MonitorRule } from '../../shared/stores/monitor-rules.ts';
+import { CANDIDATE_PORTION } from './held-monitors.ts';
 import type { HeldMonitors } from './held-monitors.ts';
 import type { RecentItems } from './recent-items.ts';
 
 const COMPARE_EVERY_MS = 60_000;
-const LOAD_PAGE = 5_000;
+/** Monitors read by one statement and taken over in one go. */
+const PAGE = 5_000;
 const SLICE_MS = 8;
-/** Candidates are published in portions, so that a scan after a long outage does not hold all of them. */
-const PUBLISH_PORTION = 2_000;
 
 export interface MonitorChangesOptions {
   db: Queryable;
@@ -36,23 +39,23 @@ export class MonitorChanges implements Running {
   private comparisons: (() => void)[] = [];
   private working: Promise<void> | undefined;
   private readonly stopping = new AbortController();
-  private readonly timer: NodeJS.Timeout;
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(options: MonitorChangesOptions) {
     this.options = options;
-    this.timer = setInterval(() => void this.compare(), COMPARE_EVERY_MS);
   }
 
-  /** Reads every active monitor. */
+  /** Reads every active monitor; from then on they are compared with the database every minute. */
   async load(): Promise<void> {
     const { db, monitors } = this.options;
+    let page: MonitorRule[];
     let after = '';
-    for (;;) {
-      const page = await readActiveRules(db, after, LOAD_PAGE);
+    do {
+      page = await retry(() => readActiveRules(db, after, PAGE), this.again);
       for (const monitor of page) monitors.set(monitor);
-      if (page.length < LOAD_PAGE) return;
-      after = page.at(-1)!.id;
-    }
+      after = page.at(-1)?.id ?? after;
+    } while (page.length === PAGE);
+    this.timer = setInterval(() => void this.compare(), COMPARE_EVERY_MS);
   }
 
   /** A monitor's state or rule changed. */
@@ -70,17 +73,31 @@ export class MonitorChanges implements Running {
   }
 
   /**
-   * Resolves when the scans under way are published. To be awaited before each offset commit: a commit tells the next owner
-   * of the partition that changes of 30 s before it need not be scanned for again.
+   * Resolves when everything heard before this call is held, scanned for and published. To be awaited before each offset
+   * commit: a commit tells the next owner of the partition that changes of 30 s before it need not be scanned for again. Until
+   * then nothing more is taken in either, so that what has to be scanned stays in the ring, however long Postgres is away.
+   *
+   * @param signal aborted: resolves early, and the offset must not be committed
    */
-  async settled(): Promise<void> {
-    await this.working;
+  async settled(signal: AbortSignal): Promise<void> {
+    const aborted = new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    // What was heard meanwhile is taken up by the step under way or by the one after it.
+    await Promise.race([this.working, aborted]);
+    await Promise.race([this.working, aborted]);
   }
 
   async stop(): Promise<void> {
     this.stopping.abort();
     clearInterval(this.timer);
     await this.working;
+  }
+
+  private get again(): RetryOptions {
+    const { signal } = this.stopping;
+    return { what: 'reading monitors', logger: this.options.logger, signal, isRetryable: isPostgresAway };
   }
 
   private work(): void {
@@ -96,35 +113,35 @@ export class MonitorChanges implements Running {
   }
 
   private async workAll(): Promise<void> {
-    const { logger } = this.options;
-    const { signal } = this.stopping;
     const compared = this.comparisons;
     this.comparisons = [];
     const ids = [...this.changed];
     this.changed.clear();
-    const again = { what: 'reading changed monitors', logger, signal, isRetryable: isPostgresAway };
-    if (compared.length > 0) ids.push(...(await retry(() => this.findDifferences(), again)));
-    if (ids.length > 0) await this.scan(await retry(() => this.takeOver(ids), again));
+    const differences = compared.length > 0 ? await retry(() => this.findDifferences(), this.again) : [];
+    await this.scan(await this.takeOver([...new Set(ids.concat(differences))]));
     for (const resolve of compared) resolve();
   }
 
   private async findDifferences(): Promise<string[]> {
     const { changed, gone } = this.options.monitors.differences(await readActiveStates(this.options.db));
-    return [...changed, ...gone];
+    return changed.concat(gone);
   }
 
   /** Brings the given monitors up to date; answers from when on recent items have to be scanned, by monitor. */
   private async takeOver(ids: string[]): Promise<Map<string, number>> {
     const { db, monitors, toleranceMs } = this.options;
-    const active = await readRulesOf(db, ids);
-    const gone = new Set(ids);
     const scanFrom = new Map<string, number>();
-    for (const monitor of active) {
-      gone.delete(monitor.id);
-      const from = monitors.set(monitor);
-      if (from !== undefined) scanFrom.set(monitor.id, from - toleranceMs);
+    for (let first = 0; first < ids.length; first += PAGE) {
+      const page = ids.slice(first, first + PAGE);
+      const active = await retry(() => readRulesOf(db, page), this.again);
+      const gone = new Set(page);
+      for (const monitor of active) {
+        gone.delete(monitor.id);
+        const from = monitors.set(monitor);
+        if (from !== undefined) scanFrom.set(monitor.id, from - toleranceMs);
+      }
+      for (const id of gone) monitors.remove(id);
     }
-    for (const id of gone) monitors.remove(id);
     return scanFrom;
   }
 
@@ -137,8 +154,8 @@ export class MonitorChanges implements Running {
     let sliceEnds = performance.now() + SLICE_MS;
     for (const entered of items) {
       const wanted = (id: string) => entered.enteredAtMs >= (scanFrom.get(id) ?? Number.POSITIVE_INFINITY);
-      candidates.push(...monitors.candidates(entered, wanted));
-      if (candidates.length >= PUBLISH_PORTION) {
+      for (const candidate of monitors.candidates(entered, wanted)) candidates.push(candidate);
+      if (candidates.length >= CANDIDATE_PORTION) {
         await this.publish(candidates);
         candidates = [];
       }
@@ -154,12 +171,11 @@ export class MonitorChanges implements Running {
   private async publish(candidates: Candidate[]): Promise<void> {
     if (candidates.length === 0) return;
     const { logger, publish } = this.options;
-    const isRetryable = (error: unknown) => error instanceof Error && error.name === 'PublishFailed';
     await retry(() => publish(candidates), {
       what: 'publishing candidates of changed monitors',
       logger,
       signal: this.stopping.signal,
-      isRetryable,
+      isRetryable: (error) => error instanceof PublishFailed,
     });
   }
 }

@@ -8,7 +8,7 @@ export interface EnteredItem {
   item: ForumItem;
 }
 
-/** A new or changed monitor looks back so far. Far above the time in which a change is noticed (5 s, and a comparison). */
+/** A new or changed monitor looks back so far. Far above the time in which a change is noticed (7 s, and a comparison). */
 export const RING_MS = 30_000;
 
 /**

@@ -7,6 +7,7 @@ import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
 import type { Publisher } from '../../shared/kafka/publisher.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import { Lifecycle } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
@@ -30,6 +31,8 @@ export interface MatcherDependencies {
   metrics: Metrics;
   logger: Logger;
   fatal: (error: Error) => void;
+  /** For the listener's proof that it hears; default: the system's. */
+  clock?: Clock;
 }
 
 const GAUGES_EVERY_MS = 5_000;
@@ -39,7 +42,7 @@ const GAUGES_EVERY_MS = 5_000;
  * monitors are loaded, changes are heard and the consumer has joined.
  */
 export async function startMatcher(deps: MatcherDependencies): Promise<Running & { ready(): boolean }> {
-  const { kafka, publisher, prefix, metrics, fatal } = deps;
+  const { kafka, publisher, prefix, metrics, fatal, toleranceMs } = deps;
   const logger = deps.logger.child({ service: 'matcher' });
   const parts = new Lifecycle(logger);
   const monitors = new HeldMonitors();
@@ -50,7 +53,7 @@ export async function startMatcher(deps: MatcherDependencies): Promise<Running &
     metrics.matcherCandidates.inc(candidates.length);
   };
   const changes = new MonitorChanges({ ...deps, db: deps.pool, monitors, recent, publish, logger });
-  const matcher = new ItemMatcher({ monitors, recent, changes, publish, metrics, logger });
+  const matcher = new ItemMatcher({ monitors, recent, changes, publish, metrics, logger, toleranceMs });
   await changes.load();
 
   const consumer = await startBatchConsumer({
@@ -65,26 +68,33 @@ export async function startMatcher(deps: MatcherDependencies): Promise<Running &
     metrics,
     logger,
   });
+  let held = true;
   const hold = () => {
+    held = true;
     consumer.pause();
     metrics.matcherPaused.set(1);
+  };
+  let hearings = 0;
+  const compareAndGoOn = async (): Promise<void> => {
+    const hearing = ++hearings;
+    await changes.compare();
+    // A connection that was lost meanwhile proves nothing; nor does its comparison when another one hears by now.
+    if (hearing !== hearings || !listener.isHearing()) return;
+    held = false;
+    consumer.resume();
+    metrics.matcherPaused.set(0);
   };
   // Nothing is matched before the listener hears and everything that changed since the load is taken over.
   hold();
   const listener = new ChangeListener({
     postgresUrl: deps.postgresUrl,
     logger,
-    clock: systemClock,
+    clock: deps.clock ?? systemClock,
     onChange: (id) => {
       changes.change(id);
     },
     onDeaf: hold,
-    onHearing: () =>
-      void changes.compare().then(() => {
-        if (!listener.isHearing()) return;
-        consumer.resume();
-        metrics.matcherPaused.set(0);
-      }),
+    onHearing: () => void compareAndGoOn(),
   });
   listener.start();
 
@@ -99,7 +109,7 @@ export async function startMatcher(deps: MatcherDependencies): Promise<Running &
   parts.add('consumer', consumer);
   parts.add('listener', listener);
   return {
-    ready: () => consumer.ready() && listener.isHearing(),
+    ready: () => consumer.ready() && !held,
     async stop() {
       await parts.stop();
     },

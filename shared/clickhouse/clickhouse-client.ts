@@ -1,4 +1,4 @@
-import { ClickHouseError, createClient } from '@clickhouse/client';
+import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { ClickHouseClient } from '@clickhouse/client';
 
 export type { ClickHouseClient };
@@ -10,6 +10,8 @@ export function createClickhouse(url: string, name: string): ClickHouseClient {
     application: name,
     request_timeout: 30_000,
     compression: { request: false, response: false },
+    // Whoever calls logs the error, once, and not on the console.
+    log: { level: ClickHouseLogLevel.OFF },
     clickhouse_settings: {
       // ISO 8601 timestamps, as the topics carry them.
       date_time_input_format: 'best_effort',
@@ -18,8 +20,22 @@ export function createClickhouse(url: string, name: string): ClickHouseClient {
   });
 }
 
-// NETWORK_ERROR, SOCKET_TIMEOUT, TIMEOUT_EXCEEDED, TOO_MANY_SIMULTANEOUS_QUERIES, TABLE_IS_READ_ONLY, MEMORY_LIMIT_EXCEEDED
-const BUSY_CODES = new Set(['210', '209', '159', '202', '242', '241']);
+const BUSY_CODES = new Set([
+  '159', // TIMEOUT_EXCEEDED
+  '202', // TOO_MANY_SIMULTANEOUS_QUERIES
+  '209', // SOCKET_TIMEOUT
+  '210', // NETWORK_ERROR
+  '225', // NO_ZOOKEEPER
+  '236', // ABORTED: the server shuts down
+  '241', // MEMORY_LIMIT_EXCEEDED
+  '242', // TABLE_IS_READ_ONLY
+  '252', // TOO_MANY_PARTS: merges are behind
+  '279', // ALL_CONNECTION_TRIES_FAILED
+  '285', // TOO_FEW_LIVE_REPLICAS
+  '319', // UNKNOWN_STATUS_OF_INSERT
+  '745', // SERVER_OVERLOADED
+  '999', // KEEPER_EXCEPTION
+]);
 
 /** True when ClickHouse is away, starting or too busy, so that the same statement may succeed later. */
 export function isClickhouseAway(error: unknown): boolean {

@@ -39,10 +39,11 @@ async function applyMissing(clickhouse: ClickHouseClient, logger: Logger): Promi
   }
 }
 
-/** A file's statements: each ends with a semicolon at the end of a line. */
+/** A file's statements: each ends with a semicolon at the end of a line. Comments have lines of their own. */
 export function statementsOf(sql: string): string[] {
   return sql
-    .split(/;[ \t]*(?:\n|$)/)
-    .map((statement) => statement.replace(/^(\s*--[^\n]*\n)+/, '').trim())
+    .replace(/^[ \t]*--.*$/gm, '')
+    .split(/;[ \t]*(?:\r?\n|$)/)
+    .map((statement) => statement.trim())
     .filter((statement) => statement !== '');
 }

@@ -15,7 +15,8 @@ export interface PoolOptions {
   statementTimeoutMs?: number;
 }
 
-const INT8_OID = 20;
+const INT8_AS_NUMBERS = new pg.TypeOverrides();
+INT8_AS_NUMBERS.setTypeParser(pg.types.builtins.INT8, parseInt8);
 
 /**
  * A pool whose int8 columns are JS numbers (an error above 2^53) and whose sessions run in UTC. A lost connection is logged,
@@ -30,7 +31,7 @@ export function createPool(options: PoolOptions): Pool {
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 30_000,
     options: '-c timezone=UTC',
-    types: { getTypeParser: parserFor as typeof pg.types.getTypeParser },
+    types: INT8_AS_NUMBERS,
   });
   // A connection in use that is lost fails its query; without a listener its error would end the process as well.
   pool.on('connect', (client) => {
@@ -42,11 +43,6 @@ export function createPool(options: PoolOptions): Pool {
     options.logger.warn({ err: error }, 'an idle Postgres connection was lost');
   });
   return pool;
-}
-
-function parserFor(oid: number, format?: 'text' | 'binary'): unknown {
-  if (oid === INT8_OID && format !== 'binary') return parseInt8;
-  return pg.types.getTypeParser(oid, format as 'text');
 }
 
 function parseInt8(text: string): number {

@@ -63,16 +63,25 @@ export async function deleteExpiredHistory(db: Queryable, monitorId: string, day
 }
 
 /**
- * Removes the lock row of a deleted monitor that has no matches left, and with it the monitor from all later sweeps. A recorder
- * that finds no lock row treats the monitor as deleted, which it is.
+ * Removes the lock row of a deleted monitor of which nothing is left to expire, and with it the monitor from all later sweeps.
+ * A recorder that finds no lock row treats the monitor as deleted, which it is. Its last rule version and its health go too.
  */
 export async function forgetDeletedMonitor(db: Queryable, monitorId: string): Promise<boolean> {
   const { rowCount } = await db.query(
-    `DELETE FROM monitor_counters c
-      USING monitors m
-      WHERE c.monitor_id = $1 AND m.id = c.monitor_id AND m.status = 'deleted'
-        AND NOT EXISTS (SELECT 1 FROM matches WHERE monitor_id = $1)
-        AND NOT EXISTS (SELECT 1 FROM delivery_attempts WHERE monitor_id = $1)`,
+    `WITH forgotten AS (
+       DELETE FROM monitor_counters c
+        USING monitors m
+        WHERE c.monitor_id = $1 AND m.id = c.monitor_id AND m.status = 'deleted'
+          AND NOT EXISTS (SELECT 1 FROM matches WHERE monitor_id = $1)
+          AND NOT EXISTS (SELECT 1 FROM delivery_attempts WHERE monitor_id = $1)
+          AND NOT EXISTS (SELECT 1 FROM monitor_days WHERE monitor_id = $1)
+       RETURNING c.monitor_id
+     ), health AS (
+       DELETE FROM monitor_health h USING forgotten f WHERE h.monitor_id = f.monitor_id
+     ), versions AS (
+       DELETE FROM monitor_versions v USING forgotten f WHERE v.monitor_id = f.monitor_id
+     )
+     SELECT monitor_id FROM forgotten`,
     [monitorId],
   );
   return rowCount === 1;

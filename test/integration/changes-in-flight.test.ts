@@ -1,9 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ForumItem } from '../../schemas/forum-item.ts';
 import { FORUM_COMMENTS } from '../../schemas/topics.ts';
 import { eventually } from '../support/eventually.ts';
+import { commentItem } from '../support/forum-items.ts';
 import { Pipeline } from '../support/pipeline.ts';
+
+const BOTH = 'alpha and beta, both in every comment';
 
 let pipeline: Pipeline;
 beforeAll(async () => {
@@ -21,36 +23,12 @@ interface Entered {
 let published = 0;
 let entered: Entered[] = [];
 
-function comment(number: number): ForumItem {
-  const now = new Date().toISOString();
-  return {
-    v: 1,
-    thing_id: `t1_${number.toString(36)}`,
-    kind: 'comment',
-    post_id: 'p1',
-    parent_id: 't3_p1',
-    subreddit: 'test',
-    author: 'somebody',
-    title: 'a post',
-    body: 'alpha and beta, both in every comment',
-    permalink: 'https://forum.example/1',
-    nsfw: false,
-    created_utc: now,
-    source: 'listings',
-    replay: false,
-    first_seen_at: now,
-    score: 1,
-    num_comments: null,
-    url: null,
-  };
-}
-
 /** Publishes one comment after the other while `work` runs; every one of them holds both words. */
 async function whileCommentsFlow(work: () => Promise<void>): Promise<void> {
-  let working = true;
+  const done = new AbortController();
   const flow = (async () => {
-    while (working) {
-      const batch = [comment(published++), comment(published++)];
+    while (!done.signal.aborted) {
+      const batch = [commentItem(published++, BOTH), commentItem(published++, BOTH)];
       const records = batch.map((item) => ({ key: item.thing_id, value: JSON.stringify(item) }));
       await pipeline.kafka.publisher.publish(FORUM_COMMENTS.name, records);
       await wait(5);
@@ -59,7 +37,7 @@ async function whileCommentsFlow(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } finally {
-    working = false;
+    done.abort();
     await flow;
   }
 }

@@ -79,6 +79,11 @@ export class Pipeline {
     }
   }
 
+  /** Stops the stage that was started last. */
+  async stopLast(): Promise<void> {
+    await this.running.pop()?.stop();
+  }
+
   async drop(): Promise<void> {
     for (const part of this.running.reverse()) await part.stop();
     await this.api.stop();

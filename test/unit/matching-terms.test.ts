@@ -3,7 +3,7 @@ import { fold } from '../../shared/matching/fold.ts';
 import { matchOne } from '../../shared/matching/match-one.ts';
 import { MonitorIndex } from '../../shared/matching/monitor-index.ts';
 import type { MatchItem, Rule } from '../../shared/matching/rule.ts';
-import { TERM_CASES } from '../support/matching-cases.ts';
+import { TERM_CASES } from '../support/matching.cases.ts';
 import { naiveSearch } from '../support/naive-matcher.ts';
 
 const ANY: Omit<Rule, 'keywords'> = { exclude: [], subreddits: [], posts: true, comments: true, nsfw: true };

@@ -1,0 +1,96 @@
+import { spawn, spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
+import { Installation } from '../support/installation.ts';
+
+const README = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+let installation: Installation;
+let receiver: ChildProcess | undefined;
+
+beforeAll(async () => {
+  installation = await Installation.prepare();
+  await installation.start();
+});
+afterAll(async () => {
+  receiver?.kill('SIGKILL');
+  await installation.remove();
+});
+
+/** A fenced block of the README that follows a marker. */
+function block(marker: string): string {
+  const found = new RegExp(`<!-- ${marker} -->\\s*\`\`\`\\w+\\n([^]*?)\`\`\``).exec(README);
+  if (!found) throw new Error(`the README has no block ${marker}`);
+  return found[1]!;
+}
+
+/** Runs blocks of the walk-through in one shell, as a reader does, on this installation's address and data directory. */
+function walk(blocks: string[], receiverPort = 9000): string {
+  const script = blocks
+    .map(block)
+    .join('\n')
+    .replaceAll('http://localhost:8080', installation.url)
+    .replaceAll('.data/', `${installation.dataDir}/`)
+    .replaceAll(':9000/', `:${receiverPort}/`);
+  const run = spawnSync('bash', ['-euo', 'pipefail', '-c', script]);
+  expect(run.stderr.toString()).toBe('');
+  expect(run.status).toBe(0);
+  return run.stdout.toString();
+}
+
+/** The JSON documents that curl printed one after the other. */
+function documents(output: string): Record<string, unknown>[] {
+  return output
+    .replaceAll('}{', '}\n{')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+test('the walk-through works as written: a first match in the page, change, pause, resume, delete', () => {
+  const [created, page, patched, paused, resumed, account, deleted] = documents(
+    walk(['walk-through:1', 'walk-through:2', 'walk-through:3', 'walk-through:4']),
+  );
+  expect(created).toMatchObject({
+    monitor: { status: 'active' },
+    webhook_secret: expect.stringMatching(/^whsec_/) as string,
+  });
+  const items = page!.items as { matched_terms: string[] }[];
+  expect(items.length).toBeGreaterThan(0);
+  expect(['rust', '咖啡', 'コーヒー', '커피']).toEqual(expect.arrayContaining(items[0]!.matched_terms));
+  expect(patched).toMatchObject({ monitor: { keywords: ['coffee', 'python'] } });
+  expect(paused).toEqual({ status: 'paused' });
+  expect(resumed).toMatchObject({ monitor: { status: 'active' } });
+  expect(account).toMatchObject({ balance: 69_980 });
+  expect(deleted).toEqual({ status: 'deleted' });
+});
+
+test('the receiver of the README verifies and prints a match within seconds', async () => {
+  const port = await freePort();
+  const [created] = documents(walk(['walk-through:1', 'walk-through:5'], port));
+  const begun = Date.now();
+  const file = join(installation.dataDir, 'receiver.mjs');
+  writeFileSync(file, block('receiver').replace('listen(9000', `listen(${port}`));
+  let printed = '';
+  const child = spawn(process.execPath, [file], { env: { WEBHOOK_SECRET: String(created!.webhook_secret) } });
+  receiver = child;
+  child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+  await eventually('a verified webhook', () => /\[ '(release|update)'.*https:/.test(printed), 60_000);
+  console.log(`first webhook verified ${Date.now() - begun} ms after the monitor was created`);
+});
+
+test('a second start goes on with the same data, and the key still works', async () => {
+  expect(await installation.stop()).toBe(0);
+  const took = await installation.start();
+  console.log(`second start ready after ${Math.round(took)} ms`);
+  const { status, body } = await installation.call(
+    readFileSync(join(installation.dataDir, 'demo-key'), 'utf8').trim(),
+    'GET',
+    '/v1/monitors',
+  );
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ used: 1, limit: 100 });
+});
