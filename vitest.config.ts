@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     pool: 'forks',
+    // kafkajs makes one such timer per connection; it is harmless.
+    execArgv: ['--disable-warning=TimeoutNegativeWarning'],
     projects: [
       {
         extends: true,

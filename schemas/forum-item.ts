@@ -3,9 +3,9 @@ import { z } from 'zod';
 /** ISO 8601 in UTC with milliseconds, as Date.prototype.toISOString prints it. */
 export const timestamp = z.iso.datetime({ precision: 3 });
 
-/** Bare ids are opaque: up to 13 base-36 characters, never a number, never an order. */
-export const bareId = z.string().regex(/^[0-9a-z]{1,13}$/);
-export const fullname = z.string().regex(/^t[13]_[0-9a-z]{1,13}$/);
+/** Bare ids are opaque: up to 13 letters and digits (base 36 so far), never a number, never an order. */
+export const bareId = z.string().regex(/^[0-9A-Za-z]{1,13}$/);
+export const fullname = z.string().regex(/^t[13]_[0-9A-Za-z]{1,13}$/);
 
 /** What every message about a post or comment carries. */
 export const itemContent = z.object({

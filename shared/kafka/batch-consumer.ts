@@ -8,6 +8,7 @@ import { retry } from '../runtime/retry.ts';
 import type { AssignmentApi, BatchConsumerOptions } from './batch-consumer-options.ts';
 import { BatchRunner } from './batch-runner.ts';
 import { GroupAssignment } from './group-assignment.ts';
+import { protocolErrorType } from './kafka-connection.ts';
 
 export interface BatchConsumer extends Running {
   /** Joined, its offsets known (possibly with no partition at all), and the broker answered a heartbeat within the session. */
@@ -19,6 +20,7 @@ export interface BatchConsumer extends Running {
   resume(): void;
 }
 
+const LOADING = new Set(['GROUP_LOAD_IN_PROGRESS', 'GROUP_COORDINATOR_NOT_AVAILABLE']);
 const MIB = 1024 * 1024;
 /** Shorter than Lifecycle's deadline, so that the reason is ours. A handler that ignores its signal is left behind. */
 const STOP_TIMEOUT_MS = 8_000;
@@ -153,7 +155,9 @@ class GroupConsumer implements BatchConsumer {
       this.assigned = false;
       this.assignment?.giveUp();
       if (this.halted) return;
-      if (restart) this.logger.warn({ err: error }, 'the consumer lost the broker and starts again');
+      // A broker that has just started is loading its coordinators: no news for an operator.
+      const level = LOADING.has(protocolErrorType(error) ?? '') ? 'debug' : 'warn';
+      if (restart) this.logger[level]({ err: error }, 'the consumer lost the broker and starts again');
       else this.end(error);
     });
   }

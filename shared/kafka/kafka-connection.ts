@@ -14,7 +14,7 @@ export interface KafkaConnection {
 
 /** Conditions that pass by themselves while a broker starts, stops or moves a partition: no news for an operator. */
 const PASSING =
-  /loading|not available|no leader|not the leader|does not host|not aware of this member|rebalanc|not the (correct )?coordinator|connection|ECONNREFUSED|closed|disconnected/i;
+  /loading|not available|no leader|not the leader|does not host|not aware of this member|rebalanc|not the (correct )?coordinator|connection|ECONNREFUSED|closed|disconnected|restarting the consumer/i;
 
 /**
  * The settings every client shares. Nothing connects yet.

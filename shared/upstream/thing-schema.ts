@@ -86,6 +86,6 @@ function postIdOf(comment: {
 }): string | undefined {
   if (comment.link_id !== undefined) return comment.link_id.slice(3);
   const path = comment.permalink ?? comment.context ?? '';
-  const fromPath = /\/comments\/([0-9a-z]{1,13})(\/|$)/.exec(path)?.[1];
+  const fromPath = /\/comments\/([0-9A-Za-z]{1,13})(\/|$)/.exec(path)?.[1];
   return fromPath ?? (comment.parent_id.startsWith('t3_') ? comment.parent_id.slice(3) : undefined);
 }

@@ -6,6 +6,7 @@ export interface PageMatch {
   thing_id: string;
   kind: 'post' | 'comment';
   matched_terms: string[];
+  created_at: string;
   suppressed: boolean;
   delivery_status: string;
   title: string;

@@ -111,12 +111,17 @@ export class Installation {
     await ended;
   }
 
+  /** The process whose command line holds `part`; of a shell and what it runs, the latter. */
+  find(part: string): number | undefined {
+    return processTree(this.pid).findLast(({ command, pid }) => pid !== this.pid && command.includes(part))?.pid;
+  }
+
   /** kill -9 of the one process whose command line holds `part`; returns its pid. */
   killOne(part: string): number {
-    const found = processTree(this.pid).find(({ command, pid }) => pid !== this.pid && command.includes(part));
-    if (!found) throw new Error(`no process of the installation has ${part} in its command line`);
-    process.kill(found.pid, 'SIGKILL');
-    return found.pid;
+    const pid = this.find(part);
+    if (pid === undefined) throw new Error(`no process of the installation has ${part} in its command line`);
+    process.kill(pid, 'SIGKILL');
+    return pid;
   }
 
   /** Runs `npm run --silent admin -- …` and returns its one JSON line. */

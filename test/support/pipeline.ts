@@ -29,17 +29,19 @@ export class Pipeline {
   readonly kafka: KafkaFixture;
   readonly api: TestApi;
   readonly clickhouse: ClickHouseClient;
+  readonly clickhouseUrl: string;
   private readonly dropClickhouse: () => Promise<void>;
   private readonly running: Running[] = [];
 
   private constructor(
-    parts: Pick<Pipeline, 'db' | 'kafka' | 'api' | 'clickhouse'>,
+    parts: Pick<Pipeline, 'db' | 'kafka' | 'api' | 'clickhouse' | 'clickhouseUrl'>,
     dropClickhouse: () => Promise<void>,
   ) {
     this.db = parts.db;
     this.kafka = parts.kafka;
     this.api = parts.api;
     this.clickhouse = parts.clickhouse;
+    this.clickhouseUrl = parts.clickhouseUrl;
     this.dropClickhouse = dropClickhouse;
   }
 
@@ -51,7 +53,7 @@ export class Pipeline {
     const clickhouse = createClickhouse(archive.url, 'test');
     await migrateClickhouse(clickhouse, db.pool, silentLogger());
     const api = await startTestApi(db.pool, { allowPrivate: true, lookup: createSystemLookup() });
-    return new Pipeline({ db, kafka, api, clickhouse }, async () => {
+    return new Pipeline({ db, kafka, api, clickhouse, clickhouseUrl: archive.url }, async () => {
       await clickhouse.close();
       await archive.drop();
     });
