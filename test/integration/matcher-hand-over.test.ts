@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { FORUM_COMMENTS } from '../../schemas/topics.ts';
 import { eventually } from '../support/eventually.ts';
 import { insertMonitors } from '../support/recorder-fixtures.ts';
 import { MatcherFixture } from '../support/matcher-fixture.ts';
@@ -98,27 +97,4 @@ test('Postgres goes away with a change unread: nothing is committed without it, 
   expect(await matchers.committed()).toEqual(committed);
   await matchers.start();
   await matchers.expectCandidates(created, first(names));
-});
-
-test('metadata that nobody can read, or that points behind the committed offset, skips no record', async () => {
-  const [known] = (await insertMonitors(matchers.db.pool, 1)) as [string];
-  const names = await matchers.say(...RUST);
-  const { kafka, prefix } = matchers.kafka;
-  const setOffsets = (metadata: string) =>
-    kafka.withAdmin((admin) =>
-      admin.setOffsets({
-        groupId: `${prefix}matcher`,
-        topic: prefix + FORUM_COMMENTS.name,
-        partitions: [0, 1].map((partition) => ({ partition, offset: '0', metadata })),
-      }),
-    );
-  await setOffsets('{"refill":"1000","at":0}');
-  const before = await matchers.start();
-  await matchers.consumed();
-  await matchers.expectCandidates(known, first(names));
-  await before.stop();
-  await setOffsets('{"refill":');
-  await matchers.start();
-  await matchers.consumed();
-  await matchers.expectCandidates(known, first([...names, ...names]));
 });

@@ -1,5 +1,6 @@
 import { createServer, connect } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
+import type { Consumer } from 'kafkajs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Candidate } from '../../schemas/candidate.ts';
 import { FORUM_COMMENTS, MONITOR_CANDIDATES, TOPICS } from '../../schemas/topics.ts';
@@ -19,6 +20,8 @@ let db: TestDatabase;
 let kafka: KafkaFixture;
 let api: TestApi;
 let key: string;
+let reader: Consumer;
+let arrived: Candidate[];
 let matchers: Awaited<ReturnType<typeof startMatcher>>[];
 
 beforeEach(async () => {
@@ -28,9 +31,12 @@ beforeEach(async () => {
   api = await startTestApi(db.pool);
   ({ apiKey: key } = await api.account());
   matchers = [];
+  arrived = [];
+  reader = await startReader();
 });
 afterEach(async () => {
   for (const matcher of matchers) await matcher.stop();
+  await reader.disconnect();
   await api.stop();
   await kafka.drop();
   await db.drop();
@@ -66,23 +72,25 @@ async function say(...texts: string[]): Promise<string[]> {
   return items.map(({ thing_id }) => thing_id);
 }
 
-/** Every candidate published so far, in order of arrival. */
-async function candidates(): Promise<Candidate[]> {
-  const { withAdmin } = kafka.kafka;
-  const offsets = await withAdmin((admin) => admin.fetchTopicOffsets(kafka.prefix + MONITOR_CANDIDATES.name));
-  const total = offsets.reduce((sum, { high }) => sum + Number(high), 0);
-  if (total === 0) return [];
-  const consumer = kafka.kafka.client.consumer({ groupId: `${kafka.prefix}reader-${Math.random()}` });
-  const read: Candidate[] = [];
+/** Reads monitor.candidates from the beginning, for as long as the test runs. */
+async function startReader(): Promise<Consumer> {
+  const consumer = kafka.kafka.client.consumer({ groupId: `${kafka.prefix}reader` });
   await consumer.connect();
   await consumer.subscribe({ topic: kafka.prefix + MONITOR_CANDIDATES.name, fromBeginning: true });
   await consumer.run({
     autoCommit: false,
-    eachMessage: async ({ message }) => void read.push(JSON.parse(message.value!.toString()) as Candidate),
+    eachMessage: async ({ message }) => void arrived.push(JSON.parse(message.value!.toString()) as Candidate),
   });
-  await eventually('the candidates are read', () => read.length >= total);
-  await consumer.disconnect();
-  return read;
+  return consumer;
+}
+
+/** Every candidate published so far. */
+async function candidates(): Promise<Candidate[]> {
+  const topic = kafka.prefix + MONITOR_CANDIDATES.name;
+  const offsets = await kafka.kafka.withAdmin((admin) => admin.fetchTopicOffsets(topic));
+  const total = offsets.reduce((sum, { high }) => sum + Number(high), 0);
+  await eventually('the candidates are read', () => arrived.length >= total);
+  return [...arrived];
 }
 
 async function expectCandidates(monitor: string, names: string[]): Promise<Candidate[]> {

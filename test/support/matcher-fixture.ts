@@ -4,6 +4,7 @@ import { FORUM_COMMENTS, MONITOR_CANDIDATES, TOPICS } from '../../schemas/topics
 import { startMatcher } from '../../services/matcher/start-matcher.ts';
 import { consumerLag, ensureTopics } from '../../shared/kafka/topic-admin.ts';
 import { createPool } from '../../shared/postgres/pool.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
 import { eventually } from './eventually.ts';
 import { commentItem } from './forum-items.ts';
 import { createKafkaFixture } from './kafka-fixture.ts';
@@ -38,7 +39,7 @@ export class MatcherFixture {
   }
 
   /** Starts a matcher; ready when this resolves. */
-  async start(options: { poolUrl?: string; listenerUrl?: string } = {}): Promise<Matcher> {
+  async start(options: { poolUrl?: string; listenerUrl?: string; clock?: Clock } = {}): Promise<Matcher> {
     const pool = createPool({ url: options.poolUrl ?? this.db.url, name: 'matcher', logger: silentLogger(), max: 2 });
     const matcher = await startMatcher({
       ...this.kafka,
@@ -46,6 +47,7 @@ export class MatcherFixture {
       postgresUrl: options.listenerUrl ?? this.db.url,
       toleranceMs: 0,
       logger: silentLogger(),
+      ...(options.clock ? { clock: options.clock } : {}),
     });
     this.cleaning.push(() => pool.end());
     this.cleaning.push(() => matcher.stop());

@@ -16,7 +16,7 @@ test('a row of an item has the columns of the table, and no null', () => {
 test('a removed item says nothing of what it was: no author, title, body or link', () => {
   const row = itemRow(forumItemOf('t3_a', { url: 'https://secret.example/' }), true);
   expect(row).toMatchObject({ author: '[deleted]', title: '', body: '', url: '', ver: 2 });
-  expect(row).toMatchObject({ thing_id: 't3_a', subreddit: 'metals', permalink: expect.stringContaining('t3_a') });
+  expect(row).toMatchObject({ thing_id: 't3_a', subreddit: 'metals', permalink: forumItemOf('t3_a').permalink });
 });
 
 test('half a surrogate pair and a negative count, which ClickHouse refuses for ever, are made readable', () => {

@@ -24,7 +24,7 @@ function stateOf(promise: Promise<void>): { now: string } {
   const state = { now: 'waiting' };
   promise.then(
     () => (state.now = 'done'),
-    (error: Error) => (state.now = error.message),
+    (error: unknown) => (state.now = (error as Error).message),
   );
   return state;
 }
