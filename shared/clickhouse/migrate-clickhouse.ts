@@ -1,12 +1,14 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Pool } from '../postgres/pool.ts';
+import type { Pool, PoolClient } from '../postgres/pool.ts';
+import { delay } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { ClickHouseClient } from './clickhouse-client.ts';
 
 const MIGRATIONS = join(import.meta.dirname, '../../schemas/clickhouse');
 /** Any number, as long as it is always this one. */
 const LOCK = 7_104_226_091;
+const RETRY_LOCK_MS = 200;
 
 /**
  * Brings ClickHouse to the newest schema: numbered SQL files, forward only. ClickHouse has no locks and no transactions, so the
@@ -15,12 +17,18 @@ const LOCK = 7_104_226_091;
 export async function migrateClickhouse(clickhouse: ClickHouseClient, pool: Pool, logger: Logger): Promise<void> {
   const connection = await pool.connect();
   try {
-    await connection.query('SELECT pg_advisory_lock($1)', [LOCK]);
+    while (!(await tryLock(connection))) await delay(RETRY_LOCK_MS);
     await applyMissing(clickhouse, logger);
   } finally {
     // Ending the session frees the lock, whatever state it is in.
     connection.release(true);
   }
+}
+
+/** Asked again and again: a statement that waits for the lock would meet its timeout while a long migration runs elsewhere. */
+async function tryLock(connection: PoolClient): Promise<boolean> {
+  const { rows } = await connection.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [LOCK]);
+  return rows[0]?.locked === true;
 }
 
 async function applyMissing(clickhouse: ClickHouseClient, logger: Logger): Promise<void> {

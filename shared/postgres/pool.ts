@@ -23,11 +23,15 @@ INT8_AS_NUMBERS.setTypeParser(pg.types.builtins.INT8, parseInt8);
  * not thrown: the next query opens another.
  */
 export function createPool(options: PoolOptions): Pool {
+  const statementTimeoutMs = options.statementTimeoutMs ?? 30_000;
   const pool = new pg.Pool({
     connectionString: options.url,
     application_name: options.name,
     max: options.max ?? 10,
-    statement_timeout: options.statementTimeoutMs ?? 30_000,
+    statement_timeout: statementTimeoutMs,
+    // The server's word comes first; without an answer at all, as on a connection that fell silent, the client gives up.
+    query_timeout: statementTimeoutMs + 5_000,
+    keepAlive: true,
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 30_000,
     options: '-c timezone=UTC',
@@ -91,5 +95,7 @@ export function isPostgresAway(error: unknown): boolean {
   if (RETRYABLE_SQLSTATES.has(code) || code.startsWith('08')) return true;
   if (/^E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NOTFOUND)$/.test(code)) return true;
   if (error instanceof AggregateError) return error.errors.some(isPostgresAway);
-  return /Connection terminated|connection timeout|timeout exceeded when trying to connect/i.test(error.message);
+  return /Connection terminated|connection timeout|query read timeout|timeout exceeded when trying to connect/i.test(
+    error.message,
+  );
 }
