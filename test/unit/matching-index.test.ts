@@ -74,6 +74,19 @@ it('of terms that begin alike each goes alone', () => {
   }
 });
 
+it('of terms that differ only in a hyphen each goes alone', () => {
+  for (const [gone, kept] of [
+    ['new york', 'new-york'],
+    ['new-york', 'new york'],
+  ] as const) {
+    const index = new MonitorIndex();
+    index.set('gone', { ...RULE, keywords: [gone] });
+    index.set('kept', { ...RULE, keywords: [kept] });
+    index.remove('gone');
+    expect(idsOf(index, 'in new-york')).toEqual(['kept']);
+  }
+});
+
 it('terms that nobody holds any longer leave nothing behind', () => {
   const trie = new TermTrie<string>();
   const terms = ['new', 'new york', 'new york times', 'new jersey', 'new-york', 'C++', '手机', '手表'].map((text) =>
