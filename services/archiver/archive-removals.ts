@@ -45,9 +45,9 @@ export function archiveRemovals(deps: ArchiverDependencies): Promise<BatchConsum
 
 /**
  * A blank twin for each stored row, by day and not only for the newest: partitions are merged and expire one by one, so what
- * was said must be replaced in each.
+ * was said must be replaced in each. Columns go by position, without aliases: an alias that is a column's name would stand
+ * for it in WHERE as well.
  */
-/** By position, without aliases: an alias of a column's name would stand for it in WHERE as well. */
 async function blankArchivedItems(clickhouse: ClickHouseClient, ids: string[]): Promise<void> {
   await clickhouse.command({
     query: `INSERT INTO items
