@@ -71,7 +71,7 @@ export function kafkaEngine(context: EngineContext, options: KafkaEngineOptions)
 async function format(context: EngineContext, java: string, jars: KafkaJars, paths: Paths): Promise<void> {
   context.progress('formatting the storage of Kafka');
   rmSync(join(paths.home, 'data'), { recursive: true, force: true });
-  const clusterId = randomBytes(16).toString('base64url');
+  const clusterId = clusterIdFrom(randomBytes(16));
   const args = [...jvmArgs(64), ...shareArgs(jars), '-cp', jars.classPath, 'kafka.tools.StorageTool', 'format'];
   try {
     await promisify(execFile)(java, [...args, '-t', clusterId, '-c', paths.properties], {
@@ -82,6 +82,13 @@ async function format(context: EngineContext, java: string, jars: KafkaJars, pat
   } catch (error) {
     throw new StartFault(`The storage of Kafka could not be formatted: ${explain(reasonOf(error))}`);
   }
+}
+
+/** 22 characters of base64url. Never one that begins with a dash, which the tool would take for an option: the top bit is cleared. */
+export function clusterIdFrom(random: Buffer): string {
+  const bytes = Buffer.from(random);
+  bytes[0] = bytes[0]! & 0x7f;
+  return bytes.toString('base64url');
 }
 
 interface Run {

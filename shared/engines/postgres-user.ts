@@ -12,6 +12,16 @@ export interface ServerUser {
 }
 
 /**
+ * The capability, and the secure bit without which access(2) ignores it: initdb asks that call whether its binaries are there,
+ * and would not find them in a folder that only root may enter.
+ */
+const PASS_FOLDERS = [
+  '--inh-caps=-all,+dac_override',
+  '--ambient-caps=-all,+dac_override',
+  '--securebits=+no_setuid_fixup',
+];
+
+/**
  * PostgreSQL refuses to run as root. Anyone else runs it as himself; root runs it as the owner of an existing cluster, else
  * as user postgres, else as nobody. That user keeps the one capability to pass folders which only root may enter: a clone
  * under /root or in a private temporary folder works too.
@@ -28,7 +38,7 @@ export function serverUser(cluster: string, env: NodeJS.ProcessEnv): ServerUser 
         'install it, start as another user, or name a server in DATABASE_URL.',
     );
   }
-  const capability = mayGrant() ? ['--inh-caps=-all,+dac_override', '--ambient-caps=-all,+dac_override'] : [];
+  const capability = mayGrant() ? PASS_FOLDERS : [];
   const become = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', ...capability, '--'];
   return {
     own: (path) => chownSync(path, uid, gid),
@@ -37,10 +47,8 @@ export function serverUser(cluster: string, env: NodeJS.ProcessEnv): ServerUser 
 
   function mayGrant(): boolean {
     try {
-      const trial = ['--inh-caps=-all,+dac_override', '--ambient-caps=-all,+dac_override', '--', 'true'];
-      execFileSync(setpriv ?? '', [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', ...trial], {
-        stdio: 'ignore',
-      });
+      const trial = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', ...PASS_FOLDERS, '--', 'true'];
+      execFileSync(setpriv ?? '', trial, { stdio: 'ignore' });
       return true;
     } catch {
       return false;

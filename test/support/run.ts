@@ -14,7 +14,6 @@ interface Report {
   numFailedTests: number;
   numPendingTests: number;
   numTotalTests: number;
-  success: boolean;
   testResults: { name: string; status: string; assertionResults: unknown[] }[];
 }
 
@@ -57,7 +56,9 @@ async function main(): Promise<number> {
   const brokenFiles = report.testResults.filter(
     (file) => file.status === 'failed' && file.assertionResults.length === 0,
   );
-  const failed = report.numFailedTests + brokenFiles.length + (run.status !== 0 && report.success ? 1 : 0);
+  const counted = report.numFailedTests + brokenFiles.length;
+  // A set-up that failed, or an error outside of any test, is a failure too.
+  const failed = counted === 0 && run.status !== 0 ? 1 : counted;
   const skipped = report.numPendingTests > 0 ? `, ${report.numPendingTests} skipped` : '';
   console.log(`${report.numPassedTests} passed, ${failed} failed${skipped}`);
   return run.status === 0 && failed === 0 && report.numPassedTests > 0 ? 0 : 1;
