@@ -2,6 +2,7 @@ import type { Candidate } from '../../schemas/candidate.ts';
 import { itemContent } from '../../schemas/forum-item.ts';
 import type { ForumItem, ItemContent } from '../../schemas/forum-item.ts';
 import { MonitorIndex } from '../../shared/matching/monitor-index.ts';
+import type { MonitorMatchResult } from '../../shared/matching/monitor-index.ts';
 import type { MatchItem } from '../../shared/matching/rule.ts';
 import type { MonitorRule, MonitorState } from '../../shared/stores/monitor-rules.ts';
 import type { EnteredItem } from './recent-items.ts';
@@ -82,7 +83,7 @@ export class HeldMonitors {
     return this.index
       .match(toMatchItem(entered.item))
       .filter(({ monitorId, payload }) => judge(monitorId, payload))
-      .map(({ monitorId, matchedTerms, payload }) => toCandidate(monitorId, payload.version, matchedTerms, entered));
+      .map((match) => toCandidate(match, entered));
   }
 }
 
@@ -90,13 +91,18 @@ function toMatchItem({ kind, title, body, subreddit, nsfw }: ForumItem): MatchIt
   return { kind, title, text: body, subreddit, nsfw };
 }
 
-function toCandidate(monitorId: string, version: number, matchedTerms: string[], entered: EnteredItem): Candidate {
+function toCandidate(match: MonitorMatchResult<HeldMonitor>, entered: EnteredItem): Candidate {
   const { item, enteredAtMs } = entered;
   return {
     v: 1,
-    monitor_id: monitorId,
-    monitor_version: version,
-    matched_terms: matchedTerms,
+    monitor_id: match.monitorId,
+    monitor_version: match.payload.version,
+    matched_terms: match.matchedTerms,
+    match_positions: match.positions.map(({ field, start, end }) => ({
+      field: field === 'text' ? 'body' : field,
+      start,
+      end,
+    })),
     entered_at: new Date(enteredAtMs).toISOString(),
     first_seen_at: item.first_seen_at,
     replay: item.replay,

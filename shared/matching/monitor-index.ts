@@ -1,49 +1,48 @@
-import { fold } from './fold.ts';
-import type { MatchItem, Rule } from './rule.ts';
-import { compileTerm } from './term.ts';
-import type { HeldTerm } from './term-trie.ts';
-import { TermTrie } from './term-trie.ts';
-import { splitUnits } from './units.ts';
-import { subredditKey } from './validate-rule.ts';
+import { postings, setPostings } from './found-terms.ts';
+import { IntList } from './int-list.ts';
+import { blockingFilter, filteredItem, filterOf } from './item-filter.ts';
+import type { RuleFilter } from './item-filter.ts';
+import { FIELDS, forEachText } from './item-texts.ts';
+import type { MatchItem, MatchPosition, Rule } from './rule.ts';
+import { TermIndex } from './term-index.ts';
 
 export interface MonitorMatchResult<P = undefined> {
   monitorId: string;
   /** The keywords found, as the owner wrote them, in the monitor's order, each once. Never empty. */
   matchedTerms: string[];
+  /** Where each of them occurs first, in the same order. */
+  positions: MatchPosition[];
   /** What was given to `set` with the rule that matched. */
   payload: P;
 }
 
+/** What cannot be said in integers. */
 interface Monitor<P> {
   readonly id: string;
   readonly payload: P;
-  readonly rule: Rule;
-  /** Empty: every community. */
-  readonly subreddits: ReadonlySet<string>;
-  /** In the rule's order, each term once. */
-  readonly keywords: readonly WrittenTerm<P>[];
-  readonly exclude: readonly WrittenTerm<P>[];
-}
-
-interface WrittenTerm<P> {
-  /** As the owner wrote it. */
+  readonly filter: RuleFilter;
+  /** The terms that are held, as they were written: `[keywords, exclude]` as JSON, which takes a third of the memory of the strings. */
   readonly written: string;
-  readonly held: HeldTerm<Monitor<P>>;
+  readonly record: number;
 }
 
-/** What the upstream site puts in place of a text that is gone. */
-const GONE = new Set(['[deleted]', '[removed]']);
+/** A monitor's record: these, then a posting for each keyword, then the term of each exclude. */
+const OWNER = 0;
+const TOUCHED = 1;
+const KEYWORDS = 2;
+const EXCLUDES = 3;
+const TERMS = 4;
 
-function textsOf(item: MatchItem): string[] {
-  const body = GONE.has(item.text.trim()) ? '' : item.text;
-  return item.kind === 'post' ? [item.title, body] : [body];
-}
+/** A posting: the monitor among those that watch for a term, in a list linked both ways. */
+const NEXT = 0;
+const PREVIOUS = 1;
+const MONITOR = 2;
+const TERM = 3;
+const POSTING = 4;
 
-function watches<P>(monitor: Monitor<P>, item: MatchItem, subreddit: string): boolean {
-  const { rule, subreddits } = monitor;
-  if (item.nsfw && !rule.nsfw) return false;
-  if (!(item.kind === 'post' ? rule.posts : rule.comments)) return false;
-  return subreddits.size === 0 || subreddits.has(subreddit);
+interface HeldTerms {
+  readonly written: string[];
+  readonly terms: number[];
 }
 
 /**
@@ -52,68 +51,190 @@ function watches<P>(monitor: Monitor<P>, item: MatchItem, subreddit: string): bo
  * item on; it costs as much as the rule is long.
  */
 export class MonitorIndex<P = undefined> {
-  readonly #monitors = new Map<string, Monitor<P>>();
-  readonly #terms = new TermTrie<Monitor<P>>();
+  readonly #terms = new TermIndex();
+  readonly #heap = this.#terms.heap;
+  readonly #byId = new Map<string, Monitor<P>>();
+  /** By the number in the monitors' records. */
+  readonly #owners: (Monitor<P> | undefined)[] = [];
+  readonly #freeOwners: number[] = [];
+  /** The monitors that watch a term of the item, as a sparse set. */
+  readonly #touched = new IntList();
+  #steps = 0;
 
   get size(): number {
-    return this.#monitors.size;
+    return this.#byId.size;
+  }
+
+  /** The bytes of all tables; what is kept in objects (ids, payloads, terms as they were written) comes on top. */
+  get bytes(): number {
+    return this.#terms.bytes;
+  }
+
+  /** The steps of work of the last `match` or `forEachMatch`: code units read, probes, nodes and postings visited. */
+  get steps(): number {
+    return this.#steps;
   }
 
   /**
-   * Adds a monitor, or replaces the one with this id. The rule must not be changed afterwards. Terms that hold nothing to search
-   * for are ignored, and of terms that are equal after folding the first counts; `validateTerms` tells users of both.
+   * Adds a monitor, or replaces the one with this id. Terms that hold nothing to search for are ignored, and of terms that are equal
+   * after folding the first counts; `validateTerms` tells users of both.
    */
   set(id: string, rule: Rule, ...[payload]: undefined extends P ? [payload?: P] : [payload: P]): void {
-    this.remove(id);
+    // What the new rule shares with the old one is never given back in between.
     const keywords = this.#hold(rule.keywords);
     const exclude = this.#hold(rule.exclude);
-    const subreddits = new Set(rule.subreddits.map(subredditKey));
-    const monitor: Monitor<P> = { id, payload: payload as P, rule, subreddits, keywords, exclude };
-    for (const { held } of keywords) held.watchers.add(monitor);
-    this.#monitors.set(id, monitor);
+    this.remove(id);
+    const owner = this.#freeOwners.pop() ?? this.#owners.length;
+    const record = this.#createRecord(owner, keywords.terms, exclude.terms);
+    const written = JSON.stringify([keywords.written, exclude.written]);
+    const monitor: Monitor<P> = { id, payload: payload as P, filter: filterOf(rule), written, record };
+    this.#owners[owner] = monitor;
+    this.#byId.set(id, monitor);
   }
 
   /** An unknown id is ignored. */
   remove(id: string): void {
-    const monitor = this.#monitors.get(id);
+    const monitor = this.#byId.get(id);
     if (monitor === undefined) return;
-    this.#monitors.delete(id);
-    for (const { held } of monitor.keywords) {
-      held.watchers.delete(monitor);
-      this.#terms.release(held);
-    }
-    for (const { held } of monitor.exclude) this.#terms.release(held);
+    this.#byId.delete(id);
+    const { record, written } = monitor;
+    const heap = this.#heap;
+    const owner = heap.get(record + OWNER);
+    this.#owners[owner] = undefined;
+    this.#freeOwners.push(owner);
+    const keywords = heap.get(record + KEYWORDS);
+    for (let index = 0; index < keywords; index++) this.#unlink(record + TERMS + POSTING * index);
+    heap.free(record, TERMS + POSTING * keywords + heap.get(record + EXCLUDES));
+    for (const term of parseWritten(written).flat()) this.#terms.release(term);
   }
 
   /** Every monitor that matches, in no particular order. Takes any UTF-16, lone surrogates too; never throws. */
   match(item: MatchItem): MonitorMatchResult<P>[] {
-    const found = new Set<HeldTerm<Monitor<P>>>();
-    for (const text of textsOf(item)) this.#terms.search(splitUnits(fold(text)), found);
-
-    const subreddit = subredditKey(item.subreddit);
-    const candidates = new Set<Monitor<P>>();
-    for (const { watchers } of found) {
-      for (const monitor of watchers) if (watches(monitor, item, subreddit)) candidates.add(monitor);
-    }
-
     const results: MonitorMatchResult<P>[] = [];
-    for (const { id, keywords, exclude, payload } of candidates) {
-      if (exclude.some(({ held }) => found.has(held))) continue;
-      const matchedTerms = keywords.filter(({ held }) => found.has(held)).map(({ written }) => written);
-      results.push({ monitorId: id, matchedTerms, payload });
-    }
+    this.#forEach(item, (monitor) => {
+      results.push(this.#resultOf(monitor));
+    });
     return results;
   }
 
-  #hold(terms: readonly string[]): WrittenTerm<P>[] {
-    const taken: WrittenTerm<P>[] = [];
-    for (const written of terms) {
-      const term = compileTerm(written);
-      if (term === undefined) continue;
-      const held = this.#terms.hold(term);
-      if (taken.some((other) => other.held === held)) this.#terms.release(held);
-      else taken.push({ written, held });
-    }
-    return taken;
+  /** Like `match`, without the terms, which is cheaper. Nothing may be changed or matched meanwhile. */
+  forEachMatch(item: MatchItem, visit: (monitorId: string, payload: P) => void): void {
+    this.#forEach(item, ({ id, payload }) => {
+      visit(id, payload);
+    });
   }
+
+  #forEach(item: MatchItem, visit: (monitor: Monitor<P>) => void): void {
+    this.#terms.begin();
+    forEachText(item, (text, field) => {
+      this.#terms.search(text, field);
+    });
+    this.#steps = this.#terms.steps;
+    this.#touch();
+    const filtered = filteredItem(item);
+    for (let index = 0; index < this.#touched.length; index++) {
+      const record = this.#touched.items[index] ?? 0;
+      const monitor = this.#owners[this.#heap.get(record + OWNER)];
+      if (monitor === undefined || blockingFilter(monitor.filter, filtered) !== undefined) continue;
+      if (!this.#isExcluded(record)) visit(monitor);
+    }
+  }
+
+  /** Collects the monitors that watch a term which was found. */
+  #touch(): void {
+    const heap = this.#heap;
+    const touched = this.#touched;
+    const { terms } = this.#terms.found;
+    touched.clear();
+    for (let index = 0; index < terms.length; index++) {
+      for (let at = postings(heap, terms.items[index] ?? 0); at !== 0; at = heap.get(at + NEXT)) {
+        this.#steps++;
+        const record = heap.get(at + MONITOR);
+        const place = heap.get(record + TOUCHED);
+        if (place < touched.length && touched.items[place] === record) continue;
+        heap.set(record + TOUCHED, touched.length);
+        touched.push(record);
+      }
+    }
+  }
+
+  #isExcluded(record: number): boolean {
+    const heap = this.#heap;
+    const first = record + TERMS + POSTING * heap.get(record + KEYWORDS);
+    const end = first + heap.get(record + EXCLUDES);
+    for (let address = first; address < end; address++) {
+      this.#steps++;
+      if (this.#terms.found.has(heap.get(address))) return true;
+    }
+    return false;
+  }
+
+  #resultOf({ id, payload, written, record }: Monitor<P>): MonitorMatchResult<P> {
+    const { found } = this.#terms;
+    const matchedTerms: string[] = [];
+    const positions: MatchPosition[] = [];
+    parseWritten(written)[0].forEach((keyword, index) => {
+      const at = found.indexOf(this.#heap.get(record + TERMS + POSTING * index + TERM));
+      if (at < 0) return;
+      matchedTerms.push(keyword);
+      positions.push({
+        field: FIELDS[found.fields.items[at] ?? 0] ?? 'text',
+        start: found.starts.items[at] ?? 0,
+        end: found.ends.items[at] ?? 0,
+      });
+    });
+    return { monitorId: id, matchedTerms, positions, payload };
+  }
+
+  #hold(written: readonly string[]): HeldTerms {
+    const held: HeldTerms = { written: [], terms: [] };
+    for (const text of written) {
+      const term = this.#terms.hold(text);
+      if (term === 0) continue;
+      if (held.terms.includes(term)) this.#terms.release(text);
+      else {
+        held.written.push(text);
+        held.terms.push(term);
+      }
+    }
+    return held;
+  }
+
+  #createRecord(owner: number, keywords: readonly number[], exclude: readonly number[]): number {
+    const heap = this.#heap;
+    const record = heap.allocate(TERMS + POSTING * keywords.length + exclude.length);
+    heap.set(record + OWNER, owner);
+    heap.set(record + KEYWORDS, keywords.length);
+    heap.set(record + EXCLUDES, exclude.length);
+    let address = record + TERMS;
+    for (const term of keywords) {
+      this.#link(address, record, term);
+      address += POSTING;
+    }
+    for (const term of exclude) heap.set(address++, term);
+    return record;
+  }
+
+  #link(posting: number, record: number, term: number): void {
+    const heap = this.#heap;
+    const next = postings(heap, term);
+    heap.set(posting + NEXT, next);
+    heap.set(posting + MONITOR, record);
+    heap.set(posting + TERM, term);
+    if (next !== 0) heap.set(next + PREVIOUS, posting);
+    setPostings(heap, term, posting);
+  }
+
+  #unlink(posting: number): void {
+    const heap = this.#heap;
+    const next = heap.get(posting + NEXT);
+    const previous = heap.get(posting + PREVIOUS);
+    if (previous === 0) setPostings(heap, heap.get(posting + TERM), next);
+    else heap.set(previous + NEXT, next);
+    if (next !== 0) heap.set(next + PREVIOUS, previous);
+  }
+}
+
+function parseWritten(written: string): [keywords: string[], exclude: string[]] {
+  return JSON.parse(written) as [string[], string[]];
 }

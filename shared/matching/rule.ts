@@ -21,3 +21,10 @@ export interface MatchItem {
   subreddit: string;
   nsfw: boolean;
 }
+
+/** Where a term occurs first: UTF-16 code units [start, end) of the item's title or text as it was written. */
+export interface MatchPosition {
+  field: 'title' | 'text';
+  start: number;
+  end: number;
+}

@@ -1,4 +1,4 @@
-import { compileTerm } from './term.ts';
+import { TermIndex } from './term-index.ts';
 
 /** One thing that is wrong, named as the client knows it: `keywords`, or `keywords[2]` counting from 0. */
 export interface RuleFault {
@@ -37,14 +37,15 @@ export function validateTerms(
   if (field === 'keywords' && terms.length === 0) {
     return { terms: [], faults: [{ field, message: 'must have at least one term' }] };
   }
-  const kept = new Map<string, string>();
+  const index = new TermIndex();
+  const kept = new Map<number, string>();
   const faults: RuleFault[] = [];
   terms.forEach((written, position) => {
     const term = written.trim();
     const message = termFault(term);
-    const key = message === undefined ? compileTerm(term)?.keys.join('') : undefined;
+    const key = message === undefined ? index.hold(term) : 0;
     if (message !== undefined) faults.push({ field: `${field}[${position}]`, message });
-    else if (key === undefined) {
+    else if (key === 0) {
       faults.push({
         field: `${field}[${position}]`,
         message: 'holds nothing to search for: only spaces, quotes, underscores or invisible characters',

@@ -106,6 +106,9 @@ test('a candidate is what its schema says, and carries nothing else of the item'
   const [made] = held.candidates(entered(T + 5_000));
   expect(candidate.strict().parse(made)).toEqual(made);
   expect(made).toMatchObject({ monitor_id: 'mon_a', monitor_version: 2, matched_terms: ['rust'] });
+  const [position] = made?.match_positions ?? [];
+  const found = position?.field === 'body' ? made?.item.body : made?.item.title;
+  expect(found?.slice(position?.start, position?.end).toLowerCase()).toBe('rust');
   expect(made?.entered_at).toBe(new Date(T + 5_000).toISOString());
   expect(Object.keys(made?.item ?? {})).not.toContain('score');
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { foldCase } from '../../shared/matching/case-folding.ts';
-import { fold } from '../../shared/matching/fold.ts';
+import { fold } from '../support/reference-fold.ts';
 
 /** Every letter that has another case, in ranges that also hold what has none. */
 const CODE_POINTS = Array.from({ length: 0x20000 }, (_, codePoint) => codePoint).filter((codePoint) =>

@@ -1,11 +1,6 @@
 import { expect, it } from 'vitest';
-import { fold } from '../../shared/matching/fold.ts';
 import { MonitorIndex } from '../../shared/matching/monitor-index.ts';
 import type { MatchItem, Rule } from '../../shared/matching/rule.ts';
-import { compileTerm } from '../../shared/matching/term.ts';
-import type { HeldTerm } from '../../shared/matching/term-trie.ts';
-import { TermTrie } from '../../shared/matching/term-trie.ts';
-import { splitUnits } from '../../shared/matching/units.ts';
 
 const RULE: Rule = { keywords: ['rust'], exclude: [], subreddits: [], posts: true, comments: true, nsfw: true };
 const comment = (text: string): MatchItem => ({ kind: 'comment', title: '', text, subreddit: 'a', nsfw: false });
@@ -22,8 +17,18 @@ it('returns every monitor that matches, with its own terms and payload', () => {
   index.set('c', { ...RULE, keywords: ['python'] }, { version: 3 });
   const results = index.match(comment('rust')).sort((one, other) => one.monitorId.localeCompare(other.monitorId));
   expect(results).toEqual([
-    { monitorId: 'a', matchedTerms: ['Rust'], payload: { version: 1 } },
-    { monitorId: 'b', matchedTerms: ['RUST'], payload: { version: 2 } },
+    {
+      monitorId: 'a',
+      matchedTerms: ['Rust'],
+      positions: [{ field: 'text', start: 0, end: 4 }],
+      payload: { version: 1 },
+    },
+    {
+      monitorId: 'b',
+      matchedTerms: ['RUST'],
+      positions: [{ field: 'text', start: 0, end: 4 }],
+      payload: { version: 2 },
+    },
   ]);
   index.set('a', { ...RULE, keywords: ['Rust'] }, { version: 4 });
   expect(index.match(comment('rust')).find(({ monitorId }) => monitorId === 'a')?.payload).toEqual({ version: 4 });
@@ -85,30 +90,6 @@ it('of terms that differ only in a hyphen each goes alone', () => {
     index.remove('gone');
     expect(idsOf(index, 'in new-york')).toEqual(['kept']);
   }
-});
-
-it('terms that nobody holds any longer leave nothing behind', () => {
-  const trie = new TermTrie<string>();
-  const terms = ['new', 'new york', 'new york times', 'new jersey', 'new-york', 'C++', '手机', '手表'].map((text) =>
-    compileTerm(text)!,
-  );
-  const held = [...terms, ...terms].map((term) => trie.hold(term));
-  expect(new Set(held).size).toBe(terms.length);
-  for (const term of held) {
-    expect(trie.isEmpty).toBe(false);
-    trie.release(term);
-  }
-  expect(trie.isEmpty).toBe(true);
-});
-
-it('a node whose term is gone finds nothing, though longer terms go through it', () => {
-  const trie = new TermTrie<string>();
-  const short = trie.hold(compileTerm('new york')!);
-  const long = trie.hold(compileTerm('new york times')!);
-  trie.release(short);
-  const found = new Set<HeldTerm<string>>();
-  trie.search(splitUnits(fold('new york times')), found);
-  expect([...found]).toEqual([long]);
 });
 
 it('ignores the removal of what is not there', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fold } from '../../shared/matching/fold.ts';
+import { fold } from '../support/reference-fold.ts';
 import { matchOne } from '../../shared/matching/match-one.ts';
 import type { MonitorMatchResult } from '../../shared/matching/monitor-index.ts';
 import { MonitorIndex } from '../../shared/matching/monitor-index.ts';
@@ -145,9 +145,10 @@ describe('all ways give one answer', () => {
       fc.property(fc.array(nastyRule, { maxLength: 8 }), nastyItem, (rules, item) => {
         const index = new MonitorIndex();
         rules.forEach((rule, position) => index.set(String(position), rule));
-        const alone = rules.flatMap((rule, position): MonitorMatchResult[] => {
-          const matchedTerms = matchOne(rule, item);
-          return matchedTerms === undefined ? [] : [{ monitorId: String(position), matchedTerms, payload: undefined }];
+        const alone = rules.flatMap((rule, position) => {
+          const one = new MonitorIndex();
+          one.set(String(position), rule);
+          return one.match(item);
         });
         expect(sorted(index.match(item))).toEqual(sorted(alone));
       }),

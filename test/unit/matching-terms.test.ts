@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fold } from '../../shared/matching/fold.ts';
+import { fold } from '../support/reference-fold.ts';
 import { matchOne } from '../../shared/matching/match-one.ts';
 import { MonitorIndex } from '../../shared/matching/monitor-index.ts';
 import type { MatchItem, Rule } from '../../shared/matching/rule.ts';

@@ -22,7 +22,10 @@ describe.each(TOPICS)('$name', ({ name, schema, version }) => {
   });
 
   test.each(examplesOf(name))('$file without one of its fields is refused', ({ message }) => {
-    for (const field of Object.keys(message as object)) {
+    // What an older example lacks was added later, so messages without it are still about.
+    const isRequired = (field: string): boolean =>
+      examplesOf(name).every((example) => field in (example.message as object));
+    for (const field of Object.keys(message as object).filter(isRequired)) {
       const { [field]: _, ...rest } = message as Record<string, unknown>;
       expect(schema.safeParse(rest).success, field).toBe(false);
     }

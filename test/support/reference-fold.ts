@@ -1,4 +1,4 @@
-import { foldCase } from './case-folding.ts';
+import { foldCase } from '../../shared/matching/case-folding.ts';
 
 const BEYOND_ASCII = /[^\0-\x7f]/;
 /** Below U+0300 every string is in NFC already. */

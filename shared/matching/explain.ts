@@ -1,0 +1,69 @@
+import { blockingFilter, filteredItem, filterOf } from './item-filter.ts';
+import type { FilterName } from './item-filter.ts';
+import { FIELDS, forEachText } from './item-texts.ts';
+import { matchOne } from './match-one.ts';
+import type { MatchItem, MatchPosition, Rule } from './rule.ts';
+import { TermIndex } from './term-index.ts';
+import type { TermKind } from './term-shape.ts';
+
+export interface TermExplanation {
+  /** As the owner wrote it. */
+  term: string;
+  /** By which rule it is searched; undefined: it holds nothing to search for. */
+  kind: TermKind | undefined;
+  /** An earlier term of the same list that is equal to this one after folding, and counts instead. */
+  sameAs: string | undefined;
+  /** Its first occurrence in the title and in the text. Empty: it does not occur. */
+  positions: MatchPosition[];
+}
+
+export interface Explanation {
+  matches: boolean;
+  /** What a match would carry; empty when the item does not match. */
+  matchedTerms: string[];
+  /** The filter that keeps the item away, whatever its texts hold. */
+  blockedBy: FilterName | undefined;
+  keywords: TermExplanation[];
+  exclude: TermExplanation[];
+}
+
+function explainTerms(terms: readonly string[], item: MatchItem): TermExplanation[] {
+  const index = new TermIndex();
+  const first = new Map<number, string>();
+  const held = terms.map((term) => {
+    const record = index.hold(term);
+    const explanation: TermExplanation = { term, kind: index.kindOf(term), sameAs: first.get(record), positions: [] };
+    if (record !== 0 && !first.has(record)) first.set(record, term);
+    return { record, explanation };
+  });
+  forEachText(item, (text, field) => {
+    index.begin();
+    index.search(text, field);
+    for (const { record, explanation } of held) {
+      const at = record === 0 ? -1 : index.found.indexOf(record);
+      if (at < 0) continue;
+      const { starts, ends } = index.found;
+      explanation.positions.push({
+        field: FIELDS[field] ?? 'text',
+        start: starts.items[at] ?? 0,
+        end: ends.items[at] ?? 0,
+      });
+    }
+  });
+  return held.map(({ explanation }) => explanation);
+}
+
+/**
+ * Why an item matches a rule or does not: what each term finds, where, by which rule, and which filter decides. It searches with
+ * the same index as live matching.
+ */
+export function explain(rule: Rule, item: MatchItem): Explanation {
+  const matchedTerms = matchOne(rule, item);
+  return {
+    matches: matchedTerms !== undefined,
+    matchedTerms: matchedTerms ?? [],
+    blockedBy: blockingFilter(filterOf(rule), filteredItem(item)),
+    keywords: explainTerms(rule.keywords, item),
+    exclude: explainTerms(rule.exclude, item),
+  };
+}

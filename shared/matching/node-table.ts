@@ -1,0 +1,93 @@
+import { AddressTable } from './address-table.ts';
+import type { IntHeap } from './int-heap.ts';
+import { mix } from './tokens.ts';
+
+const PARENT = 0;
+const SYMBOL = 1;
+const TERM = 2;
+const CHILDREN = 3;
+/** What a trie may add to its nodes begins here. */
+export const NODE_SIZE = 4;
+
+/** The nodes of a trie whose edges are integers (words or characters), all edges in one hash table. A node is an address. */
+export class NodeTable {
+  readonly #heap: IntHeap;
+  readonly #table = new AddressTable();
+  readonly #size: number;
+
+  /** @param size integers of a node's record, NODE_SIZE at least */
+  constructor(heap: IntHeap, size = NODE_SIZE) {
+    this.#heap = heap;
+    this.#size = size;
+  }
+
+  get bytes(): number {
+    return this.#table.bytes;
+  }
+
+  /** A node without a parent. */
+  createRoot(symbol: number): number {
+    const node = this.#heap.allocate(this.#size);
+    this.#heap.set(node + SYMBOL, symbol);
+    return node;
+  }
+
+  /** 0: there is none. */
+  child(parent: number, symbol: number): number {
+    const heap = this.#heap;
+    const hash = hashOf(parent, symbol);
+    let node = this.#table.first(hash);
+    while (node !== 0 && !(heap.get(node + PARENT) === parent && heap.get(node + SYMBOL) === symbol)) {
+      node = this.#table.next(hash);
+    }
+    return node;
+  }
+
+  /** A new node; there must be no child of this symbol yet. */
+  addChild(parent: number, symbol: number): number {
+    const heap = this.#heap;
+    const node = this.createRoot(symbol);
+    heap.set(node + PARENT, parent);
+    heap.set(parent + CHILDREN, heap.get(parent + CHILDREN) + 1);
+    this.#table.add(hashOf(parent, symbol), node);
+    return node;
+  }
+
+  /** Whether neither a term ends here nor a longer one goes through. */
+  isUnused(node: number): boolean {
+    return this.#heap.get(node + TERM) === 0 && this.#heap.get(node + CHILDREN) === 0;
+  }
+
+  /** Takes an unused node away. */
+  remove(node: number): void {
+    const heap = this.#heap;
+    const parent = heap.get(node + PARENT);
+    if (parent !== 0) {
+      heap.set(parent + CHILDREN, heap.get(parent + CHILDREN) - 1);
+      this.#table.remove(hashOf(parent, heap.get(node + SYMBOL)), node);
+    }
+    heap.free(node, this.#size);
+  }
+
+  /** 0 for a root. */
+  parent(node: number): number {
+    return this.#heap.get(node + PARENT);
+  }
+
+  symbol(node: number): number {
+    return this.#heap.get(node + SYMBOL);
+  }
+
+  /** The term that ends here, or 0. */
+  term(node: number): number {
+    return this.#heap.get(node + TERM);
+  }
+
+  setTerm(node: number, term: number): void {
+    this.#heap.set(node + TERM, term);
+  }
+}
+
+function hashOf(parent: number, symbol: number): number {
+  return mix(Math.imul(parent, 0x9e3779b1) ^ symbol);
+}

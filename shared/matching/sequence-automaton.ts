@@ -1,0 +1,249 @@
+import type { FoundTerms } from './found-terms.ts';
+import type { IntHeap } from './int-heap.ts';
+import { IntList } from './int-list.ts';
+import { NODE_SIZE, NodeTable } from './node-table.ts';
+import { SequenceTerms } from './sequence-terms.ts';
+import { HYPHEN_SYMBOL, SPACE_SYMBOL } from './text-reader.ts';
+import type { TextReader } from './text-reader.ts';
+
+/** What a node has besides. */
+const DEPTH = NODE_SIZE;
+/** The longest proper suffix of the node's sequence that is a node: valid in EPOCH only. */
+const FAILURE = NODE_SIZE + 1;
+/** The longest proper suffix at which terms end, or 0: valid in OUTPUT_EPOCH only. */
+const OUTPUT = NODE_SIZE + 2;
+const EPOCH = NODE_SIZE + 3;
+const OUTPUT_EPOCH = NODE_SIZE + 4;
+const SETTLED = NODE_SIZE + 5;
+const SIZE = NODE_SIZE + 6;
+
+/** A character takes part by its lower bits: a false alarm costs a probe. */
+const CHARACTER_BITS = 0xfff;
+
+/**
+ * Terms that are more than words with spaces between: with punctuation or symbols, or of scripts without spaces. The
+ * automaton of Aho and Corasick (1975) over symbols, whole words among them. So that a term can be added and removed in place, the links
+ * from a node to its longest suffix are not kept but worked out when a text first needs them, and forgotten together when the trie
+ * changes.
+ *
+ * In the loose automaton a hyphen and a space are one symbol; there are the terms whose spaces may be hyphens.
+ */
+export class SequenceAutomaton {
+  readonly #heap: IntHeap;
+  readonly #nodes: NodeTable;
+  readonly #terms: SequenceTerms;
+  readonly #root: number;
+  readonly #isLoose: boolean;
+  /** IN_EXACT_SEQUENCE or IN_LOOSE_SEQUENCE. */
+  readonly #role: number;
+  readonly #characters = new Uint8Array(CHARACTER_BITS + 1);
+  #epoch = 1;
+  readonly #pending: number[] = [];
+  readonly #chain = new IntList();
+  readonly #settled = new IntList();
+
+  constructor(heap: IntHeap, role: number, isLoose: boolean) {
+    this.#heap = heap;
+    this.#role = role;
+    this.#isLoose = isLoose;
+    this.#nodes = new NodeTable(heap, SIZE);
+    this.#terms = new SequenceTerms(heap, isLoose);
+    this.#root = this.#nodes.createRoot(0);
+  }
+
+  get bytes(): number {
+    return this.#nodes.bytes;
+  }
+
+  /** The term that the reader has read, made when there is none. */
+  findOrAdd(reader: TextReader): number {
+    const heap = this.#heap;
+    let node = this.#root;
+    for (let at = 0; at < reader.tokens.count; at++) {
+      const symbol = this.#symbol(reader, at);
+      let child = this.#nodes.child(node, symbol);
+      if (child === 0) {
+        child = this.#nodes.addChild(node, symbol);
+        heap.set(child + DEPTH, at + 1);
+        if (symbol > 0) {
+          reader.words.addUses(symbol, 1);
+          reader.words.addRole(symbol, this.#role);
+        } else this.#characters[symbol & CHARACTER_BITS] = 1;
+      }
+      node = child;
+    }
+    const first = this.#nodes.term(node);
+    const found = this.#terms.find(first, reader);
+    if (found !== 0) return found;
+    this.#forgetLinks();
+    const term = this.#terms.create(reader, first);
+    this.#nodes.setTerm(node, term);
+    return term;
+  }
+
+  /** The term that the reader has read; 0: there is none. */
+  find(reader: TextReader): number {
+    const node = this.#nodeOf(reader);
+    return node === 0 ? 0 : this.#terms.find(this.#nodes.term(node), reader);
+  }
+
+  /** Forgets the term that the reader has read, and all nodes that lead nowhere any more. */
+  remove(term: number, reader: TextReader): void {
+    let node = this.#nodeOf(reader);
+    this.#forgetLinks();
+    this.#nodes.setTerm(node, this.#terms.remove(this.#nodes.term(node), term));
+    while (node !== this.#root && this.#nodes.isUnused(node)) {
+      const parent = this.#nodes.parent(node);
+      const symbol = this.#nodes.symbol(node);
+      if (symbol > 0) reader.words.addUses(symbol, -1);
+      this.#nodes.remove(node);
+      node = parent;
+    }
+  }
+
+  /** This automaton's role when a term may have the character, else 0. */
+  roleOf(character: number): number {
+    return this.#characters[character & CHARACTER_BITS] === 1 ? this.#role : 0;
+  }
+
+  /** To be called before the first text of an item. */
+  begin(): void {
+    this.#settled.clear();
+  }
+
+  /** Reports every term that occurs in the text that was read. */
+  search(reader: TextReader, field: number, found: FoundTerms): void {
+    const root = this.#root;
+    let node = root;
+    for (let at = 0; at < reader.tokens.count; at++) {
+      const symbol = this.#symbol(reader, at);
+      if (!this.#takesPart(reader, symbol)) {
+        node = root;
+        continue;
+      }
+      node = this.#step(node, symbol, reader);
+      if (node !== root) this.#report(node, reader, field, at + 1, found);
+    }
+  }
+
+  /** Records hold 32 bits: the epoch may begin anew, but is never 0, that of a node without links. */
+  #forgetLinks(): void {
+    this.#epoch = (this.#epoch + 1) | 0 || 1;
+  }
+
+  /** Whether any term has the symbol; characters may seem to. */
+  #takesPart(reader: TextReader, symbol: number): boolean {
+    if (symbol < 0) return this.#characters[symbol & CHARACTER_BITS] === 1;
+    return symbol > 0 && (reader.words.roles(symbol) & this.#role) !== 0;
+  }
+
+  #symbol(reader: TextReader, at: number): number {
+    const symbol = reader.symbols.items[at] ?? 0;
+    return this.#isLoose && symbol === HYPHEN_SYMBOL ? SPACE_SYMBOL : symbol;
+  }
+
+  #nodeOf(reader: TextReader): number {
+    let node = this.#root;
+    for (let at = 0; at < reader.tokens.count && node !== 0; at++)
+      node = this.#nodes.child(node, this.#symbol(reader, at));
+    return node;
+  }
+
+  #step(from: number, symbol: number, reader: TextReader): number {
+    for (let node = from; ; node = this.#failure(node, reader)) {
+      reader.steps++;
+      const child = this.#nodes.child(node, symbol);
+      if (child !== 0) return child;
+      if (node === this.#root) return node;
+    }
+  }
+
+  /** Looks at the terms that end here, the longest first, as far as there may be new ones. */
+  #report(node: number, reader: TextReader, field: number, end: number, found: FoundTerms): void {
+    const chain = this.#chain;
+    chain.clear();
+    let at = this.#nodes.term(node) !== 0 ? node : this.#output(node, reader);
+    for (; at !== 0 && !this.#isSettled(at); at = this.#output(at, reader)) {
+      chain.push(at);
+      const start = end - this.#heap.get(at + DEPTH);
+      for (let term = this.#nodes.term(at); term !== 0; term = this.#terms.next(term)) {
+        reader.steps++;
+        if (found.has(term)) continue;
+        if (this.#terms.stands(term, reader, start, end)) reader.report(found, term, field, start, end);
+      }
+    }
+    // From the shortest on: what is found here and at every shorter suffix need not be looked at again.
+    for (let index = chain.length - 1; index >= 0; index--) {
+      const visited = chain.items[index] ?? 0;
+      if (!this.#isAllFound(visited, found)) return;
+      this.#heap.set(visited + SETTLED, this.#settled.length);
+      this.#settled.push(visited);
+    }
+  }
+
+  #isAllFound(node: number, found: FoundTerms): boolean {
+    for (let term = this.#nodes.term(node); term !== 0; term = this.#terms.next(term))
+      if (!found.has(term)) return false;
+    return true;
+  }
+
+  #isSettled(node: number): boolean {
+    const index = this.#heap.get(node + SETTLED);
+    return index < this.#settled.length && this.#settled.items[index] === node;
+  }
+
+  #failure(node: number, reader: TextReader): number {
+    if (!this.#isLinked(node)) this.#link(node, reader);
+    return this.#heap.get(node + FAILURE);
+  }
+
+  #isLinked(node: number): boolean {
+    return node === this.#root || this.#heap.get(node + EPOCH) === this.#epoch;
+  }
+
+  /** Links the node and whatever its link depends on, all of which lie nearer to the root. */
+  #link(node: number, reader: TextReader): void {
+    const pending = this.#pending;
+    pending.push(node);
+    for (let top = pending.at(-1); top !== undefined; top = pending.at(-1)) {
+      const needed = this.#tryToLink(top, reader);
+      if (needed === 0) pending.pop();
+      else pending.push(needed);
+    }
+  }
+
+  /** Links the node, or returns one that has to be linked before. */
+  #tryToLink(node: number, reader: TextReader): number {
+    const heap = this.#heap;
+    const symbol = this.#nodes.symbol(node);
+    const parent = this.#nodes.parent(node);
+    let failure = this.#root;
+    if (parent !== this.#root) {
+      if (!this.#isLinked(parent)) return parent;
+      for (let suffix = heap.get(parent + FAILURE); ; suffix = heap.get(suffix + FAILURE)) {
+        reader.steps++;
+        const child = this.#nodes.child(suffix, symbol);
+        if (child !== 0) failure = child;
+        if (child !== 0 || suffix === this.#root) break;
+        if (!this.#isLinked(suffix)) return suffix;
+      }
+    }
+    heap.set(node + FAILURE, failure);
+    heap.set(node + EPOCH, this.#epoch);
+    return 0;
+  }
+
+  #output(node: number, reader: TextReader): number {
+    const heap = this.#heap;
+    if (heap.get(node + OUTPUT_EPOCH) === this.#epoch) return heap.get(node + OUTPUT);
+    let suffix = this.#failure(node, reader);
+    while (suffix !== this.#root && this.#nodes.term(suffix) === 0) {
+      reader.steps++;
+      suffix = this.#failure(suffix, reader);
+    }
+    const output = suffix === this.#root ? 0 : suffix;
+    heap.set(node + OUTPUT, output);
+    heap.set(node + OUTPUT_EPOCH, this.#epoch);
+    return output;
+  }
+}

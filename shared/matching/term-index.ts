@@ -1,0 +1,140 @@
+import { changeHolds, FoundTerms, TERM_SIZE } from './found-terms.ts';
+import { IntHeap } from './int-heap.ts';
+import { PhraseTrie } from './phrase-trie.ts';
+import { SequenceAutomaton } from './sequence-automaton.ts';
+import { kindOf, shapeOf } from './term-shape.ts';
+import type { TermKind, TermShape } from './term-shape.ts';
+import { SPACE_SYMBOL, TextReader } from './text-reader.ts';
+import { BEGINS_PHRASES, IN_EXACT_SEQUENCE, IN_LOOSE_SEQUENCE, IS_TERM, WordTable } from './word-table.ts';
+
+/**
+ * All terms of all rules, each once, found in one pass over a text. A term is the address of its record in `heap`, whose first
+ * integers found-terms.ts names. It is added and removed in place; what only it needed goes with it.
+ */
+export class TermIndex {
+  readonly heap = new IntHeap();
+  readonly found = new FoundTerms(this.heap);
+  /** Apart from the others, since every word of a text goes there: it has to stay in the cache. */
+  readonly #wordHeap = new IntHeap();
+  readonly #words = new WordTable(this.#wordHeap);
+  readonly #reader = new TextReader(this.#words);
+  readonly #phrases = new PhraseTrie(this.heap);
+  readonly #exact = new SequenceAutomaton(this.heap, IN_EXACT_SEQUENCE, false);
+  readonly #loose = new SequenceAutomaton(this.heap, IN_LOOSE_SEQUENCE, true);
+
+  /** The bytes of all tables. */
+  get bytes(): number {
+    const heaps = this.heap.bytes + this.#wordHeap.bytes;
+    return heaps + this.#words.bytes + this.#phrases.bytes + this.#exact.bytes + this.#loose.bytes;
+  }
+
+  /** The steps of work since `begin`. */
+  get steps(): number {
+    return this.#reader.steps;
+  }
+
+  /** Takes a hold on the term, which is to be given back by `release`. 0: nothing is left of it to search for. */
+  hold(written: string): number {
+    this.#reader.readTerm(written, true);
+    const term = this.#findOrAdd(shapeOf(this.#reader.tokens));
+    if (term !== 0) changeHolds(this.heap, term, 1);
+    return term;
+  }
+
+  /** Gives back one hold on the term, as it was written when it was taken. With the last one the term goes. */
+  release(written: string): void {
+    const reader = this.#reader;
+    reader.readTerm(written, false);
+    const shape = shapeOf(reader.tokens);
+    const term = this.#find(shape);
+    if (term === 0 || changeHolds(this.heap, term, -1) > 0) return;
+    if (shape === 'exact') this.#exact.remove(term, reader);
+    else if (shape === 'loose') this.#loose.remove(term, reader);
+    else this.#removePlain(shape, term);
+    reader.removeUnusedWords();
+  }
+
+  /** By which rule the keyword matches; undefined: nothing is left of it to search for. */
+  kindOf(written: string): TermKind | undefined {
+    this.#reader.readTerm(written, false);
+    return kindOf(this.#reader.tokens);
+  }
+
+  /** Begins an item: nothing is found yet. */
+  begin(): void {
+    this.found.clear();
+    this.#reader.steps = 0;
+    this.#exact.begin();
+    this.#loose.begin();
+  }
+
+  /** Adds to `found` every term that occurs in the text. @param field which of the item's texts it is */
+  search(text: string, field: number): void {
+    const reader = this.#reader;
+    reader.readText(text);
+    const { count } = reader.tokens;
+    const symbols = reader.symbols.items;
+    const wordRoles = reader.roles.items;
+    let roles = 0;
+    for (let at = 0; at < count; at++) {
+      const ofThis = wordRoles[at] ?? 0;
+      const symbol = symbols[at] ?? 0;
+      if (ofThis !== 0) {
+        roles |= ofThis;
+        if ((ofThis & (IS_TERM | BEGINS_PHRASES)) !== 0) this.#searchWord(symbol, ofThis, at, field);
+      } else if (symbol < 0 && symbol !== SPACE_SYMBOL)
+        roles |= this.#exact.roleOf(symbol) | this.#loose.roleOf(symbol);
+    }
+    if ((roles & IN_EXACT_SEQUENCE) !== 0) this.#exact.search(reader, field, this.found);
+    if ((roles & IN_LOOSE_SEQUENCE) !== 0) this.#loose.search(reader, field, this.found);
+  }
+
+  /** Reports the word itself and the phrases that it begins. */
+  #searchWord(word: number, roles: number, at: number, field: number): void {
+    const reader = this.#reader;
+    const words = this.#words;
+    if ((roles & IS_TERM) !== 0 && !reader.isSignedLetter(at + 1)) {
+      reader.report(this.found, words.term(word), field, at, at + 1);
+    }
+    if ((roles & BEGINS_PHRASES) !== 0) this.#phrases.search(reader, at, words.phrases(word), field, this.found);
+  }
+
+  #findOrAdd(shape: TermShape | undefined): number {
+    const reader = this.#reader;
+    const word = reader.symbols.items[0] ?? 0;
+    if (shape === 'exact') return this.#exact.findOrAdd(reader);
+    if (shape === 'loose') return this.#loose.findOrAdd(reader);
+    if (shape === undefined) return 0;
+    const node = shape === 'phrase' ? this.#phrases.findOrAdd(reader) : 0;
+    let term = node === 0 ? this.#words.term(word) : this.#phrases.term(node);
+    if (term === 0) {
+      term = this.heap.allocate(TERM_SIZE);
+      if (node === 0) this.#words.setTerm(word, term);
+      else this.#phrases.setTerm(node, term);
+    }
+    return term;
+  }
+
+  #find(shape: TermShape | undefined): number {
+    const reader = this.#reader;
+    if (shape === 'exact') return this.#exact.find(reader);
+    if (shape === 'loose') return this.#loose.find(reader);
+    if (shape === undefined) return 0;
+    if (shape === 'phrase') {
+      const node = this.#phrases.find(reader);
+      return node === 0 ? 0 : this.#phrases.term(node);
+    }
+    const word = reader.symbols.items[0] ?? 0;
+    return word === 0 ? 0 : this.#words.term(word);
+  }
+
+  #removePlain(shape: TermShape | undefined, term: number): void {
+    const reader = this.#reader;
+    if (shape === 'phrase') {
+      const node = this.#phrases.find(reader);
+      this.#phrases.setTerm(node, 0);
+      this.#phrases.removeUnused(node, reader);
+    } else this.#words.setTerm(reader.symbols.items[0] ?? 0, 0);
+    this.heap.free(term, TERM_SIZE);
+  }
+}
