@@ -3,15 +3,19 @@ const SMALLEST = 8;
 const LOAD = 0.75;
 const EMPTY = 0;
 const TOMBSTONE = -1;
-/** Slots that move to the new generation with each change. Three would do: growth doubles, and leaves 3/8 of the slots free. */
-const MOVES = 16;
+/** Between generations. Doubling would leave more slots empty. */
+const GROWTH = 1.5;
+/** Slots that move to the new generation with each change. Three would do; more have the old one gone sooner. */
+const MOVES = 64;
 /** 2 MB: it has to stay in the cache. */
 const MOST_BITMAP_BITS = 24;
 
 /** Open addressing with linear probing. A slot is two integers: the hash, and the address of a record that has it. */
 interface Generation {
   readonly slots: Int32Array;
-  readonly mask: number;
+  readonly capacity: number;
+  /** Maps a hash, as a number of 32 bits, to a slot: capacity / 2^32. */
+  readonly scale: number;
   /** A bit for each value of a hash's upper bits that occurred: most words of a text stop here. */
   readonly bitmap: Int32Array;
   readonly shift: number;
@@ -20,10 +24,11 @@ interface Generation {
 }
 
 function createGeneration(capacity: number): Generation {
-  const bits = Math.min(MOST_BITMAP_BITS, 31 - Math.clz32(capacity) + 3);
+  const bits = Math.min(MOST_BITMAP_BITS, 32 - Math.clz32(capacity) + 3);
   return {
     slots: new Int32Array(2 * capacity),
-    mask: capacity - 1,
+    capacity,
+    scale: capacity / 2 ** 32,
     bitmap: new Int32Array(1 << Math.max(0, bits - 5)),
     shift: 32 - bits,
     filled: 0,
@@ -33,6 +38,11 @@ function createGeneration(capacity: number): Generation {
 function mayHold({ bitmap, shift }: Generation, hash: number): boolean {
   const bit = hash >>> shift;
   return (((bitmap[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) === 1;
+}
+
+/** The slot at which the search for a hash begins. */
+function homeOf({ scale }: Generation, hash: number): number {
+  return Math.trunc((hash >>> 0) * scale);
 }
 
 /**
@@ -61,7 +71,7 @@ export class AddressTable {
 
   /** The record after the one that `first` or `next` offered, of the same hash; 0: no more. Nothing may have changed meanwhile. */
   next(hash: number): number {
-    this.#slot = (this.#slot + 1) & this.#searched.mask;
+    this.#slot = this.#slot + 1 === this.#searched.capacity ? 0 : this.#slot + 1;
     const address = this.#probe(hash);
     if (address !== 0 || this.#searched === this.#previous || this.#previous === undefined) return address;
     return this.#firstIn(this.#previous, hash);
@@ -70,7 +80,7 @@ export class AddressTable {
   /** @param address not 0, and not in the table yet */
   add(hash: number, address: number): void {
     this.#move(MOVES);
-    if (this.#current.filled + 1 > LOAD * (this.#current.mask + 1)) this.#renew();
+    if (this.#current.filled + 1 > LOAD * this.#current.capacity) this.#renew();
     this.#put(hash, address);
     this.#live++;
   }
@@ -88,13 +98,13 @@ export class AddressTable {
   #firstIn(generation: Generation, hash: number): number {
     if (!mayHold(generation, hash)) return 0;
     this.#searched = generation;
-    this.#slot = hash & generation.mask;
+    this.#slot = homeOf(generation, hash);
     return this.#probe(hash);
   }
 
   #probe(hash: number): number {
-    const { slots, mask } = this.#searched;
-    for (let slot = this.#slot; ; slot = (slot + 1) & mask) {
+    const { slots, capacity } = this.#searched;
+    for (let slot = this.#slot; ; slot = slot + 1 === capacity ? 0 : slot + 1) {
       const address = slots[2 * slot + 1] ?? EMPTY;
       if (address === EMPTY || (address !== TOMBSTONE && slots[2 * slot] === hash)) {
         this.#slot = slot;
@@ -105,8 +115,8 @@ export class AddressTable {
 
   #put(hash: number, address: number): void {
     const generation = this.#current;
-    let slot = hash & generation.mask;
-    while (generation.slots[2 * slot + 1] !== EMPTY) slot = (slot + 1) & generation.mask;
+    let slot = homeOf(generation, hash);
+    while (generation.slots[2 * slot + 1] !== EMPTY) slot = slot + 1 === generation.capacity ? 0 : slot + 1;
     generation.slots[2 * slot] = hash;
     generation.slots[2 * slot + 1] = address;
     generation.filled++;
@@ -116,24 +126,24 @@ export class AddressTable {
 
   #renew(): void {
     this.#move(Number.POSITIVE_INFINITY);
-    let capacity = this.#current.mask + 1;
+    let { capacity } = this.#current;
     this.#previous = this.#current;
     this.#moved = 0;
-    if (this.#live > (LOAD / 2) * capacity) capacity *= 2;
-    else if (this.#live < (LOAD / 8) * capacity && capacity > SMALLEST) capacity /= 2;
+    if (this.#live > (LOAD / 2) * capacity) capacity = Math.ceil(capacity * GROWTH);
+    else if (this.#live < (LOAD / 8) * capacity) capacity = Math.max(SMALLEST, Math.ceil(capacity / GROWTH));
     this.#current = createGeneration(capacity);
   }
 
   #move(count: number): void {
     const from = this.#previous;
     if (from === undefined) return;
-    const end = Math.min(from.mask + 1, this.#moved + count);
+    const end = Math.min(from.capacity, this.#moved + count);
     for (; this.#moved < end; this.#moved++) {
       const address = from.slots[2 * this.#moved + 1] ?? EMPTY;
       if (address === EMPTY || address === TOMBSTONE) continue;
       this.#put(from.slots[2 * this.#moved] ?? 0, address);
       from.slots[2 * this.#moved + 1] = TOMBSTONE;
     }
-    if (this.#moved > from.mask) this.#previous = undefined;
+    if (this.#moved === from.capacity) this.#previous = undefined;
   }
 }

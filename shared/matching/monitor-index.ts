@@ -131,6 +131,7 @@ export class MonitorIndex<P = undefined> {
     });
     this.#steps = this.#terms.steps;
     this.#touch();
+    if (this.#touched.length === 0) return;
     const filtered = filteredItem(item);
     for (let index = 0; index < this.#touched.length; index++) {
       const record = this.#touched.items[index] ?? 0;

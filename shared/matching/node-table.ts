@@ -9,7 +9,7 @@ const CHILDREN = 3;
 /** What a trie may add to its nodes begins here. */
 export const NODE_SIZE = 4;
 
-/** The nodes of a trie whose edges are integers (words or characters), all edges in one hash table. A node is an address. */
+/** The nodes of a trie whose edges are integers (words or characters), all edges in one hash table. A node is an address, above 0. */
 export class NodeTable {
   readonly #heap: IntHeap;
   readonly #table = new AddressTable();
@@ -25,11 +25,9 @@ export class NodeTable {
     return this.#table.bytes;
   }
 
-  /** A node without a parent. */
-  createRoot(symbol: number): number {
-    const node = this.#heap.allocate(this.#size);
-    this.#heap.set(node + SYMBOL, symbol);
-    return node;
+  /** A node without a parent or symbol. */
+  createRoot(): number {
+    return this.#heap.allocate(this.#size);
   }
 
   /** 0: there is none. */
@@ -43,12 +41,13 @@ export class NodeTable {
     return node;
   }
 
-  /** A new node; there must be no child of this symbol yet. */
+  /** A new node; there must be no child of this symbol yet. A parent below 0 is no node, and counts its children itself. */
   addChild(parent: number, symbol: number): number {
     const heap = this.#heap;
-    const node = this.createRoot(symbol);
+    const node = heap.allocate(this.#size);
     heap.set(node + PARENT, parent);
-    heap.set(parent + CHILDREN, heap.get(parent + CHILDREN) + 1);
+    heap.set(node + SYMBOL, symbol);
+    if (parent > 0) heap.set(parent + CHILDREN, heap.get(parent + CHILDREN) + 1);
     this.#table.add(hashOf(parent, symbol), node);
     return node;
   }
@@ -62,14 +61,11 @@ export class NodeTable {
   remove(node: number): void {
     const heap = this.#heap;
     const parent = heap.get(node + PARENT);
-    if (parent !== 0) {
-      heap.set(parent + CHILDREN, heap.get(parent + CHILDREN) - 1);
-      this.#table.remove(hashOf(parent, heap.get(node + SYMBOL)), node);
-    }
+    if (parent > 0) heap.set(parent + CHILDREN, heap.get(parent + CHILDREN) - 1);
+    this.#table.remove(hashOf(parent, heap.get(node + SYMBOL)), node);
     heap.free(node, this.#size);
   }
 
-  /** 0 for a root. */
   parent(node: number): number {
     return this.#heap.get(node + PARENT);
   }

@@ -7,7 +7,7 @@ import type { TextReader } from './text-reader.ts';
 /**
  * Terms that are words with spaces between them. From each word of a text that begins a phrase one way is followed, as long as
  * whitespace or a single hyphen stands between known words: at most the 50 words of the longest keyword, of at least
- * two characters each.
+ * two characters each. A phrase's first word has no node: less than 0, its address is the parent of the nodes that follow.
  */
 export class PhraseTrie {
   readonly #nodes: NodeTable;
@@ -22,18 +22,14 @@ export class PhraseTrie {
 
   /** The node of the phrase that the reader has read, made with what leads to it. */
   findOrAdd({ words, tokens, symbols }: TextReader): number {
-    const first = symbols.items[0] ?? 0;
-    let node = words.phrases(first);
-    if (node === 0) {
-      node = this.#nodes.createRoot(first);
-      words.setPhrases(first, node);
-    }
+    let node = -(symbols.items[0] ?? 0);
     for (let at = 2; at < tokens.count; at += 2) {
       const word = symbols.items[at] ?? 0;
       let child = this.#nodes.child(node, word);
       if (child === 0) {
         child = this.#nodes.addChild(node, word);
         words.addUses(word, 1);
+        if (node < 0) words.addPhrases(-node, 1);
       }
       node = child;
     }
@@ -41,8 +37,8 @@ export class PhraseTrie {
   }
 
   /** The node of the phrase that the reader has read; 0: there is none. */
-  find({ words, tokens, symbols }: TextReader): number {
-    let node = words.phrases(symbols.items[0] ?? 0);
+  find({ tokens, symbols }: TextReader): number {
+    let node = -(symbols.items[0] ?? 0);
     for (let at = 2; at < tokens.count && node !== 0; at += 2) node = this.#nodes.child(node, symbols.items[at] ?? 0);
     return node;
   }
@@ -57,21 +53,20 @@ export class PhraseTrie {
 
   /** Takes away the node and all before it that lead nowhere any more. */
   removeUnused(node: number, { words }: TextReader): void {
-    while (node !== 0 && this.#nodes.isUnused(node)) {
+    while (node > 0 && this.#nodes.isUnused(node)) {
       const parent = this.#nodes.parent(node);
-      const word = this.#nodes.symbol(node);
-      if (parent === 0) words.setPhrases(word, 0);
-      else words.addUses(word, -1);
+      words.addUses(this.#nodes.symbol(node), -1);
+      if (parent < 0) words.addPhrases(-parent, -1);
       this.#nodes.remove(node);
       node = parent;
     }
   }
 
   /** Reports every phrase that begins at the word at `start`. */
-  search(reader: TextReader, start: number, first: number, field: number, found: FoundTerms): void {
+  search(reader: TextReader, start: number, field: number, found: FoundTerms): void {
     const symbols = reader.symbols.items;
     const { count } = reader.tokens;
-    let node = first;
+    let node = -(symbols[start] ?? 0);
     for (let at = start + 2; at < count; at += 2) {
       const word = symbols[at] ?? 0;
       if (word <= 0 || !isGap(symbols[at - 1] ?? 0)) return;

@@ -48,7 +48,7 @@ export class SequenceAutomaton {
     this.#isLoose = isLoose;
     this.#nodes = new NodeTable(heap, SIZE);
     this.#terms = new SequenceTerms(heap, isLoose);
-    this.#root = this.#nodes.createRoot(0);
+    this.#root = this.#nodes.createRoot();
   }
 
   get bytes(): number {

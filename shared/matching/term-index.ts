@@ -96,7 +96,7 @@ export class TermIndex {
     if ((roles & IS_TERM) !== 0 && !reader.isSignedLetter(at + 1)) {
       reader.report(this.found, words.term(word), field, at, at + 1);
     }
-    if ((roles & BEGINS_PHRASES) !== 0) this.#phrases.search(reader, at, words.phrases(word), field, this.found);
+    if ((roles & BEGINS_PHRASES) !== 0) this.#phrases.search(reader, at, field, this.found);
   }
 
   #findOrAdd(shape: TermShape | undefined): number {

@@ -2,7 +2,7 @@ import { AddressTable } from './address-table.ts';
 import { IN_PAGE } from './int-heap.ts';
 import type { IntHeap } from './int-heap.ts';
 
-/** A word's record: its length and roles, then these, then its code units, two in each integer. */
+/** A word's record: its length and roles, then these, then its code units, two in each integer, or four when all are below 256. */
 const META = 0;
 const USES = 1;
 const TERM = 2;
@@ -22,7 +22,11 @@ export const IS_LETTER = 1 << 26;
 export const IS_TERM = 1 << 27;
 /** Phrases begin with it. */
 export const BEGINS_PHRASES = 1 << 28;
+/** No role: its code units are all below 256. */
+const IS_NARROW = 1 << 29;
 
+/** In code units, marks included. */
+const LONGEST_LETTER = 100;
 const ONE_LETTER = /^\p{L}\p{M}*$/u;
 
 /** Every word of every term, once. A word is the address of its record; 0 is a word that no term has. */
@@ -53,11 +57,13 @@ export class WordTable {
     if (found !== 0) return found;
     const heap = this.#heap;
     const length = end - start;
-    const word = heap.allocate(UNITS + Math.ceil(length / 2));
-    const text = String.fromCharCode(...units.subarray(start, Math.min(end, start + 100)));
-    heap.set(word + META, length | (length <= 100 && ONE_LETTER.test(text) ? IS_LETTER : 0));
-    for (let offset = 0; offset < length; offset += 2)
-      heap.set(word + UNITS + offset / 2, pair(units, start + offset, end));
+    const narrow = isNarrow(units, start, end) ? IS_NARROW : 0;
+    const word = heap.allocate(sizeOf(length | narrow));
+    const text = String.fromCharCode(...units.subarray(start, Math.min(end, start + LONGEST_LETTER)));
+    heap.set(word + META, length | narrow | (length <= LONGEST_LETTER && ONE_LETTER.test(text) ? IS_LETTER : 0));
+    const step = narrow === 0 ? 2 : 4;
+    let address = word + UNITS;
+    for (let at = start; at < end; at += step) heap.set(address++, pack(units, at, end, step));
     this.#table.add(hash, word);
     return word;
   }
@@ -67,7 +73,7 @@ export class WordTable {
     const heap = this.#heap;
     if (heap.get(word + USES) !== 0 || heap.get(word + TERM) !== 0 || heap.get(word + PHRASES) !== 0) return;
     this.#table.remove(hash, word);
-    heap.free(word, UNITS + Math.ceil((heap.get(word + META) & LENGTH_MASK) / 2));
+    heap.free(word, sizeOf(heap.get(word + META)));
   }
 
   /** All roles together. */
@@ -89,14 +95,11 @@ export class WordTable {
     this.#setRole(word, IS_TERM, term !== 0);
   }
 
-  /** The node at which the phrases begin that have this word first, or 0. */
-  phrases(word: number): number {
-    return this.#heap.get(word + PHRASES);
-  }
-
-  setPhrases(word: number, node: number): void {
-    this.#heap.set(word + PHRASES, node);
-    this.#setRole(word, BEGINS_PHRASES, node !== 0);
+  /** Counts the words that follow this one in phrases that begin with it. */
+  addPhrases(word: number, change: 1 | -1): void {
+    const count = this.#heap.get(word + PHRASES) + change;
+    this.#heap.set(word + PHRASES, count);
+    this.#setRole(word, BEGINS_PHRASES, count !== 0);
   }
 
   /** Counts the nodes that have this word as their symbol. */
@@ -117,20 +120,38 @@ export class WordTable {
     this.foundRoles = meta & ~LENGTH_MASK;
     if (end - start > LONGEST_IN_PAGE) return this.#equalsLong(word, units, start, end);
     place += UNITS;
-    let at = start;
-    for (; at + 1 < end; at += 2) {
-      if (page[place++] !== ((units[at] ?? 0) | ((units[at + 1] ?? 0) << 16))) return false;
-    }
-    return at === end || page[place] === units[at];
+    const step = (meta & IS_NARROW) === 0 ? 2 : 4;
+    for (let at = start; at < end; at += step) if (page[place++] !== pack(units, at, end, step)) return false;
+    // Of a narrow word only the lower halves were compared.
+    return step === 2 || isNarrow(units, start, end);
   }
 
   #equalsLong(word: number, units: Uint16Array, start: number, end: number): boolean {
+    const step = (this.#heap.get(word + META) & IS_NARROW) === 0 ? 2 : 4;
     let address = word + UNITS;
-    for (let at = start; at < end; at += 2) if (this.#heap.get(address++) !== pair(units, at, end)) return false;
-    return true;
+    for (let at = start; at < end; at += step)
+      if (this.#heap.get(address++) !== pack(units, at, end, step)) return false;
+    return step === 2 || isNarrow(units, start, end);
   }
 }
 
-function pair(units: Uint16Array, at: number, end: number): number {
-  return (units[at] ?? 0) | (at + 1 < end ? (units[at + 1] ?? 0) << 16 : 0);
+/** The integers of the record of a word with this META. */
+function sizeOf(meta: number): number {
+  return UNITS + Math.ceil((meta & LENGTH_MASK) / ((meta & IS_NARROW) === 0 ? 2 : 4));
+}
+
+function isNarrow(units: Uint16Array, start: number, end: number): boolean {
+  let all = 0;
+  for (let at = start; at < end; at++) all |= units[at] ?? 0;
+  return all < 0x100;
+}
+
+/** Four code units of eight bits or two of sixteen, from `at` on; what lies behind the end is 0. */
+function pack(units: Uint16Array, at: number, end: number, count: 2 | 4): number {
+  let packed = units[at] ?? 0;
+  if (count === 2) return at + 1 < end ? packed | ((units[at + 1] ?? 0) << 16) : packed;
+  if (at + 1 < end) packed |= (units[at + 1] ?? 0) << 8;
+  if (at + 2 < end) packed |= (units[at + 2] ?? 0) << 16;
+  if (at + 3 < end) packed |= (units[at + 3] ?? 0) << 24;
+  return packed;
 }
