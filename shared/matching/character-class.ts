@@ -9,12 +9,11 @@ export const SPACE = 3;
 export const SURROGATE = 4;
 
 /**
- * Letters and digits go by Script_Extensions, so that ー and 々 count, but marks by Script: by extensions the accents of
- * Latin words (U+0305, U+0323) would belong to Katakana too. The tone and voicing marks of the ideographic scripts
- * have no script of their own and are named one by one, as is the middle dot of Japanese names.
+ * By Script, not by Script_Extensions, which would take apostrophes and accents of other languages along (U+02BC, U+0305). Signs that
+ * these scripts share have no script of their own and are named one by one: 〆 〱 〼 ー ・, tone and voicing marks.
  */
 const SPACELESS_CHARACTER =
-  /[[\p{L}\p{N}]&&[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Bopomofo}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]]|[\p{M}&&[\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]]|[\u302a-\u302f\u3099\u309a\u30fb]/gv;
+  /[[\p{L}\p{N}\p{M}]&&[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]]|[\u3006\u302a-\u302f\u3031-\u3035\u303c\u3099\u309a\u30fb\u30fc]/gv;
 const WORD_CHARACTER = /[\p{L}\p{N}\p{M}]/gu;
 const WHITESPACE = /\p{White_Space}/gu;
 

@@ -13,8 +13,8 @@ const COMPATIBLE =
   '\\uff01-\\uff5e\\uff61-\\uff9f\\ufb00-\\ufb06\\u{1d400}-\\u{1d7ff}\\u2102\\u210a-\\u210e\\u2110-\\u2113\\u2115\\u2119-\\u211d\\u2124\\u2128\\u212c\\u212d\\u212f-\\u2131\\u2133\\u2134';
 const IS_COMPATIBLE = new RegExp(`[${COMPATIBLE}]`, 'u');
 
-/** What may merge with the character before it: combining marks, vowels and finals of Hangul. */
-const COMPOSING = '\\p{M}\\u1160-\\u11ff\\ud7b0-\\ud7fb';
+/** What may merge with the character before it: combining marks, vowels and finals of Hangul, a vowel of Kirat Rai. */
+const COMPOSING = '\\p{M}\\u1160-\\u11ff\\ud7b0-\\ud7fb\\u{16d67}';
 const IS_COMPOSING = new RegExp(`[${COMPOSING}]`, 'u');
 
 const INVISIBLE = '\\u00ad\\u200c-\\u200d\\u2060\\ufeff\\p{Variation_Selector}';
@@ -32,8 +32,10 @@ export const isSkinTone = (character: string): boolean => IS_SKIN_TONE.test(char
 export const takesSkinTone = (character: string): boolean => TAKES_SKIN_TONE.test(character);
 
 /** Whether a text can be cut in front of this character without changing how it is composed. */
-export const isBoundary = (character: string): boolean =>
-  !IS_COMPOSING.test(character) && character.normalize('NFC') === character;
+export const isBoundary = (character: string): boolean => !IS_COMPOSING.test(character);
+
+/** Whether composing leaves the character as it is, when nothing follows that composes with it. */
+const isComposed = (character: string): boolean => isBoundary(character) && character.normalize('NFC') === character;
 
 /** One form for all widths, ligatures, mathematical alphabets, apostrophes, hyphens and spaces. Case is left. */
 export function plainForm(character: string): string {
@@ -63,13 +65,13 @@ function buildTable(): Uint16Array {
   for (const [character] of characters.matchAll(CHANGING)) {
     if (character.length > 1) continue;
     const folded = foldCase(plainForm(character));
-    table[character.charCodeAt(0)] = folded.length === 1 && isBoundary(folded) ? folded.charCodeAt(0) : NEEDS_CONTEXT;
+    table[character.charCodeAt(0)] = folded.length === 1 && isComposed(folded) ? folded.charCodeAt(0) : NEEDS_CONTEXT;
   }
   for (const [character] of characters.matchAll(CONTEXTUAL)) {
     if (character.length === 1) table[character.charCodeAt(0)] = NEEDS_CONTEXT;
   }
   for (const [first, end] of UNSTABLE_RANGES) {
-    for (let unit = first; unit < end; unit++) if (!isBoundary(String.fromCharCode(unit))) table[unit] = NEEDS_CONTEXT;
+    for (let unit = first; unit < end; unit++) if (!isComposed(String.fromCharCode(unit))) table[unit] = NEEDS_CONTEXT;
   }
   return table.fill(NEEDS_CONTEXT, 0xd800, 0xe000);
 }

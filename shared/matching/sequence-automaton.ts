@@ -17,9 +17,6 @@ const OUTPUT_EPOCH = NODE_SIZE + 4;
 const SETTLED = NODE_SIZE + 5;
 const SIZE = NODE_SIZE + 6;
 
-/** A character takes part by its lower bits: a false alarm costs a probe. */
-const CHARACTER_BITS = 0xfff;
-
 /**
  * Terms that are more than words with spaces between: with punctuation or symbols, or of scripts without spaces. The
  * automaton of Aho and Corasick (1975) over symbols, whole words among them. So that a term can be added and removed in place, the links
@@ -36,7 +33,6 @@ export class SequenceAutomaton {
   readonly #isLoose: boolean;
   /** IN_EXACT_SEQUENCE or IN_LOOSE_SEQUENCE. */
   readonly #role: number;
-  readonly #characters = new Uint8Array(CHARACTER_BITS + 1);
   #epoch = 1;
   readonly #pending: number[] = [];
   readonly #chain = new IntList();
@@ -68,7 +64,10 @@ export class SequenceAutomaton {
         if (symbol > 0) {
           reader.words.addUses(symbol, 1);
           reader.words.addRole(symbol, this.#role);
-        } else this.#characters[symbol & CHARACTER_BITS] = 1;
+        } else {
+          reader.addCharacterRole(symbol, this.#role);
+          if (symbol === SPACE_SYMBOL) reader.addCharacterRole(HYPHEN_SYMBOL, this.#role);
+        }
       }
       node = child;
     }
@@ -101,11 +100,6 @@ export class SequenceAutomaton {
     }
   }
 
-  /** This automaton's role when a term may have the character, else 0. */
-  roleOf(character: number): number {
-    return this.#characters[character & CHARACTER_BITS] === 1 ? this.#role : 0;
-  }
-
   /** To be called before the first text of an item. */
   begin(): void {
     this.#settled.clear();
@@ -114,14 +108,14 @@ export class SequenceAutomaton {
   /** Reports every term that occurs in the text that was read. */
   search(reader: TextReader, field: number, found: FoundTerms): void {
     const root = this.#root;
+    const roles = reader.roles.items;
     let node = root;
     for (let at = 0; at < reader.tokens.count; at++) {
-      const symbol = this.#symbol(reader, at);
-      if (!this.#takesPart(reader, symbol)) {
+      if (((roles[at] ?? 0) & this.#role) === 0) {
         node = root;
         continue;
       }
-      node = this.#step(node, symbol, reader);
+      node = this.#step(node, this.#symbol(reader, at), reader);
       if (node !== root) this.#report(node, reader, field, at + 1, found);
     }
   }
@@ -129,12 +123,6 @@ export class SequenceAutomaton {
   /** Records hold 32 bits: the epoch may begin anew, but is never 0, that of a node without links. */
   #forgetLinks(): void {
     this.#epoch = (this.#epoch + 1) | 0 || 1;
-  }
-
-  /** Whether any term has the symbol; characters may seem to. */
-  #takesPart(reader: TextReader, symbol: number): boolean {
-    if (symbol < 0) return this.#characters[symbol & CHARACTER_BITS] === 1;
-    return symbol > 0 && (reader.words.roles(symbol) & this.#role) !== 0;
   }
 
   #symbol(reader: TextReader, at: number): number {

@@ -4,7 +4,7 @@ import { PhraseTrie } from './phrase-trie.ts';
 import { SequenceAutomaton } from './sequence-automaton.ts';
 import { kindOf, shapeOf } from './term-shape.ts';
 import type { TermKind, TermShape } from './term-shape.ts';
-import { SPACE_SYMBOL, TextReader } from './text-reader.ts';
+import { TextReader } from './text-reader.ts';
 import { BEGINS_PHRASES, IN_EXACT_SEQUENCE, IN_LOOSE_SEQUENCE, IS_TERM, WordTable } from './word-table.ts';
 
 /**
@@ -72,29 +72,17 @@ export class TermIndex {
   search(text: string, field: number): void {
     const reader = this.#reader;
     reader.readText(text);
-    const { count } = reader.tokens;
-    const symbols = reader.symbols.items;
-    const wordRoles = reader.roles.items;
-    let roles = 0;
-    for (let at = 0; at < count; at++) {
-      const ofThis = wordRoles[at] ?? 0;
-      const symbol = symbols[at] ?? 0;
-      if (ofThis !== 0) {
-        roles |= ofThis;
-        if ((ofThis & (IS_TERM | BEGINS_PHRASES)) !== 0) this.#searchWord(symbol, ofThis, at, field);
-      } else if (symbol < 0 && symbol !== SPACE_SYMBOL)
-        roles |= this.#exact.roleOf(symbol) | this.#loose.roleOf(symbol);
-    }
-    if ((roles & IN_EXACT_SEQUENCE) !== 0) this.#exact.search(reader, field, this.found);
-    if ((roles & IN_LOOSE_SEQUENCE) !== 0) this.#loose.search(reader, field, this.found);
+    for (let index = 0; index < reader.starts.length; index++) this.#searchWord(reader.starts.items[index] ?? 0, field);
+    if ((reader.allRoles & IN_EXACT_SEQUENCE) !== 0) this.#exact.search(reader, field, this.found);
+    if ((reader.allRoles & IN_LOOSE_SEQUENCE) !== 0) this.#loose.search(reader, field, this.found);
   }
 
   /** Reports the word itself and the phrases that it begins. */
-  #searchWord(word: number, roles: number, at: number, field: number): void {
+  #searchWord(at: number, field: number): void {
     const reader = this.#reader;
-    const words = this.#words;
+    const roles = reader.roles.items[at] ?? 0;
     if ((roles & IS_TERM) !== 0 && !reader.isSignedLetter(at + 1)) {
-      reader.report(this.found, words.term(word), field, at, at + 1);
+      reader.report(this.found, this.#words.term(reader.symbols.items[at] ?? 0), field, at, at + 1);
     }
     if ((roles & BEGINS_PHRASES) !== 0) this.#phrases.search(reader, at, field, this.found);
   }

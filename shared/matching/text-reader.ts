@@ -2,7 +2,7 @@ import { FoldedText } from './folded-text.ts';
 import type { FoundTerms } from './found-terms.ts';
 import { IntList } from './int-list.ts';
 import { POSSESSIVE_TOKEN, SPACE_TOKEN, Tokens, WORD_TOKEN } from './tokens.ts';
-import { IS_LETTER } from './word-table.ts';
+import { BEGINS_PHRASES, IS_LETTER, IS_TERM } from './word-table.ts';
 import type { WordTable } from './word-table.ts';
 
 /** Symbols: of a word its address (0: no term has it), of a character less than 0, so that the two never meet. */
@@ -12,6 +12,10 @@ export const HYPHEN_SYMBOL = characterSymbol(0x2d);
 const PLUS_SYMBOL = characterSymbol(0x2b);
 const HASH_SYMBOL = characterSymbol(0x23);
 export const POSSESSIVE_SYMBOL = characterSymbol(0x110000);
+
+const CHARACTER_BITS = 0xfff;
+/** Characters have the two roles in sequences only. */
+const ROLE_SHIFT = 24;
 
 /** Quotes and underscores mark a keyword up, they are not part of it. The ’ of a quotation has become ' by folding. */
 const AROUND = new Set(Array.from(' _"\'‘“”„«»「」', (character) => character.charCodeAt(0)));
@@ -25,11 +29,17 @@ export class TextReader {
   readonly tokens = new Tokens();
   /** Only `items` is used, as of all lists that run beside the tokens. */
   readonly symbols = new IntList();
-  /** The roles of each word that a term has, else 0. */
+  /** The roles of each word that a term has, and of each character that one may have; else 0. */
   readonly roles = new IntList();
+  /** The roles of all of them together, but for spaces. */
+  allRoles = 0;
+  /** Which tokens are words that are terms or begin phrases. */
+  readonly starts = new IntList();
   /** Steps of work since they were last set to 0, one for each code unit, probe and visited node or posting. */
   steps = 0;
   readonly #folded = new FoldedText();
+  /** By the lower bits of a character's symbol, its roles shifted down. Two characters may share them: a false alarm costs a probe. */
+  readonly #characterRoles = new Uint8Array(CHARACTER_BITS + 1);
 
   constructor(words: WordTable) {
     this.words = words;
@@ -58,6 +68,12 @@ export class TextReader {
     this.tokens.read(units, from, to);
     if (addWords) this.#addWords();
     this.#readSymbols();
+  }
+
+  /** Once given, a role stays. @param symbol of a character */
+  addCharacterRole(symbol: number, role: number): void {
+    const place = symbol & CHARACTER_BITS;
+    this.#characterRoles[place] = (this.#characterRoles[place] ?? 0) | (role >>> ROLE_SHIFT);
   }
 
   /** Of the keyword that was read last. */
@@ -100,16 +116,31 @@ export class TextReader {
     const starts = tokens.starts.items;
     const symbols = this.symbols.items;
     const roles = this.roles.items;
+    const characterRoles = this.#characterRoles;
+    const spaceRoles = (characterRoles[SPACE_SYMBOL & CHARACTER_BITS] ?? 0) << ROLE_SHIFT;
+    let all = 0;
+    this.starts.clear();
     for (let at = 0; at < count; at++) {
       const kind = kinds[at];
-      roles[at] = 0;
       if (kind === WORD_TOKEN) {
         const word = words.find(values[at] ?? 0, units, starts[at] ?? 0, starts[at + 1] ?? 0);
+        const ofWord = word === 0 ? 0 : words.foundRoles;
         symbols[at] = word;
-        if (word !== 0) roles[at] = words.foundRoles;
-      } else if (kind === SPACE_TOKEN) symbols[at] = SPACE_SYMBOL;
-      else symbols[at] = kind === POSSESSIVE_TOKEN ? POSSESSIVE_SYMBOL : characterSymbol(values[at] ?? 0);
+        roles[at] = ofWord;
+        all |= ofWord;
+        if ((ofWord & (IS_TERM | BEGINS_PHRASES)) !== 0) this.starts.push(at);
+      } else if (kind === SPACE_TOKEN) {
+        symbols[at] = SPACE_SYMBOL;
+        roles[at] = spaceRoles;
+      } else {
+        const symbol = kind === POSSESSIVE_TOKEN ? POSSESSIVE_SYMBOL : characterSymbol(values[at] ?? 0);
+        const ofCharacter = (characterRoles[symbol & CHARACTER_BITS] ?? 0) << ROLE_SHIFT;
+        symbols[at] = symbol;
+        roles[at] = ofCharacter;
+        all |= ofCharacter;
+      }
     }
+    this.allRoles = all;
   }
 
   #addWords(): void {

@@ -120,10 +120,9 @@ export class WordTable {
     this.foundRoles = meta & ~LENGTH_MASK;
     if (end - start > LONGEST_IN_PAGE) return this.#equalsLong(word, units, start, end);
     place += UNITS;
-    const step = (meta & IS_NARROW) === 0 ? 2 : 4;
-    for (let at = start; at < end; at += step) if (page[place++] !== pack(units, at, end, step)) return false;
-    // Of a narrow word only the lower halves were compared.
-    return step === 2 || isNarrow(units, start, end);
+    return (meta & IS_NARROW) === 0
+      ? equalsWide(page, place, units, start, end)
+      : equalsNarrow(page, place, units, start, end);
   }
 
   #equalsLong(word: number, units: Uint16Array, start: number, end: number): boolean {
@@ -143,6 +142,31 @@ function sizeOf(meta: number): number {
 function isNarrow(units: Uint16Array, start: number, end: number): boolean {
   let all = 0;
   for (let at = start; at < end; at++) all |= units[at] ?? 0;
+  return all < 0x100;
+}
+
+function equalsWide(page: Int32Array, place: number, units: Uint16Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at += 2) if (page[place++] !== pack(units, at, end, 2)) return false;
+  return true;
+}
+
+function equalsNarrow(page: Int32Array, place: number, units: Uint16Array, start: number, end: number): boolean {
+  let all = 0;
+  let at = start;
+  for (; at + 3 < end; at += 4) {
+    const first = units[at] ?? 0;
+    const second = units[at + 1] ?? 0;
+    const third = units[at + 2] ?? 0;
+    const fourth = units[at + 3] ?? 0;
+    all |= first | second | third | fourth;
+    if (page[place++] !== (first | (second << 8) | (third << 16) | (fourth << 24))) return false;
+  }
+  for (let shift = 0; at < end; at++, shift += 8) {
+    const unit = units[at] ?? 0;
+    all |= unit;
+    if ((((page[place] ?? 0) >>> shift) & 0xff) !== unit) return false;
+  }
+  // Only the lower halves were compared.
   return all < 0x100;
 }
 
