@@ -63,32 +63,44 @@ export class Tokens {
     let count = 0;
     let at = from;
     while (at < to) {
-      const unit = units[at] ?? 0;
-      const unitClass = UNIT_CLASS[unit] ?? SYMBOL;
+      let unit = units[at] ?? 0;
+      let unitClass = UNIT_CLASS[unit] ?? SYMBOL;
       starts[count] = at;
       if (unitClass === WORD) {
         const start = at;
-        at = endOfRun(units, at, to, WORD);
-        if (at === to || !mayJoin(units[at] ?? 0)) {
+        let hash = HASH_START;
+        do {
+          hash = Math.imul(hash ^ unit, FNV_PRIME);
+          if (++at === to) break;
+          unit = units[at] ?? 0;
+          unitClass = UNIT_CLASS[unit] ?? SYMBOL;
+        } while (unitClass === WORD);
+        if (at === to || !mayJoin(unit, unitClass)) {
           kinds[count] = WORD_TOKEN;
-          values[count++] = hashOf(units, start, at);
-          continue;
+          values[count++] = mix(hash);
+          // Nearly always a space follows, and then a word.
+          if (at === to || unitClass !== SPACE) continue;
+          starts[count] = at;
+        } else {
+          at = start;
+          unitClass = WORD;
         }
-      } else if (unitClass === SPACE) {
+      }
+      if (unitClass === SPACE) {
         kinds[count] = SPACE_TOKEN;
         values[count++] = 0;
-        at = endOfRun(units, at, to, SPACE);
-        continue;
-      } else if (unitClass !== SURROGATE) {
+        do at++;
+        while (at < to && UNIT_CLASS[units[at] ?? 0] === SPACE);
+      } else if (unitClass === SYMBOL || unitClass === SPACELESS) {
         kinds[count] = unitClass === SPACELESS ? CHARACTER_TOKEN : SYMBOL_TOKEN;
         values[count++] = unit;
         at++;
-        continue;
+      } else {
+        // A word that joins parts, or a character beyond the basic plane.
+        this.count = count;
+        at = this.#readSlowly(units, starts[count] ?? 0, to);
+        ({ count } = this);
       }
-      // A word that joins parts, or a character beyond the basic plane.
-      this.count = count;
-      at = this.#readSlowly(units, starts[count] ?? 0, to);
-      ({ count } = this);
     }
     this.count = count;
     starts[count] = to;
@@ -133,27 +145,15 @@ export class Tokens {
   }
 }
 
-function endOfRun(units: Uint16Array, start: number, limit: number, unitClass: number): number {
-  let end = start + 1;
-  while (end < limit && UNIT_CLASS[units[end] ?? 0] === unitClass) end++;
-  return end;
-}
-
-/** Two code units at a time. */
 function hashOf(units: Uint16Array, start: number, end: number): number {
   let hash = HASH_START;
-  let at = start;
-  for (; at + 1 < end; at += 2) {
-    hash = Math.imul(hash ^ ((units[at] ?? 0) | ((units[at + 1] ?? 0) << 16)), FNV_PRIME);
-    hash ^= hash >>> 15;
-  }
-  if (at < end) hash = Math.imul(hash ^ (units[at] ?? 0), FNV_PRIME);
+  for (let at = start; at < end; at++) hash = Math.imul(hash ^ (units[at] ?? 0), FNV_PRIME);
   return mix(hash);
 }
 
 /** Whether a word may go on behind the word characters that end before this unit. */
-function mayJoin(unit: number): boolean {
-  return unit === APOSTROPHE || unit === UNDERSCORE || UNIT_CLASS[unit] === SURROGATE;
+function mayJoin(unit: number, unitClass: number): boolean {
+  return unit === APOSTROPHE || unit === UNDERSCORE || unitClass === SURROGATE;
 }
 
 /**
