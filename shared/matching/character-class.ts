@@ -13,7 +13,7 @@ export const SURROGATE = 4;
  * these scripts share have no script of their own and are named one by one: 〆 〱 〼 ー ・, tone and voicing marks.
  */
 const SPACELESS_CHARACTER =
-  /[[\p{L}\p{N}\p{M}]&&[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]]|[\u3006\u302a-\u302f\u3031-\u3035\u303c\u3099\u309a\u30fb\u30fc]/gv;
+  /[[\p{L}\p{N}\p{M}]&&[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]]|[\u302a-\u302f\u3099\u309a\u3006\u3031-\u3035\u303c\u30fb\u30fc]/gv;
 const WORD_CHARACTER = /[\p{L}\p{N}\p{M}]/gu;
 const WHITESPACE = /\p{White_Space}/gu;
 
