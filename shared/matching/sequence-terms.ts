@@ -1,5 +1,6 @@
 import { TERM_SIZE } from './found-terms.ts';
 import type { IntHeap } from './int-heap.ts';
+import { hasKind } from './term-shape.ts';
 import { CHARACTER_TOKEN, SYMBOL_TOKEN, WORD_TOKEN } from './tokens.ts';
 import { HYPHEN_SYMBOL, POSSESSIVE_SYMBOL } from './text-reader.ts';
 import type { TextReader } from './text-reader.ts';
@@ -24,8 +25,7 @@ function isGuarded({ tokens }: TextReader, at: number): boolean {
 
 /** Symbols alone match anywhere; a keyword with letters in it looks at what stands beside its symbols. */
 function flagsOf(reader: TextReader): number {
-  const kinds = reader.tokens.kinds.subarray(0, reader.tokens.count);
-  if (!kinds.includes(WORD_TOKEN) && !kinds.includes(CHARACTER_TOKEN)) return 0;
+  if (!hasKind(reader.tokens, WORD_TOKEN) && !hasKind(reader.tokens, CHARACTER_TOKEN)) return 0;
   return (isGuarded(reader, 0) ? GUARDS_START : 0) | (isGuarded(reader, reader.tokens.count - 1) ? GUARDS_END : 0);
 }
 

@@ -15,21 +15,28 @@ export type TermShape =
 /** How a term matches, in the words of the rules: by whole words, with its punctuation, by character, or as symbols anywhere. */
 export type TermKind = 'word' | 'phrase' | 'punctuation' | 'characters' | 'symbols';
 
+/** Whether one of the tokens is of this kind. */
+export function hasKind({ kinds, count }: Tokens, kind: number): boolean {
+  for (let at = 0; at < count; at++) if (kinds[at] === kind) return true;
+  return false;
+}
+
+function isPhrase({ kinds, count }: Tokens): boolean {
+  for (let at = 0; at < count; at++) if (kinds[at] !== (at % 2 === 0 ? WORD_TOKEN : SPACE_TOKEN)) return false;
+  return true;
+}
+
 /** The shape of a keyword; undefined: nothing is left of it. */
 export function shapeOf(tokens: Tokens): TermShape | undefined {
-  const kinds = tokens.kinds.subarray(0, tokens.count);
   if (tokens.count === 0) return undefined;
-  if (kinds.every((kind, at) => kind === (at % 2 === 0 ? WORD_TOKEN : SPACE_TOKEN))) {
-    return tokens.count === 1 ? 'word' : 'phrase';
-  }
-  const isLoose = kinds.includes(WORD_TOKEN) && !kinds.includes(CHARACTER_TOKEN) && kinds.includes(SPACE_TOKEN);
+  if (isPhrase(tokens)) return tokens.count === 1 ? 'word' : 'phrase';
+  const isLoose = hasKind(tokens, WORD_TOKEN) && !hasKind(tokens, CHARACTER_TOKEN) && hasKind(tokens, SPACE_TOKEN);
   return isLoose ? 'loose' : 'exact';
 }
 
 export function kindOf(tokens: Tokens): TermKind | undefined {
   const shape = shapeOf(tokens);
   if (shape !== 'loose' && shape !== 'exact') return shape;
-  const kinds = tokens.kinds.subarray(0, tokens.count);
-  if (kinds.includes(CHARACTER_TOKEN)) return 'characters';
-  return kinds.includes(WORD_TOKEN) ? 'punctuation' : 'symbols';
+  if (hasKind(tokens, CHARACTER_TOKEN)) return 'characters';
+  return hasKind(tokens, WORD_TOKEN) ? 'punctuation' : 'symbols';
 }

@@ -49,7 +49,7 @@ export class TextReader {
   readText(text: string): void {
     this.#folded.fold(text);
     this.tokens.read(this.#folded.units, 0, this.#folded.length);
-    this.#readSymbols();
+    this.#readSymbols(false);
     this.steps += this.#folded.length + this.tokens.count;
   }
 
@@ -66,8 +66,7 @@ export class TextReader {
     while (from < to && AROUND.has(units[from] ?? 0)) from++;
     while (from < to && AROUND.has(units[to - 1] ?? 0)) to--;
     this.tokens.read(units, from, to);
-    if (addWords) this.#addWords();
-    this.#readSymbols();
+    this.#readSymbols(addWords);
   }
 
   /** Once given, a role stays. @param symbol of a character */
@@ -106,7 +105,7 @@ export class TextReader {
     found.add(term, field, from, this.#folded.originalEnd((starts.items[end] ?? 0) - 1));
   }
 
-  #readSymbols(): void {
+  #readSymbols(addWords: boolean): void {
     const { tokens, words } = this;
     const { kinds, count } = tokens;
     const { units } = this.#folded;
@@ -123,8 +122,9 @@ export class TextReader {
     for (let at = 0; at < count; at++) {
       const kind = kinds[at];
       if (kind === WORD_TOKEN) {
-        const word = words.find(values[at] ?? 0, units, starts[at] ?? 0, starts[at + 1] ?? 0);
+        let word = words.find(values[at] ?? 0, units, starts[at] ?? 0, starts[at + 1] ?? 0);
         const ofWord = word === 0 ? 0 : words.foundRoles;
+        if (addWords && word === 0) word = words.add(values[at] ?? 0, units, starts[at] ?? 0, starts[at + 1] ?? 0);
         symbols[at] = word;
         roles[at] = ofWord;
         all |= ofWord;
@@ -141,14 +141,6 @@ export class TextReader {
       }
     }
     this.allRoles = all;
-  }
-
-  #addWords(): void {
-    const { kinds, count, values, starts } = this.tokens;
-    for (let at = 0; at < count; at++) {
-      if (kinds[at] !== WORD_TOKEN) continue;
-      this.words.findOrAdd(values.items[at] ?? 0, this.#folded.units, starts.items[at] ?? 0, starts.items[at + 1] ?? 0);
-    }
   }
 }
 

@@ -51,16 +51,13 @@ export class WordTable {
     return word;
   }
 
-  /** Like `find`, but makes the word when there is none. */
-  findOrAdd(hash: number, units: Uint16Array, start: number, end: number): number {
-    const found = this.find(hash, units, start, end);
-    if (found !== 0) return found;
+  /** Makes the word, which `find` must not know. */
+  add(hash: number, units: Uint16Array, start: number, end: number): number {
     const heap = this.#heap;
     const length = end - start;
     const narrow = isNarrow(units, start, end) ? IS_NARROW : 0;
     const word = heap.allocate(sizeOf(length | narrow));
-    const text = String.fromCharCode(...units.subarray(start, Math.min(end, start + LONGEST_LETTER)));
-    heap.set(word + META, length | narrow | (length <= LONGEST_LETTER && ONE_LETTER.test(text) ? IS_LETTER : 0));
+    heap.set(word + META, length | narrow | (isLetter(units, start, end) ? IS_LETTER : 0));
     const step = narrow === 0 ? 2 : 4;
     let address = word + UNITS;
     for (let at = start; at < end; at += step) heap.set(address++, pack(units, at, end, step));
@@ -137,6 +134,13 @@ export class WordTable {
 /** The integers of the record of a word with this META. */
 function sizeOf(meta: number): number {
   return UNITS + Math.ceil((meta & LENGTH_MASK) / ((meta & IS_NARROW) === 0 ? 2 : 4));
+}
+
+/** Whether the word is one letter, with its marks. */
+function isLetter(units: Uint16Array, start: number, end: number): boolean {
+  // Neither marks nor the second halves of pairs lie below.
+  if (end - start > LONGEST_LETTER || (end - start > 1 && (units[start + 1] ?? 0) < 0x300)) return false;
+  return ONE_LETTER.test(String.fromCharCode(...units.subarray(start, end)));
 }
 
 function isNarrow(units: Uint16Array, start: number, end: number): boolean {
