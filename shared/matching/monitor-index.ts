@@ -1,8 +1,9 @@
 import { postings, setPostings } from './found-terms.ts';
-import { IntList } from './int-list.ts';
+import { Hits } from './hits.ts';
 import { blockingFilter, filteredItem, filterOf } from './item-filter.ts';
 import type { RuleFilter } from './item-filter.ts';
 import { FIELDS, forEachText } from './item-texts.ts';
+import { packedString, packStrings, unpackStrings } from './packed-strings.ts';
 import type { MatchItem, MatchPosition, Rule } from './rule.ts';
 import { TermIndex } from './term-index.ts';
 
@@ -17,18 +18,17 @@ export interface MonitorMatchResult<P = undefined> {
 }
 
 /** What cannot be said in integers. */
-interface Monitor<P> {
+interface Monitor<P> extends RuleFilter {
   readonly id: string;
   readonly payload: P;
-  readonly filter: RuleFilter;
-  /** The terms that are held, as they were written: `[keywords, exclude]` as JSON, which takes a third of the memory of the strings. */
+  /** The terms that are held, as they were written, packed: the keywords, then the excluded ones. */
   readonly written: string;
   readonly record: number;
 }
 
 /** A monitor's record: these, then a posting for each keyword, then the term of each exclude. */
 const OWNER = 0;
-const TOUCHED = 1;
+const HITS = 1;
 const KEYWORDS = 2;
 const EXCLUDES = 3;
 const TERMS = 4;
@@ -57,8 +57,7 @@ export class MonitorIndex<P = undefined> {
   /** By the number in the monitors' records. */
   readonly #owners: (Monitor<P> | undefined)[] = [];
   readonly #freeOwners: number[] = [];
-  /** The monitors that watch a term of the item, as a sparse set. */
-  readonly #touched = new IntList();
+  readonly #hits = new Hits(this.#heap, HITS);
   #steps = 0;
 
   get size(): number {
@@ -86,8 +85,8 @@ export class MonitorIndex<P = undefined> {
     this.remove(id);
     const owner = this.#freeOwners.pop() ?? this.#owners.length;
     const record = this.#createRecord(owner, keywords.terms, exclude.terms);
-    const written = JSON.stringify([keywords.written, exclude.written]);
-    const monitor: Monitor<P> = { id, payload: payload as P, filter: filterOf(rule), written, record };
+    const written = packStrings([...keywords.written, ...exclude.written]);
+    const monitor: Monitor<P> = { id, payload: payload as P, ...filterOf(rule), written, record };
     this.#owners[owner] = monitor;
     this.#byId.set(id, monitor);
   }
@@ -105,14 +104,14 @@ export class MonitorIndex<P = undefined> {
     const keywords = heap.get(record + KEYWORDS);
     for (let index = 0; index < keywords; index++) this.#unlink(record + TERMS + POSTING * index);
     heap.free(record, TERMS + POSTING * keywords + heap.get(record + EXCLUDES));
-    for (const term of parseWritten(written).flat()) this.#terms.release(term);
+    for (const term of unpackStrings(written)) this.#terms.release(term);
   }
 
   /** Every monitor that matches, in no particular order. Takes any UTF-16, lone surrogates too; never throws. */
   match(item: MatchItem): MonitorMatchResult<P>[] {
     const results: MonitorMatchResult<P>[] = [];
-    this.#forEach(item, (monitor) => {
-      results.push(this.#resultOf(monitor));
+    this.#forEach(item, (monitor, place) => {
+      results.push(this.#resultOf(monitor, place));
     });
     return results;
   }
@@ -124,37 +123,32 @@ export class MonitorIndex<P = undefined> {
     });
   }
 
-  #forEach(item: MatchItem, visit: (monitor: Monitor<P>) => void): void {
+  #forEach(item: MatchItem, visit: (monitor: Monitor<P>, place: number) => void): void {
     this.#terms.begin();
     forEachText(item, (text, field) => {
       this.#terms.search(text, field);
     });
     this.#steps = this.#terms.steps;
-    this.#touch();
-    if (this.#touched.length === 0) return;
+    this.#collectHits();
+    const { records } = this.#hits;
+    if (records.length === 0) return;
     const filtered = filteredItem(item);
-    for (let index = 0; index < this.#touched.length; index++) {
-      const record = this.#touched.items[index] ?? 0;
+    for (let place = 0; place < records.length; place++) {
+      const record = records.items[place] ?? 0;
       const monitor = this.#owners[this.#heap.get(record + OWNER)];
-      if (monitor === undefined || blockingFilter(monitor.filter, filtered) !== undefined) continue;
-      if (!this.#isExcluded(record)) visit(monitor);
+      if (monitor === undefined || blockingFilter(monitor, filtered) !== undefined) continue;
+      if (!this.#isExcluded(record)) visit(monitor, place);
     }
   }
 
-  /** Collects the monitors that watch a term which was found. */
-  #touch(): void {
+  #collectHits(): void {
     const heap = this.#heap;
-    const touched = this.#touched;
     const { terms } = this.#terms.found;
-    touched.clear();
+    this.#hits.clear();
     for (let index = 0; index < terms.length; index++) {
       for (let at = postings(heap, terms.items[index] ?? 0); at !== 0; at = heap.get(at + NEXT)) {
         this.#steps++;
-        const record = heap.get(at + MONITOR);
-        const place = heap.get(record + TOUCHED);
-        if (place < touched.length && touched.items[place] === record) continue;
-        heap.set(record + TOUCHED, touched.length);
-        touched.push(record);
+        this.#hits.add(heap.get(at + MONITOR), at, index);
       }
     }
   }
@@ -170,20 +164,15 @@ export class MonitorIndex<P = undefined> {
     return false;
   }
 
-  #resultOf({ id, payload, written, record }: Monitor<P>): MonitorMatchResult<P> {
-    const { found } = this.#terms;
+  #resultOf({ id, payload, written, record }: Monitor<P>, place: number): MonitorMatchResult<P> {
+    const { fields, starts, ends } = this.#terms.found;
     const matchedTerms: string[] = [];
     const positions: MatchPosition[] = [];
-    parseWritten(written)[0].forEach((keyword, index) => {
-      const at = found.indexOf(this.#heap.get(record + TERMS + POSTING * index + TERM));
-      if (at < 0) return;
-      matchedTerms.push(keyword);
-      positions.push({
-        field: FIELDS[found.fields.items[at] ?? 0] ?? 'text',
-        start: found.starts.items[at] ?? 0,
-        end: found.ends.items[at] ?? 0,
-      });
-    });
+    for (const { posting, found } of this.#hits.of(place)) {
+      matchedTerms.push(packedString(written, (posting - record - TERMS) / POSTING));
+      const field = FIELDS[fields.items[found] ?? 0] ?? 'text';
+      positions.push({ field, start: starts.items[found] ?? 0, end: ends.items[found] ?? 0 });
+    }
     return { monitorId: id, matchedTerms, positions, payload };
   }
 
@@ -234,8 +223,4 @@ export class MonitorIndex<P = undefined> {
     else heap.set(previous + NEXT, next);
     if (next !== 0) heap.set(next + PREVIOUS, previous);
   }
-}
-
-function parseWritten(written: string): [keywords: string[], exclude: string[]] {
-  return JSON.parse(written) as [string[], string[]];
 }
