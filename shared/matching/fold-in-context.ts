@@ -43,6 +43,9 @@ function visibleCharacters(text: string, take: Take): void {
   }
 }
 
+/** Unicode's Stream-Safe Text Format (UAX 15): composing takes time by the square of the marks on one letter. */
+const MOST_MARKS = 30;
+
 /** A character with the marks behind it. Everything is composed and its case folded within one cluster at a time. */
 class Cluster {
   readonly #take: Take;
@@ -55,7 +58,7 @@ class Cluster {
   }
 
   add(character: string, from: number, to: number): void {
-    if (isSimple(character) || isBoundary(character)) this.flush();
+    if (isSimple(character) || isBoundary(character) || this.#characters.length > MOST_MARKS) this.flush();
     this.#characters.push(character);
     this.#from.push(from);
     this.#to.push(to);

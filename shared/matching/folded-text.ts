@@ -6,14 +6,14 @@ import { IntList } from './int-list.ts';
 const AMPERSAND = 0x26;
 const BACKSLASH = 0x5c;
 
-/** Whether the table says all there is to say of the character, whatever stands beside it. */
-function isPlain(codePoint: number): boolean {
-  if (codePoint === AMPERSAND || codePoint === BACKSLASH) return true;
-  return codePoint > 0xffff ? PLAIN_PAIRS[codePoint - 0x10000] === 1 : FOLD[codePoint] !== NEEDS_CONTEXT;
-}
-
 const isHigh = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
 const isLow = (unit: number): boolean => unit >= 0xdc00 && unit < 0xe000;
+
+/** Whether the table says all there is to say of the character, whatever stands beside it. */
+function isPlain(codePoint: number): boolean {
+  if (codePoint === AMPERSAND || codePoint === BACKSLASH || isHigh(codePoint) || isLow(codePoint)) return true;
+  return codePoint > 0xffff ? PLAIN_PAIRS[codePoint - 0x10000] === 1 : FOLD[codePoint] !== NEEDS_CONTEXT;
+}
 
 /** Folds by the table alone from text[at] to units[end], as far as it goes; returns where that is in the text. */
 function foldPlain(text: string, at: number, units: Uint16Array, end: number): number {
@@ -97,8 +97,9 @@ export class FoldedText {
         this.#startSegment(this.length, at + length, 0);
         return at + length;
       }
-    } else if (isHigh(unit) && isPlain(text.codePointAt(at) ?? 0)) {
+    } else if ((isHigh(unit) || isLow(unit)) && isPlain(text.codePointAt(at) ?? 0)) {
       this.#push(unit);
+      if ((text.codePointAt(at) ?? 0) <= 0xffff) return at + 1;
       this.#push(text.charCodeAt(at + 1));
       return at + 2;
     }

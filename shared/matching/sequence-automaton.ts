@@ -2,7 +2,7 @@ import type { FoundTerms } from './found-terms.ts';
 import type { IntHeap } from './int-heap.ts';
 import { IntList } from './int-list.ts';
 import { NODE_SIZE, NodeTable } from './node-table.ts';
-import { SequenceTerms } from './sequence-terms.ts';
+import { isSymbolic, mayEndAt, SequenceTerms } from './sequence-terms.ts';
 import { HYPHEN_SYMBOL, SPACE_SYMBOL } from './text-reader.ts';
 import type { TextReader } from './text-reader.ts';
 
@@ -14,7 +14,7 @@ const FAILURE = NODE_SIZE + 1;
 const OUTPUT = NODE_SIZE + 2;
 const EPOCH = NODE_SIZE + 3;
 const OUTPUT_EPOCH = NODE_SIZE + 4;
-const SETTLED = NODE_SIZE + 5;
+const VISITED = NODE_SIZE + 5;
 const SIZE = NODE_SIZE + 6;
 
 /**
@@ -36,7 +36,13 @@ export class SequenceAutomaton {
   #epoch = 1;
   readonly #pending: number[] = [];
   readonly #chain = new IntList();
-  readonly #settled = new IntList();
+  /**
+   * The nodes whose terms were looked at in this item, as a sparse set; whether some of them are still to be found (1), and the
+   * next node on the way to the root of which the same is true.
+   */
+  readonly #visited = new IntList();
+  readonly #isOpen = new IntList();
+  readonly #nextOpen = new IntList();
 
   constructor(heap: IntHeap, role: number, isLoose: boolean) {
     this.#heap = heap;
@@ -102,7 +108,9 @@ export class SequenceAutomaton {
 
   /** To be called before the first text of an item. */
   begin(): void {
-    this.#settled.clear();
+    this.#visited.clear();
+    this.#isOpen.clear();
+    this.#nextOpen.clear();
   }
 
   /** Reports every term that occurs in the text that was read. */
@@ -110,13 +118,21 @@ export class SequenceAutomaton {
     const root = this.#root;
     const roles = reader.roles.items;
     let node = root;
+    // The longest suffix of symbols alone: where no other term may end, these still may.
+    let symbols = root;
     for (let at = 0; at < reader.tokens.count; at++) {
       if (((roles[at] ?? 0) & this.#role) === 0) {
         node = root;
+        symbols = root;
         continue;
       }
-      node = this.#step(node, this.#symbol(reader, at), reader);
-      if (node !== root) this.#report(node, reader, field, at + 1, found);
+      const symbol = this.#symbol(reader, at);
+      const next = this.#step(node, symbol, reader);
+      if (!isSymbolic(reader.tokens.kinds[at])) symbols = root;
+      else symbols = symbols === node ? next : this.#step(symbols, symbol, reader);
+      node = next;
+      const last = mayEndAt(reader, at + 1) ? node : symbols;
+      if (last !== root) this.#report(last, reader, field, at + 1, found);
     }
   }
 
@@ -148,36 +164,61 @@ export class SequenceAutomaton {
 
   /** Looks at the terms that end here, the longest first, as far as there may be new ones. */
   #report(node: number, reader: TextReader, field: number, end: number, found: FoundTerms): void {
-    const chain = this.#chain;
-    chain.clear();
-    let at = this.#nodes.term(node) !== 0 ? node : this.#output(node, reader);
-    for (; at !== 0 && !this.#isSettled(at); at = this.#output(at, reader)) {
-      chain.push(at);
+    const first = this.#nodes.term(node) !== 0 ? node : this.#output(node, reader);
+    for (let at = this.#firstOpen(first, reader); at !== 0;) {
       const start = end - this.#heap.get(at + DEPTH);
+      let isOpen = false;
       for (let term = this.#nodes.term(at); term !== 0; term = this.#terms.next(term)) {
         reader.steps++;
         if (found.has(term)) continue;
-        if (this.#terms.stands(term, reader, start, end)) reader.report(found, term, field, start, end);
+        if (this.#terms.stands(term, reader, start)) reader.report(found, term, field, start, end);
+        else isOpen = true;
       }
-    }
-    // From the shortest on: what is found here and at every shorter suffix need not be looked at again.
-    for (let index = chain.length - 1; index >= 0; index--) {
-      const visited = chain.items[index] ?? 0;
-      if (!this.#isAllFound(visited, found)) return;
-      this.#heap.set(visited + SETTLED, this.#settled.length);
-      this.#settled.push(visited);
+      at = this.#leave(at, isOpen, reader);
     }
   }
 
-  #isAllFound(node: number, found: FoundTerms): boolean {
-    for (let term = this.#nodes.term(node); term !== 0; term = this.#terms.next(term))
-      if (!found.has(term)) return false;
-    return true;
+  /** Notes whether terms at the node are still to be found in this item; returns the next node where some are. */
+  #leave(node: number, isOpen: boolean, reader: TextReader): number {
+    let index = this.#indexOf(node);
+    const next = this.#firstOpen(index < 0 ? this.#output(node, reader) : (this.#nextOpen.items[index] ?? 0), reader);
+    if (index < 0) {
+      index = this.#visited.length;
+      this.#heap.set(node + VISITED, index);
+      this.#visited.push(node);
+      this.#isOpen.push(0);
+      this.#nextOpen.push(0);
+    }
+    this.#isOpen.items[index] = isOpen ? 1 : 0;
+    this.#nextOpen.items[index] = next;
+    return next;
   }
 
-  #isSettled(node: number): boolean {
-    const index = this.#heap.get(node + SETTLED);
-    return index < this.#settled.length && this.#settled.items[index] === node;
+  /** Where among the visited nodes the node is; -1: terms that end there were not looked at yet in this item. */
+  #indexOf(node: number): number {
+    const index = this.#heap.get(node + VISITED);
+    return index < this.#visited.length && this.#visited.items[index] === node ? index : -1;
+  }
+
+  #isClosed(node: number): boolean {
+    const index = node === 0 ? -1 : this.#indexOf(node);
+    return index >= 0 && this.#isOpen.items[index] === 0;
+  }
+
+  /** The node, or the next one on the way to the root that is open. The way there is shortened, as in a union-find (Tarjan, 1975). */
+  #firstOpen(node: number, reader: TextReader): number {
+    const next = this.#nextOpen.items;
+    let open = node;
+    while (this.#isClosed(open)) {
+      reader.steps++;
+      open = next[this.#indexOf(open)] ?? 0;
+    }
+    for (let at = node; at !== open;) {
+      const index = this.#indexOf(at);
+      at = next[index] ?? 0;
+      next[index] = open;
+    }
+    return open;
   }
 
   #failure(node: number, reader: TextReader): number {
@@ -221,17 +262,25 @@ export class SequenceAutomaton {
     return 0;
   }
 
+  /** The outputs of the suffixes on the way are known, or become so with this one's. */
   #output(node: number, reader: TextReader): number {
     const heap = this.#heap;
-    if (heap.get(node + OUTPUT_EPOCH) === this.#epoch) return heap.get(node + OUTPUT);
-    let suffix = this.#failure(node, reader);
-    while (suffix !== this.#root && this.#nodes.term(suffix) === 0) {
+    const chain = this.#chain;
+    chain.clear();
+    let output = node;
+    while (heap.get(output + OUTPUT_EPOCH) !== this.#epoch) {
       reader.steps++;
-      suffix = this.#failure(suffix, reader);
+      chain.push(output);
+      output = this.#failure(output, reader);
+      if (output === this.#root || this.#nodes.term(output) !== 0) break;
     }
-    const output = suffix === this.#root ? 0 : suffix;
-    heap.set(node + OUTPUT, output);
-    heap.set(node + OUTPUT_EPOCH, this.#epoch);
+    if (output === this.#root) output = 0;
+    else if (this.#nodes.term(output) === 0 || chain.length === 0) output = heap.get(output + OUTPUT);
+    for (let index = 0; index < chain.length; index++) {
+      const visited = chain.items[index] ?? 0;
+      heap.set(visited + OUTPUT, output);
+      heap.set(visited + OUTPUT_EPOCH, this.#epoch);
+    }
     return output;
   }
 }

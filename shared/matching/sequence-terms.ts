@@ -1,7 +1,7 @@
 import { TERM_SIZE } from './found-terms.ts';
 import type { IntHeap } from './int-heap.ts';
 import { hasKind } from './term-shape.ts';
-import { CHARACTER_TOKEN, SYMBOL_TOKEN, WORD_TOKEN } from './tokens.ts';
+import { CHARACTER_TOKEN, SPACE_TOKEN, SYMBOL_TOKEN, WORD_TOKEN } from './tokens.ts';
 import { HYPHEN_SYMBOL, POSSESSIVE_SYMBOL } from './text-reader.ts';
 import type { TextReader } from './text-reader.ts';
 
@@ -13,8 +13,6 @@ const SIZE = TERM_SIZE + 3;
 
 /** Begins with a symbol that a word or the same symbol before it makes another one (.NET in ASP.NET). */
 const GUARDS_START = 1;
-/** Ends with a symbol that the same symbol behind it makes another one (C# in C##). */
-const GUARDS_END = 2;
 
 const EMOJI = /^[\p{Extended_Pictographic}\p{Regional_Indicator}]$/u;
 
@@ -23,10 +21,23 @@ function isGuarded({ tokens }: TextReader, at: number): boolean {
   return !EMOJI.test(String.fromCodePoint(tokens.values.items[at] ?? 0));
 }
 
+/** Whether a token of this kind may be part of a keyword of symbols alone, which match anywhere. */
+export function isSymbolic(kind: number | undefined): boolean {
+  return kind === SYMBOL_TOKEN || kind === SPACE_TOKEN;
+}
+
+/** Whether a term that has a word or a letter may end before the token at `end`, by the rules for what follows. */
+export function mayEndAt(reader: TextReader, end: number): boolean {
+  if (end >= reader.tokens.count) return true;
+  const symbols = reader.symbols.items;
+  if (symbols[end] === symbols[end - 1] && isGuarded(reader, end - 1)) return false;
+  return !reader.isSignedLetter(end);
+}
+
 /** Symbols alone match anywhere; a keyword with letters in it looks at what stands beside its symbols. */
 function flagsOf(reader: TextReader): number {
   if (!hasKind(reader.tokens, WORD_TOKEN) && !hasKind(reader.tokens, CHARACTER_TOKEN)) return 0;
-  return (isGuarded(reader, 0) ? GUARDS_START : 0) | (isGuarded(reader, reader.tokens.count - 1) ? GUARDS_END : 0);
+  return isGuarded(reader, 0) ? GUARDS_START : 0;
 }
 
 /** The positions at which the keyword that was read has hyphens. */
@@ -95,8 +106,8 @@ export class SequenceTerms {
     return term === first ? after : first;
   }
 
-  /** Whether the text has the term's hyphens, and the neighbours let it stand at tokens [start, end). */
-  stands(term: number, reader: TextReader, start: number, end: number): boolean {
+  /** Whether the text has the term's hyphens, and what is before it lets it stand at `start`. What is behind it: `mayEndAt`. */
+  stands(term: number, reader: TextReader, start: number): boolean {
     const flags = this.#heap.get(term + FLAGS);
     const symbols = reader.symbols.items;
     if ((flags & GUARDS_START) !== 0 && start > 0) {
@@ -104,8 +115,7 @@ export class SequenceTerms {
       if (kind === WORD_TOKEN || symbols[start - 1] === POSSESSIVE_SYMBOL) return false;
       if (symbols[start - 1] === symbols[start]) return false;
     }
-    if ((flags & GUARDS_END) !== 0 && end < reader.tokens.count && symbols[end] === symbols[end - 1]) return false;
-    return this.#standsHyphenated(term, symbols, start) && !reader.isSignedLetter(end);
+    return this.#standsHyphenated(term, symbols, start);
   }
 
   #standsHyphenated(term: number, symbols: Int32Array, start: number): boolean {

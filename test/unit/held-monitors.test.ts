@@ -45,9 +45,10 @@ test('nothing changed: nothing is looked back for', () => {
 test('paused and resumed between two readings: it was matched all the time', () => {
   const held = new HeldMonitors();
   held.set(monitorOf(1));
-  expect(held.differences([{ id: 'mon_a', version: 1, activeSinceMs: T + 9_000 }]).changed).toEqual(['mon_a']);
+  const resumed = { id: 'mon_a', version: 1, activeSinceMs: T + 9_000 };
+  expect(held.isHeldAs(resumed)).toBe(false);
   expect(held.set(monitorOf(1, { activeSinceMs: T + 9_000 }))).toBeUndefined();
-  expect(held.differences([{ id: 'mon_a', version: 1, activeSinceMs: T + 9_000 }]).changed).toEqual([]);
+  expect(held.isHeldAs(resumed)).toBe(true);
 });
 
 test('seen paused, then resumed: from active_since', () => {
@@ -71,14 +72,16 @@ test('versions that retention removed: from the oldest known one after the held 
   expect(held.set(monitorOf(5, { versions: [{ version: 5, sinceMs: T + 5_000 }] }))).toBe(T + 5_000);
 });
 
-test('differences name what is new, changed and gone', () => {
+test('what is new or changed is not held as the database has it', () => {
   const held = new HeldMonitors();
-  for (const id of ['mon_a', 'mon_b', 'mon_c']) held.set(monitorOf(1, { id }));
-  const state = (id: string, version: number) => ({ id, version, activeSinceMs: T + 1_000 });
-  expect(held.differences([state('mon_a', 1), state('mon_b', 2), state('mon_d', 1)])).toEqual({
-    changed: ['mon_b', 'mon_d'],
-    gone: ['mon_c'],
-  });
+  for (const id of ['mon_a', 'mon_b']) held.set(monitorOf(2, { id }));
+  held.remove('mon_b');
+  const isHeld = (id: string, version: number) => held.isHeldAs({ id, version, activeSinceMs: T + 1_000 });
+  expect(isHeld('mon_a', 2)).toBe(true);
+  expect(isHeld('mon_a', 3), 'changed').toBe(false);
+  expect(isHeld('mon_b', 2), 'removed').toBe(false);
+  expect(isHeld('mon_c', 2), 'new').toBe(false);
+  expect([...held.ids()]).toEqual(['mon_a']);
 });
 
 test('what the owner before may have missed: only monitors that began late enough, and before the item', () => {
@@ -98,6 +101,14 @@ test('a resume long after the last rule change counts as a beginning', () => {
   held.set(monitorOf(1, { activeSinceMs: T + 60_000 }));
   expect(held.missedCandidates(entered(T + 60_001), T + 30_000, 0)).toHaveLength(1);
   expect(held.missedCandidates(entered(T + 59_999), T + 30_000, 0)).toHaveLength(0);
+});
+
+test('of several monitors that match an item only those that are judged get candidates', () => {
+  const held = new HeldMonitors();
+  for (const id of ['mon_a', 'mon_b', 'mon_c']) held.set(monitorOf(1, { id }));
+  const judged = held.candidates(entered(T + 2_000), (id) => id === 'mon_b');
+  expect(judged.map(({ monitor_id }) => monitor_id)).toEqual(['mon_b']);
+  expect(held.candidates(entered(T + 2_000), () => false)).toEqual([]);
 });
 
 test('a candidate is what its schema says, and carries nothing else of the item', () => {
