@@ -7,9 +7,6 @@ import type { MatchItem } from '../../shared/matching/rule.ts';
 import type { MonitorRule, MonitorState } from '../../shared/stores/monitor-rules.ts';
 import type { EnteredItem } from './recent-items.ts';
 
-/** Candidates are published in portions: a word that everybody watches must not fill the memory. */
-export const CANDIDATE_PORTION = 2_000;
-
 /** What is known of a monitor besides its rule. */
 export interface HeldMonitor {
   version: number;
@@ -57,14 +54,15 @@ export class HeldMonitors {
     this.index.remove(id);
   }
 
-  /** Which monitors differ from the given state of the database: to be read anew, and to be removed. */
-  differences(active: readonly MonitorState[]): { changed: string[]; gone: string[] } {
-    const changed = active.filter(({ id, version, activeSinceMs }) => {
-      const held = this.held.get(id);
-      return held?.version !== version || held.activeSinceMs !== activeSinceMs;
-    });
-    const ids = new Set(active.map(({ id }) => id));
-    return { changed: changed.map(({ id }) => id), gone: [...this.held.keys()].filter((id) => !ids.has(id)) };
+  /** False: the monitor has to be read anew. */
+  isHeldAs({ id, version, activeSinceMs }: MonitorState): boolean {
+    const held = this.held.get(id);
+    return held?.version === version && held.activeSinceMs === activeSinceMs;
+  }
+
+  /** Monitors may come and go while the ids are walked through. */
+  ids(): Iterable<string> {
+    return this.held.keys();
   }
 
   /**
@@ -79,11 +77,23 @@ export class HeldMonitors {
   }
 
   /** The candidates of one item, of all monitors that `judge` lets through. */
-  candidates(entered: EnteredItem, judge: (id: string, held: HeldMonitor) => boolean = () => true): Candidate[] {
+  candidates(entered: EnteredItem, judge?: (id: string, held: HeldMonitor) => boolean): Candidate[] {
+    const item = toMatchItem(entered.item);
+    if (judge && !this.matchesAny(item, judge)) return [];
+    const content = contentOf(entered.item);
     return this.index
-      .match(toMatchItem(entered.item))
-      .filter(({ monitorId, payload }) => judge(monitorId, payload))
-      .map((match) => toCandidate(match, entered));
+      .match(item)
+      .filter(({ monitorId, payload }) => !judge || judge(monitorId, payload))
+      .map((match) => toCandidate(match, entered, content));
+  }
+
+  /** Most recent items match none of the few monitors that are looked at again: so much is known without their terms. */
+  private matchesAny(item: MatchItem, judge: (id: string, held: HeldMonitor) => boolean): boolean {
+    let any = false;
+    this.index.forEachMatch(item, (id, held) => {
+      any ||= judge(id, held);
+    });
+    return any;
   }
 }
 
@@ -91,8 +101,11 @@ function toMatchItem({ kind, title, body, subreddit, nsfw }: ForumItem): MatchIt
   return { kind, title, text: body, subreddit, nsfw };
 }
 
-function toCandidate(match: MonitorMatchResult<HeldMonitor>, entered: EnteredItem): Candidate {
-  const { item, enteredAtMs } = entered;
+function toCandidate(
+  match: MonitorMatchResult<HeldMonitor>,
+  { item, enteredAtMs }: EnteredItem,
+  content: ItemContent,
+): Candidate {
   return {
     v: 1,
     monitor_id: match.monitorId,
@@ -106,7 +119,7 @@ function toCandidate(match: MonitorMatchResult<HeldMonitor>, entered: EnteredIte
     entered_at: new Date(enteredAtMs).toISOString(),
     first_seen_at: item.first_seen_at,
     replay: item.replay,
-    item: contentOf(item),
+    item: content,
   };
 }
 

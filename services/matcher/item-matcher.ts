@@ -2,11 +2,13 @@ import { z } from 'zod';
 import type { Candidate } from '../../schemas/candidate.ts';
 import { forumItem } from '../../schemas/forum-item.ts';
 import type { AssignmentApi } from '../../shared/kafka/batch-consumer-options.ts';
-import type { BatchOutcome, ConsumedBatch } from '../../shared/kafka/consumed-batch.ts';
+import type { BatchOutcome, ConsumedBatch, PoisonRecord } from '../../shared/kafka/consumed-batch.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { CANDIDATE_PORTION } from './held-monitors.ts';
+import type { TimeSlices } from '../../shared/runtime/time-slices.ts';
+import { CandidatePortions } from './candidate-portions.ts';
+import type { PublishCandidates } from './candidate-portions.ts';
 import type { HeldMonitors } from './held-monitors.ts';
 import type { MonitorChanges } from './monitor-changes.ts';
 import { RING_MS } from './recent-items.ts';
@@ -20,7 +22,17 @@ const commitMetadata = z.object({
   at: z.number(),
 });
 
-const SLICE_MS = 8;
+export interface ItemMatcherParts {
+  monitors: HeldMonitors;
+  recent: RecentItems;
+  changes: Pick<MonitorChanges, 'settled'>;
+  publish: PublishCandidates;
+  slices: TimeSlices;
+  metrics: Metrics;
+  logger: Logger;
+  /** How far clocks may differ from the broker's, in milliseconds. */
+  toleranceMs: number;
+}
 
 /**
  * Items in, candidates out. Each batch, and what a crash after the step repeats:
@@ -30,43 +42,23 @@ const SLICE_MS = 8;
  *   4. the offset is committed, with where a refill has to begin (by the consumer, after handle).
  */
 export class ItemMatcher {
-  private readonly monitors: HeldMonitors;
-  private readonly recent: RecentItems;
-  private readonly changes: Pick<MonitorChanges, 'settled'>;
-  private readonly publish: (candidates: Candidate[]) => Promise<void>;
-  private readonly metrics: Metrics;
-  private readonly logger: Logger;
-  private readonly toleranceMs: number;
+  private readonly parts: ItemMatcherParts;
   /** By partition: the append time of the last record that the owner before had committed. */
   private readonly takenOverAt = new Map<string, number>();
 
-  constructor(parts: {
-    monitors: HeldMonitors;
-    recent: RecentItems;
-    changes: Pick<MonitorChanges, 'settled'>;
-    publish: (candidates: Candidate[]) => Promise<void>;
-    metrics: Metrics;
-    logger: Logger;
-    toleranceMs: number;
-  }) {
-    this.monitors = parts.monitors;
-    this.recent = parts.recent;
-    this.changes = parts.changes;
-    this.publish = parts.publish;
-    this.metrics = parts.metrics;
-    this.logger = parts.logger;
-    this.toleranceMs = parts.toleranceMs;
+  constructor(parts: ItemMatcherParts) {
+    this.parts = parts;
   }
 
   /** Begins each assigned partition where the ring of its last owner began. */
   assigned(assignment: AssignmentApi): Promise<void> {
-    this.recent.clear();
+    this.parts.recent.clear();
     this.takenOverAt.clear();
     for (const { topic, partition, offset, metadata } of assignment.committed()) {
       if (offset === undefined || metadata === '') continue;
       const parsed = commitMetadata.safeParse(jsonOrUndefined(metadata));
       if (!parsed.success) {
-        this.logger.error({ topic, partition }, 'the metadata of the committed offset is unreadable: no refill');
+        this.parts.logger.error({ topic, partition }, 'the metadata of the committed offset is unreadable: no refill');
         continue;
       }
       this.takenOverAt.set(slotOf(topic, partition), parsed.data.at);
@@ -78,41 +70,42 @@ export class ItemMatcher {
   }
 
   async handle(batch: ConsumedBatch): Promise<BatchOutcome> {
+    const { publish, slices, changes } = this.parts;
     const slot = slotOf(batch.topic, batch.partition);
-    const { parsed, poison } = parseRecords(forumItem, batch);
-    let candidates: Candidate[] = [];
-    let sliceEnds = performance.now() + SLICE_MS;
-    for (const { record, value: item } of parsed) {
-      const entered = { offset: record.offset, enteredAtMs: record.timestampMs, item };
-      this.recent.add(slot, entered);
-      for (const candidate of this.candidatesOf(entered, slot, batch)) candidates.push(candidate);
-      if (!batch.isRefill) this.metrics.matcherItems.inc({ kind: item.kind });
-      if (candidates.length >= CANDIDATE_PORTION) {
-        await this.publish(candidates);
-        candidates = [];
+    const portions = new CandidatePortions(publish, slices);
+    const poison: PoisonRecord[] = [];
+    for (const record of batch.records) {
+      const read = parseRecords(forumItem, { records: [record] });
+      poison.push(...read.poison);
+      for (const { value: item } of read.parsed) {
+        const entered = { offset: record.offset, enteredAtMs: record.timestampMs, item };
+        await portions.add(this.take(entered, slot, batch.isRefill));
       }
-      if (performance.now() > sliceEnds) {
-        await batch.heartbeat();
-        sliceEnds = performance.now() + SLICE_MS;
-      }
+      await slices.pause();
       // The partition may be somebody's anew, this process's too: the ring is not this batch's to fill any more.
       if (!batch.isCurrent()) return { poison };
     }
-    if (candidates.length > 0) await this.publish(candidates);
-    await this.changes.settled(batch.signal);
+    await portions.flush();
+    await changes.settled(batch.signal);
     return { poison, metadata: this.metadataFor(slot, batch) };
   }
 
-  private candidatesOf(entered: EnteredItem, slot: string, batch: ConsumedBatch): Candidate[] {
-    if (!batch.isRefill) return this.monitors.candidates(entered);
+  /** Matches an item and puts it into the ring, in one go: whatever rule comes later finds it there. */
+  private take(entered: EnteredItem, slot: string, isRefill: boolean): Candidate[] {
+    const { monitors, recent, metrics, toleranceMs } = this.parts;
+    recent.add(slot, entered);
+    if (!isRefill) {
+      metrics.matcherItems.inc({ kind: entered.item.kind });
+      return monitors.candidates(entered);
+    }
     // Matched by the owner before; only monitors that changed about then may have been unknown to it.
     const takenOverAt = this.takenOverAt.get(slot) ?? Number.NEGATIVE_INFINITY;
-    return this.monitors.missedCandidates(entered, takenOverAt - RING_MS, this.toleranceMs);
+    return monitors.missedCandidates(entered, takenOverAt - RING_MS, toleranceMs);
   }
 
   private metadataFor(slot: string, batch: ConsumedBatch): string {
     const last = batch.records.at(-1)!;
-    const refill = this.recent.oldestOffset(slot) ?? last.offset + 1n;
+    const refill = this.parts.recent.oldestOffset(slot) ?? last.offset + 1n;
     return JSON.stringify({ refill: String(refill), at: last.timestampMs } satisfies z.infer<typeof commitMetadata>);
   }
 }

@@ -1,5 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
-import type { Candidate } from '../../schemas/candidate.ts';
 import { PublishFailed } from '../../shared/kafka/publisher.ts';
 import { isPostgresAway } from '../../shared/postgres/pool.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
@@ -7,16 +5,19 @@ import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { retry } from '../../shared/runtime/retry.ts';
 import type { RetryOptions } from '../../shared/runtime/retry.ts';
+import type { TimeSlices } from '../../shared/runtime/time-slices.ts';
 import { readActiveRules, readActiveStates, readRulesOf } from '../../shared/stores/monitor-rules.ts';
-import type { MonitorRule } from '../../shared/stores/monitor-rules.ts';
-import { CANDIDATE_PORTION } from './held-monitors.ts';
-import type { HeldMonitors } from './held-monitors.ts';
+import { CandidatePortions } from './candidate-portions.ts';
+import type { PublishCandidates } from './candidate-portions.ts';
+import { HeldMonitors } from './held-monitors.ts';
+import { keysetPages } from './keyset-pages.ts';
+import { OneAtATime } from './one-at-a-time.ts';
 import type { RecentItems } from './recent-items.ts';
 
 const COMPARE_EVERY_MS = 60_000;
-/** Monitors read by one statement and taken over in one go. */
-const PAGE = 5_000;
-const SLICE_MS = 8;
+/** Monitors read by one statement: its answer is parsed in one go, and that must not take long. */
+const PAGE = 250;
+const PAGE_OF_STATES = 2_000;
 
 export interface MonitorChangesOptions {
   db: Queryable;
@@ -24,20 +25,23 @@ export interface MonitorChangesOptions {
   recent: RecentItems;
   /** How far clocks may differ from the broker's, in milliseconds. */
   toleranceMs: number;
-  publish: (candidates: Candidate[]) => Promise<void>;
+  publish: PublishCandidates;
+  slices: TimeSlices;
   logger: Logger;
   fatal: (error: Error) => void;
 }
 
 /**
- * Keeps the held monitors equal to the database, one step after the other. Each new or changed rule is taken over first, then
- * the ring is copied and scanned for that monitor: every item is in the copy or was judged by the new rule on arrival.
+ * Keeps the held monitors equal to the database. What is heard of a monitor, by an announcement or by the comparison, says only
+ * that it has to be read; steps, one after the other, do that for all that was heard meanwhile. Each new or changed rule is
+ * taken over first, then the ring is copied and scanned for that monitor: every item is in the copy or was judged by the new
+ * rule on arrival.
  */
 export class MonitorChanges implements Running {
   private readonly options: MonitorChangesOptions;
-  private readonly changed = new Set<string>();
-  private comparisons: (() => void)[] = [];
-  private working: Promise<void> | undefined;
+  private changed = new Set<string>();
+  private readonly steps = new OneAtATime(() => this.takeOverChanged());
+  private readonly comparisons = new OneAtATime(() => this.compareAll());
   private readonly stopping = new AbortController();
   private timer: NodeJS.Timeout | undefined;
 
@@ -47,28 +51,33 @@ export class MonitorChanges implements Running {
 
   /** Reads every active monitor; from then on they are compared with the database every minute. */
   async load(): Promise<void> {
-    const { db, monitors } = this.options;
-    let page: MonitorRule[];
-    let after = '';
-    do {
-      page = await retry(() => readActiveRules(db, after, PAGE), this.again);
-      for (const monitor of page) monitors.set(monitor);
-      after = page.at(-1)?.id ?? after;
-    } while (page.length === PAGE);
+    const { db, monitors, slices, logger } = this.options;
+    const begun = performance.now();
+    const read = (afterId: string) => retry(() => readActiveRules(db, afterId, PAGE), this.again);
+    for await (const page of keysetPages(read)) {
+      for (const monitor of page) {
+        monitors.set(monitor);
+        await slices.pause();
+      }
+    }
+    logger.info({ monitors: monitors.size, ms: msSince(begun) }, 'all active monitors are loaded');
     this.timer = setInterval(() => void this.compare(), COMPARE_EVERY_MS);
   }
 
   /** A monitor's state or rule changed. */
   change(id: string): void {
     this.changed.add(id);
-    this.work();
+    this.steps.run().catch((error: unknown) => {
+      this.failed(error);
+    });
   }
 
   /** Resolves when all that is committed now is held and scanned for. Never, when stopped before. */
   compare(): Promise<void> {
     return new Promise((resolve) => {
-      this.comparisons.push(resolve);
-      this.work();
+      this.comparisons.run().then(resolve, (error: unknown) => {
+        this.failed(error);
+      });
     });
   }
 
@@ -78,21 +87,21 @@ export class MonitorChanges implements Running {
    * then nothing more is taken in either, so that what has to be scanned stays in the ring, however long Postgres is away.
    *
    * @param signal aborted: resolves early, and the offset must not be committed
+   * @throws when stopped before; then the offset must not be committed either
    */
   async settled(signal: AbortSignal): Promise<void> {
     const aborted = new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       else signal.addEventListener('abort', () => resolve(), { once: true });
     });
-    // What was heard meanwhile is taken up by the step under way or by the one after it.
-    await Promise.race([this.working, aborted]);
-    await Promise.race([this.working, aborted]);
+    await Promise.race([this.steps.ended, aborted]);
+    if (!signal.aborted) this.stopping.signal.throwIfAborted();
   }
 
   async stop(): Promise<void> {
     this.stopping.abort();
     clearInterval(this.timer);
-    await this.working;
+    await Promise.allSettled([this.steps.ended, this.comparisons.ended]);
   }
 
   private get again(): RetryOptions {
@@ -100,82 +109,96 @@ export class MonitorChanges implements Running {
     return { what: 'reading monitors', logger: this.options.logger, signal, isRetryable: isPostgresAway };
   }
 
-  private work(): void {
-    if (this.working || this.stopping.signal.aborted) return;
-    this.working = this.workAll()
-      .catch((error: unknown) => {
-        if (!this.stopping.signal.aborted) this.options.fatal(error as Error);
-      })
-      .finally(() => {
-        this.working = undefined;
-        if (this.changed.size > 0 || this.comparisons.length > 0) this.work();
-      });
+  /** What could not be done leaves the held monitors wrong: nothing may be committed from now on. */
+  private failed(error: unknown): void {
+    if (this.stopping.signal.aborted) return;
+    this.stopping.abort();
+    this.options.fatal(error as Error);
   }
 
-  private async workAll(): Promise<void> {
-    const compared = this.comparisons;
-    this.comparisons = [];
-    const ids = [...this.changed];
-    this.changed.clear();
-    const differences = compared.length > 0 ? await retry(() => this.findDifferences(), this.again) : [];
-    await this.scan(await this.takeOver([...new Set(ids.concat(differences))]));
-    for (const resolve of compared) resolve();
-  }
-
-  private async findDifferences(): Promise<string[]> {
-    const { changed, gone } = this.options.monitors.differences(await readActiveStates(this.options.db));
-    return changed.concat(gone);
-  }
-
-  /** Brings the given monitors up to date; answers from when on recent items have to be scanned, by monitor. */
-  private async takeOver(ids: string[]): Promise<Map<string, number>> {
-    const { db, monitors, toleranceMs } = this.options;
-    const scanFrom = new Map<string, number>();
-    for (let first = 0; first < ids.length; first += PAGE) {
-      const page = ids.slice(first, first + PAGE);
-      const active = await retry(() => readRulesOf(db, page), this.again);
-      const gone = new Set(page);
-      for (const monitor of active) {
-        gone.delete(monitor.id);
-        const from = monitors.set(monitor);
-        if (from !== undefined) scanFrom.set(monitor.id, from - toleranceMs);
+  /**
+   * Tells of every monitor that is not held as the database has it. Monitors may change while the pages are read: each page
+   * shows what was committed before the comparison began, and what comes later is announced, or found by the next one.
+   */
+  private async compareAll(): Promise<void> {
+    const { db, monitors, slices, logger } = this.options;
+    const begun = performance.now();
+    // A step under way may have read before now what it takes over only when its monitor was compared.
+    await this.steps.ended;
+    const active = new Set<string>();
+    const read = (afterId: string) => retry(() => readActiveStates(db, afterId, PAGE_OF_STATES), this.again);
+    for await (const page of keysetPages(read)) {
+      for (const state of page) {
+        active.add(state.id);
+        if (!monitors.isHeldAs(state)) this.change(state.id);
+        await slices.pause();
       }
-      for (const id of gone) monitors.remove(id);
     }
-    return scanFrom;
+    for (const id of monitors.ids()) {
+      if (!active.has(id)) this.change(id);
+      await slices.pause();
+    }
+    await this.steps.ended;
+    this.stopping.signal.throwIfAborted();
+    logger.debug({ monitors: monitors.size, ms: msSince(begun) }, 'all monitors are compared with the database');
   }
 
-  private async scan(scanFrom: Map<string, number>): Promise<void> {
-    if (scanFrom.size === 0) return;
-    const { monitors, recent, logger } = this.options;
+  private async takeOverChanged(): Promise<void> {
+    const ids = [...this.changed];
+    this.changed = new Set();
+    for (let first = 0; first < ids.length; first += PAGE) await this.takeOver(ids.slice(first, first + PAGE));
+  }
+
+  /** Brings the given monitors up to date, and looks at recent items again for those that began or changed. */
+  private async takeOver(ids: string[]): Promise<void> {
+    const { db, monitors, toleranceMs, slices } = this.options;
+    const gone = new Set(ids);
+    const begun = new HeldMonitors();
+    const scanFrom = new Map<string, number>();
+    for (const monitor of await retry(() => readRulesOf(db, ids), this.again)) {
+      gone.delete(monitor.id);
+      const from = monitors.set(monitor);
+      if (from !== undefined) {
+        begun.set(monitor);
+        scanFrom.set(monitor.id, from - toleranceMs);
+      }
+      await slices.pause();
+    }
+    for (const id of gone) {
+      monitors.remove(id);
+      await slices.pause();
+    }
+    if (scanFrom.size > 0) await this.scan(begun, scanFrom);
+  }
+
+  /**
+   * @param begun the monitors that were taken over, and no others: a scan costs no more where very many match an item
+   * @param scanFrom by monitor, the append time in milliseconds from which on items are its own
+   */
+  private async scan(begun: HeldMonitors, scanFrom: ReadonlyMap<string, number>): Promise<void> {
+    const { recent, slices, logger } = this.options;
     // Copied after the rules were taken over: an item is in the copy, or it was judged by the new rule, or both.
     const items = recent.since(Math.min(...scanFrom.values()));
-    let candidates: Candidate[] = [];
-    let sliceEnds = performance.now() + SLICE_MS;
+    const portions = new CandidatePortions((records) => this.publish(records), slices);
     for (const entered of items) {
-      const wanted = (id: string) => entered.enteredAtMs >= (scanFrom.get(id) ?? Number.POSITIVE_INFINITY);
-      for (const candidate of monitors.candidates(entered, wanted)) candidates.push(candidate);
-      if (candidates.length >= CANDIDATE_PORTION) {
-        await this.publish(candidates);
-        candidates = [];
-      }
-      if (performance.now() > sliceEnds) {
-        await setImmediate();
-        sliceEnds = performance.now() + SLICE_MS;
-      }
+      await portions.add(begun.candidates(entered, (id) => entered.enteredAtMs >= scanFrom.get(id)!));
+      await slices.pause();
     }
-    await this.publish(candidates);
+    await portions.flush();
     logger.debug({ monitors: scanFrom.size, items: items.length }, 'recent items scanned for changed monitors');
   }
 
-  private async publish(candidates: Candidate[]): Promise<void> {
-    if (candidates.length === 0) return;
+  private async publish(records: Parameters<PublishCandidates>[0]): Promise<void> {
     const { logger, publish } = this.options;
-    await retry(() => publish(candidates), {
+    await retry(() => publish(records), {
       what: 'publishing candidates of changed monitors',
       logger,
       signal: this.stopping.signal,
       isRetryable: (error) => error instanceof PublishFailed,
     });
   }
+}
+
+function msSince(begun: number): number {
+  return Math.round(performance.now() - begun);
 }

@@ -1,10 +1,9 @@
 import { MATCHER_GROUP } from '../../schemas/consumer-groups.ts';
 import { FORUM_COMMENTS, FORUM_POSTS, MONITOR_CANDIDATES } from '../../schemas/topics.ts';
-import type { Candidate } from '../../schemas/candidate.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
-import type { Publisher } from '../../shared/kafka/publisher.ts';
+import type { OutgoingRecord, Publisher } from '../../shared/kafka/publisher.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
@@ -12,6 +11,7 @@ import type { Running } from '../../shared/runtime/lifecycle.ts';
 import { Lifecycle } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { TimeSlices } from '../../shared/runtime/time-slices.ts';
 import { ChangeListener } from './change-listener.ts';
 import { HeldMonitors } from './held-monitors.ts';
 import { ItemMatcher } from './item-matcher.ts';
@@ -47,13 +47,14 @@ export async function startMatcher(deps: MatcherDependencies): Promise<Running &
   const parts = new Lifecycle(logger);
   const monitors = new HeldMonitors();
   const recent = new RecentItems();
-  const publish = async (candidates: Candidate[]): Promise<void> => {
-    const records = candidates.map((candidate) => ({ key: candidate.monitor_id, value: JSON.stringify(candidate) }));
-    await publisher.publish(MONITOR_CANDIDATES.name, records);
+  const slices = new TimeSlices();
+  const publish = async (candidates: readonly OutgoingRecord[]): Promise<void> => {
+    await publisher.publish(MONITOR_CANDIDATES.name, candidates);
     metrics.matcherCandidates.inc(candidates.length);
   };
-  const changes = new MonitorChanges({ ...deps, db: deps.pool, monitors, recent, publish, logger });
-  const matcher = new ItemMatcher({ monitors, recent, changes, publish, metrics, logger, toleranceMs });
+  const shared = { monitors, recent, publish, slices, logger, toleranceMs };
+  const changes = new MonitorChanges({ ...shared, db: deps.pool, fatal });
+  const matcher = new ItemMatcher({ ...shared, changes, metrics });
   await changes.load();
 
   const consumer = await startBatchConsumer({

@@ -18,70 +18,68 @@ export interface MonitorState {
   activeSinceMs: number;
 }
 
-interface Row {
-  id: string;
-  version: number;
-  keywords: string[];
-  exclude: string[];
-  subreddits: string[];
-  posts: boolean;
-  comments: boolean;
-  nsfw: boolean;
-  active_since: Date;
-  versions: number[] | null;
-  sinces: Date[] | null;
-}
+/*
+ * Postgres puts each page together as one JSON value: the client then parses a page in one go, while rows with arrays cost it
+ * more than twice the time. Fractions of milliseconds are cut off, so that nothing begins later than it did.
+ */
 
 /** The rules of all active monitors after `afterId`, at most `limit`, by id. */
 export async function readActiveRules(db: Queryable, afterId: string, limit: number): Promise<MonitorRule[]> {
-  const { rows } = await db.query<Row>(
-    `SELECT m.id, m.version, m.keywords, m.exclude, m.subreddits, m.posts, m.comments, m.nsfw, m.active_since,
-            v.versions, v.sinces
-       FROM monitors m
-       LEFT JOIN LATERAL (
-         SELECT array_agg(version ORDER BY version) AS versions, array_agg(since ORDER BY version) AS sinces
-           FROM monitor_versions WHERE monitor_id = m.id
-       ) v ON true
-      WHERE m.status = 'active' AND m.id > $1
-      ORDER BY m.id
-      LIMIT $2`,
+  const { rows } = await db.query<{ page: MonitorRule[] }>(
+    `SELECT coalesce(json_agg(monitor ORDER BY id), '[]') AS page
+       FROM (
+         SELECT m.id, json_build_object(
+             'id', m.id,
+             'rule', json_build_object('keywords', m.keywords, 'exclude', m.exclude, 'subreddits', m.subreddits,
+               'posts', m.posts, 'comments', m.comments, 'nsfw', m.nsfw),
+             'version', m.version,
+             'activeSinceMs', trunc(extract(epoch FROM m.active_since) * 1000),
+             'versions', coalesce(
+               (SELECT json_agg(json_build_object('version', version, 'sinceMs', trunc(extract(epoch FROM since) * 1000))
+                   ORDER BY version)
+                  FROM monitor_versions WHERE monitor_id = m.id), '[]')) AS monitor
+           FROM monitors m
+          WHERE m.status = 'active' AND m.id > $1
+          ORDER BY m.id
+          LIMIT $2
+       ) AS monitors`,
     [afterId, limit],
   );
-  return rows.map(toMonitorRule);
+  return rows[0]!.page;
 }
 
 /** The rules of those of the given monitors that are active. */
 export async function readRulesOf(db: Queryable, ids: readonly string[]): Promise<MonitorRule[]> {
-  const { rows } = await db.query<Row>(
-    `SELECT m.id, m.version, m.keywords, m.exclude, m.subreddits, m.posts, m.comments, m.nsfw, m.active_since,
-            v.versions, v.sinces
+  const { rows } = await db.query<{ monitors: MonitorRule[] }>(
+    `SELECT coalesce(json_agg(json_build_object(
+         'id', m.id,
+         'rule', json_build_object('keywords', m.keywords, 'exclude', m.exclude, 'subreddits', m.subreddits,
+           'posts', m.posts, 'comments', m.comments, 'nsfw', m.nsfw),
+         'version', m.version,
+         'activeSinceMs', trunc(extract(epoch FROM m.active_since) * 1000),
+         'versions', coalesce(
+           (SELECT json_agg(json_build_object('version', version, 'sinceMs', trunc(extract(epoch FROM since) * 1000))
+               ORDER BY version)
+              FROM monitor_versions WHERE monitor_id = m.id), '[]'))), '[]') AS monitors
        FROM monitors m
-       LEFT JOIN LATERAL (
-         SELECT array_agg(version ORDER BY version) AS versions, array_agg(since ORDER BY version) AS sinces
-           FROM monitor_versions WHERE monitor_id = m.id
-       ) v ON true
       WHERE m.status = 'active' AND m.id = ANY($1)`,
     [ids],
   );
-  return rows.map(toMonitorRule);
+  return rows[0]!.monitors;
 }
 
-/** Every active monitor, without its rule: for the comparison with what is held in memory. */
-export async function readActiveStates(db: Queryable): Promise<MonitorState[]> {
-  const { rows } = await db.query<{ id: string; version: number; active_since: Date }>(
-    `SELECT id, version, active_since FROM monitors WHERE status = 'active'`,
+/**
+ * The active monitors after `afterId`, at most `limit`, by id, without their rules: for the comparison with what is held in
+ * memory.
+ */
+export async function readActiveStates(db: Queryable, afterId: string, limit: number): Promise<MonitorState[]> {
+  const { rows } = await db.query<{ page: MonitorState[] }>(
+    `SELECT coalesce(json_agg(json_build_object('id', id, 'version', version,
+              'activeSinceMs', trunc(extract(epoch FROM active_since) * 1000)) ORDER BY id), '[]') AS page
+       FROM (
+         SELECT id, version, active_since FROM monitors WHERE status = 'active' AND id > $1 ORDER BY id LIMIT $2
+       ) AS states`,
+    [afterId, limit],
   );
-  return rows.map(({ id, version, active_since }) => ({ id, version, activeSinceMs: active_since.getTime() }));
-}
-
-function toMonitorRule(row: Row): MonitorRule {
-  const { id, version, keywords, exclude, subreddits, posts, comments, nsfw } = row;
-  const sinces = row.sinces ?? [];
-  return {
-    id,
-    version,
-    rule: { keywords, exclude, subreddits, posts, comments, nsfw },
-    activeSinceMs: row.active_since.getTime(),
-    versions: (row.versions ?? []).map((number, index) => ({ version: number, sinceMs: sinces[index]!.getTime() })),
-  };
+  return rows[0]!.page;
 }

@@ -48,3 +48,41 @@ test('a matcher that was deaf matches nothing before it has compared, even when 
   await matchers.consumed();
   expect(await isPaused()).toBe(false);
 });
+
+test('a connection that is lost again before the comparison is done proves nothing: nothing is matched', async () => {
+  const [toListener, toPool] = [await TcpProxy.start(matchers.db.url), await TcpProxy.start(matchers.db.url)];
+  matchers.onDrop(() => Promise.all([toListener.stop(), toPool.stop()]));
+  let now = Date.now();
+  await matchers.start({ listenerUrl: toListener.url, poolUrl: toPool.url, clock: () => now });
+  const listeners = async () => {
+    const { rowCount } = await matchers.db.pool.query(
+      `SELECT 1 FROM pg_stat_activity
+        WHERE application_name = 'matcher-listener' AND datname = current_database() AND query ~ 'pg_notify'`,
+    );
+    return rowCount;
+  };
+
+  toPool.freeze();
+  toListener.goAway();
+  now += 6_000;
+  await eventually('it pauses', isPaused, 10_000);
+  const created = await matchers.createSilently();
+  const names = await matchers.say('rust', 'rust');
+  toListener.comeBack();
+  await eventually('it hears, and compares', async () => (await listeners()) === 1);
+  toListener.goAway();
+  await eventually('it hears no more', async () => (await listeners()) === 0);
+  toPool.thaw();
+  await eventually('it has compared', async () => {
+    const { values } = await matchers.kafka.metrics.matcherMonitors.get();
+    return values[0]?.value === 1;
+  });
+  expect(await isPaused()).toBe(true);
+  expect(Object.values(await matchers.committed())).toEqual(['-1', '-1']);
+
+  toListener.comeBack();
+  await matchers.expectCandidates(
+    created,
+    names.map((name) => `1 ${name}`),
+  );
+});

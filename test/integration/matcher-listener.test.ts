@@ -61,6 +61,28 @@ test('hears changes in their order, and its own echo is nobody else’s business
   await other.stop();
 });
 
+test('another matcher’s echo proves nothing: its clock may be ahead', async () => {
+  const other = new ChangeListener({
+    postgresUrl: db.url,
+    logger: silentLogger(),
+    clock: () => now + 3_600_000,
+    onChange: () => undefined,
+    onDeaf: () => undefined,
+    onHearing: () => undefined,
+  });
+  listener.start();
+  await expectHeard('hearing');
+  other.start();
+  await eventually('the other one hears', () => other.isHearing());
+  await other.stop();
+  // Behind the other one's echo.
+  await announce('mon_a');
+  await expectHeard('hearing', 'mon_a');
+  proxy.freeze();
+  now += 5_001;
+  await expectHeard('hearing', 'mon_a', 'deaf');
+});
+
 test('a silent connection makes it deaf, once; a new one proves itself, and later silence makes it deaf again', async () => {
   listener.start();
   await expectHeard('hearing');

@@ -1,11 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { Candidate } from '../../schemas/candidate.ts';
 import { HeldMonitors } from '../../services/matcher/held-monitors.ts';
 import { MonitorChanges } from '../../services/matcher/monitor-changes.ts';
 import { RecentItems } from '../../services/matcher/recent-items.ts';
 import { createPool } from '../../shared/postgres/pool.ts';
-import type { Pool } from '../../shared/postgres/pool.ts';
+import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
+import { readActiveStates } from '../../shared/stores/monitor-rules.ts';
 import { PublishFailed } from '../../shared/kafka/publisher.ts';
+import { TimeSlices } from '../../shared/runtime/time-slices.ts';
 import { eventually } from '../support/eventually.ts';
 import { commentItem } from '../support/forum-items.ts';
 import { insertMonitors } from '../support/recorder-fixtures.ts';
@@ -24,6 +26,8 @@ let unexpected: Error[];
 let changes: MonitorChanges;
 /** What publishing waits for, or fails with. */
 let publishing: () => Promise<void>;
+/** What happens when a statement was answered, before the answer is heard of. */
+let answered: (statement: string) => Promise<void>;
 
 beforeAll(async () => {
   db = await createTestDatabase();
@@ -38,18 +42,8 @@ beforeEach(async () => {
   published = [];
   unexpected = [];
   publishing = () => Promise.resolve();
-  changes = new MonitorChanges({
-    db: pool,
-    monitors,
-    recent,
-    toleranceMs: 0,
-    publish: async (candidates) => {
-      await publishing();
-      published.push(...candidates);
-    },
-    logger: silentLogger(),
-    fatal: (error) => void unexpected.push(error),
-  });
+  answered = () => Promise.resolve();
+  changes = changesWithin(0);
 });
 afterEach(async () => {
   await changes.stop();
@@ -58,14 +52,35 @@ afterEach(async () => {
   expect(unexpected).toEqual([]);
 });
 
+function changesWithin(toleranceMs: number): MonitorChanges {
+  const query = async (statement: string, values: unknown[]) => {
+    const result = await pool.query(statement, values);
+    await answered(statement);
+    return result;
+  };
+  return new MonitorChanges({
+    db: { query } as Queryable,
+    monitors,
+    recent,
+    toleranceMs,
+    publish: async (records) => {
+      await publishing();
+      for (const { value } of records) published.push(JSON.parse(String(value)) as Candidate);
+    },
+    slices: new TimeSlices(),
+    logger: silentLogger(),
+    fatal: (error) => void unexpected.push(error),
+  });
+}
+
 const forEver = new AbortController().signal;
 const monitorsOf = () => published.map(({ monitor_id }) => monitor_id).sort();
 
-/** An item in the ring that entered just now. */
-function enter(offset: number): void {
+/** An item in the ring that entered just now, or so many milliseconds ago. */
+function enter(offset: number, agoMs = 0): void {
   recent.add('forum.comments|0', {
     offset: BigInt(offset),
-    enteredAtMs: Date.now(),
+    enteredAtMs: Date.now() - agoMs,
     item: commentItem(offset, 'rust'),
   });
 }
@@ -99,6 +114,81 @@ test('12,001 monitors are loaded; 6,000 pauses and 6,001 new rules at once are f
   );
   await changes.compare();
   expect(published, 'a second comparison finds nothing').toHaveLength(6_001);
+});
+
+test('what nobody announced is found within a minute', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    await changes.load();
+    const id = await createNow();
+    enter(1);
+    vi.advanceTimersByTime(59_999);
+    await changes.settled(forEver);
+    expect(monitors.size).toBe(0);
+    vi.advanceTimersByTime(1);
+    await eventually('the new one is scanned for', () => monitorsOf().join() === id);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('a comparison waits for a change that was read before it began, and finds what came after that reading', async () => {
+  await changes.load();
+  const id = await createNow();
+  let open: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => (open = resolve));
+  let isRead = false;
+  answered = (statement) => {
+    if (!statement.includes('ANY($1)') || isRead) return Promise.resolve();
+    isRead = true;
+    return gate;
+  };
+  changes.change(id);
+  await eventually('it was read as active', () => isRead);
+  await db.pool.query(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [id]);
+  const compared = changes.compare();
+  // Time enough for a comparison that does not wait.
+  for (let times = 0; times < 30; times++) await db.pool.query('SELECT 1');
+  open();
+  await compared;
+  expect(monitors.size).toBe(0);
+});
+
+test('what changes while a comparison reads page after page is held in the end, announced or not before it began', async () => {
+  const ids = (await insertMonitors(db.pool, 9_000)).sort();
+  await changes.load();
+  const silent = [ids[10]!, ids[4_500]!, ids[8_990]!];
+  await db.pool.query(`UPDATE monitors SET status = 'deleted' WHERE id = ANY ($1)`, [silent]);
+  let pages = 0;
+  answered = async (statement) => {
+    if (!statement.includes('AS states')) return;
+    pages++;
+    // One before and one behind where the comparison is, and a new one.
+    const [paused, renewed] = [ids[pages * 20]!, ids[ids.length - pages * 20]!];
+    await db.pool.query(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [paused]);
+    await db.pool.query(`UPDATE monitors SET version = 2, keywords = '{iron}' WHERE id = $1`, [renewed]);
+    for (const id of [paused, renewed, await createNow()]) changes.change(id);
+  };
+  await changes.compare();
+  answered = () => Promise.resolve();
+  await changes.settled(forEver);
+  expect(pages).toBeGreaterThan(4);
+  const active = await readActiveStates(db.pool, '', 20_000);
+  expect(active.filter((state) => !monitors.isHeldAs(state))).toEqual([]);
+  expect([...monitors.ids()].sort()).toEqual(active.map(({ id }) => id));
+});
+
+test('an error that nobody expected ends the process, and no offset is committed after it', async () => {
+  await changes.load();
+  answered = () => Promise.reject(new Error('a fault of ours'));
+  let resumed = false;
+  void changes.compare().then(() => (resumed = true));
+  changes.change(await createNow());
+  await eventually('it is told', () => unexpected.length > 0);
+  await expect(changes.settled(forEver)).rejects.toThrow();
+  await expect(changes.settled(forEver), 'nor when nothing is under way any more').rejects.toThrow();
+  expect(unexpected.splice(0).map(({ message }) => message)).toEqual(['a fault of ours']);
+  expect(resumed).toBe(false);
 });
 
 test('settled waits also for what was heard while another change was being published', async () => {
@@ -155,6 +245,33 @@ test('Kafka away while a scan is published: it is published when Kafka is back',
   changes.change(id);
   await changes.settled(forEver);
   expect(monitorsOf()).toEqual([id]);
+});
+
+test('of several monitors that began, each is scanned for from its own beginning', async () => {
+  await changes.load();
+  const began = (agoMs: number) => ({ activeSince: new Date(Date.now() - agoMs).toISOString() });
+  const [early] = await insertMonitors(db.pool, 1, began(20_000));
+  const [late] = await insertMonitors(db.pool, 1, began(5_000));
+  enter(1, 25_000);
+  enter(2, 10_000);
+  enter(3);
+  // The two are heard of while another one is read, and so taken over together.
+  for (const id of ['mon_unknown', early!, late!]) changes.change(id);
+  await changes.settled(forEver);
+  expect(published.map(({ monitor_id, item }) => `${monitor_id} ${item.thing_id}`).sort()).toEqual(
+    [`${early} t1_2`, `${early} t1_3`, `${late} t1_3`].sort(),
+  );
+});
+
+test('clocks may differ: what entered within the tolerance before a monitor began is scanned too', async () => {
+  changes = changesWithin(500);
+  await changes.load();
+  const id = (await insertMonitors(db.pool, 1, { activeSince: new Date(Date.now() - 5_000).toISOString() }))[0]!;
+  enter(1, 10_000);
+  enter(2, 5_400);
+  changes.change(id);
+  await changes.settled(forEver);
+  expect(published.map(({ item }) => item.thing_id)).toEqual(['t1_2']);
 });
 
 test('an announcement of nothing, of a deleted monitor, or repeated, changes nothing', async () => {

@@ -41,7 +41,7 @@ function distinct(terms: readonly string[]): ReferenceTerm[] {
   return [...byTerm.values()];
 }
 
-export function referenceTexts(item: MatchItem): string[] {
+function referenceTexts(item: MatchItem): string[] {
   const texts = item.kind === 'post' ? [item.title] : [];
   if (!/^\s*\[(?:deleted|removed)\]\s*$/.test(item.text)) texts.push(item.text);
   return texts;

@@ -1,0 +1,40 @@
+import type { Candidate } from '../../schemas/candidate.ts';
+import type { OutgoingRecord } from '../../shared/kafka/publisher.ts';
+import type { TimeSlices } from '../../shared/runtime/time-slices.ts';
+
+/** A word that everybody watches must not fill the memory, and a portion is sent in one go: no more than takes a few milliseconds. */
+const MOST_RECORDS = 500;
+const MOST_CODE_UNITS = 256 * 1024;
+
+export type PublishCandidates = (records: readonly OutgoingRecord[]) => Promise<void>;
+
+/** Candidates on their way to Kafka, published portion by portion. */
+export class CandidatePortions {
+  private readonly publish: PublishCandidates;
+  private readonly slices: TimeSlices;
+  private records: OutgoingRecord[] = [];
+  private codeUnits = 0;
+
+  constructor(publish: PublishCandidates, slices: TimeSlices) {
+    this.publish = publish;
+    this.slices = slices;
+  }
+
+  async add(candidates: readonly Candidate[]): Promise<void> {
+    for (const candidate of candidates) {
+      const value = JSON.stringify(candidate);
+      this.records.push({ key: candidate.monitor_id, value });
+      this.codeUnits += value.length;
+      if (this.records.length === MOST_RECORDS || this.codeUnits >= MOST_CODE_UNITS) await this.flush();
+      await this.slices.pause();
+    }
+  }
+
+  /** Publishes what is left. */
+  async flush(): Promise<void> {
+    const { records } = this;
+    this.records = [];
+    this.codeUnits = 0;
+    if (records.length > 0) await this.publish(records);
+  }
+}
