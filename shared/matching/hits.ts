@@ -24,18 +24,22 @@ export class Hits {
     for (const list of [this.records, this.#lastHits, this.#postings, this.#terms, this.#nexts]) list.clear();
   }
 
-  /** @param found the term's number among those found */
-  add(record: number, posting: number, found: number): void {
+  /** Adds the monitor; returns its place in `records`. */
+  touch(record: number): number {
     const { records } = this;
     const place = this.#heap.get(record + this.#offset);
-    const isThere = place < records.length && records.items[place] === record;
-    this.#nexts.push(isThere ? (this.#lastHits.items[place] ?? -1) : -1);
-    if (isThere) this.#lastHits.items[place] = this.#postings.length;
-    else {
-      this.#heap.set(record + this.#offset, records.length);
-      records.push(record);
-      this.#lastHits.push(this.#postings.length);
-    }
+    if (place < records.length && records.items[place] === record) return place;
+    this.#heap.set(record + this.#offset, records.length);
+    this.#lastHits.push(-1);
+    records.push(record);
+    return records.length - 1;
+  }
+
+  /** Adds the monitor and the keyword by which it was found. @param found the term's number among those found */
+  add(record: number, posting: number, found: number): void {
+    const place = this.touch(record);
+    this.#nexts.push(this.#lastHits.items[place] ?? -1);
+    this.#lastHits.items[place] = this.#postings.length;
     this.#postings.push(posting);
     this.#terms.push(found);
   }

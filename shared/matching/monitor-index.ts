@@ -110,7 +110,7 @@ export class MonitorIndex<P = undefined> {
   /** Every monitor that matches, in no particular order. Takes any UTF-16, lone surrogates too; never throws. */
   match(item: MatchItem): MonitorMatchResult<P>[] {
     const results: MonitorMatchResult<P>[] = [];
-    this.#forEach(item, (monitor, place) => {
+    this.#forEach(item, true, (monitor, place) => {
       results.push(this.#resultOf(monitor, place));
     });
     return results;
@@ -118,18 +118,18 @@ export class MonitorIndex<P = undefined> {
 
   /** Like `match`, without the terms, which is cheaper. Nothing may be changed or matched meanwhile. */
   forEachMatch(item: MatchItem, visit: (monitorId: string, payload: P) => void): void {
-    this.#forEach(item, ({ id, payload }) => {
+    this.#forEach(item, false, ({ id, payload }) => {
       visit(id, payload);
     });
   }
 
-  #forEach(item: MatchItem, visit: (monitor: Monitor<P>, place: number) => void): void {
+  #forEach(item: MatchItem, withTerms: boolean, visit: (monitor: Monitor<P>, place: number) => void): void {
     this.#terms.begin();
     forEachText(item, (text, field) => {
       this.#terms.search(text, field);
     });
     this.#steps = this.#terms.steps;
-    this.#collectHits();
+    this.#collectHits(withTerms);
     const { records } = this.#hits;
     if (records.length === 0) return;
     const filtered = filteredItem(item);
@@ -141,14 +141,15 @@ export class MonitorIndex<P = undefined> {
     }
   }
 
-  #collectHits(): void {
+  #collectHits(withTerms: boolean): void {
     const heap = this.#heap;
     const { terms } = this.#terms.found;
     this.#hits.clear();
     for (let index = 0; index < terms.length; index++) {
       for (let at = postings(heap, terms.items[index] ?? 0); at !== 0; at = heap.get(at + NEXT)) {
         this.#steps++;
-        this.#hits.add(heap.get(at + MONITOR), at, index);
+        if (withTerms) this.#hits.add(heap.get(at + MONITOR), at, index);
+        else this.#hits.touch(heap.get(at + MONITOR));
       }
     }
   }
