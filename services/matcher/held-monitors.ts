@@ -18,10 +18,9 @@ export interface HeldMonitor {
 /** All active monitors, in memory, and what matches them. */
 export class HeldMonitors {
   private readonly index = new MonitorIndex<HeldMonitor>();
-  private readonly held = new Map<string, HeldMonitor>();
 
   get size(): number {
-    return this.held.size;
+    return this.index.size;
   }
 
   /**
@@ -33,14 +32,13 @@ export class HeldMonitors {
    * ignored.
    */
   set(monitor: MonitorRule): number | undefined {
-    const before = this.held.get(monitor.id);
+    const before = this.index.get(monitor.id);
     if (before && before.version > monitor.version) return undefined;
     const held: HeldMonitor = {
       version: monitor.version,
       activeSinceMs: monitor.activeSinceMs,
       beganMs: [monitor.activeSinceMs, ...monitor.versions.map(({ sinceMs }) => sinceMs)],
     };
-    this.held.set(monitor.id, held);
     this.index.set(monitor.id, monitor.rule, held);
     if (!before) return monitor.activeSinceMs;
     if (before.version === monitor.version) return undefined;
@@ -50,19 +48,18 @@ export class HeldMonitors {
 
   /** Paused, out of credits or deleted: no candidates from now on. */
   remove(id: string): void {
-    this.held.delete(id);
     this.index.remove(id);
   }
 
   /** False: the monitor has to be read anew. */
   isHeldAs({ id, version, activeSinceMs }: MonitorState): boolean {
-    const held = this.held.get(id);
+    const held = this.index.get(id);
     return held?.version === version && held.activeSinceMs === activeSinceMs;
   }
 
   /** Monitors may come and go while the ids are walked through. */
   ids(): Iterable<string> {
-    return this.held.keys();
+    return this.index.ids();
   }
 
   /**

@@ -59,10 +59,11 @@ function explainTerms(terms: readonly string[], item: MatchItem): TermExplanatio
  */
 export function explain(rule: Rule, item: MatchItem): Explanation {
   const matchedTerms = matchOne(rule, item);
+  const { bits, subreddits } = filterOf(rule);
   return {
     matches: matchedTerms !== undefined,
     matchedTerms: matchedTerms ?? [],
-    blockedBy: blockingFilter(filterOf(rule), filteredItem(item)),
+    blockedBy: blockingFilter(bits, subreddits, filteredItem(item)),
     keywords: explainTerms(rule.keywords, item),
     exclude: explainTerms(rule.exclude, item),
   };

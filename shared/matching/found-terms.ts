@@ -1,7 +1,7 @@
 import type { IntHeap } from './int-heap.ts';
 import { IntList } from './int-list.ts';
 
-/** A term's record begins with these, in whatever trie it ends. */
+/** A term is the address of these three, which are a part of what a text comes by: the record of a word, of a node or its own. */
 const POSTINGS = 0;
 const FOUND = 1;
 const HOLDS = 2;
@@ -14,6 +14,11 @@ export function postings(heap: IntHeap, term: number): number {
 
 export function setPostings(heap: IntHeap, term: number, first: number): void {
   heap.set(term + POSTINGS, first);
+}
+
+/** Whether any rule holds the term. */
+export function isHeld(heap: IntHeap, term: number): boolean {
+  return heap.get(term + HOLDS) !== 0;
 }
 
 /** Counts how many rules hold the term; returns how many do now. */

@@ -9,16 +9,31 @@ const NO_PAGE = new Int32Array(0);
  * Memory for small records of 32-bit integers, in pages of 128 KB. A record is a block of consecutive addresses; address 0
  * is none. A freed block is given out again for the next one of its size. It grows a page at a time, so that no growth copies
  * what is there, and nothing of it is an object for the garbage collector to follow.
+ *
+ * Heaps may share their addresses, each with pages of its own: one reads what the other gave out, and what is often read
+ * together lies together.
  */
 export class IntHeap {
-  readonly #pages: Int32Array[] = [new Int32Array(FIRST_PAGE)];
+  readonly #pages: Int32Array[];
   /** By size, the first free block; the first integer of a free block is the address of the next. */
   readonly #free = new Map<number, number>();
-  #end = 1;
+  /** Where the next block begins, in the page that is being filled, and where that page ends. */
+  #end: number;
+  #limit: number;
 
-  /** The bytes of all pages. */
+  /** @param sharing a heap whose addresses this one is to share */
+  constructor(sharing?: IntHeap) {
+    this.#pages = sharing === undefined ? [] : sharing.#pages;
+    this.#end = this.#pages.length * PAGE;
+    this.#limit = this.#end + PAGE;
+    // An index may hold one rule only, so the first page begins small.
+    this.#pages.push(new Int32Array(FIRST_PAGE));
+    if (this.#end === 0) this.#end = 1;
+  }
+
+  /** The bytes of all pages, with those of the heaps that share its addresses. */
   get bytes(): number {
-    return (this.#pages.length - 1) * PAGE * 4 + (this.#pages[0]?.byteLength ?? 0);
+    return this.#pages.reduce((sum, page) => sum + page.byteLength, 0);
   }
 
   get(address: number): number {
@@ -43,11 +58,10 @@ export class IntHeap {
       for (let offset = 0; offset < size; offset++) this.set(free + offset, 0);
       return free;
     }
-    const left = PAGE - (this.#end & IN_PAGE);
-    if (size > left && size <= PAGE) this.#end += left;
+    if (this.#end + size > this.#limit) this.#addPages(Math.ceil(size / PAGE));
     const address = this.#end;
     this.#end += size;
-    while (this.#end > this.#capacity()) this.#grow();
+    this.#growFirst();
     return address;
   }
 
@@ -57,16 +71,22 @@ export class IntHeap {
     this.#free.set(size, address);
   }
 
-  #capacity(): number {
-    return this.#pages.length === 1 ? (this.#pages[0]?.length ?? 0) : this.#pages.length * PAGE;
+  #addPages(count: number): void {
+    this.#end = this.#pages.length * PAGE;
+    for (let added = 0; added < count; added++) this.#pages.push(new Int32Array(PAGE));
+    this.#limit = this.#pages.length * PAGE;
   }
 
-  /** The first page starts small, since an index may hold one rule only. */
-  #grow(): void {
-    const first = this.#pages[0];
-    if (first !== undefined && first.length < PAGE) {
-      this.#pages[0] = new Int32Array(first.length * 2);
-      this.#pages[0].set(first);
-    } else this.#pages.push(new Int32Array(PAGE));
+  /** Makes the page that is being filled as long as it has to be. */
+  #growFirst(): void {
+    const at = (this.#limit >>> PAGE_BITS) - 1;
+    const page = this.#pages[at] ?? NO_PAGE;
+    const needed = this.#end - at * PAGE;
+    if (needed <= page.length) return;
+    let { length } = page;
+    while (length < needed) length *= 2;
+    const longer = new Int32Array(length);
+    longer.set(page);
+    this.#pages[at] = longer;
   }
 }

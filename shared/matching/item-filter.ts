@@ -9,7 +9,7 @@ const POSTS = 1;
 const COMMENTS = 2;
 const NSFW = 4;
 /** The community has to be looked at, too. */
-const WITHIN = 8;
+export const WITHIN = 8;
 
 /** The filters of a rule, in two parts, so that nearly every item is decided by the first. */
 export interface RuleFilter {
@@ -38,9 +38,13 @@ export function filteredItem(item: MatchItem): FilteredItem {
 }
 
 /** The filter that keeps the item away; undefined: none does. */
-export function blockingFilter(rule: RuleFilter, item: FilteredItem): FilterName | undefined {
-  const missing = item.bits & ~rule.bits;
+export function blockingFilter(
+  bits: number,
+  subreddits: ReadonlySet<string> | undefined,
+  item: FilteredItem,
+): FilterName | undefined {
+  const missing = item.bits & ~bits;
   if ((missing & (POSTS | COMMENTS)) !== 0) return 'kind';
   if (missing !== 0) return 'nsfw';
-  return rule.subreddits === undefined || rule.subreddits.has(item.subreddit) ? undefined : 'subreddit';
+  return subreddits === undefined || subreddits.has(item.subreddit) ? undefined : 'subreddit';
 }

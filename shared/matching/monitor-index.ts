@@ -1,9 +1,10 @@
 import { postings, setPostings } from './found-terms.ts';
 import { Hits } from './hits.ts';
-import { blockingFilter, filteredItem, filterOf } from './item-filter.ts';
-import type { RuleFilter } from './item-filter.ts';
+import { IntHeap } from './int-heap.ts';
+import { blockingFilter, filteredItem, filterOf, WITHIN } from './item-filter.ts';
+import type { FilteredItem } from './item-filter.ts';
 import { FIELDS, forEachText } from './item-texts.ts';
-import { packedString, packStrings, unpackStrings } from './packed-strings.ts';
+import { PackedStrings } from './packed-strings.ts';
 import type { MatchItem, MatchPosition, Rule } from './rule.ts';
 import { TermIndex } from './term-index.ts';
 
@@ -17,28 +18,24 @@ export interface MonitorMatchResult<P = undefined> {
   payload: P;
 }
 
-/** What cannot be said in integers. */
-interface Monitor<P> extends RuleFilter {
-  readonly id: string;
-  readonly payload: P;
-  /** The terms that are held, as they were written, packed: the keywords, then the excluded ones. */
-  readonly written: string;
-  readonly record: number;
-}
-
 /** A monitor's record: these, then a posting for each keyword, then the term of each exclude. */
 const OWNER = 0;
 const HITS = 1;
-const KEYWORDS = 2;
-const EXCLUDES = 3;
-const TERMS = 4;
+const FILTER = 2;
+/** What its terms are, as they were written: the keywords, then the excluded ones. */
+const WRITTEN = 3;
+const KEYWORDS = 4;
+const EXCLUDES = 5;
+const TERMS = 6;
 
-/** A posting: the monitor among those that watch for a term, in a list linked both ways. */
+/**
+ * A posting: the monitor among those that watch for a term, in a list linked both ways. Before the first one is the term itself, its
+ * address less than 0.
+ */
 const NEXT = 0;
 const PREVIOUS = 1;
 const MONITOR = 2;
-const TERM = 3;
-const POSTING = 4;
+const POSTING = 3;
 
 interface HeldTerms {
   readonly written: string[];
@@ -53,20 +50,30 @@ interface HeldTerms {
 export class MonitorIndex<P = undefined> {
   readonly #terms = new TermIndex();
   readonly #heap = this.#terms.heap;
-  readonly #byId = new Map<string, Monitor<P>>();
-  /** By the number in the monitors' records. */
-  readonly #owners: (Monitor<P> | undefined)[] = [];
+  readonly #texts = new IntHeap();
+  readonly #written = new PackedStrings(this.#texts);
+  /** The record of each monitor. */
+  readonly #records = new Map<string, number>();
+  /** What cannot be said in integers, by the monitor's number, which its record has. */
+  readonly #ids: string[] = [];
+  readonly #payloads: (P | undefined)[] = [];
+  readonly #subreddits = new Map<number, ReadonlySet<string>>();
   readonly #freeOwners: number[] = [];
   readonly #hits = new Hits(this.#heap, HITS);
   #steps = 0;
 
   get size(): number {
-    return this.#byId.size;
+    return this.#records.size;
   }
 
-  /** The bytes of all tables; what is kept in objects (ids, payloads, terms as they were written) comes on top. */
+  /** The bytes of all tables. Ids, payloads and the terms as they were written come on top. */
   get bytes(): number {
     return this.#terms.bytes;
+  }
+
+  /** The bytes of the terms as they were written. */
+  get textBytes(): number {
+    return this.#texts.bytes;
   }
 
   /** The steps of work of the last `match` or `forEachMatch`: code units read, probes, nodes and postings visited. */
@@ -82,48 +89,71 @@ export class MonitorIndex<P = undefined> {
     // What the new rule shares with the old one is never given back in between.
     const keywords = this.#hold(rule.keywords);
     const exclude = this.#hold(rule.exclude);
-    this.remove(id);
-    const owner = this.#freeOwners.pop() ?? this.#owners.length;
+    const former = this.#records.get(id);
+    if (former !== undefined) this.#discard(former);
+    const owner = this.#freeOwners.pop() ?? this.#ids.length;
     const record = this.#createRecord(owner, keywords.terms, exclude.terms);
-    const written = packStrings([...keywords.written, ...exclude.written]);
-    const monitor: Monitor<P> = { id, payload: payload as P, ...filterOf(rule), written, record };
-    this.#owners[owner] = monitor;
-    this.#byId.set(id, monitor);
+    const { bits, subreddits } = filterOf(rule);
+    this.#heap.set(record + FILTER, bits);
+    this.#heap.set(record + WRITTEN, this.#written.add([...keywords.written, ...exclude.written]));
+    this.#ids[owner] = id;
+    this.#payloads[owner] = payload;
+    if (subreddits !== undefined) this.#subreddits.set(owner, subreddits);
+    this.#records.set(id, record);
+  }
+
+  /** What was given to `set` with the rule; undefined: the id is unknown. */
+  get(id: string): P | undefined {
+    const record = this.#records.get(id);
+    return record === undefined ? undefined : this.#payloads[this.#heap.get(record + OWNER)];
+  }
+
+  /** All of them. Monitors may come and go meanwhile. */
+  ids(): Iterable<string> {
+    return this.#records.keys();
   }
 
   /** An unknown id is ignored. */
   remove(id: string): void {
-    const monitor = this.#byId.get(id);
-    if (monitor === undefined) return;
-    this.#byId.delete(id);
-    const { record, written } = monitor;
+    const record = this.#records.get(id);
+    if (record === undefined) return;
+    this.#records.delete(id);
+    this.#discard(record);
+  }
+
+  #discard(record: number): void {
     const heap = this.#heap;
     const owner = heap.get(record + OWNER);
-    this.#owners[owner] = undefined;
+    this.#ids[owner] = '';
+    this.#payloads[owner] = undefined;
+    this.#subreddits.delete(owner);
     this.#freeOwners.push(owner);
     const keywords = heap.get(record + KEYWORDS);
     for (let index = 0; index < keywords; index++) this.#unlink(record + TERMS + POSTING * index);
+    const written = heap.get(record + WRITTEN);
+    for (const term of this.#written.all(written)) this.#terms.release(term);
+    this.#written.remove(written);
     heap.free(record, TERMS + POSTING * keywords + heap.get(record + EXCLUDES));
-    for (const term of unpackStrings(written)) this.#terms.release(term);
   }
 
   /** Every monitor that matches, in no particular order. Takes any UTF-16, lone surrogates too; never throws. */
   match(item: MatchItem): MonitorMatchResult<P>[] {
     const results: MonitorMatchResult<P>[] = [];
-    this.#forEach(item, true, (monitor, place) => {
-      results.push(this.#resultOf(monitor, place));
+    this.#forEach(item, true, (record, place) => {
+      results.push(this.#resultOf(record, place));
     });
     return results;
   }
 
   /** Like `match`, without the terms, which is cheaper. Nothing may be changed or matched meanwhile. */
   forEachMatch(item: MatchItem, visit: (monitorId: string, payload: P) => void): void {
-    this.#forEach(item, false, ({ id, payload }) => {
-      visit(id, payload);
+    this.#forEach(item, false, (record) => {
+      const owner = this.#heap.get(record + OWNER);
+      visit(this.#ids[owner] ?? '', this.#payloads[owner] as P);
     });
   }
 
-  #forEach(item: MatchItem, withTerms: boolean, visit: (monitor: Monitor<P>, place: number) => void): void {
+  #forEach(item: MatchItem, withTerms: boolean, visit: (record: number, place: number) => void): void {
     this.#terms.begin();
     forEachText(item, (text, field) => {
       this.#terms.search(text, field);
@@ -135,10 +165,14 @@ export class MonitorIndex<P = undefined> {
     const filtered = filteredItem(item);
     for (let place = 0; place < records.length; place++) {
       const record = records.items[place] ?? 0;
-      const monitor = this.#owners[this.#heap.get(record + OWNER)];
-      if (monitor === undefined || blockingFilter(monitor, filtered) !== undefined) continue;
-      if (!this.#isExcluded(record)) visit(monitor, place);
+      if (this.#lets(record, filtered) && !this.#isExcluded(record)) visit(record, place);
     }
+  }
+
+  #lets(record: number, item: FilteredItem): boolean {
+    const bits = this.#heap.get(record + FILTER);
+    const subreddits = (bits & WITHIN) === 0 ? undefined : this.#subreddits.get(this.#heap.get(record + OWNER));
+    return blockingFilter(bits, subreddits, item) === undefined;
   }
 
   #collectHits(withTerms: boolean): void {
@@ -165,16 +199,18 @@ export class MonitorIndex<P = undefined> {
     return false;
   }
 
-  #resultOf({ id, payload, written, record }: Monitor<P>, place: number): MonitorMatchResult<P> {
+  #resultOf(record: number, place: number): MonitorMatchResult<P> {
+    const heap = this.#heap;
     const { fields, starts, ends } = this.#terms.found;
     const matchedTerms: string[] = [];
     const positions: MatchPosition[] = [];
     for (const { posting, found } of this.#hits.of(place)) {
-      matchedTerms.push(packedString(written, (posting - record - TERMS) / POSTING));
+      matchedTerms.push(this.#written.get(heap.get(record + WRITTEN), (posting - record - TERMS) / POSTING));
       const field = FIELDS[fields.items[found] ?? 0] ?? 'text';
       positions.push({ field, start: starts.items[found] ?? 0, end: ends.items[found] ?? 0 });
     }
-    return { monitorId: id, matchedTerms, positions, payload };
+    const owner = heap.get(record + OWNER);
+    return { monitorId: this.#ids[owner] ?? '', matchedTerms, positions, payload: this.#payloads[owner] as P };
   }
 
   #hold(written: readonly string[]): HeldTerms {
@@ -210,8 +246,8 @@ export class MonitorIndex<P = undefined> {
     const heap = this.#heap;
     const next = postings(heap, term);
     heap.set(posting + NEXT, next);
+    heap.set(posting + PREVIOUS, -term);
     heap.set(posting + MONITOR, record);
-    heap.set(posting + TERM, term);
     if (next !== 0) heap.set(next + PREVIOUS, posting);
     setPostings(heap, term, posting);
   }
@@ -220,7 +256,7 @@ export class MonitorIndex<P = undefined> {
     const heap = this.#heap;
     const next = heap.get(posting + NEXT);
     const previous = heap.get(posting + PREVIOUS);
-    if (previous === 0) setPostings(heap, heap.get(posting + TERM), next);
+    if (previous < 0) setPostings(heap, -previous, next);
     else heap.set(previous + NEXT, next);
     if (next !== 0) heap.set(next + PREVIOUS, previous);
   }

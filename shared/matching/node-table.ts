@@ -4,10 +4,9 @@ import { mix } from './tokens.ts';
 
 const PARENT = 0;
 const SYMBOL = 1;
-const TERM = 2;
-const CHILDREN = 3;
-/** What a trie may add to its nodes begins here. */
-export const NODE_SIZE = 4;
+const CHILDREN = 2;
+/** What a trie adds to its nodes begins here. */
+export const NODE_SIZE = 3;
 
 /** The nodes of a trie whose edges are integers (words or characters), all edges in one hash table. A node is an address, above 0. */
 export class NodeTable {
@@ -16,7 +15,7 @@ export class NodeTable {
   readonly #size: number;
 
   /** @param size integers of a node's record, NODE_SIZE at least */
-  constructor(heap: IntHeap, size = NODE_SIZE) {
+  constructor(heap: IntHeap, size: number) {
     this.#heap = heap;
     this.#size = size;
   }
@@ -52,12 +51,12 @@ export class NodeTable {
     return node;
   }
 
-  /** Whether neither a term ends here nor a longer one goes through. */
-  isUnused(node: number): boolean {
-    return this.#heap.get(node + TERM) === 0 && this.#heap.get(node + CHILDREN) === 0;
+  /** Whether nothing goes on from here. */
+  isLeaf(node: number): boolean {
+    return this.#heap.get(node + CHILDREN) === 0;
   }
 
-  /** Takes an unused node away. */
+  /** Takes a leaf away. */
   remove(node: number): void {
     const heap = this.#heap;
     const parent = heap.get(node + PARENT);
@@ -72,15 +71,6 @@ export class NodeTable {
 
   symbol(node: number): number {
     return this.#heap.get(node + SYMBOL);
-  }
-
-  /** The term that ends here, or 0. */
-  term(node: number): number {
-    return this.#heap.get(node + TERM);
-  }
-
-  setTerm(node: number, term: number): void {
-    this.#heap.set(node + TERM, term);
   }
 }
 

@@ -1,8 +1,14 @@
+import { isHeld, TERM_SIZE } from './found-terms.ts';
 import type { FoundTerms } from './found-terms.ts';
 import type { IntHeap } from './int-heap.ts';
-import { NodeTable } from './node-table.ts';
+import { NODE_SIZE, NodeTable } from './node-table.ts';
 import { isGap } from './text-reader.ts';
 import type { TextReader } from './text-reader.ts';
+import { BEGINS_PHRASES } from './word-table.ts';
+
+/** The term that ends at a node is part of its record. */
+const TERM = NODE_SIZE;
+const SIZE = NODE_SIZE + TERM_SIZE;
 
 /**
  * Terms that are words with spaces between them. From each word of a text that begins a phrase one way is followed, as long as
@@ -10,17 +16,19 @@ import type { TextReader } from './text-reader.ts';
  * two characters each. A phrase's first word has no node: less than 0, its address is the parent of the nodes that follow.
  */
 export class PhraseTrie {
+  readonly #heap: IntHeap;
   readonly #nodes: NodeTable;
 
   constructor(heap: IntHeap) {
-    this.#nodes = new NodeTable(heap);
+    this.#heap = heap;
+    this.#nodes = new NodeTable(heap, SIZE);
   }
 
   get bytes(): number {
     return this.#nodes.bytes;
   }
 
-  /** The node of the phrase that the reader has read, made with what leads to it. */
+  /** The term that the reader has read, made with what leads to it. Held by nobody, it is in no text. */
   findOrAdd({ words, tokens, symbols }: TextReader): number {
     let node = -(symbols.items[0] ?? 0);
     for (let at = 2; at < tokens.count; at += 2) {
@@ -29,34 +37,30 @@ export class PhraseTrie {
       if (child === 0) {
         child = this.#nodes.addChild(node, word);
         words.addUses(word, 1);
-        if (node < 0) words.addPhrases(-node, 1);
+        if (node < 0) {
+          words.addUses(-node, 1);
+          words.addRole(-node, BEGINS_PHRASES);
+        }
       }
       node = child;
     }
-    return node;
+    return node + TERM;
   }
 
-  /** The node of the phrase that the reader has read; 0: there is none. */
+  /** The term that the reader has read; 0: there is none. */
   find({ tokens, symbols }: TextReader): number {
     let node = -(symbols.items[0] ?? 0);
     for (let at = 2; at < tokens.count && node !== 0; at += 2) node = this.#nodes.child(node, symbols.items[at] ?? 0);
-    return node;
+    return node !== 0 && isHeld(this.#heap, node + TERM) ? node + TERM : 0;
   }
 
-  term(node: number): number {
-    return this.#nodes.term(node);
-  }
-
-  setTerm(node: number, term: number): void {
-    this.#nodes.setTerm(node, term);
-  }
-
-  /** Takes away the node and all before it that lead nowhere any more. */
-  removeUnused(node: number, { words }: TextReader): void {
-    while (node > 0 && this.#nodes.isUnused(node)) {
+  /** Forgets the term, which nobody holds any more, and all nodes that lead nowhere without it. */
+  remove(term: number, { words }: TextReader): void {
+    let node = term - TERM;
+    while (node > 0 && !isHeld(this.#heap, node + TERM) && this.#nodes.isLeaf(node)) {
       const parent = this.#nodes.parent(node);
       words.addUses(this.#nodes.symbol(node), -1);
-      if (parent < 0) words.addPhrases(-parent, -1);
+      if (parent < 0) words.addUses(-parent, -1);
       this.#nodes.remove(node);
       node = parent;
     }
@@ -73,8 +77,9 @@ export class PhraseTrie {
       reader.steps++;
       node = this.#nodes.child(node, word);
       if (node === 0) return;
-      const term = this.#nodes.term(node);
-      if (term !== 0 && !reader.isSignedLetter(at + 1)) reader.report(found, term, field, start, at + 1);
+      if (isHeld(this.#heap, node + TERM) && !reader.isSignedLetter(at + 1)) {
+        reader.report(found, node + TERM, field, start, at + 1);
+      }
     }
   }
 }

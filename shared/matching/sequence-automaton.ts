@@ -8,14 +8,16 @@ import type { TextReader } from './text-reader.ts';
 
 /** What a node has besides. */
 const DEPTH = NODE_SIZE;
+/** The first of the terms that end here, or 0. */
+const TERM = NODE_SIZE + 1;
 /** The longest proper suffix of the node's sequence that is a node: valid in EPOCH only. */
-const FAILURE = NODE_SIZE + 1;
+const FAILURE = NODE_SIZE + 2;
 /** The longest proper suffix at which terms end, or 0: valid in OUTPUT_EPOCH only. */
-const OUTPUT = NODE_SIZE + 2;
-const EPOCH = NODE_SIZE + 3;
-const OUTPUT_EPOCH = NODE_SIZE + 4;
-const VISITED = NODE_SIZE + 5;
-const SIZE = NODE_SIZE + 6;
+const OUTPUT = NODE_SIZE + 3;
+const EPOCH = NODE_SIZE + 4;
+const OUTPUT_EPOCH = NODE_SIZE + 5;
+const VISITED = NODE_SIZE + 6;
+const SIZE = NODE_SIZE + 7;
 
 /**
  * Terms that are more than words with spaces between: with punctuation or symbols, or of scripts without spaces. The
@@ -77,27 +79,27 @@ export class SequenceAutomaton {
       }
       node = child;
     }
-    const first = this.#nodes.term(node);
+    const first = this.#firstTerm(node);
     const found = this.#terms.find(first, reader);
     if (found !== 0) return found;
     this.#forgetLinks();
     const term = this.#terms.create(reader, first);
-    this.#nodes.setTerm(node, term);
+    heap.set(node + TERM, term);
     return term;
   }
 
   /** The term that the reader has read; 0: there is none. */
   find(reader: TextReader): number {
     const node = this.#nodeOf(reader);
-    return node === 0 ? 0 : this.#terms.find(this.#nodes.term(node), reader);
+    return node === 0 ? 0 : this.#terms.find(this.#firstTerm(node), reader);
   }
 
   /** Forgets the term that the reader has read, and all nodes that lead nowhere any more. */
   remove(term: number, reader: TextReader): void {
     let node = this.#nodeOf(reader);
     this.#forgetLinks();
-    this.#nodes.setTerm(node, this.#terms.remove(this.#nodes.term(node), term));
-    while (node !== this.#root && this.#nodes.isUnused(node)) {
+    this.#heap.set(node + TERM, this.#terms.remove(this.#firstTerm(node), term));
+    while (node !== this.#root && this.#firstTerm(node) === 0 && this.#nodes.isLeaf(node)) {
       const parent = this.#nodes.parent(node);
       const symbol = this.#nodes.symbol(node);
       if (symbol > 0) reader.words.addUses(symbol, -1);
@@ -136,6 +138,10 @@ export class SequenceAutomaton {
     }
   }
 
+  #firstTerm(node: number): number {
+    return this.#heap.get(node + TERM);
+  }
+
   /** Records hold 32 bits: the epoch may begin anew, but is never 0, that of a node without links. */
   #forgetLinks(): void {
     this.#epoch = (this.#epoch + 1) | 0 || 1;
@@ -164,11 +170,11 @@ export class SequenceAutomaton {
 
   /** Looks at the terms that end here, the longest first, as far as there may be new ones. */
   #report(node: number, reader: TextReader, field: number, end: number, found: FoundTerms): void {
-    const first = this.#nodes.term(node) !== 0 ? node : this.#output(node, reader);
+    const first = this.#firstTerm(node) !== 0 ? node : this.#output(node, reader);
     for (let at = this.#firstOpen(first, reader); at !== 0;) {
       const start = end - this.#heap.get(at + DEPTH);
       let isOpen = false;
-      for (let term = this.#nodes.term(at); term !== 0; term = this.#terms.next(term)) {
+      for (let term = this.#firstTerm(at); term !== 0; term = this.#terms.next(term)) {
         reader.steps++;
         if (found.has(term)) continue;
         if (this.#terms.stands(term, reader, start)) reader.report(found, term, field, start, end);
@@ -272,10 +278,10 @@ export class SequenceAutomaton {
       reader.steps++;
       chain.push(output);
       output = this.#failure(output, reader);
-      if (output === this.#root || this.#nodes.term(output) !== 0) break;
+      if (output === this.#root || this.#firstTerm(output) !== 0) break;
     }
     if (output === this.#root) output = 0;
-    else if (this.#nodes.term(output) === 0 || chain.length === 0) output = heap.get(output + OUTPUT);
+    else if (this.#firstTerm(output) === 0 || chain.length === 0) output = heap.get(output + OUTPUT);
     for (let index = 0; index < chain.length; index++) {
       const visited = chain.items[index] ?? 0;
       heap.set(visited + OUTPUT, output);

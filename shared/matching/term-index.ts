@@ -1,4 +1,4 @@
-import { changeHolds, FoundTerms, TERM_SIZE } from './found-terms.ts';
+import { changeHolds, FoundTerms } from './found-terms.ts';
 import { IntHeap } from './int-heap.ts';
 import { PhraseTrie } from './phrase-trie.ts';
 import { SequenceAutomaton } from './sequence-automaton.ts';
@@ -15,7 +15,7 @@ export class TermIndex {
   readonly heap = new IntHeap();
   readonly found = new FoundTerms(this.heap);
   /** Apart from the others, since every word of a text goes there: it has to stay in the cache. */
-  readonly #wordHeap = new IntHeap();
+  readonly #wordHeap = new IntHeap(this.heap);
   readonly #words = new WordTable(this.#wordHeap);
   readonly #reader = new TextReader(this.#words);
   readonly #phrases = new PhraseTrie(this.heap);
@@ -24,8 +24,7 @@ export class TermIndex {
 
   /** The bytes of all tables. */
   get bytes(): number {
-    const heaps = this.heap.bytes + this.#wordHeap.bytes;
-    return heaps + this.#words.bytes + this.#phrases.bytes + this.#exact.bytes + this.#loose.bytes;
+    return this.heap.bytes + this.#words.bytes + this.#phrases.bytes + this.#exact.bytes + this.#loose.bytes;
   }
 
   /** The steps of work since `begin`. */
@@ -50,7 +49,8 @@ export class TermIndex {
     if (term === 0 || changeHolds(this.heap, term, -1) > 0) return;
     if (shape === 'exact') this.#exact.remove(term, reader);
     else if (shape === 'loose') this.#loose.remove(term, reader);
-    else this.#removePlain(shape, term);
+    else if (shape === 'phrase') this.#phrases.remove(term, reader);
+    else this.#words.removeTerm(reader.symbols.items[0] ?? 0);
     reader.removeUnusedWords();
   }
 
@@ -89,40 +89,21 @@ export class TermIndex {
 
   #findOrAdd(shape: TermShape | undefined): number {
     const reader = this.#reader;
-    const word = reader.symbols.items[0] ?? 0;
     if (shape === 'exact') return this.#exact.findOrAdd(reader);
     if (shape === 'loose') return this.#loose.findOrAdd(reader);
+    if (shape === 'phrase') return this.#phrases.findOrAdd(reader);
     if (shape === undefined) return 0;
-    const node = shape === 'phrase' ? this.#phrases.findOrAdd(reader) : 0;
-    let term = node === 0 ? this.#words.term(word) : this.#phrases.term(node);
-    if (term === 0) {
-      term = this.heap.allocate(TERM_SIZE);
-      if (node === 0) this.#words.setTerm(word, term);
-      else this.#phrases.setTerm(node, term);
-    }
-    return term;
+    const word = reader.symbols.items[0] ?? 0;
+    this.#words.addRole(word, IS_TERM);
+    return this.#words.term(word);
   }
 
   #find(shape: TermShape | undefined): number {
     const reader = this.#reader;
     if (shape === 'exact') return this.#exact.find(reader);
     if (shape === 'loose') return this.#loose.find(reader);
-    if (shape === undefined) return 0;
-    if (shape === 'phrase') {
-      const node = this.#phrases.find(reader);
-      return node === 0 ? 0 : this.#phrases.term(node);
-    }
+    if (shape === 'phrase') return this.#phrases.find(reader);
     const word = reader.symbols.items[0] ?? 0;
-    return word === 0 ? 0 : this.#words.term(word);
-  }
-
-  #removePlain(shape: TermShape | undefined, term: number): void {
-    const reader = this.#reader;
-    if (shape === 'phrase') {
-      const node = this.#phrases.find(reader);
-      this.#phrases.setTerm(node, 0);
-      this.#phrases.removeUnused(node, reader);
-    } else this.#words.setTerm(reader.symbols.items[0] ?? 0, 0);
-    this.heap.free(term, TERM_SIZE);
+    return shape === 'word' && word !== 0 && (this.#words.roles(word) & IS_TERM) !== 0 ? this.#words.term(word) : 0;
   }
 }

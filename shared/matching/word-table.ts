@@ -1,19 +1,25 @@
 import { AddressTable } from './address-table.ts';
+import { TERM_SIZE } from './found-terms.ts';
 import { IN_PAGE } from './int-heap.ts';
 import type { IntHeap } from './int-heap.ts';
 
-/** A word's record: its length and roles, then these, then its code units, two in each integer, or four when all are below 256. */
+/**
+ * A word's record: its length and roles, its uses, the term that is this word alone, all of which texts go to together, then its code
+ * units, two in each integer, or four when all are below 256.
+ */
 const META = 0;
 const USES = 1;
 const TERM = 2;
-const PHRASES = 3;
-const UNITS = 4;
+const UNITS = TERM + TERM_SIZE;
 
 const LENGTH_MASK = 0xffffff;
 /** In code units: the records of longer words may lie in several pages of the heap. */
 const LONGEST_IN_PAGE = 1000;
 
-/** Roles: what the word takes part in, so that texts full of other words pass by. A part in sequences stays as long as the word. */
+/**
+ * Roles: what the word takes part in, so that texts full of other words pass by. That of a term goes with the term, the others stay as
+ * long as the word.
+ */
 export const IN_EXACT_SEQUENCE = 1 << 24;
 export const IN_LOOSE_SEQUENCE = 1 << 25;
 /** One letter, with its marks. */
@@ -68,7 +74,7 @@ export class WordTable {
   /** Forgets the word when nothing uses it any more. */
   removeUnused(hash: number, word: number): void {
     const heap = this.#heap;
-    if (heap.get(word + USES) !== 0 || heap.get(word + TERM) !== 0 || heap.get(word + PHRASES) !== 0) return;
+    if (heap.get(word + USES) !== 0 || (heap.get(word + META) & IS_TERM) !== 0) return;
     this.#table.remove(hash, word);
     heap.free(word, sizeOf(heap.get(word + META)));
   }
@@ -79,34 +85,22 @@ export class WordTable {
   }
 
   addRole(word: number, role: number): void {
-    this.#setRole(word, role, true);
+    this.#heap.set(word + META, this.#heap.get(word + META) | role);
   }
 
-  /** The term that is this word alone, or 0. */
+  /** The term that is this word alone, if the word has the role. */
   term(word: number): number {
-    return this.#heap.get(word + TERM);
+    return word + TERM;
   }
 
-  setTerm(word: number, term: number): void {
-    this.#heap.set(word + TERM, term);
-    this.#setRole(word, IS_TERM, term !== 0);
+  /** To be called when nobody holds the term any more. */
+  removeTerm(word: number): void {
+    this.#heap.set(word + META, this.#heap.get(word + META) & ~IS_TERM);
   }
 
-  /** Counts the words that follow this one in phrases that begin with it. */
-  addPhrases(word: number, change: 1 | -1): void {
-    const count = this.#heap.get(word + PHRASES) + change;
-    this.#heap.set(word + PHRASES, count);
-    this.#setRole(word, BEGINS_PHRASES, count !== 0);
-  }
-
-  /** Counts the nodes that have this word as their symbol. */
+  /** Counts the nodes that have this word as their symbol or their parent. */
   addUses(word: number, change: 1 | -1): void {
     this.#heap.set(word + USES, this.#heap.get(word + USES) + change);
-  }
-
-  #setRole(word: number, role: number, has: boolean): void {
-    const meta = this.#heap.get(word + META);
-    this.#heap.set(word + META, has ? meta | role : meta & ~role);
   }
 
   #equals(word: number, units: Uint16Array, start: number, end: number): boolean {

@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
+import { NODE_ARGUMENTS } from '../../services/parent/services-child.ts';
 import type { MatcherJob, MatcherMeasurement } from './support-matcher-child.ts';
 import type { PipelineJob, PipelineMeasurement } from './support-matcher-pipeline-child.ts';
 
@@ -31,7 +32,12 @@ export function runBounded<F extends keyof Programs>(
 ): Promise<Programs[F]['measurement']> {
   return new Promise((resolve, reject) => {
     const child = fork(join(import.meta.dirname, file), {
-      execArgv: ['--expose-gc', `--max-old-space-size=${heapMb}`],
+      // The pipeline runs as the services do.
+      execArgv: [
+        '--expose-gc',
+        `--max-old-space-size=${heapMb}`,
+        ...(file === 'support-matcher-pipeline-child.ts' ? NODE_ARGUMENTS : []),
+      ],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     let output = '';

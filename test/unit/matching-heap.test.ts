@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { changeHolds, FoundTerms, postings, setPostings, TERM_SIZE } from '../../shared/matching/found-terms.ts';
 import { IN_PAGE, IntHeap } from '../../shared/matching/int-heap.ts';
 import { IntList } from '../../shared/matching/int-list.ts';
+import { PackedStrings } from '../../shared/matching/packed-strings.ts';
 
 describe('IntHeap', () => {
   it('blocks never overlap, are 0 when given out, keep what is set, and lie in one page', () => {
@@ -62,8 +63,8 @@ describe('IntHeap', () => {
     const large = heap.allocate(100_000);
     for (const offset of [0, 1, 40_000, 99_999]) heap.set(large + offset, offset + 1);
     expect([0, 1, 40_000, 99_999].map((offset) => heap.get(large + offset))).toEqual([1, 2, 40_001, 100_000]);
-    expect(heap.bytes % (4 * (IN_PAGE + 1))).toBe(0);
-    expect(heap.bytes).toBeLessThan(4 * (100_000 + 3 * (IN_PAGE + 1)));
+    // The first page stays as short as it was, the others are whole.
+    expect(heap.bytes).toBe(2048 + 4 * 4 * (IN_PAGE + 1));
     const next = heap.allocate(10);
     expect(next).toBeGreaterThanOrEqual(large + 100_000);
     heap.set(next, 5);
@@ -81,11 +82,79 @@ describe('IntHeap', () => {
     expect(heap.allocate(IN_PAGE + 1)).toBe(2 * (IN_PAGE + 1));
   });
 
+  it('heaps that share their addresses read what each other gave out, and never give out the same', () => {
+    const one = new IntHeap();
+    const other = new IntHeap(one);
+    const blocks: { address: number; size: number; by: IntHeap }[] = [];
+    for (const size of [10, 300, 1000, IN_PAGE, 50_000, 7, 300, 20_000, 20_000]) {
+      for (const by of [one, other]) blocks.push({ address: by.allocate(size), size, by });
+    }
+    for (const [number, { address, size }] of blocks.entries()) {
+      for (let offset = 0; offset < size; offset++) one.set(address + offset, 1 + number);
+    }
+    for (const [number, { address, size, by }] of blocks.entries()) {
+      for (const offset of [0, 1, size - 1]) {
+        expect([one.get(address + offset), other.get(address + offset)]).toEqual([1 + number, 1 + number]);
+      }
+      if (size <= IN_PAGE + 1) expect((address & IN_PAGE) + size).toBeLessThanOrEqual(IN_PAGE + 1);
+      by.free(address, size);
+      expect(by.allocate(size)).toBe(address);
+    }
+    expect(one.bytes).toBe(other.bytes);
+    // What one of them was given back it gives out itself.
+    const freed = one.allocate(33);
+    one.free(freed, 33);
+    expect(other.allocate(33)).not.toBe(freed);
+    expect(one.allocate(33)).toBe(freed);
+  });
+
   it('what lies beyond is 0 and takes nothing', () => {
     const heap = new IntHeap();
     heap.set(1e6, 5);
     expect(heap.get(1e6)).toBe(0);
     expect(heap.pageOf(1e6)).toHaveLength(0);
+  });
+});
+
+describe('PackedStrings', () => {
+  it('gives back each string and all of them, whatever they hold, while others come and go', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 60 });
+    const latin = fc.string({ unit: fc.integer({ min: 0, max: 255 }).map((unit) => String.fromCharCode(unit)) });
+    const list = fc.array(fc.oneof(text, latin, fc.constant('x'.repeat(300))), { maxLength: 22 });
+    fc.assert(
+      fc.property(fc.array(fc.record({ list, pick: fc.nat(), removes: fc.boolean() }), { maxLength: 30 }), (steps) => {
+        const heap = new IntHeap();
+        const packed = new PackedStrings(heap);
+        const held: { address: number; strings: string[] }[] = [];
+        for (const { list: strings, pick, removes } of steps) {
+          if (removes && held.length > 0) packed.remove(held.splice(pick % held.length, 1)[0]?.address ?? 0);
+          else held.push({ address: packed.add(strings), strings });
+          for (const { address, strings: expected } of held) {
+            expect(packed.all(address)).toEqual(expected);
+            expect(expected.map((_, number) => packed.get(address, number))).toEqual(expected);
+          }
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('takes one byte for a unit where that is enough, and memory that was given back', () => {
+    const heap = new IntHeap();
+    const packed = new PackedStrings(heap);
+    const bytesFor = (character: string): number => {
+      const strings = Array.from({ length: 5_000 }, () => character.repeat(100));
+      const before = heap.bytes;
+      const address = packed.add(strings);
+      expect(packed.get(address, 4_999)).toBe(character.repeat(100));
+      const after = heap.bytes;
+      packed.remove(address);
+      for (let again = 0; again < 10; again++) packed.remove(packed.add(strings));
+      expect(heap.bytes).toBe(after);
+      return after - before;
+    };
+    expect(Math.abs(bytesFor('\xff') - 5_000 * 102)).toBeLessThan(4 * (IN_PAGE + 1));
+    expect(Math.abs(bytesFor('\u0100') - 5_000 * 204)).toBeLessThan(4 * (IN_PAGE + 1));
   });
 });
 

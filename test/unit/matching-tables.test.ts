@@ -176,42 +176,40 @@ describe('NodeTable', () => {
       for (const symbol of symbols) {
         const child = nodes.addChild(root, symbol);
         heap.set(child + NODE_SIZE + 1, 9);
-        for (const below of symbols) nodes.setTerm(nodes.addChild(child, below), 100);
+        for (const below of symbols) nodes.addChild(child, below);
       }
     }
     for (const root of roots) {
-      expect([nodes.parent(root), nodes.isUnused(root)]).toEqual([0, false]);
+      expect([nodes.parent(root), nodes.isLeaf(root)]).toEqual([0, false]);
       for (const symbol of symbols) {
         const child = nodes.child(root, symbol);
-        expect([nodes.parent(child), nodes.symbol(child), nodes.term(child)]).toEqual([root, symbol, 0]);
+        expect([nodes.parent(child), nodes.symbol(child)]).toEqual([root, symbol]);
         for (const below of symbols) {
           const leaf = nodes.child(child, below);
-          expect([nodes.parent(leaf), nodes.symbol(leaf), nodes.term(leaf)]).toEqual([child, below, 100]);
-          expect(nodes.isUnused(leaf)).toBe(false);
-          nodes.setTerm(leaf, 0);
-          expect(nodes.isUnused(leaf)).toBe(true);
-          expect(nodes.isUnused(child)).toBe(false);
+          expect([nodes.parent(leaf), nodes.symbol(leaf)]).toEqual([child, below]);
+          expect(nodes.isLeaf(leaf)).toBe(true);
+          expect(nodes.isLeaf(child)).toBe(false);
           nodes.remove(leaf);
           expect(nodes.child(child, below)).toBe(0);
         }
-        expect(nodes.isUnused(child)).toBe(true);
+        expect(nodes.isLeaf(child)).toBe(true);
         nodes.remove(child);
         expect(nodes.child(root, symbol)).toBe(0);
       }
-      expect(nodes.isUnused(root)).toBe(true);
+      expect(nodes.isLeaf(root)).toBe(true);
       expect(nodes.child(root, 3)).toBe(0);
     }
   });
 
   it('takes parents that are no nodes, of numbers below 0', () => {
     const heap = new IntHeap();
-    const nodes = new NodeTable(heap);
+    const nodes = new NodeTable(heap, NODE_SIZE);
     const [one, other] = [nodes.addChild(-1, 7), nodes.addChild(-2, 7)];
     expect([nodes.child(-1, 7), nodes.child(-2, 7), nodes.child(-3, 7)]).toEqual([one, other, 0]);
     expect(nodes.parent(other)).toBe(-2);
     expect(nodes.bytes).toBeGreaterThan(0);
     nodes.remove(one);
     expect([nodes.child(-1, 7), nodes.child(-2, 7)]).toEqual([0, other]);
-    expect([nodes.parent(other), nodes.symbol(other), nodes.isUnused(other)]).toEqual([-2, 7, true]);
+    expect([nodes.parent(other), nodes.symbol(other), nodes.isLeaf(other)]).toEqual([-2, 7, true]);
   });
 });
