@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { bareId, fullname, timestamp } from './forum-item.ts';
+
+/** One picture or video. A gallery is one item of type `gallery` per picture, in its order. */
+export const postMedia = z.strictObject({
+  type: z.enum(['image', 'video', 'gallery']),
+  url: z.string(),
+  /** Pixels; 0 where the forum does not say. */
+  width: z.number().int().min(0),
+  height: z.number().int().min(0),
+  /** Empty where there is none. */
+  caption: z.string(),
+});
+export type PostMedia = z.infer<typeof postMedia>;
+
+export const postPoll = z.strictObject({
+  total_votes: z.number().int().min(0),
+  is_closed: z.boolean(),
+  /** While a poll runs the forum hides the counts, which are 0 then. */
+  options: z.array(z.strictObject({ id: z.string(), text: z.string(), vote_count: z.number().int().min(0) })),
+});
+export type PostPoll = z.infer<typeof postPoll>;
+
+/** The post that a crosspost repeats. */
+export const crosspostOf = z.strictObject({
+  id: bareId,
+  subreddit: z.string(),
+  title: z.string(),
+  author: z.string(),
+  permalink: z.string(),
+});
+
+const commentFields = z.strictObject({
+  id: bareId,
+  /** t3_… of the post, or t1_… of the comment that this one answers. */
+  parent_id: fullname,
+  /** `[deleted]` when the account or the comment is gone. */
+  author: z.string(),
+  /** Markdown, unescaped; `[deleted]` or `[removed]` when it is gone. */
+  body: z.string(),
+  score: z.number().int(),
+  created_at: timestamp,
+  /** 0: it answers the post. */
+  depth: z.number().int().min(0),
+  /** Written by the author of the post. */
+  is_submitter: z.boolean(),
+  /** 1: the forum counts it as controversial. */
+  controversy: z.number().int().min(0),
+});
+
+export type Comment = z.infer<typeof commentFields> & { replies: Comment[] };
+
+/** A node of a comment tree. */
+export const comment: z.ZodType<Comment> = commentFields
+  .extend({
+    get replies() {
+      return z.array(comment);
+    },
+  })
+  .meta({ id: 'Comment' });
+
+/** A post as listings hold it; `comments` is filled by /v1/forum/post only, and empty elsewhere. */
+export const post = z
+  .strictObject({
+    id: bareId,
+    name: fullname,
+    domain: z.string(),
+    is_self: z.boolean(),
+    /** Empty where there is none. */
+    flair: z.string(),
+    spoiler: z.boolean(),
+    stickied: z.boolean(),
+    locked: z.boolean(),
+    /** By anybody but its author. */
+    removed: z.boolean(),
+    subreddit: z.string(),
+    title: z.string(),
+    author: z.string(),
+    selftext: z.string(),
+    score: z.number().int(),
+    num_comments: z.number().int().min(0),
+    upvote_ratio: z.number().min(0).max(1),
+    url: z.string(),
+    permalink: z.string(),
+    created_at: timestamp,
+    is_video: z.boolean(),
+    over_18: z.boolean(),
+    media: z.array(postMedia),
+    poll: postPoll.nullable(),
+    crosspost_of: crosspostOf.nullable(),
+    comments: z.array(comment),
+  })
+  .meta({ id: 'Post' });
+export type Post = z.infer<typeof post>;
+
+/** What a discussion is about, from the comments that were read; replies are left out. */
+export const discussionGraph = z
+  .strictObject({
+    post_id: bareId,
+    title: z.string(),
+    author: z.string(),
+    /** The original poster's own comments, in the order of the page. */
+    author_followups: z.array(comment),
+    /** The highest scores, without the original poster, the automatic moderator and what was deleted. */
+    most_upvoted: z.array(comment),
+    /** Marked as controversial or with a negative score, without the original poster. */
+    controversial: z.array(comment),
+    total_analyzed: z.number().int().min(0),
+  })
+  .meta({ id: 'DiscussionGraph' });
+export type DiscussionGraph = z.infer<typeof discussionGraph>;
+
+export const cacheTier = z.enum(['L1_TINYLFU', 'L2_BADGER', 'PARTIAL', 'MISS']);
+export type CacheTier = z.infer<typeof cacheTier>;
+
+export const postMeta = z
+  .strictObject({
+    comments_returned: z.number().int().min(0),
+    /** As the forum counts them, deleted and hidden ones included. */
+    comments_total: z.number().int().min(0),
+    /** A larger max_comments would return more. */
+    has_more: z.boolean(),
+    max_comments: z.number().int().min(0),
+    credits_used: z.number().int().min(1),
+    cache: cacheTier,
+    /** The balance covered fewer comments than were asked for. */
+    limited_by_balance: z.boolean(),
+    /** Only where a comment was asked for. */
+    focus_comment_id: bareId.optional(),
+  })
+  .meta({ id: 'PostMeta' });
+export type PostMeta = z.infer<typeof postMeta>;
+
+export const postResponse = z
+  .strictObject({ post, discussion_graph: discussionGraph, meta: postMeta })
+  .meta({ id: 'PostResponse' });
+export const graphResponse = postResponse.omit({ post: true }).meta({ id: 'GraphResponse' });
