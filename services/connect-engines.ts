@@ -22,6 +22,8 @@ export interface ProcessParts {
   lifecycle: Lifecycle;
   logger: Logger;
   fatal: (error: unknown) => void;
+  /** Whether the data directory belongs to this process and its parent; joining processes leave it alone. */
+  ownsDataDir: boolean;
   /** Aborted when the process is asked to stop. */
   signal: AbortSignal;
 }

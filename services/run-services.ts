@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import * as groups from '../schemas/consumer-groups.ts';
 import { FORUM_COMMENTS, FORUM_POSTS, FORUM_REMOVALS } from '../schemas/topics.ts';
 import { MONITOR_CANDIDATES, MONITOR_DELIVERIES, MONITOR_MATCHES } from '../schemas/topics.ts';
+import { DiskCache } from '../shared/cache/disk-cache.ts';
 import { createSecretBox } from '../shared/domain/secret-box.ts';
 import { createDnsLookup, createSystemLookup } from '../shared/http/address-lookup.ts';
 import { startLagMonitor } from '../shared/kafka/lag-monitor.ts';
@@ -8,6 +10,7 @@ import { createPublisher } from '../shared/kafka/publisher.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
 import { startOperationsServer } from '../shared/runtime/operations-server.ts';
 import { createUpstream } from '../shared/upstream/upstream-client.ts';
+import type { Upstream } from '../shared/upstream/upstream-client.ts';
 import { ensureDemoAccount } from './api/demo-account.ts';
 import { startApi } from './api/start-api.ts';
 import { startArchiver } from './archiver/start-archiver.ts';
@@ -30,6 +33,9 @@ export function chooseServices(names: readonly string[]): ServiceName[] {
   return names.length === 0 ? [...SERVICES] : SERVICES.filter((service) => names.includes(service));
 }
 
+/** Some 20,000 threads. */
+const POST_DISK_BYTES = 512 * 1024 * 1024;
+
 /** How far clocks may differ from the broker's where they are not on one machine, in milliseconds. */
 const CLOCK_TOLERANCE_MS = 500;
 
@@ -40,11 +46,12 @@ export async function runServices(
   parts: ProcessParts & { services: readonly ServiceName[] },
 ): Promise<{ api: string; metrics: string }> {
   const { config, lifecycle, services } = parts;
-  const installation = await connectEngines(parts);
-  const { metrics } = installation;
+  const connected = await connectEngines(parts);
+  const { metrics } = connected;
   // Several processes on one machine: the first takes the known port, a joining one a free port that it logs.
   const operations = lifecycle.add('metrics', await startOperationsServer(metrics, config.http.metricsPort ?? 0));
   parts.logger.info({ services, metrics: operations.url }, 'starting');
+  const installation = { ...connected, upstream: connectUpstream(connected) };
   const readiness = new Readiness(installation);
   let api = '';
   for (const service of STARTERS) {
@@ -58,10 +65,13 @@ export async function runServices(
   return { api, metrics: operations.url };
 }
 
+/** What every service is started with: the engines, and the forum, whose budget all services of a process share. */
+type Surroundings = Installation & { upstream: Upstream };
+
 type Started = { stop(): Promise<void> } & ({ ready(): boolean } | { port: number } | object);
 
 /** In the order of the flow, downstream first: what an item meets next is there before the item. */
-const STARTERS: { name: ServiceName; start: (at: Installation, readiness: Readiness) => Promise<Started> | Started }[] =
+const STARTERS: { name: ServiceName; start: (at: Surroundings, readiness: Readiness) => Promise<Started> | Started }[] =
   [
     { name: 'api', start: startTheApi },
     { name: 'biller', start: (at) => startBiller(at) },
@@ -75,7 +85,7 @@ const STARTERS: { name: ServiceName; start: (at: Installation, readiness: Readin
     { name: 'crawler', start: startTheCrawler },
   ];
 
-async function startTheApi(at: Installation, readiness: Readiness): Promise<Started> {
+async function startTheApi(at: Surroundings, readiness: Readiness): Promise<Started> {
   const { config, pool } = at;
   if (config.embedded.postgres) await ensureDemoAccount(pool, { dataDir: config.dataDir });
   const { allowPrivate } = config.webhooks;
@@ -85,25 +95,34 @@ async function startTheApi(at: Installation, readiness: Readiness): Promise<Star
     ...secrets(at),
     http: config.http,
     webhooks: { allowPrivate, lookup },
+    forum: { upstream: at.upstream, siteUrl: config.upstream.siteUrl, clock: systemClock, disk: await openDisk(at) },
     ready: () => readiness.check(),
   });
 }
 
-async function startTheCrawler(at: Installation): Promise<Started> {
-  const { config, metrics, logger, lifecycle } = at;
-  const { clients, url, tokenUrl, userAgent, siteUrl } = config.upstream;
-  const upstream = createUpstream({
-    url,
-    tokenUrl,
-    userAgent,
-    clients: clients ?? [],
-    clock: systemClock,
-    metrics,
-    logger,
-  });
-  lifecycle.onStop('upstream', () => upstream.stop());
+async function openDisk({ config, logger, lifecycle, ownsDataDir }: Installation): Promise<DiskCache | undefined> {
+  if (!ownsDataDir) return undefined;
+  const onProblem = (message: string, error?: unknown) => {
+    logger.warn({ err: error }, message);
+  };
+  const folder = join(config.dataDir, 'cache', 'posts');
+  const disk = await DiskCache.open({ folder, maxBytes: POST_DISK_BYTES, clock: systemClock, onProblem });
+  lifecycle.onStop('post cache', () => disk.close());
+  return disk;
+}
+
+async function startTheCrawler(at: Surroundings): Promise<Started> {
+  const { config } = at;
   const publisher = await publisherOf(at);
-  return startCrawler({ ...at, upstream, publisher, sources: config.crawlSources, siteUrl, clock: systemClock });
+  const { siteUrl } = config.upstream;
+  return startCrawler({ ...at, publisher, sources: config.crawlSources, siteUrl, clock: systemClock });
+}
+
+function connectUpstream({ config, metrics, logger, lifecycle }: Installation): Upstream {
+  const { clients = [], url, tokenUrl, userAgent } = config.upstream;
+  const upstream = createUpstream({ url, tokenUrl, userAgent, clients, clock: systemClock, metrics, logger });
+  lifecycle.onStop('upstream', () => upstream.stop());
+  return upstream;
 }
 
 async function publisherOf(at: Installation): ReturnType<typeof createPublisher> {

@@ -43,7 +43,9 @@ process.on('disconnect', stop);
 
 try {
   const services = chooseServices(process.argv.slice(2));
-  const endpoints = await runServices({ config, services, lifecycle, logger, fatal, signal: stopping.signal });
+  const { signal } = stopping;
+  const ownsDataDir = process.send !== undefined;
+  const endpoints = await runServices({ config, services, lifecycle, logger, fatal, ownsDataDir, signal });
   if (!stopping.signal.aborted) process.send?.({ type: 'ready', ...endpoints });
 } catch (error) {
   if (!stopping.signal.aborted) fatal(error);

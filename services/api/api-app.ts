@@ -1,6 +1,7 @@
 import express from 'express';
 import type { Express, Request, RequestHandler } from 'express';
 import helmet from 'helmet';
+import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { accountRoutes } from './account-routes.ts';
@@ -12,6 +13,8 @@ import { createHealthRouter } from './health-router.ts';
 import type { Readiness } from './health-router.ts';
 import { monitorRoutes } from './monitor-routes.ts';
 import type { MonitorService } from './monitor-service.ts';
+import { createReadingService, readingRoutes } from './reading/reading-routes.ts';
+import type { ForumReading } from './reading/reading-routes.ts';
 import { createRequestLog } from './request-log.ts';
 import { createRouter, setCreditsRemaining } from './route.ts';
 
@@ -21,6 +24,8 @@ export interface ApiAppOptions extends MonitorService {
   /** Express's own syntax; undefined: the peer is the client. */
   trustProxy: string | undefined;
   ready: () => Promise<Readiness>;
+  forum: ForumReading;
+  clickhouse: ClickHouseClient;
 }
 
 /** Everything over HTTP but the listening. */
@@ -40,12 +45,17 @@ export function createApiApp(options: ApiAppOptions): Express {
     callers.set(request, caller);
     setCreditsRemaining(response, caller.balance);
     response.set('Cache-Control', 'no-store');
-    if (request.accepts('application/json') === false) {
+    if (request.accepts(['application/json', 'text/markdown']) === false) {
       throw new ApiError('not_acceptable', 'Accept: must allow application/json.');
     }
     next();
   });
-  app.use(createRouter([...monitorRoutes(options), ...accountRoutes(options.pool)], callerOf(callers)));
+  const routes = [
+    ...readingRoutes(createReadingService(options)),
+    ...monitorRoutes(options),
+    ...accountRoutes(options.pool),
+  ];
+  app.use(createRouter(routes, callerOf(callers)));
   app.use((request) => {
     throw new ApiError('not_found', `There is no route ${request.method} ${request.path.slice(0, 200)}.`);
   });

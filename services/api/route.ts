@@ -15,7 +15,9 @@ export interface Call {
 
 export interface Answer {
   status: number;
-  body: object;
+  /** JSON; a string is sent as it is, as the type that `headers` must name. */
+  body: object | string;
+  headers?: Record<string, string>;
   /** On routes that charge: what this request cost, and the balance afterwards. */
   charged?: { credits: number; balance: number };
 }
@@ -62,7 +64,9 @@ function answerWith(route: Route, callerOf: (request: Request) => Caller): Reque
       response.set('X-Credits-Used', String(answer.charged.credits));
       setCreditsRemaining(response, answer.charged.balance);
     }
-    response.status(answer.status).json(answer.body);
+    response.status(answer.status).set(answer.headers ?? {});
+    if (typeof answer.body === 'string') response.send(answer.body);
+    else response.json(answer.body);
   };
 }
 

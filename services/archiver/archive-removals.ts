@@ -52,7 +52,7 @@ async function blankArchivedItems(clickhouse: ClickHouseClient, ids: string[]): 
   await clickhouse.command({
     query: `INSERT INTO items
             SELECT thing_id, kind, post_id, parent_id, subreddit, '[deleted]', '', '', '',
-                   permalink, nsfw, score, num_comments, source, created_utc, first_seen_at, 2
+                   permalink, nsfw, score, num_comments, source, created_utc, first_seen_at, 2, ''
               FROM items
              WHERE thing_id IN {ids: Array(String)} AND ver < 2
              LIMIT 1 BY thing_id, toYYYYMMDD(first_seen_at)`,

@@ -2,6 +2,7 @@ import type { DeliveryAttempt } from '../../schemas/delivery-attempt.ts';
 import type { ForumItem } from '../../schemas/forum-item.ts';
 import type { RecordedMatch } from '../../schemas/recorded-match.ts';
 import { blankedContent } from '../../shared/domain/blanked-content.ts';
+import { searchableWords } from '../../shared/matching/searchable-words.ts';
 
 /** Rows as ClickHouse's tables have them (schemas/clickhouse). */
 export type ArchiveRow = Record<string, unknown>;
@@ -16,7 +17,13 @@ export function itemRow(item: ForumItem, removed: boolean): ArchiveRow {
     num_comments: Math.max(0, item.num_comments ?? 0),
     url: columns.url ?? '',
     ver: removed ? 2 : 1,
+    words: removed ? '' : wordsOf(item),
   });
+}
+
+/** What search finds the item by. */
+function wordsOf({ kind, title, body }: ForumItem): string {
+  return searchableWords(kind === 'post' ? `${title}\n${body}` : body).join(' ');
 }
 
 export function matchRow(match: RecordedMatch): ArchiveRow {

@@ -20,11 +20,11 @@ const community = z.object({ name: z.string(), over18: z.boolean() });
 
 /** Asks the forum for the posts of comments that do not carry their title and NSFW flag, in batches. */
 export class PostLookup {
-  private readonly upstream: Upstream;
+  private readonly upstream: Pick<Upstream, 'get'>;
   private readonly posts: RecentPosts;
   private readonly logger: Logger;
 
-  constructor(upstream: Upstream, posts: RecentPosts, logger: Logger) {
+  constructor(upstream: Pick<Upstream, 'get'>, posts: RecentPosts, logger: Logger) {
     this.upstream = upstream;
     this.posts = posts;
     this.logger = logger;

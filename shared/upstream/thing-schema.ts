@@ -42,32 +42,34 @@ export const postData = z
     message: 'is missing',
   });
 
-/**
- * What this service needs of a comment's `data`. Thread views lack link_title and over_18, inbox views lack link_id and
- * over_18 but carry `context`, a permalink.
- */
-export const commentData = z
-  .object({
-    id: bareId,
-    author,
-    subreddit: z.string(),
-    subreddit_id: z.string().nullish(),
-    created_utc: createdUtc,
-    body: z.string(),
-    parent_id: fullname,
-    link_id: fullname.optional(),
-    link_title: z.string().nullish(),
-    over_18: z.boolean().nullish(),
-    permalink: z.string().nullish(),
-    context: z.string().nullish(),
-    score,
-  })
-  .transform((comment, check) => {
+/** What this service needs of a comment's `data`. Thread views lack link_title and over_18. */
+export const commentFields = z.object({
+  id: bareId,
+  author,
+  subreddit: z.string(),
+  subreddit_id: z.string().nullish(),
+  created_utc: createdUtc,
+  body: z.string(),
+  parent_id: fullname,
+  link_id: fullname.optional(),
+  link_title: z.string().nullish(),
+  over_18: z.boolean().nullish(),
+  permalink: z.string().nullish(),
+  context: z.string().nullish(),
+  score,
+});
+
+/** Inbox views lack link_id and over_18 but carry `context`, a permalink: the post's id is found wherever it stands. */
+export function withPostId<S extends z.ZodType<PlaceOfComment>>(fields: S) {
+  return fields.transform((comment, check) => {
     const postId = postIdOf(comment);
     if (postId !== undefined) return { ...comment, post_id: postId };
     check.addIssue({ code: 'custom', path: ['link_id'], message: 'is missing' });
     return z.NEVER;
   });
+}
+
+export const commentData = withPostId(commentFields);
 
 export type PostData = z.infer<typeof postData>;
 export type CommentData = z.infer<typeof commentData>;
@@ -78,12 +80,14 @@ export function fullnameOf(thing: Thing): string {
   return `${thing.kind}_${thing.data.id}`;
 }
 
-function postIdOf(comment: {
+interface PlaceOfComment {
   link_id?: string | undefined;
   permalink?: string | null | undefined;
   context?: string | null | undefined;
   parent_id: string;
-}): string | undefined {
+}
+
+function postIdOf(comment: PlaceOfComment): string | undefined {
   if (comment.link_id !== undefined) return comment.link_id.slice(3);
   const path = comment.permalink ?? comment.context ?? '';
   const fromPath = /\/comments\/([0-9A-Za-z]{1,13})(\/|$)/.exec(path)?.[1];

@@ -35,6 +35,10 @@ export interface Upstream {
    * @throws UpstreamError, or the signal's reason when the caller aborted.
    */
   get(path: string, params: Record<string, string>, call: UpstreamCall): Promise<unknown>;
+  /**
+   * POST of a form, for the few questions that are too long for a URL; otherwise like `get`. It changes nothing on the forum.
+   */
+  post(path: string, form: Record<string, string>, call: UpstreamCall): Promise<unknown>;
   /** Calls a second that this lane can keep up with all clients together; Infinity while nothing is known. */
   perSecond(lane: Lane): number;
   /** Ends all connections; calls under way fail. */
@@ -59,6 +63,18 @@ interface Client {
   budget: RateBudget;
 }
 
+/** What is asked: a GET, or with a body the POST of a form. */
+interface Question {
+  url: URL;
+  body?: string;
+}
+
+/** What every call needs. */
+interface Session extends Omit<UpstreamOptions, 'clients'> {
+  clients: readonly Client[];
+  dispatcher: Dispatcher;
+}
+
 /** The forum's API over several OAuth clients, each with its own token and its own budget. */
 export function createUpstream(options: UpstreamOptions): Upstream {
   const dispatcher = new Agent({ connections: CONNECTIONS_PER_HOST, connect: { timeout: DEFAULT_DEADLINE_MS } });
@@ -70,33 +86,31 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     get: (path, params, call) => {
       const url = new URL(options.url + path);
       for (const [name, value] of Object.entries({ ...params, raw_json: '1' })) url.searchParams.set(name, value);
-      return getWithRetries(options, clients, dispatcher, url, call);
+      return callWithRetries({ ...options, clients, dispatcher }, { url }, call);
+    },
+    post: (path, form, call) => {
+      const body = new URLSearchParams({ ...form, raw_json: '1' }).toString();
+      return callWithRetries({ ...options, clients, dispatcher }, { url: new URL(options.url + path), body }, call);
     },
     perSecond: (lane) => clients.reduce((sum, client) => sum + client.budget.perSecond(lane, options.clock()), 0),
     stop: () => dispatcher.destroy(),
   };
 }
 
-async function getWithRetries(
-  options: UpstreamOptions,
-  clients: readonly Client[],
-  dispatcher: Dispatcher,
-  url: URL,
-  call: UpstreamCall,
-): Promise<unknown> {
+async function callWithRetries(session: Session, question: Question, call: UpstreamCall): Promise<unknown> {
   const deadline = AbortSignal.timeout(call.deadlineMs ?? DEFAULT_DEADLINE_MS);
   const signal = call.signal ? AbortSignal.any([deadline, call.signal]) : deadline;
   for (const wait of [...(call.retryDelaysMs ?? []), undefined]) {
-    const startedAt = options.clock();
+    const startedAt = session.clock();
     try {
-      const answer = await getOnce(options, clients, dispatcher, url, call, signal);
-      record(options, call, startedAt, 'ok');
+      const answer = await callOnce(session, question, call.lane ?? 'reading', signal);
+      record(session, call, startedAt, 'ok');
       return answer;
     } catch (error) {
       if (call.signal?.aborted) throw call.signal.reason;
       const failure = toUpstreamError(error, deadline);
-      record(options, call, startedAt, failure.failure);
-      options.logger.debug({ err: failure, endpoint: call.endpoint, status: failure.status }, 'a call failed');
+      record(session, call, startedAt, failure.failure);
+      session.logger.debug({ err: failure, endpoint: call.endpoint, status: failure.status }, 'a call failed');
       if (wait === undefined || !failure.retryable || (failure.retryAfterMs ?? 0) > wait) throw failure;
       await delay(wait, signal);
       if (signal.aborted) throw failure;
@@ -105,26 +119,19 @@ async function getWithRetries(
   throw new Error('a call ended without an outcome');
 }
 
-function record(options: UpstreamOptions, call: UpstreamCall, startedAt: number, outcome: string): void {
-  options.metrics.upstreamRequests.inc({ endpoint: call.endpoint, outcome });
-  options.metrics.upstreamSeconds.observe({ endpoint: call.endpoint }, (options.clock() - startedAt) / 1000);
+function record(session: Session, call: UpstreamCall, startedAt: number, outcome: string): void {
+  session.metrics.upstreamRequests.inc({ endpoint: call.endpoint, outcome });
+  session.metrics.upstreamSeconds.observe({ endpoint: call.endpoint }, (session.clock() - startedAt) / 1000);
 }
 
-async function getOnce(
-  options: UpstreamOptions,
-  clients: readonly Client[],
-  dispatcher: Dispatcher,
-  url: URL,
-  call: UpstreamCall,
-  signal: AbortSignal,
-): Promise<unknown> {
-  const client = takeClient(clients, call.lane ?? 'reading', options.clock());
+async function callOnce(session: Session, question: Question, lane: Lane, signal: AbortSignal): Promise<unknown> {
+  const client = takeClient(session.clients, lane, session.clock());
   try {
-    return await getAs(client, options, dispatcher, url, signal);
+    return await callAs(client, session, question, signal);
   } catch (error) {
     const isStaleToken = error instanceof UpstreamError && error.status === 401;
-    if (!isStaleToken || !client.budget.take(call.lane ?? 'reading', options.clock())) throw error;
-    return getAs(client, options, dispatcher, url, signal);
+    if (!isStaleToken || !client.budget.take(lane, session.clock())) throw error;
+    return callAs(client, session, question, signal);
   }
 }
 
@@ -141,35 +148,37 @@ function takeClient(clients: readonly Client[], lane: Lane, now: number): Client
 }
 
 /** One request with a call already taken from the client's budget; the budget learns from whatever came back. */
-async function getAs(
-  client: Client,
-  options: UpstreamOptions,
-  dispatcher: Dispatcher,
-  url: URL,
-  signal: AbortSignal,
-): Promise<unknown> {
+async function callAs(client: Client, session: Session, question: Question, signal: AbortSignal): Promise<unknown> {
   let headers: { remaining?: string; used?: string; reset?: string } = {};
   let token = '';
   try {
     token = await client.token.get();
-    const response = await request(url, {
-      dispatcher,
-      headers: { authorization: `Bearer ${token}`, accept: 'application/json', 'user-agent': options.userAgent },
-      signal,
-    });
+    const response = await send(session, question, token, signal);
     headers = rateHeaders(response);
-    return await readJson(response, MAX_BODY_BYTES, options.clock());
+    return await readJson(response, MAX_BODY_BYTES, session.clock());
   } catch (error) {
     if (error instanceof UpstreamError && error.status === 401) client.token.reject(token);
     if (error instanceof UpstreamError && error.status === 429) {
-      client.budget.block(options.clock() + (error.retryAfterMs ?? 0));
+      client.budget.block(session.clock() + (error.retryAfterMs ?? 0));
     }
     throw error;
   } finally {
-    client.budget.settle(headers, options.clock());
-    const remaining = client.budget.remaining(options.clock());
-    if (Number.isFinite(remaining)) options.metrics.upstreamBudget.set({ client: client.number }, remaining);
+    client.budget.settle(headers, session.clock());
+    const remaining = client.budget.remaining(session.clock());
+    if (Number.isFinite(remaining)) session.metrics.upstreamBudget.set({ client: client.number }, remaining);
   }
+}
+
+function send(
+  { dispatcher, userAgent }: Session,
+  { url, body }: Question,
+  token: string,
+  signal: AbortSignal,
+): Promise<Dispatcher.ResponseData> {
+  const headers = { authorization: `Bearer ${token}`, accept: 'application/json', 'user-agent': userAgent };
+  if (body === undefined) return request(url, { dispatcher, headers, signal });
+  const type = { 'content-type': 'application/x-www-form-urlencoded' };
+  return request(url, { dispatcher, method: 'POST', headers: { ...headers, ...type }, body, signal });
 }
 
 function rateHeaders(response: Dispatcher.ResponseData): { remaining?: string; used?: string; reset?: string } {

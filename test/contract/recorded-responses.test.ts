@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { forumItem } from '../../schemas/forum-item.ts';
 import { parseListing, parseThing } from '../../shared/upstream/parse-things.ts';
 import { thingToForumItem } from '../../shared/upstream/thing-to-forum-item.ts';
+import { readRecordedResponses, RECORDED } from '../support/recorded-responses.ts';
 
-const RECORDED = process.env.RECORDED_RESPONSES ?? '../shared/data/upstream-responses.jsonl.xz';
 const ORIGIN = { source: 'replay', replay: true, firstSeenAt: 0, siteUrl: 'https://forum.example' };
 
 interface Counts {
@@ -45,15 +44,7 @@ function inspectThing(value: object, where: string, counts: Counts): void {
 describe.skipIf(!existsSync(RECORDED))(`recorded responses (${RECORDED}, skipped where it does not exist)`, () => {
   it('every listing, post and comment has a shape that is known, and becomes a valid item', async () => {
     const counts: Counts = { listings: 0, posts: 0, comments: 0, faults: [] };
-    const child = spawn('xz', ['-dc', RECORDED], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const chunks: Buffer[] = [];
-    for await (const chunk of child.stdout as AsyncIterable<Buffer>) chunks.push(chunk);
-    // Not readline: it takes U+2028 inside a text for the end of a line.
-    for (const line of Buffer.concat(chunks).toString('utf8').split('\n')) {
-      if (line === '') continue;
-      const { body, uri } = JSON.parse(line) as { body: unknown; uri: string };
-      inspect(body, new URL(uri).pathname, counts);
-    }
+    for (const { body, uri } of await readRecordedResponses()) inspect(body, new URL(uri).pathname, counts);
     expect(counts.faults).toEqual([]);
     expect(counts.posts).toBeGreaterThan(1000);
     expect(counts.comments).toBeGreaterThan(1000);

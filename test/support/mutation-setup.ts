@@ -13,6 +13,9 @@ const PASSES = 'passes.json';
 /** A mutant may make the code slower. Beyond this it is in an endless loop: found in a tenth of a second, where only waiting would do. */
 const mostPasses = (unchanged: number): number => 5 * unchanged + 10_000_000;
 
+/** The same for what runs before any test: the modules themselves, and test files while they are loaded. */
+const MOST_PASSES_OF_LOADING = 100_000_000;
+
 /** Stryker's state in the worker; the passes are ours, counted by the instrumented code (stryker-vitest.config.ts). */
 interface Stryker {
   activeMutant?: string;
@@ -25,6 +28,8 @@ if (stryker) {
   const passes = (existsSync(PASSES) ? JSON.parse(readFileSync(PASSES, 'utf8')) : {}) as Record<string, number>;
   const isFirstRun = (): boolean => stryker.activeMutant === undefined;
 
+  stryker.passes = 0;
+  stryker.mostPasses = isFirstRun() ? Infinity : MOST_PASSES_OF_LOADING;
   beforeEach(({ task }) => {
     stryker.passes = 0;
     stryker.mostPasses = isFirstRun() ? Infinity : mostPasses(passes[`${task.file.name} ${task.name}`] ?? 0);
@@ -33,6 +38,9 @@ if (stryker) {
     if (isFirstRun()) passes[`${task.file.name} ${task.name}`] = stryker.passes;
   });
   afterAll(() => {
+    // The next test file is loaded from here on.
+    stryker.passes = 0;
+    stryker.mostPasses = isFirstRun() ? Infinity : MOST_PASSES_OF_LOADING;
     if (isFirstRun()) writeFileSync(PASSES, JSON.stringify(passes));
   });
 }

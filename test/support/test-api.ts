@@ -2,6 +2,8 @@ import { createSecretBox } from '../../shared/domain/secret-box.ts';
 import type { SecretBox } from '../../shared/domain/secret-box.ts';
 import { randomText } from '../../shared/domain/identifiers.ts';
 import type { Pack } from '../../shared/domain/plans.ts';
+import { createClickhouse } from '../../shared/clickhouse/clickhouse-client.ts';
+import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
@@ -9,6 +11,9 @@ import { createMetrics } from '../../shared/runtime/metrics.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { openAccount } from '../../shared/stores/open-account.ts';
 import { startApi } from '../../services/api/start-api.ts';
+import type { ForumReading } from '../../services/api/reading/reading-routes.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import { createUpstream } from '../../shared/upstream/upstream-client.ts';
 import { silentLogger } from './silent-logger.ts';
 
 /** Body of any answer; a test names the members it expects. */
@@ -52,6 +57,10 @@ export interface TestApiOptions {
   allowPrivate?: boolean;
   lookup?: (hostname: string) => Promise<string[]>;
   ready?: () => Promise<{ ready: boolean; parts: Record<string, boolean> }>;
+  /** Default: a forum that cannot be reached. */
+  forum?: ForumReading;
+  /** Default: an archive that cannot be reached. */
+  clickhouse?: ClickHouseClient;
 }
 
 /** The API on a free port over a test's database. */
@@ -69,6 +78,8 @@ export async function startTestApi(pool: Pool, options: TestApiOptions = {}): Pr
       lookup: options.lookup ?? (() => Promise.resolve(['93.184.216.34'])),
     },
     ready: options.ready ?? (() => Promise.resolve({ ready: true, parts: {} })),
+    forum: options.forum ?? unreachableForum(metrics),
+    clickhouse: options.clickhouse ?? createClickhouse('http://127.0.0.1:9', 'test'),
   });
   const url = `http://127.0.0.1:${running.port}`;
   const call = caller(url);
@@ -85,6 +96,20 @@ export async function startTestApi(pool: Pool, options: TestApiOptions = {}): Pr
     },
     stop: () => running.stop(),
   };
+}
+
+function unreachableForum(metrics: Metrics): ForumReading {
+  const url = 'http://127.0.0.1:9';
+  const upstream = createUpstream({
+    url,
+    tokenUrl: url,
+    userAgent: 'test:api:1 (by /u/test)',
+    clients: [{ id: 'id', secret: 'secret' }],
+    clock: systemClock,
+    metrics,
+    logger: silentLogger(),
+  });
+  return { upstream, siteUrl: 'https://www.example.com', clock: systemClock, disk: undefined };
 }
 
 function caller(url: string): TestApi['call'] {

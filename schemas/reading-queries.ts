@@ -1,0 +1,156 @@
+import { z } from 'zod';
+
+// A query is text, and these schemas turn it into numbers, booleans and lists. `meta` and `describe` say for the API's
+// description what a parameter means where its schema does not show it; they check nothing.
+
+/** Longer than any cursor, id or URL that means something. */
+const LONGEST_PARAMETER = 8_192;
+
+const text = z.string().max(LONGEST_PARAMETER, 'is too long');
+const required = text.min(1, 'must not be empty');
+
+const integer = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,4}$/, `must be an integer from ${least} to ${most}`)
+    .transform(Number)
+    .pipe(z.number().min(least, `must be from ${least} to ${most}`).max(most, `must be from ${least} to ${most}`))
+    .meta({ type: 'integer', minimum: least, maximum: most });
+
+const limit = integer(1, 100).default(25).describe('Items a page.');
+const flag = z
+  .enum(['true', 'false', '1', '0'])
+  .transform((value) => value === 'true' || value === '1')
+  .meta({ type: 'boolean' });
+const nsfw = flag
+  .default(false)
+  .describe('Whether NSFW items are included. Without them, `filtered_nsfw` counts those left out.');
+const after = z
+  .string()
+  .regex(/^t[1-6]_[0-9A-Za-z]{1,13}$/, 'must be the "after" of a page')
+  .optional()
+  .describe('The `after` of the page before this one.');
+const WINDOWS = ['hour', 'day', 'week', 'month', 'year', 'all'] as const;
+const window = z.enum(WINDOWS);
+/** Only these two sorts look at a window of time. */
+const windowOfSort = (byDefault: (typeof WINDOWS)[number]) =>
+  window.optional().describe(`Window of time for \`sort=top\` and \`controversial\`; \`${byDefault}\` when absent.`);
+const searchWindow = window.optional().describe('How old results may be; `all` when absent.');
+
+const sub = z
+  .string()
+  .trim()
+  .transform((name) => name.replace(/^\/?r\//i, '').replace(/\/$/, ''))
+  .pipe(z.string().regex(/^(?:[A-Za-z0-9]\w{1,20}|u_[\w-]{3,20})$/, 'must be the name of a community'))
+  .meta({
+    pattern: '^(?:/?r/)?(?:[A-Za-z0-9]\\w{1,20}|u_[\\w-]{3,20})$',
+    description: 'A community, with or without `r/`.',
+  });
+const name = z
+  .string()
+  .trim()
+  .regex(/^[\w-]{3,20}$/, 'must have 3 to 20 letters, digits, underscores or dashes')
+  .describe('A user, without `u/`.');
+const page = { limit, after, nsfw };
+
+const url = required
+  .optional()
+  .describe(
+    'URL of a post on any host of the forum, a short or share link, a fullname (`t3_…`) or an id. `url` or `id` is required.',
+  );
+const id = required.optional().describe('Means the same as `url`. Both may be given when they name the same post.');
+
+export const postQuery = z
+  .strictObject({
+    url,
+    id,
+    comment: z
+      .string()
+      .regex(/^(?:t1_)?[0-9a-z]{1,13}$/i, 'must be the id of a comment')
+      .transform((id) => id.replace(/^t1_/i, '').toLowerCase())
+      .meta({ type: 'string', pattern: '^(?:t1_)?[0-9A-Za-z]{1,13}$' })
+      .optional()
+      .describe(
+        'Id of a comment to focus: its ancestors and its direct replies are returned. A permalink in `url` does the same.',
+      ),
+    context: integer(0, 8).default(3).describe('How many levels above the focused comment are returned.'),
+    max_comments: integer(0, 2000).default(200).describe('How many comments are returned at most; 0: the post alone.'),
+    format: z
+      .enum(['json', 'md', 'graph'])
+      .default('json')
+      .describe('`json`: post, discussion graph and meta; `graph`: without the post; `md`: one Markdown document.'),
+  })
+  .refine(({ url, id }) => url !== undefined || id !== undefined, { path: ['url'], message: 'url or id is required' });
+
+export const duplicatesQuery = z
+  .strictObject({ url, id, ...page })
+  .refine(({ url, id }) => url !== undefined || id !== undefined, { path: ['url'], message: 'url or id is required' });
+
+const MOST_THINGS = 100;
+
+export const thingsQuery = z.strictObject({
+  ids: z
+    .string()
+    .max(300_000, 'is too long')
+    .transform((ids) => ids.split(',').map((one) => one.trim()))
+    .pipe(
+      z
+        .array(z.string().min(1, 'must not be empty'))
+        .max(MOST_THINGS, `must name at most ${MOST_THINGS} posts and comments`),
+    )
+    .meta({ minItems: 1, description: 'Fullnames (`t1_…`, `t3_…`), ids of posts, or URLs, separated by commas.' }),
+});
+
+export const subredditQuery = z.strictObject({
+  sub,
+  sort: z.enum(['hot', 'new', 'top', 'rising', 'controversial']).default('hot').describe('Order of the posts.'),
+  t: windowOfSort('day'),
+  ...page,
+});
+export const subredditAboutQuery = z.strictObject({ sub });
+export const subredditCommentsQuery = z.strictObject({ sub, ...page });
+export const subredditsQuery = z.strictObject({
+  sort: z.enum(['popular', 'new']).default('popular').describe('Order of the communities.'),
+  ...page,
+});
+export const userQuery = z.strictObject({ name });
+export const userItemsQuery = z.strictObject({
+  name,
+  sort: z.enum(['new', 'hot', 'top', 'controversial']).default('new').describe('Order of the items.'),
+  t: windowOfSort('all'),
+  ...page,
+});
+
+/** Counted in characters (code points). */
+const searchText = (most: number) =>
+  z
+    .string()
+    .trim()
+    .refine((q) => q !== '' && Array.from(q).length <= most, `must have 1 to ${most} characters`)
+    .refine((q) => q.isWellFormed() && !q.includes('\0'), 'holds a NUL or half of a surrogate pair')
+    .meta({ minLength: 1, maxLength: most });
+
+export const searchQuery = z.strictObject({
+  q: searchText(256).describe(
+    'What to search for. For posts in the forum\'s own syntax: `"a phrase"`, `author:name`, `self:yes` …',
+  ),
+  type: z.enum(['post', 'subreddit', 'user']).default('post').describe('What to search.'),
+  sub: sub.optional().describe('Only posts of this community, with or without `r/`.'),
+  sort: z
+    .enum(['relevance', 'new', 'top', 'comments'])
+    .default('relevance')
+    .describe('Order of posts; other types have one order.'),
+  t: searchWindow,
+  ...page,
+});
+export const commentSearchQuery = z.strictObject({
+  q: searchText(500).describe('Words and `"quoted phrases"`, all of which must occur.'),
+  sub: sub.optional().describe('Only comments in this community, with or without `r/`.'),
+  sort: z
+    .enum(['relevance', 'new', 'top'])
+    .default('relevance')
+    .describe('Order of the comments; `top` puts the 100 most relevant ones in the order of their scores.'),
+  t: searchWindow,
+  after,
+  nsfw,
+});

@@ -1,0 +1,63 @@
+import type { Comment, DiscussionGraph, Post } from '../../../../schemas/forum-post.ts';
+import { inPageOrder } from './comment-tree.ts';
+
+/** How many of the highest scores are given. */
+const MOST_UPVOTED = 10;
+/** How many controversial comments are given. */
+const CONTROVERSIAL = 25;
+
+const AUTOMATIC_MODERATOR = 'automoderator';
+const DELETED_AUTHOR = '[deleted]';
+const GONE_BODIES = new Set(['[deleted]', '[removed]', '[ removed by reddit ]']);
+
+/**
+ * What a discussion is about, from the comments that were read (`comments` is their tree). Ties keep the order of the page.
+ *
+ * - author_followups: all of the original poster's own comments, in the order of the page;
+ * - most_upvoted: the 10 highest scores, without the original poster, the automatic moderator and what was deleted or removed;
+ * - controversial: at most 25 with the forum's flag or a negative score, without the original poster; the most negative first, flagged
+ *   ones before others of the same score.
+ */
+export function buildDiscussionGraph(
+  post: Pick<Post, 'id' | 'title' | 'author'>,
+  comments: readonly Comment[],
+): DiscussionGraph {
+  const all = inPageOrder(comments);
+  const others = all.filter((comment) => !isByPoster(comment, post.author));
+  const upvoted = others.filter((comment) => !isAutomatic(comment) && !isGone(comment));
+  const disputed = others.filter(({ controversy, score }) => controversy > 0 || score < 0);
+  return {
+    post_id: post.id,
+    title: post.title,
+    author: post.author,
+    author_followups: all.filter((comment) => isByPoster(comment, post.author)).map(withoutReplies),
+    most_upvoted: upvoted
+      .sort((a, b) => b.score - a.score)
+      .slice(0, MOST_UPVOTED)
+      .map(withoutReplies),
+    controversial: disputed
+      .sort((a, b) => a.score - b.score || b.controversy - a.controversy)
+      .slice(0, CONTROVERSIAL)
+      .map(withoutReplies),
+    total_analyzed: all.length,
+  };
+}
+
+/** Names of accounts ignore case. Of a deleted account nobody knows what it wrote, unless the forum says so. */
+function isByPoster(comment: Comment, poster: string): boolean {
+  if (comment.is_submitter) return true;
+  return poster !== DELETED_AUTHOR && comment.author.toLowerCase() === poster.toLowerCase();
+}
+
+function isAutomatic({ author }: Comment): boolean {
+  return author.toLowerCase() === AUTOMATIC_MODERATOR;
+}
+
+/** The text is gone. That of a deleted account may still stand. */
+function isGone({ body }: Comment): boolean {
+  return GONE_BODIES.has(body.trim().toLowerCase());
+}
+
+function withoutReplies(comment: Comment): Comment {
+  return { ...comment, replies: [] };
+}

@@ -1,0 +1,55 @@
+import type { MoreStub } from '../../../../shared/upstream/parse-comment-tree.ts';
+import { buildCommentTree, inPageOrder } from './comment-tree.ts';
+import type { HeldComments } from './comment-tree.ts';
+
+/** More make the forum refuse the call. */
+const CHILDREN_PER_CALL = 100;
+export const CALLS_AT_ONCE = 4;
+
+/** One call: for comments by their ids, or (where there are none) for what is below the parent. */
+export type PlannedCall = MoreStub;
+
+/**
+ * The next calls, at most four: stubs of the upper levels first, within a level those below higher scores, then in the order found.
+ * Ids of several stubs share a call. A call more is planned only while those before it may bring less than `need` comments, counted as
+ * one for each id; what the last call has room for goes with it.
+ */
+export function planExpansion(held: HeldComments, need: number): PlannedCall[] {
+  const calls: { parentId: string; childIds: string[] }[] = [];
+  const planned = new Set<string>();
+  let expected = 0;
+  let batch: string[] | undefined;
+  const mayOpen = (): boolean => calls.length < CALLS_AT_ONCE && expected < need;
+  for (const { parentId, childIds } of inOrderOfUse(held)) {
+    if (childIds.length === 0) {
+      if (!mayOpen()) continue;
+      calls.push({ parentId, childIds: [] });
+      expected++;
+    }
+    for (const id of childIds) {
+      if (planned.has(id)) continue;
+      if (batch === undefined || batch.length === CHILDREN_PER_CALL) {
+        if (!mayOpen()) return calls;
+        batch = [];
+        calls.push({ parentId, childIds: batch });
+      }
+      planned.add(id);
+      batch.push(id);
+      expected++;
+    }
+  }
+  return calls;
+}
+
+function inOrderOfUse(held: HeldComments): MoreStub[] {
+  const ranks = new Map<string, { level: number; score: number }>();
+  for (const { id, depth, score } of inPageOrder(buildCommentTree(held, Infinity).comments)) {
+    ranks.set(`t1_${id}`, { level: depth + 1, score });
+  }
+  const rankOf = ({ parentId }: MoreStub) =>
+    ranks.get(parentId) ?? { level: parentId.startsWith('t3_') ? 0 : Number.MAX_SAFE_INTEGER, score: 0 };
+  return held.stubs
+    .map((stub) => ({ stub, rank: rankOf(stub) }))
+    .sort((a, b) => a.rank.level - b.rank.level || b.rank.score - a.rank.score)
+    .map(({ stub }) => stub);
+}

@@ -1,0 +1,207 @@
+import { z } from 'zod';
+import type { Post } from '../../../schemas/forum-post.ts';
+import type { CommentItem, ForumUser, Subreddit } from '../../../schemas/forum-resources.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { parseAnswer, parsePage } from '../../../shared/upstream/parse-page.ts';
+import { readPost } from '../../../shared/upstream/post-schema.ts';
+import type { ReadPost } from '../../../shared/upstream/post-schema.ts';
+import { readComment, toCommentItem } from '../../../shared/upstream/to-comment-item.ts';
+import { readUser, toForumUser } from '../../../shared/upstream/to-forum-user.ts';
+import { toPost } from '../../../shared/upstream/to-post.ts';
+import type { ReadingContext } from '../../../shared/upstream/to-post.ts';
+import { readRules, readSubreddit, toRules, toSubreddit } from '../../../shared/upstream/to-subreddit.ts';
+import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
+import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
+import type { ThreadCallOptions } from './comments/thread-calls.ts';
+
+/** An item of a page, and whether those who do not ask for NSFW may see it. */
+export interface Entry<T> {
+  item: T;
+  nsfw: boolean;
+}
+
+/** A page as the forum has it, nothing filtered. */
+export interface Page<T> {
+  entries: Entry<T>[];
+  /** Cursor of the next page; null at the end. */
+  after: string | null;
+}
+
+/** What was found of a list of fullnames, by fullname. */
+export interface FoundThings {
+  posts: Map<string, Post>;
+  comments: Map<string, CommentItem>;
+}
+
+type Params = Record<string, string>;
+
+/** Two quick tries more, inside the call's own deadline. */
+const RETRY_DELAYS_MS = [200, 800];
+const IDS_PER_CALL = 100;
+
+const nsfwProfile = z.object({ subreddit: z.object({ over_18: z.boolean().nullish() }).nullish() });
+
+export interface ForumSourceOptions {
+  upstream: Upstream;
+  /** The public site, without a slash at the end. */
+  siteUrl: string;
+  clock: Clock;
+}
+
+const THREAD_DEADLINE_MS = 10_000;
+
+/** The forum as the reading routes need it: each function is one or two calls, mapped to the API's resources. */
+export class ForumSource {
+  private readonly options: ForumSourceOptions;
+
+  constructor(options: ForumSourceOptions) {
+    this.options = options;
+  }
+
+  /** Posts of any listing or search. @param endpoint label of the metrics @throws UpstreamError */
+  async posts(path: string, params: Params, endpoint: string): Promise<Page<Post>> {
+    return this.toPosts(await this.get(path, params, endpoint));
+  }
+
+  /** Other discussions of what a post links to, and its crossposts. @throws UpstreamError */
+  async duplicates(postId: string, params: Params): Promise<Page<Post>> {
+    const answer = await this.get(`/duplicates/${postId}`, params, '/duplicates/ID');
+    const [, listing] = parseAnswer(z.tuple([z.unknown(), z.unknown()]), answer);
+    return this.toPosts(listing);
+  }
+
+  /** Comments of a listing, which know their posts. Where the forum does not say, they count as NSFW. @throws UpstreamError */
+  async comments(path: string, params: Params, endpoint: string): Promise<Page<CommentItem>> {
+    const page = parsePage(await this.get(path, params, endpoint), { t1: readComment });
+    return {
+      entries: page.children.map(({ data }) => ({
+        item: toCommentItem(data, this.context()),
+        nsfw: data.over_18 ?? true,
+      })),
+      after: page.after,
+    };
+  }
+
+  /** @throws UpstreamError */
+  async subreddits(path: string, params: Params, endpoint: string): Promise<Page<Subreddit>> {
+    const page = parsePage(await this.get(path, params, endpoint), { t5: readSubreddit });
+    return {
+      entries: page.children.map(({ data }) => ({
+        item: toSubreddit(data, this.context()),
+        nsfw: data.over18 ?? false,
+      })),
+      after: page.after,
+    };
+  }
+
+  /** @throws UpstreamError */
+  async users(path: string, params: Params, endpoint: string): Promise<Page<ForumUser>> {
+    const page = parsePage(await this.get(path, params, endpoint), { t2: readUser.extend(nsfwProfile.shape) });
+    return {
+      entries: page.children.map(({ data }) => ({
+        item: toForumUser(data),
+        nsfw: data.subreddit?.over_18 ?? false,
+      })),
+      after: page.after,
+    };
+  }
+
+  /** A community with its rules. @throws UpstreamError */
+  async subreddit(name: string): Promise<Subreddit> {
+    const [about, rules] = await Promise.all([
+      this.get(`/r/${name}/about`, {}, '/r/NAME/about'),
+      this.get(`/r/${name}/about/rules`, {}, '/r/NAME/about/rules'),
+    ]);
+    const { data } = parseAnswer(z.object({ kind: z.literal('t5'), data: readSubreddit }), about);
+    return toSubreddit(data, this.context(), toRules(parseAnswer(readRules, rules)));
+  }
+
+  /** @throws UpstreamError */
+  async user(name: string): Promise<ForumUser> {
+    const answer = await this.get(`/user/${name}/about`, {}, '/user/NAME/about');
+    return toForumUser(parseAnswer(z.object({ kind: z.literal('t2'), data: readUser }), answer).data);
+  }
+
+  /** For one request about a thread, whose calls share one deadline. */
+  threadCalls(): ThreadCallOptions {
+    const { upstream, clock } = this.options;
+    const call = { lane: 'reading', retryDelaysMs: RETRY_DELAYS_MS } as const;
+    return { upstream, clock, deadlineAt: clock() + THREAD_DEADLINE_MS, call };
+  }
+
+  /** A post that came with its thread. */
+  post(data: ReadPost): Post {
+    return toPost(data, this.context());
+  }
+
+  /** What the forum has of these fullnames, at most 100. Comments get the titles of their posts. @throws UpstreamError */
+  async things(names: readonly string[]): Promise<FoundThings> {
+    const found = await this.info(names);
+    const unknown = new Set(
+      found.untitled.map(({ data }) => `t3_${data.post_id}`).filter((name) => !found.posts.has(name)),
+    );
+    const titles = new Map([...found.posts.values()].map((post) => [post.id, post.title]));
+    if (unknown.size > 0) {
+      const posts = await this.info([...unknown]);
+      for (const { id, title } of posts.posts.values()) titles.set(id, title);
+    }
+    const comments = new Map(
+      found.untitled.map(({ data }) => [
+        `t1_${data.id}`,
+        toCommentItem(data, this.context(), titles.get(data.post_id)),
+      ]),
+    );
+    return { posts: found.posts, comments };
+  }
+
+  /** Comments by their fullnames, at most 100, without the titles of their posts. @throws UpstreamError */
+  async commentsById(names: readonly string[]): Promise<Map<string, CommentItem>> {
+    const { untitled } = await this.info(names);
+    return new Map(untitled.map(({ data }) => [`t1_${data.id}`, toCommentItem(data, this.context())]));
+  }
+
+  /**
+   * Where a link of the forum leads that only the forum knows.
+   *
+   * @returns the URL it redirects to; undefined: it does not redirect
+   * @throws UpstreamError
+   */
+  async redirectOf(path: string): Promise<string | undefined> {
+    try {
+      await this.get(path, {}, '/r/NAME/s/CODE');
+      return undefined;
+    } catch (error) {
+      if (error instanceof UpstreamError && error.failure === 'moved' && error.location !== undefined) {
+        return new URL(error.location, this.options.siteUrl).href;
+      }
+      throw error;
+    }
+  }
+
+  private toPosts(listing: unknown): Page<Post> {
+    const page = parsePage(listing, { t3: readPost });
+    return {
+      entries: page.children.map(({ data }) => ({ item: toPost(data, this.context()), nsfw: data.over_18 })),
+      after: page.after,
+    };
+  }
+
+  private async info(names: readonly string[]) {
+    const posts = new Map<string, Post>();
+    if (names.length === 0) return { posts, untitled: [] };
+    const answer = await this.get('/api/info', { id: names.slice(0, IDS_PER_CALL).join(',') }, '/api/info');
+    const page = parsePage(answer, { t1: readComment, t3: readPost });
+    for (const child of page.children) {
+      if (child.kind === 't3') posts.set(`t3_${child.data.id}`, toPost(child.data, this.context()));
+    }
+    return { posts, untitled: page.children.filter((child) => child.kind === 't1') };
+  }
+
+  private get(path: string, params: Params, endpoint: string): Promise<unknown> {
+    return this.options.upstream.get(path, params, { endpoint, lane: 'reading', retryDelaysMs: RETRY_DELAYS_MS });
+  }
+
+  private context(): ReadingContext {
+    return { siteUrl: this.options.siteUrl, now: this.options.clock() };
+  }
+}

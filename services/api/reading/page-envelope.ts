@@ -1,0 +1,33 @@
+import type { Entry, Page } from './forum-source.ts';
+
+/** What all listings share. */
+export interface PageEnvelope<T> {
+  query: string | null;
+  sort: string;
+  count: number;
+  items: T[];
+  after: string | null;
+  filtered_nsfw: number;
+  degraded: boolean;
+}
+
+export interface PageRequest {
+  query: string | null;
+  sort: string;
+  /** Whether NSFW items are wanted. */
+  nsfw: boolean;
+}
+
+/** Leaves out what is NSFW, and counts it. The cursor stays the forum's own: filtering comes after its page. */
+export function pageEnvelope<T>(page: Page<T>, request: PageRequest, degraded: boolean): PageEnvelope<T> {
+  const entries = request.nsfw ? page.entries : page.entries.filter(({ nsfw }) => !nsfw);
+  return {
+    query: request.query,
+    sort: request.sort,
+    count: entries.length,
+    items: entries.map(({ item }: Entry<T>) => item),
+    after: page.after,
+    filtered_nsfw: page.entries.length - entries.length,
+    degraded,
+  };
+}

@@ -1,0 +1,105 @@
+import type { CacheTier, Post } from '../../../schemas/forum-post.ts';
+import { CachedReads } from '../../../shared/cache/cached-reads.ts';
+import type { DiskCache } from '../../../shared/cache/disk-cache.ts';
+import { SharedFetches } from '../../../shared/cache/shared-fetches.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { HeldComments } from './comments/comment-tree.ts';
+import { expandComments, readAroundComment, readThread } from './comments/expand-comments.ts';
+import type { ReadThread } from './comments/expand-comments.ts';
+import type { ForumSource } from './forum-source.ts';
+import { isTrouble, negativeForMs } from './reading-failure.ts';
+
+/** A post with what is held of its comments. Plain data, kept in caches: nobody changes it. */
+export interface HeldPost {
+  /** Without comments. */
+  post: Post;
+  held: HeldComments;
+}
+
+export interface PostRead extends HeldPost {
+  tier: CacheTier;
+}
+
+export interface PostReaderOptions {
+  source: ForumSource;
+  clock: Clock;
+  memoryBytes: number;
+  /** undefined: posts are kept in memory only. */
+  disk: DiskCache | undefined;
+}
+
+const DAY_MS = 86_400_000;
+const YOUNG_FRESH_FOR_MS = 60_000;
+const OLD_FRESH_FOR_MS = 600_000;
+
+/** Posts through the caches. More of a post that is held is fetched in addition, never anew. */
+export class PostReader {
+  private readonly source: ForumSource;
+  private readonly reads: CachedReads<HeldPost>;
+  private readonly expansions = new SharedFetches<HeldPost>();
+
+  constructor({ source, clock, memoryBytes, disk }: PostReaderOptions) {
+    this.source = source;
+    this.reads = new CachedReads<HeldPost>({
+      clock,
+      memoryBytes,
+      // A young post changes by the minute.
+      freshForMs: ({ post }, fetchedAtMs) =>
+        fetchedAtMs - Date.parse(post.created_at) < DAY_MS ? YOUNG_FRESH_FOR_MS : OLD_FRESH_FOR_MS,
+      mayServeStale: isTrouble,
+      negativeForMs,
+      ...(disk === undefined ? {} : { disk: { cache: disk, serialize, deserialize } }),
+    });
+  }
+
+  /** Bytes and entries in memory now. */
+  get memoryUse(): { bytes: number; entries: number } {
+    return this.reads.memoryUse;
+  }
+
+  /**
+   * A post with at least `max` comments, or as many as there are, or could be had in time.
+   *
+   * @param postId bare
+   * @throws UpstreamError when not even its first page could be had
+   */
+  async read(postId: string, max: number): Promise<PostRead> {
+    const fetch = async () => this.toHeldPost(await readThread({ ...this.source.threadCalls(), postId, max }));
+    const { value, tier, fetchedAtMs } = await this.reads.read(postId, fetch);
+    const { post, held } = value;
+    if (held.comments.length >= max || held.stubs.length === 0) return { ...value, tier };
+    const expanded = await this.expansions.run(`${postId} ${max}`, async () => {
+      const request = { ...this.source.threadCalls(), postId, max };
+      const more = { post, held: (await expandComments(held, post.author, request)).held };
+      this.reads.put(postId, more, fetchedAtMs);
+      return more;
+    });
+    return { ...expanded, tier: tier === 'MISS' ? 'MISS' : 'PARTIAL' };
+  }
+
+  /**
+   * A comment of a post, with `context` levels above it and its direct replies.
+   *
+   * @throws UpstreamError not_found when the post has no such comment
+   */
+  async readAround(postId: string, commentId: string, context: number, max: number): Promise<PostRead> {
+    const fetch = async () => {
+      const request = { ...this.source.threadCalls(), postId, max };
+      return this.toHeldPost(await readAroundComment(commentId, context, request));
+    };
+    const { value, tier } = await this.reads.read(`${postId} ${commentId} ${context} ${max}`, fetch);
+    return { ...value, tier };
+  }
+
+  private toHeldPost({ post, held }: ReadThread): HeldPost {
+    return { post: this.source.post(post), held };
+  }
+}
+
+function serialize(value: HeldPost): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}
+
+function deserialize(data: Buffer): HeldPost {
+  return JSON.parse(data.toString('utf8')) as HeldPost;
+}

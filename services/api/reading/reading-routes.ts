@@ -1,0 +1,46 @@
+import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import type { DiskCache } from '../../../shared/cache/disk-cache.ts';
+import { forumHosts } from '../../../shared/domain/forum-reference.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import type { Route } from '../route.ts';
+import { ForumSource } from './forum-source.ts';
+import type { ForumSourceOptions } from './forum-source.ts';
+import { createListingCache } from './listing-cache.ts';
+import { listingRoutes } from './listing-routes.ts';
+import { PostReader } from './post-reader.ts';
+import { postRoute } from './post-route.ts';
+import type { ReadingService } from './reading-service.ts';
+import { searchRoutes } from './search-routes.ts';
+import { thingRoutes } from './thing-routes.ts';
+
+export interface ForumReading extends ForumSourceOptions {
+  /** Where posts are kept beyond the process; undefined: in memory only. */
+  disk: DiskCache | undefined;
+}
+
+const POST_MEMORY_BYTES = 64 * 1024 * 1024;
+const LISTING_MEMORY_BYTES = 32 * 1024 * 1024;
+
+export interface ReadingOptions {
+  pool: Pool;
+  clickhouse: ClickHouseClient;
+  forum: ForumReading;
+}
+
+export function createReadingService({ pool, clickhouse, forum }: ReadingOptions): ReadingService {
+  const source = new ForumSource(forum);
+  const { clock, disk } = forum;
+  return {
+    pool,
+    source,
+    hosts: forumHosts(forum.siteUrl),
+    listings: createListingCache({ clock, memoryBytes: LISTING_MEMORY_BYTES }),
+    posts: new PostReader({ source, clock, memoryBytes: POST_MEMORY_BYTES, disk }),
+    archive: { clickhouse, source, clock },
+  };
+}
+
+/** All routes below /v1/forum. */
+export function readingRoutes(service: ReadingService): Route[] {
+  return [postRoute(service), ...thingRoutes(service), ...listingRoutes(service), ...searchRoutes(service)];
+}

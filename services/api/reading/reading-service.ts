@@ -1,0 +1,64 @@
+import type { z } from 'zod';
+import type { ForumHosts } from '../../../shared/domain/forum-reference.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { parseRequest } from '../invalid-request.ts';
+import type { Answer, Call, Route } from '../route.ts';
+import type { CommentArchive } from './comment-search.ts';
+import type { ForumSource } from './forum-source.ts';
+import type { ListingCache } from './listing-cache.ts';
+import type { PostReader } from './post-reader.ts';
+import { chargeReading, mayRead, refuseWithoutCredits } from './reading-charge.ts';
+import { toApiError } from './reading-failure.ts';
+import type { ReadingTraits } from './reading-failure.ts';
+
+/** What the reading routes share. */
+export interface ReadingService {
+  pool: Pool;
+  source: ForumSource;
+  hosts: ForumHosts;
+  listings: ListingCache;
+  posts: PostReader;
+  archive: CommentArchive;
+}
+
+/** What a route answers before it is charged. */
+export interface Reading {
+  body: object;
+  tier: 'L1_LISTING' | 'MISS';
+}
+
+/** A reading route that costs one credit, as data. */
+export interface ReadingRoute<S extends z.ZodType> {
+  path: string;
+  query: S;
+  traits: ReadingTraits;
+  read(query: z.output<S>): Promise<Reading>;
+}
+
+/**
+ * The route around a reading: permission, parameters, balance, then the forum, then the charge. What fails on the way costs
+ * nothing.
+ */
+export function readingRoute<S extends z.ZodType>(service: ReadingService, route: ReadingRoute<S>): Route {
+  return {
+    method: 'get',
+    path: route.path,
+    async handle({ caller, query }: Call): Promise<Answer> {
+      mayRead(caller);
+      const asked = parseRequest(route.query, query, 'query');
+      refuseWithoutCredits(caller);
+      const { body, tier } = await refusing(route.traits, () => route.read(asked));
+      const charged = await chargeReading(service.pool, caller, 1);
+      return { status: 200, body, charged, headers: { 'X-Cache-Tier': tier } };
+    },
+  };
+}
+
+/** Turns what the forum refused or failed into the API's errors. */
+export async function refusing<T>(traits: ReadingTraits, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    throw toApiError(error, traits);
+  }
+}

@@ -1,0 +1,75 @@
+import { parseReference } from '../../../shared/domain/forum-reference.ts';
+import type { ThingReference } from '../../../shared/domain/forum-reference.ts';
+import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
+import { invalidRequest } from '../invalid-request.ts';
+import type { ReadingService } from './reading-service.ts';
+
+const MOST_HOPS = 3;
+
+export const ACCEPTED =
+  'must be the URL of a post or comment on the forum, a short or share link, a fullname (t3_…) or an id';
+
+/** A post that was asked for, and the comment that the same words point at. */
+export interface AskedPost {
+  postId: string;
+  commentId: string | undefined;
+}
+
+/**
+ * The post that `url` and `id` name; when both are given it must be the same one.
+ *
+ * @throws ApiError invalid_request that names the parameter
+ * @throws UpstreamError when a share link had to be looked up
+ */
+export async function resolvePost(
+  service: ReadingService,
+  given: { url?: string | undefined; id?: string | undefined },
+): Promise<AskedPost> {
+  // Both are read before the forum is asked about one of them.
+  const parsed = (['url', 'id'] as const)
+    .filter((field) => given[field] !== undefined)
+    .map((field) => ({ field, reference: referenceOf(service, field, given[field] ?? '') }));
+  const asked: AskedPost[] = [];
+  for (const { field, reference } of parsed) asked.push(await postOf(service, field, reference));
+  const [first, second] = asked;
+  if (first === undefined) throw invalidRequest([{ field: 'url', message: 'url or id is required' }]);
+  if (second !== undefined && second.postId !== first.postId) {
+    throw invalidRequest([{ field: 'id', message: 'names another post than url' }]);
+  }
+  return { postId: first.postId, commentId: first.commentId ?? second?.commentId };
+}
+
+function referenceOf(service: ReadingService, field: string, text: string) {
+  const reference = parseReference(text, service.hosts);
+  if (reference === undefined) throw invalidRequest([{ field, message: ACCEPTED }]);
+  return reference;
+}
+
+async function postOf(
+  service: ReadingService,
+  field: string,
+  reference: ReturnType<typeof referenceOf>,
+): Promise<AskedPost> {
+  const { postId, commentId } = reference.kind === 'share' ? await followShareLink(service, reference.path) : reference;
+  if (postId === undefined) {
+    throw invalidRequest([{ field, message: 'names a comment; a post is needed, or the URL of the comment' }]);
+  }
+  return { postId, commentId };
+}
+
+/**
+ * Where a share link leads. Only links of the forum are followed, by reading where they redirect to.
+ *
+ * @throws UpstreamError not_found when it leads to no post
+ */
+export async function followShareLink(service: ReadingService, path: string): Promise<ThingReference> {
+  let next = path;
+  for (let hop = 0; hop < MOST_HOPS; hop++) {
+    const location = await service.source.redirectOf(next);
+    const reference = location === undefined ? undefined : parseReference(location, service.hosts);
+    if (reference === undefined) break;
+    if (reference.kind !== 'share') return reference;
+    next = reference.path;
+  }
+  throw new UpstreamError('not_found', 'a share link leads to no post', { reason: 'share_link' });
+}

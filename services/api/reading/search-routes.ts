@@ -1,0 +1,61 @@
+import * as queries from '../../../schemas/reading-queries.ts';
+import type { Route } from '../route.ts';
+import { searchComments } from './comment-search.ts';
+import type { Page } from './forum-source.ts';
+import { pageOf, within } from './listing-routes.ts';
+import { isDenial } from './reading-failure.ts';
+import { readingRoute } from './reading-service.ts';
+import type { Reading, ReadingService } from './reading-service.ts';
+
+const SEARCH = { subject: 'page of results', refusal: 'not_found' } as const;
+const KINDS = { post: 'link', subreddit: 'sr', user: 'user' } as const;
+
+/** Search of posts, communities and users by the forum itself, and of comments in the archive. */
+export function searchRoutes(service: ReadingService): Route[] {
+  return [
+    readingRoute(service, {
+      path: '/v1/forum/search',
+      query: queries.searchQuery,
+      traits: SEARCH,
+      read: (query) => search(service, query),
+    }),
+    readingRoute(service, {
+      path: '/v1/forum/search/comments',
+      query: queries.commentSearchQuery,
+      traits: { subject: 'community', refusal: 'forum_refused' },
+      read: async (query) => ({ body: await searchComments(service.archive, query), tier: 'MISS' }),
+    }),
+  ];
+}
+
+async function search(service: ReadingService, query: ReturnType<typeof queries.searchQuery.parse>): Promise<Reading> {
+  const { q, type, sub, sort, nsfw, limit, after } = query;
+  const { source } = service;
+  const isWithin = type === 'post' && sub !== undefined;
+  const path = isWithin ? `/r/${sub}/search` : '/search';
+  const params: Record<string, string> = {
+    q,
+    type: KINDS[type],
+    limit: String(limit),
+    // The forum leaves NSFW results out of its own accord otherwise, and would not say how many.
+    include_over_18: 'on',
+    ...(type === 'post' ? { sort, t: query.t ?? 'all' } : {}),
+    ...(isWithin ? { restrict_sr: 'on' } : {}),
+    ...(after === undefined ? {} : { after }),
+  };
+  const read = pageOf(service, path, params, { query: q, sort: type === 'post' ? sort : 'relevance', nsfw });
+  if (type === 'subreddit') return read((at) => source.subreddits(at, params, '/search'));
+  if (type === 'user') return read((at) => source.users(at, params, '/search'));
+  const page = read((at) => emptyWhereDenied(source.posts(at, params, '/search')));
+  return within(sub ?? null, await page);
+}
+
+/** A community that is unknown or may not be read has no results. */
+async function emptyWhereDenied<T>(fetched: Promise<Page<T>>): Promise<Page<T>> {
+  try {
+    return await fetched;
+  } catch (error) {
+    if (isDenial(error)) return { entries: [], after: null };
+    throw error;
+  }
+}

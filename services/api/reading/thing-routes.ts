@@ -1,0 +1,87 @@
+import type { ThingsResponse } from '../../../schemas/forum-resources.ts';
+import * as queries from '../../../schemas/reading-queries.ts';
+import { parseReference } from '../../../shared/domain/forum-reference.ts';
+import { invalidRequest } from '../invalid-request.ts';
+import type { Route } from '../route.ts';
+import type { FoundThings } from './forum-source.ts';
+import { pageOf, within } from './listing-routes.ts';
+import { isDenial } from './reading-failure.ts';
+import { readingRoute } from './reading-service.ts';
+import type { ReadingService } from './reading-service.ts';
+import { ACCEPTED, followShareLink, resolvePost } from './resolve-reference.ts';
+
+const POST = { subject: 'post', refusal: 'forum_refused' } as const;
+
+/** Lookups by id. */
+export function thingRoutes(service: ReadingService): Route[] {
+  return [
+    readingRoute(service, {
+      path: '/v1/forum/post/duplicates',
+      query: queries.duplicatesQuery,
+      traits: POST,
+      read: async (query) => {
+        const { postId } = await resolvePost(service, query);
+        const params = { limit: String(query.limit), ...(query.after === undefined ? {} : { after: query.after }) };
+        const request = { query: null, sort: 'num_comments', nsfw: query.nsfw };
+        const read = pageOf(service, `/duplicates/${postId}`, params, request);
+        return within(null, await read(() => service.source.duplicates(postId, params)));
+      },
+    }),
+    readingRoute(service, {
+      path: '/v1/forum/things',
+      query: queries.thingsQuery,
+      traits: POST,
+      read: async ({ ids }) => ({ body: await readThings(service, ids), tier: 'MISS' }),
+    }),
+  ];
+}
+
+async function readThings(service: ReadingService, ids: readonly string[]): Promise<ThingsResponse> {
+  const names = await namesOf(service, ids);
+  const known = [...new Set(names.filter((name) => name !== undefined))];
+  const found = await foundThings(service, known);
+  const response: ThingsResponse = { items: [], missing: [] };
+  for (const [index, id] of ids.entries()) {
+    const name = names[index] ?? '';
+    const post = found.posts.get(name);
+    const comment = found.comments.get(name);
+    if (post) response.items.push({ kind: 'post', post });
+    else if (comment) response.items.push({ kind: 'comment', comment });
+    else response.missing.push(id);
+  }
+  return response;
+}
+
+/** The fullname that each id stands for; undefined: a share link that leads nowhere. @throws ApiError invalid_request */
+async function namesOf(service: ReadingService, ids: readonly string[]): Promise<(string | undefined)[]> {
+  const references = ids.map((id, index) => {
+    const reference = parseReference(id, service.hosts);
+    if (reference === undefined) throw invalidRequest([{ field: `ids[${index}]`, message: ACCEPTED }]);
+    return reference;
+  });
+  return Promise.all(
+    references.map(async (reference) => {
+      if (reference.kind !== 'share') return nameOf(reference);
+      try {
+        return nameOf(await followShareLink(service, reference.path));
+      } catch (error) {
+        if (isDenial(error)) return undefined;
+        throw error;
+      }
+    }),
+  );
+}
+
+function nameOf({ commentId, postId }: { commentId: string | undefined; postId: string | undefined }): string {
+  return commentId === undefined ? `t3_${postId}` : `t1_${commentId}`;
+}
+
+/** What the forum refuses is missing, like what it does not know. */
+async function foundThings(service: ReadingService, names: readonly string[]): Promise<FoundThings> {
+  try {
+    return await service.source.things(names);
+  } catch (error) {
+    if (isDenial(error)) return { posts: new Map(), comments: new Map() };
+    throw error;
+  }
+}

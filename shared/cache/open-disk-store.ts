@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { LAYOUT } from './disk-entry.ts';
+import { DiskStore } from './disk-store.ts';
+
+const CHECK = fileURLToPath(new URL('./check-disk-store-main.ts', import.meta.url));
+const CHECK_TIMEOUT_MS = 60_000;
+const BOOT_ID = '/proc/sys/kernel/random/boot_id';
+/** Tells how the store was left: CLOSED, or in use since the machine started (its boot id). */
+const STATE_FILE = 'state';
+const CLOSED = 'closed';
+/**
+ * The file is normally at most 1.4 times the bytes held. It never shrinks; one that outgrew its bound by more, for example because the
+ * bound was lowered, is not taken over.
+ */
+const MAX_GROWTH = 2;
+const SMALLEST_LIMIT_BYTES = 1_000_000;
+
+export interface OpenDiskStoreOptions {
+  folder: string;
+  /** The version of the values' own format, a whole number. */
+  format: number;
+  maxBytes: number;
+  /** Told when the cache starts empty although there was one. */
+  onProblem: (message: string, error?: unknown) => void;
+}
+
+/**
+ * Opens the store of this layout and format in the folder; stores of other ones are removed. What was left behind is taken over if it is sound:
+ * the store was closed, or at least the machine has not been restarted since (without `fsync` a file may be in any state after
+ * that), and a check in another process has found no damage. Otherwise it is replaced by an empty one.
+ *
+ * @throws when the folder cannot be used at all
+ */
+export async function openDiskStore(options: OpenDiskStoreOptions): Promise<DiskStore> {
+  const current = `v${LAYOUT}-${options.format}`;
+  const path = join(options.folder, current);
+  mkdirSync(options.folder, { recursive: true });
+  for (const name of readdirSync(options.folder)) {
+    if (/^v\d+-\d+$/.test(name) && name !== current) remove(join(options.folder, name));
+  }
+  const fault = existsSync(join(path, 'data.mdb')) ? await faultOf(path, options.maxBytes) : undefined;
+  if (fault !== undefined) {
+    options.onProblem(`the disk cache starts empty: ${fault}`);
+    remove(path);
+  }
+  mkdirSync(path, { recursive: true });
+  await writeState(path, bootId());
+  return new DiskStore(path);
+}
+
+/** Closes the store so that it can be taken over even after a restart of the machine. */
+export async function closeDiskStore(store: DiskStore, options: { folder: string; format: number }): Promise<void> {
+  const path = join(options.folder, `v${LAYOUT}-${options.format}`);
+  await store.close();
+  const file = await open(join(path, 'data.mdb'), 'r+');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await writeState(path, CLOSED);
+}
+
+async function faultOf(path: string, maxBytes: number): Promise<string | undefined> {
+  const state = readState(path);
+  if (state !== CLOSED && (state === '' || state !== bootId())) {
+    return 'it was not closed before the machine was restarted';
+  }
+  const { size } = statSync(join(path, 'data.mdb'));
+  if (size > MAX_GROWTH * maxBytes + SMALLEST_LIMIT_BYTES) return `its file of ${size} bytes has outgrown its bound`;
+  try {
+    await promisify(execFile)(process.execPath, [CHECK, path], { timeout: CHECK_TIMEOUT_MS, killSignal: 'SIGKILL' });
+    return undefined;
+  } catch (error) {
+    const { signal, stdout } = error as { signal?: string | null; stdout?: string };
+    return `it is damaged (${stdout || signal || 'it cannot be opened'})`;
+  }
+}
+
+/** Names the time since the machine was started; '' where the system does not tell. */
+function bootId(): string {
+  return existsSync(BOOT_ID) ? readFileSync(BOOT_ID, 'utf8').trim() : '';
+}
+
+function readState(path: string): string {
+  const file = join(path, STATE_FILE);
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+}
+
+async function writeState(path: string, state: string): Promise<void> {
+  const file = await open(join(path, STATE_FILE), 'w');
+  try {
+    await file.writeFile(state);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+function remove(path: string): void {
+  rmSync(path, { recursive: true, force: true });
+}

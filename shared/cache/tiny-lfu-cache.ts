@@ -1,0 +1,191 @@
+import type { Entry } from './entry-queue.ts';
+import { EntryQueue } from './entry-queue.ts';
+import { FrequencySketch } from './frequency-sketch.ts';
+import { KeyedHash } from './keyed-hash.ts';
+
+/** Share of the bytes that new entries have to themselves before they must win against the main part. */
+const WINDOW_SHARE = 0.01;
+/** Share of the main part for entries that were used again since they were admitted. */
+const PROTECTED_SHARE = 0.8;
+/**
+ * Somebody who raised the estimate of the entry that is next to go would keep everybody else out. So a candidate that is
+ * warm itself is let in at random, once in 128 times (both numbers as in Caffeine).
+ */
+const WARM_FREQUENCY = 6;
+const WARM_CHANCE = 1 / 128;
+
+export interface TinyLfuCacheOptions {
+  /** The sum of the entries' bytes never exceeds this. */
+  maxBytes: number;
+  /** Numbers in [0, 1): seeds the hash and lets warm candidates in. */
+  random?: () => number;
+}
+
+/**
+ * W-TinyLFU (Einziger, Friedman, Manes: "TinyLFU: A Highly Efficient Cache Admission Policy", 2017, in the form of Caffeine),
+ * bounded by bytes.
+ *
+ * New entries enter a small window (LRU, 1 %). What falls out of it is a candidate for the main part: while there is no room it
+ * is compared with the entry that is next to go, and the one that was asked for more often lately stays. The main part
+ * is a segmented LRU: on probation until used again, then protected (80 %), then on probation again. So a scan of
+ * keys that nobody asks for twice passes through the window and leaves the main part alone.
+ *
+ * `get` counts as a demand for the key, found or not; `set` does not. Amortised O(1) per operation, apart from the key's
+ * length. There are no timers and no expiry: what a value's age means is the caller's business.
+ */
+export class TinyLfuCache<V> {
+  private readonly maxBytes: number;
+  private readonly windowBytes: number;
+  private readonly protectedBytes: number;
+  private readonly random: () => number;
+  private readonly entries = new Map<string, Entry<V>>();
+  private readonly window = new EntryQueue<V>();
+  private readonly probation = new EntryQueue<V>();
+  private readonly protected = new EntryQueue<V>();
+  private readonly sketch = new FrequencySketch();
+  private readonly hash: KeyedHash;
+
+  constructor(options: TinyLfuCacheOptions) {
+    const { maxBytes, random = Math.random } = options;
+    if (!(maxBytes >= 0) || !Number.isFinite(maxBytes)) throw new RangeError('maxBytes must be a number, not negative');
+    this.maxBytes = maxBytes;
+    this.windowBytes = Math.floor(maxBytes * WINDOW_SHARE);
+    this.protectedBytes = Math.floor((maxBytes - this.windowBytes) * PROTECTED_SHARE);
+    this.random = random;
+    this.hash = new KeyedHash(random);
+  }
+
+  /** The sum of the bytes of all entries, at most `maxBytes`. */
+  get bytes(): number {
+    return this.window.bytes + this.probation.bytes + this.protected.bytes;
+  }
+
+  /** The number of entries. */
+  get size(): number {
+    return this.entries.size;
+  }
+
+  /** The value that was set last for this key, or undefined when there is none or it has been evicted. */
+  get(key: string): V | undefined {
+    this.hash.update(key);
+    this.sketch.increment(this.hash.low, this.hash.high);
+    const entry = this.entries.get(key);
+    if (!entry) return undefined;
+    this.use(entry);
+    return entry.value;
+  }
+
+  /**
+   * Keeps a value, or not, as the policy decides; whatever was kept for the key before is gone in any case. An entry larger than
+   * the cache is refused.
+   *
+   * @param bytes what the entry takes; more than 0
+   * @throws RangeError when bytes is not a positive number: entries without weight would not be bounded by anything
+   */
+  set(key: string, value: V, bytes: number): void {
+    if (!(bytes > 0)) throw new RangeError('an entry must have a positive number of bytes');
+    // Sums of whole numbers are exact, however often entries come and go.
+    const whole = Math.ceil(bytes);
+    const known = this.entries.get(key);
+    if (whole > this.maxBytes) {
+      if (known) this.evict(known);
+      return;
+    }
+    if (known) {
+      this.replace(known, value, whole);
+    } else {
+      const entry: Entry<V> = { key, value, bytes: whole, queue: this.window, newer: undefined, older: undefined };
+      this.entries.set(key, entry);
+      this.sketch.ensureCapacity(this.entries.size);
+      // One that is larger than the window would only push out all others there.
+      if (whole > this.windowBytes) this.putOnProbation(entry);
+      else this.window.push(entry);
+    }
+    this.shrinkWindow();
+    this.shrinkProtected();
+    this.makeRoom();
+  }
+
+  delete(key: string): void {
+    const entry = this.entries.get(key);
+    if (entry) this.evict(entry);
+  }
+
+  /** The order of use changes; an entry on probation has proved itself. */
+  private use(entry: Entry<V>): void {
+    const from = entry.queue;
+    from.remove(entry);
+    const fits = entry.bytes <= this.protectedBytes;
+    const to = from === this.probation && fits ? this.protected : from;
+    to.push(entry);
+    if (to !== from) this.shrinkProtected();
+  }
+
+  private replace(entry: Entry<V>, value: V, bytes: number): void {
+    const from = entry.queue;
+    from.remove(entry);
+    entry.value = value;
+    entry.bytes = bytes;
+    // One that has grown beyond its part would push out all others there.
+    const hasOutgrown = (part: EntryQueue<V>, partBytes: number) => from === part && bytes > partBytes;
+    const moves = hasOutgrown(this.window, this.windowBytes) || hasOutgrown(this.protected, this.protectedBytes);
+    (moves ? this.probation : from).push(entry);
+  }
+
+  private shrinkProtected(): void {
+    while (this.protected.bytes > this.protectedBytes) {
+      const demoted = this.protected.oldest!;
+      this.protected.remove(demoted);
+      this.probation.push(demoted);
+    }
+  }
+
+  private shrinkWindow(): void {
+    while (this.window.bytes > this.windowBytes) {
+      const candidate = this.window.oldest!;
+      this.window.remove(candidate);
+      this.putOnProbation(candidate);
+    }
+  }
+
+  /** A candidate, which is in no queue, stays if there is room or as long as it wins against the entries that are next to go. */
+  private putOnProbation(candidate: Entry<V>): void {
+    this.probation.push(candidate);
+    while (this.bytes > this.maxBytes) {
+      const victim = this.nextToGo(candidate);
+      if (victim && this.admits(candidate, victim)) {
+        this.evict(victim);
+      } else {
+        this.evict(candidate);
+        return;
+      }
+    }
+  }
+
+  /** Only an entry that grew in place leaves something to do here: candidates have found or lost their place already. */
+  private makeRoom(): void {
+    while (this.bytes > this.maxBytes) this.evict(this.nextToGo()!);
+  }
+
+  /** The entry that has been idle for longest, in the order in which the parts give way. */
+  private nextToGo(except?: Entry<V>): Entry<V> | undefined {
+    const onProbation = this.probation.oldest === except ? except?.newer : this.probation.oldest;
+    return onProbation ?? this.protected.oldest ?? this.window.oldest;
+  }
+
+  private admits(candidate: Entry<V>, victim: Entry<V>): boolean {
+    const wanted = this.frequency(candidate.key);
+    if (wanted > this.frequency(victim.key)) return true;
+    return wanted >= WARM_FREQUENCY && this.random() < WARM_CHANCE;
+  }
+
+  private frequency(key: string): number {
+    this.hash.update(key);
+    return this.sketch.frequency(this.hash.low, this.hash.high);
+  }
+
+  private evict(entry: Entry<V>): void {
+    entry.queue.remove(entry);
+    this.entries.delete(entry.key);
+  }
+}

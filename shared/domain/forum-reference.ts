@@ -1,0 +1,85 @@
+/** A post, or a comment of one, by its ids. */
+export interface ThingReference {
+  kind: 'post' | 'comment';
+  /** undefined: a comment that was named without its post. */
+  postId: string | undefined;
+  commentId: string | undefined;
+}
+
+/** A share link stands for a post that only the forum knows. */
+export interface ShareLink {
+  kind: 'share';
+  /** On the forum's API host, without a query. */
+  path: string;
+}
+
+/** `reddit.com` of `https://www.reddit.com`, and who shortens its links. */
+export interface ForumHosts {
+  domain: string;
+  shortLinkHosts: readonly string[];
+}
+
+const BARE_ID = /^[0-9a-z]{1,13}$/i;
+const FULLNAME = /^t([13])_([0-9a-z]{1,13})$/i;
+const NAME = /^[\w-]{1,32}$/;
+const LONGEST = 2_048;
+
+/** The hosts of a public site; its subdomains (www, old, new, np, sh, m, amp, i …) are the same site. */
+export function forumHosts(siteUrl: string): ForumHosts {
+  return { domain: new URL(siteUrl).hostname.replace(/^www\./, ''), shortLinkHosts: ['redd.it', 'www.redd.it'] };
+}
+
+/**
+ * What people paste to name a post or comment: a fullname, a bare id (of a post), or any URL of the site that leads to one, with or
+ * without its scheme, query and fragment. undefined: anything else.
+ */
+export function parseReference(given: string, hosts: ForumHosts): ThingReference | ShareLink | undefined {
+  const text = given.trim();
+  if (text.length > LONGEST) return undefined;
+  const named = FULLNAME.exec(text);
+  if (named?.[1] === '1') return { kind: 'comment', postId: undefined, commentId: named[2]!.toLowerCase() };
+  if (named) return post(named[2]!);
+  if (BARE_ID.test(text)) return post(text);
+  const url = urlOf(text);
+  if (url === undefined) return undefined;
+  const parts = url.pathname.split('/').filter((part) => part !== '');
+  if (hosts.shortLinkHosts.includes(url.hostname)) return parts.length === 1 ? ofId(parts[0]) : undefined;
+  const isSite = url.hostname === hosts.domain || url.hostname.endsWith(`.${hosts.domain}`);
+  return isSite ? ofPath(parts) : undefined;
+}
+
+function urlOf(text: string): URL | undefined {
+  const whole = /^https?:\/\//i.test(text) ? text : `https://${text}`;
+  if (/\s/.test(whole) || !URL.canParse(whole)) return undefined;
+  const url = new URL(whole);
+  return url.username === '' && url.password === '' ? url : undefined;
+}
+
+/** /comments/ID[/slug[/CID]], also below /r/X and /user/X; /gallery/ID; /tb/ID; /r/X/s/CODE. */
+function ofPath(parts: readonly string[]): ThingReference | ShareLink | undefined {
+  const [first = '', second = '', third = '', fourth = ''] = parts;
+  const isWithin = ['r', 'u', 'user'].includes(first);
+  if (isWithin && NAME.test(second) && third === 's' && /^[0-9A-Za-z]{1,64}$/.test(fourth) && parts.length === 4) {
+    return { kind: 'share', path: `/${parts.join('/')}` };
+  }
+  if (isWithin && third === 'comments') return ofComments(parts.slice(3));
+  if (first === 'comments') return ofComments(parts.slice(1));
+  if ((first === 'gallery' || first === 'tb') && parts.length === 2) return ofId(second);
+  if (isWithin && third === 'gallery' && parts.length === 4) return ofId(fourth);
+  return undefined;
+}
+
+function ofComments([postId = '', , commentId]: readonly string[]): ThingReference | undefined {
+  const reference = ofId(postId);
+  if (reference === undefined || commentId === undefined) return reference;
+  if (!BARE_ID.test(commentId)) return undefined;
+  return { ...reference, kind: 'comment', commentId: commentId.toLowerCase() };
+}
+
+function ofId(id: string | undefined): ThingReference | undefined {
+  return id !== undefined && BARE_ID.test(id) ? post(id) : undefined;
+}
+
+function post(id: string): ThingReference {
+  return { kind: 'post', postId: id.toLowerCase(), commentId: undefined };
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import type { CommentItem } from '../../schemas/forum-resources.ts';
+import { commentFields, withPostId } from './thing-schema.ts';
+import { absolute, isoTime } from './to-post.ts';
+import type { ReadingContext } from './to-post.ts';
+
+/** A comment's `data` as the reading routes need it. */
+export const readComment = withPostId(
+  commentFields.extend({
+    is_submitter: z.boolean().nullish(),
+    controversiality: z.number().int().min(0).nullish(),
+  }),
+);
+export type ReadComment = z.infer<typeof readComment>;
+
+/** @param postTitle for comments that do not carry it themselves, as /api/info has them */
+export function toCommentItem(data: ReadComment, { siteUrl }: ReadingContext, postTitle = ''): CommentItem {
+  const path = data.permalink ?? data.context ?? `/r/${data.subreddit}/comments/${data.post_id}/_/${data.id}/`;
+  return {
+    id: data.id,
+    name: `t1_${data.id}`,
+    post_id: data.post_id,
+    post_title: data.link_title ?? postTitle,
+    subreddit: data.subreddit,
+    author: data.author,
+    body: data.body,
+    permalink: absolute(path, siteUrl),
+    parent_id: data.parent_id,
+    score: data.score,
+    created_at: isoTime(data.created_utc),
+    is_submitter: data.is_submitter ?? false,
+    controversiality: data.controversiality ?? 0,
+  };
+}

@@ -1,0 +1,86 @@
+import { existsSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { post } from '../../schemas/forum-post.ts';
+import type { Post } from '../../schemas/forum-post.ts';
+import { commentItem, forumUser, subreddit, subredditRule } from '../../schemas/forum-resources.ts';
+import { parseAnswer } from '../../shared/upstream/parse-page.ts';
+import { readPost } from '../../shared/upstream/post-schema.ts';
+import { readComment, toCommentItem } from '../../shared/upstream/to-comment-item.ts';
+import { readUser, toForumUser } from '../../shared/upstream/to-forum-user.ts';
+import { toPost } from '../../shared/upstream/to-post.ts';
+import { readRules, readSubreddit, toRules, toSubreddit } from '../../shared/upstream/to-subreddit.ts';
+import { nodesOf, readRecordedResponses, RECORDED } from '../support/recorded-responses.ts';
+import type { RecordedResponse } from '../support/recorded-responses.ts';
+
+const CONTEXT = { siteUrl: 'https://forum.example', now: Date.UTC(2026, 0, 1) };
+
+type Raw = Record<string, unknown>;
+
+describe.skipIf(!existsSync(RECORDED))(`recorded resources (${RECORDED}, skipped where it does not exist)`, () => {
+  let responses: RecordedResponse[];
+  const nodes: { kind: string; data: object; where: string }[] = [];
+
+  beforeAll(async () => {
+    responses = await readRecordedResponses();
+    for (const { body, uri } of responses) nodes.push(...nodesOf(body, new URL(uri).pathname));
+  }, 120_000);
+
+  const ofKind = (kind: string) => nodes.filter((node) => node.kind === kind);
+
+  it('every post becomes a valid one, with what the forum says of it', () => {
+    let checked = 0;
+    for (const { data, where } of ofKind('t3')) {
+      const raw = data as Raw;
+      if (raw['promoted'] && raw['subreddit'] === undefined) continue;
+      const mapped = toPost(parseAnswer(readPost, data, where), CONTEXT);
+      post.parse(mapped);
+      checkPost(mapped, raw);
+      checked++;
+    }
+    expect(checked).toBeGreaterThan(6_000);
+  });
+
+  it('every comment, community, user and rule becomes a valid one', () => {
+    const counts = { t1: 0, t5: 0, t2: 0, rules: 0 };
+    for (const { data, where } of ofKind('t1')) {
+      const mapped = commentItem.parse(toCommentItem(parseAnswer(readComment, data, where), CONTEXT));
+      expect([mapped.id, mapped.body, mapped.score]).toEqual(
+        ['id', 'body', 'score'].map((name) => (data as Raw)[name]),
+      );
+      counts.t1++;
+    }
+    for (const { data, where } of ofKind('t5')) {
+      const mapped = subreddit.parse(toSubreddit(parseAnswer(readSubreddit, data, where), CONTEXT));
+      expect([mapped.name, mapped.over_18]).toEqual([(data as Raw)['display_name'], (data as Raw)['over18'] ?? false]);
+      counts.t5++;
+    }
+    for (const { data, where } of ofKind('t2')) {
+      const mapped = forumUser.parse(toForumUser(parseAnswer(readUser, data, where)));
+      expect([mapped.name, mapped.link_karma]).toEqual([(data as Raw)['name'], (data as Raw)['link_karma'] ?? 0]);
+      counts.t2++;
+    }
+    for (const { body, uri, status } of responses) {
+      if (!/\/about\/rules/.test(uri) || status !== 200) continue;
+      counts.rules += toRules(parseAnswer(readRules, body, uri)).map((rule) => subredditRule.parse(rule)).length;
+    }
+    expect(counts.t1).toBeGreaterThan(14_000);
+    expect(counts.t5).toBeGreaterThan(1_500);
+    expect(counts.t2).toBeGreaterThan(50);
+    expect(counts.rules).toBeGreaterThan(5);
+  });
+});
+
+/** What can be said of a post without doing the same again: counts, kinds and copies. */
+function checkPost(mapped: Post, raw: Raw): void {
+  const copied = ['id', 'title', 'selftext', 'score', 'domain', 'is_self', 'over_18', 'locked', 'stickied'] as const;
+  for (const name of copied) expect(mapped[name]).toEqual(raw[name]);
+  expect(mapped.flair).toBe(raw['link_flair_text'] ?? '');
+  expect(mapped.crosspost_of !== null).toBe(typeof raw['crosspost_parent'] === 'string');
+  const gallery = raw['gallery_data'] as { items?: { media_id: string }[] } | null | undefined;
+  const files = raw['media_metadata'] as Record<string, { status: string }> | null | undefined;
+  if (gallery?.items) {
+    const valid = gallery.items.filter(({ media_id: id }) => files?.[id]?.status === 'valid');
+    expect(mapped.media.map(({ type }) => type)).toEqual(valid.map(() => 'gallery'));
+  } else expect(mapped.media.length).toBeLessThanOrEqual(1);
+  if (raw['is_video'] === true) expect(mapped.media.map(({ type }) => type)).toEqual(['video']);
+}

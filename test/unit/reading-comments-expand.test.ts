@@ -1,0 +1,329 @@
+import { describe, expect, it } from 'vitest';
+import type { HeldComments } from '../../services/api/reading/comments/comment-tree.ts';
+import { buildCommentTree } from '../../services/api/reading/comments/comment-tree.ts';
+import { expandComments, readAroundComment, readThread } from '../../services/api/reading/comments/expand-comments.ts';
+import type { ExpandRequest } from '../../services/api/reading/comments/expand-comments.ts';
+import type { UpstreamCall } from '../../shared/upstream/upstream-client.ts';
+import { UpstreamError } from '../../shared/upstream/upstream-error.ts';
+import { commentOf, rawComment, rawMore, rawMoreChildren, rawThread, shapeOf } from '../support/forum-threads.ts';
+
+const NOW = 1_000_000;
+const PAGE = '/comments/p0st';
+
+/** A forum that answers by path; calls for children by `more a,b`. It notes what it was asked, and how many calls were open at once. */
+class ScriptedForum {
+  readonly asked: string[] = [];
+  readonly calls: UpstreamCall[] = [];
+  readonly params: Record<string, string>[] = [];
+  mostAtOnce = 0;
+  private open = 0;
+  private readonly answers: (question: string) => unknown;
+
+  constructor(answers: Record<string, unknown> | ((question: string) => unknown)) {
+    this.answers = typeof answers === 'function' ? answers : (question) => answers[question];
+  }
+
+  get = (path: string, params: Record<string, string>, call: UpstreamCall): Promise<unknown> =>
+    this.answer(path, params, call);
+  post = (path: string, form: Record<string, string>, call: UpstreamCall): Promise<unknown> => {
+    expect(path).toBe('/api/morechildren');
+    return this.answer(`more ${form.children}`, form, call);
+  };
+
+  private async answer(question: string, params: Record<string, string>, call: UpstreamCall): Promise<unknown> {
+    this.asked.push(question);
+    this.params.push(params);
+    this.calls.push(call);
+    this.mostAtOnce = Math.max(this.mostAtOnce, ++this.open);
+    // Later questions are answered sooner.
+    for (let turn = this.asked.length; turn < 50; turn++) await Promise.resolve();
+    this.open--;
+    const found = this.answers(question);
+    if (found === undefined) throw new Error(`not in the script: ${question}`);
+    if (found instanceof Error) throw found;
+    return found;
+  }
+
+  request(max: number, rest: Partial<ExpandRequest> = {}): ExpandRequest {
+    const base = { upstream: this, clock: () => NOW, deadlineAt: NOW + 8_000, call: { lane: 'reading' as const } };
+    return { ...base, postId: 'p0st', max, ...rest };
+  }
+}
+
+const children = (...ids: string[]) => rawMoreChildren(ids.map((id) => rawComment(id, 't3_p0st')));
+const shape = (held: HeldComments) => shapeOf(buildCommentTree(held, Infinity).comments);
+const numbered = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `n${from + index}`);
+
+describe('reading a thread', () => {
+  it('takes one call when its first page is enough', async () => {
+    const forum = new ScriptedForum({ [PAGE]: rawThread([rawComment('a', 't3_p0st'), rawMore('t3_p0st', ['b'])]) });
+    const read = await readThread(forum.request(1));
+    expect(read).toMatchObject({ complete: true, failure: undefined, calls: 1, post: { id: 'p0st' } });
+    expect(shape(read.held)).toBe('a');
+    expect(read.held.stubs).toEqual([{ parentId: 't3_p0st', childIds: ['b'] }]);
+    expect(forum.params).toEqual([{ limit: '500', sort: 'confidence' }]);
+    expect(forum.calls).toEqual([{ lane: 'reading', endpoint: '/comments/ID', deadlineMs: 8_000 }]);
+  });
+
+  it('asks for what was left out, and for what is deeper, until there is no more', async () => {
+    const forum = new ScriptedForum({
+      [PAGE]: rawThread([
+        rawComment('a', 't3_p0st', {}, [rawComment('b', 't1_a', {}, [rawMore('t1_b', [])])]),
+        rawMore('t3_p0st', ['c', 'd']),
+      ]),
+      'more c,d': rawMoreChildren([
+        rawComment('e', 't1_c'),
+        rawComment('c', 't3_p0st'),
+        rawComment('d', 't3_p0st'),
+        rawMore('t1_d', ['f', 'g']),
+      ]),
+      '/comments/p0st/_/b': rawThread([
+        rawComment('b', 't1_a', {}, [rawComment('h', 't1_b', {}, [rawMore('t1_h', ['i'])])]),
+      ]),
+      'more f,g,i': rawMoreChildren([rawComment('i', 't1_h'), rawComment('f', 't1_d'), rawComment('g', 't1_d')]),
+    });
+    const read = await readThread(forum.request(100));
+    expect(shape(read.held)).toBe('a(b(h(i))) c(e) d(f g)');
+    expect(read.held).toMatchObject({ stubs: [], missing: [] });
+    expect(read).toMatchObject({ complete: true, calls: 4 });
+    expect(forum.asked).toEqual([PAGE, 'more c,d', '/comments/p0st/_/b', 'more f,g,i']);
+    expect(forum.params[1]).toEqual({
+      api_type: 'json',
+      link_id: 't3_p0st',
+      children: 'c,d',
+      limit_children: 'false',
+      sort: 'confidence',
+    });
+    expect(new Set(forum.calls.map(({ endpoint }) => endpoint))).toEqual(
+      new Set(['/comments/ID', '/api/morechildren', '/comments/ID/_/CID']),
+    );
+  });
+
+  it('asks for 100 at a time, four times at once, and keeps the order of the page whatever arrives first', async () => {
+    const ids = numbered(0, 1_050);
+    const forum = new ScriptedForum((question) =>
+      question === PAGE ? rawThread([rawMore('t3_p0st', ids)]) : children(...question.slice(5).split(',')),
+    );
+    const read = await readThread(forum.request(2_000));
+    expect(read.held.comments.map(({ id }) => id)).toEqual(ids);
+    expect(forum.asked.slice(1).map((question) => question.split(',').length)).toEqual([
+      ...Array<number>(10).fill(100),
+      50,
+    ]);
+    expect(forum.mostAtOnce).toBe(4);
+  });
+
+  it('stops when there are enough, and fills the last call', async () => {
+    const ids = numbered(0, 1_000);
+    const forum = new ScriptedForum((question) =>
+      question === PAGE
+        ? rawThread([rawComment('a', 't3_p0st'), rawMore('t3_p0st', ids)])
+        : children(...question.slice(5).split(',')),
+    );
+    const read = await readThread(forum.request(152));
+    expect(read.held.comments).toHaveLength(201);
+    expect(read.held.stubs).toEqual([{ parentId: 't3_p0st', childIds: ids.slice(200) }]);
+    expect(forum.asked).toHaveLength(3);
+  });
+
+  it('prefers upper levels, and replies to higher scores', async () => {
+    const forum = new ScriptedForum({
+      [PAGE]: rawThread([
+        rawComment('low', 't3_p0st', { score: 2 }, [rawMore('t1_low', ['l1'])]),
+        rawComment('high', 't3_p0st', { score: 9 }, [
+          rawComment('deep', 't1_high', { score: 99 }, [rawMore('t1_deep', ['d1'])]),
+          rawMore('t1_high', ['h1', 'h2']),
+        ]),
+        rawMore('t3_p0st', ['p1']),
+      ]),
+      'more p1,h1,h2,l1,d1': rawMoreChildren([]),
+    });
+    await readThread(forum.request(1_000));
+    expect(forum.asked).toEqual([PAGE, 'more p1,h1,h2,l1,d1']);
+  });
+
+  it('counts the kinds it does not know in all answers', async () => {
+    const forum = new ScriptedForum({
+      [PAGE]: rawThread([{ kind: 't9', data: {} }, rawMore('t3_p0st', ['a'])]),
+      'more a': rawMoreChildren([{ kind: 't9', data: {} }, rawComment('a', 't3_p0st')]),
+    });
+    expect([...(await readThread(forum.request(5))).unknownKinds]).toEqual([['t9', 2]]);
+  });
+
+  it('fails when its first page fails', async () => {
+    const forum = new ScriptedForum({ [PAGE]: new UpstreamError('refused', 'no', { reason: 'private' }) });
+    await expect(readThread(forum.request(5))).rejects.toMatchObject({ failure: 'refused', reason: 'private' });
+  });
+});
+
+describe('a forum that answers strangely', () => {
+  it('is asked once for what it does not have, and the replies to it find a place', async () => {
+    const forum = new ScriptedForum({
+      [PAGE]: rawThread([rawComment('a', 't3_p0st', {}, [rawMore('t1_a', ['gone', 'b'])])]),
+      'more gone,b': rawMoreChildren([rawComment('reply', 't1_gone'), rawMore('t1_a', ['gone', 'b'])]),
+    });
+    const { held, complete } = await readThread(forum.request(9));
+    expect([complete, shape(held), held.stubs]).toEqual([true, 'a(reply)', []]);
+    expect(held.missing).toEqual([
+      { id: 'gone', parentId: 't1_a' },
+      { id: 'b', parentId: 't1_a' },
+    ]);
+  });
+
+  it('is asked once for what is below a comment, even if it only repeats that there is more', async () => {
+    const forum = new ScriptedForum({
+      [PAGE]: rawThread([rawComment('a', 't3_p0st', {}, [rawMore('t1_a', [])])]),
+      '/comments/p0st/_/a': rawThread([rawComment('a', 't3_p0st', {}, [rawMore('t1_a', [])])]),
+    });
+    expect((await readThread(forum.request(9))).held).toMatchObject({ stubs: [], comments: [{ id: 'a' }] });
+  });
+
+  it('may have lost a comment whose replies were to come', async () => {
+    const forum = new ScriptedForum({
+      [PAGE]: rawThread([rawComment('a', 't3_p0st', {}, [rawMore('t1_a', [])])]),
+      '/comments/p0st/_/a': new UpstreamError('not_found', 'gone'),
+    });
+    expect(await readThread(forum.request(9))).toMatchObject({ complete: true, held: { stubs: [] } });
+  });
+
+  it('is not asked for what is below the post or for what it gave already', async () => {
+    const forum = new ScriptedForum({
+      [PAGE]: rawThread([rawComment('a', 't3_p0st'), rawMore('t3_p0st', []), rawMore('t3_p0st', ['a'])]),
+    });
+    expect(await readThread(forum.request(9))).toMatchObject({ calls: 1, held: { stubs: [] } });
+  });
+});
+
+describe('failures after the first page', () => {
+  const ids = numbered(0, 300);
+  const failing = (error: Error) =>
+    new ScriptedForum((question) => {
+      if (question === PAGE) return rawThread([rawComment('a', 't3_p0st'), rawMore('t3_p0st', ids)]);
+      return question.startsWith('more n100,') ? error : children(...question.slice(5).split(','));
+    });
+
+  it.each(['busy', 'timeout', 'broken', 'refused'] as const)(
+    '(%s) leave what there is, to go on from',
+    async (kind) => {
+      const forum = failing(new UpstreamError(kind, 'no'));
+      const read = await readThread(forum.request(1_000));
+      expect(read).toMatchObject({ complete: false, failure: { failure: kind }, calls: 4 });
+      expect(read.held.comments).toHaveLength(201);
+      expect(read.held.stubs).toEqual([{ parentId: 't3_p0st', childIds: ids.slice(100, 200) }]);
+      const later = new ScriptedForum((question) => children(...question.slice(5).split(',')));
+      const rest = await expandComments(read.held, 'kettle_fan', later.request(1_000));
+      expect(rest).toMatchObject({ complete: true, calls: 1, held: { stubs: [] } });
+      expect(rest.held.comments).toHaveLength(301);
+    },
+  );
+
+  it('of another kind, and an abort, are errors', async () => {
+    await expect(readThread(failing(new TypeError('a mistake of ours')).request(1_000))).rejects.toThrow('of ours');
+    const abort = new DOMException('gone', 'AbortError');
+    await expect(readThread(failing(abort).request(1_000))).rejects.toBe(abort);
+  });
+
+  it('a passed deadline ends it without a call', async () => {
+    const forum = failing(new Error('unused'));
+    const clock = () => NOW + 8_000 * Math.min(1, forum.asked.length);
+    const read = await readThread({ ...forum.request(50), clock });
+    expect(read).toMatchObject({ complete: false, failure: { failure: 'timeout' }, calls: 1 });
+    expect(forum.asked).toEqual([PAGE]);
+  });
+
+  it('every call is given the time that is left', async () => {
+    const forum = failing(new Error('unused'));
+    const clock = () => NOW + 1_000 * forum.asked.length;
+    await readThread({ ...forum.request(50), clock });
+    expect(forum.calls.map(({ deadlineMs }) => deadlineMs)).toEqual([8_000, 7_000]);
+  });
+});
+
+describe('going on from what is held', () => {
+  it('fetches only the rest', async () => {
+    const held: HeldComments = {
+      comments: [commentOf('a', 't3_p0st'), commentOf('b', 't1_a')],
+      stubs: [
+        { parentId: 't1_b', childIds: [] },
+        { parentId: 't3_p0st', childIds: ['c'] },
+      ],
+      missing: [{ id: 'x', parentId: 't1_a' }],
+    };
+    const before = structuredClone(held);
+    const forum = new ScriptedForum({
+      'more c': rawMoreChildren([rawComment('c', 't3_p0st', { is_submitter: null, author: 'kettle_fan' })]),
+      '/comments/p0st/_/b': rawThread([
+        rawComment('b', 't1_a', {}, [rawComment('d', 't1_b'), rawComment('e', 't1_x')]),
+      ]),
+    });
+    const read = await expandComments(JSON.parse(JSON.stringify(held)) as HeldComments, 'kettle_fan', forum.request(9));
+    expect(shape(read.held)).toBe('a(b(d) e) c');
+    expect(read.held.comments.find(({ id }) => id === 'c')?.is_submitter).toBe(true);
+    expect(held).toEqual(before);
+    expect(forum.asked.sort()).toEqual(['/comments/p0st/_/b', 'more c']);
+  });
+
+  it('asks nothing when there is enough, or no more', async () => {
+    const forum = new ScriptedForum({});
+    const held: HeldComments = { comments: [commentOf('a', 't3_p0st')], stubs: [], missing: [] };
+    expect(await expandComments(held, '', forum.request(9))).toMatchObject({ held, complete: true, calls: 0 });
+    const open = { ...held, stubs: [{ parentId: 't1_a', childIds: ['b'] }] };
+    expect(await expandComments(open, '', forum.request(1))).toMatchObject({ held: open, complete: true, calls: 0 });
+  });
+});
+
+describe('around one comment', () => {
+  const FOCUS = rawComment('f', 't1_c', {}, [
+    rawComment('r1', 't1_f', {}, [rawComment('deeper', 't1_r1'), rawMore('t1_r1', ['x'])]),
+    rawMore('t1_f', ['r2', 'r3']),
+  ]);
+  const page = rawThread([
+    rawComment('b', 't1_a', {}, [rawComment('c', 't1_b', {}, [FOCUS, rawComment('other', 't1_c')])]),
+  ]);
+  const answers = {
+    [PAGE]: page,
+    'more r2,r3': rawMoreChildren([rawComment('r2', 't1_f'), rawMore('t1_r2', ['y']), rawComment('r3', 't1_f')]),
+  };
+
+  it('are the comments above it and its direct replies, all of them', async () => {
+    const forum = new ScriptedForum(answers);
+    const read = await readAroundComment('f', 2, forum.request(100));
+    expect(shape(read.held)).toBe('b(c(f(r1 r2 r3)))');
+    expect(read).toMatchObject({ complete: true, calls: 2, held: { stubs: [] } });
+    expect(read.held.comments[0]?.parent_id).toBe('t1_a');
+    expect(forum.params[0]).toEqual({ limit: '500', sort: 'confidence', comment: 'f', context: '2' });
+    expect(forum.params[1]).toMatchObject({ limit_children: 'true' });
+  });
+
+  it.each([
+    [0, 'f(r1)'],
+    [1, 'c(f(r1))'],
+    [8, 'b(c(f(r1)))'],
+  ])('with %i levels above', async (context, expected) => {
+    const forum = new ScriptedForum(answers);
+    expect(shape((await readAroundComment('f', context, forum.request(1))).held)).toBe(expected);
+  });
+
+  it('goes on below it where the thread is too deep for one answer', async () => {
+    const forum = new ScriptedForum({
+      [PAGE]: rawThread([rawComment('f', 't3_p0st', {}, [rawMore('t1_f', [])])]),
+      '/comments/p0st/_/f': rawThread([
+        rawComment('f', 't3_p0st', {}, [rawComment('r', 't1_f', {}, [rawMore('t1_r', [])])]),
+      ]),
+    });
+    const read = await readAroundComment('f', 0, forum.request(100));
+    expect([shape(read.held), read.held.stubs]).toEqual(['f(r)', []]);
+  });
+
+  it('is not found where the forum shows something else', async () => {
+    for (const comments of [[], [rawComment('other', 't3_p0st')]]) {
+      const forum = new ScriptedForum({ [PAGE]: rawThread(comments) });
+      await expect(readAroundComment('f', 3, forum.request(9))).rejects.toMatchObject({ failure: 'not_found' });
+    }
+  });
+
+  it('ends at a circle of parents', async () => {
+    const forum = new ScriptedForum({ [PAGE]: rawThread([rawComment('f', 't1_g'), rawComment('g', 't1_f')]) });
+    expect((await readAroundComment('f', 8, forum.request(9))).held.comments).toHaveLength(2);
+  });
+});
