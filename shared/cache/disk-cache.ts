@@ -6,7 +6,7 @@ import { closeDiskStore, openDiskStore } from './open-disk-store.ts';
 export interface DiskCacheOptions {
   /** Made if need be. Belongs to this cache and this process alone. */
   folder: string;
-  /** The bytes that entries may occupy. The file is at most 1.4 times as large. */
+  /** The bytes that entries may occupy. The file becomes larger, see the README: count on 1.4 times as much. */
   maxBytes: number;
   /** The version of what the values hold, a whole number; a cache with another one starts empty. 1 unless given. */
   format?: number;
@@ -15,13 +15,14 @@ export interface DiskCacheOptions {
   onProblem: (message: string, error?: unknown) => void;
 }
 
-/** So much is written in one turn of the event loop: about 2 ms of work. */
-const BYTES_PER_TURN = 4_000_000;
+/** When so much has been written in one turn of the event loop, the rest has to wait for the next. */
+const BYTES_PER_TURN = 1_000_000;
 
 /**
  * Values on disk (LMDB), with an expiry each, bounded by bytes: those that expire first make room. It outlives the process.
  *
- * Reads are synchronous; writes are collected and written in the next turn of the event loop, together. A read sees what was set before it.
+ * Reads are synchronous; writes are collected, the last one for each key, and written in the next turn of the event loop. A read sees
+ * what was set before it.
  * A disk that fails loses entries and never a request: `get` then finds nothing, `set` and `delete` do nothing.
  */
 export class DiskCache {
@@ -138,21 +139,19 @@ export class DiskCache {
     });
   }
 
-  /** One transaction. Changes that cannot be written are given up: the next ones may fare better. */
+  /** What cannot be written is given up: the next change may fare better. */
   private writeSome(store: DiskStore): void {
-    const changes: Change[] = [];
     let bytes = 0;
     for (const [name, change] of this.pending) {
       if (bytes >= BYTES_PER_TURN) break;
       this.pending.delete(name);
-      changes.push(change);
       bytes += change.entry?.length ?? 0;
-    }
-    try {
-      store.apply(changes, this.options.clock(), this.options.maxBytes);
-      this.report('write', undefined);
-    } catch (error) {
-      this.report('write', error);
+      try {
+        store.apply(change, this.options.clock(), this.options.maxBytes);
+        this.report('write', undefined);
+      } catch (error) {
+        this.report('write', error);
+      }
     }
   }
 

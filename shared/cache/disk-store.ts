@@ -1,8 +1,8 @@
-import { statSync } from 'node:fs';
+import { statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database, RootDatabase } from 'lmdb';
 import { open } from 'lmdb';
-import { expiryKey, expiryOf, hashOfExpiryKey, occupiedBytes } from './disk-entry.ts';
+import { decodeEntry, expiryKey, expiryOf, hashOfExpiryKey, occupiedBytes } from './disk-entry.ts';
 
 /** An entry to be written under the hash of its key, or undefined: to be removed. */
 export interface Change {
@@ -16,7 +16,7 @@ interface ExpiryRecord {
 }
 
 /** Expired entries that one transaction removes beside its own work, so that it stays short. */
-const EXPIRED_PER_TRANSACTION = 100;
+const EXPIRED_PER_TRANSACTION = 20;
 const EVICTED_AT_ONCE = 16;
 const BYTES_KEY = Buffer.from('bytes');
 const FIRST_KEY = Buffer.from([0]);
@@ -26,9 +26,14 @@ const BINARY = { keyEncoding: 'binary', encoding: 'binary' } as const;
  * Entries, the order in which they expire, and the sum of their bytes, in three LMDB databases of one file that change together.
  * The entries' bytes, as `occupiedBytes` counts them, never exceed the bound: whatever expires first makes room.
  *
- * Everything is synchronous, also commits (by `transactionSync`): when an asynchronous commit fails, for example on a full disk, lmdb leaves a
- * rejected promise behind that nobody can catch, and the process would end. Commits do not wait for the disk (`noSync`).
- * What the operating system has taken survives the end of the process, but not of the machine; see openDiskStore.
+ * Three ways of using lmdb are left out on purpose:
+ *
+ * - Asynchronous commits. When one fails, for example on a full disk, a rejected promise is left behind that nobody can catch, and the
+ *   process would end. `transactionSync` throws, and everything is as it was before.
+ * - Several new entries in one transaction. With those and a long list of free pages, lmdb 3.5 miscounts that list ("reserved_space larger
+ *   than allocated entry", MDB_BAD_TXN). With one it did not in a million transactions.
+ * - Waiting for the disk (`noSync`). What the operating system has taken survives the end of the process; for the end of the machine see
+ *   openDiskStore.
  */
 export class DiskStore {
   private readonly root: RootDatabase<Buffer, Buffer>;
@@ -61,24 +66,22 @@ export class DiskStore {
   }
 
   /**
-   * Makes all changes in one transaction, or none. Removes entries that have expired at `nowMs`, and evicts those that expire
-   * first until the new ones fit. An entry that does not fit at all only removes its predecessor.
+   * Makes one change, or none when it throws. Also removes some of the entries that have expired at `nowMs`, and evicts those that
+   * expire first until the new one fits. An entry that does not fit at all only removes its predecessor.
    */
-  apply(changes: Iterable<Change>, nowMs: number, maxBytes: number): void {
+  apply({ keyHash, entry }: Change, nowMs: number, maxBytes: number): void {
     this.root.transactionSync(() => {
       let bytes = this.bytes;
       for (const record of this.oldest(EXPIRED_PER_TRANSACTION, nowMs + 1)) bytes -= this.removeRecord(record);
-      for (const { keyHash, entry } of changes) {
-        bytes -= this.remove(keyHash);
-        if (!entry) continue;
-        const needed = occupiedBytes(entry.length);
-        if (needed > maxBytes) continue;
-        bytes -= this.evict(bytes + needed - maxBytes);
-        this.put(keyHash, entry, needed);
-        bytes += needed;
+      bytes -= this.remove(keyHash);
+      const occupied = entry ? occupiedBytes(entry.length) : 0;
+      const fits = occupied <= maxBytes;
+      // Not only for new entries: a bound that was lowered takes effect with the first change.
+      bytes -= this.evict(bytes + (fits ? occupied : 0) - maxBytes);
+      if (entry && fits) {
+        this.put(keyHash, entry, occupied);
+        bytes += occupied;
       }
-      // A bound that was lowered takes effect with the first change.
-      bytes -= this.evict(bytes - maxBytes);
       const sum = Buffer.alloc(6);
       sum.writeUIntBE(bytes, 0, 6);
       this.meta.putSync(BYTES_KEY, sum);
@@ -92,22 +95,34 @@ export class DiskStore {
     await this.root.close();
   }
 
-  /** Says what is wrong with the file, or undefined. Reads all keys, no values: those have checksums that are looked at when read. */
+  /**
+   * Says what is wrong with the file, or undefined. Reads all keys; values have checksums that are looked at when they are read.
+   *
+   * Behind the end of the file there may rightly be pages, free ones that were never written. But if others were cut off, reading
+   * them would end the process. So the file is made as long as it should be, and then the values are read, too.
+   */
   fault(folder: string): string | undefined {
-    const { pageSize, lastPageNumber } = this.root.getStats() as { pageSize: number; lastPageNumber: number };
-    // Pages behind the end of the file are mapped all the same, and reading them ends the process.
-    if (statSync(join(folder, 'data.mdb')).size < (lastPageNumber + 1) * pageSize) return 'the file is too short';
+    const isShort = this.lengthen(join(folder, 'data.mdb'));
     let records = 0;
     let bytes = 0;
     for (const { key, value } of this.expiry.getRange({ start: FIRST_KEY })) {
-      if (!this.entries.doesExist(hashOfExpiryKey(key))) return 'an entry is missing';
+      const keyHash = hashOfExpiryKey(key);
+      if (!this.entries.doesExist(keyHash)) return 'an entry is missing';
+      if (isShort && !decodeEntry(this.get(keyHash)!)) return 'the file is too short';
       records += 1;
       bytes += value.readUInt32BE(0);
     }
-    let entries = 0;
-    for (const _ of this.entries.getKeys({ start: FIRST_KEY })) entries += 1;
-    if (entries !== records) return 'entries and their order of expiry differ';
+    if (records !== this.size) return 'entries and their order of expiry differ';
     return bytes === this.bytes ? undefined : 'the sum of bytes is wrong';
+  }
+
+  /** Returns whether the file was shorter than its last page. */
+  private lengthen(file: string): boolean {
+    const { pageSize, lastPageNumber } = this.root.getStats() as { pageSize: number; lastPageNumber: number };
+    const length = (lastPageNumber + 1) * pageSize;
+    if (statSync(file).size >= length) return false;
+    truncateSync(file, length);
+    return true;
   }
 
   private put(keyHash: Buffer, entry: Buffer, occupied: number): void {

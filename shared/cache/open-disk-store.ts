@@ -10,15 +10,16 @@ import { DiskStore } from './disk-store.ts';
 const CHECK = fileURLToPath(new URL('./check-disk-store-main.ts', import.meta.url));
 const CHECK_TIMEOUT_MS = 60_000;
 const BOOT_ID = '/proc/sys/kernel/random/boot_id';
-/** Tells how the store was left: CLOSED, or in use since the machine started (its boot id). */
+/** Tells how the store was left: CLOSED, or in use, in which boot of the machine, and how often in a row it was found like that. */
 const STATE_FILE = 'state';
 const CLOSED = 'closed';
-/**
- * The file is normally at most 1.4 times the bytes held. It never shrinks; one that outgrew its bound by more, for example because the
- * bound was lowered, is not taken over.
- */
-const MAX_GROWTH = 2;
+/** Processes that end without closing the store, one after the other, may do so because of it. */
+const MAX_UNCLOSED = 3;
+/** The file never shrinks; one that has outgrown its bound by more than files do, because the bound was lowered, is not taken over. */
+const MAX_GROWTH = 3;
 const SMALLEST_LIMIT_BYTES = 1_000_000;
+
+type State = typeof CLOSED | { unclosed: number; boot: string };
 
 export interface OpenDiskStoreOptions {
   folder: string;
@@ -30,9 +31,12 @@ export interface OpenDiskStoreOptions {
 }
 
 /**
- * Opens the store of this layout and format in the folder; stores of other ones are removed. What was left behind is taken over if it is sound:
- * the store was closed, or at least the machine has not been restarted since (without `fsync` a file may be in any state after
- * that), and a check in another process has found no damage. Otherwise it is replaced by an empty one.
+ * Opens the store of this layout and format in the folder; stores of other ones are removed. What was left behind is taken over if it is
+ * sound, or else replaced by an empty one. Sound is what
+ *
+ * - was closed, or at least left behind since the machine was started (without `fsync` a file may be in any state after that),
+ * - was not left behind unclosed several times in a row,
+ * - passes a check in another process.
  *
  * @throws when the folder cannot be used at all
  */
@@ -43,13 +47,15 @@ export async function openDiskStore(options: OpenDiskStoreOptions): Promise<Disk
   for (const name of readdirSync(options.folder)) {
     if (/^v\d+-\d+$/.test(name) && name !== current) remove(join(options.folder, name));
   }
-  const fault = existsSync(join(path, 'data.mdb')) ? await faultOf(path, options.maxBytes) : undefined;
+  const left = readState(path);
+  const fault = existsSync(join(path, 'data.mdb')) ? await faultOf(path, left, options.maxBytes) : undefined;
   if (fault !== undefined) {
     options.onProblem(`the disk cache starts empty: ${fault}`);
     remove(path);
   }
   mkdirSync(path, { recursive: true });
-  await writeState(path, bootId());
+  const unclosed = fault !== undefined || left === CLOSED ? 0 : left.unclosed + 1;
+  await writeState(path, `${unclosed} ${bootId()}`);
   return new DiskStore(path);
 }
 
@@ -66,10 +72,10 @@ export async function closeDiskStore(store: DiskStore, options: { folder: string
   await writeState(path, CLOSED);
 }
 
-async function faultOf(path: string, maxBytes: number): Promise<string | undefined> {
-  const state = readState(path);
-  if (state !== CLOSED && (state === '' || state !== bootId())) {
-    return 'it was not closed before the machine was restarted';
+async function faultOf(path: string, left: State, maxBytes: number): Promise<string | undefined> {
+  if (left !== CLOSED) {
+    if (left.boot === '' || left.boot !== bootId()) return 'it was not closed before the machine was restarted';
+    if (left.unclosed >= MAX_UNCLOSED) return `${left.unclosed + 1} processes in a row ended without closing it`;
   }
   const { size } = statSync(join(path, 'data.mdb'));
   if (size > MAX_GROWTH * maxBytes + SMALLEST_LIMIT_BYTES) return `its file of ${size} bytes has outgrown its bound`;
@@ -87,9 +93,12 @@ function bootId(): string {
   return existsSync(BOOT_ID) ? readFileSync(BOOT_ID, 'utf8').trim() : '';
 }
 
-function readState(path: string): string {
+function readState(path: string): State {
   const file = join(path, STATE_FILE);
-  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const state = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  if (state === CLOSED) return CLOSED;
+  const [unclosed = '', boot = ''] = state.split(' ');
+  return { unclosed: Number.parseInt(unclosed, 10) || 0, boot };
 }
 
 async function writeState(path: string, state: string): Promise<void> {

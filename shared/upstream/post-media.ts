@@ -31,8 +31,8 @@ function galleryOf(post: OwnPost): PostMedia[] {
     const file = post.media_metadata?.[id];
     const url = file?.s?.u ?? file?.s?.gif ?? file?.s?.mp4 ?? file?.hlsUrl ?? undefined;
     if (!file || url === undefined || (file.status ?? 'valid') !== 'valid') continue;
-    const width = file.s?.x ?? file.x ?? 0;
-    const height = file.s?.y ?? file.y ?? 0;
+    const width = file.s?.x ?? file.x;
+    const height = file.s?.y ?? file.y;
     pictures.push({ type: 'gallery', url, width, height, caption: caption ?? '' });
   }
   return pictures;

@@ -1,20 +1,7 @@
 import { z } from 'zod';
 import { fullname } from '../../schemas/forum-item.ts';
+import { count, flag, text } from './field-schemas.ts';
 import { postData } from './thing-schema.ts';
-
-const count = z
-  .number()
-  .nullish()
-  .transform((value) => Math.max(0, Math.trunc(value ?? 0)));
-/** Booleans that older answers lack. */
-const flag = z
-  .boolean()
-  .nullish()
-  .transform((value) => value ?? false);
-const text = z
-  .string()
-  .nullish()
-  .transform((value) => value ?? '');
 
 const source = z.object({ u: z.string(), gif: z.string(), mp4: z.string(), x: count, y: count }).partial();
 
@@ -23,8 +10,8 @@ const mediaFile = z.object({
   status: z.string().nullish(),
   s: source.nullish(),
   hlsUrl: z.string().nullish(),
-  x: z.number().nullish(),
-  y: z.number().nullish(),
+  x: count,
+  y: count,
 });
 
 const galleryItem = z.object({ media_id: z.string(), caption: z.string().nullish() });

@@ -1,21 +1,12 @@
 import { z } from 'zod';
 import { bareId, fullname } from '../../schemas/forum-item.ts';
-
-/** Seconds since 1970: a float from the API, sometimes a string in dumps. */
-const createdUtc = z
-  .union([z.number(), z.string().regex(/^\d{1,12}(\.\d+)?$/)])
-  .transform(Number)
-  .pipe(z.number().min(0).max(8_640_000_000_000));
+import { integer, seconds } from './field-schemas.ts';
 
 /** null and absent both mean that the account is gone. */
 const author = z
   .string()
   .nullish()
   .transform((name) => name ?? '[deleted]');
-const score = z
-  .number()
-  .nullish()
-  .transform((value) => Math.trunc(value ?? 0));
 
 /**
  * What this service needs of a post's `data`; everything else is tolerated and dropped. Reading routes extend it. An
@@ -27,14 +18,14 @@ export const postData = z
     author,
     subreddit: z.string().optional(),
     promoted: z.boolean().nullish(),
-    created_utc: createdUtc,
+    created_utc: seconds,
     title: z.string(),
     selftext: z.string(),
     over_18: z.boolean(),
     permalink: z.string(),
     url: z.string().nullish(),
     is_self: z.boolean().nullish(),
-    score,
+    score: integer,
     num_comments: z.number().int().nullish(),
   })
   .refine((post) => post.subreddit !== undefined || post.promoted === true, {
@@ -48,7 +39,7 @@ export const commentFields = z.object({
   author,
   subreddit: z.string(),
   subreddit_id: z.string().nullish(),
-  created_utc: createdUtc,
+  created_utc: seconds,
   body: z.string(),
   parent_id: fullname,
   link_id: fullname.optional(),
@@ -56,7 +47,7 @@ export const commentFields = z.object({
   over_18: z.boolean().nullish(),
   permalink: z.string().nullish(),
   context: z.string().nullish(),
-  score,
+  score: integer,
 });
 
 /** Inbox views lack link_id and over_18 but carry `context`, a permalink: the post's id is found wherever it stands. */

@@ -1,21 +1,14 @@
 import { z } from 'zod';
 import type { ForumUser } from '../../schemas/forum-resources.ts';
+import { flag, seconds, text } from './field-schemas.ts';
 import { isoTime } from './to-post.ts';
 
-const text = z
-  .string()
-  .nullish()
-  .transform((value) => value ?? '');
-const flag = z
-  .boolean()
-  .nullish()
-  .transform((value) => value ?? false);
 const karma = z.number().int().nullish();
 
 /** An account's `data`; a suspended one has a name and the flag, and nothing else. */
 export const readUser = z.object({
   name: z.string(),
-  created_utc: z.number().nullish(),
+  created_utc: seconds.nullish(),
   link_karma: karma,
   comment_karma: karma,
   total_karma: karma,

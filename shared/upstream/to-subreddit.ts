@@ -1,12 +1,8 @@
 import { z } from 'zod';
 import type { Subreddit, SubredditRule } from '../../schemas/forum-resources.ts';
+import { count, flag, seconds, text } from './field-schemas.ts';
 import { absolute, isoTime } from './to-post.ts';
 import type { ReadingContext } from './to-post.ts';
-
-const text = z
-  .string()
-  .nullish()
-  .transform((value) => value ?? '');
 
 /** A community's `data`; private ones tell hardly more than their name. */
 export const readSubreddit = z.object({
@@ -18,9 +14,9 @@ export const readSubreddit = z.object({
   icon_img: text,
   community_icon: text,
   subreddit_type: text,
-  subscribers: z.number().nullish(),
-  created_utc: z.number(),
-  over18: z.boolean().nullish(),
+  subscribers: count,
+  created_utc: seconds,
+  over18: flag,
 });
 export type ReadSubreddit = z.infer<typeof readSubreddit>;
 
@@ -32,8 +28,8 @@ export const readRules = z.object({
       short_name: text,
       description: text,
       violation_reason: text,
-      priority: z.number().nullish(),
-      created_utc: z.number(),
+      priority: z.number().int().nullish(),
+      created_utc: seconds,
     }),
   ),
 });
@@ -47,9 +43,9 @@ export function toSubreddit(data: ReadSubreddit, { siteUrl }: ReadingContext, ru
     url: absolute(data.url === '' ? `/r/${data.display_name}/` : data.url, siteUrl),
     icon: data.community_icon === '' ? data.icon_img : data.community_icon,
     type: data.subreddit_type,
-    subscribers: Math.max(0, Math.trunc(data.subscribers ?? 0)),
+    subscribers: data.subscribers,
     created_at: isoTime(data.created_utc),
-    over_18: data.over18 ?? false,
+    over_18: data.over18,
     rules,
   };
 }
@@ -60,7 +56,7 @@ export function toRules(answer: z.infer<typeof readRules>): SubredditRule[] {
     short_name: rule.short_name,
     description: rule.description,
     violation_reason: rule.violation_reason,
-    priority: Math.trunc(rule.priority ?? index),
+    priority: rule.priority ?? index,
     created_at: isoTime(rule.created_utc),
   }));
 }

@@ -88,7 +88,7 @@ export class ForumSource {
     return {
       entries: page.children.map(({ data }) => ({
         item: toSubreddit(data, this.context()),
-        nsfw: data.over18 ?? false,
+        nsfw: data.over18,
       })),
       after: page.after,
     };

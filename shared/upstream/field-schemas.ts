@@ -1,0 +1,28 @@
+import { z } from 'zod';
+
+/** A whole number that JSON carries exactly; what is beyond is a shape that nobody knows. */
+const exact = z.number().min(-Number.MAX_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER);
+
+/** Absent and null are 0; fractions are cut off. */
+export const integer = exact.nullish().transform((value) => Math.trunc(value ?? 0));
+
+/** Like `integer`, and never below 0. */
+export const count = exact.nullish().transform((value) => Math.max(0, Math.trunc(value ?? 0)));
+
+/** Absent and null are false. */
+export const flag = z
+  .boolean()
+  .nullish()
+  .transform((value) => value ?? false);
+
+/** Absent and null are empty. */
+export const text = z
+  .string()
+  .nullish()
+  .transform((value) => value ?? '');
+
+/** Seconds since 1970 that a date can hold: a float from the API, sometimes a string in dumps. */
+export const seconds = z
+  .union([z.number(), z.string().regex(/^\d{1,12}(\.\d+)?$/)])
+  .transform(Number)
+  .pipe(z.number().min(0).max(8_640_000_000_000));
