@@ -13,6 +13,9 @@ import { createHealthRouter } from './health-router.ts';
 import type { Readiness } from './health-router.ts';
 import { monitorRoutes } from './monitor-routes.ts';
 import type { MonitorService } from './monitor-service.ts';
+import { buildOpenApiDocument } from './openapi/build-openapi.ts';
+import { createDocsRouter } from './openapi/docs-router.ts';
+import { createOpenApiRouter } from './openapi/openapi-router.ts';
 import { createReadingService, readingRoutes } from './reading/reading-routes.ts';
 import type { ForumReading } from './reading/reading-routes.ts';
 import { createRequestLog } from './request-log.ts';
@@ -23,6 +26,8 @@ export interface ApiAppOptions extends MonitorService {
   metrics: Metrics;
   /** Express's own syntax; undefined: the peer is the client. */
   trustProxy: string | undefined;
+  /** Where clients reach the API, without a slash at the end. */
+  baseUrl: string;
   ready: () => Promise<Readiness>;
   forum: ForumReading;
   clickhouse: ClickHouseClient;
@@ -38,6 +43,7 @@ export function createApiApp(options: ApiAppOptions): Express {
 
   app.use(createRequestLog(options.logger), measure(options.metrics), helmet());
   app.use(createHealthRouter(options.ready));
+  app.use(createOpenApiRouter(buildOpenApiDocument(options.baseUrl)), createDocsRouter());
 
   const callers = new WeakMap<Request, Caller>();
   app.use('/v1', async (request, response, next) => {

@@ -6,8 +6,8 @@ import type { Running } from '../../shared/runtime/lifecycle.ts';
 import { createApiApp } from './api-app.ts';
 import type { ApiAppOptions } from './api-app.ts';
 
-export interface ApiOptions extends Omit<ApiAppOptions, 'trustProxy'> {
-  http: Pick<Config['http'], 'port' | 'host' | 'trustProxy'>;
+export interface ApiOptions extends Omit<ApiAppOptions, 'trustProxy' | 'baseUrl'> {
+  http: Pick<Config['http'], 'port' | 'host' | 'trustProxy' | 'baseUrl'>;
 }
 
 export interface RunningApi extends Running {
@@ -29,8 +29,8 @@ const IDLE_CHECK_MS = 50;
  * @throws Error with one clear sentence when the port is taken or may not be used
  */
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
-  const { port, host, trustProxy } = options.http;
-  const app = createApiApp({ ...options, trustProxy });
+  const { port, host, trustProxy, baseUrl } = options.http;
+  const app = createApiApp({ ...options, trustProxy, baseUrl });
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS },
     app,

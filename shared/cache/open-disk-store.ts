@@ -47,14 +47,18 @@ export async function openDiskStore(options: OpenDiskStoreOptions): Promise<Disk
   for (const name of readdirSync(options.folder)) {
     if (/^v\d+-\d+$/.test(name) && name !== current) remove(join(options.folder, name));
   }
-  const left = readState(path);
-  const fault = existsSync(join(path, 'data.mdb')) ? await faultOf(path, left, options.maxBytes) : undefined;
-  if (fault !== undefined) {
-    options.onProblem(`the disk cache starts empty: ${fault}`);
-    remove(path);
+  let unclosed = 0;
+  if (existsSync(join(path, 'data.mdb'))) {
+    const left = readState(path);
+    const fault = await faultOf(path, left, options.maxBytes);
+    if (fault !== undefined) {
+      options.onProblem(`the disk cache starts empty: ${fault}`);
+      remove(path);
+    } else if (left !== CLOSED) {
+      unclosed = left.unclosed + 1;
+    }
   }
   mkdirSync(path, { recursive: true });
-  const unclosed = fault !== undefined || left === CLOSED ? 0 : left.unclosed + 1;
   await writeState(path, `${unclosed} ${bootId()}`);
   return new DiskStore(path);
 }
@@ -75,7 +79,7 @@ export async function closeDiskStore(store: DiskStore, options: { folder: string
 async function faultOf(path: string, left: State, maxBytes: number): Promise<string | undefined> {
   if (left !== CLOSED) {
     if (left.boot === '' || left.boot !== bootId()) return 'it was not closed before the machine was restarted';
-    if (left.unclosed >= MAX_UNCLOSED) return `${left.unclosed + 1} processes in a row ended without closing it`;
+    if (left.unclosed + 1 >= MAX_UNCLOSED) return `${MAX_UNCLOSED} processes in a row ended without closing it`;
   }
   const { size } = statSync(join(path, 'data.mdb'));
   if (size > MAX_GROWTH * maxBytes + SMALLEST_LIMIT_BYTES) return `its file of ${size} bytes has outgrown its bound`;

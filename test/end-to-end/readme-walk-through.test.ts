@@ -68,6 +68,14 @@ test('the walk-through works as written: a first match in the page, change, paus
   expect(deleted).toEqual({ status: 'deleted' });
 });
 
+test('the reading commands work as written', () => {
+  const output = walk(['walk-through:1', 'walk-through:6']);
+  const [found, post] = documents(output.slice(0, output.lastIndexOf('}') + 1));
+  expect(found).toMatchObject({ query: 'coffee', sort: 'relevance' });
+  expect(post).toMatchObject({ post: { subreddit: 'Coffee' }, meta: { max_comments: 20 } });
+  expect(output.slice(output.lastIndexOf('}') + 1)).toContain('## Comments (');
+});
+
 test('the receiver of the README verifies and prints a match within seconds', async () => {
   const port = await freePort();
   const [created] = documents(walk(['walk-through:1', 'walk-through:5'], port));

@@ -14,6 +14,8 @@ import { startApi } from '../../services/api/start-api.ts';
 import type { ForumReading } from '../../services/api/reading/reading-routes.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { createUpstream } from '../../shared/upstream/upstream-client.ts';
+import { buildOpenApiDocument } from '../../services/api/openapi/build-openapi.ts';
+import { checkResponse } from './openapi-checker.ts';
 import { silentLogger } from './silent-logger.ts';
 
 /** Body of any answer; a test names the members it expects. */
@@ -22,7 +24,9 @@ export type Body = Record<string, unknown>;
 export interface Reply {
   status: number;
   headers: Headers;
+  /** Empty where the answer is no JSON. */
   body: Body;
+  text: string;
 }
 
 export interface TestAccount {
@@ -34,7 +38,11 @@ export interface TestApi {
   url: string;
   secretBox: SecretBox;
   metrics: Metrics;
-  /** The body is sent as JSON, or as it is when it is a string. */
+  /**
+   * The body is sent as JSON, or as it is when it is a string.
+   *
+   * @throws UndocumentedError when the answer is not as the API's description says
+   */
   call(
     key: string | undefined,
     method: string,
@@ -63,12 +71,15 @@ export interface TestApiOptions {
   clickhouse?: ClickHouseClient;
 }
 
+const TEST_BASE_URL = 'http://localhost';
+const DESCRIPTION = buildOpenApiDocument(TEST_BASE_URL);
+
 /** The API on a free port over a test's database. */
 export async function startTestApi(pool: Pool, options: TestApiOptions = {}): Promise<TestApi> {
   const secretBox = createSecretBox('a secret key for tests, 32 characters');
   const metrics = createMetrics();
   const running = await startApi({
-    http: { port: options.port ?? 0, host: '127.0.0.1', trustProxy: undefined },
+    http: { port: options.port ?? 0, host: '127.0.0.1', trustProxy: undefined, baseUrl: TEST_BASE_URL },
     pool,
     metrics,
     logger: options.logger ?? silentLogger(),
@@ -124,11 +135,8 @@ function caller(url: string): TestApi['call'] {
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: parsedBody(text),
-    };
+    checkResponse(DESCRIPTION, method, path, response.status, response.headers, text);
+    return { status: response.status, headers: response.headers, body: parsedBody(response, text), text };
   };
 }
 
@@ -140,8 +148,8 @@ async function newAccount(pool: Pool, given: { credits?: number; pack?: Pack }):
   return opened;
 }
 
-function parsedBody(text: string): Body {
-  if (text === '') return {};
+function parsedBody({ headers }: Response, text: string): Body {
+  if (text === '' || headers.get('content-type')?.startsWith('text/markdown') === true) return {};
   try {
     return JSON.parse(text) as Body;
   } catch {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { copyFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { CacheFolder } from '../support/cache-folder.ts';
@@ -82,20 +82,70 @@ describe('a file that is not taken over', () => {
   });
 });
 
-describe('a process that is killed', () => {
-  it.runIf(process.platform === 'linux')('leaves a file that is taken over while the machine runs on', async () => {
+/** What a killed process leaves: the files as they are while it has them open. */
+async function copyOfOpen(): Promise<CacheFolder> {
+  const left = new CacheFolder();
+  left.now = files.now;
+  mkdirSync(dirname(left.dataFile), { recursive: true });
+  copyFileSync(files.dataFile, left.dataFile);
+  copyFileSync(stateFile(), join(dirname(left.dataFile), 'state'));
+  return left;
+}
+
+describe.runIf(process.platform === 'linux')('a process that is killed', () => {
+  it('leaves a file that is taken over while the machine runs on', async () => {
     const cache = await files.open();
     cache.set('new', Buffer.from('value'), files.now + 1000);
     cache.flush();
-    // What a killed process leaves: the files as they are now, not closed.
-    const left = new CacheFolder();
-    const copy = await left.open();
-    await copy.close();
-    copyFileSync(files.dataFile, left.dataFile);
-    copyFileSync(stateFile(), join(dirname(left.dataFile), 'state'));
+    const left = await copyOfOpen();
     const again = await left.open();
     expect(left.messages).toEqual([]);
     expect([again.size, again.get('new')?.value.toString()]).toEqual([401, 'value']);
     await left.remove();
+  });
+
+  it('again and again may have ended because of the file, which is given up then', async () => {
+    await files.open();
+    let left = files;
+    const sizes: number[] = [];
+    for (let i = 0; i < 3; i += 1) {
+      const before = left;
+      left = await copyOfOpen();
+      sizes.push((await left.open()).size);
+      copyFileSync(join(dirname(left.dataFile), 'state'), stateFile());
+      expect(left.messages).toEqual(
+        i < 2 ? [] : ['the disk cache starts empty: 3 processes in a row ended without closing it'],
+      );
+      if (before !== files) await before.remove();
+    }
+    await left.remove();
+    expect(sizes).toEqual([400, 400, 0]);
+  });
+});
+
+describe('a file that ends before its last page', () => {
+  it('is sound if only free pages are missing, which is how LMDB may leave it', async () => {
+    const cache = await files.open();
+    const { size } = statSync(files.dataFile);
+    cache.set('last', Buffer.alloc(200_000, 1), files.now + 5000);
+    cache.flush();
+    expect(statSync(files.dataFile).size).toBeGreaterThan(size + 200_000);
+    cache.delete('last');
+    await cache.close();
+    // The pages of the deleted entry.
+    truncateSync(files.dataFile, size + 150_000);
+    const again = await files.open();
+    expect(files.messages).toEqual([]);
+    expect([again.size, again.get('k7')?.value]).toEqual([400, Buffer.alloc(5000, 7)]);
+  });
+
+  it('is damaged if a value is missing', async () => {
+    const cache = await files.open();
+    cache.set('last', Buffer.alloc(200_000, 1), files.now + 5000);
+    await cache.close();
+    truncateSync(files.dataFile, statSync(files.dataFile).size - 100_000);
+    const again = await files.open();
+    expect(files.messages).toEqual(['the disk cache starts empty: it is damaged (the file is too short)']);
+    expect(again.size).toBe(0);
   });
 });

@@ -35,6 +35,15 @@ describe('the sketch', () => {
     );
   });
 
+  it('keeps its counts when it is widened', () => {
+    const keys = new CountedKeys();
+    const { capacity } = keys.sketch;
+    for (let n = 0; n < 100; n += 1) keys.increment(`key${n}`, 9);
+    keys.sketch.ensureCapacity(8 * capacity);
+    expect(keys.sketch.capacity).toBe(8 * capacity);
+    for (let n = 0; n < 100; n += 1) expect(keys.frequency(`key${n}`)).toBeGreaterThanOrEqual(9);
+  });
+
   it('is seldom wrong when it is as full as it may be', () => {
     const keys = new CountedKeys();
     keys.sketch.ensureCapacity(4096);

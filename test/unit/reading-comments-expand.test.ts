@@ -1,54 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { HeldComments } from '../../services/api/reading/comments/comment-tree.ts';
 import { buildCommentTree } from '../../services/api/reading/comments/comment-tree.ts';
-import { expandComments, readAroundComment, readThread } from '../../services/api/reading/comments/expand-comments.ts';
-import type { ExpandRequest } from '../../services/api/reading/comments/expand-comments.ts';
-import type { UpstreamCall } from '../../shared/upstream/upstream-client.ts';
+import { expandComments, readThread } from '../../services/api/reading/comments/expand-comments.ts';
 import { UpstreamError } from '../../shared/upstream/upstream-error.ts';
 import { commentOf, rawComment, rawMore, rawMoreChildren, rawThread, shapeOf } from '../support/forum-threads.ts';
+import { NOW, ScriptedForum } from '../support/scripted-forum.ts';
 
-const NOW = 1_000_000;
 const PAGE = '/comments/p0st';
-
-/** A forum that answers by path; calls for children by `more a,b`. It notes what it was asked, and how many calls were open at once. */
-class ScriptedForum {
-  readonly asked: string[] = [];
-  readonly calls: UpstreamCall[] = [];
-  readonly params: Record<string, string>[] = [];
-  mostAtOnce = 0;
-  private open = 0;
-  private readonly answers: (question: string) => unknown;
-
-  constructor(answers: Record<string, unknown> | ((question: string) => unknown)) {
-    this.answers = typeof answers === 'function' ? answers : (question) => answers[question];
-  }
-
-  get = (path: string, params: Record<string, string>, call: UpstreamCall): Promise<unknown> =>
-    this.answer(path, params, call);
-  post = (path: string, form: Record<string, string>, call: UpstreamCall): Promise<unknown> => {
-    expect(path).toBe('/api/morechildren');
-    return this.answer(`more ${form.children}`, form, call);
-  };
-
-  private async answer(question: string, params: Record<string, string>, call: UpstreamCall): Promise<unknown> {
-    this.asked.push(question);
-    this.params.push(params);
-    this.calls.push(call);
-    this.mostAtOnce = Math.max(this.mostAtOnce, ++this.open);
-    // Later questions are answered sooner.
-    for (let turn = this.asked.length; turn < 50; turn++) await Promise.resolve();
-    this.open--;
-    const found = this.answers(question);
-    if (found === undefined) throw new Error(`not in the script: ${question}`);
-    if (found instanceof Error) throw found;
-    return found;
-  }
-
-  request(max: number, rest: Partial<ExpandRequest> = {}): ExpandRequest {
-    const base = { upstream: this, clock: () => NOW, deadlineAt: NOW + 8_000, call: { lane: 'reading' as const } };
-    return { ...base, postId: 'p0st', max, ...rest };
-  }
-}
 
 const children = (...ids: string[]) => rawMoreChildren(ids.map((id) => rawComment(id, 't3_p0st')));
 const shape = (held: HeldComments) => shapeOf(buildCommentTree(held, Infinity).comments);
@@ -186,6 +144,16 @@ describe('a forum that answers strangely', () => {
     expect(await readThread(forum.request(9))).toMatchObject({ complete: true, held: { stubs: [] } });
   });
 
+  it('may name a comment in two stubs, and bring later what was missing', async () => {
+    const forum = new ScriptedForum({
+      [PAGE]: rawThread([rawMore('t3_p0st', ['a', 'b']), rawMore('t3_p0st', ['b', 'a', 'c'])]),
+      'more a,b,c': rawMoreChildren([rawComment('a', 't3_p0st'), rawMore('t1_a', [])]),
+      '/comments/p0st/_/a': rawThread([rawComment('b', 't1_a')]),
+    });
+    const { held } = await readThread(forum.request(9));
+    expect([shape(held), held.missing]).toEqual(['a(b)', [{ id: 'c', parentId: 't3_p0st' }]]);
+  });
+
   it('is not asked for what is below the post or for what it gave already', async () => {
     const forum = new ScriptedForum({
       [PAGE]: rawThread([rawComment('a', 't3_p0st'), rawMore('t3_p0st', []), rawMore('t3_p0st', ['a'])]),
@@ -216,6 +184,20 @@ describe('failures after the first page', () => {
       expect(rest.held.comments).toHaveLength(301);
     },
   );
+
+  it('are told by the first of a wave, those below a comment too', async () => {
+    const forum = new ScriptedForum({
+      [PAGE]: rawThread([
+        rawComment('a', 't3_p0st', { score: 2 }, [rawMore('t1_a', [])]),
+        rawComment('b', 't3_p0st', {}, [rawMore('t1_b', [])]),
+      ]),
+      '/comments/p0st/_/a': new UpstreamError('busy', 'no'),
+      '/comments/p0st/_/b': new UpstreamError('timeout', 'no'),
+    });
+    const read = await readThread(forum.request(9));
+    expect(read).toMatchObject({ complete: false, failure: { failure: 'busy' }, calls: 3 });
+    expect(read.held.stubs).toHaveLength(2);
+  });
 
   it('of another kind, and an abort, are errors', async () => {
     await expect(readThread(failing(new TypeError('a mistake of ours')).request(1_000))).rejects.toThrow('of ours');
@@ -269,61 +251,5 @@ describe('going on from what is held', () => {
     expect(await expandComments(held, '', forum.request(9))).toMatchObject({ held, complete: true, calls: 0 });
     const open = { ...held, stubs: [{ parentId: 't1_a', childIds: ['b'] }] };
     expect(await expandComments(open, '', forum.request(1))).toMatchObject({ held: open, complete: true, calls: 0 });
-  });
-});
-
-describe('around one comment', () => {
-  const FOCUS = rawComment('f', 't1_c', {}, [
-    rawComment('r1', 't1_f', {}, [rawComment('deeper', 't1_r1'), rawMore('t1_r1', ['x'])]),
-    rawMore('t1_f', ['r2', 'r3']),
-  ]);
-  const page = rawThread([
-    rawComment('b', 't1_a', {}, [rawComment('c', 't1_b', {}, [FOCUS, rawComment('other', 't1_c')])]),
-  ]);
-  const answers = {
-    [PAGE]: page,
-    'more r2,r3': rawMoreChildren([rawComment('r2', 't1_f'), rawMore('t1_r2', ['y']), rawComment('r3', 't1_f')]),
-  };
-
-  it('are the comments above it and its direct replies, all of them', async () => {
-    const forum = new ScriptedForum(answers);
-    const read = await readAroundComment('f', 2, forum.request(100));
-    expect(shape(read.held)).toBe('b(c(f(r1 r2 r3)))');
-    expect(read).toMatchObject({ complete: true, calls: 2, held: { stubs: [] } });
-    expect(read.held.comments[0]?.parent_id).toBe('t1_a');
-    expect(forum.params[0]).toEqual({ limit: '500', sort: 'confidence', comment: 'f', context: '2' });
-    expect(forum.params[1]).toMatchObject({ limit_children: 'true' });
-  });
-
-  it.each([
-    [0, 'f(r1)'],
-    [1, 'c(f(r1))'],
-    [8, 'b(c(f(r1)))'],
-  ])('with %i levels above', async (context, expected) => {
-    const forum = new ScriptedForum(answers);
-    expect(shape((await readAroundComment('f', context, forum.request(1))).held)).toBe(expected);
-  });
-
-  it('goes on below it where the thread is too deep for one answer', async () => {
-    const forum = new ScriptedForum({
-      [PAGE]: rawThread([rawComment('f', 't3_p0st', {}, [rawMore('t1_f', [])])]),
-      '/comments/p0st/_/f': rawThread([
-        rawComment('f', 't3_p0st', {}, [rawComment('r', 't1_f', {}, [rawMore('t1_r', [])])]),
-      ]),
-    });
-    const read = await readAroundComment('f', 0, forum.request(100));
-    expect([shape(read.held), read.held.stubs]).toEqual(['f(r)', []]);
-  });
-
-  it('is not found where the forum shows something else', async () => {
-    for (const comments of [[], [rawComment('other', 't3_p0st')]]) {
-      const forum = new ScriptedForum({ [PAGE]: rawThread(comments) });
-      await expect(readAroundComment('f', 3, forum.request(9))).rejects.toMatchObject({ failure: 'not_found' });
-    }
-  });
-
-  it('ends at a circle of parents', async () => {
-    const forum = new ScriptedForum({ [PAGE]: rawThread([rawComment('f', 't1_g'), rawComment('g', 't1_f')]) });
-    expect((await readAroundComment('f', 8, forum.request(9))).held.comments).toHaveLength(2);
   });
 });

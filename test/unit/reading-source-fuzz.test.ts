@@ -77,7 +77,7 @@ const QUESTIONS: { name: string; answer: unknown; ask: (source: ForumSource) => 
 /** How many values there are in a value, itself included. */
 function sizeOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
-  return Object.values(value).reduce((sum: number, entry) => sum + sizeOf(entry), 1);
+  return (Object.values(value) as unknown[]).reduce((sum: number, entry) => sum + sizeOf(entry), 1);
 }
 
 /** The value with its `at`th part replaced. */

@@ -3,9 +3,10 @@ import { CachedReads } from '../../../shared/cache/cached-reads.ts';
 import type { DiskCache } from '../../../shared/cache/disk-cache.ts';
 import { SharedFetches } from '../../../shared/cache/shared-fetches.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { HeldComments } from './comments/comment-tree.ts';
 import { expandComments, readAroundComment, readThread } from './comments/expand-comments.ts';
-import type { ReadThread } from './comments/expand-comments.ts';
+import type { ExpandedComments, ReadThread } from './comments/expand-comments.ts';
 import type { ForumSource } from './forum-source.ts';
 import { isTrouble, negativeForMs } from './reading-failure.ts';
 
@@ -26,6 +27,7 @@ export interface PostReaderOptions {
   memoryBytes: number;
   /** undefined: posts are kept in memory only. */
   disk: DiskCache | undefined;
+  logger: Logger;
 }
 
 const DAY_MS = 86_400_000;
@@ -37,9 +39,11 @@ export class PostReader {
   private readonly source: ForumSource;
   private readonly reads: CachedReads<HeldPost>;
   private readonly expansions = new SharedFetches<HeldPost>();
+  private readonly logger: Logger;
 
-  constructor({ source, clock, memoryBytes, disk }: PostReaderOptions) {
+  constructor({ source, clock, memoryBytes, disk, logger }: PostReaderOptions) {
     this.source = source;
+    this.logger = logger;
     this.reads = new CachedReads<HeldPost>({
       clock,
       memoryBytes,
@@ -68,13 +72,15 @@ export class PostReader {
     const { value, tier, fetchedAtMs } = await this.reads.read(postId, fetch);
     const { post, held } = value;
     if (held.comments.length >= max || held.stubs.length === 0) return { ...value, tier };
-    const expanded = await this.expansions.run(`${postId} ${max}`, async () => {
+    const more = await this.expansions.run(`${postId} ${max}`, async () => {
       const request = { ...this.source.threadCalls(), postId, max };
-      const more = { post, held: (await expandComments(held, post.author, request)).held };
-      this.reads.put(postId, more, fetchedAtMs);
-      return more;
+      const expanded = await expandComments(held, post.author, request);
+      this.note(postId, expanded);
+      const larger = { post, held: expanded.held };
+      this.reads.put(postId, larger, fetchedAtMs);
+      return larger;
     });
-    return { ...expanded, tier: tier === 'MISS' ? 'MISS' : 'PARTIAL' };
+    return { ...more, tier: tier === 'MISS' ? 'MISS' : 'PARTIAL' };
   }
 
   /**
@@ -91,8 +97,17 @@ export class PostReader {
     return { ...value, tier };
   }
 
-  private toHeldPost({ post, held }: ReadThread): HeldPost {
-    return { post: this.source.post(post), held };
+  private toHeldPost(thread: ReadThread): HeldPost {
+    this.note(thread.post.id, thread);
+    return { post: this.source.post(thread.post), held: thread.held };
+  }
+
+  /** Readers learn of comments that could not be had by `has_more` only. */
+  private note(postId: string, { failure, unknownKinds }: ExpandedComments): void {
+    if (failure) this.logger.warn({ err: failure, postId }, 'some comments of a post could not be read');
+    if (unknownKinds.size > 0) {
+      this.logger.warn({ postId, kinds: Object.fromEntries(unknownKinds) }, 'a thread holds things of unknown kinds');
+    }
   }
 }
 

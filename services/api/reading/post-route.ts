@@ -9,7 +9,7 @@ import type { CommentTree } from './comments/comment-tree.ts';
 import { buildDiscussionGraph } from './comments/discussion-graph.ts';
 import { renderPostMarkdown } from './comments/post-markdown.ts';
 import type { PostRead } from './post-reader.ts';
-import { chargeCovered, mayRead, refuseWithoutCredits } from './reading-charge.ts';
+import { chargeCovered, chargeReading, mayRead, refuseWithoutCredits } from './reading-charge.ts';
 import type { Charged } from './reading-charge.ts';
 import { refusing } from './reading-service.ts';
 import type { ReadingService } from './reading-service.ts';
@@ -31,7 +31,8 @@ export function postRoute(service: ReadingService): Route {
       const { read, commentId } = await refusing(POST, () => readAsked(service, asked));
       const whole = buildCommentTree(read.held, asked.max_comments);
       const cost = postCost(whole.returned);
-      const charged = await chargeCovered(service.pool, caller, cost);
+      const charge = cost === 1 ? chargeReading : chargeCovered;
+      const charged = await charge(service.pool, caller, cost);
       const isLimited = charged.credits < cost;
       const tree = isLimited ? buildCommentTree(read.held, coveredComments(charged.credits)) : whole;
       return answer(asked, { read, tree, charged, isLimited, commentId });

@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-cli
 import type { DiskCache } from '../../../shared/cache/disk-cache.ts';
 import { forumHosts } from '../../../shared/domain/forum-reference.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Route } from '../route.ts';
 import { ForumSource } from './forum-source.ts';
 import type { ForumSourceOptions } from './forum-source.ts';
@@ -25,9 +26,10 @@ export interface ReadingOptions {
   pool: Pool;
   clickhouse: ClickHouseClient;
   forum: ForumReading;
+  logger: Logger;
 }
 
-export function createReadingService({ pool, clickhouse, forum }: ReadingOptions): ReadingService {
+export function createReadingService({ pool, clickhouse, forum, logger }: ReadingOptions): ReadingService {
   const source = new ForumSource(forum);
   const { clock, disk } = forum;
   return {
@@ -35,7 +37,7 @@ export function createReadingService({ pool, clickhouse, forum }: ReadingOptions
     source,
     hosts: forumHosts(forum.siteUrl),
     listings: createListingCache({ clock, memoryBytes: LISTING_MEMORY_BYTES }),
-    posts: new PostReader({ source, clock, memoryBytes: POST_MEMORY_BYTES, disk }),
+    posts: new PostReader({ source, clock, memoryBytes: POST_MEMORY_BYTES, disk, logger }),
     archive: { clickhouse, source, clock },
   };
 }

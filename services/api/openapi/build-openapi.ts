@@ -1,0 +1,72 @@
+import { componentSchemas } from './component-schemas.ts';
+import { accountDocuments, monitorDocuments } from './monitor-documents.ts';
+import type { OpenApiDocument } from './openapi-shape.ts';
+import { operationsDocuments } from './operations-documents.ts';
+import { readingDocuments } from './reading-documents.ts';
+import { headerComponents } from './response-headers.ts';
+import { openApiPath, operationOf } from './route-document.ts';
+
+const DESCRIPTION = `Reads, searches and watches a large public discussion site, "the forum".
+
+**Keys.** Routes below \`/v1\` need an API key, as \`Authorization: Bearer KEY\` or \`X-Api-Key: KEY\`. Reading routes need its permission \`forum:read\`.
+
+**Credits.** \`X-Credits-Used\` says what a request cost, \`X-Credits-Remaining\` what is left. Requests that fail are free.
+
+**Errors.** Every error has the body \`{"error": {"code", "message", "retryable", "retry_after"?}}\`. Branch on \`code\`; \`message\` is for people. Try again only when \`retryable\` is true, after \`Retry-After\` seconds where the header is there. \`X-Request-Id\` is on every answer: name it when you ask for help.
+
+**Pages.** Send the \`after\` of a page to get the next one. Unknown parameters and fields are refused, so that a misspelt one is not taken for an absent one. New fields may be added to answers within this version.`;
+
+/** Every route that the document describes. */
+export const routeDocuments = [
+  ...readingDocuments,
+  ...monitorDocuments,
+  ...accountDocuments,
+  ...operationsDocuments,
+] as const;
+
+/**
+ * The description of the API, made from the schemas that check its requests and type its answers.
+ *
+ * @param baseUrl where clients reach the API, without a slash at the end
+ */
+export function buildOpenApiDocument(baseUrl: string): OpenApiDocument {
+  const paths: OpenApiDocument['paths'] = {};
+  const responses: OpenApiDocument['components']['responses'] = {};
+  for (const route of routeDocuments) {
+    const { operation, components } = operationOf(route);
+    paths[openApiPath(route.path)] = { ...paths[openApiPath(route.path)], [route.method]: operation };
+    Object.assign(responses, components);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Forum reading, search and keyword monitoring',
+      version: '1.0.0',
+      description: DESCRIPTION,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: baseUrl, description: 'This installation' }],
+    tags: [
+      {
+        name: 'Reading',
+        description: 'Posts, comments, communities, users and search. One credit a call, unless noted.',
+      },
+      {
+        name: 'Monitors',
+        description: 'Keywords that are watched for. A running monitor costs 10 credits every 24 hours.',
+      },
+      { name: 'Account', description: 'Balance, plan and limits.' },
+      { name: 'Operations', description: 'For those who run or describe the service. No key is needed.' },
+    ],
+    paths,
+    components: {
+      schemas: componentSchemas(),
+      responses,
+      headers: headerComponents(),
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API key.' },
+        apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'An API key.' },
+      },
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { account } from '../../../schemas/account.ts';
+import { errorEnvelope } from '../../../schemas/error-envelope.ts';
+import * as posts from '../../../schemas/forum-post.ts';
+import * as forum from '../../../schemas/forum-resources.ts';
+import { matchPage, monitorMatch } from '../../../schemas/monitor-match.ts';
+import { createMonitorBody, monitor, monitorStats, patchMonitorBody } from '../../../schemas/monitor.ts';
+import { fieldNotes } from './field-notes.ts';
+import { jsonSchemasOf } from './json-schemas.ts';
+import type { JsonSchema } from './openapi-shape.ts';
+
+/** What the API answers. Every schema that has an id of its own must be here under that id. */
+const ANSWERS = {
+  Error: errorEnvelope,
+  Comment: posts.comment,
+  Post: posts.post,
+  DiscussionGraph: posts.discussionGraph,
+  PostMeta: posts.postMeta,
+  PostResponse: posts.postResponse,
+  GraphResponse: posts.graphResponse,
+  CommentItem: forum.commentItem,
+  SubredditRule: forum.subredditRule,
+  Subreddit: forum.subreddit,
+  User: forum.forumUser,
+  Listing: forum.postListing,
+  CommentListing: forum.commentListing,
+  SubredditListing: forum.subredditListing,
+  UserListing: forum.userListing,
+  ThingItem: forum.thingItem,
+  ThingsResponse: forum.thingsResponse,
+  Monitor: monitor,
+  MonitorStats: monitorStats,
+  MonitorMatch: monitorMatch,
+  MatchPage: matchPage,
+  CreatedMonitor: z.strictObject({ monitor, webhook_secret: z.string() }),
+  MonitorList: z.strictObject({
+    items: z.array(monitor),
+    limit: z.number().int().min(0),
+    used: z.number().int().min(0),
+    daily_match_cap: z.number().int().min(0),
+  }),
+  MonitorAnswer: z.strictObject({ monitor }),
+  MonitorWithStats: z.strictObject({ monitor, stats: monitorStats }),
+  MonitorDeleted: z.strictObject({ status: z.literal('deleted') }),
+  MonitorPaused: z.strictObject({ status: z.literal('paused') }),
+  Account: account,
+  Health: z.strictObject({ status: z.literal('ok') }),
+  Readiness: z.strictObject({ ready: z.boolean(), parts: z.record(z.string(), z.boolean()) }),
+};
+
+/** What clients send: described from their side, so that a field with a default is optional. */
+const BODIES = { CreateMonitor: createMonitorBody, PatchMonitor: patchMonitorBody };
+
+export type ComponentName = keyof typeof ANSWERS | keyof typeof BODIES;
+
+/** All named schemas as JSON Schema, with the notes on their fields. */
+export function componentSchemas(): Record<string, JsonSchema> {
+  const schemas = { ...jsonSchemasOf(ANSWERS, 'output'), ...jsonSchemasOf(BODIES, 'input') };
+  for (const [name, fields] of Object.entries(fieldNotes)) annotate(name, schemas[name], fields);
+  return schemas;
+}
+
+export function refTo(name: ComponentName): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** @throws Error when a note is about a field that is not there */
+function annotate(name: string, schema: JsonSchema | undefined, fields: Record<string, string | JsonSchema>): void {
+  const properties = schema?.properties as Record<string, JsonSchema> | undefined;
+  for (const [field, note] of Object.entries(fields)) {
+    const property = properties?.[field];
+    if (property === undefined) throw new Error(`a note describes ${name}.${field}, which does not exist`);
+    const added = typeof note === 'string' ? { description: note } : note;
+    const { items } = property;
+    Object.assign(
+      property,
+      added,
+      'items' in added ? { items: { ...(items as object), ...(added.items as object) } } : {},
+    );
+  }
+}

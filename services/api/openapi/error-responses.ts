@@ -1,0 +1,160 @@
+import { ERROR_CODES } from '../../../shared/domain/error-codes.ts';
+import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
+import { refTo } from './component-schemas.ts';
+import type { JsonSchema, Reference, ResponseObject } from './openapi-shape.ts';
+import { headersOf } from './response-headers.ts';
+import type { HeaderUse } from './response-headers.ts';
+
+interface ErrorText {
+  /** When it is answered. */
+  when: string;
+  /** A message as it may come. */
+  message: string;
+  /** Seconds, where the answer says how long to wait. */
+  retryAfter?: number;
+}
+
+const TEXTS: Record<ErrorCode, ErrorText> = {
+  invalid_request: {
+    when: 'a parameter or field is missing, unknown or invalid; the message begins with its name',
+    message: 'limit: must be from 1 to 100',
+  },
+  unauthorized: {
+    when: 'the API key is missing, invalid or revoked',
+    message: 'Send a valid API key as "Authorization: Bearer KEY" or "X-Api-Key: KEY".',
+  },
+  insufficient_credits: {
+    when: 'the balance does not cover the request',
+    message: 'The account has no credits left.',
+  },
+  monitor_limit_reached: {
+    when: 'the account has as many monitors as its plan allows',
+    message: 'The account has 1 of the 1 monitors it may have; delete one, or buy a larger pack.',
+  },
+  insufficient_scope: {
+    when: 'the key lacks the permission that the route requires',
+    message: 'This key lacks the permission forum:read.',
+  },
+  forum_refused: {
+    when: 'the forum does not show this to logged-out readers; the message says why (private, quarantined, for paying members)',
+    message: 'The forum does not show this to logged-out readers: it is private.',
+  },
+  not_found: { when: 'there is no such thing', message: 'The forum has no such community.' },
+  method_not_allowed: {
+    when: 'another method was used on this path; `Allow` names those that are possible',
+    message: 'PUT is not possible here, only GET, HEAD.',
+  },
+  not_acceptable: {
+    when: 'the `Accept` header allows nothing that is answered here',
+    message: 'Accept: must allow application/json.',
+  },
+  payload_too_large: { when: 'the body is larger than 64 KiB', message: 'body: must have at most 64 KiB.' },
+  unsupported_media_type: {
+    when: 'the body is not JSON, or its character set or compression is not supported',
+    message: 'Send the body as JSON, with "Content-Type: application/json".',
+  },
+  rate_limited: {
+    when: 'too many requests of this account',
+    message: 'Too many requests: 1 a second are allowed.',
+    retryAfter: 1,
+  },
+  daily_limit_reached: {
+    when: 'the daily limit of an account without a pack is used up, until 00:00 UTC',
+    message: 'The 100 requests of today are used up.',
+    retryAfter: 18_000,
+  },
+  internal_error: {
+    when: 'something broke on our side; nothing was charged',
+    message: 'Something broke on our side (request 6b8f0c1e-3a52-4a0e-9f5d-0d6c1f3b7a90).',
+  },
+  upstream_busy: {
+    when: 'the forum takes no more calls for now',
+    message: 'The forum takes no more calls for now.',
+    retryAfter: 1,
+  },
+  upstream_timeout: {
+    when: 'the forum did not answer in time',
+    message: 'The forum did not answer in time.',
+    retryAfter: 5,
+  },
+  upstream_error: { when: 'the forum could not be read', message: 'The forum could not be read.', retryAfter: 5 },
+};
+
+const TITLES: Record<number, string> = {
+  400: 'Invalid request',
+  401: 'No valid API key',
+  402: 'Not enough credits',
+  403: 'Not allowed',
+  404: 'Not found',
+  405: 'Method not allowed',
+  406: 'Not acceptable',
+  413: 'Body too large',
+  415: 'Body of another type',
+  429: 'Too many requests',
+  500: 'Internal error',
+  503: 'The forum cannot be read now',
+};
+
+/** The responses of a route by status, and the components that they refer to, by name. */
+export interface ErrorResponses {
+  responses: Record<string, Reference>;
+  components: Record<string, ResponseObject>;
+}
+
+/** Responses for these codes: one per status, which lists the codes that the route can answer with it. */
+export function errorResponsesOf(codes: readonly ErrorCode[]): ErrorResponses {
+  const found: ErrorResponses = { responses: {}, components: {} };
+  for (const status of new Set(codes.map((code) => ERROR_CODES[code].status))) {
+    // In the order of the table of codes, so that equal sets have equal names.
+    const ofStatus = ERROR_NAMES.filter((code) => ERROR_CODES[code].status === status && codes.includes(code));
+    const name = ofStatus.map(pascalCase).join('Or');
+    found.responses[status] = { $ref: `#/components/responses/${name}` };
+    found.components[name] = errorResponse(status, ofStatus);
+  }
+  return found;
+}
+
+const ERROR_NAMES = Object.keys(ERROR_CODES) as ErrorCode[];
+
+function errorResponse(status: number, codes: readonly ErrorCode[]): ResponseObject {
+  const waits = codes.every((code) => TEXTS[code].retryAfter !== undefined);
+  return {
+    description: `${TITLES[status] ?? 'Error'}. ${codes.map((code) => `\`${code}\`: ${TEXTS[code].when}.`).join(' ')}`,
+    headers: headersOf(errorHeaders(status, waits)),
+    content: {
+      'application/json': {
+        schema: { allOf: [refTo('Error'), { properties: { error: codesSchema(codes, waits) } }] },
+        examples: Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code) }])),
+      },
+    },
+  };
+}
+
+function codesSchema(codes: readonly ErrorCode[], waits: boolean): JsonSchema {
+  const retryable = new Set(codes.map((code) => ERROR_CODES[code].retryable));
+  return {
+    properties: { code: { enum: codes }, retryable: { enum: [...retryable] } },
+    ...(waits ? { required: ['retry_after'] } : {}),
+  };
+}
+
+function exampleOf(code: ErrorCode): object {
+  const { message, retryAfter } = TEXTS[code];
+  const { retryable } = ERROR_CODES[code];
+  return { error: { code, message, retryable, ...(retryAfter === undefined ? {} : { retry_after: retryAfter }) } };
+}
+
+function errorHeaders(status: number, waits: boolean): HeaderUse[] {
+  return [
+    { name: 'X-Request-Id' },
+    // A request whose key could not be checked is nobody's.
+    { name: 'X-Credits-Remaining', ...(status === 401 || status === 500 ? { optional: true } : {}) },
+    ...(waits ? [{ name: 'Retry-After' } as const] : []),
+    ...(status === 405 ? [{ name: 'Allow' } as const] : []),
+    ...(status === 401 ? [{ name: 'WWW-Authenticate' } as const] : []),
+  ];
+}
+
+function pascalCase(code: string): string {
+  return code.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,134 @@
+import { matchPageQuery } from '../../../schemas/match-page-query.ts';
+import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
+import type { ComponentName } from './component-schemas.ts';
+import { monitorExamples as examples } from './monitor-examples.ts';
+import type { AnswerDocument, RouteDocument } from './route-document.ts';
+
+type MonitorDocument = Omit<RouteDocument, 'tag' | 'errors' | 'answers'> & {
+  answer: AnswerDocument;
+  errors?: readonly ErrorCode[];
+};
+
+const ID = { description: 'Id of a monitor.', example: examples.id };
+const BODY_ERRORS = ['invalid_request', 'payload_too_large', 'unsupported_media_type'] as const;
+const CHARGED = [{ name: 'X-Credits-Used' }] as const;
+
+/** A route of one monitor has its id in the path, and is 404 where there is none. */
+function ofMonitors({ answer, errors = [], ...route }: MonitorDocument): RouteDocument {
+  const isOfOne = route.path.includes('/:id');
+  return {
+    ...route,
+    ...(isOfOne ? { id: ID } : {}),
+    tag: 'Monitors',
+    answers: [answer],
+    errors: [...errors, ...(isOfOne ? ['not_found' as const] : [])],
+  };
+}
+
+function ok(description: string, schema: ComponentName, name: string, value: unknown): AnswerDocument {
+  return { status: 200, description, content: [{ schema, examples: { [name]: value } }] };
+}
+
+/** All routes below /v1/monitors. */
+export const monitorDocuments: readonly RouteDocument[] = [
+  ofMonitors({
+    method: 'post',
+    path: '/v1/monitors',
+    operationId: 'createMonitor',
+    summary: 'Create a monitor',
+    description:
+      'Creates a running monitor and charges 10 credits for its first 24 hours. It watches what is posted after the answer.',
+    body: {
+      schema: 'CreateMonitor',
+      examples: { withWebhook: examples.createBody, shortest: examples.watchEverywhere },
+    },
+    answer: {
+      status: 201,
+      description: 'It runs. `webhook_secret` is shown this once.',
+      content: [{ schema: 'CreatedMonitor', examples: { created: examples.created } }],
+      headers: [...CHARGED],
+    },
+    errors: [...BODY_ERRORS, 'monitor_limit_reached', 'insufficient_credits'],
+  }),
+  ofMonitors({
+    method: 'get',
+    path: '/v1/monitors',
+    operationId: 'listMonitors',
+    summary: 'All monitors',
+    description: 'The monitors of the account that are not deleted, and what its plan allows.',
+    answer: ok('The monitors.', 'MonitorList', 'monitors', examples.list),
+  }),
+  ofMonitors({
+    method: 'get',
+    path: '/v1/monitors/:id',
+    operationId: 'getMonitor',
+    summary: 'A monitor and its figures',
+    description: 'A monitor, and how much it matched lately.',
+    answer: ok('The monitor.', 'MonitorWithStats', 'monitor', examples.withStats),
+  }),
+  ofMonitors({
+    method: 'patch',
+    path: '/v1/monitors/:id',
+    operationId: 'updateMonitor',
+    summary: 'Change a monitor',
+    description:
+      'Changes what is named and leaves the rest. New keywords count for what is posted after the answer. `webhook_url` null or empty removes the webhook; a new one clears `webhook_failing`.',
+    body: {
+      schema: 'PatchMonitor',
+      examples: { newKeywords: examples.newKeywords, noWebhook: examples.noWebhook },
+    },
+    answer: ok('The monitor as it is now.', 'MonitorAnswer', 'monitor', examples.monitor),
+    errors: BODY_ERRORS,
+  }),
+  ofMonitors({
+    method: 'delete',
+    path: '/v1/monitors/:id',
+    operationId: 'deleteMonitor',
+    summary: 'Delete a monitor',
+    description: 'For good. Charging stops at once; the day that was paid is not given back. Again is harmless.',
+    answer: ok('It is deleted.', 'MonitorDeleted', 'deleted', { status: 'deleted' }),
+  }),
+  ofMonitors({
+    method: 'post',
+    path: '/v1/monitors/:id/pause',
+    operationId: 'pauseMonitor',
+    summary: 'Pause a monitor',
+    description: 'Matching and charging stop at once; the day that was paid is not given back. Again is harmless.',
+    answer: ok('It is paused.', 'MonitorPaused', 'paused', { status: 'paused' }),
+  }),
+  ofMonitors({
+    method: 'post',
+    path: '/v1/monitors/:id/resume',
+    operationId: 'resumeMonitor',
+    summary: 'Resume a monitor',
+    description: 'Charges 10 credits for the next 24 hours. A monitor that runs is left alone and costs nothing.',
+    answer: { ...ok('It runs.', 'MonitorAnswer', 'monitor', examples.monitor), headers: [...CHARGED] },
+    errors: ['insufficient_credits'],
+  }),
+  ofMonitors({
+    method: 'get',
+    path: '/v1/monitors/:id/matches',
+    operationId: 'listMatches',
+    summary: 'Matches of a monitor',
+    description:
+      'Matches of the last 30 days. To follow a monitor, go on with `after` set to the id of the last match you have: none is missed and none comes twice.',
+    query: matchPageQuery,
+    example: { order: 'oldest', limit: 100 },
+    answer: ok('A page of matches.', 'MatchPage', 'page', examples.page),
+    errors: ['invalid_request'],
+  }),
+];
+
+/** The routes about the caller. */
+export const accountDocuments: readonly RouteDocument[] = [
+  {
+    method: 'get',
+    path: '/v1/account',
+    operationId: 'getAccount',
+    tag: 'Account',
+    summary: 'Balance, plan and limits',
+    description: 'The account that the key belongs to.',
+    answers: [ok('The account.', 'Account', 'account', examples.account)],
+    errors: [],
+  },
+];

@@ -1,0 +1,91 @@
+import type { Account } from '../../../schemas/account.ts';
+import type { MatchPage, MonitorMatch } from '../../../schemas/monitor-match.ts';
+import type { Monitor } from '../../../schemas/monitor.ts';
+
+const monitor: Monitor = {
+  id: 'mon_3k7m2q9x4t8v',
+  name: 'Grinders',
+  keywords: ['burr grinder', 'コーヒーミル'],
+  exclude: ['giveaway'],
+  subreddits: ['Coffee', 'espresso'],
+  include_posts: true,
+  include_comments: true,
+  nsfw: false,
+  webhook_url: 'https://example.com/hooks/forum',
+  webhook_kind: 'generic',
+  status: 'active',
+  webhook_failing: false,
+  next_charge_at: '2026-03-05T10:00:00.000Z',
+  last_match_at: '2026-03-04T10:21:07.412Z',
+  created_at: '2026-03-04T10:00:00.000Z',
+  updated_at: '2026-03-04T10:00:00.000Z',
+};
+
+const match: MonitorMatch = {
+  id: 'mat_3k7m2q9x4t8v_000000000042',
+  monitor_id: monitor.id,
+  thing_id: 't1_k2cd41z',
+  kind: 'comment',
+  subreddit: 'Coffee',
+  author: 'slow_drip',
+  title: 'How fine do you grind for a French press?',
+  body: 'Get a burr grinder first.',
+  permalink: 'https://www.reddit.com/r/Coffee/comments/1b6xk0p/how_fine_do_you_grind_for_a_french_press/k2cd41z/',
+  post_id: '1b6xk0p',
+  created_utc: '2026-03-04T10:21:01.000Z',
+  matched_terms: ['burr grinder'],
+  suppressed: false,
+  delivery_status: 'delivered',
+  created_at: '2026-03-04T10:21:07.412Z',
+  delivered_at: '2026-03-04T10:21:07.803Z',
+};
+
+const page: MatchPage = { items: [match], after: match.id, before: null };
+
+const account: Account = {
+  id: 'acc_5n2w8r0c6h1j',
+  email: 'you@example.com',
+  balance: 4_987,
+  plan: 'pack_9',
+  limits: {
+    monitors: 10,
+    daily_match_cap: 1_000,
+    requests_per_second: 5,
+    request_burst: 10,
+    requests_per_day: null,
+  },
+  created_at: '2026-03-01T08:00:00.000Z',
+};
+
+/** Requests and answers of the monitor and account routes, invented. */
+export const monitorExamples = {
+  createBody: {
+    name: 'Grinders',
+    keywords: ['burr grinder', 'コーヒーミル'],
+    exclude: ['giveaway'],
+    subreddits: ['r/Coffee', 'espresso'],
+    webhook_url: 'https://example.com/hooks/forum',
+  },
+  watchEverywhere: { name: 'My product', keywords: ['my product'] },
+  newKeywords: { keywords: ['burr grinder', 'hand grinder'] },
+  noWebhook: { webhook_url: null },
+  created: {
+    monitor: { ...monitor, last_match_at: null },
+    webhook_secret: 'whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=',
+  },
+  list: { items: [monitor], limit: 10, used: 1, daily_match_cap: 1_000 },
+  withStats: {
+    monitor,
+    stats: {
+      matches_today: 42,
+      suppressed_today: 0,
+      matches_7d: 42,
+      delivery_failures_24h: 0,
+      last_match_at: monitor.last_match_at,
+    },
+  },
+  monitor: { monitor },
+  page,
+  account,
+  id: monitor.id,
+};

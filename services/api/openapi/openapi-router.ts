@@ -1,0 +1,16 @@
+import { createHash } from 'node:crypto';
+import { Router } from 'express';
+import type { OpenApiDocument } from './openapi-shape.ts';
+
+/** GET /openapi.json: the document, for everybody. It changes with a deployment only, so clients may keep it for a while. */
+export function createOpenApiRouter(document: OpenApiDocument): Router {
+  const text = JSON.stringify(document);
+  const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
+  const router = Router();
+  router.get('/openapi.json', (_request, response) => {
+    response.set({ ETag: etag, 'Cache-Control': 'public, max-age=300' });
+    // Answers 304 by itself when the client has this version.
+    response.type('json').send(text);
+  });
+  return router;
+}

@@ -1,0 +1,52 @@
+import type { HeaderObject, JsonSchema, Reference } from './openapi-shape.ts';
+
+const integer = { type: 'integer', minimum: 0 };
+
+const HEADERS = {
+  'X-Request-Id': {
+    description:
+      'Names this request in our logs. The value that was sent, when it has 1 to 64 letters, digits, `.`, `_` or `-`.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
+  },
+  'X-Credits-Remaining': { description: 'The balance of the account after this request.', schema: integer },
+  'X-Credits-Used': { description: 'What this request cost.', schema: integer },
+  'X-Cache-Tier': {
+    description: 'Where the answer came from; `MISS` and `PARTIAL`: at least a part was fetched from the forum now.',
+    schema: { type: 'string' },
+  },
+  'X-Comments-Returned': { description: 'Comments in this answer.', schema: integer },
+  'X-Has-More': { description: 'Whether a larger `max_comments` would return more.', schema: { type: 'boolean' } },
+  'Retry-After': {
+    description: 'Seconds until another try is worth it; equals `retry_after` in the body.',
+    schema: integer,
+  },
+  Allow: { description: 'The methods that are possible here.', schema: { type: 'string' } },
+  'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string' } },
+  ETag: { description: 'Names this version of the document.', schema: { type: 'string' } },
+} as const satisfies Record<string, { description: string; schema: JsonSchema }>;
+
+export type HeaderName = keyof typeof HEADERS;
+
+/** A header of a response. */
+export interface HeaderUse {
+  name: HeaderName;
+  /** Some answers of this kind lack it. */
+  optional?: boolean;
+  /** Its values here, where they are fewer than the header can have. */
+  values?: readonly string[];
+}
+
+/** The headers that responses refer to, always present there. */
+export function headerComponents(): Record<string, HeaderObject> {
+  return Object.fromEntries(Object.entries(HEADERS).map(([name, header]) => [name, { ...header, required: true }]));
+}
+
+export function headersOf(uses: readonly HeaderUse[]): Record<string, HeaderObject | Reference> {
+  return Object.fromEntries(uses.map((use) => [use.name, headerOf(use)]));
+}
+
+function headerOf({ name, optional = false, values }: HeaderUse): HeaderObject | Reference {
+  if (!optional && values === undefined) return { $ref: `#/components/headers/${name}` };
+  const { description, schema } = HEADERS[name];
+  return { description, required: !optional, schema: { ...schema, ...(values === undefined ? {} : { enum: values }) } };
+}

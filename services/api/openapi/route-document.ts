@@ -1,0 +1,133 @@
+import type { z } from 'zod';
+import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
+import { refTo } from './component-schemas.ts';
+import type { ComponentName } from './component-schemas.ts';
+import { errorResponsesOf } from './error-responses.ts';
+import type { ErrorResponses } from './error-responses.ts';
+import { queryParametersOf } from './json-schemas.ts';
+import type { MediaType, Method, Operation, Parameter, ResponseObject } from './openapi-shape.ts';
+import { headersOf } from './response-headers.ts';
+import type { HeaderUse } from './response-headers.ts';
+
+/** A body of a request or answer. */
+export interface ContentDocument {
+  /** application/json when absent. */
+  type?: string;
+  /** A component, or a JSON Schema of what has no name. */
+  schema: ComponentName | { type: string };
+  /** Name or summary of each example, and its value. */
+  examples: Record<string, unknown>;
+}
+
+/** An answer that is not an error of the envelope. */
+export interface AnswerDocument {
+  status: number;
+  description: string;
+  /** None: the answer has no body. */
+  content: ContentDocument[];
+  /** Beside X-Request-Id and, on authenticated routes, X-Credits-Remaining. */
+  headers?: HeaderUse[];
+}
+
+/** One route, as the API's description shows it. */
+export interface RouteDocument {
+  method: Method;
+  /** As in the table of routes: with `:id`. */
+  path: string;
+  /** Unique; names the function in clients that are generated. */
+  operationId: string;
+  tag: 'Reading' | 'Monitors' | 'Account' | 'Operations';
+  summary: string;
+  /** Markdown. */
+  description: string;
+  /** The path's id: what it names, and an example. */
+  id?: { description: string; example: string };
+  query?: z.ZodObject;
+  /** A request as an example: parameters by name. */
+  example?: Record<string, unknown>;
+  body?: ContentDocument;
+  answers: AnswerDocument[];
+  errors: readonly ErrorCode[];
+  /** Whether it is answered to everybody. Routes below /v1 are not. */
+  isPublic?: boolean;
+}
+
+/** What every route below /v1 can answer, beside its own errors. */
+const AUTHENTICATED: readonly ErrorCode[] = [
+  'unauthorized',
+  'method_not_allowed',
+  'not_acceptable',
+  'rate_limited',
+  'daily_limit_reached',
+  'internal_error',
+];
+
+/** A path as OpenAPI writes it. */
+export function openApiPath(path: string): string {
+  return path.replace(/:(\w+)/g, '{$1}');
+}
+
+/** The operation of a route, and the components that its errors refer to. */
+export function operationOf(route: RouteDocument): { operation: Operation; components: ErrorResponses['components'] } {
+  const isPublic = route.isPublic === true;
+  const { responses, components } = errorResponsesOf([...(isPublic ? [] : AUTHENTICATED), ...route.errors]);
+  const answers = route.answers.map((answer): [string, ResponseObject] => [
+    String(answer.status),
+    answerOf(answer, isPublic),
+  ]);
+  const operation: Operation = {
+    operationId: route.operationId,
+    tags: [route.tag],
+    summary: route.summary,
+    description: route.description,
+    security: isPublic ? [] : [{ bearer: [] }, { apiKey: [] }],
+    parameters: parametersOf(route),
+    ...(route.body === undefined ? {} : { requestBody: { required: true, content: contentOf([route.body]) } }),
+    responses: { ...Object.fromEntries(answers), ...responses },
+  };
+  return { operation, components };
+}
+
+function parametersOf({ id, query, example = {} }: RouteDocument): Parameter[] {
+  const path: Parameter[] =
+    id === undefined
+      ? []
+      : [
+          {
+            name: 'id',
+            in: 'path',
+            required: true,
+            description: id.description,
+            schema: { type: 'string' },
+            example: id.example,
+          },
+        ];
+  return [...path, ...(query === undefined ? [] : queryParametersOf(query, example))];
+}
+
+function answerOf({ description, content, headers = [] }: AnswerDocument, isPublic: boolean): ResponseObject {
+  const always: HeaderUse[] = [
+    { name: 'X-Request-Id' },
+    ...(isPublic ? [] : [{ name: 'X-Credits-Remaining' } as const]),
+  ];
+  return {
+    description,
+    headers: headersOf([...always, ...headers]),
+    ...(content.length === 0 ? {} : { content: contentOf(content) }),
+  };
+}
+
+/** Answers of one type that differ by a parameter are alternatives. */
+function contentOf(content: readonly ContentDocument[]): Record<string, MediaType> {
+  const byType = Map.groupBy(content, ({ type }) => type ?? 'application/json');
+  return Object.fromEntries([...byType].map(([type, alternatives]) => [type, mediaTypeOf(alternatives)]));
+}
+
+function mediaTypeOf(alternatives: readonly ContentDocument[]): MediaType {
+  const schemas = alternatives.map(({ schema }) => (typeof schema === 'string' ? refTo(schema) : schema));
+  const examples = alternatives.flatMap((one) => Object.entries(one.examples));
+  return {
+    schema: schemas.length === 1 ? schemas[0]! : { anyOf: schemas },
+    examples: Object.fromEntries(examples.map(([name, value]) => [name, { value }])),
+  };
+}

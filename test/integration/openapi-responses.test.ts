@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { OpenApiDocument } from '../../services/api/openapi/openapi-shape.ts';
+import { createClickhouse } from '../../shared/clickhouse/clickhouse-client.ts';
+import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
+import { migrateClickhouse } from '../../shared/clickhouse/migrate-clickhouse.ts';
+import { createPool } from '../../shared/postgres/pool.ts';
+import { silentLogger } from '../support/silent-logger.ts';
+import { startTestApi } from '../support/test-api.ts';
+import type { TestAccount, TestApi } from '../support/test-api.ts';
+import { createTestClickhouse } from '../support/test-clickhouse.ts';
+import type { TestClickhouse } from '../support/test-clickhouse.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import type { TestDatabase } from '../support/test-database.ts';
+import { startTestForum } from '../support/test-forum.ts';
+import type { TestForum } from '../support/test-forum.ts';
+
+let db: TestDatabase;
+let archive: TestClickhouse;
+let clickhouse: ClickHouseClient;
+let forum: TestForum;
+let api: TestApi;
+let owner: TestAccount;
+let document: OpenApiDocument;
+
+beforeAll(async () => {
+  [db, archive, forum] = await Promise.all([createTestDatabase(), createTestClickhouse(), startTestForum()]);
+  clickhouse = createClickhouse(archive.url, 'test');
+  await migrateClickhouse(clickhouse, db.pool, silentLogger());
+  api = await startTestApi(db.pool, { forum: forum.forum, clickhouse });
+  owner = await api.account();
+  document = (await (await fetch(`${api.url}/openapi.json`)).json()) as OpenApiDocument;
+});
+
+afterAll(async () => {
+  await api.stop();
+  await forum.stop();
+  await clickhouse.close();
+  await archive.drop();
+  await db.drop();
+});
+
+/** What to ask so that each operation succeeds, in each of its forms. Every call is checked by the document as it returns. */
+const CALLS: Record<string, string[]> = {
+  'get /v1/forum/post': ['?id=POST', '?id=POST&format=graph', '?id=POST&format=md', '?id=POST&comment=COMMENT'],
+  'get /v1/forum/post/duplicates': ['?id=POST'],
+  'get /v1/forum/things': ['?ids=POST,t1_COMMENT,t3_zzzzzzzzzzzz1'],
+  'get /v1/forum/subreddit': ['?sub=coffee', '?sub=coffee&sort=top&t=week&nsfw=1'],
+  'get /v1/forum/subreddit/about': ['?sub=coffee'],
+  'get /v1/forum/subreddit/comments': ['?sub=coffee'],
+  'get /v1/forum/subreddits': ['', '?sort=new&limit=100'],
+  'get /v1/forum/user': ['?name=AUTHOR', '?name=suspended_sam'],
+  'get /v1/forum/user/posts': ['?name=AUTHOR'],
+  'get /v1/forum/user/comments': ['?name=AUTHOR'],
+  'get /v1/forum/search': ['?q=coffee', '?q=coffee&type=subreddit', '?q=sam&type=user'],
+  'get /v1/forum/search/comments': ['?q=coffee'],
+  'post /v1/monitors': [''],
+  'get /v1/monitors': [''],
+  'get /v1/monitors/{id}': [''],
+  'patch /v1/monitors/{id}': [''],
+  'delete /v1/monitors/{id}': [''],
+  'post /v1/monitors/{id}/pause': [''],
+  'post /v1/monitors/{id}/resume': [''],
+  'get /v1/monitors/{id}/matches': ['', '?order=newest&limit=1'],
+  'get /v1/account': [''],
+  'get /healthz': [''],
+  'get /readyz': [''],
+  'get /openapi.json': [''],
+};
+const BODIES: Record<string, object> = {
+  'post /v1/monitors': { name: 'mine', keywords: ['rust'] },
+  'patch /v1/monitors/{id}': { name: 'still mine' },
+};
+
+it('is asked about every operation', () => {
+  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.keys(item).map((method) => `${method} ${path}`),
+  );
+  expect(Object.keys(CALLS).sort()).toEqual(operations.sort());
+});
+
+it.each(Object.entries(CALLS))('%s succeeds as documented', async (operation, queries) => {
+  const [method, pattern] = operation.split(' ') as [string, string];
+  const known = await knownThings();
+  for (const query of queries) {
+    const path = pattern.includes('{id}') ? pattern.replace('{id}', (await api.monitor(owner.apiKey)).id) : pattern;
+    const asked = query.replace(/[A-Z]{4,}/g, (name) => known[name]!);
+    const reply = await api.call(owner.apiKey, method.toUpperCase(), path + asked, BODIES[operation]);
+    expect([200, 201], `${path}${asked}: ${reply.text.slice(0, 300)}`).toContain(reply.status);
+  }
+});
+
+/** A comment of the simulator that is there now, its author and its post. */
+async function knownThings(): Promise<Record<string, string>> {
+  const { body } = await api.call(owner.apiKey, 'GET', '/v1/forum/subreddit/comments?sub=coffee&limit=1');
+  const [comment] = body.items as { id: string; post_id: string; author: string }[];
+  return { POST: comment!.post_id, COMMENT: comment!.id, AUTHOR: comment!.author };
+}
+
+it('errors are as documented for every operation: no key, no way to answer, and a failure of our own', async () => {
+  const gone = createPool({ url: db.url, name: 'gone', logger: silentLogger() });
+  await gone.end();
+  const broken = await startTestApi(gone);
+  for (const operation of Object.keys(CALLS).filter((name) => name.includes('/v1/'))) {
+    const [method, pattern] = operation.split(' ') as [string, string];
+    const path = pattern.replace('{id}', 'mon_000000000000');
+    const status = async (from: TestApi, key?: string, headers = {}) =>
+      (await from.call(key, method.toUpperCase(), path, undefined, headers)).status;
+    expect(await status(api)).toBe(401);
+    expect(await status(api, owner.apiKey, { accept: 'image/png' })).toBe(406);
+    expect(await status(broken, owner.apiKey)).toBe(500);
+    expect((await api.call(owner.apiKey, 'PUT', path)).status).toBe(405);
+  }
+  await broken.stop();
+});

@@ -1,0 +1,48 @@
+/** The errors of every route: what the specification and the decisions say, written by hand. */
+const ALWAYS = {
+  401: ['unauthorized'],
+  405: ['method_not_allowed'],
+  406: ['not_acceptable'],
+  429: ['rate_limited', 'daily_limit_reached'],
+  500: ['internal_error'],
+};
+const READING = {
+  ...ALWAYS,
+  400: ['invalid_request'],
+  402: ['insufficient_credits'],
+  403: ['insufficient_scope'],
+  503: ['upstream_busy', 'upstream_timeout', 'upstream_error'],
+};
+const NOT_FOUND = { 404: ['not_found'] };
+const REFUSED = { 403: ['insufficient_scope', 'forum_refused'] };
+const BODY = { 400: ['invalid_request'], 413: ['payload_too_large'], 415: ['unsupported_media_type'] };
+
+export const documentedErrors: { route: string; errors: Record<string, string[]> }[] = [
+  { route: 'get /v1/forum/post', errors: { ...READING, ...REFUSED, ...NOT_FOUND } },
+  { route: 'get /v1/forum/post/duplicates', errors: { ...READING, ...REFUSED, ...NOT_FOUND } },
+  { route: 'get /v1/forum/things', errors: READING },
+  { route: 'get /v1/forum/subreddit', errors: { ...READING, ...REFUSED, ...NOT_FOUND } },
+  { route: 'get /v1/forum/subreddit/about', errors: { ...READING, ...REFUSED, ...NOT_FOUND } },
+  { route: 'get /v1/forum/subreddit/comments', errors: { ...READING, ...REFUSED, ...NOT_FOUND } },
+  { route: 'get /v1/forum/subreddits', errors: READING },
+  { route: 'get /v1/forum/user', errors: { ...READING, ...NOT_FOUND } },
+  { route: 'get /v1/forum/user/posts', errors: { ...READING, ...NOT_FOUND } },
+  { route: 'get /v1/forum/user/comments', errors: { ...READING, ...NOT_FOUND } },
+  { route: 'get /v1/forum/search', errors: READING },
+  { route: 'get /v1/forum/search/comments', errors: { ...READING, ...REFUSED } },
+  {
+    route: 'post /v1/monitors',
+    errors: { ...ALWAYS, ...BODY, 402: ['insufficient_credits', 'monitor_limit_reached'] },
+  },
+  { route: 'get /v1/monitors', errors: ALWAYS },
+  { route: 'get /v1/monitors/{id}', errors: { ...ALWAYS, ...NOT_FOUND } },
+  { route: 'patch /v1/monitors/{id}', errors: { ...ALWAYS, ...BODY, ...NOT_FOUND } },
+  { route: 'delete /v1/monitors/{id}', errors: { ...ALWAYS, ...NOT_FOUND } },
+  { route: 'post /v1/monitors/{id}/pause', errors: { ...ALWAYS, ...NOT_FOUND } },
+  { route: 'post /v1/monitors/{id}/resume', errors: { ...ALWAYS, 402: ['insufficient_credits'], ...NOT_FOUND } },
+  { route: 'get /v1/monitors/{id}/matches', errors: { ...ALWAYS, 400: ['invalid_request'], ...NOT_FOUND } },
+  { route: 'get /v1/account', errors: ALWAYS },
+  { route: 'get /healthz', errors: {} },
+  { route: 'get /readyz', errors: {} },
+  { route: 'get /openapi.json', errors: {} },
+];
