@@ -71,7 +71,11 @@ async function archiveNewest(): Promise<void> {
   // The archive forgets by its own clock, not by the simulator's.
   const firstSeenAt = Date.now();
   const origin = { source: 'listings', replay: false, firstSeenAt, siteUrl: SITE_URL };
-  await insertItems(db.pool, clickhouse, listing.things.map((thing) => thingToForumItem(thing, origin)));
+  await insertItems(
+    db.pool,
+    clickhouse,
+    listing.things.map((thing) => thingToForumItem(thing, origin)),
+  );
 }
 
 async function search(query: string) {
@@ -95,16 +99,19 @@ async function searchAll(query: string, from: string | null = null): Promise<Com
 }
 
 describe('comment search', () => {
-  it.each(['relevance', 'new', 'top'])('by %s finds every comment once, page after page, while others arrive', async (sort) => {
-    const first = await search(`q=quick%20fox&sort=${sort}`);
-    expect([first.count, first.query, first.sort]).toEqual([12, 'quick fox', sort]);
-    await emit(`quick fox ${sort}`);
-    await archiveNewest();
-    const rest = await searchAll(`q=quick%20fox&sort=${sort}`, first.after);
-    const names = [...first.items, ...rest].map(({ name }) => name);
-    expect(new Set(names).size).toBe(names.length);
-    expect(names.length).toBeGreaterThanOrEqual(32);
-  });
+  it.each(['relevance', 'new', 'top'])(
+    'by %s finds every comment once, page after page, while others arrive',
+    async (sort) => {
+      const first = await search(`q=quick%20fox&sort=${sort}`);
+      expect([first.count, first.query, first.sort]).toEqual([12, 'quick fox', sort]);
+      await emit(`quick fox ${sort}`);
+      await archiveNewest();
+      const rest = await searchAll(`q=quick%20fox&sort=${sort}`, first.after);
+      const names = [...first.items, ...rest].map(({ name }) => name);
+      expect(new Set(names).size).toBe(names.length);
+      expect(names.length).toBeGreaterThanOrEqual(32);
+    },
+  );
 
   it('takes phrases, folds as keywords do, and never finds a part of a word', async () => {
     const bodies = async (q: string) => (await searchAll(`q=${encodeURIComponent(q)}`)).map(({ body }) => body);

@@ -85,7 +85,7 @@ function replaced(value: unknown, at: number, by: unknown): unknown {
   if (at === 0) return by;
   if (typeof value !== 'object' || value === null) return value;
   let left = at - 1;
-  const entries = Object.entries(value).map(([name, entry]): [string, unknown] => {
+  const entries = Object.entries(value as Record<string, unknown>).map(([name, entry]): [string, unknown] => {
     const size = sizeOf(entry);
     const isHere = left >= 0 && left < size;
     const next = isHere ? replaced(entry, left, by) : entry;
