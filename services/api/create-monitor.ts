@@ -71,7 +71,10 @@ async function checkedSettings(service: MonitorService, body: unknown): Promise<
 
 async function refuseBeyondLimit(db: Queryable, accountId: string): Promise<void> {
   const account = await lockAccount(db, accountId);
-  if (account?.status !== 'active') throw new ApiError('unauthorized', 'The account is not active any more.');
+  if (account?.status !== 'active') {
+    const headers = { 'WWW-Authenticate': 'Bearer' };
+    throw new ApiError('unauthorized', 'The account is not active any more.', { headers });
+  }
   const limit = planOf(account.pack).monitors;
   const used = await countMonitors(db, accountId);
   if (used < limit) return;

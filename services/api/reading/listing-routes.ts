@@ -7,6 +7,7 @@ import { readingRoute } from './reading-service.ts';
 import type { Reading, ReadingService } from './reading-service.ts';
 
 const COMMUNITY = { subject: 'community', refusal: 'forum_refused' } as const;
+const COMMUNITIES = { subject: 'list of communities', refusal: 'upstream_error' } as const;
 const USER = { subject: 'user', refusal: 'not_found' } as const;
 
 /** Only these two look at a window of time. */
@@ -67,7 +68,7 @@ function communityRoutes(service: ReadingService): Route[] {
     readingRoute(service, {
       path: '/v1/forum/subreddits',
       query: queries.subredditsQuery,
-      traits: COMMUNITY,
+      traits: COMMUNITIES,
       read: (query) => {
         const params = paging(query);
         const request = { query: null, sort: query.sort, nsfw: query.nsfw };

@@ -5,8 +5,11 @@ import { ApiError } from '../api-error.ts';
 export interface ReadingTraits {
   /** What was asked for, in the message of a 404: `community`, `post`, `user`. */
   subject: string;
-  /** What becomes of a refusal (403): told as it is, or as if there were nothing. */
-  refusal: 'forum_refused' | 'not_found';
+  /**
+   * What becomes of a denial. `forum_refused`: a refusal is told as it is, what is unknown is not_found; `not_found`: both are;
+   * `upstream_error`: the forum has no reason to deny this, so something is wrong.
+   */
+  refusal: 'forum_refused' | 'not_found' | 'upstream_error';
 }
 
 const SHORT_WAIT_S = 1;
@@ -41,7 +44,7 @@ export function negativeForMs(error: unknown): number {
 /** The API's error for what came of a call to the forum; anything but an UpstreamError stays as it is. */
 export function toApiError(error: unknown, { subject, refusal }: ReadingTraits): unknown {
   if (!(error instanceof UpstreamError)) return error;
-  if (isDenial(error)) {
+  if (isDenial(error) && refusal !== 'upstream_error') {
     const isRefused = error.failure === 'refused' && refusal === 'forum_refused';
     if (!isRefused) return new ApiError('not_found', `The forum has no such ${subject}.`);
     const why = REASONS[error.reason ?? ''] ?? `it answered "${printable(error.reason)}"`;

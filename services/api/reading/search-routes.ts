@@ -7,7 +7,7 @@ import { isDenial } from './reading-failure.ts';
 import { readingRoute } from './reading-service.ts';
 import type { Reading, ReadingService } from './reading-service.ts';
 
-const SEARCH = { subject: 'page of results', refusal: 'not_found' } as const;
+const SEARCH = { subject: 'page of results', refusal: 'upstream_error' } as const;
 const KINDS = { post: 'link', subreddit: 'sr', user: 'user' } as const;
 
 /** Search of posts, communities and users by the forum itself, and of comments in the archive. */
@@ -22,7 +22,7 @@ export function searchRoutes(service: ReadingService): Route[] {
     readingRoute(service, {
       path: '/v1/forum/search/comments',
       query: queries.commentSearchQuery,
-      traits: { subject: 'community', refusal: 'forum_refused' },
+      traits: SEARCH,
       read: async (query) => ({ body: await searchComments(service.archive, query), tier: 'MISS' }),
     }),
   ];
