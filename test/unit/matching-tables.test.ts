@@ -201,6 +201,22 @@ describe('NodeTable', () => {
     }
   });
 
+  it('tells apart what has one hash', () => {
+    // The hash is a bijection of parent * odd ^ symbol, so for any two parents there are symbols that meet.
+    const nodes = new NodeTable(new IntHeap(), NODE_SIZE);
+    const parents = [nodes.createRoot(), nodes.createRoot(), -1, -77];
+    const symbolOf = (parent: number) => scattered(parent) ^ 12_345;
+    const children = parents.map((parent) => nodes.addChild(parent, symbolOf(parent)));
+    expect(parents.map((parent) => nodes.child(parent, symbolOf(parent)))).toEqual(children);
+    const stranger = nodes.createRoot();
+    expect(nodes.child(stranger, symbolOf(stranger))).toBe(0);
+    for (const [index, child] of children.entries()) {
+      nodes.remove(child);
+      const left = children.map((other, at) => (at <= index ? 0 : other));
+      expect(parents.map((parent) => nodes.child(parent, symbolOf(parent)))).toEqual(left);
+    }
+  });
+
   it('takes parents that are no nodes, of numbers below 0', () => {
     const heap = new IntHeap();
     const nodes = new NodeTable(heap, NODE_SIZE);
