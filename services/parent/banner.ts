@@ -18,7 +18,7 @@ export function banner(baseUrl: string, demoKey: string | undefined, seconds: nu
     '',
     `The forum monitor is ready (${seconds.toFixed(1)} s).`,
     `  API       ${baseUrl}/v1`,
-    '  docs      README.md, the walk-through with curl',
+    `  docs      ${baseUrl}/docs`,
     demoKey === undefined
       ? '  key       npm run --silent admin -- account create --email you@example.com'
       : `  demo key  ${demoKey}`,

@@ -7,7 +7,8 @@ import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { Installation } from '../support/installation.ts';
 
-const README = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+const ROOT = join(import.meta.dirname, '../..');
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
 let installation: Installation;
 let receiver: ChildProcess | undefined;
 
@@ -102,3 +103,21 @@ test('a second start goes on with the same data, and the key still works', async
   expect(status).toBe(200);
   expect(body).toMatchObject({ used: 1, limit: 100 });
 });
+
+test('npm start passes SIGTERM on, and ends when everything has stopped', async () => {
+  expect(await installation.stop()).toBe(0);
+  const npm = spawn('npm', ['start'], { cwd: ROOT, env: installation.fullEnv, stdio: 'ignore' });
+  const ended = new Promise((resolve) => npm.once('exit', resolve));
+  const pid = await eventually('ready', () => installation.endpoints().pid, 60_000);
+  npm.kill('SIGTERM');
+  await ended;
+  await eventually('the parent is gone', () => !isAlive(pid), 30_000);
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -48,7 +48,8 @@ export class Installation {
     });
   }
 
-  private get fullEnv(): NodeJS.ProcessEnv {
+  /** All that its processes get. */
+  get fullEnv(): NodeJS.ProcessEnv {
     return { ...inheritedEnvironment(), DATA_DIR: this.dataDir, ...this.env };
   }
 
