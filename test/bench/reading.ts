@@ -6,8 +6,6 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
@@ -17,6 +15,7 @@ import { parseThread } from '../../shared/upstream/parse-comment-tree.ts';
 import { toPost } from '../../shared/upstream/to-post.ts';
 import type { Report } from './main.ts';
 import { percentiles } from './support-percentiles.ts';
+import { openPostgres } from './support-postgres-engine.ts';
 import type { ReadingAddresses, ReadingJob, ScanJob, ScanMeasurement } from './support-reading-child.ts';
 import { threadOf } from './support-reading-thread.ts';
 
@@ -30,7 +29,7 @@ export default async function bench(report: Report, args: string[]): Promise<voi
   report({ case: 'mapping', ...mapLargeThread() });
   const scanned = await inChild<ScanMeasurement>(SCAN, ({ answer }) => Promise.resolve(answer));
   report({ case: 'scan', limit_mb: SCAN.memoryBytes / 2 ** 20, ...rounded(scanned) });
-  const engine = await openEngine();
+  const engine = await openPostgres();
   try {
     const job: ReadingJob = { postgresUrl: engine.url, comments: COMMENTS, accounts: CONNECTIONS };
     await inChild<ReadingAddresses>(job, async ({ answer: at }) => {
@@ -124,19 +123,4 @@ async function inChild<A>(job: ReadingJob | ScanJob, use: (child: { answer: A })
 function rounded<T extends object>(values: T): T {
   const entries = Object.entries(values).map(([name, value]) => [name, Number((value as number).toFixed(2))]);
   return Object.fromEntries(entries) as T;
-}
-
-async function openEngine(): Promise<{ url: string; stop(): Promise<void> }> {
-  const given = process.env.TEST_POSTGRES_URL;
-  if (given) return { url: given, stop: () => Promise.resolve() };
-  const { startEngines } = await import('../../shared/engines/embedded-engines.ts');
-  const dataDir = mkdtempSync(join(tmpdir(), 'forum-bench-reading-'));
-  const engines = await startEngines({ dataDir, env: process.env, engines: ['postgres'] });
-  return {
-    url: engines.urls.postgres,
-    async stop() {
-      await engines.stop();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
-  };
 }

@@ -3,15 +3,13 @@
  * and transaction, without Kafka), and how long a small batch takes. Beside it, in the same run, the bare writes of the same
  * rows. On embedded Postgres, or on TEST_POSTGRES_URL.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Candidate } from '../../schemas/candidate.ts';
 import { recordBatch } from '../../services/recorder/record-batch.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import { candidateOf, insertMonitors } from '../support/recorder-fixtures.ts';
 import { createTestDatabase } from '../support/test-database.ts';
+import { openPostgres } from './support-postgres-engine.ts';
 import { writeBarely } from './support-recorder-probe.ts';
 
 const MONITORS = 1_000;
@@ -47,27 +45,12 @@ const RUNS: Run[] = [
 
 export default async function bench(report: (line: object) => void, args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { seconds: { type: 'string', default: '8' } } });
-  const engine = await openEngine();
+  const engine = await openPostgres();
   try {
     for (const run of RUNS) report(await measure(run, engine.url, Number(values.seconds) * 1_000));
   } finally {
     await engine.stop();
   }
-}
-
-async function openEngine(): Promise<{ url: string; stop(): Promise<void> }> {
-  const given = process.env.TEST_POSTGRES_URL;
-  if (given) return { url: given, stop: () => Promise.resolve() };
-  const { startEngines } = await import('../../shared/engines/embedded-engines.ts');
-  const dataDir = mkdtempSync(join(tmpdir(), 'forum-bench-recorder-'));
-  const engines = await startEngines({ dataDir, env: process.env, engines: ['postgres'] });
-  return {
-    url: engines.urls.postgres,
-    async stop() {
-      await engines.stop();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
-  };
 }
 
 async function measure(run: Run, url: string, durationMs: number): Promise<object> {

@@ -133,6 +133,15 @@ describe('comment search', () => {
     expect((await search('q=quick%20fox&t=day')).count).toBe(12);
   });
 
+  it('by top ends where the comment to go on after is gone from the forum', async () => {
+    // In the archive, as if it had been there, and unknown to the forum.
+    const origin = { source: 'listings', replay: false, firstSeenAt: Date.now(), siteUrl: SITE_URL };
+    const { things } = parseListing(await forum.simulator.json('/r/all/comments?limit=1&raw_json=1'));
+    const gone = { ...thingToForumItem(things[0]!, origin), thing_id: 't1_zzzzzzzzzzzz2', body: 'quick fox that went' };
+    await insertItems(db.pool, clickhouse, [gone]);
+    expect(await search('q=quick%20fox&sort=top&after=t1_zzzzzzzzzzzz2')).toMatchObject({ count: 0, after: null });
+  });
+
   it.each([
     ['q=fox&after=t1_zzzzzzzzzzzz1', 'after: '],
     ['q=%21%21%21', 'q: '],

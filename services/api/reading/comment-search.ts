@@ -120,7 +120,9 @@ async function topPage(
   const isAmong = candidates.some(({ thing_id: id }) => id === after?.thing_id);
   const current = await refreshed(archive, after === undefined || isAmong ? candidates : [...candidates, after]);
   const byScore = [...current.values()].sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1));
-  const from = after === undefined ? 0 : byScore.findIndex(({ name }) => name === after.thing_id) + 1;
+  const place = byScore.findIndex(({ name }) => name === after?.thing_id);
+  // Gone meanwhile, and with it its place: an end is better than the first page again.
+  const from = after !== undefined && place < 0 ? byScore.length : place + 1;
   const items = byScore.slice(from, from + PAGE);
   return { items, filtered: taken.filtered, next: from + PAGE < byScore.length ? items.at(-1)?.name : undefined };
 }
