@@ -3,7 +3,7 @@ import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  { ignores: ['node_modules', '.data*', '.mutation', '.dependency-cruiser.js'] },
+  { ignores: ['node_modules', '.data*', '.mutation', '.fuzz', '.dependency-cruiser.js'] },
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   {

@@ -52,7 +52,9 @@ const name = storable
   .trim()
   .min(1, 'must not be empty')
   .max(LONGEST_NAME, `must have at most ${LONGEST_NAME} characters`)
-  .regex(/^\P{Cc}*$/u, 'must not hold control characters');
+  .regex(/^\P{Cc}*$/u, 'must not hold control characters')
+  // The same in words that every reader of JSON Schema understands.
+  .meta({ pattern: String.raw`^[^\u0000-\u001f\u007f-\u009f]*$` });
 
 const terms = z.array(storable);
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 // description what a parameter means where its schema does not show it; they check nothing.
 
 /** Longer than any cursor, id or URL that means something. */
-const LONGEST_PARAMETER = 8_192;
+const LONGEST_PARAMETER = 2_048;
 
 const text = z.string().max(LONGEST_PARAMETER, 'is too long');
 const required = text.min(1, 'must not be empty');
@@ -87,11 +87,13 @@ export const duplicatesQuery = z
   .refine(({ url, id }) => url !== undefined || id !== undefined, { path: ['url'], message: 'url or id is required' });
 
 const MOST_THINGS = 100;
+/** A hundred long URLs; with the headers it must fit into what the server reads. */
+const LONGEST_IDS = 50_000;
 
 export const thingsQuery = z.strictObject({
   ids: z
     .string()
-    .max(300_000, 'is too long')
+    .max(LONGEST_IDS, 'is too long')
     .transform((ids) => ids.split(',').map((one) => one.trim()))
     .pipe(
       z

@@ -6,7 +6,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { accountRoutes } from './account-routes.ts';
 import { ApiError } from './api-error.ts';
-import { authenticate } from './authentication.ts';
+import { authenticate, createKeyLookup } from './authentication.ts';
 import type { Caller } from './authentication.ts';
 import { createErrorHandler } from './error-handler.ts';
 import { createHealthRouter } from './health-router.ts';
@@ -46,8 +46,9 @@ export function createApiApp(options: ApiAppOptions): Express {
   app.use(createOpenApiRouter(buildOpenApiDocument(options.baseUrl)), createDocsRouter());
 
   const callers = new WeakMap<Request, Caller>();
+  const findApiKey = createKeyLookup(options.pool);
   app.use('/v1', async (request, response, next) => {
-    const caller = await authenticate(options.pool, request.headers);
+    const caller = await authenticate(findApiKey, request.headers);
     callers.set(request, caller);
     setCreditsRemaining(response, caller.balance);
     response.set('Cache-Control', 'no-store');

@@ -6,7 +6,7 @@ import type { Pool } from '../../shared/postgres/pool.ts';
 import { findAccount, lockAccount } from '../../shared/stores/accounts.ts';
 import { issueApiKey, revokeApiKeys } from '../../shared/stores/api-keys.ts';
 import { openAccount } from '../../shared/stores/open-account.ts';
-import { authenticate } from './authentication.ts';
+import { authenticate, createKeyLookup } from './authentication.ts';
 import { ApiError } from './api-error.ts';
 
 const EMAIL = 'demo@localhost';
@@ -45,7 +45,7 @@ async function readKey(keyFile: string): Promise<string | undefined> {
 
 async function works(pool: Pool, apiKey: string): Promise<boolean> {
   try {
-    await authenticate(pool, { 'x-api-key': apiKey });
+    await authenticate(createKeyLookup(pool), { 'x-api-key': apiKey });
     return true;
   } catch (error) {
     if (error instanceof ApiError && error.code === 'unauthorized') return false;

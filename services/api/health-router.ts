@@ -1,5 +1,6 @@
 import { Router } from 'express';
 import { withDeadline } from '../../shared/runtime/lifecycle.ts';
+import { methodNotAllowed } from './route.ts';
 
 export interface Readiness {
   ready: boolean;
@@ -26,5 +27,6 @@ export function createHealthRouter(ready: () => Promise<Readiness>): Router {
     }
     response.status(readiness.ready ? 200 : 503).json(readiness);
   });
+  router.all(['/healthz', '/readyz'], methodNotAllowed(['GET', 'HEAD']));
   return router;
 }

@@ -15,8 +15,8 @@ export interface Call {
 
 export interface Answer {
   status: number;
-  /** JSON; a string is sent as it is, as the type that `headers` must name. */
-  body: object | string;
+  /** Sent as JSON; bytes are sent as they are, as the type that `headers` must name. */
+  body: object;
   headers?: Record<string, string>;
   /** On routes that charge: what this request cost, and the balance afterwards. */
   charged?: { credits: number; balance: number };
@@ -65,7 +65,7 @@ function answerWith(route: Route, callerOf: (request: Request) => Caller): Reque
       setCreditsRemaining(response, answer.charged.balance);
     }
     response.status(answer.status).set(answer.headers ?? {});
-    if (typeof answer.body === 'string') response.send(answer.body);
+    if (answer.body instanceof Uint8Array) response.send(answer.body);
     else response.json(answer.body);
   };
 }
@@ -87,7 +87,8 @@ function bodyReaders(): RequestHandler[] {
   return [refuseOtherTypes, json({ limit: BODY_LIMIT, strict: false, type })];
 }
 
-function methodNotAllowed(allowed: readonly string[]): RequestHandler {
+/** For the last handler of a path. */
+export function methodNotAllowed(allowed: readonly string[]): RequestHandler {
   return (request) => {
     const allow = allowed.join(', ');
     throw new ApiError('method_not_allowed', `${request.method} is not possible here, only ${allow}.`, {

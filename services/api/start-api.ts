@@ -5,6 +5,7 @@ import type { Config } from '../../shared/runtime/config.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import { createApiApp } from './api-app.ts';
 import type { ApiAppOptions } from './api-app.ts';
+import { answerConnectionErrors, REQUEST_HEAD_BYTES } from './connection-errors.ts';
 
 export interface ApiOptions extends Omit<ApiAppOptions, 'trustProxy' | 'baseUrl'> {
   http: Pick<Config['http'], 'port' | 'host' | 'trustProxy' | 'baseUrl'>;
@@ -32,9 +33,15 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const { port, host, trustProxy, baseUrl } = options.http;
   const app = createApiApp({ ...options, trustProxy, baseUrl });
   const server = createServer(
-    { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS },
+    {
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      maxHeaderSize: REQUEST_HEAD_BYTES,
+    },
     app,
   );
+  answerConnectionErrors(server);
   await listen(server, port, host);
   return { port: (server.address() as AddressInfo).port, stop: () => stop(server) };
 }

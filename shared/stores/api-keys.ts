@@ -13,17 +13,21 @@ export interface UsableApiKey {
   pack: number;
 }
 
-/** The key with this public id, unless it was revoked or its account is frozen or deleted. The hash is still to be compared. */
-export async function findUsableApiKey(db: Queryable, id: string): Promise<UsableApiKey | undefined> {
+/**
+ * The keys with these public ids, in their order; undefined where there is none, it was revoked, or its account is frozen or
+ * deleted. The hashes are still to be compared.
+ */
+export async function findUsableApiKeys(db: Queryable, ids: readonly string[]): Promise<(UsableApiKey | undefined)[]> {
   const { rows } = await db.query<UsableApiKey>({
-    name: 'find-usable-api-key',
+    name: 'find-usable-api-keys',
     text: `SELECT k.id, k.hash, k.scopes, k.account_id, a.balance, a.pack
            FROM api_keys k
            JOIN accounts a ON a.id = k.account_id
-           WHERE k.id = $1 AND k.revoked_at IS NULL AND a.status = 'active'`,
-    values: [id],
+           WHERE k.id = ANY ($1) AND k.revoked_at IS NULL AND a.status = 'active'`,
+    values: [ids],
   });
-  return rows[0];
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => found.get(id));
 }
 
 /**

@@ -34,6 +34,55 @@ export async function charge(db: Queryable, move: LedgerMove<ChargeKind>): Promi
 }
 
 /**
+ * Takes credits for many moves in one statement that never waits for another transaction: accounts that are locked by others, and
+ * those whose balance does not cover all of their moves here, are left as they are.
+ *
+ * @returns for each move, in their order, the balance afterwards, as if they had come one after the other; undefined when it was not
+ *   charged: `charge` then says whether it can be
+ * @throws a unique violation when one of them was charged before; none of them is then
+ */
+export async function chargeTogether(
+  db: Queryable,
+  moves: readonly LedgerMove<ChargeKind>[],
+): Promise<(number | undefined)[]> {
+  const { rows } = await db.query<{ reference: string; kind: string; account_id: string; balance_after: number }>({
+    name: 'charge-together',
+    // The order of the locks is that of the ids. An account that was changed since the statement began is read anew once it is locked.
+    text: `WITH asked AS (
+             SELECT *
+             FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[])
+               WITH ORDINALITY AS asked (account_id, kind, credits, reference, number)
+           ), due AS (
+             SELECT account_id, sum(credits)::bigint AS credits FROM asked GROUP BY account_id
+           ), locked AS MATERIALIZED (
+             SELECT id FROM accounts WHERE id = ANY ($1) ORDER BY id FOR UPDATE SKIP LOCKED
+           ), charged AS (
+             UPDATE accounts SET balance = accounts.balance - due.credits
+             FROM due JOIN locked ON locked.id = due.account_id
+             WHERE accounts.id = due.account_id AND accounts.balance >= due.credits
+             RETURNING accounts.id, accounts.balance
+           )
+           INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference)
+           SELECT asked.account_id, asked.kind, -asked.credits,
+             charged.balance + coalesce(sum(asked.credits) OVER (
+               PARTITION BY asked.account_id ORDER BY asked.number ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
+             ), 0),
+             asked.reference
+           FROM asked JOIN charged ON charged.id = asked.account_id
+           ORDER BY asked.number
+           RETURNING account_id, kind, reference, balance_after`,
+    values: [
+      moves.map(({ accountId }) => accountId),
+      moves.map(({ kind }) => kind),
+      moves.map(({ credits }) => credits),
+      moves.map(({ reference }) => reference),
+    ],
+  });
+  const balances = new Map(rows.map((row) => [`${row.account_id} ${row.kind} ${row.reference}`, row.balance_after]));
+  return moves.map(({ accountId, kind, reference }) => balances.get(`${accountId} ${kind} ${reference}`));
+}
+
+/**
  * Gives credits: the balance and its ledger row change in one statement.
  *
  * @returns the balance afterwards

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Router } from 'express';
+import { methodNotAllowed } from '../route.ts';
 import type { OpenApiDocument } from './openapi-shape.ts';
 
 /** GET /openapi.json: the document, for everybody. It changes with a deployment only, so clients may keep it for a while. */
@@ -12,5 +13,6 @@ export function createOpenApiRouter(document: OpenApiDocument): Router {
     // Answers 304 by itself when the client has this version.
     response.type('json').send(text);
   });
+  router.all('/openapi.json', methodNotAllowed(['GET', 'HEAD']));
   return router;
 }

@@ -82,7 +82,10 @@ export function operationOf(route: RouteDocument): { operation: Operation; compo
     description: route.description,
     security: isPublic ? [] : [{ bearer: [] }, { apiKey: [] }],
     parameters: parametersOf(route),
-    ...(route.body === undefined ? {} : { requestBody: { required: true, content: contentOf([route.body]) } }),
+    // All members of a change are optional; none at all changes nothing.
+    ...(route.body === undefined
+      ? {}
+      : { requestBody: { required: route.method !== 'patch', content: contentOf([route.body]) } }),
     responses: { ...Object.fromEntries(answers), ...responses },
   };
   return { operation, components };

@@ -4,18 +4,18 @@ import { postQuery } from '../../../schemas/reading-queries.ts';
 import { coveredComments, postCost } from '../../../shared/domain/reading-cost.ts';
 import { parseRequest } from '../invalid-request.ts';
 import type { Answer, Call, Route } from '../route.ts';
-import { buildCommentTree } from './comments/comment-tree.ts';
-import type { CommentTree } from './comments/comment-tree.ts';
-import { buildDiscussionGraph } from './comments/discussion-graph.ts';
-import { renderPostMarkdown } from './comments/post-markdown.ts';
 import type { PostRead } from './post-reader.ts';
-import { chargeCovered, chargeReading, mayRead, refuseWithoutCredits } from './reading-charge.ts';
+import { mayRead, refuseWithoutCredits } from './reading-charge.ts';
 import type { Charged } from './reading-charge.ts';
 import { refusing } from './reading-service.ts';
 import type { ReadingService } from './reading-service.ts';
+import type { RenderedPost } from './rendered-posts.ts';
 import { resolvePost } from './resolve-reference.ts';
 
 type PostQuery = z.output<typeof postQuery>;
+
+const MARKDOWN = 'text/markdown; charset=utf-8';
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 const POST = { subject: 'post or comment', refusal: 'forum_refused' } as const;
 
@@ -29,13 +29,13 @@ export function postRoute(service: ReadingService): Route {
       const asked = parseRequest(postQuery, query, 'query');
       refuseWithoutCredits(caller);
       const { read, commentId } = await refusing(POST, () => readAsked(service, asked));
-      const whole = buildCommentTree(read.held, asked.max_comments);
+      const render = (limit: number) => service.rendered.render(read, { format: asked.format, limit, commentId });
+      const whole = render(asked.max_comments);
       const cost = postCost(whole.returned);
-      const charge = cost === 1 ? chargeReading : chargeCovered;
-      const charged = await charge(service.pool, caller, cost);
+      const charged = await service.charges.chargeCovered(caller, cost);
       const isLimited = charged.credits < cost;
-      const tree = isLimited ? buildCommentTree(read.held, coveredComments(charged.credits)) : whole;
-      return answer(asked, { read, tree, charged, isLimited, commentId });
+      const rendered = isLimited ? render(coveredComments(charged.credits)) : whole;
+      return answer(asked, { read, rendered, charged, isLimited, commentId });
     },
   };
 }
@@ -56,33 +56,32 @@ async function readAsked(
 
 interface Outcome {
   read: PostRead;
-  tree: CommentTree;
+  rendered: RenderedPost;
   charged: Charged;
   isLimited: boolean;
   commentId: string | undefined;
 }
 
-function answer(asked: PostQuery, { read, tree, charged, isLimited, commentId }: Outcome): Answer {
-  const post = { ...read.post, comments: tree.comments };
+function answer(asked: PostQuery, { read, rendered, charged, isLimited, commentId }: Outcome): Answer {
+  const { bytes, returned, hasMore } = rendered;
+  const headers = {
+    'X-Cache-Tier': read.tier,
+    'X-Comments-Returned': String(returned),
+    'X-Has-More': String(hasMore),
+  };
+  if (asked.format === 'md') {
+    return { status: 200, body: bytes, charged, headers: { ...headers, 'Content-Type': MARKDOWN } };
+  }
   const meta: PostMeta = {
-    comments_returned: tree.returned,
-    comments_total: post.num_comments,
-    has_more: tree.hasMore,
+    comments_returned: returned,
+    comments_total: read.post.num_comments,
+    has_more: hasMore,
     max_comments: asked.max_comments,
     credits_used: charged.credits,
     cache: read.tier,
     limited_by_balance: isLimited,
     ...(commentId === undefined ? {} : { focus_comment_id: commentId }),
   };
-  const headers = {
-    'X-Cache-Tier': read.tier,
-    'X-Comments-Returned': String(tree.returned),
-    'X-Has-More': String(tree.hasMore),
-  };
-  if (asked.format === 'md') {
-    const type = { 'Content-Type': 'text/markdown; charset=utf-8' };
-    return { status: 200, body: renderPostMarkdown(post, meta), charged, headers: { ...headers, ...type } };
-  }
-  const graph = { discussion_graph: buildDiscussionGraph(post, post.comments), meta };
-  return { status: 200, body: asked.format === 'graph' ? graph : { post, ...graph }, charged, headers };
+  const body = Buffer.concat([bytes, Buffer.from(`,"meta":${JSON.stringify(meta)}}`)]);
+  return { status: 200, body, charged, headers: { ...headers, 'Content-Type': JSON_TYPE } };
 }

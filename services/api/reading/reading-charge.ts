@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
-import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { GroupedCalls } from '../../../shared/runtime/grouped-calls.ts';
 import { lockAccount } from '../../../shared/stores/accounts.ts';
-import { charge } from '../../../shared/stores/ledger.ts';
+import { charge, chargeTogether } from '../../../shared/stores/ledger.ts';
+import type { ChargeKind, LedgerMove } from '../../../shared/stores/ledger.ts';
 import { ApiError } from '../api-error.ts';
 import type { Caller } from '../authentication.ts';
 
@@ -24,34 +26,49 @@ export function refuseWithoutCredits({ balance }: Caller): void {
   if (balance < 1) throw tooFewCredits();
 }
 
-/**
- * Charges a request when its answer is ready, all or nothing.
- *
- * @throws ApiError insufficient_credits when others have spent the balance meanwhile; nothing is charged then
- */
-export async function chargeReading(db: Queryable, caller: Caller, credits: number): Promise<Charged> {
-  const balance = await charge(db, {
-    accountId: caller.accountId,
-    kind: 'read',
-    credits,
-    reference: randomUUID(),
-  });
-  if (balance === undefined) throw tooFewCredits();
-  return { credits, balance };
+/** Charges requests when their answers are ready. Those that come together share a statement and its commit. */
+export class ReadingCharges {
+  private readonly pool: Pool;
+  private readonly together: GroupedCalls<LedgerMove<ChargeKind>, number | undefined>;
+
+  constructor(pool: Pool) {
+    this.pool = pool;
+    this.together = new GroupedCalls({ run: (moves) => chargeTogether(pool, moves) });
+  }
+
+  /**
+   * All or nothing.
+   *
+   * @throws ApiError insufficient_credits when others have spent the balance meanwhile; nothing is charged then
+   */
+  async charge(caller: Caller, credits: number): Promise<Charged> {
+    const move = moveOf(caller, credits);
+    // What could not be charged along with others may still be: somebody else had the account locked, or the last credits are in it.
+    const balance = (await this.together.call(move)) ?? (await charge(this.pool, move));
+    if (balance === undefined) throw tooFewCredits();
+    return { credits, balance };
+  }
+
+  /**
+   * As much of it as the balance covers, at least one credit: for a request that can be answered in part.
+   *
+   * @throws ApiError insufficient_credits when there is none left
+   */
+  async chargeCovered(caller: Caller, credits: number): Promise<Charged> {
+    const whole = await this.together.call(moveOf(caller, credits));
+    if (whole !== undefined) return { credits, balance: whole };
+    return inTransaction(this.pool, async (client) => {
+      const balance = (await lockAccount(client, caller.accountId))?.balance ?? 0;
+      const covered = Math.min(credits, balance);
+      if (covered < 1) throw tooFewCredits();
+      await charge(client, moveOf(caller, covered));
+      return { credits: covered, balance: balance - covered };
+    });
+  }
 }
 
-/**
- * Charges what the balance covers of a request that can be answered in part, at least one credit.
- *
- * @throws ApiError insufficient_credits when there is none left
- */
-export async function chargeCovered(pool: Pool, caller: Caller, credits: number): Promise<Charged> {
-  return inTransaction(pool, async (client) => {
-    const balance = (await lockAccount(client, caller.accountId))?.balance ?? 0;
-    const covered = Math.min(credits, balance);
-    if (covered < 1) throw tooFewCredits();
-    return chargeReading(client, caller, covered);
-  });
+function moveOf({ accountId }: Caller, credits: number): LedgerMove<ChargeKind> {
+  return { accountId, kind: 'read', credits, reference: randomUUID() };
 }
 
 function tooFewCredits(): ApiError {

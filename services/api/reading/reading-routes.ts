@@ -10,7 +10,9 @@ import { createListingCache } from './listing-cache.ts';
 import { listingRoutes } from './listing-routes.ts';
 import { PostReader } from './post-reader.ts';
 import { postRoute } from './post-route.ts';
+import { ReadingCharges } from './reading-charge.ts';
 import type { ReadingService } from './reading-service.ts';
+import { RenderedPosts } from './rendered-posts.ts';
 import { searchRoutes } from './search-routes.ts';
 import { thingRoutes } from './thing-routes.ts';
 
@@ -20,6 +22,7 @@ export interface ForumReading extends ForumSourceOptions {
 }
 
 const POST_MEMORY_BYTES = 64 * 1024 * 1024;
+const RENDERED_MEMORY_BYTES = 32 * 1024 * 1024;
 const LISTING_MEMORY_BYTES = 32 * 1024 * 1024;
 
 export interface ReadingOptions {
@@ -33,11 +36,12 @@ export function createReadingService({ pool, clickhouse, forum, logger }: Readin
   const source = new ForumSource(forum);
   const { clock, disk } = forum;
   return {
-    pool,
+    charges: new ReadingCharges(pool),
     source,
     hosts: forumHosts(forum.siteUrl),
     listings: createListingCache({ clock, memoryBytes: LISTING_MEMORY_BYTES }),
     posts: new PostReader({ source, clock, memoryBytes: POST_MEMORY_BYTES, disk, logger }),
+    rendered: new RenderedPosts({ memoryBytes: RENDERED_MEMORY_BYTES }),
     archive: { clickhouse, source, clock },
   };
 }

@@ -1,23 +1,25 @@
 import type { z } from 'zod';
 import type { ForumHosts } from '../../../shared/domain/forum-reference.ts';
-import type { Pool } from '../../../shared/postgres/pool.ts';
 import { parseRequest } from '../invalid-request.ts';
 import type { Answer, Call, Route } from '../route.ts';
 import type { CommentArchive } from './comment-search.ts';
 import type { ForumSource } from './forum-source.ts';
 import type { ListingCache } from './listing-cache.ts';
 import type { PostReader } from './post-reader.ts';
-import { chargeReading, mayRead, refuseWithoutCredits } from './reading-charge.ts';
+import { mayRead, refuseWithoutCredits } from './reading-charge.ts';
+import type { ReadingCharges } from './reading-charge.ts';
+import type { RenderedPosts } from './rendered-posts.ts';
 import { toApiError } from './reading-failure.ts';
 import type { ReadingTraits } from './reading-failure.ts';
 
 /** What the reading routes share. */
 export interface ReadingService {
-  pool: Pool;
+  charges: ReadingCharges;
   source: ForumSource;
   hosts: ForumHosts;
   listings: ListingCache;
   posts: PostReader;
+  rendered: RenderedPosts;
   archive: CommentArchive;
 }
 
@@ -48,7 +50,7 @@ export function readingRoute<S extends z.ZodType>(service: ReadingService, route
       const asked = parseRequest(route.query, query, 'query');
       refuseWithoutCredits(caller);
       const { body, tier } = await refusing(route.traits, () => route.read(asked));
-      const charged = await chargeReading(service.pool, caller, 1);
+      const charged = await service.charges.charge(caller, 1);
       return { status: 200, body, charged, headers: { 'X-Cache-Tier': tier } };
     },
   };

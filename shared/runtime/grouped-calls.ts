@@ -1,0 +1,66 @@
+export interface GroupedCallsOptions<I, O> {
+  /**
+   * Answers several calls at once.
+   *
+   * @returns one answer per input, in their order
+   * @throws for the whole group: each of its calls then fails with that error
+   */
+  run: (inputs: readonly I[]) => Promise<readonly O[]>;
+  /** Inputs in one group at most; 100 unless given. */
+  maxGroup?: number;
+  /** Groups under way at a time; 2 unless given. */
+  maxRunning?: number;
+}
+
+interface WaitingCall<I, O> {
+  input: I;
+  resolve: (answer: O) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Calls that come while others are under way are answered together, as databases commit in groups: a lone call starts at once, and
+ * the more there are, the less each costs. A call is never part of a group that had started before it came.
+ */
+export class GroupedCalls<I, O> {
+  private readonly run: GroupedCallsOptions<I, O>['run'];
+  private readonly maxGroup: number;
+  private readonly maxRunning: number;
+  private waiting: WaitingCall<I, O>[] = [];
+  private running = 0;
+
+  constructor({ run, maxGroup = 100, maxRunning = 2 }: GroupedCallsOptions<I, O>) {
+    this.run = run;
+    this.maxGroup = maxGroup;
+    this.maxRunning = maxRunning;
+  }
+
+  /** @throws what `run` threw for this call's group */
+  call(input: I): Promise<O> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ input, resolve, reject });
+      this.startGroups();
+    });
+  }
+
+  private startGroups(): void {
+    while (this.running < this.maxRunning && this.waiting.length > 0) {
+      const group = this.waiting.splice(0, this.maxGroup);
+      this.running++;
+      void this.answer(group).finally(() => {
+        this.running--;
+        this.startGroups();
+      });
+    }
+  }
+
+  private async answer(group: readonly WaitingCall<I, O>[]): Promise<void> {
+    try {
+      const answers = await this.run(group.map(({ input }) => input));
+      if (answers.length !== group.length) throw new Error(`${answers.length} answers to ${group.length} calls`);
+      for (const [index, { resolve }] of group.entries()) resolve(answers[index]!);
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
+  }
+}
