@@ -36,8 +36,7 @@ export async function authenticate(findApiKey: FindApiKey, headers: IncomingHttp
   const id = given === undefined ? undefined : apiKeyId(given);
   const known = id === undefined ? undefined : await findApiKey(id);
   if (given === undefined || known === undefined || !isApiKey(given, known.hash)) {
-    const message = 'Send a valid API key as "Authorization: Bearer KEY" or "X-Api-Key: KEY".';
-    throw new ApiError('unauthorized', message, { headers: { 'WWW-Authenticate': 'Bearer' } });
+    throw new ApiError('unauthorized', 'Send a valid API key as "Authorization: Bearer KEY" or "X-Api-Key: KEY".');
   }
   return {
     keyId: known.id,

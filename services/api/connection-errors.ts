@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
 import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ApiError } from './api-error.ts';
@@ -18,10 +19,10 @@ export function answerConnectionErrors(server: Server): void {
       socket.destroy();
       return;
     }
-    const { status, refusal } = refusalOf(error.code);
+    const refusal = new ApiError('invalid_request', messageOf(error.code));
     const body = JSON.stringify(refusal.envelope);
     const head = [
-      `HTTP/1.1 ${status}`,
+      `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-Id: ${randomUUID()}`,
@@ -32,14 +33,9 @@ export function answerConnectionErrors(server: Server): void {
   });
 }
 
-function refusalOf(code: string | undefined): { status: string; refusal: ApiError } {
+function messageOf(code: string | undefined): string {
   if (code === 'HPE_HEADER_OVERFLOW') {
-    const message = `The query and the headers must have at most ${REQUEST_HEAD_BYTES / 1024} KiB together.`;
-    return { status: '431 Request Header Fields Too Large', refusal: new ApiError('payload_too_large', message) };
+    return `The query and the headers must have at most ${REQUEST_HEAD_BYTES / 1024} KiB together.`;
   }
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    const message = 'The request did not arrive whole in time.';
-    return { status: '408 Request Timeout', refusal: new ApiError('invalid_request', message) };
-  }
-  return { status: '400 Bad Request', refusal: new ApiError('invalid_request', 'This is not valid HTTP.') };
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'The request did not arrive whole in time.' : 'This is not valid HTTP.';
 }

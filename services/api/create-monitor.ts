@@ -71,10 +71,7 @@ async function checkedSettings(service: MonitorService, body: unknown): Promise<
 
 async function refuseBeyondLimit(db: Queryable, accountId: string): Promise<void> {
   const account = await lockAccount(db, accountId);
-  if (account?.status !== 'active') {
-    const headers = { 'WWW-Authenticate': 'Bearer' };
-    throw new ApiError('unauthorized', 'The account is not active any more.', { headers });
-  }
+  if (account?.status !== 'active') throw new ApiError('unauthorized', 'The account is not active any more.');
   const limit = planOf(account.pack).monitors;
   const used = await countMonitors(db, accountId);
   if (used < limit) return;

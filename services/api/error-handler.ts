@@ -17,6 +17,8 @@ export function createErrorHandler(logger: Logger): ErrorRequestHandler {
       return;
     }
     const refusal = known ?? new ApiError('internal_error', `Something broke on our side (request ${requestId}).`);
+    // HTTP demands it of every 401; a refusal may name a better one.
+    if (refusal.status === 401) response.set('WWW-Authenticate', 'Bearer');
     response.set(refusal.headers);
     if (refusal.retryAfter !== undefined) response.set('Retry-After', String(refusal.retryAfter));
     response.status(refusal.status).json(refusal.envelope);

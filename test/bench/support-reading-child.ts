@@ -5,6 +5,7 @@
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { PostReader } from '../../services/api/reading/post-reader.ts';
+import { RenderedPosts } from '../../services/api/reading/rendered-posts.ts';
 import { ForumSource } from '../../services/api/reading/forum-source.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -83,10 +84,15 @@ async function scan({ posts, memoryBytes }: ScanJob): Promise<ScanMeasurement> {
   };
   const source = new ForumSource({ upstream, siteUrl: 'https://www.reddit.com', clock: systemClock });
   const reader = new PostReader({ source, clock: systemClock, memoryBytes, disk: undefined, logger: silentLogger() });
+  // As large again, beside the posts.
+  const rendered = new RenderedPosts({ memoryBytes });
   globalThis.gc!();
   const before = process.memoryUsage().heapUsed;
   const begun = performance.now();
-  for (let post = 0; post < posts; post++) await reader.read(`p${post.toString(36)}`, 200);
+  for (let post = 0; post < posts; post++) {
+    const read = await reader.read(`p${post.toString(36)}`, 200);
+    rendered.render(read, { format: 'json', limit: 200, commentId: undefined });
+  }
   const seconds = (performance.now() - begun) / 1000;
   const { bytes, entries } = reader.memoryUse;
   const rss_mb = process.memoryUsage.rss() / 2 ** 20;

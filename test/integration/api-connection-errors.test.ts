@@ -38,13 +38,13 @@ test('what is no HTTP is answered with the envelope, and the connection is close
   });
 });
 
-test('a query and headers of more than 64 KiB: 431 with the envelope; less is judged by the route', async () => {
+test('a query and headers of more than 64 KiB: 400 with the envelope; less is judged by the route', async () => {
   const get = (length: number) => `GET /v1/account?x=${'x'.repeat(length)} HTTP/1.1\r\nHost: localhost\r\n`;
   const large = await send(`${get(70_000)}\r\n`);
-  expect(large.status).toBe('HTTP/1.1 431 Request Header Fields Too Large');
+  expect(large.status).toBe('HTTP/1.1 400 Bad Request');
   expect(large.body).toEqual({
     error: {
-      code: 'payload_too_large',
+      code: 'invalid_request',
       message: 'The query and the headers must have at most 64 KiB together.',
       retryable: false,
     },
