@@ -26,8 +26,8 @@ export interface RenderedPost {
 
 interface Entry {
   rendered: RenderedPost;
-  /** What it was made of: another reading of the same post is rendered anew. Weak, so that it is held by the cache of posts alone. */
-  source: WeakRef<HeldComments>;
+  /** Number of the reading that it was made of: another reading of the same post is rendered anew. */
+  version: number;
 }
 
 /** What an entry takes beside its bytes and its key. */
@@ -36,6 +36,9 @@ const ENTRY_BYTES = 400;
 /** The bytes of answers about posts, kept as long as the post itself is the same. Bounded by `memoryBytes`. */
 export class RenderedPosts {
   private readonly entries: TinyLfuCache<Entry>;
+  /** Readings are numbered, not held: that is for the cache of posts to decide. */
+  private readonly versions = new WeakMap<HeldComments, number>();
+  private latest = 0;
 
   constructor({ memoryBytes }: { memoryBytes: number }) {
     this.entries = new TinyLfuCache({ maxBytes: memoryBytes });
@@ -44,12 +47,19 @@ export class RenderedPosts {
   render(held: HeldPost, rendering: Rendering): RenderedPost {
     const { format, limit, commentId = '' } = rendering;
     const key = `${held.post.id} ${commentId} ${limit} ${format}`;
+    const version = this.versionOf(held.held);
     const known = this.entries.get(key);
-    if (known?.source.deref() === held.held) return known.rendered;
+    if (known?.version === version) return known.rendered;
     const rendered = renderPost(held, rendering);
-    const entry: Entry = { rendered, source: new WeakRef(held.held) };
-    this.entries.set(key, entry, rendered.bytes.length + 2 * key.length + ENTRY_BYTES);
+    this.entries.set(key, { rendered, version }, rendered.bytes.length + 2 * key.length + ENTRY_BYTES);
     return rendered;
+  }
+
+  private versionOf(comments: HeldComments): number {
+    const known = this.versions.get(comments);
+    if (known !== undefined) return known;
+    this.versions.set(comments, ++this.latest);
+    return this.latest;
   }
 }
 
