@@ -58,6 +58,8 @@ const ENVIRONMENT = z.object({
   SMTP_URL: url('smtp', 'smtps').optional(),
   MAIL_FROM: z.string().min(3).optional(),
   SIGNUP_DNS_CHECK: flag.default(true),
+  AGENT_SIGNUP: flag.default(true),
+  AGENT_SIGNUP_PER_HOUR: z.coerce.number().int().min(1).max(10_000).default(500),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   FORUM_EMBEDDED: list(z.string()).default([]),
 });
@@ -97,6 +99,18 @@ export interface Config {
   crawlSources: string[];
   simulatorRate: number;
   webhooks: { allowPrivate: boolean; egressProxy: string | undefined };
+  mail: {
+    /** undefined: mails go to the data directory's outbox. */
+    smtpUrl: string | undefined;
+    from: string;
+  };
+  signup: {
+    enabled: boolean;
+    /** Codes mailed in any hour, by all processes together. */
+    perHour: number;
+    /** Whether the domain of an address is looked up. */
+    dnsCheck: boolean;
+  };
   logLevel: string;
 }
 
@@ -156,6 +170,8 @@ function toConfig(e: z.infer<typeof ENVIRONMENT>): Config {
     crawlSources: e.CRAWL_SOURCES,
     simulatorRate: e.SIMULATOR_RATE,
     webhooks: { allowPrivate: e.WEBHOOK_ALLOW_PRIVATE, egressProxy: e.WEBHOOK_EGRESS_PROXY },
+    mail: { smtpUrl: e.SMTP_URL, from: e.MAIL_FROM ?? `no-reply@${new URL(e.APP_URL ?? local).hostname}` },
+    signup: { enabled: e.AGENT_SIGNUP, perHour: e.AGENT_SIGNUP_PER_HOUR, dnsCheck: e.SIGNUP_DNS_CHECK },
     logLevel: e.LOG_LEVEL,
   };
 }

@@ -15,6 +15,8 @@ export interface TestDatabase {
   pool: Pool;
   /** Shifts service_now(), for instance by '31 days'. */
   setShift(interval: string): Promise<void>;
+  /** Stops service_now() at its present time, or moves it on from where it stands still, for instance by '1 second'. */
+  freeze(moveOn?: string): Promise<void>;
   drop(): Promise<void>;
 }
 
@@ -30,6 +32,9 @@ export async function createTestDatabase(administratorUrl: string = inject('post
     pool,
     async setShift(interval) {
       await pool.query('UPDATE service_clock SET shift = $1::interval', [interval]);
+    },
+    async freeze(moveOn = '0') {
+      await pool.query('UPDATE service_clock SET frozen_at = service_now() + $1::interval', [moveOn]);
     },
     async drop() {
       await pool.end();

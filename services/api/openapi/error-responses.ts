@@ -19,6 +19,28 @@ const TEXTS: Record<ErrorCode, ErrorText> = {
     when: 'a parameter or field is missing, unknown or invalid; the message begins with its name',
     message: 'limit: must be from 1 to 100',
   },
+  invalid_email: { when: 'the address is not valid', message: 'email: is not a valid e-mail address.' },
+  disposable_email: {
+    when: 'the address is of a temporary inbox',
+    message: 'email: temporary inboxes are not accepted.',
+  },
+  undeliverable_email: {
+    when: "the address's domain cannot receive mail",
+    message: 'email: the domain example.invalid cannot receive mail.',
+  },
+  invalid_signup_token: {
+    when: 'the token is wrong or older than 10 minutes',
+    message: 'signup_token: is wrong or too old. Start over with POST /api/agent/signup.',
+  },
+  invalid_code: { when: 'the code is wrong', message: 'code: is wrong. 2 more tries.' },
+  code_expired: {
+    when: 'the code is older than 10 minutes',
+    message: 'code: is older than 10 minutes. Start over with POST /api/agent/signup.',
+  },
+  too_many_attempts: {
+    when: 'three wrong codes were sent',
+    message: 'code: was wrong three times. Start over with POST /api/agent/signup.',
+  },
   unauthorized: {
     when: 'the API key is missing, invalid or revoked',
     message: 'Send a valid API key as "Authorization: Bearer KEY" or "X-Api-Key: KEY".',
@@ -48,6 +70,14 @@ const TEXTS: Record<ErrorCode, ErrorText> = {
     when: 'the `Accept` header allows nothing that is answered here',
     message: 'Accept: must allow application/json.',
   },
+  account_exists: {
+    when: 'the mailbox has an account already; no key is made',
+    message: 'This mailbox has an account already.',
+  },
+  idempotency_conflict: {
+    when: 'the `Idempotency-Key` was used with another body within 24 hours',
+    message: 'Idempotency-Key: was used with another body.',
+  },
   payload_too_large: { when: 'the body is larger than 64 KiB', message: 'body: must have at most 64 KiB.' },
   unsupported_media_type: {
     when: 'the body is not JSON, or its character set or compression is not supported',
@@ -67,6 +97,17 @@ const TEXTS: Record<ErrorCode, ErrorText> = {
     when: 'something broke on our side; nothing was charged',
     message: 'Something broke on our side (request 6b8f0c1e-3a52-4a0e-9f5d-0d6c1f3b7a90).',
   },
+  email_failed: {
+    when: 'the mail with the code could not be sent',
+    message: 'The code could not be mailed.',
+    retryAfter: 60,
+  },
+  agent_signup_busy: {
+    when: 'sign-up is paused for a while because too many sign up',
+    message: 'Too many sign up now.',
+    retryAfter: 600,
+  },
+  agent_signup_disabled: { when: 'sign-up is off on this installation', message: 'Sign-up is off here.' },
   upstream_busy: {
     when: 'the forum takes no more calls for now',
     message: 'The forum takes no more calls for now.',
@@ -88,11 +129,13 @@ const TITLES: Record<number, string> = {
   404: 'Not found',
   405: 'Method not allowed',
   406: 'Not acceptable',
+  409: 'Conflict',
   413: 'Body too large',
   415: 'Body of another type',
   429: 'Too many requests',
   500: 'Internal error',
-  503: 'The forum cannot be read now',
+  502: 'Mail failed',
+  503: 'Not possible now',
 };
 
 /** The responses of a route by status, and the components that they refer to, by name. */
