@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { timestamp } from './forum-item.ts';
+import { givenName } from './given-name.ts';
 
 /** Answer of GET /v1/account. */
 export const account = z.strictObject({
@@ -22,3 +23,68 @@ export const account = z.strictObject({
 });
 
 export type Account = z.infer<typeof account>;
+
+/** A change of the balance. */
+export const ledgerEntry = z.strictObject({
+  id: z.string(),
+  created_at: timestamp,
+  kind: z.enum(['grant', 'pack', 'refund', 'monitor_create', 'monitor_resume', 'monitor_renewal', 'read']),
+  /** Credits: above 0 given, below 0 taken. */
+  amount: z.number().int(),
+  balance_after: z.number().int().min(0),
+  /** What was charged or granted. */
+  reference: z.string(),
+});
+
+export type LedgerEntry = z.infer<typeof ledgerEntry>;
+
+/** Newest first. */
+export const ledgerPage = z.strictObject({
+  items: z.array(ledgerEntry),
+  /** Cursor of the next, older page; null on the last one. */
+  after: z.string().nullable(),
+});
+
+export type LedgerPage = z.infer<typeof ledgerPage>;
+
+const LARGEST_PAGE = 100;
+const DEFAULT_PAGE = 25;
+
+/** Query of GET /v1/account/ledger. */
+export const ledgerQuery = z.strictObject({
+  limit: z
+    .string()
+    .regex(/^([1-9]|[1-9]\d|100)$/, `must be an integer from 1 to ${LARGEST_PAGE}`)
+    .transform(Number)
+    .meta({ type: 'integer', minimum: 1, maximum: LARGEST_PAGE })
+    .default(DEFAULT_PAGE)
+    .describe('Entries a page.'),
+  after: z
+    .string()
+    .regex(/^\d{1,15}$/, 'must be the `after` of a page')
+    .optional()
+    .describe('The `after` of the page before: the entries older than its last one are returned.'),
+});
+
+export type LedgerQuery = z.infer<typeof ledgerQuery>;
+
+const scope = z.enum(['forum:read']);
+
+/** A key without its secret. */
+export const apiKey = z.strictObject({
+  /** The public part, which begins the key. */
+  id: z.string(),
+  name: z.string(),
+  scopes: z.array(scope),
+  created_at: timestamp,
+  /** To the minute; null: never. */
+  last_used_at: timestamp.nullable(),
+});
+
+export type ApiKey = z.infer<typeof apiKey>;
+
+/** Body of POST /v1/account/keys. */
+export const createKeyBody = z.strictObject({
+  name: givenName,
+  scopes: z.array(scope).max(1, 'must name each permission once').default(['forum:read']),
+});

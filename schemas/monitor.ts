@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { timestamp } from './forum-item.ts';
+import { givenName, storableString } from './given-name.ts';
 
 export const webhookKind = z.enum(['generic', 'slack', 'discord']);
 export type WebhookKind = z.infer<typeof webhookKind>;
@@ -41,45 +42,30 @@ export const monitorStats = z.strictObject({
   last_match_at: timestamp.nullable(),
 });
 
-const LONGEST_NAME = 200;
-
-/** A database cannot hold NUL, and half of a surrogate pair would come back as another character. */
-const storable = z
-  .string()
-  .refine((text) => !text.includes('\0') && text.isWellFormed(), 'holds a NUL or half of a surrogate pair');
-
-const name = storable
-  .trim()
-  .min(1, 'must not be empty')
-  .max(LONGEST_NAME, `must have at most ${LONGEST_NAME} characters`)
-  .regex(/^\P{Cc}*$/u, 'must not hold control characters')
-  // The same in words that every reader of JSON Schema understands.
-  .meta({ pattern: String.raw`^[^\u0000-\u001f\u007f-\u009f]*$` });
-
-const terms = z.array(storable);
+const terms = z.array(storableString);
 
 /** Body of POST /v1/monitors. Shapes only: what a term, a community or a webhook may be is decided by the service. */
 export const createMonitorBody = z.strictObject({
-  name,
+  name: givenName,
   keywords: terms,
   exclude: terms.default([]),
   subreddits: terms.default([]),
   posts: z.boolean().default(true),
   comments: z.boolean().default(true),
   nsfw: z.boolean().default(false),
-  webhook_url: storable.optional(),
+  webhook_url: storableString.optional(),
   webhook_kind: webhookKind.optional(),
 });
 
 /** Body of PATCH /v1/monitors/{id}: what is absent stays; null, or an empty URL, removes the webhook. */
 export const patchMonitorBody = z.strictObject({
-  name: name.optional(),
+  name: givenName.optional(),
   keywords: terms.optional(),
   exclude: terms.optional(),
   subreddits: terms.optional(),
   posts: z.boolean().optional(),
   comments: z.boolean().optional(),
   nsfw: z.boolean().optional(),
-  webhook_url: storable.nullable().optional(),
+  webhook_url: storableString.nullable().optional(),
   webhook_kind: webhookKind.nullable().optional(),
 });

@@ -1,15 +1,12 @@
 import { SIGN_UP_CREDITS } from '../../shared/domain/credits.ts';
-import { isEmailAddress, mailboxOf } from '../../shared/domain/mailbox.ts';
-import { isPack, planOf } from '../../shared/domain/plans.ts';
 import type { Pack } from '../../shared/domain/plans.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
-import { findAccount, listAccounts } from '../../shared/stores/accounts.ts';
-import type { StoredAccount } from '../../shared/stores/accounts.ts';
+import { listAccounts } from '../../shared/stores/accounts.ts';
 import { openAccount } from '../../shared/stores/open-account.ts';
+import { accountLine, foundAccount, requiredEmail, WHICH_HELP, WHICH_OPTIONS, whichAccount } from './account-choice.ts';
 import { AdminError } from './admin-error.ts';
 import type { Command, OptionValues } from './command.ts';
-
-const MOST_CREDITS = 1_000_000_000;
+import { creditsOption, packPrice } from './credit-options.ts';
 
 export const ACCOUNT_CREATE: Command = {
   name: 'account create',
@@ -22,7 +19,7 @@ export const ACCOUNT_CREATE: Command = {
   options: { email: { type: 'string' }, credits: { type: 'string' }, pack: { type: 'string' } },
   prepare(values) {
     const email = requiredEmail(values);
-    const credits = creditsOption(values);
+    const credits = grantOption(values.credits);
     const pack = packOption(values);
     return async (pool) => {
       const opened = await inTransaction(pool, (client) =>
@@ -37,15 +34,11 @@ export const ACCOUNT_CREATE: Command = {
 export const ACCOUNT_SHOW: Command = {
   name: 'account show',
   summary: 'print one account',
-  optionsHelp: ['--email ADDRESS        required'],
-  options: { email: { type: 'string' } },
+  optionsHelp: WHICH_HELP,
+  options: WHICH_OPTIONS,
   prepare(values) {
-    const email = requiredEmail(values);
-    return async (pool) => {
-      const account = await findAccount(pool, mailboxOf(email));
-      if (!account) throw new AdminError(`--email: ${email} has no account.`);
-      return [accountLine(account)];
-    };
+    const which = whichAccount(values);
+    return async (pool) => [accountLine(await foundAccount(pool, which))];
   },
 };
 
@@ -59,33 +52,10 @@ export const ACCOUNT_LIST: Command = {
   },
 };
 
-function accountLine(account: StoredAccount): object {
-  return {
-    account_id: account.id,
-    email: account.email,
-    status: account.status,
-    plan: planOf(account.pack).name,
-    credits: account.balance,
-    created_at: account.created_at.toISOString(),
-  };
-}
-
-function requiredEmail({ email }: OptionValues): string {
-  if (email === undefined) throw new AdminError('--email is required.');
-  if (!isEmailAddress(email)) throw new AdminError(`--email: ${email} is not an e-mail address.`);
-  return email;
-}
-
-function creditsOption({ credits }: OptionValues): number {
-  if (credits === undefined) return SIGN_UP_CREDITS;
-  const amount = /^\d{1,10}$/.test(credits) ? Number(credits) : Number.NaN;
-  if (!(amount <= MOST_CREDITS)) throw new AdminError(`--credits: must be an integer from 0 to ${MOST_CREDITS}.`);
-  return amount;
+function grantOption(credits: string | undefined): number {
+  return credits === undefined ? SIGN_UP_CREDITS : creditsOption(credits, 0);
 }
 
 function packOption({ pack }: OptionValues): Pack {
-  if (pack === undefined || pack === 'none') return 0;
-  const price = /^[1-9]\d?$/.test(pack) ? Number(pack) : Number.NaN;
-  if (!isPack(price)) throw new AdminError('--pack: must be none, 9, 29 or 79.');
-  return price;
+  return pack === undefined || pack === 'none' ? 0 : packPrice(pack, 'none, 9, 29 or 79');
 }

@@ -1,5 +1,6 @@
 import type { ParseArgsOptionsConfig } from 'node:util';
 import type { Pool } from '../../shared/postgres/pool.ts';
+import type { Config } from '../../shared/runtime/config.ts';
 
 /** What the user gave; every option takes a value. */
 export type OptionValues = Readonly<Record<string, string | undefined>>;
@@ -15,8 +16,11 @@ export interface Command {
   /**
    * Checks the options before any connection is made.
    *
-   * @returns the work; what it returns is printed as JSON, one line each
+   * @returns the work; what it gives is printed as JSON, one line each
    * @throws AdminError that names the option at fault
    */
-  prepare(values: OptionValues): (pool: Pool) => Promise<object[]>;
+  prepare(values: OptionValues): CommandWork;
 }
+
+/** Lines may come one by one, where there are many. */
+export type CommandWork = (pool: Pool, config: Config) => Promise<Iterable<object> | AsyncIterable<object>>;

@@ -4,11 +4,31 @@ import type { Pool } from '../../shared/postgres/pool.ts';
 import { ConfigError, loadConfig } from '../../shared/runtime/config.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
 import { ACCOUNT_CREATE, ACCOUNT_LIST, ACCOUNT_SHOW } from './account-commands.ts';
+import { ACCOUNT_EXPORT } from './account-export.ts';
+import { ACCOUNT_DELETE, ACCOUNT_FREEZE, ACCOUNT_UNFREEZE } from './account-state-commands.ts';
+import { ACCOUNT_GRANT, ACCOUNT_PACK, ACCOUNT_REFUND } from './credit-commands.ts';
+import { KEY_CREATE, KEY_LIST, KEY_REVOKE } from './key-commands.ts';
+import { LEDGER_CHECK } from './ledger-check-command.ts';
 import { AdminError } from './admin-error.ts';
 import type { Command, OptionValues } from './command.ts';
 import { findPostgres } from './find-postgres.ts';
 
-const COMMANDS: readonly Command[] = [ACCOUNT_CREATE, ACCOUNT_SHOW, ACCOUNT_LIST];
+const COMMANDS: readonly Command[] = [
+  ACCOUNT_CREATE,
+  ACCOUNT_SHOW,
+  ACCOUNT_LIST,
+  ACCOUNT_GRANT,
+  ACCOUNT_PACK,
+  ACCOUNT_REFUND,
+  ACCOUNT_FREEZE,
+  ACCOUNT_UNFREEZE,
+  ACCOUNT_DELETE,
+  ACCOUNT_EXPORT,
+  KEY_CREATE,
+  KEY_LIST,
+  KEY_REVOKE,
+  LEDGER_CHECK,
+];
 const UNDEFINED_TABLE = '42P01';
 
 export interface Terminal {
@@ -35,7 +55,10 @@ export async function runAdmin(
       return 0;
     }
     const work = command.prepare(values);
-    for (const line of await withPool(findPostgres(loadConfig(env)), work)) terminal.out(JSON.stringify(line));
+    const config = loadConfig(env);
+    await withPool(findPostgres(config), async (pool) => {
+      for await (const line of await work(pool, config)) terminal.out(JSON.stringify(line));
+    });
     return 0;
   } catch (error) {
     terminal.err(sentenceOf(error));
@@ -47,7 +70,7 @@ function answerWithoutCommand(args: readonly string[], terminal: Terminal): numb
   const overview = [
     'npm run --silent admin -- COMMAND [OPTIONS]: administers a running installation.',
     '',
-    ...COMMANDS.map(({ name, summary }) => `  ${name.padEnd(16)}${summary}`),
+    ...COMMANDS.map(({ name, summary }) => `  ${name.padEnd(18)}${summary}`),
     '',
     'COMMAND --help explains its options. The service is found by DATABASE_URL, else by DATA_DIR.',
   ].join('\n');
@@ -79,10 +102,10 @@ function helpOf({ name, summary, optionsHelp }: Command): string {
   return [`npm run --silent admin -- ${name}: ${summary}`, '', ...options].join('\n');
 }
 
-async function withPool<T>(url: string, work: (pool: Pool) => Promise<T>): Promise<T> {
+async function withPool(url: string, work: (pool: Pool) => Promise<void>): Promise<void> {
   const pool = createPool({ url, name: 'admin', logger: createLogger('silent'), max: 1 });
   try {
-    return await work(pool);
+    await work(pool);
   } finally {
     await pool.end();
   }

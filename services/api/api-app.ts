@@ -2,12 +2,12 @@ import express from 'express';
 import type { Express, Request, RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
+import { createMailboxHash } from '../../shared/domain/mailbox-hash.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { accountRoutes } from './account-routes.ts';
+import { accountRoutes } from './account/account-routes.ts';
+import { admitCallers } from './admit-callers.ts';
 import { ApiError } from './api-error.ts';
-import { authenticate, createKeyLookup } from './authentication.ts';
-import type { Caller } from './authentication.ts';
 import { createErrorHandler } from './error-handler.ts';
 import { createHealthRouter } from './health-router.ts';
 import type { Readiness } from './health-router.ts';
@@ -18,19 +18,25 @@ import { createDocsRouter } from './openapi/docs-router.ts';
 import { createOpenApiRouter } from './openapi/openapi-router.ts';
 import { createReadingService, readingRoutes } from './reading/reading-routes.ts';
 import type { ForumReading } from './reading/reading-routes.ts';
+import { RequestGate } from './request-gate.ts';
+import type { LimitsByPack } from './request-gate.ts';
 import { createRequestLog } from './request-log.ts';
-import { createRouter, setCreditsRemaining } from './route.ts';
+import { createRouter } from './route.ts';
 
 export interface ApiAppOptions extends MonitorService {
+  /** The installation's: what is derived from it outlives restarts. */
+  secretKey: string;
+  /** Where clients reach the API, without a slash at the end. */
+  baseUrl: string;
   logger: Logger;
   metrics: Metrics;
   /** Express's own syntax; undefined: the peer is the client. */
   trustProxy: string | undefined;
-  /** Where clients reach the API, without a slash at the end. */
-  baseUrl: string;
   ready: () => Promise<Readiness>;
   forum: ForumReading;
   clickhouse: ClickHouseClient;
+  /** How many requests accounts may send; undefined: what their plans say. */
+  limits?: LimitsByPack;
 }
 
 /** Everything over HTTP but the listening. */
@@ -45,37 +51,20 @@ export function createApiApp(options: ApiAppOptions): Express {
   app.use(createHealthRouter(options.ready));
   app.use(createOpenApiRouter(buildOpenApiDocument(options.baseUrl)), createDocsRouter());
 
-  const callers = new WeakMap<Request, Caller>();
-  const findApiKey = createKeyLookup(options.pool);
-  app.use('/v1', async (request, response, next) => {
-    const caller = await authenticate(findApiKey, request.headers);
-    callers.set(request, caller);
-    setCreditsRemaining(response, caller.balance);
-    response.set('Cache-Control', 'no-store');
-    if (request.accepts(['application/json', 'text/markdown']) === false) {
-      throw new ApiError('not_acceptable', 'Accept: must allow application/json.');
-    }
-    next();
-  });
+  const callers = admitCallers(new RequestGate(options.pool, options.limits));
+  app.use('/v1', callers.admit);
   const routes = [
     ...readingRoutes(createReadingService(options)),
     ...monitorRoutes(options),
-    ...accountRoutes(options.pool),
+    ...accountRoutes({ ...options, mailboxHash: createMailboxHash(options.secretKey) }),
   ];
-  app.use(createRouter(routes, callerOf(callers)));
+  app.use(createRouter(routes, callers.callerOf));
   app.use((request) => {
     throw new ApiError('not_found', `There is no route ${request.method} ${request.path.slice(0, 200)}.`);
   });
+  app.use('/v1', callers.giveBack);
   app.use(createErrorHandler(options.logger));
   return app;
-}
-
-function callerOf(callers: WeakMap<Request, Caller>): (request: Request) => Caller {
-  return (request) => {
-    const caller = callers.get(request);
-    if (!caller) throw new Error('a route of /v1 was reached without authentication');
-    return caller;
-  };
 }
 
 function measure(metrics: Metrics): RequestHandler {

@@ -38,6 +38,11 @@ export class ApiError extends Error {
   }
 }
 
+/** The client closed its connection before its answer was ready: it gets none, and pays nothing. */
+export class ClientGone extends Error {
+  override name = 'ClientGone';
+}
+
 /** The same answer for a monitor that is unknown, somebody else's, malformed or deleted: nobody learns which. */
 export function noSuchMonitor(): ApiError {
   return new ApiError('not_found', 'No such monitor.');

@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { apiKeyId, isApiKey } from '../../shared/domain/api-key.ts';
-import type { Queryable } from '../../shared/postgres/pool.ts';
-import { GroupedCalls } from '../../shared/runtime/grouped-calls.ts';
-import { findUsableApiKeys } from '../../shared/stores/api-keys.ts';
-import type { UsableApiKey } from '../../shared/stores/api-keys.ts';
+import { apiKeyId, hashApiKey, isApiKey } from '../../shared/domain/api-key.ts';
 import { ApiError } from './api-error.ts';
+
+/** The permission of the reading routes. */
+export const READING_SCOPE = 'forum:read';
 
 /** Who asks. */
 export interface Caller {
@@ -17,39 +16,40 @@ export interface Caller {
   pack: number;
 }
 
-/** Looks a key up by its public id; what is found is as it was after the call, so a revocation counts at once. */
-export type FindApiKey = (id: string) => Promise<UsableApiKey | undefined>;
-
-/** Keys from Postgres; requests that come together share a query. */
-export function createKeyLookup(db: Queryable): FindApiKey {
-  const lookups = new GroupedCalls<string, UsableApiKey | undefined>({ run: (ids) => findUsableApiKeys(db, ids) });
-  return (id) => lookups.call(id);
+/** A key as a request brought it. */
+export interface GivenKey {
+  key: string;
+  /** Its public part. */
+  id: string;
+  hash: Buffer;
 }
 
 /**
- * The caller that a request's key stands for: `Authorization: Bearer KEY`, else `X-Api-Key: KEY`.
+ * The key of a request: `Authorization: Bearer KEY`, else `X-Api-Key: KEY`.
  *
- * @throws ApiError unauthorized, alike for every reason, so that nothing is learnt about keys
+ * @throws ApiError unauthorized when there is none, or what there is has not the shape of one
  */
-export async function authenticate(findApiKey: FindApiKey, headers: IncomingHttpHeaders): Promise<Caller> {
-  const given = givenKey(headers);
-  const id = given === undefined ? undefined : apiKeyId(given);
-  const known = id === undefined ? undefined : await findApiKey(id);
-  if (given === undefined || known === undefined || !isApiKey(given, known.hash)) {
-    throw new ApiError('unauthorized', 'Send a valid API key as "Authorization: Bearer KEY" or "X-Api-Key: KEY".');
-  }
-  return {
-    keyId: known.id,
-    accountId: known.account_id,
-    scopes: known.scopes,
-    balance: known.balance,
-    pack: known.pack,
-  };
+export function givenKey({ authorization = '', 'x-api-key': apiKey }: IncomingHttpHeaders): GivenKey {
+  const bearer = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
+  const key = bearer ?? (Array.isArray(apiKey) ? apiKey[0] : apiKey);
+  const id = key === undefined ? undefined : apiKeyId(key);
+  if (key === undefined || id === undefined) throw unauthorized();
+  return { key, id, hash: hashApiKey(key) };
 }
 
-function givenKey(headers: IncomingHttpHeaders): string | undefined {
-  const bearer = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
-  if (bearer !== undefined) return bearer;
-  const apiKey = headers['x-api-key'];
-  return Array.isArray(apiKey) ? apiKey[0] : apiKey;
+/** @throws ApiError unauthorized when the key has not this hash; takes the same time wherever they differ */
+export function checkKey({ key }: GivenKey, hash: Uint8Array): void {
+  if (!isApiKey(key, hash)) throw unauthorized();
+}
+
+/** Alike for every reason, so that nothing is learnt about keys. */
+export function unauthorized(): ApiError {
+  return new ApiError('unauthorized', 'Send a valid API key as "Authorization: Bearer KEY" or "X-Api-Key: KEY".');
+}
+
+/** @throws ApiError insufficient_scope */
+export function mayRead({ scopes }: Pick<Caller, 'scopes'>): void {
+  if (!scopes.includes(READING_SCOPE)) {
+    throw new ApiError('insufficient_scope', `This key lacks the permission ${READING_SCOPE}.`);
+  }
 }

@@ -3,8 +3,8 @@ import type { Monitor } from '../../schemas/monitor.ts';
 import { MONITOR_PERIOD_CREDITS, periodReference } from '../../shared/domain/credits.ts';
 import { newMonitorId } from '../../shared/domain/identifiers.ts';
 import { planOf } from '../../shared/domain/plans.ts';
+import type { SecretBox } from '../../shared/domain/secret-box.ts';
 import { newWebhookSecret } from '../../shared/domain/webhook-secret.ts';
-import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import { lockAccount } from '../../shared/stores/accounts.ts';
 import { charge } from '../../shared/stores/ledger.ts';
@@ -29,32 +29,11 @@ export interface CreatedMonitor {
 }
 
 /**
- * Creates a running monitor and charges its first day, both or neither.
+ * Checks what a monitor is to be. Looks its webhook's host up, so not in a transaction.
  *
- * @throws ApiError invalid_request, monitor_limit_reached, insufficient_credits; nothing is kept then
+ * @throws ApiError invalid_request
  */
-export async function createMonitor(
-  service: MonitorService,
-  accountId: string,
-  body: unknown,
-): Promise<CreatedMonitor> {
-  const settings = await checkedSettings(service, body);
-  const id = newMonitorId();
-  const webhookSecret = newWebhookSecret();
-  const sealedSecret = service.secretBox.seal(webhookSecret, id);
-  return inTransaction(service.pool, async (client) => {
-    // The account's lock first: creates of one account take turns, so the count is exact and active_since is later than it.
-    await refuseBeyondLimit(client, accountId);
-    const balance = await payFirstPeriod(client, accountId, id);
-    await insertMonitor(client, { ...settings, id, accountId, sealedSecret });
-    await announceMonitorChange(client, id);
-    const stored = await readMonitor(client, accountId, id);
-    if (!stored) throw new Error(`monitor ${id} is not there after its insert`);
-    return { monitor: monitorResource(stored), webhookSecret, balance };
-  });
-}
-
-async function checkedSettings(service: MonitorService, body: unknown): Promise<MonitorSettings> {
+export async function checkedSettings(service: MonitorService, body: unknown): Promise<MonitorSettings> {
   const { name, posts, comments, nsfw, ...given } = parseRequest(
     createMonitorBody,
     body === undefined ? {} : body,
@@ -67,6 +46,30 @@ async function checkedSettings(service: MonitorService, body: unknown): Promise<
   if ('fault' in changed) throw invalidRequest([changed.fault]);
   const { keywords = [], exclude = [], subreddits = [] } = terms;
   return { name, keywords, exclude, subreddits, posts, comments, nsfw, ...changed.webhook };
+}
+
+/**
+ * Creates a running monitor and charges its first day, in the transaction of `client`: both or neither.
+ *
+ * @throws ApiError monitor_limit_reached, insufficient_credits; the transaction must then be rolled back
+ */
+export async function createMonitor(
+  client: Queryable,
+  secretBox: SecretBox,
+  accountId: string,
+  settings: MonitorSettings,
+): Promise<CreatedMonitor> {
+  const id = newMonitorId();
+  const webhookSecret = newWebhookSecret();
+  const sealedSecret = secretBox.seal(webhookSecret, id);
+  // The account's lock first: creates of one account take turns, so the count is exact and active_since is later than it.
+  await refuseBeyondLimit(client, accountId);
+  const balance = await payFirstPeriod(client, accountId, id);
+  await insertMonitor(client, { ...settings, id, accountId, sealedSecret });
+  await announceMonitorChange(client, id);
+  const stored = await readMonitor(client, accountId, id);
+  if (!stored) throw new Error(`monitor ${id} is not there after its insert`);
+  return { monitor: monitorResource(stored), webhookSecret, balance };
 }
 
 async function refuseBeyondLimit(db: Queryable, accountId: string): Promise<void> {

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler } from 'express';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { ApiError } from './api-error.ts';
+import { ApiError, ClientGone } from './api-error.ts';
 
 /**
  * Turns whatever a request threw into the envelope. What is not the client's doing is logged whole and answered with the
@@ -8,7 +8,9 @@ import { ApiError } from './api-error.ts';
  */
 export function createErrorHandler(logger: Logger): ErrorRequestHandler {
   return (error: unknown, _request, response, next) => {
-    const known = error instanceof ApiError ? error : frameworkError(error);
+    // Nobody is left to be answered.
+    if (error instanceof ClientGone) return;
+    const known = refusalOf(error);
     const requestId = String(response.getHeader('X-Request-Id'));
     if (known === undefined) logger.error({ err: error, requestId }, 'a request failed');
     if (response.headersSent) {
@@ -23,6 +25,11 @@ export function createErrorHandler(logger: Logger): ErrorRequestHandler {
     if (refusal.retryAfter !== undefined) response.set('Retry-After', String(refusal.retryAfter));
     response.status(refusal.status).json(refusal.envelope);
   };
+}
+
+/** What the client is told; undefined: not the client's doing, so nothing but that it failed. */
+export function refusalOf(error: unknown): ApiError | undefined {
+  return error instanceof ApiError ? error : frameworkError(error);
 }
 
 /** Errors that Express and its body parser throw about what the client sent; undefined: not the client's doing. */

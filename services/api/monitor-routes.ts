@@ -3,7 +3,8 @@ import { MONITOR_PERIOD_CREDITS } from '../../shared/domain/credits.ts';
 import { planOf } from '../../shared/domain/plans.ts';
 import { readMonitorStats } from '../../shared/stores/monitor-stats.ts';
 import { listMonitors } from '../../shared/stores/monitors.ts';
-import { createMonitor } from './create-monitor.ts';
+import { answerOnce } from './answer-once.ts';
+import { checkedSettings, createMonitor } from './create-monitor.ts';
 import { parseRequest } from './invalid-request.ts';
 import { readLivingMonitor } from './living-monitor.ts';
 import { matchPageRequest, readMatchPage } from './match-page.ts';
@@ -28,13 +29,23 @@ export function monitorRoutes(service: MonitorService): Route[] {
   ];
 }
 
-async function create(service: MonitorService, { caller, body }: Call): Promise<Answer> {
-  const { monitor, webhookSecret, balance } = await createMonitor(service, caller.accountId, body);
-  return {
-    status: 201,
-    body: { monitor, webhook_secret: webhookSecret },
-    charged: { credits: MONITOR_PERIOD_CREDITS, balance },
-  };
+function create(service: MonitorService, call: Call): Promise<Answer> {
+  const { pool, secretBox } = service;
+  return answerOnce({
+    pool,
+    secretBox,
+    call,
+    route: 'POST /v1/monitors',
+    prepare: () => checkedSettings(service, call.body),
+    async work(client, settings) {
+      const created = await createMonitor(client, secretBox, call.caller.accountId, settings);
+      return {
+        status: 201,
+        body: { monitor: created.monitor, webhook_secret: created.webhookSecret },
+        charged: { credits: MONITOR_PERIOD_CREDITS, balance: created.balance },
+      };
+    },
+  });
 }
 
 async function list({ pool }: MonitorService, { caller }: Call): Promise<Answer> {
@@ -67,11 +78,21 @@ async function pause({ pool }: MonitorService, { caller, id }: Call): Promise<An
   return { status: 200, body: { status: 'paused' } };
 }
 
-async function resume({ pool }: MonitorService, { caller, id }: Call): Promise<Answer> {
-  const { monitor, balance } = await resumeMonitor(pool, caller.accountId, id);
-  const charged =
-    balance === undefined ? { credits: 0, balance: caller.balance } : { credits: MONITOR_PERIOD_CREDITS, balance };
-  return { status: 200, body: { monitor }, charged };
+function resume({ pool, secretBox }: MonitorService, call: Call): Promise<Answer> {
+  const { caller, id } = call;
+  return answerOnce({
+    pool,
+    secretBox,
+    call,
+    route: `POST /v1/monitors/${id}/resume`,
+    prepare: () => Promise.resolve(),
+    async work(client) {
+      const { monitor, balance } = await resumeMonitor(client, caller.accountId, id);
+      const charged =
+        balance === undefined ? { credits: 0, balance: caller.balance } : { credits: MONITOR_PERIOD_CREDITS, balance };
+      return { status: 200, body: { monitor }, charged };
+    },
+  });
 }
 
 async function matches({ pool }: MonitorService, { caller, id, query }: Call): Promise<Answer> {

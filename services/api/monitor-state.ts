@@ -52,18 +52,16 @@ export interface ResumedMonitor {
 }
 
 /**
- * Starts a stopped monitor and charges its next 24 hours, both or neither; a running one is left alone.
+ * Starts a stopped monitor and charges its next 24 hours, in the transaction of `client`: both or neither; a running one is left alone.
  *
- * @throws ApiError not_found, insufficient_credits
+ * @throws ApiError not_found, insufficient_credits; the transaction must then be rolled back
  */
-export async function resumeMonitor(pool: Pool, accountId: string, id: string): Promise<ResumedMonitor> {
-  return inTransaction(pool, async (client) => {
-    const current = await lockLivingMonitor(client, accountId, id);
-    if (current.status === 'active') return { monitor: monitorResource(current), balance: undefined };
-    const balance = await startPaidPeriod(client, accountId, current);
-    await announceMonitorChange(client, id);
-    return { monitor: monitorResource(await readLivingMonitor(client, accountId, id)), balance };
-  });
+export async function resumeMonitor(client: Queryable, accountId: string, id: string): Promise<ResumedMonitor> {
+  const current = await lockLivingMonitor(client, accountId, id);
+  if (current.status === 'active') return { monitor: monitorResource(current), balance: undefined };
+  const balance = await startPaidPeriod(client, accountId, current);
+  await announceMonitorChange(client, id);
+  return { monitor: monitorResource(await readLivingMonitor(client, accountId, id)), balance };
 }
 
 async function startPaidPeriod(db: Queryable, accountId: string, current: StoredMonitor): Promise<number> {

@@ -1,7 +1,7 @@
 import { json, Router } from 'express';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Caller } from './authentication.ts';
-import { ApiError } from './api-error.ts';
+import { ApiError, ClientGone } from './api-error.ts';
 
 /** A request that was authenticated, with what its route needs of it. Nothing in it is checked yet. */
 export interface Call {
@@ -11,6 +11,12 @@ export interface Call {
   query: unknown;
   /** undefined when there is none. */
   body: unknown;
+  /** The header of that name, as it came. */
+  idempotencyKey: string | undefined;
+  /** Of the types that the route produces, the one that the client likes best. */
+  type: string;
+  /** To be called before the answer is charged. @throws ClientGone when nobody waits for it any more */
+  refuseAbandoned: () => void;
 }
 
 export interface Answer {
@@ -29,20 +35,25 @@ export interface Route {
   path: string;
   /** Whether a JSON body is read; a body sent to other routes is ignored. */
   readsBody?: boolean;
+  /** The types it can answer with, the usual one first; JSON when absent. */
+  produces?: readonly [string, ...string[]];
   handle(call: Call): Promise<Answer>;
 }
 
 /** Twenty keywords and as many excluded terms of 100 four-byte characters are 16 KiB. */
 const BODY_LIMIT = '64kb';
+const JSON_ONLY = ['application/json'] as const;
 
 /**
  * A router of these routes; another method on one of their paths is 405. Checks come in one order: the caller is known before
- * the router runs, then the method, the body, and what the route itself checks.
+ * the router runs, then the method, what can be answered, the body, and what the route itself checks.
  */
 export function createRouter(routes: readonly Route[], callerOf: (request: Request) => Caller): Router {
   const router = Router();
   for (const route of routes) {
-    router[route.method](route.path, ...(route.readsBody === true ? bodyReaders() : []), answerWith(route, callerOf));
+    const types = route.produces ?? JSON_ONLY;
+    const readers = route.readsBody === true ? bodyReaders() : [];
+    router[route.method](route.path, refuseOtherAnswers(types), ...readers, answerWith(route, callerOf));
   }
   for (const path of new Set(routes.map((route) => route.path))) {
     const methods = routes.filter((route) => route.path === path).map((route) => route.method.toUpperCase());
@@ -53,13 +64,7 @@ export function createRouter(routes: readonly Route[], callerOf: (request: Reque
 
 function answerWith(route: Route, callerOf: (request: Request) => Caller): RequestHandler {
   return async (request, response) => {
-    const { id } = request.params;
-    const answer = await route.handle({
-      caller: callerOf(request),
-      id: typeof id === 'string' ? id : '',
-      query: request.query,
-      body: request.body as unknown,
-    });
+    const answer = await route.handle(callOf(route, request, callerOf(request)));
     if (answer.charged) {
       response.set('X-Credits-Used', String(answer.charged.credits));
       setCreditsRemaining(response, answer.charged.balance);
@@ -67,6 +72,30 @@ function answerWith(route: Route, callerOf: (request: Request) => Caller): Reque
     response.status(answer.status).set(answer.headers ?? {});
     if (answer.body instanceof Uint8Array) response.send(answer.body);
     else response.json(answer.body);
+  };
+}
+
+function callOf({ produces = JSON_ONLY }: Route, request: Request, caller: Caller): Call {
+  const { id } = request.params;
+  return {
+    caller,
+    id: typeof id === 'string' ? id : '',
+    query: request.query,
+    body: request.body as unknown,
+    idempotencyKey: request.get('Idempotency-Key'),
+    type: request.accepts([...produces]) || produces[0],
+    refuseAbandoned: () => {
+      if (request.socket.destroyed) throw new ClientGone();
+    },
+  };
+}
+
+function refuseOtherAnswers(types: readonly string[]): RequestHandler {
+  return (request, _response, next) => {
+    if (request.accepts([...types]) === false) {
+      throw new ApiError('not_acceptable', `Accept: must allow ${types.join(' or ')}.`);
+    }
+    next();
   };
 }
 

@@ -4,6 +4,7 @@ import { randomText } from './identifiers.ts';
 const ID_LENGTH = 8;
 /** 5 bits a character: 160 bits. */
 const SECRET_LENGTH = 32;
+const API_KEY_ID = /^[0-9a-hjkmnp-tv-z]{8}$/;
 const API_KEY = /^fk_([0-9a-hjkmnp-tv-z]{8})[0-9a-hjkmnp-tv-z]{32}$/;
 
 export interface NewApiKey {
@@ -24,6 +25,11 @@ export function newApiKey(): NewApiKey {
 /** The public id inside a key; undefined when the text has not the shape of one. */
 export function apiKeyId(key: string): string | undefined {
   return API_KEY.exec(key)?.[1];
+}
+
+/** Whether a text has the shape of a key's public id. */
+export function isApiKeyId(text: string): boolean {
+  return API_KEY_ID.test(text);
 }
 
 /** SHA-256: the secret is random, so a slow hash would protect nothing more. */

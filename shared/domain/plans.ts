@@ -67,3 +67,8 @@ export function planOf(price: number): Plan {
   if (!isPack(price)) throw new RangeError(`there is no pack of $${price}`);
   return PLANS[price];
 }
+
+/** Every plan by the price of its pack. */
+export function allPlans(): ReadonlyMap<Pack, Plan> {
+  return new Map(Object.entries(PLANS).map(([price, plan]) => [Number(price) as Pack, plan]));
+}

@@ -3,11 +3,15 @@ import type { Queryable } from '../postgres/pool.ts';
 export interface StoredAccount {
   id: string;
   email: string;
+  /** The address in its canonical form. */
+  mailbox: string;
   status: 'active' | 'frozen' | 'deleted';
   /** Price in dollars of the largest pack bought; 0: none. */
   pack: number;
   /** Credits. */
   balance: number;
+  /** Credits of refunded packs that were spent before. */
+  owed: number;
   created_at: Date;
 }
 
@@ -22,7 +26,11 @@ export async function insertAccount(
   account: { id: string; email: string; mailbox: string },
 ): Promise<boolean> {
   const { rowCount } = await db.query(
-    'INSERT INTO accounts (id, email, mailbox) VALUES ($1, $2, $3) ON CONFLICT (mailbox) DO NOTHING',
+    `WITH added AS (
+       INSERT INTO accounts (id, email, mailbox) VALUES ($1, $2, $3) ON CONFLICT (mailbox) DO NOTHING
+       RETURNING id
+     )
+     INSERT INTO account_limits (account_id) SELECT id FROM added`,
     [account.id, account.email, account.mailbox],
   );
   return rowCount === 1;
@@ -31,7 +39,7 @@ export async function insertAccount(
 /** Account of a mailbox in its canonical form, or by id. */
 export async function findAccount(db: Queryable, idOrMailbox: string): Promise<StoredAccount | undefined> {
   const { rows } = await db.query<StoredAccount>(
-    `SELECT id, email, status, pack, balance, created_at
+    `SELECT id, email, mailbox, status, pack, balance, owed, created_at
      FROM accounts
      WHERE id = $1 OR mailbox = $1`,
     [idOrMailbox],
@@ -42,7 +50,7 @@ export async function findAccount(db: Queryable, idOrMailbox: string): Promise<S
 /** Locks an account until the transaction ends and reads it in the same step. */
 export async function lockAccount(db: Queryable, id: string): Promise<StoredAccount | undefined> {
   const { rows } = await db.query<StoredAccount>(
-    `SELECT id, email, status, pack, balance, created_at
+    `SELECT id, email, mailbox, status, pack, balance, owed, created_at
      FROM accounts
      WHERE id = $1
      FOR UPDATE`,
@@ -54,7 +62,7 @@ export async function lockAccount(db: Queryable, id: string): Promise<StoredAcco
 /** Accounts in the order of their ids, after a given one; 1,000 at most. */
 export async function listAccounts(db: Queryable, afterId: string | undefined): Promise<StoredAccount[]> {
   const { rows } = await db.query<StoredAccount>(
-    `SELECT id, email, status, pack, balance, created_at
+    `SELECT id, email, mailbox, status, pack, balance, owed, created_at
      FROM accounts
      WHERE id > $1
      ORDER BY id

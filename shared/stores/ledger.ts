@@ -1,7 +1,7 @@
 import type { Queryable } from '../postgres/pool.ts';
 
 export type ChargeKind = 'monitor_create' | 'monitor_resume' | 'monitor_renewal' | 'read';
-export type CreditKind = 'grant' | 'pack' | 'refund';
+export type CreditKind = 'grant' | 'pack';
 
 export interface LedgerMove<K extends string> {
   accountId: string;
@@ -15,14 +15,14 @@ export interface LedgerMove<K extends string> {
 /**
  * Takes credits, all or nothing: the balance and its ledger row change in one statement.
  *
- * @returns the balance afterwards; undefined when it does not cover the charge (then nothing changed)
+ * @returns the balance afterwards; undefined when it does not cover the charge, or the account is not active (then nothing changed)
  * @throws a unique violation when this was charged before; the transaction must then be rolled back
  */
 export async function charge(db: Queryable, move: LedgerMove<ChargeKind>): Promise<number | undefined> {
   const { rows } = await db.query<{ balance_after: number }>(
     `WITH charged AS (
        UPDATE accounts SET balance = balance - $3
-       WHERE id = $1 AND balance >= $3
+       WHERE id = $1 AND balance >= $3 AND status = 'active'
        RETURNING id, balance
      )
      INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference)
@@ -55,7 +55,7 @@ export async function chargeTogether(
            ), due AS (
              SELECT account_id, sum(credits)::bigint AS credits FROM asked GROUP BY account_id
            ), locked AS MATERIALIZED (
-             SELECT id FROM accounts WHERE id = ANY ($1) ORDER BY id FOR UPDATE SKIP LOCKED
+             SELECT id FROM accounts WHERE id = ANY ($1) AND status = 'active' ORDER BY id FOR UPDATE SKIP LOCKED
            ), charged AS (
              UPDATE accounts SET balance = accounts.balance - due.credits
              FROM due JOIN locked ON locked.id = due.account_id
@@ -83,24 +83,29 @@ export async function chargeTogether(
 }
 
 /**
- * Gives credits: the balance and its ledger row change in one statement.
+ * Gives credits: the balance and its ledger row change in one statement. What the account owes is paid from them at once, in a row of its own.
  *
  * @returns the balance afterwards
  * @throws a unique violation when this was given before, or an error when there is no such account
  */
 export async function credit(db: Queryable, move: LedgerMove<CreditKind>): Promise<number> {
   const { rows } = await db.query<{ balance_after: number }>(
-    `WITH credited AS (
-       UPDATE accounts SET balance = balance + $3
-       WHERE id = $1
-       RETURNING id, balance
+    `WITH held AS MATERIALIZED (
+       SELECT id, least(owed, $3::bigint) AS paid FROM accounts WHERE id = $1 FOR UPDATE
+     ), credited AS (
+       UPDATE accounts SET balance = balance + $3 - paid, owed = owed - paid
+       FROM held
+       WHERE accounts.id = held.id
+       RETURNING accounts.id, balance, paid
      )
      INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference)
-     SELECT id, $2, $3::bigint, balance, $4 FROM credited
+     SELECT id, $2, $3::bigint, balance + paid, $4 FROM credited
+     UNION ALL
+     SELECT id, 'refund', -paid, balance, 'owed:' || $2 || ':' || $4 FROM credited WHERE paid > 0
      RETURNING balance_after`,
     [move.accountId, move.kind, move.credits, move.reference],
   );
-  const balance = rows[0]?.balance_after;
+  const balance = rows.at(-1)?.balance_after;
   if (balance === undefined) throw new Error(`there is no account ${move.accountId} to credit`);
   return balance;
 }

@@ -14,6 +14,11 @@ export async function ensureSecretKey(db: Queryable): Promise<string> {
   return key;
 }
 
+/** The generated secret key; undefined where the installation names its own. */
+export function findSecretKey(db: Queryable): Promise<string | undefined> {
+  return readSetting(db, SECRET_KEY);
+}
+
 /** Waits for a concurrent first writer, and leaves what that one wrote. */
 async function keepSetting(db: Queryable, name: string, value: string): Promise<void> {
   await db.query('INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING', [name, value]);

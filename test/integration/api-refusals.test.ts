@@ -210,6 +210,11 @@ describe('nothing is charged, made or changed', () => {
     ['POST', '/v1/monitors'],
     ['GET', '/v1/monitors'],
     ['GET', '/v1/account'],
+    ['DELETE', '/v1/account'],
+    ['GET', '/v1/account/ledger'],
+    ['GET', '/v1/account/keys'],
+    ['POST', '/v1/account/keys'],
+    ['DELETE', '/v1/account/keys/00000000'],
     ...BY_ID.map(([method, rest]): [string, string] => [method, `/v1/monitors/mon_000000000000${rest}`]),
   ];
 
@@ -235,7 +240,9 @@ describe('nothing is charged, made or changed', () => {
 
   test.each([
     ['PUT', '/v1/monitors', 'POST, GET, HEAD'],
-    ['DELETE', '/v1/account', 'GET, HEAD'],
+    ['PATCH', '/v1/account', 'GET, DELETE, HEAD'],
+    ['DELETE', '/v1/account/ledger', 'GET, HEAD'],
+    ['PUT', '/v1/account/keys', 'GET, POST, HEAD'],
     ['POST', '/v1/monitors/mon_000000000000', 'GET, PATCH, DELETE, HEAD'],
     ['GET', '/v1/monitors/mon_000000000000/pause', 'POST'],
     ['OPTIONS', '/v1/monitors/mon_000000000000/resume', 'POST'],

@@ -62,6 +62,11 @@ const CALLS: Record<string, string[]> = {
   'post /v1/monitors/{id}/resume': [''],
   'get /v1/monitors/{id}/matches': ['', '?order=newest&limit=1'],
   'get /v1/account': [''],
+  'delete /v1/account': [''],
+  'get /v1/account/ledger': ['', '?limit=1'],
+  'get /v1/account/keys': [''],
+  'post /v1/account/keys': [''],
+  'delete /v1/account/keys/{id}': [''],
   'get /healthz': [''],
   'get /readyz': [''],
   'get /openapi.json': [''],
@@ -69,6 +74,7 @@ const CALLS: Record<string, string[]> = {
 const BODIES: Record<string, object> = {
   'post /v1/monitors': { name: 'mine', keywords: ['rust'] },
   'patch /v1/monitors/{id}': { name: 'still mine' },
+  'post /v1/account/keys': { name: 'another' },
 };
 
 it('is asked about every operation', () => {
@@ -82,9 +88,12 @@ it.each(Object.entries(CALLS))('%s succeeds as documented', async (operation, qu
   const [method, pattern] = operation.split(' ') as [string, string];
   const known = await knownThings();
   for (const query of queries) {
-    const path = pattern.includes('{id}') ? pattern.replace('{id}', (await api.monitor(owner.apiKey)).id) : pattern;
+    // Some operations end their account.
+    const { apiKey } = method === 'delete' ? await api.account() : owner;
+    const id = pattern.includes('/keys/') ? apiKey.slice(3, 11) : (await api.monitor(apiKey)).id;
+    const path = pattern.replace('{id}', id);
     const asked = query.replace(/[A-Z]{4,}/g, (name) => known[name]!);
-    const reply = await api.call(owner.apiKey, method.toUpperCase(), path + asked, BODIES[operation]);
+    const reply = await api.call(apiKey, method.toUpperCase(), path + asked, BODIES[operation]);
     expect([200, 201], `${path}${asked}: ${reply.text.slice(0, 300)}`).toContain(reply.status);
   }
 });

@@ -1,6 +1,7 @@
 import { createSecretBox } from '../../shared/domain/secret-box.ts';
 import type { SecretBox } from '../../shared/domain/secret-box.ts';
 import { randomText } from '../../shared/domain/identifiers.ts';
+import { allPlans } from '../../shared/domain/plans.ts';
 import type { Pack } from '../../shared/domain/plans.ts';
 import { createClickhouse } from '../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
@@ -11,6 +12,7 @@ import { createMetrics } from '../../shared/runtime/metrics.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { openAccount } from '../../shared/stores/open-account.ts';
 import { startApi } from '../../services/api/start-api.ts';
+import type { LimitsByPack } from '../../services/api/request-gate.ts';
 import type { ForumReading } from '../../services/api/reading/reading-routes.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { createUpstream } from '../../shared/upstream/upstream-client.ts';
@@ -69,14 +71,21 @@ export interface TestApiOptions {
   forum?: ForumReading;
   /** Default: an archive that cannot be reached. */
   clickhouse?: ClickHouseClient;
+  /** Default: so many requests that no test meets a limit; `plans`: what the plans say. */
+  limits?: LimitsByPack | 'plans';
 }
 
+const UNLIMITED = new Map(
+  [...allPlans().keys()].map((pack) => [pack, { requestsPerSecond: 1_000, burst: 100_000, requestsPerDay: null }]),
+);
+
+const SECRET_KEY = 'a secret key for tests, 32 characters';
 const TEST_BASE_URL = 'http://localhost';
 const DESCRIPTION = buildOpenApiDocument(TEST_BASE_URL);
 
 /** The API on a free port over a test's database. */
 export async function startTestApi(pool: Pool, options: TestApiOptions = {}): Promise<TestApi> {
-  const secretBox = createSecretBox('a secret key for tests, 32 characters');
+  const secretBox = createSecretBox(SECRET_KEY);
   const metrics = createMetrics();
   const running = await startApi({
     http: { port: options.port ?? 0, host: '127.0.0.1', trustProxy: undefined, baseUrl: TEST_BASE_URL },
@@ -90,6 +99,8 @@ export async function startTestApi(pool: Pool, options: TestApiOptions = {}): Pr
     },
     ready: options.ready ?? (() => Promise.resolve({ ready: true, parts: {} })),
     forum: options.forum ?? unreachableForum(metrics),
+    ...(options.limits === 'plans' ? {} : { limits: options.limits ?? UNLIMITED }),
+    secretKey: SECRET_KEY,
     clickhouse: options.clickhouse ?? createClickhouse('http://127.0.0.1:9', 'test'),
   });
   const url = `http://127.0.0.1:${running.port}`;
@@ -149,7 +160,7 @@ async function newAccount(pool: Pool, given: { credits?: number; pack?: Pack }):
 }
 
 function parsedBody({ headers }: Response, text: string): Body {
-  if (text === '' || headers.get('content-type')?.startsWith('text/markdown') === true) return {};
+  if (text === '' || headers.get('content-type')?.startsWith('text/') === true) return {};
   try {
     return JSON.parse(text) as Body;
   } catch {

@@ -20,6 +20,7 @@ function idleApp(): Express {
     secretBox: createSecretBox('a secret key for tests, 32 characters'),
     webhooks: { allowPrivate: false, lookup: away },
     trustProxy: undefined,
+    secretKey: 'a secret key for tests, 32 characters',
     baseUrl: 'https://api.example.com',
     ready: away,
     forum: {

@@ -1,5 +1,6 @@
+import { accountDocuments } from './account-documents.ts';
 import { componentSchemas } from './component-schemas.ts';
-import { accountDocuments, monitorDocuments } from './monitor-documents.ts';
+import { monitorDocuments } from './monitor-documents.ts';
 import type { OpenApiDocument } from './openapi-shape.ts';
 import { operationsDocuments } from './operations-documents.ts';
 import { readingDocuments } from './reading-documents.ts';
@@ -11,6 +12,10 @@ const DESCRIPTION = `Reads, searches and watches a large public discussion site,
 **Keys.** Routes below \`/v1\` need an API key, as \`Authorization: Bearer KEY\` or \`X-Api-Key: KEY\`. Reading routes need its permission \`forum:read\`.
 
 **Credits.** \`X-Credits-Used\` says what a request cost, \`X-Credits-Remaining\` what is left. Requests that fail are free.
+
+**Limits.** \`RateLimit-Policy\` and \`RateLimit\` say how many requests the account may send, and how many are left; 429 with \`Retry-After\` when there are none. They are the account's, whichever of its keys is used.
+
+**Sending again.** Creating and resuming a monitor take an \`Idempotency-Key\`: the same request with the same key is done and charged once.
 
 **Errors.** Every error has the body \`{"error": {"code", "message", "retryable", "retry_after"?}}\`. Branch on \`code\`; \`message\` is for people. Try again only when \`retryable\` is true, after \`Retry-After\` seconds where the header is there. \`X-Request-Id\` is on every answer: name it when you ask for help.
 
@@ -55,7 +60,7 @@ export function buildOpenApiDocument(baseUrl: string): OpenApiDocument {
         name: 'Monitors',
         description: 'Keywords that are watched for. A running monitor costs 10 credits every 24 hours.',
       },
-      { name: 'Account', description: 'Balance, plan and limits.' },
+      { name: 'Account', description: 'Balance, plan, limits, ledger and keys.' },
       { name: 'Operations', description: 'For those who run or describe the service. No key is needed.' },
     ],
     paths,

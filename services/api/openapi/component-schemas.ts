@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { account } from '../../../schemas/account.ts';
+import { account, apiKey, createKeyBody, ledgerEntry, ledgerPage } from '../../../schemas/account.ts';
 import { errorEnvelope } from '../../../schemas/error-envelope.ts';
 import * as posts from '../../../schemas/forum-post.ts';
 import * as forum from '../../../schemas/forum-resources.ts';
@@ -44,12 +44,19 @@ const ANSWERS = {
   MonitorDeleted: z.strictObject({ status: z.literal('deleted') }),
   MonitorPaused: z.strictObject({ status: z.literal('paused') }),
   Account: account,
+  AccountDeleted: z.strictObject({ status: z.literal('deleted') }),
+  LedgerEntry: ledgerEntry,
+  LedgerPage: ledgerPage,
+  ApiKey: apiKey,
+  ApiKeyList: z.strictObject({ items: z.array(apiKey) }),
+  CreatedApiKey: z.strictObject({ key: apiKey, api_key: z.string() }),
+  ApiKeyRevoked: z.strictObject({ status: z.literal('revoked') }),
   Health: z.strictObject({ status: z.literal('ok') }),
   Readiness: z.strictObject({ ready: z.boolean(), parts: z.record(z.string(), z.boolean()) }),
 };
 
 /** What clients send: described from their side, so that a field with a default is optional. */
-const BODIES = { CreateMonitor: createMonitorBody, PatchMonitor: patchMonitorBody };
+const BODIES = { CreateMonitor: createMonitorBody, PatchMonitor: patchMonitorBody, CreateApiKey: createKeyBody };
 
 export type ComponentName = keyof typeof ANSWERS | keyof typeof BODIES;
 

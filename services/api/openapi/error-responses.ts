@@ -2,7 +2,7 @@ import { ERROR_CODES } from '../../../shared/domain/error-codes.ts';
 import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
 import { refTo } from './component-schemas.ts';
 import type { JsonSchema, Reference, ResponseObject } from './openapi-shape.ts';
-import { headersOf } from './response-headers.ts';
+import { ACCOUNT_HEADERS, headersOf } from './response-headers.ts';
 import type { HeaderUse } from './response-headers.ts';
 
 interface ErrorText {
@@ -144,26 +144,30 @@ export interface ErrorResponses {
   components: Record<string, ResponseObject>;
 }
 
-/** Responses for these codes: one per status, which lists the codes that the route can answer with it. */
-export function errorResponsesOf(codes: readonly ErrorCode[]): ErrorResponses {
+/**
+ * Responses for these codes: one per status, which lists the codes that the route can answer with it.
+ *
+ * @param isPublic whether nobody's key is asked for, so that no account's headers are there
+ */
+export function errorResponsesOf(codes: readonly ErrorCode[], isPublic = false): ErrorResponses {
   const found: ErrorResponses = { responses: {}, components: {} };
   for (const status of new Set(codes.map((code) => ERROR_CODES[code].status))) {
     // In the order of the table of codes, so that equal sets have equal names.
     const ofStatus = ERROR_NAMES.filter((code) => ERROR_CODES[code].status === status && codes.includes(code));
-    const name = ofStatus.map(pascalCase).join('Or');
+    const name = (isPublic ? 'Public' : '') + ofStatus.map(pascalCase).join('Or');
     found.responses[status] = { $ref: `#/components/responses/${name}` };
-    found.components[name] = errorResponse(status, ofStatus);
+    found.components[name] = errorResponse(status, ofStatus, isPublic);
   }
   return found;
 }
 
 const ERROR_NAMES = Object.keys(ERROR_CODES) as ErrorCode[];
 
-function errorResponse(status: number, codes: readonly ErrorCode[]): ResponseObject {
+function errorResponse(status: number, codes: readonly ErrorCode[], isPublic: boolean): ResponseObject {
   const waits = codes.every((code) => TEXTS[code].retryAfter !== undefined);
   return {
     description: `${TITLES[status] ?? 'Error'}. ${codes.map((code) => `\`${code}\`: ${TEXTS[code].when}.`).join(' ')}`,
-    headers: headersOf(errorHeaders(status, waits)),
+    headers: headersOf(errorHeaders(status, { waits, isPublic })),
     content: {
       'application/json': {
         schema: { allOf: [refTo('Error'), { properties: { error: codesSchema(codes, waits) } }] },
@@ -187,11 +191,12 @@ function exampleOf(code: ErrorCode): object {
   return { error: { code, message, retryable, ...(retryAfter === undefined ? {} : { retry_after: retryAfter }) } };
 }
 
-function errorHeaders(status: number, waits: boolean): HeaderUse[] {
+function errorHeaders(status: number, { waits, isPublic }: { waits: boolean; isPublic: boolean }): HeaderUse[] {
+  // A request whose key could not be checked is nobody's.
+  const optional = status === 401 || status === 500;
   return [
     { name: 'X-Request-Id' },
-    // A request whose key could not be checked is nobody's.
-    { name: 'X-Credits-Remaining', ...(status === 401 || status === 500 ? { optional: true } : {}) },
+    ...(isPublic ? [] : ACCOUNT_HEADERS.map((name): HeaderUse => ({ name, optional }))),
     ...(waits ? [{ name: 'Retry-After' } as const] : []),
     ...(status === 405 ? [{ name: 'Allow' } as const] : []),
     ...(status === 401 ? [{ name: 'WWW-Authenticate' } as const] : []),

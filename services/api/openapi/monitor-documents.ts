@@ -11,7 +11,7 @@ type MonitorDocument = Omit<RouteDocument, 'tag' | 'errors' | 'answers'> & {
 
 const ID = { description: 'Id of a monitor.', example: examples.id };
 const BODY_ERRORS = ['invalid_request', 'payload_too_large', 'unsupported_media_type'] as const;
-const CHARGED = [{ name: 'X-Credits-Used' }] as const;
+const CHARGED = [{ name: 'X-Credits-Used' }, { name: 'Idempotency-Replayed', optional: true }] as const;
 
 /** A route of one monitor has its id in the path, and is 404 where there is none. */
 function ofMonitors({ answer, errors = [], ...route }: MonitorDocument): RouteDocument {
@@ -35,6 +35,7 @@ export const monitorDocuments: readonly RouteDocument[] = [
     method: 'post',
     path: '/v1/monitors',
     operationId: 'createMonitor',
+    isIdempotent: true,
     summary: 'Create a monitor',
     description:
       'Creates a running monitor and charges 10 credits for its first 24 hours. It watches what is posted after the answer.',
@@ -48,7 +49,7 @@ export const monitorDocuments: readonly RouteDocument[] = [
       content: [{ schema: 'CreatedMonitor', examples: { created: examples.created } }],
       headers: [...CHARGED],
     },
-    errors: [...BODY_ERRORS, 'monitor_limit_reached', 'insufficient_credits'],
+    errors: [...BODY_ERRORS, 'monitor_limit_reached', 'insufficient_credits', 'idempotency_conflict'],
   }),
   ofMonitors({
     method: 'get',
@@ -99,11 +100,12 @@ export const monitorDocuments: readonly RouteDocument[] = [
   ofMonitors({
     method: 'post',
     path: '/v1/monitors/:id/resume',
+    isIdempotent: true,
     operationId: 'resumeMonitor',
     summary: 'Resume a monitor',
     description: 'Charges 10 credits for the next 24 hours. A monitor that runs is left alone and costs nothing.',
     answer: { ...ok('It runs.', 'MonitorAnswer', 'monitor', examples.monitor), headers: [...CHARGED] },
-    errors: ['insufficient_credits'],
+    errors: ['invalid_request', 'insufficient_credits', 'idempotency_conflict'],
   }),
   ofMonitors({
     method: 'get',
@@ -117,18 +119,4 @@ export const monitorDocuments: readonly RouteDocument[] = [
     answer: ok('A page of matches.', 'MatchPage', 'page', examples.page),
     errors: ['invalid_request'],
   }),
-];
-
-/** The routes about the caller. */
-export const accountDocuments: readonly RouteDocument[] = [
-  {
-    method: 'get',
-    path: '/v1/account',
-    operationId: 'getAccount',
-    tag: 'Account',
-    summary: 'Balance, plan and limits',
-    description: 'The account that the key belongs to.',
-    answers: [ok('The account.', 'Account', 'account', examples.account)],
-    errors: [],
-  },
 ];

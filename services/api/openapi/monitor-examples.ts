@@ -1,4 +1,3 @@
-import type { Account } from '../../../schemas/account.ts';
 import type { MatchPage, MonitorMatch } from '../../../schemas/monitor-match.ts';
 import type { Monitor } from '../../../schemas/monitor.ts';
 
@@ -42,22 +41,7 @@ const match: MonitorMatch = {
 
 const page: MatchPage = { items: [match], after: match.id, before: null };
 
-const account: Account = {
-  id: 'acc_5n2w8r0c6h1j',
-  email: 'you@example.com',
-  balance: 4_987,
-  plan: 'pack_9',
-  limits: {
-    monitors: 10,
-    daily_match_cap: 1_000,
-    requests_per_second: 5,
-    request_burst: 10,
-    requests_per_day: null,
-  },
-  created_at: '2026-03-01T08:00:00.000Z',
-};
-
-/** Requests and answers of the monitor and account routes, invented. */
+/** Requests and answers of the monitor routes, invented. */
 export const monitorExamples = {
   createBody: {
     name: 'Grinders',
@@ -86,6 +70,5 @@ export const monitorExamples = {
   },
   monitor: { monitor },
   page,
-  account,
   id: monitor.id,
 };

@@ -25,7 +25,7 @@ export interface ResponseObject {
 
 export interface Parameter {
   name: string;
-  in: 'path' | 'query';
+  in: 'path' | 'query' | 'header';
   required: boolean;
   description?: string;
   style?: 'form';

@@ -9,6 +9,20 @@ const HEADERS = {
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
   },
   'X-Credits-Remaining': { description: 'The balance of the account after this request.', schema: integer },
+  'RateLimit-Policy': {
+    description:
+      'The limits of the account: `"burst"` and, without a pack, `"day"`, each with its quota `q` in a window of `w` seconds (draft-ietf-httpapi-ratelimit-headers).',
+    schema: { type: 'string' },
+  },
+  RateLimit: {
+    description: 'What is left of each limit: `r` requests now, all of them again in `t` seconds.',
+    schema: { type: 'string' },
+  },
+  'Idempotency-Replayed': {
+    description: '`true`: this is the answer that the first request with this `Idempotency-Key` got.',
+    schema: { type: 'string' },
+  },
+  Link: { description: 'The next page, as `rel="next"`.', schema: { type: 'string' } },
   'X-Credits-Used': { description: 'What this request cost.', schema: integer },
   'X-Cache-Tier': {
     description: 'Where the answer came from; `MISS` and `PARTIAL`: at least a part was fetched from the forum now.',
@@ -26,6 +40,9 @@ const HEADERS = {
 } as const satisfies Record<string, { description: string; schema: JsonSchema }>;
 
 export type HeaderName = keyof typeof HEADERS;
+
+/** On every answer to a request whose key is valid. */
+export const ACCOUNT_HEADERS = ['X-Credits-Remaining', 'RateLimit-Policy', 'RateLimit'] as const;
 
 /** A header of a response. */
 export interface HeaderUse {

@@ -6,7 +6,7 @@ import { errorResponsesOf } from './error-responses.ts';
 import type { ErrorResponses } from './error-responses.ts';
 import { queryParametersOf } from './json-schemas.ts';
 import type { MediaType, Method, Operation, Parameter, ResponseObject } from './openapi-shape.ts';
-import { headersOf } from './response-headers.ts';
+import { ACCOUNT_HEADERS, headersOf } from './response-headers.ts';
 import type { HeaderUse } from './response-headers.ts';
 
 /** A body of a request or answer. */
@@ -36,7 +36,7 @@ export interface RouteDocument {
   path: string;
   /** Unique; names the function in clients that are generated. */
   operationId: string;
-  tag: 'Reading' | 'Monitors' | 'Account' | 'Operations';
+  tag: 'Reading' | 'Monitors' | 'Account' | 'Sign-up' | 'Operations';
   summary: string;
   /** Markdown. */
   description: string;
@@ -46,6 +46,8 @@ export interface RouteDocument {
   /** A request as an example: parameters by name. */
   example?: Record<string, unknown>;
   body?: ContentDocument;
+  /** Whether it honours `Idempotency-Key`. */
+  isIdempotent?: boolean;
   answers: AnswerDocument[];
   errors: readonly ErrorCode[];
   /** Whether it is answered to everybody. Routes below /v1 are not. */
@@ -70,7 +72,7 @@ export function openApiPath(path: string): string {
 /** The operation of a route, and the components that its errors refer to. */
 export function operationOf(route: RouteDocument): { operation: Operation; components: ErrorResponses['components'] } {
   const isPublic = route.isPublic === true;
-  const { responses, components } = errorResponsesOf([...(isPublic ? [] : AUTHENTICATED), ...route.errors]);
+  const { responses, components } = errorResponsesOf([...(isPublic ? [] : AUTHENTICATED), ...route.errors], isPublic);
   const answers = route.answers.map((answer): [string, ResponseObject] => [
     String(answer.status),
     answerOf(answer, isPublic),
@@ -91,7 +93,17 @@ export function operationOf(route: RouteDocument): { operation: Operation; compo
   return { operation, components };
 }
 
-function parametersOf({ id, query, example = {} }: RouteDocument): Parameter[] {
+const IDEMPOTENCY_KEY: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'A name of this request, unique in the account for 24 hours: sent again with the same body, it gets the first answer and costs nothing.',
+  schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+  example: '0c8f7a52-6a6d-4f0e-9f0b-6f1d9a1f2b3c',
+};
+
+function parametersOf({ id, query, example = {}, isIdempotent = false }: RouteDocument): Parameter[] {
   const path: Parameter[] =
     id === undefined
       ? []
@@ -105,13 +117,17 @@ function parametersOf({ id, query, example = {} }: RouteDocument): Parameter[] {
             example: id.example,
           },
         ];
-  return [...path, ...(query === undefined ? [] : queryParametersOf(query, example))];
+  return [
+    ...path,
+    ...(query === undefined ? [] : queryParametersOf(query, example)),
+    ...(isIdempotent ? [IDEMPOTENCY_KEY] : []),
+  ];
 }
 
 function answerOf({ description, content, headers = [] }: AnswerDocument, isPublic: boolean): ResponseObject {
   const always: HeaderUse[] = [
     { name: 'X-Request-Id' },
-    ...(isPublic ? [] : [{ name: 'X-Credits-Remaining' } as const]),
+    ...(isPublic ? [] : ACCOUNT_HEADERS.map((name): HeaderUse => ({ name }))),
   ];
   return {
     description,

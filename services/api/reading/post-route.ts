@@ -5,7 +5,7 @@ import { coveredComments, postCost } from '../../../shared/domain/reading-cost.t
 import { parseRequest } from '../invalid-request.ts';
 import type { Answer, Call, Route } from '../route.ts';
 import type { PostRead } from './post-reader.ts';
-import { mayRead, refuseWithoutCredits } from './reading-charge.ts';
+import { refuseWithoutCredits } from './reading-charge.ts';
 import type { Charged } from './reading-charge.ts';
 import { refusing } from './reading-service.ts';
 import type { ReadingService } from './reading-service.ts';
@@ -24,14 +24,15 @@ export function postRoute(service: ReadingService): Route {
   return {
     method: 'get',
     path: '/v1/forum/post',
-    async handle({ caller, query }: Call): Promise<Answer> {
-      mayRead(caller);
+    produces: ['application/json', 'text/markdown'],
+    async handle({ caller, query, refuseAbandoned }: Call): Promise<Answer> {
       const asked = parseRequest(postQuery, query, 'query');
       refuseWithoutCredits(caller);
       const { read, commentId } = await refusing(POST, () => readAsked(service, asked));
       const render = (limit: number) => service.rendered.render(read, { format: asked.format, limit, commentId });
       const whole = render(asked.max_comments);
       const cost = postCost(whole.returned);
+      refuseAbandoned();
       const charged = await service.charges.chargeCovered(caller, cost);
       const isLimited = charged.credits < cost;
       const rendered = isLimited ? render(coveredComments(charged.credits)) : whole;

@@ -14,13 +14,6 @@ export interface Charged {
   balance: number;
 }
 
-/** @throws ApiError insufficient_scope */
-export function mayRead(caller: Caller): void {
-  if (!caller.scopes.includes('forum:read')) {
-    throw new ApiError('insufficient_scope', 'This key lacks the permission forum:read.');
-  }
-}
-
 /** Before any cache or the forum is asked. @throws ApiError insufficient_credits */
 export function refuseWithoutCredits({ balance }: Caller): void {
   if (balance < 1) throw tooFewCredits();

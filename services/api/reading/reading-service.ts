@@ -6,7 +6,7 @@ import type { CommentArchive } from './comment-search.ts';
 import type { ForumSource } from './forum-source.ts';
 import type { ListingCache } from './listing-cache.ts';
 import type { PostReader } from './post-reader.ts';
-import { mayRead, refuseWithoutCredits } from './reading-charge.ts';
+import { refuseWithoutCredits } from './reading-charge.ts';
 import type { ReadingCharges } from './reading-charge.ts';
 import type { RenderedPosts } from './rendered-posts.ts';
 import { toApiError } from './reading-failure.ts';
@@ -38,18 +38,18 @@ export interface ReadingRoute<S extends z.ZodType> {
 }
 
 /**
- * The route around a reading: permission, parameters, balance, then the forum, then the charge. What fails on the way costs
+ * The route around a reading: parameters, balance, then the forum, then the charge. What fails on the way costs
  * nothing.
  */
 export function readingRoute<S extends z.ZodType>(service: ReadingService, route: ReadingRoute<S>): Route {
   return {
     method: 'get',
     path: route.path,
-    async handle({ caller, query }: Call): Promise<Answer> {
-      mayRead(caller);
+    async handle({ caller, query, refuseAbandoned }: Call): Promise<Answer> {
       const asked = parseRequest(route.query, query, 'query');
       refuseWithoutCredits(caller);
       const { body, tier } = await refusing(route.traits, () => route.read(asked));
+      refuseAbandoned();
       const charged = await service.charges.charge(caller, 1);
       return { status: 200, body, charged, headers: { 'X-Cache-Tier': tier } };
     },

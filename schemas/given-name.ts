@@ -1,0 +1,17 @@
+import { z } from 'zod';
+
+const LONGEST_NAME = 200;
+
+/** A database cannot hold NUL, and half of a surrogate pair would come back as another character. */
+export const storableString = z
+  .string()
+  .refine((text) => !text.includes('\0') && text.isWellFormed(), 'holds a NUL or half of a surrogate pair');
+
+/** What a user calls something. */
+export const givenName = storableString
+  .trim()
+  .min(1, 'must not be empty')
+  .max(LONGEST_NAME, `must have at most ${LONGEST_NAME} characters`)
+  .regex(/^\P{Cc}*$/u, 'must not hold control characters')
+  // The same in words that every reader of JSON Schema understands.
+  .meta({ pattern: String.raw`^[^\u0000-\u001f\u007f-\u009f]*$` });

@@ -1,0 +1,79 @@
+import { planOf } from '../../shared/domain/plans.ts';
+import { inTransaction } from '../../shared/postgres/pool.ts';
+import type { Pool, PoolClient } from '../../shared/postgres/pool.ts';
+import { credit } from '../../shared/stores/ledger.ts';
+import { givePack, refundPack } from '../../shared/stores/packs.ts';
+import { foundAccount, WHICH_HELP, WHICH_OPTIONS, whichAccount } from './account-choice.ts';
+import { AdminError } from './admin-error.ts';
+import type { Command } from './command.ts';
+import { creditsOption, packPrice, referenceOption } from './credit-options.ts';
+
+const REFERENCE_HELP =
+  '--reference TEXT       required; why: the same again is refused, so that a repeated command gives nothing twice';
+const UNIQUE_VIOLATION = '23505';
+
+export const ACCOUNT_GRANT: Command = {
+  name: 'account grant',
+  summary: 'give credits',
+  optionsHelp: [...WHICH_HELP, '--credits N            required', REFERENCE_HELP],
+  options: { ...WHICH_OPTIONS, credits: { type: 'string' }, reference: { type: 'string' } },
+  prepare(values) {
+    const which = whichAccount(values);
+    const credits = creditsOption(values.credits, 1);
+    const reference = referenceOption(values.reference);
+    return async (pool) => {
+      const { id: accountId } = await foundAccount(pool, which);
+      const balance = await once(pool, reference, (client) =>
+        credit(client, { accountId, kind: 'grant', credits, reference }),
+      );
+      return [{ account_id: accountId, granted: credits, credits: balance }];
+    };
+  },
+};
+
+export const ACCOUNT_PACK: Command = {
+  name: 'account pack',
+  summary: 'give a pack: its credits and its limits',
+  optionsHelp: [...WHICH_HELP, '--pack 9|29|79         required', REFERENCE_HELP],
+  options: { ...WHICH_OPTIONS, pack: { type: 'string' }, reference: { type: 'string' } },
+  prepare(values) {
+    const which = whichAccount(values);
+    const pack = packPrice(values.pack, '9, 29 or 79');
+    const reference = referenceOption(values.reference);
+    return async (pool) => {
+      const { id: accountId } = await foundAccount(pool, which);
+      const { credits } = planOf(pack);
+      const balance = await once(pool, reference, (client) =>
+        givePack(client, { id: reference, accountId, pack, credits }),
+      );
+      return [{ account_id: accountId, pack, granted: credits, credits: balance, reference }];
+    };
+  },
+};
+
+export const ACCOUNT_REFUND: Command = {
+  name: 'account refund',
+  summary: 'take a pack back; credits of it that were spent are owed, and paid by what is credited next',
+  optionsHelp: ['--reference TEXT       required; that of the pack'],
+  options: { reference: { type: 'string' } },
+  prepare(values) {
+    const reference = referenceOption(values.reference);
+    return async (pool) => {
+      const refunded = await inTransaction(pool, (client) => refundPack(client, reference));
+      if (!refunded) throw new AdminError(`--reference: no pack of ${reference} is there to be taken back.`);
+      const { accountId, taken, owed, balance } = refunded;
+      return [{ account_id: accountId, taken, owed, credits: balance }];
+    };
+  },
+};
+
+async function once<T>(pool: Pool, reference: string, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  try {
+    return await inTransaction(pool, work);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION) {
+      throw new AdminError(`--reference: ${reference} was used before; nothing was given.`);
+    }
+    throw error;
+  }
+}

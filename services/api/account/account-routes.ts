@@ -1,0 +1,50 @@
+import type { Account } from '../../../schemas/account.ts';
+import { planOf } from '../../../shared/domain/plans.ts';
+import { findAccount } from '../../../shared/stores/accounts.ts';
+import type { StoredAccount } from '../../../shared/stores/accounts.ts';
+import { closeAccount } from '../../../shared/stores/close-account.ts';
+import type { Answer, Call, Route } from '../route.ts';
+import type { AccountService } from './account-service.ts';
+import { keyRoutes } from './key-routes.ts';
+import { ledgerRoute } from './ledger-route.ts';
+
+/** All routes below /v1/account. */
+export function accountRoutes(service: AccountService): Route[] {
+  return [
+    { method: 'get', path: '/v1/account', handle: (call) => show(service, call) },
+    { method: 'delete', path: '/v1/account', handle: (call) => remove(service, call) },
+    ledgerRoute(service),
+    ...keyRoutes(service),
+  ];
+}
+
+async function show({ pool }: AccountService, { caller }: Call): Promise<Answer> {
+  const account = await findAccount(pool, caller.accountId);
+  if (!account) throw new Error(`the account of key ${caller.keyId} is gone`);
+  return { status: 200, body: accountResource(account) };
+}
+
+/** For good: its keys and monitors end with the commit, its data is removed from then on. */
+async function remove({ pool, mailboxHash }: AccountService, { caller }: Call): Promise<Answer> {
+  const account = await findAccount(pool, caller.accountId);
+  if (account) await closeAccount(pool, account.id, { mailboxHash: mailboxHash(account.mailbox) });
+  return { status: 200, body: { status: 'deleted' } };
+}
+
+function accountResource(account: StoredAccount): Account {
+  const plan = planOf(account.pack);
+  return {
+    id: account.id,
+    email: account.email,
+    balance: account.balance,
+    plan: plan.name,
+    limits: {
+      monitors: plan.monitors,
+      daily_match_cap: plan.dailyMatchCap,
+      requests_per_second: plan.requestsPerSecond,
+      request_burst: plan.burst,
+      requests_per_day: plan.requestsPerDay,
+    },
+    created_at: account.created_at.toISOString(),
+  };
+}

@@ -1,0 +1,63 @@
+import { createKeyBody } from '../../../schemas/account.ts';
+import type { ApiKey } from '../../../schemas/account.ts';
+import { apiKeyId, isApiKeyId } from '../../../shared/domain/api-key.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import { lockAccount } from '../../../shared/stores/accounts.ts';
+import { issueApiKey, listApiKeys, revokeApiKey } from '../../../shared/stores/api-keys.ts';
+import type { StoredApiKey } from '../../../shared/stores/api-keys.ts';
+import { ApiError } from '../api-error.ts';
+import { unauthorized } from '../authentication.ts';
+import { invalidRequest, parseRequest } from '../invalid-request.ts';
+import type { Answer, Call, Route } from '../route.ts';
+import type { AccountService } from './account-service.ts';
+
+/** In use at a time. */
+const MOST_KEYS = 20;
+
+/** The routes about an account's keys: a program that has no browser changes its key with them. */
+export function keyRoutes(service: AccountService): Route[] {
+  return [
+    { method: 'get', path: '/v1/account/keys', handle: (call) => list(service, call) },
+    { method: 'post', path: '/v1/account/keys', readsBody: true, handle: (call) => create(service, call) },
+    { method: 'delete', path: '/v1/account/keys/:id', handle: (call) => revoke(service, call) },
+  ];
+}
+
+async function list({ pool }: AccountService, { caller }: Call): Promise<Answer> {
+  return { status: 200, body: { items: (await listApiKeys(pool, caller.accountId)).map(keyResource) } };
+}
+
+async function create({ pool }: AccountService, { caller, body }: Call): Promise<Answer> {
+  const { name, scopes } = parseRequest(createKeyBody, body ?? {}, 'body');
+  const lacking = scopes.filter((scope) => !caller.scopes.includes(scope));
+  if (lacking.length > 0) {
+    throw new ApiError('insufficient_scope', `scopes: this key lacks ${lacking.join(', ')} itself.`);
+  }
+  return inTransaction(pool, async (client) => {
+    const account = await lockAccount(client, caller.accountId);
+    if (account?.status !== 'active') throw unauthorized();
+    if ((await listApiKeys(client, caller.accountId)).length >= MOST_KEYS) {
+      throw invalidRequest([{ field: 'name', message: `the account has ${MOST_KEYS} keys already; revoke one first` }]);
+    }
+    const key = await issueApiKey(client, caller.accountId, name, scopes);
+    const stored = (await listApiKeys(client, caller.accountId)).find(({ id }) => id === apiKeyId(key));
+    if (!stored) throw new Error('a key is not there after its insert');
+    return { status: 201, body: { key: keyResource(stored), api_key: key } };
+  });
+}
+
+async function revoke({ pool }: AccountService, { caller, id }: Call): Promise<Answer> {
+  if (!isApiKeyId(id) || !(await revokeApiKey(pool, caller.accountId, id)))
+    throw new ApiError('not_found', 'No such key.');
+  return { status: 200, body: { status: 'revoked' } };
+}
+
+function keyResource({ id, name, scopes, created_at, last_used_at }: StoredApiKey): ApiKey {
+  return {
+    id,
+    name,
+    scopes: scopes as ApiKey['scopes'],
+    created_at: created_at.toISOString(),
+    last_used_at: last_used_at?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,53 @@
+import { stringify } from 'csv-stringify/sync';
+import { ledgerEntry, ledgerQuery } from '../../../schemas/account.ts';
+import type { LedgerEntry } from '../../../schemas/account.ts';
+import { readLedgerPage } from '../../../shared/stores/ledger-pages.ts';
+import type { StoredLedgerEntry } from '../../../shared/stores/ledger-pages.ts';
+import { parseRequest } from '../invalid-request.ts';
+import type { Answer, Call, Route } from '../route.ts';
+import type { AccountService } from './account-service.ts';
+
+const CSV = 'text/csv';
+const PATH = '/v1/account/ledger';
+
+/** GET /v1/account/ledger: every change of the balance, newest first, as JSON or as CSV. */
+export function ledgerRoute(service: AccountService): Route {
+  return {
+    method: 'get',
+    path: PATH,
+    produces: ['application/json', CSV],
+    handle: (call) => ledger(service, call),
+  };
+}
+
+async function ledger({ pool, baseUrl }: AccountService, { caller, query, type }: Call): Promise<Answer> {
+  const { limit, after } = parseRequest(ledgerQuery, query, 'query');
+  const beforeId = after === undefined ? Number.MAX_SAFE_INTEGER : Number(after);
+  // One more than asked for tells whether there is a next page.
+  const found = await readLedgerPage(pool, { accountId: caller.accountId, beforeId, limit: limit + 1 });
+  const items = found.slice(0, limit).map(entryOf);
+  const next = found.length > limit ? items.at(-1)!.id : null;
+  // RFC 8288: a table has no place for a cursor.
+  const headers: Record<string, string> =
+    next === null ? {} : { Link: `<${baseUrl}${PATH}?limit=${limit}&after=${next}>; rel="next"` };
+  if (type !== CSV) return { status: 200, body: { items, after: next }, headers };
+  return {
+    status: 200,
+    body: Buffer.from(csvOf(items)),
+    headers: { ...headers, 'Content-Type': `${CSV}; charset=utf-8` },
+  };
+}
+
+function entryOf(stored: StoredLedgerEntry): LedgerEntry {
+  return ledgerEntry.parse({ ...stored, id: String(stored.id), created_at: stored.created_at.toISOString() });
+}
+
+/** RFC 4180, with a head line; what a spreadsheet would take for a formula is made text. */
+function csvOf(items: readonly LedgerEntry[]): string {
+  return stringify([...items], {
+    header: true,
+    columns: ['id', 'created_at', 'kind', 'amount', 'balance_after', 'reference'],
+    record_delimiter: 'windows',
+    escape_formulas: true,
+  });
+}

@@ -1,0 +1,65 @@
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
+import { mayRead } from './authentication.ts';
+import type { Caller } from './authentication.ts';
+import { refusalOf } from './error-handler.ts';
+import type { Admission, Quota, RequestGate } from './request-gate.ts';
+import { setCreditsRemaining } from './route.ts';
+
+/** Middleware of everything below /v1. */
+export interface CallerAdmission {
+  /** Before the routes: the key, the permission, the limits, in this order. */
+  admit: RequestHandler;
+  /** After the routes: gives the day's slot back when it was not the client's fault. */
+  giveBack: ErrorRequestHandler;
+  /** Who asks. @throws Error when `admit` did not see the request */
+  callerOf: (request: Request) => Caller;
+}
+
+/** Everything below this path, seen from /v1, needs the permission to read. */
+const READING = /^\/forum(\/|$)/;
+
+export function admitCallers(gate: RequestGate): CallerAdmission {
+  const admissions = new WeakMap<Request, Admission>();
+  return {
+    async admit(request, response, next) {
+      const admission = await gate.admit(request.headers);
+      admissions.set(request, admission);
+      setCreditsRemaining(response, admission.caller.balance);
+      setQuotas(response, admission.quotas);
+      response.set('Cache-Control', 'no-store');
+      if (READING.test(request.path)) mayRead(admission.caller);
+      if (admission.refusal) throw admission.refusal;
+      next();
+    },
+    async giveBack(error: unknown, request, response, next) {
+      const admission = admissions.get(request);
+      const isOurFault = (refusalOf(error)?.status ?? 500) >= 500;
+      if (admission?.day !== undefined && isOurFault && !response.headersSent) {
+        try {
+          await gate.giveBack(admission);
+          setQuotas(response, admission.quotas.map(withDaySlot));
+        } catch (problem) {
+          request.log.warn({ err: problem }, 'the slot of a failed request was not given back');
+        }
+      }
+      next(error);
+    },
+    callerOf(request) {
+      const admission = admissions.get(request);
+      if (!admission) throw new Error('a route of /v1 was reached without authentication');
+      return admission.caller;
+    },
+  };
+}
+
+function withDaySlot(quota: Quota): Quota {
+  return quota.name === 'day' ? { ...quota, left: quota.left + 1 } : quota;
+}
+
+/** RateLimit-Policy and RateLimit, by draft-ietf-httpapi-ratelimit-headers-10. */
+function setQuotas(response: Response, quotas: readonly Quota[]): void {
+  const policy = ({ name, limit, windowSeconds }: Quota) => `"${name}";q=${limit};w=${windowSeconds}`;
+  const state = ({ name, left, wholeInSeconds }: Quota) => `"${name}";r=${left};t=${wholeInSeconds}`;
+  response.set('RateLimit-Policy', quotas.map(policy).join(', '));
+  response.set('RateLimit', quotas.map(state).join(', '));
+}

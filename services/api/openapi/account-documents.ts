@@ -1,0 +1,97 @@
+import { ledgerQuery } from '../../../schemas/account.ts';
+import { accountExamples as examples } from './account-examples.ts';
+import type { ComponentName } from './component-schemas.ts';
+import type { AnswerDocument, RouteDocument } from './route-document.ts';
+
+function ok(description: string, schema: ComponentName, name: string, value: unknown): AnswerDocument {
+  return { status: 200, description, content: [{ schema, examples: { [name]: value } }] };
+}
+
+/** The routes about the caller. */
+export const accountDocuments: readonly RouteDocument[] = [
+  {
+    method: 'get',
+    path: '/v1/account',
+    operationId: 'getAccount',
+    tag: 'Account',
+    summary: 'Balance, plan and limits',
+    description: 'The account that the key belongs to.',
+    answers: [ok('The account.', 'Account', 'account', examples.account)],
+    errors: [],
+  },
+  {
+    method: 'delete',
+    path: '/v1/account',
+    operationId: 'deleteAccount',
+    tag: 'Account',
+    summary: 'Delete the account',
+    description:
+      'For good, and at once: its keys stop working, its monitors stop and are deleted. Its matches, webhook addresses and delivery attempts are removed soon after, and what is left of its credits is lost. The ledger is kept without the address.',
+    answers: [ok('It is deleted.', 'AccountDeleted', 'deleted', { status: 'deleted' })],
+    errors: [],
+  },
+  {
+    method: 'get',
+    path: '/v1/account/ledger',
+    operationId: 'getLedger',
+    tag: 'Account',
+    summary: 'Every change of the balance',
+    description:
+      'What was granted, bought and charged, newest first, each with the balance after it: the balance is the sum of all amounts. With `Accept: text/csv` the same page as CSV, the next page in the header `Link`.',
+    query: ledgerQuery,
+    example: { limit: 25 },
+    answers: [
+      {
+        status: 200,
+        description: 'A page of entries.',
+        content: [
+          { schema: 'LedgerPage', examples: { page: examples.ledger } },
+          { type: 'text/csv', schema: { type: 'string' }, examples: { table: examples.ledgerTable } },
+        ],
+        headers: [{ name: 'Link', optional: true }],
+      },
+    ],
+    errors: ['invalid_request'],
+  },
+  {
+    method: 'get',
+    path: '/v1/account/keys',
+    operationId: 'listKeys',
+    tag: 'Account',
+    summary: 'Keys of the account',
+    description: 'Those in use, oldest first, without their secrets.',
+    answers: [ok('The keys.', 'ApiKeyList', 'keys', { items: [examples.key] })],
+    errors: [],
+  },
+  {
+    method: 'post',
+    path: '/v1/account/keys',
+    operationId: 'createKey',
+    tag: 'Account',
+    summary: 'Make another key',
+    description:
+      'At most 20 are in use at a time. A key may give the permissions that it has itself. To change a key without a pause: make one, use it, revoke the old one.',
+    body: { schema: 'CreateApiKey', examples: { named: { name: 'laptop' } } },
+    answers: [
+      {
+        status: 201,
+        description: 'The key; `api_key` is shown this once.',
+        content: [
+          { schema: 'CreatedApiKey', examples: { created: { key: examples.key, api_key: examples.wholeKey } } },
+        ],
+      },
+    ],
+    errors: ['invalid_request', 'insufficient_scope', 'payload_too_large', 'unsupported_media_type'],
+  },
+  {
+    method: 'delete',
+    path: '/v1/account/keys/:id',
+    operationId: 'revokeKey',
+    tag: 'Account',
+    summary: 'Revoke a key',
+    description: 'Requests that come after the answer are refused, by every process. A key may revoke itself.',
+    id: { description: 'Id of a key.', example: examples.key.id },
+    answers: [ok('It is revoked.', 'ApiKeyRevoked', 'revoked', { status: 'revoked' })],
+    errors: ['not_found'],
+  },
+];

@@ -1,0 +1,59 @@
+import type { Account, ApiKey, LedgerPage } from '../../../schemas/account.ts';
+
+const account: Account = {
+  id: 'acc_5n2w8r0c6h1j',
+  email: 'you@example.com',
+  balance: 4_987,
+  plan: 'pack_9',
+  limits: {
+    monitors: 10,
+    daily_match_cap: 1_000,
+    requests_per_second: 5,
+    request_burst: 10,
+    requests_per_day: null,
+  },
+  created_at: '2026-03-01T08:00:00.000Z',
+};
+
+const ledger: LedgerPage = {
+  items: [
+    {
+      id: '1042',
+      created_at: '2026-03-04T10:00:00.000Z',
+      kind: 'monitor_create',
+      amount: -10,
+      balance_after: 4_987,
+      reference: 'mon_3k7m2q9x4t8v:1',
+    },
+    {
+      id: '1003',
+      created_at: '2026-03-03T17:12:45.120Z',
+      kind: 'read',
+      amount: -3,
+      balance_after: 4_997,
+      reference: '6b8f0c1e-3a52-4a0e-9f5d-0d6c1f3b7a90',
+    },
+  ],
+  after: '1003',
+};
+
+const key: ApiKey = {
+  id: '4q8z1n6d',
+  name: 'laptop',
+  scopes: ['forum:read'],
+  created_at: '2026-03-01T08:00:00.000Z',
+  last_used_at: '2026-03-04T10:21:00.000Z',
+};
+
+/** Requests and answers of the account routes, invented. */
+export const accountExamples = {
+  account,
+  ledger,
+  ledgerTable: [
+    'id,created_at,kind,amount,balance_after,reference',
+    '1042,2026-03-04T10:00:00.000Z,monitor_create,-10,4987,mon_3k7m2q9x4t8v:1',
+    '',
+  ].join('\r\n'),
+  key,
+  wholeKey: `fk_${key.id}EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAM`,
+};
