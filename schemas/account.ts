@@ -66,8 +66,6 @@ export const ledgerQuery = z.strictObject({
     .describe('The `after` of the page before: the entries older than its last one are returned.'),
 });
 
-export type LedgerQuery = z.infer<typeof ledgerQuery>;
-
 const scope = z.enum(['forum:read']);
 
 /** A key without its secret. */

@@ -7,6 +7,8 @@ import { createSecretBox } from '../shared/domain/secret-box.ts';
 import { createDnsLookup, createSystemLookup } from '../shared/http/address-lookup.ts';
 import { startLagMonitor } from '../shared/kafka/lag-monitor.ts';
 import { createPublisher } from '../shared/kafka/publisher.ts';
+import { createMailer } from '../shared/mail/create-mailer.ts';
+import { createMailDomainCheck } from '../shared/mail/mail-domain.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
 import { startOperationsServer } from '../shared/runtime/operations-server.ts';
 import { createUpstream } from '../shared/upstream/upstream-client.ts';
@@ -95,6 +97,9 @@ async function startTheApi(at: Surroundings, readiness: Readiness): Promise<Star
     ...secrets(at),
     http: config.http,
     webhooks: { allowPrivate, lookup },
+    signup: config.signup,
+    mailer: createMailer({ ...config.mail, outbox: join(config.dataDir, 'outbox') }),
+    takesMail: config.signup.dnsCheck ? createMailDomainCheck() : undefined,
     forum: { upstream: at.upstream, siteUrl: config.upstream.siteUrl, clock: systemClock, disk: await openDisk(at) },
     ready: () => readiness.check(),
   });

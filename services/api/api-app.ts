@@ -3,7 +3,6 @@ import type { Express, Request, RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import { createMailboxHash } from '../../shared/domain/mailbox-hash.ts';
-import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { accountRoutes } from './account/account-routes.ts';
 import { admitCallers } from './admit-callers.ts';
@@ -22,13 +21,10 @@ import { RequestGate } from './request-gate.ts';
 import type { LimitsByPack } from './request-gate.ts';
 import { createRequestLog } from './request-log.ts';
 import { createRouter } from './route.ts';
+import { createSignupRouter } from './signup/signup-router.ts';
+import type { SignupService } from './signup/signup-service.ts';
 
-export interface ApiAppOptions extends MonitorService {
-  /** The installation's: what is derived from it outlives restarts. */
-  secretKey: string;
-  /** Where clients reach the API, without a slash at the end. */
-  baseUrl: string;
-  logger: Logger;
+export interface ApiAppOptions extends MonitorService, SignupService {
   metrics: Metrics;
   /** Express's own syntax; undefined: the peer is the client. */
   trustProxy: string | undefined;
@@ -49,7 +45,8 @@ export function createApiApp(options: ApiAppOptions): Express {
 
   app.use(createRequestLog(options.logger), measure(options.metrics), helmet());
   app.use(createHealthRouter(options.ready));
-  app.use(createOpenApiRouter(buildOpenApiDocument(options.baseUrl)), createDocsRouter());
+  app.use(createOpenApiRouter(buildOpenApiDocument(options.baseUrl, options.appUrl)), createDocsRouter());
+  app.use(createSignupRouter(options));
 
   const callers = admitCallers(new RequestGate(options.pool, options.limits));
   app.use('/v1', callers.admit);

@@ -7,8 +7,8 @@ import { createApiApp } from './api-app.ts';
 import type { ApiAppOptions } from './api-app.ts';
 import { answerConnectionErrors, REQUEST_HEAD_BYTES } from './connection-errors.ts';
 
-export interface ApiOptions extends Omit<ApiAppOptions, 'trustProxy' | 'baseUrl'> {
-  http: Pick<Config['http'], 'port' | 'host' | 'trustProxy' | 'baseUrl'>;
+export interface ApiOptions extends Omit<ApiAppOptions, 'trustProxy' | 'baseUrl' | 'appUrl'> {
+  http: Pick<Config['http'], 'port' | 'host' | 'trustProxy' | 'baseUrl' | 'appUrl'>;
 }
 
 export interface RunningApi extends Running {
@@ -30,8 +30,8 @@ const IDLE_CHECK_MS = 50;
  * @throws Error with one clear sentence when the port is taken or may not be used
  */
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
-  const { port, host, trustProxy, baseUrl } = options.http;
-  const app = createApiApp({ ...options, trustProxy, baseUrl });
+  const { port, host, trustProxy, baseUrl, appUrl } = options.http;
+  const app = createApiApp({ ...options, trustProxy, baseUrl, appUrl });
   const server = createServer(
     {
       keepAliveTimeout: KEEP_ALIVE_MS,

@@ -1,8 +1,21 @@
 const ADDRESS = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u;
 const LONGEST_ADDRESS = 254;
-/** Providers that deliver a.b@ and ab@ to the same mailbox. */
-const DOTS_IGNORED = new Set(['gmail.com']);
-const SAME_PROVIDER: Readonly<Record<string, string>> = { 'googlemail.com': 'gmail.com' };
+
+/** A provider that delivers several spellings of an address to one mailbox. */
+interface Provider {
+  /** Its names for the same mailbox; the first stands for all. */
+  domains: readonly string[];
+  /** Characters of the local part that make no difference. */
+  ignored: RegExp;
+}
+
+const PROVIDERS: readonly Provider[] = [
+  { domains: ['gmail.com', 'googlemail.com'], ignored: /\./g },
+  { domains: ['proton.me', 'protonmail.com', 'protonmail.ch', 'pm.me'], ignored: /[._-]/g },
+];
+const PROVIDER_OF: ReadonlyMap<string, Provider> = new Map(
+  PROVIDERS.flatMap((provider) => provider.domains.map((domain) => [domain, provider] as const)),
+);
 
 /** Whether a text has the shape of an e-mail address; nothing is said about mail reaching it. */
 export function isEmailAddress(text: string): boolean {
@@ -16,9 +29,10 @@ export function isEmailAddress(text: string): boolean {
 export function mailboxOf(address: string): string {
   const at = address.lastIndexOf('@');
   const givenDomain = address.slice(at + 1).toLowerCase();
-  const domain = SAME_PROVIDER[givenDomain] ?? givenDomain;
   const local = address.slice(0, at).toLowerCase();
   // A local part that is only a tag ("+x@") has no name to fall back to.
   const untagged = local.indexOf('+') > 0 ? local.slice(0, local.indexOf('+')) : local;
-  return `${DOTS_IGNORED.has(domain) ? untagged.replaceAll('.', '') : untagged}@${domain}`;
+  const provider = PROVIDER_OF.get(givenDomain);
+  if (!provider) return `${untagged}@${givenDomain}`;
+  return `${untagged.replaceAll(provider.ignored, '')}@${provider.domains[0]!}`;
 }

@@ -37,3 +37,22 @@ async function secondsUntilUse(db: Queryable, { name, most, seconds }: UseLimit)
   );
   return Math.max(1, rows[0]?.seconds ?? 1);
 }
+
+/**
+ * Deletes what no longer limits anything, at most `limit` names; answers how many. The rows are locked before they are judged: a name that is
+ * taken again at that moment stays.
+ */
+export async function deleteForgottenUses(db: Queryable, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `WITH old AS MATERIALIZED (
+       SELECT name FROM recent_uses
+       WHERE kept_until <= (SELECT service_now())
+       ORDER BY kept_until
+       LIMIT $1
+       FOR UPDATE SKIP LOCKED
+     )
+     DELETE FROM recent_uses WHERE name IN (SELECT name FROM old)`,
+    [limit],
+  );
+  return rowCount ?? 0;
+}

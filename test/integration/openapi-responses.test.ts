@@ -3,6 +3,7 @@ import type { OpenApiDocument } from '../../services/api/openapi/openapi-shape.t
 import { createClickhouse } from '../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import { migrateClickhouse } from '../../shared/clickhouse/migrate-clickhouse.ts';
+import type { Mailer } from '../../shared/mail/mailer.ts';
 import { createPool } from '../../shared/postgres/pool.ts';
 import { silentLogger } from '../support/silent-logger.ts';
 import { startTestApi } from '../support/test-api.ts';
@@ -21,12 +22,19 @@ let forum: TestForum;
 let api: TestApi;
 let owner: TestAccount;
 let document: OpenApiDocument;
+let mailed = '';
+const mailer: Mailer = {
+  send({ text }) {
+    mailed = text;
+    return Promise.resolve();
+  },
+};
 
 beforeAll(async () => {
   [db, archive, forum] = await Promise.all([createTestDatabase(), createTestClickhouse(), startTestForum()]);
   clickhouse = createClickhouse(archive.url, 'test');
   await migrateClickhouse(clickhouse, db.pool, silentLogger());
-  api = await startTestApi(db.pool, { forum: forum.forum, clickhouse });
+  api = await startTestApi(db.pool, { forum: forum.forum, clickhouse, mailer });
   owner = await api.account();
   document = (await (await fetch(`${api.url}/openapi.json`)).json()) as OpenApiDocument;
 });
@@ -67,6 +75,8 @@ const CALLS: Record<string, string[]> = {
   'get /v1/account/keys': [''],
   'post /v1/account/keys': [''],
   'delete /v1/account/keys/{id}': [''],
+  'post /api/agent/signup': [''],
+  'post /api/agent/verify': [''],
   'get /healthz': [''],
   'get /readyz': [''],
   'get /openapi.json': [''],
@@ -75,6 +85,7 @@ const BODIES: Record<string, object> = {
   'post /v1/monitors': { name: 'mine', keywords: ['rust'] },
   'patch /v1/monitors/{id}': { name: 'still mine' },
   'post /v1/account/keys': { name: 'another' },
+  'post /api/agent/signup': { email: 'somebody@example.com' },
 };
 
 it('is asked about every operation', () => {
@@ -93,10 +104,22 @@ it.each(Object.entries(CALLS))('%s succeeds as documented', async (operation, qu
     const id = pattern.includes('/keys/') ? apiKey.slice(3, 11) : (await api.monitor(apiKey)).id;
     const path = pattern.replace('{id}', id);
     const asked = query.replace(/[A-Z]{4,}/g, (name) => known[name]!);
-    const reply = await api.call(apiKey, method.toUpperCase(), path + asked, BODIES[operation]);
+    const reply = await api.call(
+      apiKey,
+      method.toUpperCase(),
+      path + asked,
+      BODIES[operation] ?? (await verifying(operation)),
+    );
     expect([200, 201], `${path}${asked}: ${reply.text.slice(0, 300)}`).toContain(reply.status);
   }
 });
+
+/** What opens an account, where that is asked. */
+async function verifying(operation: string): Promise<object | undefined> {
+  if (operation !== 'post /api/agent/verify') return undefined;
+  const { body } = await api.call(undefined, 'POST', '/api/agent/signup', { email: 'another@example.com' });
+  return { signup_token: body.signup_token, code: /\b\d{6}\b/.exec(mailed)![0] };
+}
 
 /** A comment of the simulator that is there now, its author and its post. */
 async function knownThings(): Promise<Record<string, string>> {

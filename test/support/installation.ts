@@ -1,8 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 import { killTree, processTree } from './process-tree.ts';
@@ -74,7 +75,11 @@ export class Installation {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.child = child;
-    const keep = (chunk: Buffer) => (this.output = (this.output + chunk.toString()).slice(-200_000));
+    const { TEST_LOG_FILE } = process.env;
+    const keep = (chunk: Buffer) => {
+      this.output = (this.output + chunk.toString()).slice(-200_000);
+      if (TEST_LOG_FILE !== undefined) appendFileSync(TEST_LOG_FILE, chunk);
+    };
     child.stdout.on('data', keep);
     child.stderr.on('data', keep);
     await eventually(
@@ -132,22 +137,26 @@ export class Installation {
     return JSON.parse(run.stdout.toString()) as Record<string, unknown>;
   }
 
-  /** A request to the API with a key; answers status, headers and parsed body. */
+  /** A request to the API with a key; answers status, headers and parsed body. Waits as a good client does where it is told to. */
   async call(
     key: string,
     method: string,
     path: string,
     body?: unknown,
   ): Promise<{ status: number; headers: Headers; body: unknown }> {
-    const response = await fetch(this.url + path, {
-      method,
-      headers: {
-        authorization: `Bearer ${key}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return { status: response.status, headers: response.headers, body: await response.json() };
+    for (;;) {
+      const response = await fetch(this.url + path, {
+        method,
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const answer: unknown = await response.json();
+      if (response.status !== 429) return { status: response.status, headers: response.headers, body: answer };
+      await wait(Number(response.headers.get('retry-after')) * 1_000);
+    }
   }
 
   /** Ends it whatever its state and removes its files. */

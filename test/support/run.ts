@@ -3,11 +3,12 @@
  * `npm test -- --project unit` or `npm test -- test/unit/config.test.ts`.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findSecrets } from './find-secrets.ts';
 
 interface Report {
   numPassedTests: number;
@@ -29,6 +30,18 @@ function dockerAnswers(): Promise<boolean> {
   });
 }
 
+/** Prints the lines of the tests' logs that hold a secret; answers how many there are, undefined when nothing was logged. */
+function findLeaks(logFile: string): number | undefined {
+  const text = existsSync(logFile) ? readFileSync(logFile, 'utf8') : '';
+  // An installation also prints for people where the demo key is; what is logged is JSON.
+  const lines = text.split('\n').filter((line) => line.startsWith('{'));
+  if (lines.length === 0) return undefined;
+  const leaks = findSecrets(lines.join('\n'));
+  for (const { what, line } of leaks.slice(0, 20)) console.error(`A log holds ${what}: ${line.slice(0, 500)}`);
+  console.log(`The logs of all tests, ${lines.length} lines, hold ${leaks.length} secrets.`);
+  return leaks.length;
+}
+
 async function main(): Promise<number> {
   if (process.env.TEST_ENGINES === 'containers' && !(await dockerAnswers())) {
     console.error('TEST_ENGINES=containers needs a running Docker engine; none answers here.');
@@ -38,8 +51,10 @@ async function main(): Promise<number> {
   const output = join(folder, 'report.json');
   const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${output}`];
+  const logFile = join(folder, 'tests.log');
   const run = spawnSync(process.execPath, [vitest, 'run', ...reporters, ...process.argv.slice(2)], {
     stdio: 'inherit',
+    env: { ...process.env, TEST_LOG_FILE: logFile },
   });
   let report: Report | undefined;
   try {
@@ -47,6 +62,7 @@ async function main(): Promise<number> {
   } catch {
     console.error('The test runner left no report.');
   }
+  const leaks = findLeaks(logFile);
   rmSync(folder, { recursive: true, force: true });
   if (!report) {
     console.log('0 passed, 1 failed');
@@ -58,9 +74,12 @@ async function main(): Promise<number> {
   );
   const counted = report.numFailedTests + brokenFiles.length;
   // A set-up that failed, or an error outside of any test, is a failure too.
-  const failed = counted === 0 && run.status !== 0 ? 1 : counted;
+  const ownFailures = counted === 0 && run.status !== 0 ? 1 : counted;
+  const failed = ownFailures + ((leaks ?? 0) > 0 ? 1 : 0);
   const skipped = report.numPendingTests > 0 ? `, ${report.numPendingTests} skipped` : '';
-  console.log(`${report.numPassedTests} passed, ${failed} failed${skipped}`);
+  // That the logs hold no secret counts as a test of its own.
+  const passed = report.numPassedTests + (leaks === 0 ? 1 : 0);
+  console.log(`${passed} passed, ${failed} failed${skipped}`);
   return run.status === 0 && failed === 0 && report.numPassedTests > 0 ? 0 : 1;
 }
 

@@ -8,6 +8,7 @@ import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import type { Mailer } from '../../shared/mail/mailer.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { openAccount } from '../../shared/stores/open-account.ts';
@@ -71,6 +72,8 @@ export interface TestApiOptions {
   forum?: ForumReading;
   /** Default: an archive that cannot be reached. */
   clickhouse?: ClickHouseClient;
+  /** Default: sign-up is off. */
+  mailer?: Mailer;
   /** Default: so many requests that no test meets a limit; `plans`: what the plans say. */
   limits?: LimitsByPack | 'plans';
 }
@@ -88,7 +91,16 @@ export async function startTestApi(pool: Pool, options: TestApiOptions = {}): Pr
   const secretBox = createSecretBox(SECRET_KEY);
   const metrics = createMetrics();
   const running = await startApi({
-    http: { port: options.port ?? 0, host: '127.0.0.1', trustProxy: undefined, baseUrl: TEST_BASE_URL },
+    http: {
+      port: options.port ?? 0,
+      host: '127.0.0.1',
+      trustProxy: undefined,
+      baseUrl: TEST_BASE_URL,
+      appUrl: TEST_BASE_URL,
+    },
+    signup: { enabled: options.mailer !== undefined, perHour: 500 },
+    mailer: options.mailer ?? { send: () => Promise.reject(new Error('this test mails nothing')) },
+    takesMail: undefined,
     pool,
     metrics,
     logger: options.logger ?? silentLogger(),

@@ -7,6 +7,10 @@ test.each([
   ['a.d.a@example.com', 'a.d.a@example.com'],
   ['A.d.a+x@gmail.com', 'ada@gmail.com'],
   ['a.da@googlemail.com', 'ada@gmail.com'],
+  ['a-d_a@gmail.com', 'a-d_a@gmail.com'],
+  ['A.d-a_x+y@ProtonMail.com', 'adax@proton.me'],
+  ['ada@pm.me', 'ada@proton.me'],
+  ['a.da@mail.gmail.com', 'a.da@mail.gmail.com'],
   ['+tag@example.com', '+tag@example.com'],
   ['demo@localhost', 'demo@localhost'],
 ])('the mailbox of %s is %s', (address, mailbox) => {

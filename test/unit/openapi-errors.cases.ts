@@ -17,6 +17,8 @@ const NOT_FOUND = { 404: ['not_found'] };
 const REFUSED = { 403: ['insufficient_scope', 'forum_refused'] };
 const BODY = { 400: ['invalid_request'], 413: ['payload_too_large'], 415: ['unsupported_media_type'] };
 
+const PUBLIC_BODY = { 413: ['payload_too_large'], 415: ['unsupported_media_type'], 500: ['internal_error'] };
+
 export const documentedErrors: { route: string; errors: Record<string, string[]> }[] = [
   { route: 'get /v1/forum/post', errors: { ...READING, ...REFUSED, ...NOT_FOUND } },
   { route: 'get /v1/forum/post/duplicates', errors: { ...READING, ...REFUSED, ...NOT_FOUND } },
@@ -61,6 +63,25 @@ export const documentedErrors: { route: string; errors: Record<string, string[]>
   { route: 'get /v1/account/keys', errors: ALWAYS },
   { route: 'post /v1/account/keys', errors: { ...ALWAYS, ...BODY, 403: ['insufficient_scope'] } },
   { route: 'delete /v1/account/keys/{id}', errors: { ...ALWAYS, ...NOT_FOUND } },
+  {
+    route: 'post /api/agent/signup',
+    errors: {
+      ...PUBLIC_BODY,
+      400: ['invalid_request', 'invalid_email', 'disposable_email', 'undeliverable_email'],
+      429: ['rate_limited'],
+      502: ['email_failed'],
+      503: ['agent_signup_busy', 'agent_signup_disabled'],
+    },
+  },
+  {
+    route: 'post /api/agent/verify',
+    errors: {
+      ...PUBLIC_BODY,
+      400: ['invalid_request', 'invalid_signup_token', 'invalid_code', 'code_expired', 'too_many_attempts'],
+      409: ['account_exists'],
+      503: ['agent_signup_disabled'],
+    },
+  },
   { route: 'get /healthz', errors: {} },
   { route: 'get /readyz', errors: {} },
   { route: 'get /openapi.json', errors: {} },

@@ -22,6 +22,10 @@ function idleApp(): Express {
     trustProxy: undefined,
     secretKey: 'a secret key for tests, 32 characters',
     baseUrl: 'https://api.example.com',
+    appUrl: 'https://app.example.com',
+    mailer: { send: away },
+    signup: { enabled: true, perHour: 1 },
+    takesMail: undefined,
     ready: away,
     forum: {
       upstream: { get: away, post: away, perSecond: () => 0, stop: () => Promise.resolve() },

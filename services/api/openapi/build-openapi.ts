@@ -6,6 +6,7 @@ import { operationsDocuments } from './operations-documents.ts';
 import { readingDocuments } from './reading-documents.ts';
 import { headerComponents } from './response-headers.ts';
 import { openApiPath, operationOf } from './route-document.ts';
+import { signupDocuments } from './signup-documents.ts';
 
 const DESCRIPTION = `Reads, searches and watches a large public discussion site, "the forum".
 
@@ -26,6 +27,7 @@ export const routeDocuments = [
   ...readingDocuments,
   ...monitorDocuments,
   ...accountDocuments,
+  ...signupDocuments,
   ...operationsDocuments,
 ] as const;
 
@@ -33,12 +35,13 @@ export const routeDocuments = [
  * The description of the API, made from the schemas that check its requests and type its answers.
  *
  * @param baseUrl where clients reach the API, without a slash at the end
+ * @param appUrl where they sign up, likewise
  */
-export function buildOpenApiDocument(baseUrl: string): OpenApiDocument {
+export function buildOpenApiDocument(baseUrl: string, appUrl = baseUrl): OpenApiDocument {
   const paths: OpenApiDocument['paths'] = {};
   const responses: OpenApiDocument['components']['responses'] = {};
   for (const route of routeDocuments) {
-    const { operation, components } = operationOf(route);
+    const { operation, components } = operationOf(route, appUrl);
     paths[openApiPath(route.path)] = { ...paths[openApiPath(route.path)], [route.method]: operation };
     Object.assign(responses, components);
   }
@@ -61,6 +64,7 @@ export function buildOpenApiDocument(baseUrl: string): OpenApiDocument {
         description: 'Keywords that are watched for. A running monitor costs 10 credits every 24 hours.',
       },
       { name: 'Account', description: 'Balance, plan, limits, ledger and keys.' },
+      { name: 'Sign-up', description: 'An account and a key for a program without a browser. No key is needed.' },
       { name: 'Operations', description: 'For those who run or describe the service. No key is needed.' },
     ],
     paths,

@@ -5,6 +5,7 @@ import * as posts from '../../../schemas/forum-post.ts';
 import * as forum from '../../../schemas/forum-resources.ts';
 import { matchPage, monitorMatch } from '../../../schemas/monitor-match.ts';
 import { createMonitorBody, monitor, monitorStats, patchMonitorBody } from '../../../schemas/monitor.ts';
+import { accountCreated, codeSent, signupBody, verifyBody } from '../../../schemas/signup.ts';
 import { fieldNotes } from './field-notes.ts';
 import { jsonSchemasOf } from './json-schemas.ts';
 import type { JsonSchema } from './openapi-shape.ts';
@@ -51,12 +52,20 @@ const ANSWERS = {
   ApiKeyList: z.strictObject({ items: z.array(apiKey) }),
   CreatedApiKey: z.strictObject({ key: apiKey, api_key: z.string() }),
   ApiKeyRevoked: z.strictObject({ status: z.literal('revoked') }),
+  CodeSent: codeSent,
+  AccountCreated: accountCreated,
   Health: z.strictObject({ status: z.literal('ok') }),
   Readiness: z.strictObject({ ready: z.boolean(), parts: z.record(z.string(), z.boolean()) }),
 };
 
 /** What clients send: described from their side, so that a field with a default is optional. */
-const BODIES = { CreateMonitor: createMonitorBody, PatchMonitor: patchMonitorBody, CreateApiKey: createKeyBody };
+const BODIES = {
+  CreateMonitor: createMonitorBody,
+  PatchMonitor: patchMonitorBody,
+  CreateApiKey: createKeyBody,
+  SignupRequest: signupBody,
+  VerifyRequest: verifyBody,
+};
 
 export type ComponentName = keyof typeof ANSWERS | keyof typeof BODIES;
 

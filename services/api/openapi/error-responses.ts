@@ -78,13 +78,16 @@ const TEXTS: Record<ErrorCode, ErrorText> = {
     when: 'the `Idempotency-Key` was used with another body within 24 hours',
     message: 'Idempotency-Key: was used with another body.',
   },
-  payload_too_large: { when: 'the body is larger than 64 KiB', message: 'body: must have at most 64 KiB.' },
+  payload_too_large: {
+    when: 'the body is larger than 64 KiB (of sign-up: 4 KiB)',
+    message: 'body: must have at most 64 KiB.',
+  },
   unsupported_media_type: {
     when: 'the body is not JSON, or its character set or compression is not supported',
     message: 'Send the body as JSON, with "Content-Type: application/json".',
   },
   rate_limited: {
-    when: 'too many requests of this account',
+    when: 'too many requests of this account; of sign-up: too many codes for this network or mailbox',
     message: 'Too many requests: 1 a second are allowed.',
     retryAfter: 1,
   },

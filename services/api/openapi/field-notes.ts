@@ -136,6 +136,31 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
     balance: 'Credits.',
     plan: '`free`, or the largest pack that was bought.',
   },
+  CreateApiKey: {
+    name: 'What you call it.',
+    scopes: { description: 'Its permissions; those of reading when absent.' },
+  },
+  ApiKey: { id: 'The 8 characters after `fk_`.', last_used_at: 'To the minute; null: never.' },
+  LedgerEntry: {
+    amount: 'Credits: above 0 given, below 0 taken.',
+    reference: 'What was charged or granted; unique per kind.',
+  },
+  LedgerPage: { after: 'Send it as `after` to get the next, older page; null: there is none.' },
+  SignupRequest: { email: 'One plain address, `name@host.domain`. The code is mailed there.' },
+  CodeSent: {
+    signup_token: 'Send it with the code.',
+    expires_in: 'Seconds for which token and code are good.',
+    next: 'What to do now, in words.',
+  },
+  VerifyRequest: { signup_token: 'From the answer to the sign-up.', code: 'The 6 digits that were mailed.' },
+  AccountCreated: {
+    api_key: 'Shown this once. Keep it out of chat transcripts and logs.',
+    credits: '200; 0 where `notes` says why.',
+    next: 'What to do now, in words.',
+    example_request: 'A `curl` command, to be completed with the key.',
+    docs: 'Where the API is described.',
+    notes: 'What to know about the key, costs and credits.',
+  },
   CreateMonitor: {
     ...monitorBody,
     keywords,

@@ -39,6 +39,8 @@ export interface Operation {
   tags: string[];
   summary: string;
   description: string;
+  /** Where it is, when that is not where the API is. */
+  servers?: { url: string; description: string }[];
   security: Record<string, string[]>[];
   parameters: Parameter[];
   requestBody?: { required: boolean; content: Record<string, MediaType> };

@@ -52,6 +52,8 @@ export interface RouteDocument {
   errors: readonly ErrorCode[];
   /** Whether it is answered to everybody. Routes below /v1 are not. */
   isPublic?: boolean;
+  /** Whether it is at the address of the application, which may be another than the API's. */
+  isOfApp?: boolean;
 }
 
 /** What every route below /v1 can answer, beside its own errors. */
@@ -69,8 +71,11 @@ export function openApiPath(path: string): string {
   return path.replace(/:(\w+)/g, '{$1}');
 }
 
-/** The operation of a route, and the components that its errors refer to. */
-export function operationOf(route: RouteDocument): { operation: Operation; components: ErrorResponses['components'] } {
+/** The operation of a route, and the components that its errors refer to; addresses without a slash at the end. */
+export function operationOf(
+  route: RouteDocument,
+  appUrl: string,
+): { operation: Operation; components: ErrorResponses['components'] } {
   const isPublic = route.isPublic === true;
   const { responses, components } = errorResponsesOf([...(isPublic ? [] : AUTHENTICATED), ...route.errors], isPublic);
   const answers = route.answers.map((answer): [string, ResponseObject] => [
@@ -82,6 +87,7 @@ export function operationOf(route: RouteDocument): { operation: Operation; compo
     tags: [route.tag],
     summary: route.summary,
     description: route.description,
+    ...(route.isOfApp === true ? { servers: [{ url: appUrl, description: 'Sign-up of this installation' }] } : {}),
     security: isPublic ? [] : [{ bearer: [] }, { apiKey: [] }],
     parameters: parametersOf(route),
     // All members of a change are optional; none at all changes nothing.

@@ -14,7 +14,7 @@ import type { ReadingTraits } from './reading-failure.ts';
 
 /** What the reading routes share. */
 export interface ReadingService {
-  charges: ReadingCharges;
+  charges: Pick<ReadingCharges, 'charge' | 'chargeCovered'>;
   source: ForumSource;
   hosts: ForumHosts;
   listings: ListingCache;

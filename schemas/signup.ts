@@ -1,0 +1,40 @@
+import { z } from 'zod';
+
+/** Body of POST /api/agent/signup. What is an acceptable address is decided by the service. */
+export const signupBody = z.strictObject({ email: z.string() });
+
+/** Answer of POST /api/agent/signup, the same whether or not the mailbox has an account. */
+export const codeSent = z.strictObject({
+  status: z.literal('code_sent'),
+  signup_token: z.string(),
+  /** Seconds. */
+  expires_in: z.number().int().min(1),
+  next: z.string(),
+});
+
+export type CodeSent = z.infer<typeof codeSent>;
+
+/** Body of POST /api/agent/verify. */
+export const verifyBody = z.strictObject({
+  signup_token: z.string().min(1, 'must not be empty'),
+  code: z.string().regex(/^[0-9]{6}$/, 'must be 6 digits'),
+});
+
+/** Answer of POST /api/agent/verify. */
+export const accountCreated = z.strictObject({
+  status: z.literal('account_created'),
+  /** Shown this once. */
+  api_key: z.string(),
+  credits: z.number().int().min(0),
+  limits: z.strictObject({
+    requests_per_second: z.number().int(),
+    /** Per UTC day. */
+    requests_per_day: z.number().int(),
+  }),
+  next: z.string(),
+  example_request: z.string(),
+  docs: z.string(),
+  notes: z.string(),
+});
+
+export type AccountCreated = z.infer<typeof accountCreated>;

@@ -1,0 +1,62 @@
+import type { RouteDocument } from './route-document.ts';
+import { signupExamples as examples } from './signup-examples.ts';
+
+const ALWAYS = [
+  'invalid_request',
+  'payload_too_large',
+  'unsupported_media_type',
+  'internal_error',
+  'agent_signup_disabled',
+] as const;
+
+/** The routes by which an agent gets a key. */
+export const signupDocuments: readonly RouteDocument[] = [
+  {
+    method: 'post',
+    path: '/api/agent/signup',
+    operationId: 'requestSignupCode',
+    tag: 'Sign-up',
+    summary: 'Mail a code to an address',
+    description:
+      'Mails a 6-digit code, good for 10 minutes. The answer is the same whether or not the mailbox has an account. A body has at most 4 KiB. An hour 5 codes are mailed to a mailbox and 20 to a network, and 100 a day to a network.',
+    body: { schema: 'SignupRequest', examples: { address: examples.signupBody } },
+    answers: [
+      {
+        status: 200,
+        description: 'The code was mailed.',
+        content: [{ schema: 'CodeSent', examples: { sent: examples.codeSent } }],
+      },
+    ],
+    errors: [
+      ...ALWAYS,
+      'invalid_email',
+      'disposable_email',
+      'undeliverable_email',
+      'rate_limited',
+      'email_failed',
+      'agent_signup_busy',
+    ],
+    isPublic: true,
+    isOfApp: true,
+  },
+  {
+    method: 'post',
+    path: '/api/agent/verify',
+    operationId: 'verifySignupCode',
+    tag: 'Sign-up',
+    summary: 'Open an account with the mailed code',
+    description:
+      'Opens an account without a pack, and shows its key this once: keep it out of chat transcripts. A mailbox gets its free credits once; plus tags and, at providers that ignore them, dots make no other mailbox. Outside large mail providers three new accounts per domain get them in 24 hours. After three wrong codes start over.',
+    body: { schema: 'VerifyRequest', examples: { code: examples.verifyBody } },
+    answers: [
+      {
+        status: 201,
+        description: 'The account is open.',
+        content: [{ schema: 'AccountCreated', examples: { created: examples.accountCreated } }],
+      },
+    ],
+    errors: [...ALWAYS, 'invalid_signup_token', 'invalid_code', 'code_expired', 'too_many_attempts', 'account_exists'],
+    isPublic: true,
+    isOfApp: true,
+  },
+];

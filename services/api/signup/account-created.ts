@@ -1,0 +1,29 @@
+import type { AccountCreated } from '../../../schemas/signup.ts';
+import { MONITOR_PERIOD_CREDITS } from '../../../shared/domain/credits.ts';
+import { planOf } from '../../../shared/domain/plans.ts';
+import type { FreeCredits } from './free-credits.ts';
+
+const NO_PACK = 0;
+
+/** The answer to a right code: the key, and what an agent needs to know to go on. */
+export function accountCreated(apiKey: string, given: FreeCredits, baseUrl: string): AccountCreated {
+  const { requestsPerSecond, requestsPerDay } = planOf(NO_PACK);
+  const { credits } = given;
+  // What costs nothing works without credits too.
+  const example = credits > 0 ? '/v1/forum/search?q=coffee&limit=3' : '/v1/account';
+  return {
+    status: 'account_created',
+    api_key: apiKey,
+    credits,
+    limits: { requests_per_second: requestsPerSecond, requests_per_day: requestsPerDay! },
+    next: 'Store api_key where secrets are kept, and send it as "Authorization: Bearer <API_KEY>" with every request to /v1.',
+    example_request: `curl -s -H 'Authorization: Bearer <API_KEY>' '${baseUrl}${example}'`,
+    docs: `${baseUrl}/docs`,
+    notes: [
+      'api_key is shown this once: keep it secret, and out of chat transcripts and logs.',
+      ...('reason' in given ? [given.reason] : []),
+      `Reading the forum costs 1 credit a call, a running monitor ${MONITOR_PERIOD_CREDITS} credits every 24 hours.`,
+      'Free are: the matches of monitors, pausing and deleting monitors, the account, and every request that fails.',
+    ].join(' '),
+  };
+}

@@ -1,0 +1,15 @@
+import { disposableEmailBlocklistSet } from 'disposable-email-domains-js';
+
+/** Whether a domain, or one that it lies in, is known for temporary inboxes. */
+export type DisposableCheck = (domain: string) => boolean;
+
+/** The list is read once: some 9,000 domains. */
+export function createDisposableCheck(): DisposableCheck {
+  const known = disposableEmailBlocklistSet();
+  return (domain) => {
+    for (let rest = domain; rest.includes('.'); rest = rest.slice(rest.indexOf('.') + 1)) {
+      if (known.has(rest)) return true;
+    }
+    return false;
+  };
+}

@@ -1,0 +1,44 @@
+import { SIGN_UP_CREDITS } from '../../../shared/domain/credits.ts';
+import { isLargeProvider } from '../../../shared/domain/mail-providers.ts';
+import type { MailboxHash } from '../../../shared/domain/mailbox-hash.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import { credit } from '../../../shared/stores/ledger.ts';
+import { takeUse } from '../../../shared/stores/recent-uses.ts';
+import { isCreditedMailbox, recordCreditedMailbox } from '../../../shared/stores/signups.ts';
+
+const DAY = 24 * 3_600;
+/** Whoever owns a domain has as many mailboxes as they like. */
+const CREDITED_PER_DOMAIN_AND_DAY = 3;
+
+/** What a new account got, and why it got nothing where it did. */
+export type FreeCredits = { credits: number } | { credits: 0; reason: string };
+
+/**
+ * Gives a new account its free credits: once per mailbox for ever, and outside large providers to a few accounts per domain and day. To be called in
+ * the transaction that opens the account, after its insert, which keeps other sign-ups of the mailbox waiting.
+ */
+export async function giveFreeCredits(
+  db: Queryable,
+  account: { accountId: string; mailbox: string },
+  mailboxHash: MailboxHash,
+): Promise<FreeCredits> {
+  const { accountId, mailbox } = account;
+  const hash = mailboxHash(mailbox);
+  // Asked first: a mailbox that gets nothing anyway takes nothing from its domain.
+  if (await isCreditedMailbox(db, hash)) {
+    return { credits: 0, reason: 'This mailbox had its free credits before, so the account starts with 0 credits.' };
+  }
+  const domain = mailbox.slice(mailbox.lastIndexOf('@') + 1);
+  if (!isLargeProvider(domain) && (await isDomainUsedUp(db, domain))) {
+    const reason = `${CREDITED_PER_DOMAIN_AND_DAY} new accounts of ${domain} got free credits within 24 hours, so this one starts with 0 credits.`;
+    return { credits: 0, reason };
+  }
+  await recordCreditedMailbox(db, hash);
+  await credit(db, { accountId, kind: 'grant', credits: SIGN_UP_CREDITS, reference: 'opening' });
+  return { credits: SIGN_UP_CREDITS };
+}
+
+async function isDomainUsedUp(db: Queryable, domain: string): Promise<boolean> {
+  const name = `signup:credits:${domain}`;
+  return (await takeUse(db, { name, most: CREDITED_PER_DOMAIN_AND_DAY, seconds: DAY })) > 0;
+}

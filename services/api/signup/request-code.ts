@@ -1,0 +1,83 @@
+import { signupBody } from '../../../schemas/signup.ts';
+import type { CodeSent } from '../../../schemas/signup.ts';
+import { parseEmailAddress } from '../../../shared/domain/email-address.ts';
+import type { EmailAddress } from '../../../shared/domain/email-address.ts';
+import { createMailboxHash } from '../../../shared/domain/mailbox-hash.ts';
+import { mailboxOf } from '../../../shared/domain/mailbox.ts';
+import { MailError } from '../../../shared/mail/mail-error.ts';
+import type { Mail } from '../../../shared/mail/mailer.ts';
+import { deleteSignup, insertSignup } from '../../../shared/stores/signups.ts';
+import { ApiError } from '../api-error.ts';
+import { parseRequest } from '../invalid-request.ts';
+import { networkOf } from './client-network.ts';
+import { codeMail } from './code-mail.ts';
+import { createDisposableCheck } from './disposable-domains.ts';
+import type { DisposableCheck } from './disposable-domains.ts';
+import { takeSignupLimits } from './signup-limits.ts';
+import { CODE_SECONDS, createCodeHashes, hashSignupToken, newCode, newSignupToken } from './signup-secrets.ts';
+import type { SignupService } from './signup-service.ts';
+
+/** Seconds until another try at mailing is worth it. */
+const MAIL_RETRY_AFTER = 60;
+
+/** Mails a code to the address that a body names. */
+export type RequestCode = (body: unknown, clientAddress: string | undefined) => Promise<CodeSent>;
+
+/**
+ * POST /api/agent/signup. Accounts are never looked at, so that neither the answer nor its time tells whether a mailbox has one.
+ *
+ * A crash after step 2 leaves limits taken, after step 4 a sign-up without its mail: the client asks for another code.
+ */
+export function createRequestCode(service: SignupService): RequestCode {
+  const isDisposable = createDisposableCheck();
+  const mailboxHash = createMailboxHash(service.secretKey);
+  const codes = createCodeHashes(service.secretKey);
+  return async (body, clientAddress) => {
+    // 1. What can be said without asking anybody.
+    const { address, domain } = acceptableAddress(body, isDisposable);
+    const mailbox = mailboxOf(address);
+    // 2. Limits, before anything that costs others: name servers, mail servers, mailboxes.
+    await takeSignupLimits(service.pool, {
+      network: networkOf(clientAddress),
+      mailboxHash: mailboxHash(mailbox),
+      perHour: service.signup.perHour,
+    });
+    // 3. The domain.
+    if (service.takesMail && !(await service.takesMail(domain))) {
+      throw new ApiError('undeliverable_email', `email: the domain ${domain} cannot receive mail.`);
+    }
+    // 4. The sign-up, then 5. the mail: a code that arrives is known.
+    const [token, code] = [newSignupToken(), newCode()];
+    const tokenHash = hashSignupToken(token);
+    const codeHash = codes.hash(tokenHash, code);
+    await insertSignup(service.pool, { tokenHash, email: address, mailbox, codeHash, validSeconds: CODE_SECONDS });
+    await sendOrForget(service, tokenHash, codeMail(address, code, service.appUrl));
+    return {
+      status: 'code_sent',
+      signup_token: token,
+      expires_in: CODE_SECONDS,
+      next: `Ask for the 6-digit code that was mailed to the address, and send it with signup_token to POST ${service.appUrl}/api/agent/verify within ${CODE_SECONDS / 60} minutes.`,
+    };
+  };
+}
+
+function acceptableAddress(body: unknown, isDisposable: DisposableCheck): EmailAddress {
+  const { email } = parseRequest(signupBody, body === undefined ? {} : body, 'body');
+  const parsed = parseEmailAddress(email);
+  if (!parsed) throw new ApiError('invalid_email', 'email: is not a valid e-mail address.');
+  if (isDisposable(parsed.domain)) {
+    throw new ApiError('disposable_email', 'email: temporary inboxes are not accepted.');
+  }
+  return parsed;
+}
+
+async function sendOrForget(service: SignupService, tokenHash: Buffer, mail: Mail): Promise<void> {
+  try {
+    await service.mailer.send(mail);
+  } catch (error) {
+    await deleteSignup(service.pool, tokenHash);
+    if (!(error instanceof MailError)) throw error;
+    service.logger.warn({ failure: error.failure, smtpStatus: error.smtpStatus }, 'a sign-up code could not be mailed');
+    throw new ApiError('email_failed', 'The code could not be mailed.', { retryAfter: MAIL_RETRY_AFTER });
+  }
+}

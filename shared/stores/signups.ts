@@ -1,0 +1,93 @@
+import type { Queryable } from '../postgres/pool.ts';
+
+export interface NewSignup {
+  /** SHA-256 of the token that the client holds. */
+  tokenHash: Uint8Array;
+  /** Mail goes there. */
+  email: string;
+  mailbox: string;
+  codeHash: Uint8Array;
+  validSeconds: number;
+}
+
+export interface LockedSignup {
+  email: string;
+  mailbox: string;
+  code_hash: Buffer;
+  wrong_codes: number;
+  expired: boolean;
+}
+
+export async function insertSignup(db: Queryable, signup: NewSignup): Promise<void> {
+  await db.query(
+    `INSERT INTO signups (token_hash, email, mailbox, code_hash, expires_at)
+     VALUES ($1, $2, $3, $4, service_now() + make_interval(secs => $5))`,
+    [signup.tokenHash, signup.email, signup.mailbox, signup.codeHash, signup.validSeconds],
+  );
+}
+
+/** Forgets a sign-up whose code could not be mailed. */
+export async function deleteSignup(db: Queryable, tokenHash: Uint8Array): Promise<void> {
+  await db.query('DELETE FROM signups WHERE token_hash = $1', [tokenHash]);
+}
+
+/**
+ * Locks a sign-up until the transaction ends and reads it in the same step, so that codes of one token are judged one after the other.
+ *
+ * @returns undefined when there is none, or it expired more than an hour ago, whether swept or not
+ */
+export async function lockSignup(db: Queryable, tokenHash: Uint8Array): Promise<LockedSignup | undefined> {
+  const { rows } = await db.query<LockedSignup & { forgotten: boolean }>(
+    `SELECT email, mailbox, code_hash, wrong_codes,
+       expires_at <= service_now() AS expired,
+       expires_at <= service_now() - interval '1 hour' AS forgotten
+     FROM signups
+     WHERE token_hash = $1
+     FOR UPDATE`,
+    [tokenHash],
+  );
+  const row = rows[0];
+  return row?.forgotten === false ? row : undefined;
+}
+
+/** Counts a wrong code of a sign-up that this transaction has locked; answers how many there were by now. */
+export async function countWrongCode(db: Queryable, tokenHash: Uint8Array): Promise<number> {
+  const { rows } = await db.query<{ wrong_codes: number }>(
+    'UPDATE signups SET wrong_codes = wrong_codes + 1 WHERE token_hash = $1 RETURNING wrong_codes',
+    [tokenHash],
+  );
+  const row = rows[0];
+  if (!row) throw new Error('a sign-up is gone although it was locked');
+  return row.wrong_codes;
+}
+
+/** Whether a mailbox had its free credits. */
+export async function isCreditedMailbox(db: Queryable, mailboxHash: Uint8Array): Promise<boolean> {
+  const { rowCount } = await db.query('SELECT FROM credited_mailboxes WHERE mailbox_hash = $1', [mailboxHash]);
+  return rowCount === 1;
+}
+
+/**
+ * Notes that a mailbox gets its free credits.
+ *
+ * @throws a unique violation when it had them before; the transaction must then be rolled back
+ */
+export async function recordCreditedMailbox(db: Queryable, mailboxHash: Uint8Array): Promise<void> {
+  await db.query('INSERT INTO credited_mailboxes (mailbox_hash) VALUES ($1)', [mailboxHash]);
+}
+
+/** Deletes sign-ups that expired more than an hour ago, at most `limit`; answers how many. */
+export async function deleteExpiredSignups(db: Queryable, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `WITH old AS MATERIALIZED (
+       SELECT token_hash FROM signups
+       WHERE expires_at <= (SELECT service_now()) - interval '1 hour'
+       ORDER BY expires_at
+       LIMIT $1
+       FOR UPDATE SKIP LOCKED
+     )
+     DELETE FROM signups WHERE token_hash IN (SELECT token_hash FROM old)`,
+    [limit],
+  );
+  return rowCount ?? 0;
+}

@@ -1,0 +1,58 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+const SQL = /\b(SELECT|INSERT INTO|UPDATE|DELETE FROM|LISTEN|NOTIFY|ALTER TABLE|CREATE|DROP|WITH)\b/;
+const CONSTANT = /^[A-Z][A-Z0-9_]*$/;
+/** Files whose statements are put together from pieces that the code alone chooses. */
+const BUILDS_STATEMENTS = new Set([
+  // Conditions and order by the query's options; values are ClickHouse parameters.
+  'shared/stores/archived-comments.ts',
+]);
+
+/** SQL in which something other than a constant is inserted: lines, from 1. */
+function insertions(source: string): number[] {
+  const file = ts.createSourceFile('file.ts', source, ts.ScriptTarget.Latest, true);
+  const lines: number[] = [];
+  const lineOf = (node: ts.Node) => file.getLineAndCharacterOfPosition(node.getStart()).line + 1;
+  const visit = (node: ts.Node): void => {
+    if (ts.isTemplateExpression(node) && SQL.test(node.getText())) {
+      const inserted = node.templateSpans.map(({ expression }) => expression.getText());
+      if (!inserted.every((text) => CONSTANT.test(text))) lines.push(lineOf(node));
+    }
+    if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken) {
+      if (ts.isStringLiteralLike(node.left) && SQL.test(node.left.text)) lines.push(lineOf(node));
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return lines;
+}
+
+test('SQL gets its values as parameters, never as text', () => {
+  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', 'shared', 'services'], {
+    cwd: ROOT,
+  });
+  const files = listed
+    .toString()
+    .split('\n')
+    .filter((file) => file.endsWith('.ts') && !BUILDS_STATEMENTS.has(file));
+  expect(files.length).toBeGreaterThan(150);
+  const found = files.flatMap((file) =>
+    insertions(readFileSync(join(ROOT, file), 'utf8')).map((line) => `${file}:${line}`),
+  );
+  expect(found).toEqual([]);
+});
+
+test.each([
+  ['db.query(`SELECT 1 FROM t WHERE id = ${id}`)', [1]],
+  ["\ndb.query('DELETE FROM t WHERE id = ' + id)", [2]],
+  ['db.query(`LISTEN ${CHANNEL}`)', []],
+  ['db.query(`SELECT ${COLUMNS} FROM t WHERE id = $1`, [id])', []],
+  ['throw new Error(`there is no ${name}`)', []],
+])('the rule about %j: %j', (source, lines) => {
+  expect(insertions(source)).toEqual(lines);
+});
