@@ -54,6 +54,8 @@ CREATE TABLE account_erasures (
 );
 CREATE INDEX account_erasures_open ON account_erasures (deleted_at) WHERE finished_at IS NULL;
 
+CREATE INDEX monitors_of_deleted ON monitors (account_id) WHERE status = 'deleted';
+
 -- Sign-up -------------------------------------------------------------------------------------------------------------
 
 -- Sign-ups that wait for their code. Swept an hour after they expire.

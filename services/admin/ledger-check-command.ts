@@ -3,7 +3,7 @@ import { findLedgerMismatches } from '../../shared/stores/ledger-check.ts';
 import { AdminError } from './admin-error.ts';
 import type { Command } from './command.ts';
 
-const PAGE = 500;
+const PAGE = 100;
 
 export const LEDGER_CHECK: Command = {
   name: 'ledger check',

@@ -1,6 +1,8 @@
-import type { Pool } from '../../shared/postgres/pool.ts';
+import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { deleteForgottenUses } from '../../shared/stores/recent-uses.ts';
 import {
+  deleteExpiredAnswers,
   deleteExpiredHistory,
   deleteExpiredItems,
   deleteExpiredMatches,
@@ -9,12 +11,29 @@ import {
   forgetDeletedMonitor,
   listCounterIds,
 } from '../../shared/stores/retention.ts';
+import { deleteExpiredSignups } from '../../shared/stores/signups.ts';
 
 const MATCH_DAYS = 30;
 const REMOVAL_DAYS = 90;
+const ANSWER_HOURS = 24;
 /** Rows a statement: short locks, short transactions, and other work in between. */
 const BATCH = 5_000;
 const MONITORS_A_PAGE = 500;
+
+interface ExpiringTable {
+  table: string;
+  /** Deletes some rows past their time, at most `limit`; answers how many. */
+  deleteSome: (db: Queryable, limit: number) => Promise<number>;
+}
+
+/** Tables whose rows expire one by one, whatever becomes of other tables. */
+const EXPIRING_TABLES: ExpiringTable[] = [
+  { table: 'matched_items', deleteSome: deleteExpiredItems },
+  { table: 'removed_things', deleteSome: (db, limit) => deleteExpiredRemovals(db, REMOVAL_DAYS, limit) },
+  { table: 'idempotency_keys', deleteSome: (db, limit) => deleteExpiredAnswers(db, ANSWER_HOURS, limit) },
+  { table: 'signups', deleteSome: deleteExpiredSignups },
+  { table: 'recent_uses', deleteSome: deleteForgottenUses },
+];
 
 export interface SweepOptions {
   pool: Pool;
@@ -49,6 +68,5 @@ export async function sweepRetention(options: SweepOptions): Promise<void> {
     if (ids.length < MONITORS_A_PAGE) break;
     after = ids.at(-1)!;
   }
-  await repeat('matched_items', () => deleteExpiredItems(pool, BATCH));
-  await repeat('removed_things', () => deleteExpiredRemovals(pool, REMOVAL_DAYS, BATCH));
+  for (const { table, deleteSome } of EXPIRING_TABLES) await repeat(table, () => deleteSome(pool, BATCH));
 }

@@ -1,62 +1,86 @@
-import { randomUUID } from 'node:crypto';
 import { isPostgresAway } from '../../shared/postgres/pool.ts';
-import type { Pool } from '../../shared/postgres/pool.ts';
-import { delay } from '../../shared/runtime/clock.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
-import type { Logger } from '../../shared/runtime/logger.ts';
-import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { releaseLease, takeLease } from '../../shared/stores/leases.ts';
+import { countOpenErasures } from '../../shared/stores/erasure.ts';
+import { secondsUntilTomorrow } from '../../shared/stores/ledger-check.ts';
+import type { BillerDependencies } from './biller-dependencies.ts';
+import { advanceErasures } from './erase-accounts.ts';
+import { Lease } from './lease.ts';
+import { checkLedger } from './ledger-check.ts';
+import { runRenewalPass } from './renewal-pass.ts';
 import { sweepRetention } from './retention-sweep.ts';
+import { startLoop } from './start-loop.ts';
 
+const RENEWALS_EVERY_MS = 1_000;
 const SWEEP_EVERY_MS = 10 * 60_000;
-const LEASE = 'retention';
-const LEASE_SECONDS = 60;
-/** A statement may take 30 s: the lease outlasts it. */
-const RENEW_AFTER_MS = 15_000;
+const ERASURES_EVERY_MS = 5_000;
+/** How often somebody looks whether today's check was made. */
+const LEDGER_EVERY_MS = 10 * 60_000;
 
-/** Deletes what is past its retention, every ten minutes, in one process at a time. */
-export function startBiller(deps: {
-  pool: Pool;
-  metrics: Metrics;
-  logger: Logger;
-  fatal: (error: Error) => void;
-}): Running {
-  const { pool, metrics, fatal } = deps;
+/**
+ * Renews monitors, in every process that runs this; and, each in one process at a time: deletes what is past its retention, erases
+ * deleted accounts, and once a day compares the balances with the ledger.
+ */
+export function startBiller(deps: BillerDependencies): Running {
   const logger = deps.logger.child({ service: 'biller' });
-  const holder = randomUUID();
   const stopping = new AbortController();
   const { signal } = stopping;
-  let takenAt = Number.NEGATIVE_INFINITY;
-  const mayGoOn = async () => {
-    const now = performance.now();
-    if (now - takenAt < RENEW_AFTER_MS) return true;
-    if (!(await takeLease(pool, { name: LEASE, holder, seconds: LEASE_SECONDS }))) return false;
-    takenAt = now;
-    return true;
+  const parts = { ...deps, logger, signal };
+  const leases = {
+    retention: new Lease(deps.pool, 'retention'),
+    erasures: new Lease(deps.pool, 'erasures'),
+    ledger: new Lease(deps.pool, 'ledger-check'),
   };
-
-  const running = (async () => {
-    while (!signal.aborted) {
-      try {
-        if (await mayGoOn()) await sweepRetention({ pool, metrics, signal, mayGoOn });
-      } catch (error) {
-        if (!isPostgresAway(error)) throw error;
-        logger.warn({ err: error }, 'Postgres is away; the sweep goes on later');
-      }
-      await delay(SWEEP_EVERY_MS, signal);
-    }
-  })().catch((error: unknown) => {
-    fatal(error as Error);
-  });
-
+  const rounds = {
+    renewing: () => renew(parts),
+    'deleting what is old': () => sweep(parts, leases.retention),
+    'erasing accounts': () => erase(parts, leases.erasures),
+    'checking the ledger': () => compareLedger(parts, leases.ledger),
+  };
+  const loops = Object.entries(rounds).map(([what, work]) =>
+    startLoop({ ...parts, what, work, retryMs: RENEWALS_EVERY_MS }),
+  );
   return {
     async stop() {
       stopping.abort();
-      await running;
-      // A lease that stays ends by itself.
-      await releaseLease(pool, { name: LEASE, holder }).catch((error: unknown) => {
-        if (!isPostgresAway(error)) throw error;
-      });
+      await Promise.all(loops);
+      for (const lease of Object.values(leases)) await release(lease);
     },
   };
+}
+
+type Parts = BillerDependencies & { signal: AbortSignal };
+
+/** Goes on at once while there is something to renew. */
+async function renew(parts: Parts): Promise<number> {
+  return (await runRenewalPass(parts)) > 0 ? 0 : RENEWALS_EVERY_MS;
+}
+
+async function sweep(parts: Parts, lease: Lease): Promise<number> {
+  const mayGoOn = () => lease.mayGoOn();
+  if (await mayGoOn()) await sweepRetention({ ...parts, mayGoOn });
+  return SWEEP_EVERY_MS;
+}
+
+async function erase(parts: Parts, lease: Lease): Promise<number> {
+  const open = await countOpenErasures(parts.pool);
+  parts.metrics.erasuresOpen.set(open);
+  const mayGoOn = () => lease.mayGoOn();
+  if (open > 0 && (await mayGoOn())) await advanceErasures({ ...parts, mayGoOn });
+  return ERASURES_EVERY_MS;
+}
+
+/** After a check the lease stays behind until the day ends: nobody checks again before. */
+async function compareLedger(parts: Parts, lease: Lease): Promise<number> {
+  const mayGoOn = () => lease.mayGoOn();
+  if ((await mayGoOn()) && (await checkLedger({ ...parts, mayGoOn }))) {
+    await lease.leaveFor(await secondsUntilTomorrow(parts.pool));
+  }
+  return LEDGER_EVERY_MS;
+}
+
+/** A lease that stays ends by itself. */
+async function release(lease: Lease): Promise<void> {
+  await lease.release().catch((error: unknown) => {
+    if (!isPostgresAway(error)) throw error;
+  });
 }

@@ -91,6 +91,22 @@ function declare(registers: Registry[]) {
       ['since'],
     ),
 
+    renewals: counter('renewals_total', 'Due monitors by what became of them.', ['outcome']),
+    renewalLag: gauge(
+      'renewals_lag_seconds',
+      'For how long the oldest due monitor has been due. Minutes: no biller runs, or Postgres is too slow.',
+      [],
+    ),
+    ledgerMismatches: gauge(
+      'ledger_mismatches',
+      'Accounts whose balance is not what their ledger says, by the last check. Above 0: the log names them; stop and look.',
+      [],
+    ),
+    erasuresOpen: gauge(
+      'account_erasures_open',
+      'Deleted accounts whose data is still being removed. For hours: an archiver or ClickHouse is away.',
+      [],
+    ),
     swept: counter('retention_deleted_rows_total', 'Rows deleted because their retention ended.', ['table']),
 
     httpRequests: counter('http_requests_total', 'Requests by route pattern.', ['method', 'route', 'status']),

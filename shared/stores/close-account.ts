@@ -16,11 +16,12 @@ export async function closeAccount(pool: Pool, accountId: string, kept: { mailbo
       monitors.map(({ id }) => id),
       'deleted',
     );
+    // What others may hold while they wait for the account's mailbox comes before the mailbox is touched.
     await deleteSignups(client, accountId);
+    await rememberCreditedMailbox(client, kept.mailboxHash);
+    await deleteKeptAnswers(client, accountId);
     await anonymise(client, accountId);
     await revokeAllKeys(client, accountId);
-    await deleteKeptAnswers(client, accountId);
-    await rememberCreditedMailbox(client, kept.mailboxHash);
     await queueErasure(client, accountId);
     return true;
   });
@@ -45,8 +46,15 @@ async function revokeAllKeys(db: Queryable, accountId: string): Promise<void> {
   );
 }
 
+/** One that a request holds, which may be waiting for a monitor that is locked here, expires within a day. */
 async function deleteKeptAnswers(db: Queryable, accountId: string): Promise<void> {
-  await db.query('DELETE FROM idempotency_keys WHERE account_id = $1', [accountId]);
+  await db.query(
+    `WITH free AS MATERIALIZED (
+       SELECT route, key FROM idempotency_keys WHERE account_id = $1 FOR UPDATE SKIP LOCKED
+     )
+     DELETE FROM idempotency_keys k USING free WHERE k.account_id = $1 AND k.route = free.route AND k.key = free.key`,
+    [accountId],
+  );
 }
 
 async function rememberCreditedMailbox(db: Queryable, mailboxHash: Buffer): Promise<void> {

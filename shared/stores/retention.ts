@@ -64,7 +64,8 @@ export async function deleteExpiredHistory(db: Queryable, monitorId: string, day
 
 /**
  * Removes the lock row of a deleted monitor of which nothing is left to expire, and with it the monitor from all later sweeps.
- * A recorder that finds no lock row treats the monitor as deleted, which it is. Its last rule version and its health go too.
+ * A recorder that finds no lock row treats the monitor as deleted, which it is. Its last rule version and its health go too, and
+ * what its owner said about it: the row that stays says only whose it was, and when.
  */
 export async function forgetDeletedMonitor(db: Queryable, monitorId: string): Promise<boolean> {
   const { rowCount } = await db.query(
@@ -80,6 +81,12 @@ export async function forgetDeletedMonitor(db: Queryable, monitorId: string): Pr
        DELETE FROM monitor_health h USING forgotten f WHERE h.monitor_id = f.monitor_id
      ), versions AS (
        DELETE FROM monitor_versions v USING forgotten f WHERE v.monitor_id = f.monitor_id
+     ), emptied AS (
+       UPDATE monitors m
+          SET name = '', keywords = '{}', exclude = '{}', subreddits = '{}', webhook_url = NULL, webhook_kind = NULL,
+              webhook_secret = '', previous_webhook_secret = NULL, previous_secret_until = NULL
+         FROM forgotten f
+        WHERE m.id = f.monitor_id
      )
      SELECT monitor_id FROM forgotten`,
     [monitorId],
@@ -106,6 +113,20 @@ export async function deleteExpiredRemovals(db: Queryable, days: number, limit: 
       WHERE thing_id IN (SELECT thing_id FROM removed_things
                           WHERE at < (SELECT service_now()) - make_interval(days => $1) ORDER BY at LIMIT $2)`,
     [days, limit],
+  );
+  return rowCount ?? 0;
+}
+
+/** Deletes answers kept for Idempotency-Key that are older than `hours`, at most `limit`; answers how many. */
+export async function deleteExpiredAnswers(db: Queryable, hours: number, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `DELETE FROM idempotency_keys
+      WHERE (account_id, route, key) IN (
+        SELECT account_id, route, key FROM idempotency_keys
+         WHERE created_at < (SELECT service_now()) - make_interval(hours => $1)
+         ORDER BY created_at LIMIT $2)
+        AND created_at < (SELECT service_now()) - make_interval(hours => $1)`,
+    [hours, limit],
   );
   return rowCount ?? 0;
 }

@@ -13,7 +13,7 @@ let installation: Installation;
 let receiver: ChildProcess | undefined;
 
 beforeAll(async () => {
-  installation = await Installation.prepare();
+  installation = await Installation.prepare({ SIGNUP_DNS_CHECK: '0' });
   await installation.start();
 });
 afterAll(async () => {
@@ -75,6 +75,18 @@ test('the reading commands work as written', () => {
   expect(found).toMatchObject({ query: 'coffee', sort: 'relevance' });
   expect(post).toMatchObject({ post: { subreddit: 'Coffee' }, meta: { max_comments: 20 } });
   expect(output.slice(output.lastIndexOf('}') + 1)).toContain('## Comments (');
+});
+
+test('the commands about the account and about sign-up work as written', async () => {
+  const [ledger, made, keys] = documents(walk(['walk-through:1', 'walk-through:7']));
+  expect((ledger!.items as unknown[]).length).toBe(3);
+  expect(made).toMatchObject({ key: { name: 'laptop' }, api_key: expect.stringMatching(/^fk_/) as string });
+  expect(keys!.items).toMatchObject([{ name: 'demo' }, { name: 'laptop' }]);
+  const [created] = documents(walk(['walk-through:1', 'walk-through:8']));
+  expect(created).toMatchObject({ status: 'account_created', credits: 200, limits: { requests_per_day: 100 } });
+  expect((await installation.call(String(created!.api_key), 'GET', '/v1/account')).body).toMatchObject({
+    plan: 'free',
+  });
 });
 
 test('the receiver of the README verifies and prints a match within seconds', async () => {

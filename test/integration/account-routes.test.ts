@@ -122,7 +122,7 @@ describe('keys', () => {
     const bare = await api.call(mine.apiKey, 'POST', '/v1/account/keys', { name: 'bare', scopes: [] });
     const more = await api.call(bare.body.api_key as string, 'POST', '/v1/account/keys', { name: 'more' });
     expect([more.status, messageOf(more.body)]).toEqual([403, 'scopes: this key lacks forum:read itself.']);
-    for (const id of [other.apiKey.slice(3, 11), 'zzzzzzzz', '%00', `${'x'.repeat(500)}`]) {
+    for (const id of [other.apiKey.slice(3, 11), 'zzzzzzzz', '%00', 'x'.repeat(500)]) {
       const refused = await api.call(mine.apiKey, 'DELETE', `/v1/account/keys/${id}`);
       expect([refused.status, messageOf(refused.body)]).toEqual([404, 'No such key.']);
     }

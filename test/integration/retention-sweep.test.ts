@@ -2,6 +2,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { sweepRetention } from '../../services/biller/retention-sweep.ts';
 import { startBiller } from '../../services/biller/start-biller.ts';
 import { recordBatch } from '../../services/recorder/record-batch.ts';
+import { createClickhouse } from '../../shared/clickhouse/clickhouse-client.ts';
+import { createKafka } from '../../shared/kafka/kafka-connection.ts';
 import { createPool } from '../../shared/postgres/pool.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
 import { recordRemovals } from '../../shared/stores/removals.ts';
@@ -74,7 +76,27 @@ test('many rows go in statements of at most 5,000, of every table', async () => 
     ids,
     ids.map(() => new Date().toISOString()),
   );
-  const tables = ['matches', 'delivery_attempts', 'matched_items', 'removed_things'];
+  await db.pool.query(
+    `INSERT INTO idempotency_keys (account_id, route, key, body_hash, answer)
+     SELECT 'acc_a', 'r', n, '', '' FROM generate_series(1, 12000) AS n`,
+  );
+  await db.pool.query(
+    `INSERT INTO signups (token_hash, email, mailbox, code_hash, expires_at)
+     SELECT sha256(n::text::bytea), 'e', 'm', '', service_now() FROM generate_series(1, 12000) AS n`,
+  );
+  await db.pool.query(
+    `INSERT INTO recent_uses (name, times, kept_until)
+     SELECT n, ARRAY[service_now()], service_now() FROM generate_series(1, 12000) AS n`,
+  );
+  const tables = [
+    'matches',
+    'delivery_attempts',
+    'matched_items',
+    'removed_things',
+    'idempotency_keys',
+    'signups',
+    'recent_uses',
+  ];
   const watched = await Promise.all(tables.map(watchDeletes));
   await db.setShift('92 days');
   await sweep();
@@ -148,6 +170,64 @@ test('a deleted monitor leaves nothing behind but its own row, however soon its 
   expect(await count(`monitor_counters WHERE monitor_id = '${kept}'`)).toBe(1);
 });
 
+test('the row of a deleted monitor of which nothing is left says no more than whose it was and when', async () => {
+  const setup = { webhookUrl: 'https://hooks.example.com/secret', status: 'deleted' };
+  const [forgotten, remembered] = (await insertMonitors(db.pool, 2, setup)) as [string, string];
+  await db.pool.query(
+    `UPDATE monitors SET exclude = '{iron}', subreddits = '{metals}', webhook_secret = 'sealed',
+       previous_webhook_secret = 'sealed', previous_secret_until = service_now()`,
+  );
+  await fillMatches(remembered, 1);
+  const rowOf = async (id: string) =>
+    (await db.pool.query('SELECT * FROM monitors WHERE id = $1', [id])).rows[0] as object;
+  const before = [await rowOf(forgotten), await rowOf(remembered)];
+  await sweep();
+  expect([await rowOf(forgotten), await rowOf(remembered)]).toEqual([
+    {
+      ...before[0],
+      name: '',
+      keywords: [],
+      exclude: [],
+      subreddits: [],
+      webhook_url: null,
+      webhook_kind: null,
+      webhook_secret: Buffer.of(),
+      previous_webhook_secret: null,
+      previous_secret_until: null,
+    },
+    before[1],
+  ]);
+});
+
+test('answers kept for repeated requests go after 24 hours', async () => {
+  const keep = (key: string, age: string) =>
+    db.pool.query(
+      `INSERT INTO idempotency_keys (account_id, route, key, body_hash, answer, created_at)
+       VALUES ('acc_a', 'POST /v1/monitors', $1, '', '', service_now() - $2::interval)`,
+      [key, age],
+    );
+  await keep('old', '24 hours 1 second');
+  await keep('young', '23 hours 59 minutes');
+  await sweep();
+  expect((await db.pool.query('SELECT key FROM idempotency_keys')).rows).toEqual([{ key: 'young' }]);
+});
+
+test('sign-ups go an hour after their code expired, uses of limits when none of them counts any more', async () => {
+  await db.pool.query(
+    `INSERT INTO signups (token_hash, email, mailbox, code_hash, expires_at)
+     SELECT name::bytea, name, 'm', '', service_now() - age
+     FROM (VALUES ('old', interval '61 minutes'), ('young', interval '59 minutes')) AS given (name, age)`,
+  );
+  await db.pool.query(
+    `INSERT INTO recent_uses (name, times, kept_until)
+     SELECT name, ARRAY[service_now()], service_now() + age
+     FROM (VALUES ('old', interval '-1 second'), ('young', interval '1 minute')) AS given (name, age)`,
+  );
+  await sweep();
+  expect((await db.pool.query('SELECT email FROM signups')).rows).toEqual([{ email: 'young' }]);
+  expect((await db.pool.query('SELECT name FROM recent_uses')).rows).toEqual([{ name: 'young' }]);
+});
+
 test('the biller sweeps when it has the lease only, outlives an absent Postgres, and gives the lease back', async () => {
   const [id] = (await insertMonitors(db.pool, 1)) as [string];
   await fillMatches(id, 10);
@@ -157,6 +237,9 @@ test('the biller sweeps when it has the lease only, outlives an absent Postgres,
   const unexpected: Error[] = [];
   const deps = {
     pool,
+    kafka: createKafka({ brokers: ['127.0.0.1:9'], clientId: 'test', logger: silentLogger() }),
+    prefix: '',
+    clickhouse: createClickhouse('http://127.0.0.1:9', 'test'),
     metrics: createMetrics(),
     logger: silentLogger(),
     fatal: (error: Error) => void unexpected.push(error),
@@ -172,8 +255,12 @@ test('the biller sweeps when it has the lease only, outlives an absent Postgres,
   await db.pool.query('DELETE FROM leases');
   const biller = startBiller(deps);
   await eventually('the matches are swept', async () => (await count('matches')) === 0);
+  await eventually('the ledger is checked', async () => {
+    return (await count(`leases WHERE name = 'ledger-check' AND lease_until::time < '00:00:01'`)) === 1;
+  });
   await biller.stop();
-  expect(await count('leases')).toBe(0);
+  // That of the ledger's daily check stays behind.
+  expect((await db.pool.query('SELECT name FROM leases')).rows).toEqual([{ name: 'ledger-check' }]);
 
   proxy.goAway();
   await startBiller(deps).stop();

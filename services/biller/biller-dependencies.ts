@@ -1,0 +1,16 @@
+import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
+import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
+import type { Pool } from '../../shared/postgres/pool.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+
+export interface BillerDependencies {
+  pool: Pool;
+  /** Only to see how far the archive has got. */
+  kafka: KafkaConnection;
+  prefix: string;
+  clickhouse: ClickHouseClient;
+  metrics: Metrics;
+  logger: Logger;
+  fatal: (error: Error) => void;
+}

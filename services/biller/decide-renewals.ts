@@ -1,0 +1,30 @@
+import { MONITOR_PERIOD_CREDITS } from '../../shared/domain/credits.ts';
+import type { PayingAccount, StoppedMonitor } from '../../shared/stores/renewals.ts';
+
+export interface RenewalDecisions<M> {
+  /** Charged and going on; by account and id. */
+  renewed: M[];
+  stopped: StoppedMonitor[];
+}
+
+/**
+ * Decides what becomes of due monitors: each account pays in the order of their ids for as many as its balance covers; the others
+ * stop. An account that is not active pays for none.
+ */
+export function decideRenewals<M extends { id: string; account_id: string }>(
+  due: readonly M[],
+  accounts: readonly PayingAccount[],
+): RenewalDecisions<M> {
+  const decisions: RenewalDecisions<M> = { renewed: [], stopped: [] };
+  const byAccount = Map.groupBy(due, ({ account_id }) => account_id);
+  for (const account of accounts) {
+    const monitors = (byAccount.get(account.id) ?? []).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    const isActive = account.status === 'active';
+    const covered = isActive ? Math.floor(account.balance / MONITOR_PERIOD_CREDITS) : 0;
+    decisions.renewed.push(...monitors.slice(0, covered));
+    for (const { id } of monitors.slice(covered)) {
+      decisions.stopped.push({ id, status: isActive ? 'paused_balance' : 'paused' });
+    }
+  }
+  return decisions;
+}

@@ -1,0 +1,54 @@
+import { findLedgerMismatches, findNextAccountId } from '../../shared/stores/ledger-check.ts';
+import type { LedgerPage } from '../../shared/stores/ledger-check.ts';
+import type { BillerDependencies } from './biller-dependencies.ts';
+
+const ACCOUNTS_A_PAGE = 100;
+
+export type LedgerCheckOptions = Pick<BillerDependencies, 'pool' | 'metrics' | 'logger'> & {
+  signal: AbortSignal;
+  /** Asked before each page: whether this process may still go on. */
+  mayGoOn: () => Promise<boolean>;
+};
+
+/**
+ * Compares every account's balance with its ledger. What does not fit is logged and counted, never repaired: somebody has to look.
+ *
+ * @returns false when it did not get to the end
+ */
+export async function checkLedger(options: LedgerCheckOptions): Promise<boolean> {
+  const { metrics, logger, signal, mayGoOn } = options;
+  let found = 0;
+  let checked: string | undefined = '';
+  while (checked !== undefined) {
+    if (signal.aborted || !(await mayGoOn())) return false;
+    const { mismatches, lastId }: LedgerPage = await checkPage(options, checked, ACCOUNTS_A_PAGE);
+    for (const mismatch of mismatches) logger.error(mismatch, 'the balance of an account is not what its ledger says');
+    found += mismatches.length;
+    checked = lastId;
+  }
+  metrics.ledgerMismatches.set(found);
+  logger.info({ mismatches: found }, 'the ledger was compared with the balances');
+  return true;
+}
+
+/** A page that takes too long is cut down, to one account in the end; the ledger of one that still takes too long is left out. */
+async function checkPage(options: LedgerCheckOptions, afterId: string, limit: number): Promise<LedgerPage> {
+  const { pool, logger } = options;
+  try {
+    return await findLedgerMismatches(pool, afterId, limit);
+  } catch (error) {
+    if (!isStatementTimeout(error)) throw error;
+    if (limit > 1) return checkPage(options, afterId, Math.ceil(limit / 10));
+    const lastId = await findNextAccountId(pool, afterId);
+    logger.error(
+      { err: error, account_id: lastId },
+      'the ledger of an account is too long to be compared with its balance',
+    );
+    return { mismatches: [], lastId };
+  }
+}
+
+/** SQLSTATE query_canceled. */
+function isStatementTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '57014';
+}
