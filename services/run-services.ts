@@ -5,6 +5,7 @@ import { MONITOR_CANDIDATES, MONITOR_DELIVERIES, MONITOR_MATCHES } from '../sche
 import { DiskCache } from '../shared/cache/disk-cache.ts';
 import { createSecretBox } from '../shared/domain/secret-box.ts';
 import { createDnsLookup, createSystemLookup } from '../shared/http/address-lookup.ts';
+import { createOutboundDoor } from '../shared/http/outbound-door.ts';
 import { startLagMonitor } from '../shared/kafka/lag-monitor.ts';
 import { createPublisher } from '../shared/kafka/publisher.ts';
 import { createMailer } from '../shared/mail/create-mailer.ts';
@@ -92,11 +93,14 @@ async function startTheApi(at: Surroundings, readiness: Readiness): Promise<Star
   if (config.embedded.postgres) await ensureDemoAccount(pool, { dataDir: config.dataDir });
   const { allowPrivate } = config.webhooks;
   const lookup = allowPrivate ? createSystemLookup() : createDnsLookup();
+  const door = createOutboundDoor({ ...config.webhooks, lookup, clock: systemClock });
+  at.lifecycle.onStop('test deliveries', () => door.close());
   return startApi({
     ...at,
     ...secrets(at),
     http: config.http,
     webhooks: { allowPrivate, lookup },
+    door,
     signup: config.signup,
     mailer: createMailer({ ...config.mail, outbox: join(config.dataDir, 'outbox') }),
     takesMail: config.signup.dnsCheck ? createMailDomainCheck() : undefined,

@@ -3,6 +3,8 @@ import type { Express, Request, RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import { createMailboxHash } from '../../shared/domain/mailbox-hash.ts';
+import type { OutboundDoor } from '../../shared/http/outbound-door.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { accountRoutes } from './account/account-routes.ts';
 import { admitCallers } from './admit-callers.ts';
@@ -23,8 +25,11 @@ import { createRequestLog } from './request-log.ts';
 import { createRouter } from './route.ts';
 import { createSignupRouter } from './signup/signup-router.ts';
 import type { SignupService } from './signup/signup-service.ts';
+import { webhookRoutes } from './webhooks/webhook-routes.ts';
 
 export interface ApiAppOptions extends MonitorService, SignupService {
+  /** For test deliveries. */
+  door: OutboundDoor;
   metrics: Metrics;
   /** Express's own syntax; undefined: the peer is the client. */
   trustProxy: string | undefined;
@@ -53,6 +58,7 @@ export function createApiApp(options: ApiAppOptions): Express {
   const routes = [
     ...readingRoutes(createReadingService(options)),
     ...monitorRoutes(options),
+    ...webhookRoutes({ ...options, clock: systemClock, siteUrl: options.forum.siteUrl }),
     ...accountRoutes({ ...options, mailboxHash: createMailboxHash(options.secretKey) }),
   ];
   app.use(createRouter(routes, callers.callerOf));

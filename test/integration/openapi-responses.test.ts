@@ -34,7 +34,7 @@ beforeAll(async () => {
   [db, archive, forum] = await Promise.all([createTestDatabase(), createTestClickhouse(), startTestForum()]);
   clickhouse = createClickhouse(archive.url, 'test');
   await migrateClickhouse(clickhouse, db.pool, silentLogger());
-  api = await startTestApi(db.pool, { forum: forum.forum, clickhouse, mailer });
+  api = await startTestApi(db.pool, { forum: forum.forum, clickhouse, mailer, allowPrivate: true });
   owner = await api.account();
   document = (await (await fetch(`${api.url}/openapi.json`)).json()) as OpenApiDocument;
 });
@@ -68,6 +68,8 @@ const CALLS: Record<string, string[]> = {
   'delete /v1/monitors/{id}': [''],
   'post /v1/monitors/{id}/pause': [''],
   'post /v1/monitors/{id}/resume': [''],
+  'post /v1/monitors/{id}/rotate-secret': [''],
+  'post /v1/monitors/{id}/test': [''],
   'get /v1/monitors/{id}/matches': ['', '?order=newest&limit=1'],
   'get /v1/account': [''],
   'delete /v1/account': [''],
@@ -101,7 +103,8 @@ it.each(Object.entries(CALLS))('%s succeeds as documented', async (operation, qu
   for (const query of queries) {
     // Some operations end their account.
     const { apiKey } = method === 'delete' ? await api.account() : owner;
-    const id = pattern.includes('/keys/') ? apiKey.slice(3, 11) : (await api.monitor(apiKey)).id;
+    const hook = pattern.endsWith('/test') ? { webhook_url: 'http://127.0.0.1:9/' } : {};
+    const id = pattern.includes('/keys/') ? apiKey.slice(3, 11) : (await api.monitor(apiKey, hook)).id;
     const path = pattern.replace('{id}', id);
     const asked = query.replace(/[A-Z]{4,}/g, (name) => known[name]!);
     const reply = await api.call(

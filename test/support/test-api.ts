@@ -13,6 +13,7 @@ import { createMetrics } from '../../shared/runtime/metrics.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { openAccount } from '../../shared/stores/open-account.ts';
 import { startApi } from '../../services/api/start-api.ts';
+import { createOutboundDoor } from '../../shared/http/outbound-door.ts';
 import type { LimitsByPack } from '../../services/api/request-gate.ts';
 import type { ForumReading } from '../../services/api/reading/reading-routes.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
@@ -90,6 +91,9 @@ const DESCRIPTION = buildOpenApiDocument(TEST_BASE_URL);
 export async function startTestApi(pool: Pool, options: TestApiOptions = {}): Promise<TestApi> {
   const secretBox = createSecretBox(SECRET_KEY);
   const metrics = createMetrics();
+  const allowPrivate = options.allowPrivate ?? false;
+  const lookup = options.lookup ?? (() => Promise.resolve(['93.184.216.34']));
+  const door = createOutboundDoor({ allowPrivate, egressProxy: undefined, lookup, clock: systemClock });
   const running = await startApi({
     http: {
       port: options.port ?? 0,
@@ -105,10 +109,8 @@ export async function startTestApi(pool: Pool, options: TestApiOptions = {}): Pr
     metrics,
     logger: options.logger ?? silentLogger(),
     secretBox,
-    webhooks: {
-      allowPrivate: options.allowPrivate ?? false,
-      lookup: options.lookup ?? (() => Promise.resolve(['93.184.216.34'])),
-    },
+    webhooks: { allowPrivate, lookup },
+    door,
     ready: options.ready ?? (() => Promise.resolve({ ready: true, parts: {} })),
     forum: options.forum ?? unreachableForum(metrics),
     ...(options.limits === 'plans' ? {} : { limits: options.limits ?? UNLIMITED }),
@@ -128,7 +130,10 @@ export async function startTestApi(pool: Pool, options: TestApiOptions = {}): Pr
       if (reply.status !== 201) throw new Error(`no monitor was created: ${JSON.stringify(reply.body)}`);
       return reply.body.monitor as Body & { id: string };
     },
-    stop: () => running.stop(),
+    async stop() {
+      await running.stop();
+      await door.close();
+    },
   };
 }
 

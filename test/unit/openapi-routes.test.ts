@@ -26,6 +26,7 @@ function idleApp(): Express {
     mailer: { send: away },
     signup: { enabled: true, perHour: 1 },
     takesMail: undefined,
+    door: { send: away, close: away },
     ready: away,
     forum: {
       upstream: { get: away, post: away, perSecond: () => 0, stop: () => Promise.resolve() },

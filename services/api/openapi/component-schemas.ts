@@ -6,6 +6,7 @@ import * as forum from '../../../schemas/forum-resources.ts';
 import { matchPage, monitorMatch } from '../../../schemas/monitor-match.ts';
 import { createMonitorBody, monitor, monitorStats, patchMonitorBody } from '../../../schemas/monitor.ts';
 import { accountCreated, codeSent, signupBody, verifyBody } from '../../../schemas/signup.ts';
+import { testDelivery } from '../../../schemas/test-delivery.ts';
 import { fieldNotes } from './field-notes.ts';
 import { jsonSchemasOf } from './json-schemas.ts';
 import type { JsonSchema } from './openapi-shape.ts';
@@ -44,6 +45,8 @@ const ANSWERS = {
   MonitorWithStats: z.strictObject({ monitor, stats: monitorStats }),
   MonitorDeleted: z.strictObject({ status: z.literal('deleted') }),
   MonitorPaused: z.strictObject({ status: z.literal('paused') }),
+  RotatedSecret: z.strictObject({ webhook_secret: z.string() }),
+  TestDelivery: testDelivery,
   Account: account,
   AccountDeleted: z.strictObject({ status: z.literal('deleted') }),
   LedgerEntry: ledgerEntry,

@@ -136,6 +136,12 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
     balance: 'Credits.',
     plan: '`free`, or the largest pack that was bought.',
   },
+  RotatedSecret: { webhook_secret: webhookSecret },
+  TestDelivery: {
+    delivered: 'Whether the endpoint answered 2xx.',
+    status: 'What it answered; 0: nothing.',
+    error: 'Why there was no answer; `redirect`: there was one that is not followed.',
+  },
   CreateApiKey: {
     name: 'What you call it.',
     scopes: { description: 'Its permissions; those of reading when absent.' },

@@ -108,6 +108,25 @@ export const monitorDocuments: readonly RouteDocument[] = [
     errors: ['invalid_request', 'insufficient_credits', 'idempotency_conflict'],
   }),
   ofMonitors({
+    method: 'post',
+    path: '/v1/monitors/:id/rotate-secret',
+    operationId: 'rotateSecret',
+    summary: 'Change the secret of a webhook',
+    description:
+      'The new secret, shown this once, signs from the next attempt on. For 24 hours `webhook-signature` also carries a signature by the one before.',
+    answer: ok('It is changed.', 'RotatedSecret', 'rotated', { webhook_secret: examples.created.webhook_secret }),
+  }),
+  ofMonitors({
+    method: 'post',
+    path: '/v1/monitors/:id/test',
+    operationId: 'testWebhook',
+    summary: 'Send a sample match',
+    description:
+      'Sends a sample match to the webhook as a real one is sent, with the header `X-Service-Test: 1` and an id that begins with `test_`, and tells what the endpoint answered. A success clears `webhook_failing`; a failure counts nowhere. Five a minute and account.',
+    answer: ok('What came of it.', 'TestDelivery', 'delivered', { delivered: true, status: 204, error: null }),
+    errors: ['invalid_request'],
+  }),
+  ofMonitors({
     method: 'get',
     path: '/v1/monitors/:id/matches',
     operationId: 'listMatches',

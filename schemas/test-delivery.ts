@@ -1,0 +1,13 @@
+import { z } from 'zod';
+
+/** Answer of POST /v1/monitors/{id}/test. */
+export const testDelivery = z.strictObject({
+  /** Whether the endpoint answered 2xx. */
+  delivered: z.boolean(),
+  /** What it answered; 0: nothing. */
+  status: z.number().int().min(0),
+  /** Why there was no answer, or that it was a redirect, which is not followed. */
+  error: z.enum(['timeout', 'dns', 'tls', 'connect', 'blocked_address', 'redirect']).nullable(),
+});
+
+export type TestDelivery = z.infer<typeof testDelivery>;

@@ -1,0 +1,20 @@
+import type { SecretBox } from '../../../shared/domain/secret-box.ts';
+import { newWebhookSecret } from '../../../shared/domain/webhook-secret.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { rotateWebhookSecret } from '../../../shared/stores/monitor-webhooks.ts';
+import { lockLivingMonitor } from '../living-monitor.ts';
+
+/** Gives a monitor a new secret and returns it, this once. @throws ApiError not_found */
+export function rotateSecret(
+  { pool, secretBox }: { pool: Pool; secretBox: SecretBox },
+  accountId: string,
+  id: string,
+): Promise<string> {
+  const secret = newWebhookSecret();
+  return inTransaction(pool, async (client) => {
+    await lockLivingMonitor(client, accountId, id);
+    await rotateWebhookSecret(client, id, secretBox.seal(secret, id));
+    return secret;
+  });
+}

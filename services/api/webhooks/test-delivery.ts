@@ -1,0 +1,98 @@
+import type { WebhookKind } from '../../../schemas/monitor.ts';
+import type { TestDelivery } from '../../../schemas/test-delivery.ts';
+import { WEBHOOK_DEADLINE_MS } from '../../../shared/domain/delivery-outcome.ts';
+import { isMonitorId } from '../../../shared/domain/identifiers.ts';
+import type { SecretBox } from '../../../shared/domain/secret-box.ts';
+import { buildWebhookMessage } from '../../../shared/domain/webhook-message.ts';
+import type { WebhookMessage } from '../../../shared/domain/webhook-message.ts';
+import type { OutboundDoor, OutboundResult } from '../../../shared/http/outbound-door.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { readMonitorWebhook } from '../../../shared/stores/monitor-webhooks.ts';
+import type { MonitorWebhook } from '../../../shared/stores/monitor-webhooks.ts';
+import { clearMonitorHealth, lockMonitor, readMonitor } from '../../../shared/stores/monitors.ts';
+import { takeUse } from '../../../shared/stores/recent-uses.ts';
+import { ApiError, noSuchMonitor } from '../api-error.ts';
+import { invalidRequest } from '../invalid-request.ts';
+import { sampleMatch } from './sample-match.ts';
+
+export interface TestDeliveryService {
+  pool: Pool;
+  secretBox: SecretBox;
+  door: OutboundDoor;
+  clock: Clock;
+  /** Of the forum, where the sample's link points. */
+  siteUrl: string;
+}
+
+const TESTS_A_MINUTE = 5;
+
+type WebhookInUse = MonitorWebhook & { webhook_url: string; webhook_kind: WebhookKind };
+
+/**
+ * Sends a sample match to a monitor's webhook as a real one would be sent, and tells how that went.
+ *
+ * @throws ApiError not_found, invalid_request without a webhook, rate_limited
+ */
+export async function testDelivery(service: TestDeliveryService, accountId: string, id: string): Promise<TestDelivery> {
+  const webhook = await usableWebhook(service.pool, accountId, id);
+  await takeTest(service.pool, accountId);
+  const { headers, body } = sampleMessage(service, id, webhook);
+  const result = await service.door.send({
+    url: webhook.webhook_url,
+    method: 'POST',
+    headers: { ...headers, 'X-Service-Test': '1' },
+    body,
+    deadlineMs: WEBHOOK_DEADLINE_MS,
+  });
+  const delivered = result.error === null && result.status >= 200 && result.status < 300;
+  if (delivered) await clearFailing(service.pool, accountId, id, webhook.webhook_url);
+  return { delivered, status: result.status, error: errorOf(result) };
+}
+
+async function usableWebhook(pool: Pool, accountId: string, id: string): Promise<WebhookInUse> {
+  const webhook = isMonitorId(id) ? await readMonitorWebhook(pool, accountId, id) : undefined;
+  if (!webhook) throw noSuchMonitor();
+  const { webhook_url, webhook_kind } = webhook;
+  if (webhook_url === null || webhook_kind === null) {
+    throw invalidRequest([{ field: 'webhook_url', message: 'the monitor has no webhook to be tested' }]);
+  }
+  return { ...webhook, webhook_url, webhook_kind };
+}
+
+async function takeTest(pool: Pool, accountId: string): Promise<void> {
+  const retryAfter = await takeUse(pool, { name: `webhook-test:${accountId}`, most: TESTS_A_MINUTE, seconds: 60 });
+  if (retryAfter === 0) return;
+  throw new ApiError('rate_limited', `Too many test deliveries: ${TESTS_A_MINUTE} a minute are possible.`, {
+    retryAfter,
+  });
+}
+
+function sampleMessage(service: TestDeliveryService, id: string, webhook: WebhookInUse): WebhookMessage {
+  const { secretBox, clock, siteUrl } = service;
+  const now = clock();
+  const keyword = webhook.keywords[0] ?? '';
+  const previous = webhook.previous_secret;
+  return buildWebhookMessage({
+    kind: webhook.webhook_kind,
+    monitor: { id, name: webhook.name },
+    match: sampleMatch({ monitorId: id, keyword }, { siteUrl, now }),
+    secrets: [secretBox.open(webhook.webhook_secret, id), ...(previous ? [secretBox.open(previous, id)] : [])],
+    now,
+  });
+}
+
+/** Unless the webhook was changed while it was tried. */
+async function clearFailing(pool: Pool, accountId: string, id: string, testedUrl: string): Promise<void> {
+  await inTransaction(pool, async (client) => {
+    await lockMonitor(client, accountId, id);
+    const current = await readMonitor(client, accountId, id);
+    if (current?.webhook_url === testedUrl) await clearMonitorHealth(client, id);
+  });
+}
+
+function errorOf(result: OutboundResult): TestDelivery['error'] {
+  if (result.error !== null) return result.error;
+  return result.status >= 300 && result.status < 400 ? 'redirect' : null;
+}
