@@ -25,6 +25,10 @@ CREATE TABLE account_limits (
 ) WITH (fillfactor = 50);
 INSERT INTO account_limits (account_id) SELECT id FROM accounts;
 
+CREATE FUNCTION add_account_limits() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN INSERT INTO account_limits (account_id) VALUES (NEW.id); RETURN NULL; END $$;
+CREATE TRIGGER accounts_have_limits AFTER INSERT ON accounts FOR EACH ROW EXECUTE FUNCTION add_account_limits();
+
 -- Answers of requests with an Idempotency-Key, for 24 hours.
 CREATE TABLE idempotency_keys (
   account_id text COLLATE "C" NOT NULL,

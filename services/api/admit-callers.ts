@@ -1,4 +1,5 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
+import { ClientGone } from './api-error.ts';
 import { mayRead } from './authentication.ts';
 import type { Caller } from './authentication.ts';
 import { refusalOf } from './error-handler.ts';
@@ -15,8 +16,8 @@ export interface CallerAdmission {
   callerOf: (request: Request) => Caller;
 }
 
-/** Everything below this path, seen from /v1, needs the permission to read. */
-const READING = /^\/forum(\/|$)/;
+/** Everything below this path, seen from /v1, needs the permission to read. The router does not look at case, so neither does this. */
+const READING = /^\/forum(\/|$)/i;
 
 export function admitCallers(gate: RequestGate): CallerAdmission {
   const admissions = new WeakMap<Request, Admission>();
@@ -33,7 +34,8 @@ export function admitCallers(gate: RequestGate): CallerAdmission {
     },
     async giveBack(error: unknown, request, response, next) {
       const admission = admissions.get(request);
-      const isOurFault = (refusalOf(error)?.status ?? 500) >= 500;
+      // A client that went away is not answered at all; what was done for it counts.
+      const isOurFault = !(error instanceof ClientGone) && (refusalOf(error)?.status ?? 500) >= 500;
       if (admission?.day !== undefined && isOurFault && !response.headersSent) {
         try {
           await gate.giveBack(admission);

@@ -22,16 +22,25 @@ export interface OnceOptions<P> {
 }
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
+/** Far more than any body needs, and far less than what would overflow the stack. */
+const DEEPEST_BODY = 32;
 
 /**
  * Answers a request; one with an `Idempotency-Key` only once in 24 hours: sent again, it gets the first answer and costs nothing. The
  * key is claimed before everything else that the transaction locks, so requests with the same key wait for each other and for
  * nothing in a circle. Only answers are kept: after a refusal or a failure the request may be sent again.
  *
- * @throws ApiError idempotency_conflict when the key came with another body; what `prepare` and `work` throw
+ * @throws ApiError idempotency_conflict when the key came with another body; what `prepare` and `work` throw;
+ *   ClientGone, when nothing was done
  */
 export async function answerOnce<P>(options: OnceOptions<P>): Promise<Answer> {
-  const { pool, call, prepare, work } = options;
+  const { pool, call, prepare } = options;
+  // Thrown away before it is committed when nobody waits for the answer any more: nobody would learn what was paid for.
+  const work: typeof options.work = async (client, prepared) => {
+    const answer = await options.work(client, prepared);
+    call.refuseAbandoned();
+    return answer;
+  };
   if (call.idempotencyKey === undefined) {
     const prepared = await prepare();
     return inTransaction(pool, (client) => work(client, prepared));
@@ -40,9 +49,7 @@ export async function answerOnce<P>(options: OnceOptions<P>): Promise<Answer> {
     throw invalidRequest([{ field: 'Idempotency-Key', message: 'must have 1 to 255 visible ASCII characters' }]);
   }
   const key = { accountId: call.caller.accountId, route: options.route, key: call.idempotencyKey };
-  const bodyHash = createHash('sha256')
-    .update(JSON.stringify(call.body ?? null))
-    .digest();
+  const bodyHash = hashBody(call.body);
   const kept = await findKeptAnswer(pool, key);
   if (kept) return replay(options, key, bodyHash, kept);
   const prepared = await prepare();
@@ -74,6 +81,20 @@ function replay<P>(
     headers: { 'Idempotency-Replayed': 'true' },
     charged: { credits: 0, balance: call.caller.balance },
   };
+}
+
+/** Alike for bodies that are the same JSON: neither blanks nor the order of members matter. @throws ApiError invalid_request */
+function hashBody(body: unknown): Buffer {
+  const text = JSON.stringify(ordered(body ?? null, 0));
+  return createHash('sha256').update(text).digest();
+}
+
+function ordered(value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === DEEPEST_BODY) throw invalidRequest([{ field: 'body', message: 'is nested too deeply' }]);
+  if (Array.isArray(value)) return value.map((member) => ordered(member, depth + 1));
+  const members = Object.entries(value).map(([name, member]) => [name, ordered(member, depth + 1)] as const);
+  return Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function contextOf({ accountId, route, key }: IdempotencyKey): string {

@@ -1,9 +1,11 @@
 import { matchPageQuery } from '../../schemas/match-page-query.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../shared/domain/credits.ts';
+import { isMonitorId } from '../../shared/domain/identifiers.ts';
 import { planOf } from '../../shared/domain/plans.ts';
 import { readMonitorStats } from '../../shared/stores/monitor-stats.ts';
 import { listMonitors } from '../../shared/stores/monitors.ts';
 import { answerOnce } from './answer-once.ts';
+import { noSuchMonitor } from './api-error.ts';
 import { checkedSettings, createMonitor } from './create-monitor.ts';
 import { parseRequest } from './invalid-request.ts';
 import { readLivingMonitor } from './living-monitor.ts';
@@ -80,6 +82,8 @@ async function pause({ pool }: MonitorService, { caller, id }: Call): Promise<An
 
 function resume({ pool, secretBox }: MonitorService, call: Call): Promise<Answer> {
   const { caller, id } = call;
+  // What is no id must not become part of what is kept.
+  if (!isMonitorId(id)) return Promise.reject(noSuchMonitor());
   return answerOnce({
     pool,
     secretBox,

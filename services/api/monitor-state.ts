@@ -3,6 +3,7 @@ import { MONITOR_PERIOD_CREDITS, periodReference } from '../../shared/domain/cre
 import { isMonitorId } from '../../shared/domain/identifiers.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
+import { findAccount } from '../../shared/stores/accounts.ts';
 import { charge } from '../../shared/stores/ledger.ts';
 import {
   announceMonitorChange,
@@ -54,7 +55,7 @@ export interface ResumedMonitor {
 /**
  * Starts a stopped monitor and charges its next 24 hours, in the transaction of `client`: both or neither; a running one is left alone.
  *
- * @throws ApiError not_found, insufficient_credits; the transaction must then be rolled back
+ * @throws ApiError not_found, insufficient_credits, unauthorized; the transaction must then be rolled back
  */
 export async function resumeMonitor(client: Queryable, accountId: string, id: string): Promise<ResumedMonitor> {
   const current = await lockLivingMonitor(client, accountId, id);
@@ -74,6 +75,8 @@ async function startPaidPeriod(db: Queryable, accountId: string, current: Stored
     reference: periodReference(current.id, periodNo),
   });
   if (balance === undefined) {
+    const account = await findAccount(db, accountId);
+    if (account?.status !== 'active') throw new ApiError('unauthorized', 'The account is not active any more.');
     throw new ApiError('insufficient_credits', `Resuming a monitor costs ${MONITOR_PERIOD_CREDITS} credits.`);
   }
   return balance;

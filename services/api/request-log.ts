@@ -4,6 +4,8 @@ import type { RequestHandler } from 'express';
 import { pinoHttp } from 'pino-http';
 import type { Logger } from '../../shared/runtime/logger.ts';
 
+/** A client may have put its key where the key's id belongs. */
+const WHOLE_KEY = /(fk_[0-9a-z]{8})[0-9a-z]{8,}/gi;
 const GIVEN_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /**
@@ -45,5 +47,6 @@ function requestFields(request: IncomingMessage, response: ServerResponse, line:
 }
 
 function originalPath(request: IncomingMessage & { originalUrl?: string }): string {
-  return (request.originalUrl ?? request.url ?? '').split('?')[0] ?? '';
+  const path = (request.originalUrl ?? request.url ?? '').split('?')[0] ?? '';
+  return path.replace(WHOLE_KEY, '$1…');
 }

@@ -26,11 +26,7 @@ export async function insertAccount(
   account: { id: string; email: string; mailbox: string },
 ): Promise<boolean> {
   const { rowCount } = await db.query(
-    `WITH added AS (
-       INSERT INTO accounts (id, email, mailbox) VALUES ($1, $2, $3) ON CONFLICT (mailbox) DO NOTHING
-       RETURNING id
-     )
-     INSERT INTO account_limits (account_id) SELECT id FROM added`,
+    'INSERT INTO accounts (id, email, mailbox) VALUES ($1, $2, $3) ON CONFLICT (mailbox) DO NOTHING',
     [account.id, account.email, account.mailbox],
   );
   return rowCount === 1;

@@ -10,7 +10,8 @@ export interface UseLimit {
 
 /**
  * Takes one use, exactly, whoever else asks: a sliding log, which holds the times of the last uses. Concurrent takers of a name wait for
- * each other's transaction; several names in one transaction are to be taken in the order of the names.
+ * each other's transaction; several names in one transaction are to be taken in the order of the names. A use that a clock which went back
+ * has left more than `seconds` in the future does not count.
  *
  * @returns 0 when it was taken; else the seconds until there is one, rounded up: nothing was taken
  */
@@ -22,7 +23,8 @@ export async function takeUse(db: Queryable, limit: UseLimit): Promise<number> {
        SET times = (held.times || service_now())[greatest(1, cardinality(held.times) + 2 - $2):],
            kept_until = service_now() + make_interval(secs => $3)
        WHERE cardinality(held.times) < $2
-         OR held.times[cardinality(held.times) + 1 - $2] <= service_now() - make_interval(secs => $3)`,
+         OR held.times[cardinality(held.times) + 1 - $2] <= service_now() - make_interval(secs => $3)
+         OR held.times[cardinality(held.times) + 1 - $2] > service_now() + make_interval(secs => $3)`,
     [limit.name, limit.most, limit.seconds],
   );
   return rowCount === 1 ? 0 : secondsUntilUse(db, limit);

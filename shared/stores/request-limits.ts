@@ -69,7 +69,8 @@ export async function admitRequests(
 }
 
 // In the order of its steps: the keys; the accounts' limits, locked in the order of ids and then read at the time of the lock; how
-// many requests each account gets; the limits and the keys' last use written.
+// many requests each account gets; the limits and the keys' last use written, but for keys that others hold: nothing waits for them.
+// What a clock that went back has left further in the future than can be is taken for one request just now, and for tomorrow.
 const ADMIT = `
   WITH lax AS MATERIALIZED (
     SELECT set_config('synchronous_commit', 'off', true)
@@ -94,12 +95,12 @@ const ADMIT = `
   ), timed AS MATERIALIZED (
     SELECT locked.*, service_now() AS now FROM locked
   ), held AS (
-    SELECT account_id, now, greatest(burst_whole_at, now) AS whole_at, today.day,
-      CASE WHEN timed.day = today.day THEN day_requests ELSE 0 END AS day_used
+    SELECT account_id, now, burst_whole_at, today.day, CASE WHEN timed.day = today.day THEN day_requests ELSE 0 END AS day_used
     FROM timed
-    CROSS JOIN LATERAL (SELECT greatest(timed.day, (now AT TIME ZONE 'UTC')::date) AS day) AS today
+    CROSS JOIN LATERAL (SELECT (now AT TIME ZONE 'UTC')::date AS day) AS clock
+    CROSS JOIN LATERAL (SELECT least(greatest(timed.day, clock.day), clock.day + 1) AS day) AS today
   ), granted AS MATERIALIZED (
-    SELECT held.*, plan.every_ms, plan.per_day, ahead.ms AS whole_in_ms,
+    SELECT held.*, plan.every_ms, plan.per_day, burst_end.whole_at, ahead.ms AS whole_in_ms,
       least(
         wanted.requests,
         greatest(0, (plan.burst * plan.every_ms - ahead.ms) / plan.every_ms),
@@ -108,6 +109,12 @@ const ADMIT = `
     FROM held
     JOIN wanted USING (account_id)
     JOIN plan USING (pack)
+    CROSS JOIN LATERAL (
+      SELECT CASE
+        WHEN burst_whole_at > now + burst * every_ms * interval '1 millisecond' THEN now + every_ms * interval '1 millisecond'
+        ELSE greatest(burst_whole_at, now)
+      END AS whole_at
+    ) AS burst_end
     CROSS JOIN LATERAL (SELECT (extract(epoch FROM whole_at - now) * 1000)::integer AS ms) AS ahead
   ), written AS (
     UPDATE account_limits
@@ -115,14 +122,16 @@ const ADMIT = `
       day = granted.day,
       day_requests = day_used + CASE WHEN per_day IS NULL THEN 0 ELSE granted.taken END
     FROM granted
-    WHERE account_limits.account_id = granted.account_id AND granted.taken > 0
-  ), used AS (
-    UPDATE api_keys
-    SET last_used_at = now
+    WHERE account_limits.account_id = granted.account_id AND (granted.taken > 0 OR granted.burst_whole_at > whole_at)
+  ), stale AS MATERIALIZED (
+    SELECT api_keys.id, now
     FROM known
     JOIN granted USING (account_id)
-    WHERE api_keys.id = known.key_id
-      AND (known.last_used_at IS NULL OR known.last_used_at < now - interval '1 minute')
+    JOIN api_keys ON api_keys.id = known.key_id
+    WHERE known.last_used_at IS NULL OR known.last_used_at < now - interval '1 minute'
+    FOR NO KEY UPDATE OF api_keys SKIP LOCKED
+  ), used AS (
+    UPDATE api_keys SET last_used_at = now FROM stale WHERE api_keys.id = stale.id
   )
   SELECT number, key_id, key_hash, scopes, account_id, balance, known.pack, granted.taken, whole_in_ms, granted.day::text, day_used,
     (extract(epoch FROM (granted.day + 1)::timestamp AT TIME ZONE 'UTC' - now) * 1000)::integer AS day_left_ms,

@@ -111,3 +111,13 @@ test('a port that is taken is one clear sentence', async () => {
   const port = Number(new URL(api.url).port);
   await expect(startTestApi(db.pool, { port })).rejects.toThrow(`Port ${port} on 127.0.0.1 is in use`);
 });
+
+test('a whole key in a path, sent by mistake, is not logged', async () => {
+  const { apiKey } = await api.account();
+  const made = (await api.call(apiKey, 'POST', '/v1/account/keys', { name: 'x' })).body.api_key as string;
+  expect((await api.call(apiKey, 'DELETE', `/v1/account/keys/${made}`)).status).toBe(404);
+  await fetch(`${api.url}/${made.toUpperCase()}`);
+  await vi.waitFor(() => expect(logged).toContain('"path":"/FK_'));
+  expect(logged).toContain(`"path":"/v1/account/keys/${made.slice(0, 11)}…"`);
+  expect(logged.toLowerCase()).not.toContain(made.slice(11));
+});

@@ -51,11 +51,10 @@ export class ReadingCharges {
     const whole = await this.together.call(moveOf(caller, credits));
     if (whole !== undefined) return { credits, balance: whole };
     return inTransaction(this.pool, async (client) => {
-      const balance = (await lockAccount(client, caller.accountId))?.balance ?? 0;
-      const covered = Math.min(credits, balance);
-      if (covered < 1) throw tooFewCredits();
-      await charge(client, moveOf(caller, covered));
-      return { credits: covered, balance: balance - covered };
+      const covered = Math.min(credits, (await lockAccount(client, caller.accountId))?.balance ?? 0);
+      const balance = covered < 1 ? undefined : await charge(client, moveOf(caller, covered));
+      if (balance === undefined) throw tooFewCredits();
+      return { credits: covered, balance };
     });
   }
 }
