@@ -3,9 +3,10 @@ import { decideOutcome } from '../../shared/domain/delivery-outcome.ts';
 import type { DeliveryOutcome } from '../../shared/domain/delivery-outcome.ts';
 import type { SecretBox } from '../../shared/domain/secret-box.ts';
 import { storableText } from '../../shared/domain/storable-text.ts';
-import { buildWebhookMessage } from '../../shared/domain/webhook-message.ts';
+import { buildWebhookMessage, webhookRequestUrl } from '../../shared/domain/webhook-message.ts';
 import type { WebhookMessage } from '../../shared/domain/webhook-message.ts';
 import type { OutboundDoor, OutboundResult } from '../../shared/http/outbound-door.ts';
+import { parseRetryAfterBody } from '../../shared/http/retry-after.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
@@ -84,13 +85,21 @@ async function callReceiver(delivery: ClaimedDelivery, options: AttemptOptions):
     // The installation's key is another one than when the monitor was made: the ladder gives its operator time.
     return { error: 'secret_unreadable', status: 0, detail: error instanceof Error ? error.message : String(error) };
   }
-  return options.door.send({
-    url: delivery.webhookUrl,
+  const answer = await options.door.send({
+    url: webhookRequestUrl(delivery.webhookKind, delivery.webhookUrl),
     method: 'POST',
     headers: message.headers,
     body: message.body,
     deadlineMs: options.deadlineMs,
   });
+  return delivery.webhookKind === 'discord' ? withAskedWait(answer) : answer;
+}
+
+/** Discord names the time to wait in the body of a 429 too, and more exactly; the longer of the two holds. */
+function withAskedWait(answer: OutboundResult): OutboundResult {
+  if (answer.status !== 429) return answer;
+  const asked = parseRetryAfterBody(answer.bodyExcerpt);
+  return asked === undefined ? answer : { ...answer, retryAfterMs: Math.max(asked, answer.retryAfterMs ?? 0) };
 }
 
 function buildMessage(delivery: ClaimedDelivery, { secretBox, clock }: AttemptOptions): WebhookMessage {
@@ -117,6 +126,7 @@ function describeAttempt(
     seq: delivery.seq,
     leaseToken: delivery.leaseToken,
     webhookKind: delivery.webhookKind,
+    isResent: delivery.isResent,
     host: URL.canParse(delivery.webhookUrl) ? new URL(delivery.webhookUrl).host : '',
     durationMs,
     httpStatus: result.status,

@@ -1,6 +1,8 @@
 import type { WebhookKind } from '../../schemas/monitor.ts';
 import type { MonitorMatch } from '../../schemas/monitor-match.ts';
 import type { WebhookEvent } from '../../schemas/webhook-event.ts';
+import { discordMessage, discordRequestUrl } from './discord-message.ts';
+import { slackMessage } from './slack-message.ts';
 import { signatureHeaders } from './webhook-signature.ts';
 
 export interface WebhookMessageInput {
@@ -18,19 +20,21 @@ export interface WebhookMessage {
   body: Buffer;
 }
 
-/** Discord refuses content of more than 2,000 characters; a title and a permalink stay below it with this. */
-const CHAT_TEXT_LIMIT = 600;
-
 /** The HTTP request that tells a receiver of one match: JSON for a generic endpoint, one message for a chat product. */
 export function buildWebhookMessage(input: WebhookMessageInput): WebhookMessage {
   switch (input.kind) {
     case 'generic':
       return genericMessage(input);
     case 'slack':
-      return chatMessage({ text: chatText(input.match, escapeSlack) });
+      return chatMessage(slackMessage(input.monitor, input.match));
     case 'discord':
-      return chatMessage({ content: chatText(input.match, escapeDiscord), allowed_mentions: { parse: [] } });
+      return chatMessage(discordMessage(input.monitor, input.match));
   }
+}
+
+/** Where that request goes: the monitor's URL, with what a chat product's protocol adds to it. */
+export function webhookRequestUrl(kind: WebhookKind, webhookUrl: string): string {
+  return kind === 'discord' ? discordRequestUrl(webhookUrl) : webhookUrl;
 }
 
 function genericMessage({ monitor, match, secrets, now }: WebhookMessageInput): WebhookMessage {
@@ -54,19 +58,4 @@ const COMMON_HEADERS = { 'Content-Type': 'application/json', 'User-Agent': 'serv
 
 function chatMessage(content: Record<string, unknown>): WebhookMessage {
   return { headers: COMMON_HEADERS, body: Buffer.from(JSON.stringify(content)) };
-}
-
-function chatText(match: MonitorMatch, escape: (text: string) => string): string {
-  const text = match.kind === 'comment' ? match.body : match.title;
-  const cut = text.length > CHAT_TEXT_LIMIT ? `${text.slice(0, CHAT_TEXT_LIMIT).toWellFormed()}…` : text;
-  return `${escape(match.matched_terms[0] ?? '')} in r/${escape(match.subreddit)}: ${escape(cut)}\n${match.permalink}`;
-}
-
-/** The three characters by which Slack's markup (links, mentions) begins. */
-function escapeSlack(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-}
-
-function escapeDiscord(text: string): string {
-  return text.replace(/[\\*_~`|>[\]()#@<-]/g, '\\$&');
 }

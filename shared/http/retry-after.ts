@@ -12,3 +12,21 @@ export function parseRetryAfter(header: string | undefined, now: number): number
   const moment = Date.parse(text);
   return Number.isNaN(moment) ? undefined : Math.max(0, moment - now);
 }
+
+/**
+ * Milliseconds that Discord's answer to too many requests asks to wait: `retry_after` of a JSON body, in seconds with a fraction.
+ * Undefined when the body is something else.
+ */
+export function parseRetryAfterBody(body: string): number | undefined {
+  const seconds = retryAfterField(body);
+  return typeof seconds === 'number' && seconds >= 0 ? Math.ceil(seconds * 1000) : undefined;
+}
+
+function retryAfterField(body: string): unknown {
+  try {
+    const answer: unknown = JSON.parse(body);
+    return typeof answer === 'object' && answer !== null && 'retry_after' in answer ? answer.retry_after : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -12,6 +12,8 @@ export interface ClaimedDelivery {
   attempt: number;
   /** Attempts made since the match was last queued. */
   ladderStep: number;
+  /** Queued again by its owner. */
+  isResent: boolean;
   monitorName: string;
   webhookUrl: string;
   webhookKind: WebhookKind;
@@ -36,6 +38,7 @@ interface ClaimRow {
   matched_terms: string[];
   attempt: number;
   ladder_step: number;
+  resent: boolean;
   monitor_name: string;
   webhook_url: string;
   webhook_kind: WebhookKind;
@@ -79,7 +82,7 @@ export async function claimNewMatches(
         FROM target t
         WHERE m.monitor_id = t.monitor_id AND m.seq = t.seq
         RETURNING m.monitor_id, m.seq, m.thing_id, m.kind, m.entered_at, m.first_seen_at, m.created_at,
-          m.matched_terms, m.attempt, m.ladder_step, t.monitor_name, t.webhook_url, t.webhook_kind, t.webhook_secret,
+          m.matched_terms, m.attempt, m.ladder_step, m.resent, t.monitor_name, t.webhook_url, t.webhook_kind, t.webhook_secret,
           t.previous_secret
       )
       SELECT c.*, coalesce(i.post_id, '') AS post_id, coalesce(i.subreddit, '') AS subreddit,
@@ -123,7 +126,7 @@ export async function claimDueMatches(
         FROM target t
         WHERE m.monitor_id = t.monitor_id AND m.seq = t.seq
         RETURNING m.monitor_id, m.seq, m.thing_id, m.kind, m.entered_at, m.first_seen_at, m.created_at,
-          m.matched_terms, m.attempt, m.ladder_step, t.monitor_name, t.webhook_url, t.webhook_kind, t.webhook_secret,
+          m.matched_terms, m.attempt, m.ladder_step, m.resent, t.monitor_name, t.webhook_url, t.webhook_kind, t.webhook_secret,
           t.previous_secret
       )
       SELECT c.*, coalesce(i.post_id, '') AS post_id, coalesce(i.subreddit, '') AS subreddit,
@@ -144,6 +147,7 @@ function toClaimedDelivery(row: ClaimRow, leaseToken: string): ClaimedDelivery {
     leaseToken,
     attempt: row.attempt,
     ladderStep: row.ladder_step,
+    isResent: row.resent,
     monitorName: row.monitor_name,
     webhookUrl: row.webhook_url,
     webhookKind: row.webhook_kind,

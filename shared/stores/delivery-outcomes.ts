@@ -10,6 +10,8 @@ export interface FinishedAttempt {
   seq: number;
   leaseToken: string;
   webhookKind: WebhookKind;
+  /** Queued again by its owner: a failure of it counts nowhere. */
+  isResent: boolean;
   /** Host of the webhook URL only. */
   host: string;
   durationMs: number;
@@ -41,7 +43,7 @@ export async function recordOutcome(pool: Pool, attempt: FinishedAttempt): Promi
   try {
     return await inTransaction(pool, async (tx) => {
       if (attempt.deliveryStatus === 'delivered') await resetFailures(tx, attempt.monitorId);
-      if (attempt.deliveryStatus === 'failed') await countFailure(tx, attempt.monitorId);
+      if (attempt.deliveryStatus === 'failed' && !attempt.isResent) await countFailure(tx, attempt.monitorId);
       const settled = await settleMatch(tx, attempt);
       if (!settled) throw new LeaseLost();
       return insertAttempt(tx, attempt, settled);

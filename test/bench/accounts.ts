@@ -1,6 +1,7 @@
 /**
  * `npm run --silent bench -- accounts [--seconds N] [--rate N]`: what authentication, limits and the charge add to a request: a cached post
- * at an even rate over 50 accounts, with all of it and, in the same process, without. On embedded Postgres, or on TEST_POSTGRES_URL.
+ * at an even rate over 50 accounts, with all of it and, in the same process, without; beside them what one bare commit takes at that rate,
+ * since a charge is answered when it is on disk. On embedded Postgres, or on TEST_POSTGRES_URL.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,6 +9,8 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
+import { createPool } from '../../shared/postgres/pool.ts';
+import { createLogger } from '../../shared/runtime/logger.ts';
 import type { Report } from './main.ts';
 import type { AccountsAddresses, AccountsJob } from './support-accounts-child.ts';
 import { percentiles } from './support-percentiles.ts';
@@ -15,56 +18,95 @@ import { openPostgres } from './support-postgres-engine.ts';
 
 const ACCOUNTS = 50;
 const ROUNDS = 3;
+const COMMENTS = [20, 200];
 
 export default async function bench(report: Report, args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
     options: { seconds: { type: 'string', default: '10' }, rate: { type: 'string', default: '200' } },
   });
+  const load = { perSecond: Number(values.rate), seconds: Number(values.seconds) };
   const engine = await openPostgres();
-  const child = fork(join(import.meta.dirname, 'support-accounts-child.ts'));
   try {
-    child.send({ postgresUrl: engine.url, accounts: ACCOUNTS } satisfies AccountsJob);
-    const [at] = (await once(child, 'message')) as [AccountsAddresses];
-    const load = { keys: at.keys, perSecond: Number(values.rate), seconds: Number(values.seconds) };
-    await run(at.whole, { ...load, seconds: 2 });
-    await run(at.bare, { ...load, seconds: 2 });
-    const all: Record<'bare' | 'whole', number[]> = { bare: [], whole: [] };
-    for (let round = 0; round < ROUNDS; round++) {
-      for (const name of ['bare', 'whole'] as const) {
-        const latencies = await run(at[name], load);
-        all[name].push(...latencies);
-        report({ case: name, requests: latencies.length, per_second: load.perSecond, ...inMs(latencies) });
-      }
+    for (const comments of COMMENTS) {
+      await compare(engine.url, comments, load, (line) => {
+        report({ comments, ...line });
+      });
     }
-    const [bare, whole] = [percentiles(all.bare), percentiles(all.whole)];
-    report({
-      case: 'added',
-      requests: all.whole.length,
-      p50_ms: difference(whole.p50, bare.p50),
-      p99_ms: difference(whole.p99, bare.p99),
-    });
   } finally {
-    child.kill('SIGKILL');
     await engine.stop();
   }
 }
 
+async function compare(postgresUrl: string, comments: number, load: Load, report: Report): Promise<void> {
+  const child = fork(join(import.meta.dirname, 'support-accounts-child.ts'));
+  try {
+    child.send({ postgresUrl, accounts: ACCOUNTS, comments } satisfies AccountsJob);
+    const [at] = (await once(child, 'message')) as [AccountsAddresses];
+    const servers = {
+      bare: httpServer(at.bare, at.keys),
+      whole: httpServer(at.whole, at.keys),
+      commit: database(postgresUrl),
+    };
+    for (const server of Object.values(servers)) await run(server, { ...load, seconds: 2 });
+    const all: Record<keyof typeof servers, number[]> = { bare: [], whole: [], commit: [] };
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const name of ['bare', 'whole', 'commit'] as const) all[name].push(...(await run(servers[name], load)));
+    }
+    for (const [name, latencies] of Object.entries(all)) {
+      report({ case: name, requests: latencies.length, per_second: load.perSecond, ...inMs(latencies) });
+    }
+    const [bare, whole] = [percentiles(all.bare), percentiles(all.whole)];
+    report({ case: 'added', p50_ms: difference(whole.p50, bare.p50), p99_ms: difference(whole.p99, bare.p99) });
+    for (const server of Object.values(servers)) await server.close();
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
 interface Load {
-  keys: readonly string[];
   perSecond: number;
   seconds: number;
 }
 
-/** Sends at an even rate, whether answers come or not; a latency counts from the moment at which the request was due. */
-async function run(url: string, { keys, perSecond, seconds }: Load): Promise<number[]> {
+interface Server {
+  ask(number: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+function httpServer(url: string, keys: readonly string[]): Server {
   const pool = new Pool(url, { connections: 64 });
+  return {
+    async ask(number) {
+      const headers = { authorization: `Bearer ${keys[number % keys.length]!}` };
+      const response = await pool.request({ path: '/v1/forum/post?id=bench1', method: 'GET', headers });
+      if (response.statusCode !== 200) {
+        throw new Error(`answered ${response.statusCode}: ${await response.body.text()}`);
+      }
+      await response.body.dump({ limit: Infinity });
+    },
+    close: () => pool.close(),
+  };
+}
+
+/** One row and its commit a call, on the same server and disk. */
+function database(url: string): Server {
+  const pool = createPool({ url, name: 'bench', logger: createLogger('silent'), max: 10 });
+  const table = pool.query('CREATE TABLE IF NOT EXISTS bench_commits (number integer)');
+  return {
+    async ask(number) {
+      await table;
+      await pool.query({ name: 'commit', text: 'INSERT INTO bench_commits VALUES ($1)', values: [number] });
+    },
+    close: () => pool.end(),
+  };
+}
+
+/** Asks at an even rate, whether answers come or not; a latency counts from the moment at which the request was due. */
+async function run(server: Server, { perSecond, seconds }: Load): Promise<number[]> {
   const latencies: number[] = [];
   const ask = async (number: number, due: number): Promise<void> => {
-    const headers = { authorization: `Bearer ${keys[number % keys.length]!}` };
-    const response = await pool.request({ path: '/v1/forum/post?id=bench1', method: 'GET', headers });
-    if (response.statusCode !== 200) throw new Error(`answered ${response.statusCode}: ${await response.body.text()}`);
-    await response.body.dump({ limit: Infinity });
+    await server.ask(number);
     latencies.push(performance.now() - due);
   };
   const begun = performance.now();
@@ -75,7 +117,6 @@ async function run(url: string, { keys, perSecond, seconds }: Load): Promise<num
     else await wait(1);
   }
   await Promise.all(sent);
-  await pool.close();
   return latencies;
 }
 

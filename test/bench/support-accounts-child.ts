@@ -1,10 +1,12 @@
 /**
- * A cached post of 200 comments, in a process of its own: by the API, which authenticates, limits and charges, and by the same route of an
- * application that does none of it. Given the URL of a PostgreSQL server it answers where both are.
+ * A cached post, in a process of its own: by the API, which authenticates, limits and charges, and by the same route of an
+ * application that does none of it, but logs and sets the same headers otherwise. Given the URL of a PostgreSQL server it answers where both are.
  */
 import type { AddressInfo } from 'node:net';
 import express from 'express';
+import helmet from 'helmet';
 import { createReadingService, readingRoutes } from '../../services/api/reading/reading-routes.ts';
+import { createRequestLog } from '../../services/api/request-log.ts';
 import { createRouter } from '../../services/api/route.ts';
 import { createClickhouse } from '../../shared/clickhouse/clickhouse-client.ts';
 import { silentLogger } from '../support/silent-logger.ts';
@@ -16,6 +18,8 @@ import { threadOf } from './support-reading-thread.ts';
 export interface AccountsJob {
   postgresUrl: string;
   accounts: number;
+  /** Of the post. */
+  comments: number;
 }
 
 export interface AccountsAddresses {
@@ -30,9 +34,9 @@ process.once('message', (job: AccountsJob) => {
   void serve(job).then((addresses) => process.send!(addresses));
 });
 
-async function serve({ postgresUrl, accounts }: AccountsJob): Promise<AccountsAddresses> {
+async function serve({ postgresUrl, accounts, comments }: AccountsJob): Promise<AccountsAddresses> {
   const [db, { forum: source }] = await Promise.all([createTestDatabase(postgresUrl), startTestForum()]);
-  const upstream = { ...source.upstream, get: () => Promise.resolve(threadOf('bench1', 200)) };
+  const upstream = { ...source.upstream, get: () => Promise.resolve(threadOf('bench1', comments)) };
   const forum = { ...source, upstream };
   const api = await startTestApi(db.pool, { forum, limits: 'plans' });
   const opened = await Promise.all(
@@ -45,6 +49,7 @@ async function serve({ postgresUrl, accounts }: AccountsJob): Promise<AccountsAd
   app.disable('x-powered-by');
   app.disable('etag');
   const caller = { keyId: '', accountId: '', scopes: [], balance: 1, pack: 79 };
+  app.use(createRequestLog(silentLogger()), helmet());
   app.use(createRouter(readingRoutes({ ...service, charges: free }), () => caller));
   const server = app.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));

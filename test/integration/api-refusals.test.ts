@@ -211,6 +211,8 @@ describe('nothing is charged, made or changed', () => {
     ['GET', '/v1/monitors'],
     ['GET', '/v1/account'],
     ['DELETE', '/v1/account'],
+    ['POST', '/v1/monitors/mon_000000000000/redeliver'],
+    ['GET', '/v1/monitors/mon_000000000000/deliveries'],
     ['GET', '/v1/account/ledger'],
     ['GET', '/v1/account/keys'],
     ['POST', '/v1/account/keys'],

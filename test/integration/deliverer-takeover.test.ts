@@ -88,6 +88,7 @@ it('takes over what a killed deliverer had claimed once the lease has ended, and
     seq: 1,
     leaseToken,
     webhookKind: 'generic' as const,
+    isResent: false,
     host: 'late.example',
     durationMs: 9_000,
     httpStatus: 404,

@@ -222,7 +222,7 @@ it('refuses private addresses unless they are allowed, also behind a name (DNS r
   expect(receiver.received).toHaveLength(0);
 });
 
-it('posts chat kinds as one plain message', async () => {
+it('posts chat kinds as one message', async () => {
   const receiver = await bench.startReceiver((_, response) => response.writeHead(200).end());
   const slack = await bench.addMonitor(`${receiver.url}/slack`, 'slack');
   const discord = await bench.addMonitor(`${receiver.url}/discord`, 'discord');
@@ -230,8 +230,8 @@ it('posts chat kinds as one plain message', async () => {
   await bench.startDeliverer();
   for (const { id } of [slack, discord]) expect(await bench.settled(id)).toEqual(['delivered']);
   const bodies = new Map(receiver.received.map(({ path, body }) => [path, JSON.parse(body.toString()) as object]));
-  expect(Object.keys(bodies.get('/hook/slack')!)).toEqual(['text']);
-  expect(bodies.get('/hook/discord')).toMatchObject({ allowed_mentions: { parse: [] } });
+  expect(bodies.get('/hook/slack')).toHaveProperty('blocks');
+  expect(bodies.get('/hook/discord?wait=true')).toMatchObject({ allowed_mentions: { parse: [] } });
 });
 
 it('keeps matches pending when the secrets cannot be read, without calling anyone', async () => {

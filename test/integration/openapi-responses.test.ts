@@ -70,6 +70,8 @@ const CALLS: Record<string, string[]> = {
   'post /v1/monitors/{id}/resume': [''],
   'post /v1/monitors/{id}/rotate-secret': [''],
   'post /v1/monitors/{id}/test': [''],
+  'get /v1/monitors/{id}/deliveries': [''],
+  'post /v1/monitors/{id}/redeliver': [''],
   'get /v1/monitors/{id}/matches': ['', '?order=newest&limit=1'],
   'get /v1/account': [''],
   'delete /v1/account': [''],
@@ -86,6 +88,7 @@ const CALLS: Record<string, string[]> = {
 const BODIES: Record<string, object> = {
   'post /v1/monitors': { name: 'mine', keywords: ['rust'] },
   'patch /v1/monitors/{id}': { name: 'still mine' },
+  'post /v1/monitors/{id}/redeliver': { status: 'failed' },
   'post /v1/account/keys': { name: 'another' },
   'post /api/agent/signup': { email: 'somebody@example.com' },
 };
@@ -103,7 +106,7 @@ it.each(Object.entries(CALLS))('%s succeeds as documented', async (operation, qu
   for (const query of queries) {
     // Some operations end their account.
     const { apiKey } = method === 'delete' ? await api.account() : owner;
-    const hook = pattern.endsWith('/test') ? { webhook_url: 'http://127.0.0.1:9/' } : {};
+    const hook = /\/(test|redeliver)$/.test(pattern) ? { webhook_url: 'http://127.0.0.1:9/' } : {};
     const id = pattern.includes('/keys/') ? apiKey.slice(3, 11) : (await api.monitor(apiKey, hook)).id;
     const path = pattern.replace('{id}', id);
     const asked = query.replace(/[A-Z]{4,}/g, (name) => known[name]!);

@@ -17,6 +17,7 @@ describe('what an answer makes of a match', () => {
     [308, 'redirect'],
     [400, 'http_status'],
     [401, 'http_status'],
+    [403, 'http_status'],
     [404, 'http_status'],
     [408, 'http_status'],
     [410, 'http_status'],
@@ -76,6 +77,10 @@ describe('the ladder', () => {
   ])('Retry-After %s', (_, retryAfterMs, delayMs) => {
     expect(decideOutcome(answer(429, retryAfterMs), 0, 0).delayMs).toBe(delayMs);
     expect(decideOutcome(answer(503, retryAfterMs), 0, 0).delayMs).toBe(delayMs);
+  });
+
+  it('a wait without end is two hours', () => {
+    expect(decideOutcome(answer(429, Infinity), 0, 0).delayMs).toBe(2 * HOUR);
   });
 
   it('Retry-After does not buy a seventh attempt', () => {

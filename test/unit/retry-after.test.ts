@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseRetryAfter } from '../../shared/http/retry-after.ts';
+import { parseRetryAfter, parseRetryAfterBody } from '../../shared/http/retry-after.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 
@@ -18,4 +18,22 @@ it.each([
   ['Sat, nonsense', undefined],
 ])('Retry-After %j means %j ms', (header, expected) => {
   expect(parseRetryAfter(header, NOW)).toBe(expected);
+});
+
+it.each([
+  ['{"message": "You are being rate limited.", "retry_after": 64.57, "global": false}', 64_570],
+  ['{"retry_after": 0.0001}', 1],
+  ['{"retry_after": 0}', 0],
+  ['{"retry_after": -1}', undefined],
+  ['{"retry_after": "64"}', undefined],
+  ['{"retry_after": null}', undefined],
+  ['{"message": "retry_after: 5"}', undefined],
+  ['[64]', undefined],
+  ['null', undefined],
+  ['64', undefined],
+  ['{"retry_after": 64', undefined],
+  ['<html>error 1015</html>', undefined],
+  ['', undefined],
+])('the body %s asks for %j ms', (body, expected) => {
+  expect(parseRetryAfterBody(body)).toBe(expected);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MonitorMatch } from '../../schemas/monitor-match.ts';
 import { webhookEvent } from '../../schemas/webhook-event.ts';
-import { buildWebhookMessage } from '../../shared/domain/webhook-message.ts';
+import { buildWebhookMessage, webhookRequestUrl } from '../../shared/domain/webhook-message.ts';
 
 const MATCH: MonitorMatch = {
   id: 'mat_0123456789ab_000000000007',
@@ -44,23 +44,27 @@ describe('buildWebhookMessage', () => {
     expect(headers['X-Service-Signature']).toMatch(/^t=1795255202,v1=[0-9a-f]{64}$/);
   });
 
-  it('makes a Slack message in which the text of others cannot mention or link', () => {
-    const { headers, body } = buildWebhookMessage({ ...INPUT, kind: 'slack' });
-    const { text } = parse(body) as { text: string };
-    expect(text).toContain('rust in r/metals: &lt;!channel&gt; @everyone');
-    expect(text).toContain(MATCH.permalink);
-    expect(headers['X-Service-Signature']).toBeUndefined();
+  it('makes a generic message byte for byte as ever, whatever the texts hold', () => {
+    const { body } = buildWebhookMessage({ ...INPUT, kind: 'generic' });
+    expect(body.toString()).toBe(
+      `{"type":"monitor.match","monitor":{"id":"mon_0123456789ab","name":"my monitor"},"match":${JSON.stringify(MATCH)},"sent_at":1795255202}`,
+    );
   });
 
-  it('makes a Discord message that mentions nobody and stays under 2,000 characters', () => {
-    const { body } = buildWebhookMessage({
-      ...INPUT,
-      kind: 'discord',
-      match: { ...MATCH, body: '*'.repeat(40_000) },
-    });
-    const message = parse(body) as { content: string; allowed_mentions: unknown };
-    expect(message.allowed_mentions).toEqual({ parse: [] });
-    expect(message.content.length).toBeLessThan(2_000);
-    expect(message.content).toContain(MATCH.permalink);
+  it.each(['slack', 'discord'] as const)('makes a %s message that is JSON and not signed', (kind) => {
+    const { headers, body } = buildWebhookMessage({ ...INPUT, kind });
+    expect(headers).toEqual({ 'Content-Type': 'application/json', 'User-Agent': 'service-webhooks/1' });
+    expect(Object.keys(parse(body) as object)[0]).toBe(kind === 'slack' ? 'text' : 'embeds');
+    expect(body.toString()).toContain(MATCH.permalink);
+    expect(body.toString()).toContain(INPUT.monitor.name);
+  });
+
+  it.each([
+    ['generic', 'https://receiver.example/hook?a=1'],
+    ['slack', 'https://hooks.slack.com/services/T/B/X'],
+    ['discord', 'https://discord.com/api/v10/webhooks/1/t?wait=true'],
+  ] as const)('sends a %s message to %s', (kind, url) => {
+    const webhookUrl = kind === 'discord' ? 'https://discord.com/api/webhooks/1/t' : url;
+    expect(webhookRequestUrl(kind, webhookUrl)).toBe(url);
   });
 });

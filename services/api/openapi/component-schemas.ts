@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { account, apiKey, createKeyBody, ledgerEntry, ledgerPage } from '../../../schemas/account.ts';
+import { deliveryLogEntry, deliveryLogPage, redeliverBody, redelivery } from '../../../schemas/delivery-log.ts';
 import { errorEnvelope } from '../../../schemas/error-envelope.ts';
 import * as posts from '../../../schemas/forum-post.ts';
 import * as forum from '../../../schemas/forum-resources.ts';
@@ -45,6 +46,9 @@ const ANSWERS = {
   MonitorWithStats: z.strictObject({ monitor, stats: monitorStats }),
   MonitorDeleted: z.strictObject({ status: z.literal('deleted') }),
   MonitorPaused: z.strictObject({ status: z.literal('paused') }),
+  DeliveryLogEntry: deliveryLogEntry,
+  DeliveryLogPage: deliveryLogPage,
+  Redelivery: redelivery,
   RotatedSecret: z.strictObject({ webhook_secret: z.string() }),
   TestDelivery: testDelivery,
   Account: account,
@@ -65,6 +69,7 @@ const ANSWERS = {
 const BODIES = {
   CreateMonitor: createMonitorBody,
   PatchMonitor: patchMonitorBody,
+  Redeliver: redeliverBody,
   CreateApiKey: createKeyBody,
   SignupRequest: signupBody,
   VerifyRequest: verifyBody,

@@ -136,6 +136,24 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
     balance: 'Credits.',
     plan: '`free`, or the largest pack that was bought.',
   },
+  DeliveryLogEntry: {
+    attempt: '1, 2, 3 …, over resends too.',
+    host: 'Host and port of the webhook.',
+    status: 'What the endpoint answered; 0: nothing.',
+    error: 'Why the attempt failed; null: it did not.',
+    response_excerpt: 'The first 500 characters of the answer.',
+    delivery_status: 'What the attempt made of the match; `pending`: it is tried again at `next_attempt_at`.',
+  },
+  DeliveryLogPage: { after: 'Send it as `after` to get the next, older page; null: there is none.' },
+  Redeliver: {
+    match_ids: 'Matches of this monitor, at most 200; nothing else beside them.',
+    status: 'All matches whose delivery ended so.',
+    since: 'All that were recorded then or later.',
+  },
+  Redelivery: {
+    queued: 'Matches that are queued because of this request; those that were pending already are not among them.',
+    more: 'More fit what was asked: ask again.',
+  },
   RotatedSecret: { webhook_secret: webhookSecret },
   TestDelivery: {
     delivered: 'Whether the endpoint answered 2xx.',

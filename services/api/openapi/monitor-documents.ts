@@ -1,6 +1,8 @@
 import { matchPageQuery } from '../../../schemas/match-page-query.ts';
 import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
 import type { ComponentName } from './component-schemas.ts';
+import { deliveryLogQuery } from '../../../schemas/delivery-log.ts';
+import { deliveryExamples as deliveries } from './delivery-examples.ts';
 import { monitorExamples as examples } from './monitor-examples.ts';
 import type { AnswerDocument, RouteDocument } from './route-document.ts';
 
@@ -125,6 +127,29 @@ export const monitorDocuments: readonly RouteDocument[] = [
       'Sends a sample match to the webhook as a real one is sent, with the header `X-Service-Test: 1` and an id that begins with `test_`, and tells what the endpoint answered. A success clears `webhook_failing`; a failure counts nowhere. Five a minute and account.',
     answer: ok('What came of it.', 'TestDelivery', 'delivered', { delivered: true, status: 204, error: null }),
     errors: ['invalid_request'],
+  }),
+  ofMonitors({
+    method: 'get',
+    path: '/v1/monitors/:id/deliveries',
+    operationId: 'listDeliveries',
+    summary: 'What was tried to deliver',
+    description:
+      'Every attempt of the last 30 days with its outcome: newest match first, and of each match the last attempt first.',
+    query: deliveryLogQuery,
+    example: { limit: 25 },
+    answer: ok('A page of attempts.', 'DeliveryLogPage', 'log', deliveries.log),
+    errors: ['invalid_request'],
+  }),
+  ofMonitors({
+    method: 'post',
+    path: '/v1/monitors/:id/redeliver',
+    operationId: 'redeliver',
+    summary: 'Send matches again',
+    description:
+      'Queues matches whose delivery failed, was skipped or succeeded, ten a second, 5,000 a request at most. Matches that the daily cap held back are not sent. A failure of a resend does not count for `webhook_failing`. Again is harmless: what is queued stays queued once.',
+    body: { schema: 'Redeliver', examples: { ofIds: deliveries.ofIds, failedSince: deliveries.failedSince } },
+    answer: ok('They are queued.', 'Redelivery', 'queued', deliveries.queued),
+    errors: BODY_ERRORS,
   }),
   ofMonitors({
     method: 'get',

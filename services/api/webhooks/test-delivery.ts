@@ -3,7 +3,7 @@ import type { TestDelivery } from '../../../schemas/test-delivery.ts';
 import { WEBHOOK_DEADLINE_MS } from '../../../shared/domain/delivery-outcome.ts';
 import { isMonitorId } from '../../../shared/domain/identifiers.ts';
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
-import { buildWebhookMessage } from '../../../shared/domain/webhook-message.ts';
+import { buildWebhookMessage, webhookRequestUrl } from '../../../shared/domain/webhook-message.ts';
 import type { WebhookMessage } from '../../../shared/domain/webhook-message.ts';
 import type { OutboundDoor, OutboundResult } from '../../../shared/http/outbound-door.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
@@ -40,7 +40,7 @@ export async function testDelivery(service: TestDeliveryService, accountId: stri
   await takeTest(service.pool, accountId);
   const { headers, body } = sampleMessage(service, id, webhook);
   const result = await service.door.send({
-    url: webhook.webhook_url,
+    url: webhookRequestUrl(webhook.webhook_kind, webhook.webhook_url),
     method: 'POST',
     headers: { ...headers, 'X-Service-Test': '1' },
     body,

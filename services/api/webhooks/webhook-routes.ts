@@ -1,4 +1,9 @@
+import { deliveryLogQuery } from '../../../schemas/delivery-log.ts';
+import { parseRequest } from '../invalid-request.ts';
+import { readLivingMonitor } from '../living-monitor.ts';
 import type { Route } from '../route.ts';
+import { readDeliveryLog } from './delivery-log.ts';
+import { redeliver } from './redeliver.ts';
 import { rotateSecret } from './rotate-secret.ts';
 import { testDelivery } from './test-delivery.ts';
 import type { TestDeliveryService } from './test-delivery.ts';
@@ -18,6 +23,23 @@ export function webhookRoutes(service: TestDeliveryService): Route[] {
       path: '/v1/monitors/:id/test',
       async handle({ caller, id }) {
         return { status: 200, body: await testDelivery(service, caller.accountId, id) };
+      },
+    },
+    {
+      method: 'get',
+      path: '/v1/monitors/:id/deliveries',
+      async handle({ caller, id, query }) {
+        const asked = parseRequest(deliveryLogQuery, query, 'query');
+        await readLivingMonitor(service.pool, caller.accountId, id);
+        return { status: 200, body: await readDeliveryLog(service.pool, id, asked) };
+      },
+    },
+    {
+      method: 'post',
+      path: '/v1/monitors/:id/redeliver',
+      readsBody: true,
+      async handle({ caller, id, body }) {
+        return { status: 200, body: await redeliver(service.pool, caller.accountId, { id, body }) };
       },
     },
   ];

@@ -1,0 +1,46 @@
+import type { z } from 'zod';
+import type { DeliveryLogEntry, DeliveryLogPage, deliveryLogQuery } from '../../../schemas/delivery-log.ts';
+import { matchId, parseMatchId } from '../../../shared/domain/identifiers.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import { readAttemptsBefore } from '../../../shared/stores/delivery-log.ts';
+import type { AttemptPosition, StoredAttempt } from '../../../shared/stores/delivery-log.ts';
+import { invalidRequest } from '../invalid-request.ts';
+
+const NEWEST: AttemptPosition = { seq: Number.MAX_SAFE_INTEGER, attempt: 0 };
+const CURSOR = /^(mat_[0-9a-z]+_\d{12})\.([1-9]\d{0,8})$/;
+
+/** A page of what was tried. @throws ApiError invalid_request naming a cursor or match that is not of this monitor */
+export async function readDeliveryLog(
+  db: Queryable,
+  monitorId: string,
+  { limit, after, match }: z.output<typeof deliveryLogQuery>,
+): Promise<DeliveryLogPage> {
+  const seq = match === undefined ? undefined : seqOf('match', match, monitorId);
+  const before = after === undefined ? NEWEST : positionOf(after, monitorId);
+  // One more than asked for tells whether there is a next page.
+  const found = await readAttemptsBefore(db, monitorId, { before, seq, limit: limit + 1 });
+  const items = found.slice(0, limit).map((attempt) => entryOf(monitorId, attempt));
+  const last = items.at(-1);
+  return { items, after: last && found.length > limit ? `${last.match_id}.${last.attempt}` : null };
+}
+
+function seqOf(field: string, id: string, monitorId: string): number {
+  const named = parseMatchId(id);
+  if (named?.monitorId === monitorId) return named.seq;
+  throw invalidRequest([{ field, message: 'must be the id of a match of this monitor' }]);
+}
+
+function positionOf(cursor: string, monitorId: string): AttemptPosition {
+  const [, id, attempt] = CURSOR.exec(cursor) ?? [];
+  if (id === undefined) throw invalidRequest([{ field: 'after', message: 'must be the `after` of a page' }]);
+  return { seq: seqOf('after', id, monitorId), attempt: Number(attempt) };
+}
+
+function entryOf(monitorId: string, { seq, started_at, next_attempt_at, ...rest }: StoredAttempt): DeliveryLogEntry {
+  return {
+    match_id: matchId(monitorId, seq),
+    ...rest,
+    started_at: started_at.toISOString(),
+    next_attempt_at: next_attempt_at?.toISOString() ?? null,
+  };
+}
