@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { timestamp } from './forum-item.ts';
 import { givenName } from './given-name.ts';
+import { queryInteger } from './query-integer.ts';
 
 /** Answer of GET /v1/account. */
 export const account = z.strictObject({
@@ -47,18 +48,9 @@ export const ledgerPage = z.strictObject({
 
 export type LedgerPage = z.infer<typeof ledgerPage>;
 
-const LARGEST_PAGE = 100;
-const DEFAULT_PAGE = 25;
-
 /** Query of GET /v1/account/ledger. */
 export const ledgerQuery = z.strictObject({
-  limit: z
-    .string()
-    .regex(/^([1-9]|[1-9]\d|100)$/, `must be an integer from 1 to ${LARGEST_PAGE}`)
-    .transform(Number)
-    .meta({ type: 'integer', minimum: 1, maximum: LARGEST_PAGE })
-    .default(DEFAULT_PAGE)
-    .describe('Entries a page.'),
+  limit: queryInteger(1, 100).default(25).describe('Entries a page.'),
   after: z
     .string()
     .regex(/^\d{1,15}$/, 'must be the `after` of a page')

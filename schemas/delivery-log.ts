@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { timestamp } from './forum-item.ts';
 import { webhookKind } from './monitor.ts';
+import { queryInteger } from './query-integer.ts';
 
 /** One attempt to deliver one match. */
 export const deliveryLogEntry = z.strictObject({
@@ -32,18 +33,9 @@ export const deliveryLogPage = z.strictObject({
 
 export type DeliveryLogPage = z.infer<typeof deliveryLogPage>;
 
-const LARGEST_PAGE = 100;
-const DEFAULT_PAGE = 25;
-
 /** Query of GET /v1/monitors/{id}/deliveries. */
 export const deliveryLogQuery = z.strictObject({
-  limit: z
-    .string()
-    .regex(/^([1-9]|[1-9]\d|100)$/, `must be an integer from 1 to ${LARGEST_PAGE}`)
-    .transform(Number)
-    .meta({ type: 'integer', minimum: 1, maximum: LARGEST_PAGE })
-    .default(DEFAULT_PAGE)
-    .describe('Attempts a page.'),
+  limit: queryInteger(1, 100).default(25).describe('Attempts a page.'),
   after: z
     .string()
     .min(1, 'must not be empty')

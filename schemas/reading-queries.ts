@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { queryInteger } from './query-integer.ts';
 
 // A query is text, and these schemas turn it into numbers, booleans and lists. `meta` and `describe` say for the API's
 // description what a parameter means where its schema does not show it; they check nothing.
@@ -9,15 +10,7 @@ const LONGEST_PARAMETER = 2_048;
 const text = z.string().max(LONGEST_PARAMETER, 'is too long');
 const required = text.min(1, 'must not be empty');
 
-const integer = (least: number, most: number) =>
-  z
-    .string()
-    .regex(/^\d{1,4}$/, `must be an integer from ${least} to ${most}`)
-    .transform(Number)
-    .pipe(z.number().min(least, `must be from ${least} to ${most}`).max(most, `must be from ${least} to ${most}`))
-    .meta({ type: 'integer', minimum: least, maximum: most });
-
-const limit = integer(1, 100).default(25).describe('Items a page.');
+const limit = queryInteger(1, 100).default(25).describe('Items a page.');
 const flag = z
   .enum(['true', 'false', '1', '0'])
   .transform((value) => value === 'true' || value === '1')
@@ -73,8 +66,10 @@ export const postQuery = z
       .describe(
         'Id of a comment to focus: its ancestors and its direct replies are returned. A permalink in `url` does the same.',
       ),
-    context: integer(0, 8).default(3).describe('How many levels above the focused comment are returned.'),
-    max_comments: integer(0, 2000).default(200).describe('How many comments are returned at most; 0: the post alone.'),
+    context: queryInteger(0, 8).default(3).describe('How many levels above the focused comment are returned.'),
+    max_comments: queryInteger(0, 2000)
+      .default(200)
+      .describe('How many comments are returned at most; 0: the post alone.'),
     format: z
       .enum(['json', 'md', 'graph'])
       .default('json')

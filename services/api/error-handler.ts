@@ -35,7 +35,10 @@ export function refusalOf(error: unknown): ApiError | undefined {
 /** Errors that Express and its body parser throw about what the client sent; undefined: not the client's doing. */
 function frameworkError(error: unknown): ApiError | undefined {
   if (!(error instanceof Error) || !('status' in error)) return undefined;
-  if (error.status === 413) return new ApiError('payload_too_large', 'body: must have at most 64 KiB.');
+  if (error.status === 413) {
+    const limit = 'limit' in error ? ` at most ${Number(error.limit) / 1024} KiB` : ' less';
+    return new ApiError('payload_too_large', `body: must have${limit}.`);
+  }
   if (error.status === 415) {
     return new ApiError('unsupported_media_type', 'body: its character set or compression is not supported.');
   }

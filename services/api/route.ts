@@ -1,7 +1,8 @@
-import { json, Router } from 'express';
+import { Router } from 'express';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Caller } from './authentication.ts';
 import { ApiError, ClientGone } from './api-error.ts';
+import { jsonBody } from './json-body.ts';
 
 /** A request that was authenticated, with what its route needs of it. Nothing in it is checked yet. */
 export interface Call {
@@ -41,7 +42,7 @@ export interface Route {
 }
 
 /** Twenty keywords and as many excluded terms of 100 four-byte characters are 16 KiB. */
-const BODY_LIMIT = '64kb';
+const BODY_LIMIT = 64 * 1024;
 const JSON_ONLY = ['application/json'] as const;
 
 /**
@@ -52,7 +53,7 @@ export function createRouter(routes: readonly Route[], callerOf: (request: Reque
   const router = Router();
   for (const route of routes) {
     const types = route.produces ?? JSON_ONLY;
-    const readers = route.readsBody === true ? bodyReaders() : [];
+    const readers = route.readsBody === true ? jsonBody(BODY_LIMIT) : [];
     router[route.method](route.path, refuseOtherAnswers(types), ...readers, answerWith(route, callerOf));
   }
   for (const path of new Set(routes.map((route) => route.path))) {
@@ -102,18 +103,6 @@ function refuseOtherAnswers(types: readonly string[]): RequestHandler {
 /** On every authenticated answer, errors too. */
 export function setCreditsRemaining(response: Response, balance: number): void {
   response.set('X-Credits-Remaining', String(balance));
-}
-
-function bodyReaders(): RequestHandler[] {
-  const type = ['application/json', 'application/*+json'];
-  const refuseOtherTypes: RequestHandler = (request, _response, next) => {
-    // null: there is no body at all, which a route may accept.
-    if (request.headers['content-length'] !== '0' && request.is(type) === false) {
-      throw new ApiError('unsupported_media_type', 'Send the body as JSON, with "Content-Type: application/json".');
-    }
-    next();
-  };
-  return [refuseOtherTypes, json({ limit: BODY_LIMIT, strict: false, type })];
 }
 
 /** For the last handler of a path. */

@@ -1,5 +1,4 @@
-import type { Pool } from '../postgres/pool.ts';
-import type { Queryable } from '../postgres/pool.ts';
+import type { Pool, Queryable } from '../postgres/pool.ts';
 import { stopMonitors, withWholeAccount } from './lock-whole-account.ts';
 
 /**

@@ -17,7 +17,7 @@ interface ErrorText {
 const TEXTS: Record<ErrorCode, ErrorText> = {
   invalid_request: {
     when: 'a parameter or field is missing, unknown or invalid; the message begins with its name',
-    message: 'limit: must be from 1 to 100',
+    message: 'limit: must be an integer from 1 to 100',
   },
   invalid_email: { when: 'the address is not valid', message: 'email: is not a valid e-mail address.' },
   disposable_email: {

@@ -1,6 +1,7 @@
-import { json, Router } from 'express';
+import { Router } from 'express';
 import type { RequestHandler } from 'express';
 import { ApiError } from '../api-error.ts';
+import { jsonBody } from '../json-body.ts';
 import { methodNotAllowed } from '../route.ts';
 import { createRequestCode } from './request-code.ts';
 import type { SignupService } from './signup-service.ts';
@@ -10,7 +11,6 @@ const SIGNUP = '/api/agent/signup';
 const VERIFY = '/api/agent/verify';
 /** An address and a token are far below. */
 const BODY_LIMIT = 4 * 1024;
-const JSON_TYPES = ['application/json', 'application/*+json'];
 
 /**
  * Sign-up of agents, without a key. Checks come in one order: method, whether sign-up is on, body, and what the route itself checks. A client that
@@ -21,10 +21,10 @@ export function createSignupRouter(service: SignupService): Router {
   const verifyCode = createVerifyCode(service);
   const router = Router();
   router.use('/api/agent', noStore);
-  router.post(SIGNUP, refuseIfDisabled(service), ...bodyReaders(), async (request, response) => {
+  router.post(SIGNUP, refuseIfDisabled(service), ...jsonBody(BODY_LIMIT), async (request, response) => {
     response.json(await requestCode(request.body, request.ip));
   });
-  router.post(VERIFY, refuseIfDisabled(service), ...bodyReaders(), async (request, response) => {
+  router.post(VERIFY, refuseIfDisabled(service), ...jsonBody(BODY_LIMIT), async (request, response) => {
     const created = await verifyCode(request.body);
     response.status(201).json(created);
   });
@@ -43,29 +43,4 @@ function refuseIfDisabled({ signup }: SignupService): RequestHandler {
     if (!signup.enabled) throw new ApiError('agent_signup_disabled', 'Sign-up is off here.');
     next();
   };
-}
-
-function bodyReaders(): RequestHandler[] {
-  const refuseOtherTypes: RequestHandler = (request, _response, next) => {
-    // null: there is no body at all, and then a field is missing.
-    if (request.headers['content-length'] !== '0' && request.is(JSON_TYPES) === false) {
-      throw new ApiError('unsupported_media_type', 'Send the body as JSON, with "Content-Type: application/json".');
-    }
-    next();
-  };
-  const read: RequestHandler = json({ limit: BODY_LIMIT, strict: false, type: JSON_TYPES });
-  const readSmall: RequestHandler = (request, response, next) => {
-    read(request, response, (fault?: unknown) => {
-      next(isTooLarge(fault) ? tooLarge() : fault);
-    });
-  };
-  return [refuseOtherTypes, readSmall];
-}
-
-function isTooLarge(fault: unknown): boolean {
-  return fault instanceof Error && 'status' in fault && fault.status === 413;
-}
-
-function tooLarge(): ApiError {
-  return new ApiError('payload_too_large', `body: must have at most ${BODY_LIMIT / 1024} KiB.`);
 }

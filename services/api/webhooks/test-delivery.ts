@@ -1,11 +1,11 @@
 import type { WebhookKind } from '../../../schemas/monitor.ts';
 import type { TestDelivery } from '../../../schemas/test-delivery.ts';
-import { WEBHOOK_DEADLINE_MS } from '../../../shared/domain/delivery-outcome.ts';
+import { decideOutcome, WEBHOOK_DEADLINE_MS } from '../../../shared/domain/delivery-outcome.ts';
 import { isMonitorId } from '../../../shared/domain/identifiers.ts';
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
 import { buildWebhookMessage, webhookRequestUrl } from '../../../shared/domain/webhook-message.ts';
 import type { WebhookMessage } from '../../../shared/domain/webhook-message.ts';
-import type { OutboundDoor, OutboundResult } from '../../../shared/http/outbound-door.ts';
+import type { OutboundDoor } from '../../../shared/http/outbound-door.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
@@ -46,9 +46,14 @@ export async function testDelivery(service: TestDeliveryService, accountId: stri
     body,
     deadlineMs: WEBHOOK_DEADLINE_MS,
   });
-  const delivered = result.error === null && result.status >= 200 && result.status < 300;
+  const outcome = decideOutcome(result, 0, 0);
+  const delivered = outcome.deliveryStatus === 'delivered';
   if (delivered) await clearFailing(service.pool, accountId, id, webhook.webhook_url);
-  return { delivered, status: result.status, error: errorOf(result) };
+  return {
+    delivered,
+    status: result.status,
+    error: result.error ?? (outcome.error === 'redirect' ? 'redirect' : null),
+  };
 }
 
 async function usableWebhook(pool: Pool, accountId: string, id: string): Promise<WebhookInUse> {
@@ -90,9 +95,4 @@ async function clearFailing(pool: Pool, accountId: string, id: string, testedUrl
     const current = await readMonitor(client, accountId, id);
     if (current?.webhook_url === testedUrl) await clearMonitorHealth(client, id);
   });
-}
-
-function errorOf(result: OutboundResult): TestDelivery['error'] {
-  if (result.error !== null) return result.error;
-  return result.status >= 300 && result.status < 400 ? 'redirect' : null;
 }

@@ -1,0 +1,34 @@
+import type { Pool, PoolClient } from 'pg';
+
+export interface Doom {
+  /** At which commit of a transaction, 1 and more, and whether before or after it. */
+  commit: number;
+  moment: 'before' | 'after';
+}
+
+/** Lets this process be killed (SIGKILL) by one of the commits that go through the pool. @returns how many commits there were so far */
+export function doomPool(pool: Pool, doom: Doom): () => number {
+  let commits = 0;
+  const connect = pool.connect.bind(pool) as (callback?: unknown) => Promise<PoolClient>;
+  /** pool.query() connects with a callback; transactions await a client, and only theirs is doomed. */
+  const doomedConnect = async (callback?: unknown): Promise<PoolClient> => {
+    if (callback !== undefined) return connect(callback);
+    const client = await connect();
+    return new Proxy(client, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name, target);
+        if (typeof value !== 'function') return value;
+        if (name !== 'query') return value.bind(target) as unknown;
+        return async (...args: unknown[]): Promise<unknown> => {
+          const isLast = args[0] === 'COMMIT' && ++commits === doom.commit;
+          if (isLast && doom.moment === 'before') process.kill(process.pid, 'SIGKILL');
+          const answer: unknown = await Reflect.apply(value, target, args);
+          if (isLast) process.kill(process.pid, 'SIGKILL');
+          return answer;
+        };
+      },
+    });
+  };
+  Object.assign(pool, { connect: doomedConnect });
+  return () => commits;
+}
