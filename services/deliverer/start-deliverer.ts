@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { DELIVERER_GROUP } from '../../schemas/consumer-groups.ts';
 import { MONITOR_MATCHES } from '../../schemas/topics.ts';
 import { WEBHOOK_DEADLINE_MS } from '../../shared/domain/delivery-outcome.ts';
@@ -22,16 +21,19 @@ import { withDeadline } from '../../shared/runtime/lifecycle.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { GroupedCalls } from '../../shared/runtime/grouped-calls.ts';
 import { retry } from '../../shared/runtime/retry.ts';
-import { claimDueMatches, claimNewMatches, releaseLeases, skipUndeliverable } from '../../shared/stores/deliveries.ts';
-import { recordOutcome } from '../../shared/stores/delivery-outcomes.ts';
+import { releaseLeases } from '../../shared/stores/deliveries.ts';
+import { recordOutcomes } from '../../shared/stores/delivery-outcomes.ts';
+import type { FinishedAttempt, RecordedAttempt } from '../../shared/stores/delivery-outcomes.ts';
 import { markAttemptsPublished, readUnpublishedAttempts } from '../../shared/stores/delivery-publications.ts';
-import { readDeliveryTarget, readDueMonitors } from '../../shared/stores/delivery-queue.ts';
+import { readDueMonitors } from '../../shared/stores/delivery-queue.ts';
 import { AttemptPublisher } from './attempt-publisher.ts';
 import { attemptDelivery } from './delivery-attempt.ts';
 import { DeliveryDispatcher } from './delivery-dispatcher.ts';
-import type { DeliveryQueue, DispatcherLimits } from './delivery-dispatcher.ts';
+import type { DispatcherLimits } from './delivery-dispatcher.ts';
 import { startDuePoller } from './due-poller.ts';
+import { createGroupedQueue } from './grouped-delivery-queue.ts';
 
 export interface DelivererDeps {
   kafka: KafkaConnection;
@@ -136,8 +138,11 @@ function createDispatcher(
 ): DeliveryDispatcher {
   const { pool, logger } = deps;
   const monotonic = deps.monotonic ?? (() => performance.now());
+  const outcomes = new GroupedCalls<FinishedAttempt, RecordedAttempt | undefined>({
+    run: (attempts) => recordOutcomes(pool, attempts),
+  });
   return new DeliveryDispatcher({
-    queue: createQueue(pool, monotonic),
+    queue: createGroupedQueue({ pool, monotonic, leaseMs: LEASE_MS }),
     monotonic,
     onError: errorHandler(deps, 'delivering'),
     ...(deps.limits ? { limits: deps.limits } : {}),
@@ -150,7 +155,7 @@ function createDispatcher(
         deadlineMs: deps.deadlineMs ?? WEBHOOK_DEADLINE_MS,
         leaseMs: LEASE_MS,
         record: (attempt) =>
-          retry(() => recordOutcome(pool, attempt), {
+          retry(() => outcomes.call(attempt), {
             what: 'storing the outcome of a webhook attempt',
             logger,
             retries: OUTCOME_RETRIES,
@@ -163,29 +168,6 @@ function createDispatcher(
         },
       }),
   });
-}
-
-function createQueue(pool: Pool, monotonic: () => number): DeliveryQueue {
-  return {
-    target: (monitorId) => readDeliveryTarget(pool, monitorId),
-    async claimNew(monitorId, seqs) {
-      const claimedAt = monotonic();
-      const claim = { monitorId, seqs, leaseToken: randomUUID(), leaseMs: LEASE_MS };
-      return { claimedAt, deliveries: await claimNewMatches(pool, claim) };
-    },
-    async claimDue(monitorId, limit) {
-      const claimedAt = monotonic();
-      const claim = { monitorId, limit, leaseToken: randomUUID(), leaseMs: LEASE_MS };
-      return { claimedAt, deliveries: await claimDueMatches(pool, claim) };
-    },
-    async giveBack(deliveries) {
-      const first = deliveries[0];
-      if (!first) return;
-      const seqs = deliveries.map(({ seq }) => seq);
-      await releaseLeases(pool, first.monitorId, seqs, first.leaseToken);
-    },
-    skipUndeliverable: (monitorId) => skipUndeliverable(pool, monitorId),
-  };
 }
 
 function createAttemptPublisher(deps: DelivererDeps, publisher: Publisher): AttemptPublisher {

@@ -53,15 +53,22 @@ interface ClaimRow {
   created_utc: Date;
 }
 
+/** The lease that a claim puts on what it gets. */
+export interface ClaimLease {
+  /** A uuid made for this claim. */
+  token: string;
+  lengthMs: number;
+}
+
 /**
  * Claims matches that were just recorded: those of the given seqs that are pending, were never attempted and are not leased.
- * Rows that another process holds are passed over, never waited for. None comes back when the monitor or its webhook is gone.
- *
- * @param leaseToken a uuid made for this claim
+ * Rows that another process holds are passed over, never waited for. None of a monitor comes back when it or its webhook is
+ * gone. In match order within each monitor.
  */
 export async function claimNewMatches(
   db: Queryable,
-  claim: { monitorId: string; seqs: readonly number[]; leaseToken: string; leaseMs: number },
+  claims: readonly { monitorId: string; seqs: readonly number[] }[],
+  lease: ClaimLease,
 ): Promise<ClaimedDelivery[]> {
   const { rows } = await db.query<ClaimRow>({
     name: 'deliveries-claim-new',
@@ -69,12 +76,13 @@ export async function claimNewMatches(
       WITH target AS (
         SELECT m.monitor_id, m.seq, w.name AS monitor_name, w.webhook_url, w.webhook_kind, w.webhook_secret,
           CASE WHEN w.previous_secret_until > (SELECT service_now()) THEN w.previous_webhook_secret END AS previous_secret
-        FROM matches m
+        FROM unnest($1::text[], $2::bigint[]) AS wanted (monitor_id, seq)
+        JOIN matches m ON m.monitor_id = wanted.monitor_id AND m.seq = wanted.seq
         JOIN monitors w ON w.id = m.monitor_id
-        WHERE m.monitor_id = $1 AND m.seq = ANY ($2::bigint[]) AND m.delivery_status = 'pending' AND m.attempt = 0
+        WHERE m.delivery_status = 'pending' AND m.attempt = 0
           AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now()))
           AND w.status <> 'deleted' AND w.webhook_url IS NOT NULL
-        ORDER BY m.seq
+        ORDER BY m.monitor_id, m.seq
         FOR UPDATE OF m SKIP LOCKED
       ), claimed AS (
         UPDATE matches m
@@ -90,36 +98,44 @@ export async function claimNewMatches(
         coalesce(i.permalink, '') AS permalink, coalesce(i.created_utc, c.entered_at) AS created_utc
       FROM claimed c
       LEFT JOIN matched_items i ON i.thing_id = c.thing_id
-      ORDER BY c.seq`,
-    values: [claim.monitorId, claim.seqs, claim.leaseToken, claim.leaseMs],
+      ORDER BY c.monitor_id, c.seq`,
+    values: [
+      claims.flatMap(({ monitorId, seqs }) => seqs.map(() => monitorId)),
+      claims.flatMap(({ seqs }) => seqs),
+      lease.token,
+      lease.lengthMs,
+    ],
   });
-  return rows.map((row) => toClaimedDelivery(row, claim.leaseToken));
+  return rows.map((row) => toClaimedDelivery(row, lease.token));
 }
 
 /**
- * Claims a monitor's matches whose next attempt is due: those longest due first, and among equals in match order. Rows that
- * another process holds are passed over. None comes back when the monitor or its webhook is gone.
- *
- * @param leaseToken a uuid made for this claim
+ * Claims of each monitor up to `limit` matches whose next attempt is due: those longest due first, and among equals in match
+ * order. Rows that another process holds are passed over. None of a monitor comes back when it or its webhook is gone.
  */
 export async function claimDueMatches(
   db: Queryable,
-  claim: { monitorId: string; limit: number; leaseToken: string; leaseMs: number },
+  claims: readonly { monitorId: string; limit: number }[],
+  lease: ClaimLease,
 ): Promise<ClaimedDelivery[]> {
   const { rows } = await db.query<ClaimRow>({
     name: 'deliveries-claim-due',
     text: `
       WITH target AS (
-        SELECT m.monitor_id, m.seq, w.name AS monitor_name, w.webhook_url, w.webhook_kind, w.webhook_secret,
+        SELECT w.id AS monitor_id, due.seq, w.name AS monitor_name, w.webhook_url, w.webhook_kind, w.webhook_secret,
           CASE WHEN w.previous_secret_until > (SELECT service_now()) THEN w.previous_webhook_secret END AS previous_secret
-        FROM matches m
-        JOIN monitors w ON w.id = m.monitor_id
-        WHERE m.monitor_id = $1 AND m.delivery_status = 'pending' AND m.next_attempt_at <= (SELECT service_now())
-          AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now()))
-          AND w.status <> 'deleted' AND w.webhook_url IS NOT NULL
-        ORDER BY m.next_attempt_at, m.seq
-        LIMIT $2
-        FOR UPDATE OF m SKIP LOCKED
+        FROM unnest($1::text[], $2::integer[]) AS wanted (monitor_id, count)
+        JOIN monitors w ON w.id = wanted.monitor_id
+        CROSS JOIN LATERAL (
+          SELECT m.seq
+          FROM matches m
+          WHERE m.monitor_id = w.id AND m.delivery_status = 'pending' AND m.next_attempt_at <= (SELECT service_now())
+            AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now()))
+          ORDER BY m.next_attempt_at, m.seq
+          LIMIT wanted.count
+          FOR UPDATE SKIP LOCKED
+        ) due
+        WHERE w.status <> 'deleted' AND w.webhook_url IS NOT NULL
       ), claimed AS (
         UPDATE matches m
         SET lease_token = $3, lease_until = (SELECT service_now()) + $4 * interval '1 millisecond'
@@ -134,10 +150,10 @@ export async function claimDueMatches(
         coalesce(i.permalink, '') AS permalink, coalesce(i.created_utc, c.entered_at) AS created_utc
       FROM claimed c
       LEFT JOIN matched_items i ON i.thing_id = c.thing_id
-      ORDER BY c.seq`,
-    values: [claim.monitorId, claim.limit, claim.leaseToken, claim.leaseMs],
+      ORDER BY c.monitor_id, c.seq`,
+    values: [claims.map(({ monitorId }) => monitorId), claims.map(({ limit }) => limit), lease.token, lease.lengthMs],
   });
-  return rows.map((row) => toClaimedDelivery(row, claim.leaseToken));
+  return rows.map((row) => toClaimedDelivery(row, lease.token));
 }
 
 function toClaimedDelivery(row: ClaimRow, leaseToken: string): ClaimedDelivery {

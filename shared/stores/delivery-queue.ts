@@ -58,12 +58,13 @@ export async function readDueMonitors(db: Queryable, after: string, limit: numbe
   };
 }
 
-/** Where a monitor's matches go now. */
-export async function readDeliveryTarget(db: Queryable, monitorId: string): Promise<DeliveryTarget> {
-  const { rows } = await db.query<{ webhook_url: string | null }>({
-    name: 'deliveries-read-target',
-    text: `SELECT webhook_url FROM monitors WHERE id = $1 AND status <> 'deleted'`,
-    values: [monitorId],
+/** Where the matches of monitors go now, in the order asked. */
+export async function readDeliveryTargets(db: Queryable, monitorIds: readonly string[]): Promise<DeliveryTarget[]> {
+  const { rows } = await db.query<{ id: string; webhook_url: string | null }>({
+    name: 'deliveries-read-targets',
+    text: `SELECT id, webhook_url FROM monitors WHERE id = ANY ($1::text[]) AND status <> 'deleted'`,
+    values: [monitorIds],
   });
-  return { monitorId, webhookUrl: rows[0]?.webhook_url ?? null };
+  const urls = new Map(rows.map(({ id, webhook_url }) => [id, webhook_url]));
+  return monitorIds.map((monitorId) => ({ monitorId, webhookUrl: urls.get(monitorId) ?? null }));
 }

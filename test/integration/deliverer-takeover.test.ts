@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { matchId } from '../../shared/domain/identifiers.ts';
 import { claimDueMatches } from '../../shared/stores/deliveries.ts';
-import { recordOutcome } from '../../shared/stores/delivery-outcomes.ts';
+import { recordOutcomes } from '../../shared/stores/delivery-outcomes.ts';
 import { DeliveryBench } from '../support/delivery-fixtures.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -73,9 +73,8 @@ it('takes over what a killed deliverer had claimed once the lease has ended, and
   const { id } = await bench.addMonitor(receiver.url);
   await bench.addMatches(id, 1);
   const leaseToken = randomUUID();
-  expect(await claimDueMatches(bench.db.pool, { monitorId: id, limit: 4, leaseToken, leaseMs: 20_000 })).toHaveLength(
-    1,
-  );
+  const lease = { token: leaseToken, lengthMs: 20_000 };
+  expect(await claimDueMatches(bench.db.pool, [{ monitorId: id, limit: 4 }], lease)).toHaveLength(1);
   await bench.startDeliverer();
   await bench.publishHints(id, [1]);
   await wait(1_500);
@@ -97,7 +96,7 @@ it('takes over what a killed deliverer had claimed once the lease has ended, and
     deliveryStatus: 'failed' as const,
     delayMs: null,
   };
-  expect(await recordOutcome(bench.db.pool, late)).toBeUndefined();
+  expect(await recordOutcomes(bench.db.pool, [late])).toEqual([undefined]);
   expect(await bench.settled(id)).toEqual(['delivered']);
   expect(await healthOf(id)).toBeUndefined();
   expect(await attemptsOf(id)).toHaveLength(1);

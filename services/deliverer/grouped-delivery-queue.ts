@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import type { Pool } from '../../shared/postgres/pool.ts';
+import { GroupedCalls } from '../../shared/runtime/grouped-calls.ts';
+import { claimDueMatches, claimNewMatches, releaseLeases, skipUndeliverable } from '../../shared/stores/deliveries.ts';
+import type { ClaimedDelivery, ClaimLease } from '../../shared/stores/deliveries.ts';
+import { readDeliveryTargets } from '../../shared/stores/delivery-queue.ts';
+import type { DeliveryTarget } from '../../shared/stores/delivery-queue.ts';
+import type { Claim, DeliveryQueue } from './delivery-dispatcher.ts';
+
+export interface GroupedQueueOptions {
+  pool: Pool;
+  /** Milliseconds since some fixed moment. */
+  monotonic: () => number;
+  leaseMs: number;
+}
+
+/**
+ * The queue in Postgres. What lanes ask for at the same time is asked together, so a thousand endpoints with a match each cost a few
+ * statements a round trip and not a thousand; a lone claim waits for nobody.
+ */
+export function createGroupedQueue({ pool, monotonic, leaseMs }: GroupedQueueOptions): DeliveryQueue {
+  const targets = new GroupedCalls<string, DeliveryTarget>({
+    run: (monitorIds) => readDeliveryTargets(pool, monitorIds),
+  });
+  const claims = <Wanted extends { monitorId: string }>(
+    claim: (wanted: readonly Wanted[], lease: ClaimLease) => Promise<ClaimedDelivery[]>,
+  ) =>
+    new GroupedCalls<Wanted, Claim>({
+      async run(wanted) {
+        const claimedAt = monotonic();
+        const claimed = await claim(wanted, { token: randomUUID(), lengthMs: leaseMs });
+        const byMonitor = Map.groupBy(claimed, ({ monitorId }) => monitorId);
+        return wanted.map(({ monitorId }) => ({ claimedAt, deliveries: byMonitor.get(monitorId) ?? [] }));
+      },
+    });
+  const newMatches = claims<{ monitorId: string; seqs: readonly number[] }>((wanted, lease) =>
+    claimNewMatches(pool, wanted, lease),
+  );
+  const dueMatches = claims<{ monitorId: string; limit: number }>((wanted, lease) =>
+    claimDueMatches(pool, wanted, lease),
+  );
+  return {
+    target: (monitorId) => targets.call(monitorId),
+    claimNew: (monitorId, seqs) => newMatches.call({ monitorId, seqs }),
+    claimDue: (monitorId, limit) => dueMatches.call({ monitorId, limit }),
+    async giveBack(deliveries) {
+      const first = deliveries[0];
+      if (!first) return;
+      const seqs = deliveries.map(({ seq }) => seq);
+      await releaseLeases(pool, first.monitorId, seqs, first.leaseToken);
+    },
+    skipUndeliverable: (monitorId) => skipUndeliverable(pool, monitorId),
+  };
+}

@@ -1,0 +1,47 @@
+/**
+ * Webhook endpoints in a process of their own: servers that answer 204 at once, and one that never answers. Tells their ports, and every
+ * 100 ms how many webhooks came since it was asked last, and how long each took from its match's recording, in milliseconds.
+ */
+import { createServer } from 'node:http';
+import type { RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface ReceiverPorts {
+  answering: number[];
+  hanging: number;
+}
+
+/** What came in since the last word. */
+export interface ReceivedSince {
+  latencies: number[];
+}
+
+let latencies: number[] = [];
+
+const answering: RequestListener = (request, response) => {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    const { match } = JSON.parse(Buffer.concat(chunks).toString()) as { match: { created_at: string } };
+    latencies.push(Date.now() - Date.parse(match.created_at));
+    response.writeHead(204).end();
+  });
+};
+
+async function listen(handle: RequestListener): Promise<number> {
+  const server = createServer(handle);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+const ports: ReceiverPorts = {
+  answering: await Promise.all(Array.from({ length: Number(process.argv[2]) }, () => listen(answering))),
+  hanging: await listen((request) => request.resume()),
+};
+process.send!(ports);
+setInterval(() => {
+  if (latencies.length === 0) return;
+  process.send!({ latencies } satisfies ReceivedSince);
+  latencies = [];
+}, 100);
+process.once('disconnect', () => process.exit());
