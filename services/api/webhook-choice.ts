@@ -23,8 +23,10 @@ export async function checkWebhookUrl(url: string | null | undefined, options: P
   const fault = webhookUrlFault(url, options.allowPrivate);
   if (fault !== undefined) return [{ field: 'webhook_url', message: fault }];
   const checked = await checkPublicUrl(url, options);
+  if (checked.ok) return [];
+  if (checked.reason === 'port') return [{ field: 'webhook_url', message: 'must not name a port of another protocol' }];
   // The addresses found are not named: an internal name server's answers are nobody's business.
-  return checked.ok ? [] : [{ field: 'webhook_url', message: 'must lead to an address on the public Internet' }];
+  return [{ field: 'webhook_url', message: 'must lead to an address on the public Internet' }];
 }
 
 /**

@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import type { AddressLookup } from './address-lookup.ts';
+import { isBlockedPort } from './blocked-port.ts';
 
 /** All addresses of the public IPv6 Internet lie here; ipaddr.js calls everything it has no name for unicast. */
 const IPV6_GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
@@ -26,18 +27,19 @@ export function addressLiteral(url: URL): string | undefined {
   return ipaddr.isValid(host) ? host : undefined;
 }
 
-export type PublicUrlCheck =
-  { ok: true } | { ok: false; reason: 'invalid' | 'scheme' | 'credentials' | 'blocked_address' };
+export type UrlRefusal = 'scheme' | 'credentials' | 'port' | 'blocked_address';
+
+export type PublicUrlCheck = { ok: true } | { ok: false; reason: 'invalid' | UrlRefusal };
 
 export interface PublicUrlOptions {
-  /** Development and tests: http:// and every address are accepted too. */
+  /** Development and tests: http://, every address and every port are accepted too. */
   allowPrivate: boolean;
   /** Addresses of a name; rejects when there are none. */
   lookup: AddressLookup;
 }
 
 /**
- * Whether a URL may be stored as a receiver: https, no credentials in it, and an address that is public, or a name all of whose
+ * Whether a URL may be stored as a receiver: https, no credentials in it, no port of another protocol, and an address that is public, or a name all of whose
  * addresses are public now. A name that does not resolve is accepted: its deliveries tell. This is a courtesy to the user;
  * what protects is that sendOutbound checks the address again whenever it connects.
  */
@@ -58,9 +60,10 @@ export async function checkPublicUrl(text: string, options: PublicUrlOptions): P
 }
 
 /** What is wrong with a URL before any name is resolved; undefined when nothing is. */
-export function urlRefusal(url: URL, allowPrivate: boolean): 'scheme' | 'credentials' | 'blocked_address' | undefined {
+export function urlRefusal(url: URL, allowPrivate: boolean): UrlRefusal | undefined {
   if (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:')) return 'scheme';
   if (url.username !== '' || url.password !== '') return 'credentials';
+  if (!allowPrivate && isBlockedPort(url)) return 'port';
   const literal = addressLiteral(url);
   if (literal !== undefined && !allowPrivate && !isPublicAddress(literal)) return 'blocked_address';
   return undefined;

@@ -121,6 +121,7 @@ it.each([
   'https://169.254.169.254/latest/meta-data/',
   'http://8.8.8.8/',
   'https://user:pw@8.8.8.8/',
+  'https://8.8.8.8:25/',
   'no url',
 ])('refuses %s without connecting', async (url) => {
   const lookup = () => Promise.reject(new Error('must not be asked'));

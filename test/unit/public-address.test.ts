@@ -102,6 +102,12 @@ describe('checkPublicUrl', () => {
     ['https://user:pw@example.com/', 'credentials'],
     ['https://user@example.com/', 'credentials'],
     ['not a url', 'invalid'],
+    ['https://example.com:22/', 'port'],
+    ['https://example.com:25/', 'port'],
+    ['https://example.com:587/', 'port'],
+    ['https://example.com:6667/', 'port'],
+    ['https://example.com:10080/', 'port'],
+    ['https://8.8.8.8:0025/', 'port'],
     ['https://127.0.0.1/', 'blocked_address'],
     ['https://127.1/', 'blocked_address'],
     ['https://2130706433/', 'blocked_address'],
@@ -128,12 +134,14 @@ describe('checkPublicUrl', () => {
     expect(await checkPublicUrl('https://example.com/x', options(['8.8.8.8', '2606:4700::1']))).toEqual({ ok: true });
     expect(await checkPublicUrl('https://8.8.8.8/', options())).toEqual({ ok: true });
     expect(await checkPublicUrl('https://example.com/', options())).toEqual({ ok: true });
+    expect(await checkPublicUrl('https://example.com:8443/', options(['8.8.8.8']))).toEqual({ ok: true });
   });
 
   it('accepts http and private addresses only when they are allowed, credentials never', async () => {
     const allowed = { ...options(['10.0.0.1']), allowPrivate: true };
     expect(await checkPublicUrl('http://127.0.0.1:9000/', allowed)).toEqual({ ok: true });
     expect(await checkPublicUrl('http://receiver/', allowed)).toEqual({ ok: true });
+    expect(await checkPublicUrl('http://receiver:25/', allowed)).toEqual({ ok: true });
     expect(await checkPublicUrl('http://u:p@127.0.0.1/', allowed)).toEqual({ ok: false, reason: 'credentials' });
     expect(await checkPublicUrl('ftp://127.0.0.1/', allowed)).toEqual({ ok: false, reason: 'scheme' });
   });

@@ -1,0 +1,17 @@
+/**
+ * Ports that belong to other protocols (mail, databases' and chat servers' among them), by the Fetch standard's "port blocking":
+ * https://fetch.spec.whatwg.org/#block-bad-port. A request that such a server reads as its own protocol could do harm there.
+ */
+const BLOCKED_PORTS = new Set(
+  [
+    [1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95],
+    [101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179],
+    [389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995],
+    [1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080],
+  ].flat(),
+);
+
+/** Whether a URL names a port that no webhook can be at. The scheme's own port is never one. */
+export function isBlockedPort(url: URL): boolean {
+  return url.port !== '' && BLOCKED_PORTS.has(Number(url.port));
+}
