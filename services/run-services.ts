@@ -15,6 +15,7 @@ import { startOperationsServer } from '../shared/runtime/operations-server.ts';
 import { createUpstream } from '../shared/upstream/upstream-client.ts';
 import type { Upstream } from '../shared/upstream/upstream-client.ts';
 import { ensureDemoAccount } from './api/demo-account.ts';
+import { startMatchWakeUps } from './api/live-tail/match-wake-ups.ts';
 import { startApi } from './api/start-api.ts';
 import { startArchiver } from './archiver/start-archiver.ts';
 import { startBiller } from './biller/start-biller.ts';
@@ -106,6 +107,7 @@ async function startTheApi(at: Surroundings, readiness: Readiness): Promise<Star
     takesMail: config.signup.dnsCheck ? createMailDomainCheck() : undefined,
     forum: { upstream: at.upstream, siteUrl: config.upstream.siteUrl, clock: systemClock, disk: await openDisk(at) },
     ready: () => readiness.check(),
+    liveTail: { wakeUps: at.lifecycle.add('live tail', startMatchWakeUps(at)) },
   });
 }
 

@@ -12,6 +12,8 @@ import { ApiError } from './api-error.ts';
 import { createErrorHandler } from './error-handler.ts';
 import { createHealthRouter } from './health-router.ts';
 import type { Readiness } from './health-router.ts';
+import { liveTailRoute } from './live-tail/live-tail-route.ts';
+import type { LiveTails } from './live-tail/live-tails.ts';
 import { monitorRoutes } from './monitor-routes.ts';
 import type { MonitorService } from './monitor-service.ts';
 import { buildOpenApiDocument } from './openapi/build-openapi.ts';
@@ -36,6 +38,7 @@ export interface ApiAppOptions extends MonitorService, SignupService {
   ready: () => Promise<Readiness>;
   forum: ForumReading;
   clickhouse: ClickHouseClient;
+  liveTails: LiveTails;
   /** How many requests accounts may send; undefined: what their plans say. */
   limits?: LimitsByPack;
 }
@@ -58,6 +61,7 @@ export function createApiApp(options: ApiAppOptions): Express {
   const routes = [
     ...readingRoutes(createReadingService(options)),
     ...monitorRoutes(options),
+    liveTailRoute(options.pool, options.liveTails),
     ...webhookRoutes({ ...options, clock: systemClock, siteUrl: options.forum.siteUrl }),
     ...accountRoutes({ ...options, mailboxHash: createMailboxHash(options.secretKey) }),
   ];

@@ -47,7 +47,8 @@ export async function readMatchPage(db: Queryable, request: MatchPageRequest): P
   return { items, after: order === 'oldest' ? cursor : null, before: order === 'newest' ? cursor : null };
 }
 
-function matchResource(monitorId: string, stored: StoredPageMatch): MonitorMatch {
+/** A match as pages and streams show it. */
+export function matchResource(monitorId: string, stored: StoredPageMatch): MonitorMatch {
   return {
     id: matchId(monitorId, stored.seq),
     monitor_id: monitorId,

@@ -1,6 +1,7 @@
 import { Router } from 'express';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Caller } from './authentication.ts';
+import { sendStream, StreamedBody } from './answer-stream.ts';
 import { ApiError, ClientGone } from './api-error.ts';
 import { jsonBody } from './json-body.ts';
 
@@ -14,6 +15,8 @@ export interface Call {
   body: unknown;
   /** The header of that name, as it came. */
   idempotencyKey: string | undefined;
+  /** Likewise. */
+  lastEventId: string | undefined;
   /** Of the types that the route produces, the one that the client likes best. */
   type: string;
   /** To be called before the answer is charged. @throws ClientGone when nobody waits for it any more */
@@ -22,7 +25,7 @@ export interface Call {
 
 export interface Answer {
   status: number;
-  /** Sent as JSON; bytes are sent as they are, as the type that `headers` must name. */
+  /** Sent as JSON; bytes and a StreamedBody are sent as they are, as the type that `headers` must name. */
   body: object;
   headers?: Record<string, string>;
   /** On routes that charge: what this request cost, and the balance afterwards. */
@@ -66,14 +69,22 @@ export function createRouter(routes: readonly Route[], callerOf: (request: Reque
 function answerWith(route: Route, callerOf: (request: Request) => Caller): RequestHandler {
   return async (request, response) => {
     const answer = await route.handle(callOf(route, request, callerOf(request)));
+    // Before the head is written: what keeps it from opening is answered as an error.
+    const stream = isStreamed(answer) && request.method !== 'HEAD' ? await answer.body.open() : undefined;
     if (answer.charged) {
       response.set('X-Credits-Used', String(answer.charged.credits));
       setCreditsRemaining(response, answer.charged.balance);
     }
     response.status(answer.status).set(answer.headers ?? {});
-    if (answer.body instanceof Uint8Array) response.send(answer.body);
+    if (stream !== undefined) await sendStream(stream, response);
+    else if (isStreamed(answer)) response.end();
+    else if (answer.body instanceof Uint8Array) response.send(answer.body);
     else response.json(answer.body);
   };
+}
+
+function isStreamed(answer: Answer): answer is Answer & { body: StreamedBody } {
+  return answer.body instanceof StreamedBody;
 }
 
 function callOf({ produces = JSON_ONLY }: Route, request: Request, caller: Caller): Call {
@@ -84,6 +95,7 @@ function callOf({ produces = JSON_ONLY }: Route, request: Request, caller: Calle
     query: request.query,
     body: request.body as unknown,
     idempotencyKey: request.get('Idempotency-Key'),
+    lastEventId: request.get('Last-Event-ID'),
     type: request.accepts([...produces]) || produces[0],
     refuseAbandoned: () => {
       if (request.socket.destroyed) throw new ClientGone();

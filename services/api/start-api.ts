@@ -6,9 +6,13 @@ import type { Running } from '../../shared/runtime/lifecycle.ts';
 import { createApiApp } from './api-app.ts';
 import type { ApiAppOptions } from './api-app.ts';
 import { answerConnectionErrors, REQUEST_HEAD_BYTES } from './connection-errors.ts';
+import { LiveTails } from './live-tail/live-tails.ts';
+import type { LiveTailsOptions } from './live-tail/live-tails.ts';
 
-export interface ApiOptions extends Omit<ApiAppOptions, 'trustProxy' | 'baseUrl' | 'appUrl'> {
+export interface ApiOptions extends Omit<ApiAppOptions, 'trustProxy' | 'baseUrl' | 'appUrl' | 'liveTails'> {
   http: Pick<Config['http'], 'port' | 'host' | 'trustProxy' | 'baseUrl' | 'appUrl'>;
+  /** What tells live tails of new matches, and when they do what; absent: they poll. */
+  liveTail?: Pick<LiveTailsOptions, 'wakeUps' | 'timing' | 'most'>;
 }
 
 export interface RunningApi extends Running {
@@ -31,7 +35,8 @@ const IDLE_CHECK_MS = 50;
  */
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const { port, host, trustProxy, baseUrl, appUrl } = options.http;
-  const app = createApiApp({ ...options, trustProxy, baseUrl, appUrl });
+  const liveTails = new LiveTails({ ...options, ...options.liveTail });
+  const app = createApiApp({ ...options, liveTails, trustProxy, baseUrl, appUrl });
   const server = createServer(
     {
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -43,7 +48,12 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   );
   answerConnectionErrors(server);
   await listen(server, port, host);
-  return { port: (server.address() as AddressInfo).port, stop: () => stop(server) };
+  return {
+    port: (server.address() as AddressInfo).port,
+    async stop() {
+      await Promise.all([stop(server), liveTails.stop()]);
+    },
+  };
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {

@@ -1,5 +1,7 @@
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
+import { delay } from '../../shared/runtime/clock.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { deleteExpiredLiveTailPlaces } from '../../shared/stores/live-tails.ts';
 import { deleteForgottenUses } from '../../shared/stores/recent-uses.ts';
 import {
   deleteExpiredAnswers,
@@ -19,6 +21,9 @@ const ANSWER_HOURS = 24;
 /** Rows a statement: short locks, short transactions, and other work in between. */
 const BATCH = 5_000;
 const MONITORS_A_PAGE = 500;
+/** After each statement the sweep rests this many times as long as it took: a quarter of the time is enough, and inserts hardly notice. */
+const RESTS = 3;
+const LONGEST_REST_MS = 1_000;
 
 interface ExpiringTable {
   table: string;
@@ -33,6 +38,7 @@ const EXPIRING_TABLES: ExpiringTable[] = [
   { table: 'idempotency_keys', deleteSome: (db, limit) => deleteExpiredAnswers(db, ANSWER_HOURS, limit) },
   { table: 'signups', deleteSome: deleteExpiredSignups },
   { table: 'recent_uses', deleteSome: deleteForgottenUses },
+  { table: 'live_tails', deleteSome: deleteExpiredLiveTailPlaces },
 ];
 
 export interface SweepOptions {
@@ -42,12 +48,14 @@ export interface SweepOptions {
   signal: AbortSignal;
   /** Asked before each statement that deletes many rows: whether this process may still go on. */
   mayGoOn: () => Promise<boolean>;
+  /** Default: by the system's clock. */
+  rest?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 /** Deletes everything past its retention, in small statements. Repeating it, or stopping at any point, is harmless. */
 export async function sweepRetention(options: SweepOptions): Promise<void> {
-  const { pool, metrics, signal } = options;
-  const mayGoOn = async () => !signal.aborted && (await options.mayGoOn());
+  const { pool, metrics } = options;
+  const mayGoOn = restingBetween(options);
   const repeat = async (table: string, step: () => Promise<number>) => {
     let deleted = BATCH;
     while (deleted >= BATCH && (await mayGoOn())) {
@@ -69,4 +77,14 @@ export async function sweepRetention(options: SweepOptions): Promise<void> {
     after = ids.at(-1)!;
   }
   for (const { table, deleteSome } of EXPIRING_TABLES) await repeat(table, () => deleteSome(pool, BATCH));
+}
+
+/** Asks whether to go on, after a rest. */
+function restingBetween({ signal, mayGoOn, rest = delay }: SweepOptions): () => Promise<boolean> {
+  let since = performance.now();
+  return async () => {
+    await rest(Math.min(RESTS * (performance.now() - since), LONGEST_REST_MS), signal);
+    since = performance.now();
+    return !signal.aborted && mayGoOn();
+  };
 }

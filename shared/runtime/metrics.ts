@@ -109,6 +109,9 @@ function declare(registers: Registry[]) {
     ),
     swept: counter('retention_deleted_rows_total', 'Rows deleted because their retention ended.', ['table']),
 
+    liveTails: gauge('live_tails_open', 'Open streams of matches.', []),
+    liveTailEvents: counter('live_tail_events_total', 'Matches sent to streams.', []),
+
     httpRequests: counter('http_requests_total', 'Requests by route pattern.', ['method', 'route', 'status']),
     httpSeconds: histogram('http_request_seconds', 'Duration of requests by route pattern.', ['method', 'route']),
   };

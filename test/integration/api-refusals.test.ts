@@ -93,7 +93,6 @@ describe('nothing is charged, made or changed', () => {
     [{ webhook_url: 'https://2130706433/x' }, '^webhook_url: '],
     [{ webhook_url: 'https://[::1]/x' }, '^webhook_url: '],
     [{ webhook_url: 'https://10.1.2.3/x' }, '^webhook_url: '],
-    [{ webhook_url: 'https://example.com:25/x' }, '^webhook_url: must not name a port of another protocol$'],
     [{ webhook_url: 'https://some.internal/x' }, '^webhook_url: must lead to an address on the public Internet$'],
     [{ webhook_url: 'https://example.com/\0' }, '^webhook_url: '],
     [{ webhook_kind: 'teams' }, '^webhook_kind: must be generic or slack or discord'],
@@ -212,7 +211,6 @@ describe('nothing is charged, made or changed', () => {
     ['GET', '/v1/monitors'],
     ['GET', '/v1/account'],
     ['DELETE', '/v1/account'],
-    ['GET', '/v1/monitors/mon_000000000000/stream'],
     ['POST', '/v1/monitors/mon_000000000000/redeliver'],
     ['GET', '/v1/monitors/mon_000000000000/deliveries'],
     ['GET', '/v1/account/ledger'],
@@ -251,7 +249,6 @@ describe('nothing is charged, made or changed', () => {
     ['GET', '/v1/monitors/mon_000000000000/pause', 'POST'],
     ['OPTIONS', '/v1/monitors/mon_000000000000/resume', 'POST'],
     ['DELETE', '/v1/monitors/mon_000000000000/matches', 'GET, HEAD'],
-    ['POST', '/v1/monitors/mon_000000000000/stream', 'GET, HEAD'],
   ])('%s %s: 405 with what is allowed', async (method, path, allow) => {
     const reply = await api.call(owner.apiKey, method, path);
     expectRefusal(reply, 405, 'method_not_allowed', method);

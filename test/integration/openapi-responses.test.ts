@@ -73,6 +73,7 @@ const CALLS: Record<string, string[]> = {
   'get /v1/monitors/{id}/deliveries': [''],
   'post /v1/monitors/{id}/redeliver': [''],
   'get /v1/monitors/{id}/matches': ['', '?order=newest&limit=1'],
+  'get /v1/monitors/{id}/stream': [''],
   'get /v1/account': [''],
   'delete /v1/account': [''],
   'get /v1/account/ledger': ['', '?limit=1'],

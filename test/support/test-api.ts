@@ -13,6 +13,7 @@ import { createMetrics } from '../../shared/runtime/metrics.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { openAccount } from '../../shared/stores/open-account.ts';
 import { startApi } from '../../services/api/start-api.ts';
+import type { ApiOptions } from '../../services/api/start-api.ts';
 import { createOutboundDoor } from '../../shared/http/outbound-door.ts';
 import type { LimitsByPack } from '../../services/api/request-gate.ts';
 import type { ForumReading } from '../../services/api/reading/reading-routes.ts';
@@ -77,6 +78,8 @@ export interface TestApiOptions {
   mailer?: Mailer;
   /** Default: so many requests that no test meets a limit; `plans`: what the plans say. */
   limits?: LimitsByPack | 'plans';
+  /** Default: live tails poll, at the usual times. */
+  liveTail?: NonNullable<ApiOptions['liveTail']>;
 }
 
 const UNLIMITED = new Map(
@@ -116,6 +119,7 @@ export async function startTestApi(pool: Pool, options: TestApiOptions = {}): Pr
     ...(options.limits === 'plans' ? {} : { limits: options.limits ?? UNLIMITED }),
     secretKey: SECRET_KEY,
     clickhouse: options.clickhouse ?? createClickhouse('http://127.0.0.1:9', 'test'),
+    ...(options.liveTail === undefined ? {} : { liveTail: options.liveTail }),
   });
   const url = `http://127.0.0.1:${running.port}`;
   const call = caller(url);
@@ -162,7 +166,7 @@ function caller(url: string): TestApi['call'] {
       },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
-    const text = await response.text();
+    const text = await textOf(response);
     checkResponse(DESCRIPTION, method, path, response.status, response.headers, text);
     return { status: response.status, headers: response.headers, body: parsedBody(response, text), text };
   };
@@ -174,6 +178,15 @@ async function newAccount(pool: Pool, given: { credits?: number; pack?: Pack }):
   const opened = await inTransaction(pool, (client) => openAccount(client, { email, credits, pack, keyName: 'test' }));
   if (!opened) throw new Error(`the mailbox of ${email} was taken`);
   return opened;
+}
+
+/** Of a stream what comes first; it is closed then. */
+async function textOf(response: Response): Promise<string> {
+  if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) return response.text();
+  const reader = response.body?.getReader();
+  const first = (await reader?.read()) as { value?: Uint8Array } | undefined;
+  await reader?.cancel();
+  return new TextDecoder().decode(first?.value);
 }
 
 function parsedBody({ headers }: Response, text: string): Body {

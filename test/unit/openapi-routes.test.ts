@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Express } from 'express';
 import { createApiApp } from '../../services/api/api-app.ts';
+import { LiveTails } from '../../services/api/live-tail/live-tails.ts';
 import { buildOpenApiDocument } from '../../services/api/openapi/build-openapi.ts';
 import { createClickhouse } from '../../shared/clickhouse/clickhouse-client.ts';
 import { createSecretBox } from '../../shared/domain/secret-box.ts';
@@ -12,10 +13,13 @@ import { silentLogger } from '../support/silent-logger.ts';
 function idleApp(): Express {
   const logger = silentLogger();
   const away = () => Promise.reject(new Error('not in this test'));
+  const metrics = createMetrics();
+  const pool = createPool({ url: 'postgres://127.0.0.1:9/none', name: 'none', logger });
   return createApiApp({
     logger,
-    metrics: createMetrics(),
-    pool: createPool({ url: 'postgres://127.0.0.1:9/none', name: 'none', logger }),
+    metrics,
+    pool,
+    liveTails: new LiveTails({ pool, logger, metrics }),
     clickhouse: createClickhouse('http://127.0.0.1:9', 'none'),
     secretBox: createSecretBox('a secret key for tests, 32 characters'),
     webhooks: { allowPrivate: false, lookup: away },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changedWebhook } from '../../services/api/webhook-choice.ts';
+import { changedWebhook, checkWebhookUrl } from '../../services/api/webhook-choice.ts';
 
 const NONE = { webhook_url: null, webhook_kind: null };
 const CHOSEN = { webhook_url: 'https://chat.example.com/x', webhook_kind: 'slack' } as const;
@@ -37,4 +37,17 @@ test.each([
   ],
 ] as const)('%s is refused, naming webhook_kind', (_name, current, change) => {
   expect(changedWebhook(current, change)).toMatchObject({ fault: { field: 'webhook_kind' } });
+});
+
+test.each([
+  ['https://receiver.example/', []],
+  ['https://receiver.example:8443/', []],
+  ['', []],
+  ['http://receiver.example/', ['must be an https:// URL']],
+  ['https://receiver.example:25/', ['must not name a port of another protocol']],
+  ['https://internal.example/', ['must lead to an address on the public Internet']],
+])('checkWebhookUrl: %s', async (url, messages) => {
+  const lookup = (name: string) => Promise.resolve([name === 'internal.example' ? '10.0.0.1' : '93.184.216.34']);
+  const faults = await checkWebhookUrl(url, { allowPrivate: false, lookup });
+  expect(faults).toEqual(messages.map((message) => ({ field: 'webhook_url', message })));
 });

@@ -87,7 +87,7 @@ const TEXTS: Record<ErrorCode, ErrorText> = {
     message: 'Send the body as JSON, with "Content-Type: application/json".',
   },
   rate_limited: {
-    when: 'too many requests of this account; of sign-up: too many codes for this network or mailbox',
+    when: 'too many requests of this account, or too many open streams; of sign-up: too many codes for this network or mailbox',
     message: 'Too many requests: 1 a second are allowed.',
     retryAfter: 1,
   },

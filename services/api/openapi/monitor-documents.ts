@@ -1,3 +1,4 @@
+import { liveTailQuery } from '../../../schemas/live-tail.ts';
 import { matchPageQuery } from '../../../schemas/match-page-query.ts';
 import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
 import type { ComponentName } from './component-schemas.ts';
@@ -5,6 +6,15 @@ import { deliveryLogQuery } from '../../../schemas/delivery-log.ts';
 import { deliveryExamples as deliveries } from './delivery-examples.ts';
 import { monitorExamples as examples } from './monitor-examples.ts';
 import type { AnswerDocument, RouteDocument } from './route-document.ts';
+
+const LAST_EVENT_ID = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description: 'The id of the last match that you have; clients that connect again send it by themselves. As `after`.',
+  schema: { type: 'string' },
+  example: examples.page.items[0]!.id,
+} as const;
 
 type MonitorDocument = Omit<RouteDocument, 'tag' | 'errors' | 'answers'> & {
   answer: AnswerDocument;
@@ -161,6 +171,23 @@ export const monitorDocuments: readonly RouteDocument[] = [
     query: matchPageQuery,
     example: { order: 'oldest', limit: 100 },
     answer: ok('A page of matches.', 'MatchPage', 'page', examples.page),
+    errors: ['invalid_request'],
+  }),
+  ofMonitors({
+    method: 'get',
+    path: '/v1/monitors/:id/stream',
+    operationId: 'streamMatches',
+    summary: 'Matches as they are recorded',
+    description:
+      'Server-sent events: each match once and in order, as `event: match` with its id as `id` and a `MonitorMatch` as `data`. A stream that begins after a match sends what came since then first, as far back as matches are kept, so a client that connects again misses none. Comments keep it open while nothing matches. `event: end` says in `reason` why the stream must not be opened again: `monitor_deleted`, `key_revoked`, `account_frozen` or `account_deleted`. Free; opening one counts as one request. Ten streams an account may be open; more are `rate_limited`. A client that takes nothing for a minute is cut off.',
+    query: liveTailQuery,
+    example: { after: examples.page.items[0]!.id },
+    headers: [LAST_EVENT_ID],
+    answer: {
+      status: 200,
+      description: 'The stream is open.',
+      content: [{ type: 'text/event-stream', schema: { type: 'string' }, examples: { match: examples.stream } }],
+    },
     errors: ['invalid_request'],
   }),
 ];

@@ -1,5 +1,6 @@
 import type { MatchPage, MonitorMatch } from '../../../schemas/monitor-match.ts';
 import type { Monitor } from '../../../schemas/monitor.ts';
+import { matchEvent, STREAM_BEGIN } from '../live-tail/event-stream-text.ts';
 
 const monitor: Monitor = {
   id: 'mon_3k7m2q9x4t8v',
@@ -70,5 +71,6 @@ export const monitorExamples = {
   },
   monitor: { monitor },
   page,
+  stream: STREAM_BEGIN + matchEvent(match),
   id: monitor.id,
 };

@@ -45,6 +45,8 @@ export interface RouteDocument {
   query?: z.ZodObject;
   /** A request as an example: parameters by name. */
   example?: Record<string, unknown>;
+  /** Headers of the request that it looks at, beside those that every route does. */
+  headers?: readonly Parameter[];
   body?: ContentDocument;
   /** Whether it honours `Idempotency-Key`. */
   isIdempotent?: boolean;
@@ -109,7 +111,7 @@ const IDEMPOTENCY_KEY: Parameter = {
   example: '0c8f7a52-6a6d-4f0e-9f0b-6f1d9a1f2b3c',
 };
 
-function parametersOf({ id, query, example = {}, isIdempotent = false }: RouteDocument): Parameter[] {
+function parametersOf({ id, query, example = {}, headers = [], isIdempotent = false }: RouteDocument): Parameter[] {
   const path: Parameter[] =
     id === undefined
       ? []
@@ -126,6 +128,7 @@ function parametersOf({ id, query, example = {}, isIdempotent = false }: RouteDo
   return [
     ...path,
     ...(query === undefined ? [] : queryParametersOf(query, example)),
+    ...headers,
     ...(isIdempotent ? [IDEMPOTENCY_KEY] : []),
   ];
 }

@@ -1,0 +1,65 @@
+import { liveTailQuery } from '../../../schemas/live-tail.ts';
+import { parseMatchId } from '../../../shared/domain/identifiers.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import { readLastSeq } from '../../../shared/stores/live-tails.ts';
+import { StreamedBody } from '../answer-stream.ts';
+import { noSuchMonitor } from '../api-error.ts';
+import { invalidRequest, parseRequest } from '../invalid-request.ts';
+import { readLivingMonitor } from '../living-monitor.ts';
+import type { Answer, Call, Route } from '../route.ts';
+import type { LiveTails } from './live-tails.ts';
+
+const EVENT_STREAM = 'text/event-stream';
+
+/** A match that a client named as the last it has. */
+interface Cursor {
+  field: 'Last-Event-ID' | 'after';
+  seq: number;
+}
+
+/** GET /v1/monitors/{id}/stream: a monitor's matches as they are recorded, as server-sent events. */
+export function liveTailRoute(pool: Queryable, liveTails: LiveTails): Route {
+  return {
+    method: 'get',
+    path: '/v1/monitors/:id/stream',
+    produces: [EVENT_STREAM],
+    handle: (call) => stream(call, pool, liveTails),
+  };
+}
+
+async function stream(call: Call, pool: Queryable, liveTails: LiveTails): Promise<Answer> {
+  const { caller, id } = call;
+  const cursor = cursorOf(call);
+  await readLivingMonitor(pool, caller.accountId, id);
+  const afterSeq = await startOf(pool, id, cursor);
+  const request = { accountId: caller.accountId, keyId: caller.keyId, monitorId: id, afterSeq };
+  return {
+    status: 200,
+    // Without the last, some proxies hold pieces back until they have many.
+    headers: { 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
+    body: new StreamedBody(() => liveTails.open(request)),
+  };
+}
+
+/** What a client that connects again sends by itself counts more than its URL, which stays as it was. */
+function cursorOf({ id, query, lastEventId }: Call): Cursor | undefined {
+  const { after } = parseRequest(liveTailQuery, query, 'query');
+  const field = lastEventId ? 'Last-Event-ID' : 'after';
+  const given = lastEventId || after;
+  if (given === undefined) return undefined;
+  const named = parseMatchId(given);
+  if (named === undefined) throw invalidRequest([{ field, message: 'must be the id of a match' }]);
+  if (named.monitorId !== id) throw invalidRequest([{ field, message: 'must be the id of a match of this monitor' }]);
+  return { field, seq: named.seq };
+}
+
+/** The number of the match behind which the stream begins. A match that was never recorded would keep it silent for long. */
+async function startOf(pool: Queryable, monitorId: string, cursor: Cursor | undefined): Promise<number> {
+  const lastSeq = await readLastSeq(pool, monitorId);
+  if (lastSeq === undefined) throw noSuchMonitor();
+  if (cursor === undefined) return lastSeq;
+  if (cursor.seq > lastSeq) {
+    throw invalidRequest([{ field: cursor.field, message: 'must be the id of a match that was recorded' }]);
+  }
+  return cursor.seq;
+}

@@ -1,0 +1,156 @@
+import { isPostgresAway } from '../../../shared/postgres/pool.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import type { Metrics } from '../../../shared/runtime/metrics.ts';
+import { readLiveTailPage } from '../../../shared/stores/live-tails.ts';
+import type { LiveTailPage } from '../../../shared/stores/live-tails.ts';
+import type { AnswerStream } from '../answer-stream.ts';
+import { matchResource } from '../match-page.ts';
+import { endEvent, HEARTBEAT, matchEvent, STREAM_BEGIN } from './event-stream-text.ts';
+import type { LiveTailTiming } from './live-tail-timing.ts';
+
+export interface LiveTailOptions {
+  db: Queryable;
+  logger: Logger;
+  metrics: Metrics;
+  timing: LiveTailTiming;
+  keyId: string;
+  monitorId: string;
+  /** The number of the last match that the client has. */
+  afterSeq: number;
+  /** Called once, after the last piece. */
+  onClosed: () => Promise<void>;
+}
+
+/** Matches a page: what a stream holds of a client that reads slowly. */
+const PAGE = 50;
+
+/**
+ * One stream. It reads a page after the last match it sent and sends it; after a page that was not full it rests until it is woken,
+ * or the poll is due. Waking it while it reads makes it read once more, so nothing that was recorded before the wake-up is
+ * overlooked. Once it is over it stays so.
+ */
+export class LiveTail implements AnswerStream {
+  readonly stallMs: number;
+  private readonly options: LiveTailOptions;
+  private readonly ending = new AbortController();
+  private position: number;
+  private woken = false;
+  private sentAt = 0;
+  /** Ends the wait in hand. */
+  private interrupt: (() => void) | undefined;
+
+  constructor(options: LiveTailOptions) {
+    this.options = options;
+    this.position = options.afterSeq;
+    this.stallMs = options.timing.stallMs;
+  }
+
+  get over(): AbortSignal {
+    return this.ending.signal;
+  }
+
+  /** There may be a new match. */
+  wake(): void {
+    this.woken = true;
+    this.interrupt?.();
+  }
+
+  end(): void {
+    if (this.isOver()) return;
+    this.ending.abort();
+    this.interrupt?.();
+  }
+
+  close(): Promise<void> {
+    return this.options.onClosed();
+  }
+
+  /** Never throws: what nobody expected is logged and ends the stream, and the client connects again. */
+  async *pieces(): AsyncGenerator<string> {
+    try {
+      yield this.sending(STREAM_BEGIN);
+      while (!this.isOver()) {
+        this.woken = false;
+        const page = await this.read();
+        yield* this.send(page);
+        if (page.end !== undefined) return;
+        if (page.matches.length < PAGE) yield* this.rest();
+      }
+    } catch (error) {
+      const { logger, monitorId } = this.options;
+      logger.error({ err: error, monitorId }, 'a live tail failed');
+    }
+  }
+
+  /** The next page; an empty one while Postgres is away, and when the stream is over. */
+  private async read(): Promise<LiveTailPage> {
+    const { db, keyId, monitorId, logger } = this.options;
+    const nothing: LiveTailPage = { end: undefined, matches: [] };
+    try {
+      const reading = readLiveTailPage(db, { keyId, monitorId, afterSeq: this.position, limit: PAGE });
+      return (await this.unlessOver(reading)) ?? nothing;
+    } catch (error) {
+      if (!isPostgresAway(error)) throw error;
+      logger.debug({ err: error, monitorId }, 'a live tail could not read; it tries again');
+      return nothing;
+    }
+  }
+
+  private async *send({ end, matches }: LiveTailPage): AsyncGenerator<string> {
+    const { monitorId, metrics, timing } = this.options;
+    const readAt = performance.now();
+    for (const match of matches) {
+      this.position = match.seq;
+      metrics.liveTailEvents.inc();
+      yield this.sending(matchEvent(matchResource(monitorId, match)));
+      if (this.isOver()) return;
+      if (performance.now() - readAt > timing.pageMs) {
+        this.woken = true;
+        return;
+      }
+    }
+    if (end !== undefined) yield this.sending(endEvent(end));
+  }
+
+  private async *rest(): AsyncGenerator<string> {
+    const { pollMs, heartbeatMs } = this.options.timing;
+    const pollAt = performance.now() + pollMs;
+    while (!this.isOver() && !this.woken && performance.now() < pollAt) {
+      const heartbeatAt = this.sentAt + heartbeatMs;
+      if (performance.now() >= heartbeatAt) yield this.sending(HEARTBEAT);
+      else await this.pause(Math.min(pollAt, heartbeatAt) - performance.now());
+    }
+  }
+
+  private sending(piece: string): string {
+    this.sentAt = performance.now();
+    return piece;
+  }
+
+  private pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        this.interrupt = undefined;
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      this.interrupt = done;
+    });
+  }
+
+  /** undefined as soon as the stream is over, however long the work still takes. */
+  private unlessOver<T>(work: Promise<T>): Promise<T | undefined> {
+    return new Promise((resolve, reject) => {
+      this.interrupt = () => {
+        if (this.isOver()) resolve(undefined);
+      };
+      work.then(resolve, reject);
+    });
+  }
+
+  private isOver(): boolean {
+    return this.ending.signal.aborted;
+  }
+}

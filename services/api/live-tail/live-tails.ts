@@ -1,0 +1,114 @@
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import type { Metrics } from '../../../shared/runtime/metrics.ts';
+import type { AnswerStream } from '../answer-stream.ts';
+import { ApiError } from '../api-error.ts';
+import { LIVE_TAIL_TIMING } from './live-tail-timing.ts';
+import type { LiveTailTiming } from './live-tail-timing.ts';
+import { LiveTail } from './live-tail.ts';
+import { STREAMS_PER_ACCOUNT, StreamPlaces } from './stream-places.ts';
+
+/** Where it is heard that a monitor may have new matches. */
+export interface WakeUps {
+  /** The listener is called with the monitor's id; with undefined when it may be any. */
+  listen(listener: (monitorId: string | undefined) => void): void;
+}
+
+export interface LiveTailsOptions {
+  pool: Queryable;
+  logger: Logger;
+  metrics: Metrics;
+  /** Absent: streams only poll. */
+  wakeUps?: WakeUps;
+  timing?: Partial<LiveTailTiming>;
+  /** Streams of this process at most; 1,000 unless given. */
+  most?: number;
+}
+
+/** What a stream is opened for. */
+export interface TailRequest {
+  accountId: string;
+  keyId: string;
+  monitorId: string;
+  /** The number of the last match that the client has. */
+  afterSeq: number;
+}
+
+const MOST_STREAMS = 1_000;
+/** What to wait for a place, in seconds. */
+const RETRY_AFTER = 15;
+
+/** The open streams of this process. */
+export class LiveTails {
+  private readonly options: LiveTailsOptions;
+  private readonly timing: LiveTailTiming;
+  private readonly places: StreamPlaces;
+  private readonly byMonitor = new Map<string, Set<LiveTail>>();
+  /** Streams that are open or about to be. */
+  private count = 0;
+  private stopping = false;
+
+  constructor(options: LiveTailsOptions) {
+    this.options = options;
+    this.timing = { ...LIVE_TAIL_TIMING, ...options.timing };
+    this.places = new StreamPlaces({ db: options.pool, logger: options.logger, timing: this.timing });
+    options.wakeUps?.listen((monitorId) => this.wake(monitorId));
+  }
+
+  /** @throws ApiError rate_limited when the account, or this process, has as many streams as it may have */
+  async open(request: TailRequest): Promise<AnswerStream> {
+    if (this.count >= (this.options.most ?? MOST_STREAMS)) {
+      throw new ApiError('rate_limited', 'As many streams are open here as can be.', { retryAfter: RETRY_AFTER });
+    }
+    this.count++;
+    try {
+      const place = await this.places.take(request.accountId);
+      if (place === undefined) {
+        const message = `The account has ${STREAMS_PER_ACCOUNT} open streams, as many as it may have. Close one first.`;
+        throw new ApiError('rate_limited', message, { retryAfter: RETRY_AFTER });
+      }
+      return this.add(request, () => this.places.giveBack(place));
+    } catch (error) {
+      this.count--;
+      throw error;
+    }
+  }
+
+  /** Ends all streams and gives their places back; clients connect again, elsewhere. One that is opened later is over at once. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    for (const tail of this.all()) tail.end();
+    await this.places.giveBackAll();
+  }
+
+  private add({ keyId, monitorId, afterSeq }: TailRequest, giveBack: () => Promise<void>): LiveTail {
+    const { pool: db, logger, metrics } = this.options;
+    const onClosed = async () => {
+      this.remove(monitorId, tail);
+      await giveBack();
+    };
+    const tail = new LiveTail({ db, logger, metrics, timing: this.timing, keyId, monitorId, afterSeq, onClosed });
+    const tails = this.byMonitor.get(monitorId) ?? new Set();
+    this.byMonitor.set(monitorId, tails.add(tail));
+    metrics.liveTails.inc();
+    if (this.stopping) tail.end();
+    return tail;
+  }
+
+  private remove(monitorId: string, tail: LiveTail): void {
+    const tails = this.byMonitor.get(monitorId);
+    tails?.delete(tail);
+    if (tails?.size === 0) this.byMonitor.delete(monitorId);
+    this.options.metrics.liveTails.dec();
+    this.count--;
+  }
+
+  private wake(monitorId: string | undefined): void {
+    const tails = monitorId === undefined ? this.all() : (this.byMonitor.get(monitorId) ?? []);
+    for (const tail of tails) tail.wake();
+  }
+
+  private all(): LiveTail[] {
+    return [...this.byMonitor.values()].flatMap((tails) => [...tails]);
+  }
+}

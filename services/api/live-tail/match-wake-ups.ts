@@ -1,0 +1,33 @@
+import { MONITOR_MATCHES } from '../../../schemas/topics.ts';
+import { randomText } from '../../../shared/domain/identifiers.ts';
+import type { KafkaConnection } from '../../../shared/kafka/kafka-connection.ts';
+import { startKeyWatch } from '../../../shared/kafka/key-watch.ts';
+import type { Running } from '../../../shared/runtime/lifecycle.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import type { WakeUps } from './live-tails.ts';
+
+/** Each process has one of its own, and deletes it when it stops. */
+const GROUP = 'live-tail-';
+
+/** Wakes live tails when matches of their monitors are published, however long that takes the poll. */
+export function startMatchWakeUps(options: {
+  kafka: KafkaConnection;
+  prefix: string;
+  fatal: (error: Error) => void;
+  logger: Logger;
+}): WakeUps & Running {
+  let listener: Parameters<WakeUps['listen']>[0] | undefined;
+  const watch = startKeyWatch({
+    ...options,
+    group: GROUP + randomText(12),
+    topic: MONITOR_MATCHES.name,
+    onKey: (monitorId) => listener?.(monitorId),
+    onGap: () => listener?.(undefined),
+  });
+  return {
+    listen(given) {
+      listener = given;
+    },
+    stop: () => watch.stop(),
+  };
+}

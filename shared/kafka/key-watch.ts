@@ -1,0 +1,124 @@
+import type { Consumer } from 'kafkajs';
+import { withDeadline } from '../runtime/lifecycle.ts';
+import type { Running } from '../runtime/lifecycle.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { retry } from '../runtime/retry.ts';
+import type { KafkaConnection } from './kafka-connection.ts';
+import { deleteGroups } from './topic-admin.ts';
+
+export interface KeyWatchOptions {
+  kafka: KafkaConnection;
+  prefix: string;
+  /** A group of this process alone, without the prefix: every process sees every key. */
+  group: string;
+  /** Without the prefix. */
+  topic: string;
+  /** Called with the key of each record that arrives from now on. */
+  onKey: (key: string) => void;
+  /** Called when keys may have been missed until now: when the watch begins, and each time that it begins anew. */
+  onGap: () => void;
+  /** Called once with an error that nobody expected; the process must end. */
+  fatal: (error: Error) => void;
+  logger: Logger;
+}
+
+const MIB = 1024 * 1024;
+/** Together shorter than Lifecycle's deadline. */
+const DISCONNECT_MS = 5_000;
+const DELETE_GROUP_MS = 3_000;
+
+/**
+ * Tells of new records by their keys, for a process that then looks elsewhere for what happened. Commits no offsets; what was missed
+ * while the broker was away, or while it was not joined, is one `onGap`. Begins in the background and tries for ever, so it starts
+ * without a broker too. Stopping it deletes its group.
+ */
+export function startKeyWatch(options: KeyWatchOptions): Running {
+  const { kafka, prefix, group } = options;
+  const logger = options.logger.child({ group });
+  const stopping = new AbortController();
+  const consumer = kafka.client.consumer({
+    groupId: prefix + group,
+    sessionTimeout: 10_000,
+    heartbeatInterval: 1_000,
+    metadataMaxAge: 60_000,
+    allowAutoTopicCreation: false,
+    minBytes: 1,
+    maxWaitTimeInMs: 300,
+    maxBytesPerPartition: MIB,
+    maxBytes: 8 * MIB,
+    retry: { retries: 10 },
+  });
+  const { signal } = stopping;
+  const joining = listen(consumer, options, { logger, signal });
+  retry(() => start(consumer, options, signal), { what: `watching ${options.topic}`, logger, signal }).catch(
+    (error: unknown) => {
+      logger.debug({ err: error }, 'the watch was stopped before it began');
+    },
+  );
+  return {
+    async stop() {
+      stopping.abort();
+      await withDeadline(consumer.disconnect(), DISCONNECT_MS, `${group}: the consumer did not end at stop`);
+      if (!joining.hasJoined) return;
+      try {
+        await withDeadline(deleteGroups(kafka, prefix, [group]), DELETE_GROUP_MS, 'the broker did not answer in time');
+      } catch (error) {
+        // A group without members and offsets is forgotten by the broker itself.
+        logger.info({ err: error }, 'the consumer group was not deleted');
+      }
+    },
+  };
+}
+
+async function start(
+  consumer: Consumer,
+  { prefix, topic, onKey }: KeyWatchOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  await consumer.connect();
+  await consumer.subscribe({ topics: [prefix + topic], fromBeginning: false });
+  if (signal.aborted) {
+    // The stop did not wait for this connection.
+    await consumer.disconnect();
+    return;
+  }
+  await consumer.run({
+    autoCommit: false,
+    eachBatch: ({ batch }) => {
+      for (const key of new Set(batch.messages.map((message) => message.key?.toString()))) {
+        if (key !== undefined) onKey(key);
+      }
+      return Promise.resolve();
+    },
+  });
+}
+
+function listen(
+  consumer: Consumer,
+  { onGap, fatal }: KeyWatchOptions,
+  { logger, signal }: { logger: Logger; signal: AbortSignal },
+): { hasJoined: boolean } {
+  const { events } = consumer;
+  const joining = { hasJoined: false };
+  // Where reading begins is decided by the first fetch after a join: what was appended between the two comes as no key.
+  let isBeginning = false;
+  consumer.on(events.GROUP_JOIN, () => {
+    joining.hasJoined = true;
+    isBeginning = true;
+    onGap();
+  });
+  consumer.on(events.FETCH, () => {
+    if (!isBeginning) return;
+    isBeginning = false;
+    onGap();
+  });
+  consumer.on(events.CRASH, ({ payload: { error, restart } }) => {
+    if (signal.aborted) return;
+    if (restart) logger.debug({ err: error }, 'the consumer lost the broker and starts again');
+    else {
+      logger.fatal({ err: error }, 'the consumer stops for good');
+      fatal(error);
+    }
+  });
+  return joining;
+}
