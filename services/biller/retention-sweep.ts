@@ -21,7 +21,7 @@ const ANSWER_HOURS = 24;
 /** Rows a statement: short locks, short transactions, and other work in between. */
 const BATCH = 5_000;
 const MONITORS_A_PAGE = 500;
-/** After each statement the sweep rests this many times as long as it took: a quarter of the time is enough, and inserts hardly notice. */
+/** After a statement that deleted rows the sweep rests this many times as long as it took: a quarter of the time is enough, and inserts hardly notice. */
 const RESTS = 3;
 const LONGEST_REST_MS = 1_000;
 
@@ -54,13 +54,15 @@ export interface SweepOptions {
 
 /** Deletes everything past its retention, in small statements. Repeating it, or stopping at any point, is harmless. */
 export async function sweepRetention(options: SweepOptions): Promise<void> {
-  const { pool, metrics } = options;
-  const mayGoOn = restingBetween(options);
+  const { pool, metrics, signal, rest = delay } = options;
+  const mayGoOn = async () => !signal.aborted && (await options.mayGoOn());
   const repeat = async (table: string, step: () => Promise<number>) => {
     let deleted = BATCH;
     while (deleted >= BATCH && (await mayGoOn())) {
+      const begun = performance.now();
       deleted = await step();
       metrics.swept.inc({ table }, deleted);
+      if (deleted > 0) await rest(Math.min(RESTS * (performance.now() - begun), LONGEST_REST_MS), signal);
     }
   };
   let after = '';
@@ -77,14 +79,4 @@ export async function sweepRetention(options: SweepOptions): Promise<void> {
     after = ids.at(-1)!;
   }
   for (const { table, deleteSome } of EXPIRING_TABLES) await repeat(table, () => deleteSome(pool, BATCH));
-}
-
-/** Asks whether to go on, after a rest. */
-function restingBetween({ signal, mayGoOn, rest = delay }: SweepOptions): () => Promise<boolean> {
-  let since = performance.now();
-  return async () => {
-    await rest(Math.min(RESTS * (performance.now() - since), LONGEST_REST_MS), signal);
-    since = performance.now();
-    return !signal.aborted && mayGoOn();
-  };
 }

@@ -69,6 +69,7 @@ async function runInstallation(options: FullStartOptions, markStopping: () => vo
       pid: process.pid,
       ...addresses,
       ...urls,
+      ...(engines.clickhouseReadOnlyUrl === undefined ? {} : { clickhouseReadOnly: engines.clickhouseReadOnlyUrl }),
       ...(simulator === undefined ? {} : { simulator }),
       embedded: [...embedded],
     }));

@@ -11,6 +11,7 @@ const SERVER = join(import.meta.dirname, 'clickhouse-server', 'clickhouse-main.t
 /** The real ClickHouse engine (npm package chdb) in a child process that speaks ClickHouse's HTTP protocol. */
 export function clickhouseEngine(context: EngineContext): Engine {
   const data = join(context.dataDir, 'clickhouse');
+  const userFiles = join(data, 'user_files');
   const log = join(context.dataDir, 'logs', 'clickhouse.log');
   const pidFile = join(context.dataDir, 'run', 'clickhouse.pid');
   return {
@@ -27,7 +28,7 @@ export function clickhouseEngine(context: EngineContext): Engine {
       await endOrphan(pidFile, 'SIGTERM', 10_000);
     },
     async start(ports) {
-      mkdirSync(data, { recursive: true });
+      mkdirSync(userFiles, { recursive: true });
       const logFrom = logSize(log);
       const server = await startOwnedProcess({
         name: 'clickhouse',
@@ -35,7 +36,8 @@ export function clickhouseEngine(context: EngineContext): Engine {
         args: [SERVER, data, String(ports.clickhouse), String(ports['clickhouse-read-only'])],
         // Each session blocks a thread of the pool while its statement runs.
         env: { ...context.env, UV_THREADPOOL_SIZE: '16', NODE_OPTIONS: '' },
-        cwd: context.dataDir,
+        // The engine takes the name of an unknown table for a file's in this folder, which is empty.
+        cwd: userFiles,
         pidFile,
         marker: data,
         output: log,

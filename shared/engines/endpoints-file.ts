@@ -12,6 +12,8 @@ export interface Endpoints {
   kafka: string;
   postgres: string;
   clickhouse: string;
+  /** The embedded one's address for analysts, which refuses everything that writes. */
+  clickhouseReadOnly?: string;
   simulator?: string;
   /** Which engines are embedded ones of this installation. */
   embedded: string[];

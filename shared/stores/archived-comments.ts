@@ -36,6 +36,9 @@ const COLUMNS = `thing_id, post_id, subreddit, title, body, nsfw,
        toInt64(intDiv(100000 * arraySum(term -> least(5, countSubstringsCaseInsensitiveUTF8(body, term)), {terms: Array(String)}),
                       100 + lengthUTF8(body))) AS relevance`;
 
+/** Whether rows past their time are merged away yet or not. */
+const KEPT = 'first_seen_at > now64(3) - INTERVAL 30 DAY';
+
 type Row = Omit<ArchivedComment, 'created_utc'> & { created_at: string };
 
 /** Comments that may be what was asked for, best first: what has the words. Whether the terms occur is for shared/matching to say. */
@@ -47,6 +50,7 @@ export async function searchArchivedComments(
   const key = order === 'new' ? 'created_utc' : 'relevance';
   const conditions = [
     `kind = 'comment'`,
+    KEPT,
     `hasAllTokens(words, {words: Array(String)})`,
     ...(query.subreddit === undefined ? [] : ['lower(subreddit) = lower({subreddit: String})']),
     ...(query.since === undefined ? [] : ['created_utc >= parseDateTime64BestEffort({since: String}, 3)']),
@@ -85,7 +89,7 @@ export async function findArchivedComment(
   terms: readonly string[],
 ): Promise<ArchivedComment | undefined> {
   const result = await clickhouse.query({
-    query: `SELECT ${COLUMNS} FROM items FINAL WHERE thing_id = {thing_id: String} AND kind = 'comment'`,
+    query: `SELECT ${COLUMNS} FROM items FINAL WHERE thing_id = {thing_id: String} AND kind = 'comment' AND ${KEPT}`,
     query_params: { thing_id: thingId, terms: [...terms] },
     format: 'JSONEachRow',
   });

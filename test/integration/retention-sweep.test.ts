@@ -103,6 +103,31 @@ test('many rows go in statements of at most 5,000, of every table', async () => 
   for (const deletes of watched) expect(await deletes()).toEqual([5_000, 5_000, 2_000]);
 });
 
+test('the sweep rests after each statement that deleted rows, and after no other', async () => {
+  const [id] = (await insertMonitors(db.pool, 1)) as [string];
+  await fillMatches(id, 12_000);
+  await db.setShift('31 days');
+  let since = performance.now();
+  const rests: { ms: number; most: number }[] = [];
+  const rest = (ms: number) => {
+    rests.push({ ms, most: 3 * (performance.now() - since) });
+    since = performance.now();
+    return Promise.resolve();
+  };
+  const { signal } = new AbortController();
+  const again = () =>
+    sweepRetention({ pool: db.pool, metrics: createMetrics(), signal, mayGoOn: () => Promise.resolve(true), rest });
+  await again();
+  // 5,000, 5,000 and 2,000 rows.
+  expect(rests).toHaveLength(3);
+  for (const { ms, most } of rests) expect(ms).toBeLessThanOrEqual(most);
+  const longest = Math.max(...rests.map(({ ms }) => ms));
+  expect(longest, 'a delete of 5,000 rows takes a while').toBeGreaterThan(3);
+  expect(await count('matches')).toBe(0);
+  await again();
+  expect(rests).toHaveLength(3);
+});
+
 test('a sweep that loses its lease in the middle stops there; the next one goes on', async () => {
   const [id] = (await insertMonitors(db.pool, 1)) as [string];
   await fillMatches(id, 12_000);

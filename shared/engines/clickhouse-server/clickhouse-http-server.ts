@@ -13,9 +13,12 @@ export interface ClickhouseHttpOptions {
   readOnly: boolean;
 }
 
+/** The engine parses statements of up to 256 KB. */
+const MOST_READER_BYTES = 2 ** 20;
+
 /**
  * ClickHouse's HTTP interface: /ping, and statements by GET (reads only, as there) and POST, in the URL or the body, with
- * parameters, settings, formats and compression. Sessions (session_id) are refused: every statement has its own.
+ * parameters, settings, formats and compression. Every statement has a session of its own: session_id is refused where it could matter.
  */
 export function clickhouseHttpServer(options: ClickhouseHttpOptions): Server {
   const server = createServer((request, response) => {
@@ -43,10 +46,14 @@ async function answer(
   response.setHeader('X-ClickHouse-Query-Id', queryId);
   response.setHeader('X-ClickHouse-Server-Display-Name', 'embedded');
   response.setHeader('X-ClickHouse-Timezone', 'UTC');
-  const body = await readBody(request);
   const readOnly = options.readOnly || request.method !== 'POST';
+  const body = await readBody(request, readOnly ? MOST_READER_BYTES : Infinity);
   const statement = parseStatement(url.searchParams, request.headers, body, readOnly);
-  check(statement, url.searchParams);
+  check(statement);
+  // A reader's session could hold nothing: it sets nothing and makes no tables.
+  if (!readOnly && url.searchParams.has('session_id')) {
+    throw fault(48, 'The embedded engine has no sessions (session_id).', 'NOT_IMPLEMENTED');
+  }
   const started = performance.now();
   const result = await (readOnly ? options.readers : options.writers).run(statement);
   const format = outputFormat(statement);
@@ -58,10 +65,9 @@ async function answer(
   response.end(sent);
 }
 
-function check(statement: Statement, search: URLSearchParams): void {
+function check(statement: Statement): void {
   if (statement.sql.trim() === '')
     throw fault(62, 'Syntax error: failed at position 1 (end of query): Empty query.', 'SYNTAX_ERROR');
-  if (search.has('session_id')) throw fault(48, 'The embedded engine has no sessions (session_id).', 'NOT_IMPLEMENTED');
   if (hasSeveralStatements(statement.sql))
     throw fault(62, 'Syntax error (Multi-statements are not allowed).', 'SYNTAX_ERROR');
 }

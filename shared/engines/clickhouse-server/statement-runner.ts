@@ -1,6 +1,7 @@
 import { Session } from 'chdb';
 import type { ChdbResult } from 'chdb';
-import { identifier, setStatement } from './statement.ts';
+import { checkAnswer, checkReadsOnly, readOnlySettings } from './read-only-statement.ts';
+import { escaped, identifier, setStatement } from './statement.ts';
 import type { Statement } from './statement.ts';
 
 /**
@@ -41,12 +42,16 @@ export class StatementRunner {
   private async runInSession(statement: Statement): Promise<ChdbResult> {
     const session = new Session(this.directory);
     try {
-      // 2: reads only, and settings may still be set, but not this one.
-      if (statement.readOnly) await session.queryAsync('SET readonly = 2');
+      if (statement.readOnly) await checkStatement(session, statement.sql);
       if (statement.database !== 'default') await session.queryAsync(`USE ${identifier(statement.database)}`);
-      const set = setStatement(statement);
+      const settings = statement.readOnly ? readOnlySettings(statement.settings) : statement.settings;
+      const set = setStatement({ settings });
       if (set !== undefined) await session.queryAsync(set);
-      return await session.queryAsync(statement.sql, { format: statement.defaultFormat });
+      // 1: from here on no setting can be changed any more, not by a SETTINGS clause either.
+      if (statement.readOnly) await session.queryAsync('SET readonly = 1');
+      const result = await session.queryAsync(statement.sql, { format: statement.defaultFormat });
+      if (statement.readOnly) checkAnswer(result.bytes().length);
+      return result;
     } finally {
       session.close();
     }
@@ -63,4 +68,18 @@ export class StatementRunner {
     if (next) next();
     else this.running -= 1;
   }
+}
+
+/** The engine parses the statement, so that what is checked is what it would do. @throws the engine's error for what it cannot parse. */
+async function checkStatement(session: Session, sql: string): Promise<void> {
+  let printed: string;
+  try {
+    await session.queryAsync(setStatement({ settings: { param_statement: escaped(sql) } })!);
+    printed = (await session.queryAsync('SELECT formatQuery({statement: String})', { format: 'RawBLOB' })).text();
+  } catch (error) {
+    throw new Error((error as Error).message.replace(/: In scope SELECT formatQuery\([^]*\)\. \(/, '. ('), {
+      cause: error,
+    });
+  }
+  checkReadsOnly(printed);
 }

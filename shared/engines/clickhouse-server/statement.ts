@@ -62,6 +62,13 @@ export function stringLiteral(value: string): string {
   return `'${value.replace(/[\\']/g, '\\$&')}'`;
 }
 
+const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n' };
+
+/** A text as the value of a placeholder {x: String}. */
+export function escaped(text: string): string {
+  return text.replace(/[\\\t\n]/g, (character) => ESCAPES[character]!);
+}
+
 /** A name as a quoted identifier. */
 export function identifier(name: string): string {
   return `\`${name.replace(/[\\`]/g, '\\$&')}\``;
