@@ -51,10 +51,14 @@ function documents(output: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-test('the walk-through works as written: a first match in the page, change, pause, resume, delete', () => {
+test('the walk-through works as written: a first match in the page, a stream, change, pause, resume, delete', () => {
+  const output = walk(['walk-through:1', 'walk-through:2', 'walk-through:3', 'walk-through:9', 'walk-through:4']);
+  const isOfStream = (line: string) => /^(retry|id|event|data)?:/.test(line);
+  const lines = output.replace('}retry:', '}\nretry:').split('\n');
   const [created, page, patched, paused, resumed, account, deleted] = documents(
-    walk(['walk-through:1', 'walk-through:2', 'walk-through:3', 'walk-through:4']),
+    lines.filter((line) => !isOfStream(line)).join('\n'),
   );
+  expect(lines.filter((line) => line === 'event: match').length).toBeGreaterThan(0);
   expect(created).toMatchObject({
     monitor: { status: 'active' },
     webhook_secret: expect.stringMatching(/^whsec_/) as string,
