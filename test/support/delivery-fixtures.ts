@@ -193,7 +193,8 @@ export interface TestReceiver {
   received: ReceivedDelivery[];
 }
 
-function recordedMatch(monitorId: string, seq: number): RecordedMatch {
+/** What the recorder publishes of a match. */
+export function recordedMatch(monitorId: string, seq: number): RecordedMatch {
   const now = new Date().toISOString();
   return {
     v: 1,

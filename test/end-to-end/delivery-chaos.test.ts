@@ -1,0 +1,295 @@
+import { createClient } from '@clickhouse/client';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MONITOR_CANDIDATES, MONITOR_DELIVERIES, TOPICS } from '../../schemas/topics.ts';
+import { matchId } from '../../shared/domain/identifiers.ts';
+import { createSecretBox } from '../../shared/domain/secret-box.ts';
+import { newWebhookSecret } from '../../shared/domain/webhook-secret.ts';
+import { startEngines } from '../../shared/engines/embedded-engines.ts';
+import type { RunningEngines } from '../../shared/engines/embedded-engines.ts';
+import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
+import { createKafka } from '../../shared/kafka/kafka-connection.ts';
+import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
+import { PublishFailed, createPublisher } from '../../shared/kafka/publisher.ts';
+import { ensureTopics } from '../../shared/kafka/topic-admin.ts';
+import { createMetrics } from '../../shared/runtime/metrics.ts';
+import { eventually } from '../support/eventually.ts';
+import { RandomEndpoints } from '../support/random-endpoints.ts';
+import { candidateOf, insertMonitors } from '../support/recorder-fixtures.ts';
+import { ServiceProcess } from '../support/service-process.ts';
+import { silentLogger } from '../support/silent-logger.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import type { TestDatabase } from '../support/test-database.ts';
+
+const SEED = 20_261_121;
+const MONITORS = 200;
+const THINGS = 50;
+const CANDIDATES = MONITORS * THINGS;
+const BATCH = 100;
+/** Between batches: all candidates within about 20 s. */
+const PACE_MS = 200;
+const SECRET_KEY = 'a secret key of the tests, long enough';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'forum-test-chaos-'));
+const endpoints = new RandomEndpoints(SEED);
+let engines: RunningEngines;
+let db: TestDatabase;
+let kafka: KafkaConnection;
+let monitors: string[];
+const services = new Map<string, ServiceProcess>();
+const service = (name: string) => services.get(name)!;
+
+beforeAll(async () => {
+  engines = await startEngines({ dataDir, env: process.env });
+  db = await createTestDatabase(engines.urls.postgres);
+  const brokers = engines.urls.kafka.replace('kafka://', '');
+  kafka = createKafka({ brokers: [brokers], clientId: 'test', logger: silentLogger() });
+  await ensureTopics(kafka, { prefix: '', embedded: true, topics: TOPICS });
+  monitors = await insertMonitors(db.pool, MONITORS, { pack: 79 });
+  const urls = await endpoints.start(20, MONITORS);
+  const box = createSecretBox(SECRET_KEY);
+  await db.pool.query(
+    `UPDATE monitors m SET webhook_url = w.url, webhook_kind = 'generic', webhook_secret = w.secret
+     FROM unnest($1::text[], $2::text[], $3::bytea[]) AS w (id, url, secret) WHERE m.id = w.id`,
+    [monitors, urls, monitors.map((id) => box.seal(newWebhookSecret(), id))],
+  );
+  const { PATH, HOME } = process.env;
+  const env = {
+    PATH,
+    HOME,
+    DATA_DIR: join(dataDir, 'none'),
+    KAFKA_BROKERS: brokers,
+    DATABASE_URL: db.url,
+    CLICKHOUSE_URL: engines.urls.clickhouse,
+    FORUM_EMBEDDED: 'kafka',
+    SECRET_KEY,
+    WEBHOOK_ALLOW_PRIVATE: '1',
+    LOG_LEVEL: 'warn',
+  };
+  for (const name of ['archiver', 'deliverer', 'recorder']) services.set(name, new ServiceProcess(name, env));
+  for (const started of services.values()) started.start();
+});
+afterAll(async () => {
+  await Promise.all([...services.values()].map((running) => running.kill()));
+  await endpoints.stop();
+  await db.drop();
+  await engines.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+async function rows<Row extends object>(sql: string): Promise<Row[]> {
+  return (await db.pool.query<Row>(sql)).rows;
+}
+
+/** Publishes every candidate, at least once, whatever becomes of the broker; calls `at` with the number of those published. */
+async function publishCandidates(at: (published: number) => Promise<void>): Promise<void> {
+  const publisher = await createPublisher({ kafka, prefix: '', metrics: createMetrics(), logger: silentLogger() });
+  for (let published = 0; published < CANDIDATES; published += BATCH) {
+    await at(published);
+    const records = Array.from({ length: BATCH }, (_, index) => {
+      const monitorId = monitors[(published + index) % MONITORS]!;
+      const thingId = `t3_thing${Math.floor((published + index) / MONITORS)}`;
+      return { key: monitorId, value: JSON.stringify(candidateOf({ monitorId, thingId })) };
+    });
+    await eventually('the broker takes candidates', async () => {
+      try {
+        await publisher.publish(MONITOR_CANDIDATES.name, records);
+        return true;
+      } catch (error) {
+        if (error instanceof PublishFailed) return false;
+        throw error;
+      }
+    });
+    await wait(PACE_MS);
+  }
+  await publisher.stop();
+}
+
+/** Ids of the matches whose lease lives. */
+async function leased(): Promise<string[]> {
+  const found = await rows<{ monitor_id: string; seq: number }>(
+    'SELECT monitor_id, seq FROM matches WHERE lease_until > (SELECT service_now())',
+  );
+  return found.map(({ monitor_id, seq }) => matchId(monitor_id, seq));
+}
+
+/** Matches that may have been answered without their outcome being stored: leased by a deliverer when it was killed. */
+const leasedAtKill = new Set<string>();
+let kills = 0;
+
+async function killDeliverer(): Promise<void> {
+  await eventually('attempts are under way', () => endpoints.answering > 10);
+  kills++;
+  await service('deliverer').kill();
+  for (const id of await leased()) leasedAtKill.add(id);
+  service('deliverer').start();
+}
+
+async function killRecorder(): Promise<void> {
+  await service('recorder').kill();
+  service('recorder').start();
+}
+
+async function killBroker(): Promise<void> {
+  const broker = engines.process('kafka');
+  process.kill(broker.pid, 'SIGKILL');
+  await broker.exited;
+  await engines.restart('kafka');
+}
+
+const KILLS = new Map([
+  [1_500, killDeliverer],
+  [3_000, killRecorder],
+  [5_000, killBroker],
+  [7_000, killDeliverer],
+  [8_500, killRecorder],
+]);
+
+/** Moves the clock whenever nothing is due or under way, past every next attempt, until nothing is pending. */
+async function passTheLadder(): Promise<void> {
+  for (let hours = 3; ; hours += 3) {
+    const states = await eventually(
+      'nothing is due or under way',
+      async () => {
+        const [found] = await rows<{ busy: number; pending: number }>(
+          `SELECT count(*)::int AS pending, count(*) FILTER (WHERE next_attempt_at <= (SELECT service_now())
+             OR lease_until > (SELECT service_now()))::int AS busy
+           FROM matches WHERE delivery_status = 'pending'`,
+        );
+        return found!.busy === 0 && found!;
+      },
+      60_000,
+    );
+    if (states.pending === 0) return;
+    await db.setShift(`${hours} hours`);
+  }
+}
+
+interface Attempt {
+  attempt: number;
+  status: number;
+  error: string | null;
+  delivery_status: string;
+  started_at: Date;
+  next_attempt_at: Date | null;
+}
+
+/** What the rules make of attempts so far: the README's words, once more. */
+function ruledStatus(attempts: Attempt[]): string {
+  const { status } = attempts.at(-1)!;
+  if (status >= 200 && status < 300) return 'delivered';
+  const isFinal = status !== 0 && status !== 429 && status < 500;
+  return isFinal || attempts.length === 6 ? 'failed' : 'pending';
+}
+
+function expectByTheRules(attempts: Attempt[]): void {
+  expect(attempts.map(({ attempt }) => attempt)).toEqual(attempts.map((_, at) => at + 1));
+  for (const [at, { delivery_status, next_attempt_at }] of attempts.entries()) {
+    expect(delivery_status).toBe(ruledStatus(attempts.slice(0, at + 1)));
+    const next = attempts[at + 1];
+    expect(next_attempt_at === null).toBe(next === undefined);
+    // An attempt's beginning is reckoned from its end, in milliseconds.
+    if (next) expect(next.started_at.getTime()).toBeGreaterThanOrEqual(next_attempt_at!.getTime() - 1);
+  }
+}
+
+/** Every attempt on monitor.deliveries, as `monitor seq attempt`. */
+async function publishedAttempts(enough: (published: Set<string>) => boolean): Promise<Set<string>> {
+  const published = new Set<string>();
+  const failed = Promise.withResolvers<never>();
+  const consumer = await startBatchConsumer({
+    kafka,
+    prefix: '',
+    group: 'chaos-reads-deliveries',
+    topics: [MONITOR_DELIVERIES.name],
+    metrics: createMetrics(),
+    logger: silentLogger(),
+    fatal: failed.reject,
+    handle: (batch) => {
+      for (const { value } of batch.records) {
+        const { monitor_id, seq, attempt } = MONITOR_DELIVERIES.schema.parse(JSON.parse(value.toString()));
+        published.add(`${monitor_id} ${seq} ${attempt}`);
+      }
+      return Promise.resolve({});
+    },
+  });
+  await Promise.race([eventually('every attempt is published', () => enough(published), 60_000), failed.promise]);
+  await consumer.stop();
+  return published;
+}
+
+async function archivedAttempts(): Promise<number> {
+  const client = createClient({ url: engines.urls.clickhouse });
+  try {
+    const answer = await client.query({
+      query: 'SELECT count() AS n FROM delivery_attempts FINAL',
+      format: 'JSONEachRow',
+    });
+    return Number((await answer.json<{ n: string }>())[0]!.n);
+  } finally {
+    await client.close();
+  }
+}
+
+test('deliverer, recorder and broker are killed in mid-flow: every match is numbered once and delivered or failed by the rules', async () => {
+  await publishCandidates(async (published) => KILLS.get(published)?.());
+  await eventually(
+    'every candidate is a match',
+    async () => (await rows<{ n: number }>('SELECT count(*)::int AS n FROM matches'))[0]!.n === CANDIDATES,
+    60_000,
+  );
+  await passTheLadder();
+
+  // Numbered 1, 2, 3 … and settled.
+  const matches = await rows<{ monitor_id: string; seq: number; delivery_status: string; attempts: Attempt[] }>(
+    `SELECT m.monitor_id, m.seq, m.delivery_status FROM matches m ORDER BY m.monitor_id, m.seq`,
+  );
+  expect(matches).toHaveLength(CANDIDATES);
+  for (const [at, { seq }] of matches.entries()) expect(seq).toBe((at % THINGS) + 1);
+  expect(new Set(matches.map(({ delivery_status }) => delivery_status))).toEqual(new Set(['delivered', 'failed']));
+
+  // Attempted by the rules, each attempt when it was due.
+  const stored = await rows<Attempt & { monitor_id: string; seq: number }>(
+    `SELECT monitor_id, seq, attempt, status, error, delivery_status, started_at, next_attempt_at
+     FROM delivery_attempts ORDER BY monitor_id, seq, attempt`,
+  );
+  const attemptsOf = Map.groupBy(stored, ({ monitor_id, seq }) => matchId(monitor_id, seq));
+  for (const { monitor_id, seq, delivery_status } of matches) {
+    const attempts = attemptsOf.get(matchId(monitor_id, seq)) ?? [];
+    expectByTheRules(attempts);
+    expect(delivery_status).toBe(ruledStatus(attempts));
+  }
+
+  // The endpoints' side: nothing that does not exist, and what was stored is what they answered.
+  expect([...endpoints.answers.keys()].filter((id) => !attemptsOf.has(id))).toEqual([]);
+  let repeated = 0;
+  for (const [id, attempts] of attemptsOf) {
+    const answers = endpoints.answers.get(id) ?? [];
+    const statuses = attempts.map(({ status }) => status);
+    if (!leasedAtKill.has(id)) {
+      expect([id, answers]).toEqual([id, statuses]);
+      continue;
+    }
+    // Killed between answer and outcome: the endpoint saw attempts that nobody stored.
+    const positions = statuses.map(() => -1);
+    for (const [at, status] of statuses.entries())
+      positions[at] = answers.indexOf(status, (positions[at - 1] ?? -1) + 1);
+    expect([id, positions.includes(-1)]).toEqual([id, false]);
+    expect(answers.length - statuses.length).toBeLessThanOrEqual(kills);
+    if (answers.filter((status) => status === 204).length > 1) repeated++;
+  }
+  expect(leasedAtKill.size).toBeGreaterThan(0);
+
+  // Everything is told to those who read the topic, and to the archive.
+  const wanted = new Set(stored.map(({ monitor_id, seq, attempt }) => `${monitor_id} ${seq} ${attempt}`));
+  const published = await publishedAttempts((seen) => [...wanted].every((one) => seen.has(one)));
+  expect([...published].filter((one) => !wanted.has(one))).toEqual([]);
+  await eventually('every attempt is archived', async () => (await archivedAttempts()) === stored.length, 60_000);
+  const ended = [...services].map(([name, { ownEnds }]) => `${name} ${ownEnds}`).join(', ');
+  console.log(
+    `${stored.length} attempts for ${CANDIDATES} matches; ${leasedAtKill.size} leased at a kill, ${repeated} of them answered 2xx twice; ended by themselves: ${ended}`,
+  );
+});
