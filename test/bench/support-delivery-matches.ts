@@ -1,10 +1,10 @@
-import { newAccountId, newMonitorId, matchId } from '../../shared/domain/identifiers.ts';
+import { newAccountId, newMonitorId } from '../../shared/domain/identifiers.ts';
 import type { SecretBox } from '../../shared/domain/secret-box.ts';
 import { newWebhookSecret } from '../../shared/domain/webhook-secret.ts';
 import type { Publisher } from '../../shared/kafka/publisher.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import { MONITOR_MATCHES } from '../../schemas/topics.ts';
-import type { RecordedMatch } from '../../schemas/recorded-match.ts';
+import { recordedMatch } from '../support/recorded-match.ts';
 
 const BODY = 'Iron, water and air make rust; oil and paint keep it away. '.repeat(6);
 const PUBLISHED_AT_ONCE = 1_000;
@@ -62,38 +62,9 @@ export async function publishHints(
 ): Promise<void> {
   const seqs = Array.from({ length: count }, (_, index) => firstSeq + index);
   const records = seqs.flatMap((seq) =>
-    monitorIds.map((monitorId) => ({ key: monitorId, value: JSON.stringify(recordedMatch(monitorId, seq)) })),
+    monitorIds.map((monitorId) => ({ key: monitorId, value: JSON.stringify(recordedMatch(monitorId, seq, BODY)) })),
   );
   for (let from = 0; from < records.length; from += PUBLISHED_AT_ONCE) {
     await publisher.publish(MONITOR_MATCHES.name, records.slice(from, from + PUBLISHED_AT_ONCE));
   }
-}
-
-function recordedMatch(monitorId: string, seq: number): RecordedMatch {
-  const now = new Date().toISOString();
-  return {
-    v: 1,
-    match_id: matchId(monitorId, seq),
-    monitor_id: monitorId,
-    seq,
-    matched_terms: ['rust'],
-    suppressed: false,
-    first_delivery: 'pending',
-    entered_at: now,
-    created_at: now,
-    first_seen_at: now,
-    item: {
-      thing_id: `t3_${seq}`,
-      kind: 'post',
-      post_id: String(seq),
-      parent_id: null,
-      subreddit: 'metals',
-      author: 'smith',
-      title: 'On rust',
-      body: BODY,
-      permalink: `https://forum.example/r/metals/comments/${seq}/`,
-      nsfw: false,
-      created_utc: now,
-    },
-  };
 }

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { errorEnvelope } from '../../schemas/error-envelope.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
+import { refusedState } from '../support/refused-state.ts';
 import { startTestApi } from '../support/test-api.ts';
 import type { Reply, TestAccount, TestApi } from '../support/test-api.ts';
 
@@ -28,18 +29,6 @@ afterAll(async () => {
   await db.drop();
 });
 
-/** Everything that a refused request must leave as it was. */
-async function state(): Promise<unknown> {
-  const { rows } = await db.pool.query(
-    `SELECT (SELECT json_agg(l ORDER BY id) FROM ledger_entries l) AS ledger,
-            (SELECT json_agg(m ORDER BY id) FROM monitors m) AS monitors,
-            (SELECT json_agg(v ORDER BY monitor_id, version) FROM monitor_versions v) AS versions,
-            (SELECT json_agg(c ORDER BY monitor_id) FROM monitor_counters c) AS counters,
-            (SELECT json_agg(a ORDER BY id) FROM accounts a) AS accounts`,
-  );
-  return rows[0];
-}
-
 function expectRefusal(reply: Reply, status: number, code: string, message: string): void {
   const { error } = errorEnvelope.parse(reply.body);
   expect([reply.status, error.code]).toEqual([status, code]);
@@ -51,10 +40,10 @@ function expectRefusal(reply: Reply, status: number, code: string, message: stri
 describe('nothing is charged, made or changed', () => {
   let before: unknown;
   beforeEach(async () => {
-    before = await state();
+    before = await refusedState(db.pool);
   });
   afterEach(async () => {
-    expect(await state()).toEqual(before);
+    expect(await refusedState(db.pool)).toEqual(before);
   });
 
   const RULE_FAULTS: [object, string][] = [
@@ -265,7 +254,7 @@ describe('nothing is charged, made or changed', () => {
 
 test('another account reaches nothing', async () => {
   const stranger = await api.account();
-  const before = await state();
+  const before = await refusedState(db.pool);
   for (const [method, rest] of [
     ['GET', ''],
     ['PATCH', ''],
@@ -282,7 +271,7 @@ test('another account reaches nothing', async () => {
     );
     expectRefusal(reply, 404, 'not_found', '^No such monitor\\.$');
   }
-  expect(await state()).toEqual(before);
+  expect(await refusedState(db.pool)).toEqual(before);
 });
 
 test('a monitor too many, then too few credits, in this order; neither leaves a trace', async () => {
@@ -290,11 +279,11 @@ test('a monitor too many, then too few credits, in this order; neither leaves a 
   const full = await api.account({ pack: 0, credits: 12 });
   await api.monitor(full.apiKey);
   const poor = await api.account({ credits: 9 });
-  const before = await state();
+  const before = await refusedState(db.pool);
   const limited = await api.call(full.apiKey, 'POST', '/v1/monitors', body);
   expectRefusal(limited, 402, 'monitor_limit_reached', '1 of the 1');
   expect(limited.headers.get('x-credits-remaining')).toBe('2');
   expectRefusal(await api.call(poor.apiKey, 'POST', '/v1/monitors', body), 402, 'insufficient_credits', '10 credits');
   expectRefusal(await api.call(poor.apiKey, 'POST', '/v1/monitors', {}), 400, 'invalid_request', 'name');
-  expect(await state()).toEqual(before);
+  expect(await refusedState(db.pool)).toEqual(before);
 });

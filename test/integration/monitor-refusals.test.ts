@@ -3,6 +3,7 @@ import { errorEnvelope } from '../../schemas/error-envelope.ts';
 import { matchId } from '../../shared/domain/identifiers.ts';
 import { candidateOf } from '../support/recorder-fixtures.ts';
 import { recordBatch } from '../../services/recorder/record-batch.ts';
+import { refusedState } from '../support/refused-state.ts';
 import { startTestApi } from '../support/test-api.ts';
 import type { Reply, TestAccount, TestApi } from '../support/test-api.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -34,19 +35,6 @@ afterAll(async () => {
   await db.drop();
 });
 
-/** Everything that a refused request must leave as it was. */
-async function state(): Promise<unknown> {
-  const { rows } = await db.pool.query(
-    `SELECT (SELECT json_agg(l ORDER BY id) FROM ledger_entries l) AS ledger,
-            (SELECT json_agg(m ORDER BY id) FROM monitors m) AS monitors,
-            (SELECT json_agg(v ORDER BY monitor_id, version) FROM monitor_versions v) AS versions,
-            (SELECT json_agg(m ORDER BY monitor_id, seq) FROM matches m) AS matches,
-            (SELECT json_agg(u ORDER BY name) FROM recent_uses u) AS uses,
-            (SELECT json_agg(a ORDER BY id) FROM accounts a) AS accounts`,
-  );
-  return rows[0];
-}
-
 function codeOf(reply: Reply): [number, string] {
   const { error } = errorEnvelope.parse(reply.body);
   expect(error.retryable).toBe(reply.status === 429);
@@ -69,10 +57,10 @@ const BY_ID = [
 describe('nothing is charged, made, sent or changed', () => {
   let before: unknown;
   beforeEach(async () => {
-    before = await state();
+    before = await refusedState(db.pool);
   });
   afterEach(async () => {
-    expect(await state()).toEqual(before);
+    expect(await refusedState(db.pool)).toEqual(before);
     expect(receiver.received).toEqual([]);
   });
 
@@ -94,7 +82,7 @@ describe('nothing is charged, made, sent or changed', () => {
 
     test('of another account is the same 404, word for word', async () => {
       const stranger = await api.account();
-      before = await state();
+      before = await refusedState(db.pool);
       const replies = await Promise.all(
         [id, 'mon_000000000000'].map((which) =>
           api.call(stranger.apiKey, method, `/v1/monitors/${which}${rest}`, body),
@@ -119,7 +107,7 @@ describe('nothing is charged, made, sent or changed', () => {
 
   test('what a request says is checked before its monitor is looked for, and that before credits', async () => {
     const poor = await api.account({ credits: 0 });
-    before = await state();
+    before = await refusedState(db.pool);
     const call = (method: string, path: string, body?: unknown) =>
       api.call(poor.apiKey, method, `/v1/monitors${path}`, body);
     expect(codeOf(await call('PATCH', '/mon_000000000000', { keywords: [] }))).toEqual([400, 'invalid_request']);

@@ -2,11 +2,10 @@ import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inject } from 'vitest';
-import type { RecordedMatch } from '../../schemas/recorded-match.ts';
 import { MONITOR_DELIVERIES, MONITOR_MATCHES } from '../../schemas/topics.ts';
 import { startDeliverer } from '../../services/deliverer/start-deliverer.ts';
 import type { Deliverer, DelivererDeps } from '../../services/deliverer/start-deliverer.ts';
-import { matchId, newAccountId, newMonitorId } from '../../shared/domain/identifiers.ts';
+import { newAccountId, newMonitorId } from '../../shared/domain/identifiers.ts';
 import { createSecretBox } from '../../shared/domain/secret-box.ts';
 import { newWebhookSecret } from '../../shared/domain/webhook-secret.ts';
 import { createKafka } from '../../shared/kafka/kafka-connection.ts';
@@ -15,6 +14,7 @@ import { ensureTopics } from '../../shared/kafka/topic-admin.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
 import './provided-context.ts';
 import { eventually } from './eventually.ts';
+import { recordedMatch } from './recorded-match.ts';
 import { silentLogger } from './silent-logger.ts';
 import { createTestDatabase } from './test-database.ts';
 import type { TestDatabase } from './test-database.ts';
@@ -191,34 +191,4 @@ export interface ReceivedDelivery {
 export interface TestReceiver {
   url: string;
   received: ReceivedDelivery[];
-}
-
-/** What the recorder publishes of a match. */
-export function recordedMatch(monitorId: string, seq: number): RecordedMatch {
-  const now = new Date().toISOString();
-  return {
-    v: 1,
-    match_id: matchId(monitorId, seq),
-    monitor_id: monitorId,
-    seq,
-    matched_terms: ['rust'],
-    suppressed: false,
-    first_delivery: 'pending',
-    entered_at: now,
-    created_at: now,
-    first_seen_at: now,
-    item: {
-      thing_id: `t3_${seq}`,
-      kind: 'post',
-      post_id: String(seq),
-      parent_id: null,
-      subreddit: 'metals',
-      author: 'smith',
-      title: 'On rust',
-      body: 'Iron, water and air make rust.',
-      permalink: `https://forum.example/r/metals/comments/${seq}/`,
-      nsfw: false,
-      created_utc: now,
-    },
-  };
 }
