@@ -32,16 +32,18 @@ export async function readMatchesAfter(
   afterSeq: number,
   limit: number,
 ): Promise<StoredPageMatch[]> {
-  const { rows } = await db.query<StoredPageMatch>(
-    `SELECT m.seq, m.thing_id, m.kind, m.matched_terms, m.suppressed, m.delivery_status, m.created_at, m.delivered_at,
-            i.post_id, i.subreddit, i.author, i.title, i.body, i.permalink, i.created_utc
-     FROM matches m
-     JOIN matched_items i ON i.thing_id = m.thing_id
-     WHERE m.monitor_id = $1 AND m.seq > $2
-     ORDER BY m.seq
-     LIMIT $3`,
-    [monitorId, afterSeq, limit],
-  );
+  const { rows } = await db.query<StoredPageMatch>({
+    name: 'match-page-after',
+    text: `
+      SELECT m.seq, m.thing_id, m.kind, m.matched_terms, m.suppressed, m.delivery_status, m.created_at, m.delivered_at,
+             i.post_id, i.subreddit, i.author, i.title, i.body, i.permalink, i.created_utc
+      FROM matches m
+      JOIN matched_items i ON i.thing_id = m.thing_id
+      WHERE m.monitor_id = $1 AND m.seq > $2
+      ORDER BY m.seq
+      LIMIT $3`,
+    values: [monitorId, afterSeq, limit],
+  });
   return rows;
 }
 
@@ -56,15 +58,17 @@ export async function readMatchesBefore(
   beforeSeq: number | undefined,
   limit: number,
 ): Promise<StoredPageMatch[]> {
-  const { rows } = await db.query<StoredPageMatch>(
-    `SELECT m.seq, m.thing_id, m.kind, m.matched_terms, m.suppressed, m.delivery_status, m.created_at, m.delivered_at,
-            i.post_id, i.subreddit, i.author, i.title, i.body, i.permalink, i.created_utc
-     FROM matches m
-     JOIN matched_items i ON i.thing_id = m.thing_id
-     WHERE m.monitor_id = $1 AND m.seq < $2
-     ORDER BY m.seq DESC
-     LIMIT $3`,
-    [monitorId, beforeSeq ?? Number.MAX_SAFE_INTEGER, limit],
-  );
+  const { rows } = await db.query<StoredPageMatch>({
+    name: 'match-page-before',
+    text: `
+      SELECT m.seq, m.thing_id, m.kind, m.matched_terms, m.suppressed, m.delivery_status, m.created_at, m.delivered_at,
+             i.post_id, i.subreddit, i.author, i.title, i.body, i.permalink, i.created_utc
+      FROM matches m
+      JOIN matched_items i ON i.thing_id = m.thing_id
+      WHERE m.monitor_id = $1 AND m.seq < $2
+      ORDER BY m.seq DESC
+      LIMIT $3`,
+    values: [monitorId, beforeSeq ?? Number.MAX_SAFE_INTEGER, limit],
+  });
   return rows;
 }

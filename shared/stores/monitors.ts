@@ -83,16 +83,18 @@ export async function lockMonitor(db: Queryable, accountId: string, id: string):
 
 /** An account's monitor in any state, deleted too; undefined for one of somebody else's. */
 export async function readMonitor(db: Queryable, accountId: string, id: string): Promise<StoredMonitor | undefined> {
-  const { rows } = await db.query<StoredMonitor>(
-    `SELECT m.id, m.name, m.keywords, m.exclude, m.subreddits, m.posts, m.comments, m.nsfw, m.webhook_url, m.webhook_kind,
-            m.status, m.version, m.period_no, m.next_charge_at, m.created_at, m.updated_at,
-            coalesce(h.webhook_failing, false) AS webhook_failing, c.last_match_at
-     FROM monitors m
-     LEFT JOIN monitor_counters c ON c.monitor_id = m.id
-     LEFT JOIN monitor_health h ON h.monitor_id = m.id
-     WHERE m.id = $2 AND m.account_id = $1`,
-    [accountId, id],
-  );
+  const { rows } = await db.query<StoredMonitor>({
+    name: 'read-monitor',
+    text: `
+      SELECT m.id, m.name, m.keywords, m.exclude, m.subreddits, m.posts, m.comments, m.nsfw, m.webhook_url, m.webhook_kind,
+             m.status, m.version, m.period_no, m.next_charge_at, m.created_at, m.updated_at,
+             coalesce(h.webhook_failing, false) AS webhook_failing, c.last_match_at
+      FROM monitors m
+      LEFT JOIN monitor_counters c ON c.monitor_id = m.id
+      LEFT JOIN monitor_health h ON h.monitor_id = m.id
+      WHERE m.id = $2 AND m.account_id = $1`,
+    values: [accountId, id],
+  });
   return rows[0];
 }
 

@@ -1,7 +1,7 @@
 /**
- * `npm run --silent bench -- retention [--rows N] [--seconds N]`: what the recorder does without and while the sweep deletes N matches (10
+ * `npm run --silent bench -- retention [--rows N] [--seconds N] [--minutes N]`: what the recorder does without and while the sweep deletes N matches (10
  * million unless told) of 2,000 monitors, each with an attempt, all past their retention: flat out, and at an even 500 a second. Windows of
- * both take turns, of `seconds` each. On embedded Postgres, or on TEST_POSTGRES_URL.
+ * both take turns, of `seconds` each. The sweep is ended after `minutes`, if it has not deleted them all by then. On embedded Postgres, or on TEST_POSTGRES_URL.
  */
 import { parseArgs } from 'node:util';
 import { sweepRetention } from '../../services/biller/retention-sweep.ts';
@@ -28,14 +28,19 @@ interface Windows {
 export default async function bench(report: Report, args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
-    options: { rows: { type: 'string', default: '10000000' }, seconds: { type: 'string', default: '10' } },
+    options: {
+      rows: { type: 'string', default: '10000000' },
+      seconds: { type: 'string', default: '10' },
+      minutes: { type: 'string', default: '60' },
+    },
   });
   const windowMs = Number(values.seconds) * 1_000;
+  const mostMs = Number(values.minutes) * 60_000;
   const engine = await openPostgres();
   try {
     const database = await createTestDatabase(engine.url);
     try {
-      await measure(report, { url: database.url, pool: database.pool, rows: Number(values.rows), windowMs });
+      await measure(report, { url: database.url, pool: database.pool, rows: Number(values.rows), windowMs, mostMs });
     } finally {
       await database.drop();
     }
@@ -46,7 +51,7 @@ export default async function bench(report: Report, args: string[]): Promise<voi
 
 async function measure(
   report: Report,
-  { url, pool, rows, windowMs }: { url: string; pool: Pool; rows: number; windowMs: number },
+  { url, pool, rows, windowMs, mostMs }: { url: string; pool: Pool; rows: number; windowMs: number; mostMs: number },
 ): Promise<void> {
   const monitorIds = await insertMonitors(pool, MONITORS, { webhookUrl: 'https://example.com/', pack: 79 });
   const matches = Math.ceil(rows / MONITORS);
@@ -64,7 +69,7 @@ async function measure(
   const alone: Windows = { flatOut: [], even: [] };
   const during: Windows = { flatOut: [], even: [] };
   for (let round = 0; round < 2; round += 1) await runWindows(load, alone, windowMs);
-  const swept = await sweepMeanwhile(url, async (isOver) => {
+  const swept = await sweepMeanwhile(url, mostMs, async (isOver) => {
     while (!isOver()) await runWindows(load, during, windowMs, isOver);
   });
   for (let round = 0; round < 2; round += 1) await runWindows(load, alone, windowMs);
@@ -84,10 +89,14 @@ async function runWindows(load: RecorderLoad, windows: Windows, ms: number, isOv
 }
 
 /** On a pool of its own, as in another process. */
-async function sweepMeanwhile(url: string, work: (isOver: () => boolean) => Promise<void>): Promise<object> {
+async function sweepMeanwhile(
+  url: string,
+  mostMs: number,
+  work: (isOver: () => boolean) => Promise<void>,
+): Promise<object> {
   const pool = createPool({ url, name: 'bench-sweep', logger: silentLogger(), max: 2 });
   const metrics = createMetrics();
-  const { signal } = new AbortController();
+  const signal = AbortSignal.timeout(mostMs);
   const begun = performance.now();
   let isOver = false;
   let took = 0;
