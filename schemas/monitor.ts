@@ -42,6 +42,21 @@ export const monitorStats = z.strictObject({
   last_match_at: timestamp.nullable(),
 });
 
+/** Answer of POST /v1/monitors: the secret is shown this once. */
+export const createdMonitor = z.strictObject({ monitor, webhook_secret: z.string() });
+
+/** Answer of GET /v1/monitors. */
+export const monitorList = z.strictObject({
+  items: z.array(monitor),
+  /** Monitors that the account may have, running or not. */
+  limit: z.number().int().min(0),
+  used: z.number().int().min(0),
+  daily_match_cap: z.number().int().min(0),
+});
+
+export const monitorAnswer = z.strictObject({ monitor });
+export const monitorPaused = z.strictObject({ status: z.literal('paused') });
+
 const terms = z.array(storableString);
 
 /** Body of POST /v1/monitors. Shapes only: what a term, a community or a webhook may be is decided by the service. */

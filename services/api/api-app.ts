@@ -14,7 +14,11 @@ import { createHealthRouter } from './health-router.ts';
 import type { Readiness } from './health-router.ts';
 import { liveTailRoute } from './live-tail/live-tail-route.ts';
 import type { LiveTails } from './live-tail/live-tails.ts';
+import { createMcpRouter } from './mcp/mcp-router.ts';
+import { createTools } from './mcp/create-tools.ts';
 import { monitorRoutes } from './monitor-routes.ts';
+import { protectionOf } from './oauth/oauth-metadata.ts';
+import { createOAuthRouter } from './oauth/oauth-router.ts';
 import type { MonitorService } from './monitor-service.ts';
 import { buildOpenApiDocument } from './openapi/build-openapi.ts';
 import { createDocsRouter } from './openapi/docs-router.ts';
@@ -55,17 +59,23 @@ export function createApiApp(options: ApiAppOptions): Express {
   app.use(createHealthRouter(options.ready));
   app.use(createOpenApiRouter(buildOpenApiDocument(options.baseUrl, options.appUrl)), createDocsRouter());
   app.use(createSignupRouter(options));
+  app.use(createOAuthRouter(options));
 
-  const callers = admitCallers(new RequestGate(options.pool, options.limits));
+  const gate = new RequestGate(options.pool, options.limits);
+  const callers = admitCallers(gate);
   app.use('/v1', callers.admit);
+  const reading = createReadingService(options);
   const routes = [
-    ...readingRoutes(createReadingService(options)),
+    ...readingRoutes(reading),
     ...monitorRoutes(options),
     liveTailRoute(options.pool, options.liveTails),
     ...webhookRoutes({ ...options, clock: systemClock, siteUrl: options.forum.siteUrl }),
     ...accountRoutes({ ...options, mailboxHash: createMailboxHash(options.secretKey) }),
   ];
   app.use(createRouter(routes, callers.callerOf));
+  const publicUrls = [options.baseUrl, options.appUrl];
+  const protection = protectionOf(options.baseUrl);
+  app.use(createMcpRouter({ ...options, gate, publicUrls, protection, tools: createTools(reading, routes) }));
   app.use((request) => {
     throw new ApiError('not_found', `There is no route ${request.method} ${request.path.slice(0, 200)}.`);
   });

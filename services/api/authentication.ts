@@ -1,13 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { apiKeyId, hashApiKey, isApiKey } from '../../shared/domain/api-key.ts';
+import { hashOAuthId, isAccessToken } from '../../shared/domain/oauth-secret.ts';
 import { ApiError } from './api-error.ts';
 
 /** The permission of the reading routes. */
 export const READING_SCOPE = 'forum:read';
+/** The permission of access tokens to see and change monitors. Keys need none. */
+export const MONITORS_SCOPE = 'monitors';
 
 /** Who asks. */
 export interface Caller {
-  keyId: string;
+  /** undefined: an access token asks. */
+  keyId: string | undefined;
   accountId: string;
   scopes: string[];
   /** Credits, when the request came. */
@@ -37,6 +41,12 @@ export function givenKey({ authorization = '', 'x-api-key': apiKey }: IncomingHt
   return { key, id, hash: hashApiKey(key) };
 }
 
+/** The hash of the access token of a request, `Authorization: Bearer TOKEN`; undefined when there is none. */
+export function givenTokenHash({ authorization = '' }: IncomingHttpHeaders): Buffer | undefined {
+  const bearer = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
+  return bearer !== undefined && isAccessToken(bearer) ? hashOAuthId(bearer) : undefined;
+}
+
 /** @throws ApiError unauthorized when the key has not this hash; takes the same time wherever they differ */
 export function checkKey({ key }: GivenKey, hash: Uint8Array): void {
   if (!isApiKey(key, hash)) throw unauthorized();
@@ -48,8 +58,16 @@ export function unauthorized(): ApiError {
 }
 
 /** @throws ApiError insufficient_scope */
-export function mayRead({ scopes }: Pick<Caller, 'scopes'>): void {
+export function mayRead({ keyId, scopes }: Pick<Caller, 'keyId' | 'scopes'>): void {
   if (!scopes.includes(READING_SCOPE)) {
-    throw new ApiError('insufficient_scope', `This key lacks the permission ${READING_SCOPE}.`);
+    const what = keyId === undefined ? 'token' : 'key';
+    throw new ApiError('insufficient_scope', `This ${what} lacks the permission ${READING_SCOPE}.`);
+  }
+}
+
+/** @throws ApiError insufficient_scope */
+export function mayUseMonitors({ keyId, scopes }: Pick<Caller, 'keyId' | 'scopes'>): void {
+  if (keyId === undefined && !scopes.includes(MONITORS_SCOPE)) {
+    throw new ApiError('insufficient_scope', `This token lacks the permission ${MONITORS_SCOPE}.`);
   }
 }

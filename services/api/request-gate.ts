@@ -5,7 +5,7 @@ import { GroupedCalls } from '../../shared/runtime/grouped-calls.ts';
 import { admitRequests, returnDaySlot } from '../../shared/stores/request-limits.ts';
 import type { AdmittedRequest, AskingRequest, RequestLimits } from '../../shared/stores/request-limits.ts';
 import { ApiError } from './api-error.ts';
-import { checkKey, givenKey, unauthorized } from './authentication.ts';
+import { checkKey, givenKey, givenTokenHash, unauthorized } from './authentication.ts';
 import type { Caller } from './authentication.ts';
 
 /** What is left of a limit, after the request that asked. */
@@ -19,7 +19,7 @@ export interface Quota {
   wholeInSeconds: number;
 }
 
-/** A request whose key is valid. */
+/** A request whose key or token is valid. */
 export interface Admission {
   caller: Caller;
   quotas: Quota[];
@@ -53,9 +53,25 @@ export class RequestGate {
   /** @throws ApiError unauthorized; no limit is touched then */
   async admit(headers: IncomingHttpHeaders): Promise<Admission> {
     const given = givenKey(headers);
-    const found = await this.together.call({ keyId: given.id, keyHash: given.hash });
-    if (found === undefined) throw unauthorized();
+    const found = await this.find({ keyId: given.id, keyHash: given.hash });
     checkKey(given, found.key_hash);
+    return this.admissionOf(found);
+  }
+
+  /** The same where access tokens of `audience` are good too. @throws ApiError unauthorized */
+  async admitWithToken(headers: IncomingHttpHeaders, audience: string): Promise<Admission> {
+    const tokenHash = givenTokenHash(headers);
+    if (tokenHash === undefined) return this.admit(headers);
+    return this.admissionOf(await this.find({ tokenHash, audience }));
+  }
+
+  private async find(asking: AskingRequest): Promise<AdmittedRequest> {
+    const found = await this.together.call(asking);
+    if (found === undefined) throw unauthorized();
+    return found;
+  }
+
+  private admissionOf(found: AdmittedRequest): Admission {
     const limits = this.limits.get(found.pack);
     if (limits === undefined) throw new RangeError(`there is no pack of $${found.pack}`);
     return admissionOf(found, limits);
@@ -72,7 +88,7 @@ function admissionOf(found: AdmittedRequest, limits: RequestLimits): Admission {
   const isIn = found.place <= found.taken;
   return {
     caller: {
-      keyId: found.key_id,
+      keyId: found.key_id ?? undefined,
       accountId: found.account_id,
       scopes: found.scopes,
       balance: found.balance,

@@ -6,6 +6,8 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 
 /** A client may have put its key where the key's id belongs. */
 const WHOLE_KEY = /(fk_[0-9a-z]{8})[0-9a-z]{8,}/gi;
+/** The id of a sign-in under way, which is of use only with its cookie. */
+const SIGN_IN_ID = /(\/oauth\/(?:interaction|authorize)\/)[^/]+/gi;
 const GIVEN_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /**
@@ -48,5 +50,5 @@ function requestFields(request: IncomingMessage, response: ServerResponse, line:
 
 function originalPath(request: IncomingMessage & { originalUrl?: string }): string {
   const path = (request.originalUrl ?? request.url ?? '').split('?')[0] ?? '';
-  return path.replace(WHOLE_KEY, '$1…');
+  return path.replace(WHOLE_KEY, '$1…').replace(SIGN_IN_ID, '$1…');
 }

@@ -2,6 +2,7 @@ import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { deleteExpiredLiveTailPlaces } from '../../shared/stores/live-tails.ts';
+import { deleteExpiredOAuthRecords } from '../../shared/stores/oauth-records.ts';
 import { deleteForgottenUses } from '../../shared/stores/recent-uses.ts';
 import {
   deleteExpiredAnswers,
@@ -37,6 +38,7 @@ const EXPIRING_TABLES: ExpiringTable[] = [
   { table: 'removed_things', deleteSome: (db, limit) => deleteExpiredRemovals(db, REMOVAL_DAYS, limit) },
   { table: 'idempotency_keys', deleteSome: (db, limit) => deleteExpiredAnswers(db, ANSWER_HOURS, limit) },
   { table: 'signups', deleteSome: deleteExpiredSignups },
+  { table: 'oauth_records', deleteSome: deleteExpiredOAuthRecords },
   { table: 'recent_uses', deleteSome: deleteForgottenUses },
   { table: 'live_tails', deleteSome: deleteExpiredLiveTailPlaces },
 ];

@@ -12,10 +12,13 @@ export interface StoredApiKey {
   last_used_at: Date | null;
 }
 
-/** The key with this public id; undefined when it may not be used now. Its hash is still to be compared. */
-export async function findUsableApiKey(db: Queryable, id: string): Promise<{ hash: Buffer } | undefined> {
-  const { rows } = await db.query<{ hash: Buffer }>(
-    `SELECT k.hash
+/** The key with this public id, and whose it is; undefined when it may not be used now. Its hash is still to be compared. */
+export async function findUsableApiKey(
+  db: Queryable,
+  id: string,
+): Promise<{ hash: Buffer; account_id: string } | undefined> {
+  const { rows } = await db.query<{ hash: Buffer; account_id: string }>(
+    `SELECT k.hash, k.account_id
      FROM api_keys k
      JOIN accounts a ON a.id = k.account_id
      WHERE k.id = $1 AND k.revoked_at IS NULL AND a.status = 'active'`,

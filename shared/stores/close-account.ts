@@ -1,8 +1,9 @@
 import type { Pool, Queryable } from '../postgres/pool.ts';
 import { stopMonitors, withWholeAccount } from './lock-whole-account.ts';
+import { deleteOAuthRecordsOf } from './oauth-records.ts';
 
 /**
- * Deletes an account, at once for everyone outside: its keys are refused, its monitors stop, its address is forgotten. What its
+ * Deletes an account, at once for everyone outside: its keys and tokens are refused, its monitors stop, its address is forgotten. What its
  * monitors gathered is queued for removal from both databases. The ledger stays. All of it happens, or nothing.
  *
  * @param kept.mailboxHash keyed hash of the account's mailbox: remembers that it got its free credits
@@ -20,6 +21,7 @@ export async function closeAccount(pool: Pool, accountId: string, kept: { mailbo
     await deleteSignups(client, accountId);
     await rememberCreditedMailbox(client, kept.mailboxHash);
     await deleteKeptAnswers(client, accountId);
+    await deleteOAuthRecordsOf(client, accountId);
     await anonymise(client, accountId);
     await revokeAllKeys(client, accountId);
     await queueErasure(client, accountId);

@@ -1,20 +1,29 @@
 import type { Plan } from '../domain/plans.ts';
 import type { Queryable } from '../postgres/pool.ts';
 
-/** A request that wants in, by its key. */
-export interface AskingRequest {
-  /** Public id of the key. */
-  keyId: string;
-  /** SHA-256 of the whole key. */
-  keyHash: Buffer;
-}
+/** A request that wants in, by its key or by its access token. */
+export type AskingRequest =
+  | {
+      /** Public id of the key. */
+      keyId: string;
+      /** SHA-256 of the whole key. */
+      keyHash: Buffer;
+    }
+  | {
+      /** SHA-256 of the token. */
+      tokenHash: Buffer;
+      /** Where it is used: tokens for other places are not known here. */
+      audience: string;
+    };
 
 /** What a plan allows, in the whole milliseconds that the statement counts in. */
 export type RequestLimits = Pick<Plan, 'requestsPerSecond' | 'burst' | 'requestsPerDay'>;
 
-/** A request whose key is valid, with its account as it was then, and whether the account's limits let it in. */
+/** A request whose key or token is valid, with its account as it was then, and whether the account's limits let it in. */
 export interface AdmittedRequest {
-  key_id: string;
+  /** null: it came by a token. */
+  key_id: string | null;
+  /** Of the key or the token. */
   key_hash: Buffer;
   scopes: string[];
   account_id: string;
@@ -36,15 +45,15 @@ export interface AdmittedRequest {
 }
 
 /**
- * Looks the keys of requests up and takes the rate and the day slot of each, in one statement: exact however many processes ask at
+ * Looks the keys and tokens of requests up and takes the rate and the day slot of each, in one statement: exact however many processes ask at
  * once, because an account's row is locked before it is read. A key that is unknown, revoked or of an account that is not active
- * takes nothing.
+ * takes nothing, nor does such a token.
  *
  * Rates are kept by the generic cell rate algorithm (ITU-T I.371): of an account only the time is stored at which its burst is whole
  * again. The commit is not awaited on disk: should the server crash, a few slots of its last moments are free again.
  *
  * @param limits of each pack, by its price
- * @returns for each request, in their order, what was found; undefined when its key may not be used
+ * @returns for each request, in their order, what was found; undefined when its key or token may not be used
  */
 export async function admitRequests(
   db: Queryable,
@@ -56,26 +65,27 @@ export async function admitRequests(
     name: 'admit-requests',
     text: ADMIT,
     values: [
-      requests.map(({ keyId }) => keyId),
-      requests.map(({ keyHash }) => keyHash),
+      requests.map((request) => ('keyId' in request ? request.keyId : null)),
+      requests.map((request) => ('keyId' in request ? request.keyHash : request.tokenHash)),
       [...limits.keys()],
       plans.map(({ requestsPerSecond }) => 1000 / requestsPerSecond),
       plans.map(({ burst }) => burst),
       plans.map(({ requestsPerDay }) => requestsPerDay),
+      requests.map((request) => ('keyId' in request ? null : request.audience)),
     ],
   });
   const found = new Map(rows.map((row) => [row.number, row]));
   return requests.map((_, index) => found.get(index + 1));
 }
 
-// In the order of its steps: the keys; the accounts' limits, locked in the order of ids and then read at the time of the lock; how
+// In the order of its steps: the keys and tokens; the accounts' limits, locked in the order of ids and then read at the time of the lock; how
 // many requests each account gets; the limits and the keys' last use written, but for keys that others hold: nothing waits for them.
 // What a clock that went back has left further in the future than can be is taken for one request just now, and for tomorrow.
 const ADMIT = `
   WITH lax AS MATERIALIZED (
     SELECT set_config('synchronous_commit', 'off', true)
   ), asked AS (
-    SELECT * FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS asked (key_id, key_hash, number)
+    SELECT * FROM unnest($1::text[], $2::bytea[], $7::text[]) WITH ORDINALITY AS asked (key_id, key_hash, audience, number)
   ), plan AS (
     SELECT * FROM unnest($3::integer[], $4::integer[], $5::integer[], $6::integer[]) AS plan (pack, every_ms, burst, per_day)
   ), known AS MATERIALIZED (
@@ -84,6 +94,14 @@ const ADMIT = `
     JOIN api_keys k ON k.id = asked.key_id AND k.hash = asked.key_hash
     JOIN accounts a ON a.id = k.account_id
     WHERE k.revoked_at IS NULL AND a.status = 'active'
+    UNION ALL
+    SELECT asked.number, NULL, t.id_hash, t.scopes, NULL, t.account_id, a.balance, a.pack
+    FROM asked
+    JOIN oauth_records t ON t.id_hash = asked.key_hash AND t.audience = asked.audience
+    JOIN oauth_records g ON g.id_hash = t.grant_hash
+    JOIN accounts a ON a.id = t.account_id
+    WHERE t.model = 'AccessToken' AND t.expires_at > (SELECT service_now())
+      AND g.model = 'Grant' AND g.expires_at > (SELECT service_now()) AND a.status = 'active'
   ), wanted AS (
     SELECT account_id, pack, count(*)::integer AS requests FROM known GROUP BY account_id, pack
   ), locked AS MATERIALIZED (

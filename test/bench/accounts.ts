@@ -6,12 +6,13 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
 import { createPool } from '../../shared/postgres/pool.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
 import type { Report } from './main.ts';
+import { difference, inMs, run } from './support-even-load.ts';
+import type { Load, Server } from './support-even-load.ts';
 import type { AccountsAddresses, AccountsJob } from './support-accounts-child.ts';
 import { percentiles } from './support-percentiles.ts';
 import { openPostgres } from './support-postgres-engine.ts';
@@ -64,16 +65,6 @@ async function compare(postgresUrl: string, comments: number, load: Load, report
   }
 }
 
-interface Load {
-  perSecond: number;
-  seconds: number;
-}
-
-interface Server {
-  ask(number: number): Promise<void>;
-  close(): Promise<void>;
-}
-
 function httpServer(url: string, keys: readonly string[]): Server {
   const pool = new Pool(url, { connections: 64 });
   return {
@@ -100,31 +91,4 @@ function database(url: string): Server {
     },
     close: () => pool.end(),
   };
-}
-
-/** Asks at an even rate, whether answers come or not; a latency counts from the moment at which the request was due. */
-async function run(server: Server, { perSecond, seconds }: Load): Promise<number[]> {
-  const latencies: number[] = [];
-  const ask = async (number: number, due: number): Promise<void> => {
-    await server.ask(number);
-    latencies.push(performance.now() - due);
-  };
-  const begun = performance.now();
-  const sent: Promise<void>[] = [];
-  while (sent.length < perSecond * seconds) {
-    const due = begun + (sent.length * 1_000) / perSecond;
-    if (due <= performance.now()) sent.push(ask(sent.length, due));
-    else await wait(1);
-  }
-  await Promise.all(sent);
-  return latencies;
-}
-
-function inMs(latencies: number[]): object {
-  const { p50, p90, p99, max } = percentiles(latencies);
-  return { p50_ms: p50, p90_ms: p90, p99_ms: p99, max_ms: max };
-}
-
-function difference(more: number | null, less: number | null): number {
-  return Number(((more ?? 0) - (less ?? 0)).toFixed(1));
 }

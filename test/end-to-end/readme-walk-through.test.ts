@@ -81,6 +81,13 @@ test('the reading commands work as written', () => {
   expect(output.slice(output.lastIndexOf('}') + 1)).toContain('## Comments (');
 });
 
+test('the call of a tool works as written', () => {
+  const [answer] = documents(walk(['walk-through:1', 'walk-through:10']));
+  expect(answer).toMatchObject({
+    result: { structuredContent: { query: 'coffee', count: 3 }, _meta: { credits_used: 1 } },
+  });
+});
+
 test('the commands about the account and about sign-up work as written', async () => {
   const [ledger, made, keys] = documents(walk(['walk-through:1', 'walk-through:7']));
   expect((ledger!.items as unknown[]).length).toBe(3);

@@ -15,6 +15,7 @@ import { openAccount } from '../../shared/stores/open-account.ts';
 import { startApi } from '../../services/api/start-api.ts';
 import type { ApiOptions } from '../../services/api/start-api.ts';
 import { createOutboundDoor } from '../../shared/http/outbound-door.ts';
+import type { OutboundDoor } from '../../shared/http/outbound-door.ts';
 import type { LimitsByPack } from '../../services/api/request-gate.ts';
 import type { ForumReading } from '../../services/api/reading/reading-routes.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
@@ -74,6 +75,10 @@ export interface TestApiOptions {
   forum?: ForumReading;
   /** Default: an archive that cannot be reached. */
   clickhouse?: ClickHouseClient;
+  /** Its public address; default: one that leads nowhere. */
+  baseUrl?: string;
+  /** Default: one that follows `allowPrivate` and `lookup`; it is closed with the API. */
+  door?: OutboundDoor;
   /** Default: sign-up is off. */
   mailer?: Mailer;
   /** Default: so many requests that no test meets a limit; `plans`: what the plans say. */
@@ -96,14 +101,15 @@ export async function startTestApi(pool: Pool, options: TestApiOptions = {}): Pr
   const metrics = createMetrics();
   const allowPrivate = options.allowPrivate ?? false;
   const lookup = options.lookup ?? (() => Promise.resolve(['93.184.216.34']));
-  const door = createOutboundDoor({ allowPrivate, egressProxy: undefined, lookup, clock: systemClock });
+  const door = options.door ?? createOutboundDoor({ allowPrivate, egressProxy: undefined, lookup, clock: systemClock });
+  const baseUrl = options.baseUrl ?? TEST_BASE_URL;
   const running = await startApi({
     http: {
       port: options.port ?? 0,
       host: '127.0.0.1',
       trustProxy: undefined,
-      baseUrl: TEST_BASE_URL,
-      appUrl: TEST_BASE_URL,
+      baseUrl,
+      appUrl: baseUrl,
     },
     signup: { enabled: options.mailer !== undefined, perHour: 500 },
     mailer: options.mailer ?? { send: () => Promise.reject(new Error('this test mails nothing')) },

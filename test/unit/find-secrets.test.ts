@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { newApiKey } from '../../shared/domain/api-key.ts';
+import { newOAuthSecret } from '../../shared/domain/oauth-secret.ts';
 import { newWebhookSecret } from '../../shared/domain/webhook-secret.ts';
 import { findSecrets } from '../support/find-secrets.ts';
 
@@ -7,6 +8,10 @@ test.each([
   ['an API key', newApiKey().key],
   ['a webhook secret', newWebhookSecret()],
   ['a sign-up token', `sgn_${'0'.repeat(32)}`],
+  ['a token of the sign-in', newOAuthSecret('access token')],
+  ['a token of the sign-in', newOAuthSecret('refresh token')],
+  ['a token of the sign-in', newOAuthSecret('code')],
+  ['a token of the sign-in', newOAuthSecret('client secret')],
   ['credentials in a header', 'authorization: Bearer aGVsbG8gd29ybGQgaGVsbG8'],
   ['credentials in a header', '"Basic dXNlcjpwYXNzd29yZDEyMw=="'],
   ['credentials in a URL', 'smtp://user:pass@mail.test'],

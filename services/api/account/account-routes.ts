@@ -20,7 +20,7 @@ export function accountRoutes(service: AccountService): Route[] {
 
 async function show({ pool }: AccountService, { caller }: Call): Promise<Answer> {
   const account = await findAccount(pool, caller.accountId);
-  if (!account) throw new Error(`the account of key ${caller.keyId} is gone`);
+  if (!account) throw new Error(`the account ${caller.accountId} is gone`);
   return { status: 200, body: accountResource(account) };
 }
 

@@ -29,10 +29,12 @@ export function liveTailRoute(pool: Queryable, liveTails: LiveTails): Route {
 
 async function stream(call: Call, pool: Queryable, liveTails: LiveTails): Promise<Answer> {
   const { caller, id } = call;
+  const { keyId } = caller;
+  if (keyId === undefined) throw new Error('a stream was asked for without a key');
   const cursor = cursorOf(call);
   await readLivingMonitor(pool, caller.accountId, id);
   const afterSeq = await startOf(pool, id, cursor);
-  const request = { accountId: caller.accountId, keyId: caller.keyId, monitorId: id, afterSeq };
+  const request = { accountId: caller.accountId, keyId, monitorId: id, afterSeq };
   return {
     status: 200,
     // Without the last, some proxies hold pieces back until they have many.

@@ -20,7 +20,9 @@ const DESCRIPTION = `Reads, searches and watches a large public discussion site,
 
 **Errors.** Every error has the body \`{"error": {"code", "message", "retryable", "retry_after"?}}\`. Branch on \`code\`; \`message\` is for people. Try again only when \`retryable\` is true, after \`Retry-After\` seconds where the header is there. \`X-Request-Id\` is on every answer: name it when you ask for help.
 
-**Pages.** Send the \`after\` of a page to get the next one. Unknown parameters and fields are refused, so that a misspelt one is not taken for an absent one. New fields may be added to answers within this version.`;
+**Pages.** Send the \`after\` of a page to get the next one. Unknown parameters and fields are refused, so that a misspelt one is not taken for an absent one. New fields may be added to answers within this version.
+
+**Agents.** \`POST /mcp\` offers reading and monitors as tools by the Model Context Protocol, which describes them itself; clients without a key sign in by OAuth.`;
 
 /** Every route that the document describes. */
 export const routeDocuments = [

@@ -5,7 +5,16 @@ import { errorEnvelope } from '../../../schemas/error-envelope.ts';
 import * as posts from '../../../schemas/forum-post.ts';
 import * as forum from '../../../schemas/forum-resources.ts';
 import { matchPage, monitorMatch } from '../../../schemas/monitor-match.ts';
-import { createMonitorBody, monitor, monitorStats, patchMonitorBody } from '../../../schemas/monitor.ts';
+import {
+  createdMonitor,
+  createMonitorBody,
+  monitor,
+  monitorAnswer,
+  monitorList,
+  monitorPaused,
+  monitorStats,
+  patchMonitorBody,
+} from '../../../schemas/monitor.ts';
 import { accountCreated, codeSent, signupBody, verifyBody } from '../../../schemas/signup.ts';
 import { testDelivery } from '../../../schemas/test-delivery.ts';
 import { fieldNotes } from './field-notes.ts';
@@ -35,17 +44,12 @@ const ANSWERS = {
   MonitorStats: monitorStats,
   MonitorMatch: monitorMatch,
   MatchPage: matchPage,
-  CreatedMonitor: z.strictObject({ monitor, webhook_secret: z.string() }),
-  MonitorList: z.strictObject({
-    items: z.array(monitor),
-    limit: z.number().int().min(0),
-    used: z.number().int().min(0),
-    daily_match_cap: z.number().int().min(0),
-  }),
-  MonitorAnswer: z.strictObject({ monitor }),
+  CreatedMonitor: createdMonitor,
+  MonitorList: monitorList,
+  MonitorAnswer: monitorAnswer,
   MonitorWithStats: z.strictObject({ monitor, stats: monitorStats }),
   MonitorDeleted: z.strictObject({ status: z.literal('deleted') }),
-  MonitorPaused: z.strictObject({ status: z.literal('paused') }),
+  MonitorPaused: monitorPaused,
   DeliveryLogEntry: deliveryLogEntry,
   DeliveryLogPage: deliveryLogPage,
   Redelivery: redelivery,

@@ -9,7 +9,7 @@ import { refuseWithoutCredits } from './reading-charge.ts';
 import type { Charged } from './reading-charge.ts';
 import { refusing } from './reading-service.ts';
 import type { ReadingService } from './reading-service.ts';
-import type { RenderedPost } from './rendered-posts.ts';
+import type { PostFormat, RenderedPost } from './rendered-posts.ts';
 import { resolvePost } from './resolve-reference.ts';
 
 type PostQuery = z.output<typeof postQuery>;
@@ -25,19 +25,78 @@ export function postRoute(service: ReadingService): Route {
     method: 'get',
     path: '/v1/forum/post',
     produces: ['application/json', 'text/markdown'],
-    async handle({ caller, query, refuseAbandoned }: Call): Promise<Answer> {
-      const asked = parseRequest(postQuery, query, 'query');
-      refuseWithoutCredits(caller);
-      const { read, commentId } = await refusing(POST, () => readAsked(service, asked));
-      const render = (limit: number) => service.rendered.render(read, { format: asked.format, limit, commentId });
-      const whole = render(asked.max_comments);
-      const cost = postCost(whole.returned);
-      refuseAbandoned();
-      const charged = await service.charges.chargeCovered(caller, cost);
-      const isLimited = charged.credits < cost;
-      const rendered = isLimited ? render(coveredComments(charged.credits)) : whole;
-      return answer(asked, { read, rendered, charged, isLimited, commentId });
+    async handle(call: Call): Promise<Answer> {
+      const outcome = await readChargedPost(service, call);
+      const { read, charged } = outcome;
+      const rendered = renderCharged(service, outcome, outcome.asked.format);
+      const headers = {
+        'X-Cache-Tier': read.tier,
+        'X-Comments-Returned': String(rendered.returned),
+        'X-Has-More': String(rendered.hasMore),
+      };
+      if (outcome.asked.format === 'md') {
+        return { status: 200, body: rendered.bytes, charged, headers: { ...headers, 'Content-Type': MARKDOWN } };
+      }
+      const body = Buffer.concat([
+        rendered.bytes,
+        Buffer.from(`,"meta":${JSON.stringify(metaOf(outcome, rendered))}}`),
+      ]);
+      return { status: 200, body, charged, headers: { ...headers, 'Content-Type': JSON_TYPE } };
     },
+  };
+}
+
+/** A post that was read and charged. */
+export interface ChargedPost {
+  asked: PostQuery;
+  read: PostRead;
+  /** Bare id of the comment that it is about. */
+  commentId: string | undefined;
+  charged: Charged;
+  /** Comments that are paid for. */
+  limit: number;
+  /** The balance covered fewer comments than were asked for. */
+  isLimited: boolean;
+}
+
+/** @throws ApiError; nothing is charged then */
+export async function readChargedPost(
+  service: ReadingService,
+  { caller, query, refuseAbandoned }: Pick<Call, 'caller' | 'query' | 'refuseAbandoned'>,
+): Promise<ChargedPost> {
+  const asked = parseRequest(postQuery, query, 'query');
+  refuseWithoutCredits(caller);
+  const { read, commentId } = await refusing(POST, () => readAsked(service, asked));
+  const whole = { limit: asked.max_comments, isLimited: false };
+  const cost = postCost(renderCharged(service, { read, commentId, ...whole }, asked.format).returned);
+  refuseAbandoned();
+  const charged = await service.charges.chargeCovered(caller, cost);
+  const covered = charged.credits < cost ? { limit: coveredComments(charged.credits), isLimited: true } : whole;
+  return { asked, read, commentId, charged, ...covered };
+}
+
+/** The comments that are paid for, in a format. */
+export function renderCharged(
+  service: ReadingService,
+  { read, commentId, limit }: Pick<ChargedPost, 'read' | 'commentId' | 'limit'>,
+  format: PostFormat,
+): RenderedPost {
+  return service.rendered.render(read, { format, limit, commentId });
+}
+
+export function metaOf(
+  { asked, read, commentId, charged, isLimited }: ChargedPost,
+  { returned, hasMore }: Pick<RenderedPost, 'returned' | 'hasMore'>,
+): PostMeta {
+  return {
+    comments_returned: returned,
+    comments_total: read.post.num_comments,
+    has_more: hasMore,
+    max_comments: asked.max_comments,
+    credits_used: charged.credits,
+    cache: read.tier,
+    limited_by_balance: isLimited,
+    ...(commentId === undefined ? {} : { focus_comment_id: commentId }),
   };
 }
 
@@ -53,36 +112,4 @@ async function readAsked(
       ? await service.posts.read(postId, max)
       : await service.posts.readAround(postId, commentId, context, max);
   return { read, commentId };
-}
-
-interface Outcome {
-  read: PostRead;
-  rendered: RenderedPost;
-  charged: Charged;
-  isLimited: boolean;
-  commentId: string | undefined;
-}
-
-function answer(asked: PostQuery, { read, rendered, charged, isLimited, commentId }: Outcome): Answer {
-  const { bytes, returned, hasMore } = rendered;
-  const headers = {
-    'X-Cache-Tier': read.tier,
-    'X-Comments-Returned': String(returned),
-    'X-Has-More': String(hasMore),
-  };
-  if (asked.format === 'md') {
-    return { status: 200, body: bytes, charged, headers: { ...headers, 'Content-Type': MARKDOWN } };
-  }
-  const meta: PostMeta = {
-    comments_returned: returned,
-    comments_total: read.post.num_comments,
-    has_more: hasMore,
-    max_comments: asked.max_comments,
-    credits_used: charged.credits,
-    cache: read.tier,
-    limited_by_balance: isLimited,
-    ...(commentId === undefined ? {} : { focus_comment_id: commentId }),
-  };
-  const body = Buffer.concat([bytes, Buffer.from(`,"meta":${JSON.stringify(meta)}}`)]);
-  return { status: 200, body, charged, headers: { ...headers, 'Content-Type': JSON_TYPE } };
 }

@@ -1,18 +1,35 @@
 import type { Mail } from '../../../shared/mail/mailer.ts';
 import { CODE_SECONDS } from './signup-secrets.ts';
 
+/** What a code is for, in the mail's words. */
+export interface CodePurpose {
+  subject: string;
+  /** Two lines, before "and is valid for 10 minutes". */
+  use: (host: string) => readonly [string, string];
+}
+
+export const SIGN_UP: CodePurpose = {
+  subject: 'Your sign-up code',
+  use: (host) => ['It completes the sign-up for an account and an API key at', `${host},`],
+};
+export const SIGN_IN: CodePurpose = {
+  subject: 'Your sign-in code',
+  use: (host) => ['It signs you in on the page that asks whether a program may use', `your account at ${host},`],
+};
+
 /** The mail with a code. It holds nothing that whoever asked for it chose: nobody can send words of theirs through it. */
-export function codeMail(to: string, code: string, appUrl: string): Mail {
+export function codeMail(to: string, code: string, appUrl: string, purpose: CodePurpose = SIGN_UP): Mail {
   const { host } = new URL(appUrl);
   const minutes = CODE_SECONDS / 60;
+  const [what, where] = purpose.use(host);
   return {
     to,
-    subject: 'Your sign-up code',
+    subject: purpose.subject,
     text: [
       `Your code is ${code}`,
       '',
-      'It completes the sign-up for an account and an API key at',
-      `${host}, and is valid for ${minutes} minutes.`,
+      what,
+      `${where} and is valid for ${minutes} minutes.`,
       '',
       'If it was not you who asked for it, ignore this mail: without the code',
       'nothing happens. Nobody of ours will ever ask you for it.',
@@ -20,8 +37,8 @@ export function codeMail(to: string, code: string, appUrl: string): Mail {
     ].join('\n'),
     html: [
       `<p>Your code is <strong>${code}</strong></p>`,
-      '<p>It completes the sign-up for an account and an API key at',
-      `${host}, and is valid for ${minutes} minutes.</p>`,
+      `<p>${what}`,
+      `${where} and is valid for ${minutes} minutes.</p>`,
       '<p>If it was not you who asked for it, ignore this mail: without the code',
       'nothing happens. Nobody of ours will ever ask you for it.</p>',
       '',

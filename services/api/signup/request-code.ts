@@ -11,6 +11,7 @@ import { ApiError } from '../api-error.ts';
 import { parseRequest } from '../invalid-request.ts';
 import { networkOf } from './client-network.ts';
 import { codeMail } from './code-mail.ts';
+import type { CodePurpose } from './code-mail.ts';
 import { createDisposableCheck } from './disposable-domains.ts';
 import type { DisposableCheck } from './disposable-domains.ts';
 import { takeSignupLimits } from './signup-limits.ts';
@@ -24,11 +25,11 @@ const MAIL_RETRY_AFTER = 60;
 export type RequestCode = (body: unknown, clientAddress: string | undefined) => Promise<CodeSent>;
 
 /**
- * POST /api/agent/signup. Accounts are never looked at, so that neither the answer nor its time tells whether a mailbox has one.
+ * POST /api/agent/signup, and the page of the sign-in. Accounts are never looked at, so that neither the answer nor its time tells whether a mailbox has one.
  *
  * A crash after step 2 leaves limits taken, after step 4 a sign-up without its mail: the client asks for another code.
  */
-export function createRequestCode(service: SignupService): RequestCode {
+export function createRequestCode(service: SignupService, purpose?: CodePurpose): RequestCode {
   const isDisposable = createDisposableCheck();
   const mailboxHash = createMailboxHash(service.secretKey);
   const codes = createCodeHashes(service.secretKey);
@@ -51,7 +52,7 @@ export function createRequestCode(service: SignupService): RequestCode {
     const tokenHash = hashSignupToken(token);
     const codeHash = codes.hash(tokenHash, code);
     await insertSignup(service.pool, { tokenHash, email: address, mailbox, codeHash, validSeconds: CODE_SECONDS });
-    await sendOrForget(service, tokenHash, codeMail(address, code, service.appUrl));
+    await sendOrForget(service, tokenHash, codeMail(address, code, service.appUrl, purpose));
     return {
       status: 'code_sent',
       signup_token: token,

@@ -5,29 +5,26 @@ import type { MailboxHash } from '../../../shared/domain/mailbox-hash.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { openAccount } from '../../../shared/stores/open-account.ts';
-import { countWrongCode, lockSignup } from '../../../shared/stores/signups.ts';
 import type { LockedSignup } from '../../../shared/stores/signups.ts';
 import { ApiError } from '../api-error.ts';
 import { parseRequest } from '../invalid-request.ts';
 import { accountCreated } from './account-created.ts';
 import { giveFreeCredits } from './free-credits.ts';
 import type { FreeCredits } from './free-credits.ts';
+import { judgeCode } from './judge-code.ts';
+import type { CodeVerdict } from './judge-code.ts';
 import { createCodeHashes, hashSignupToken } from './signup-secrets.ts';
 import type { CodeHashes } from './signup-secrets.ts';
 import type { SignupService } from './signup-service.ts';
 
-const WRONG_CODES_ALLOWED = 3;
 const START_OVER = 'Start over with POST /api/agent/signup.';
 
 /** Opens the account that a body's token and code stand for. */
 export type VerifyCode = (body: unknown) => Promise<AccountCreated>;
 
-/**
- * What became of a code. Refusals are data, not exceptions: a wrong code is counted by the transaction that found it wrong, so it must commit.
- */
 type Verdict =
-  | { outcome: 'unknown' | 'expired' | 'exhausted' | 'account exists' }
-  | { outcome: 'wrong'; triesLeft: number }
+  | Exclude<CodeVerdict, { outcome: 'right' }>
+  | { outcome: 'account exists' }
   | { outcome: 'created'; apiKey: string; given: FreeCredits };
 
 interface Judge {
@@ -41,22 +38,15 @@ export function createVerifyCode(service: SignupService): VerifyCode {
   return async (body) => {
     const { signup_token, code } = parseRequest(verifyBody, body === undefined ? {} : body, 'body');
     const tokenHash = hashSignupToken(signup_token);
-    const verdict = await inTransaction(service.pool, (client) => judgeCode(client, judge, tokenHash, code));
+    const verdict = await inTransaction(service.pool, (client) => judgeAndOpen(client, judge, tokenHash, code));
     if (verdict.outcome !== 'created') throw refusalOf(verdict);
     return accountCreated(verdict.apiKey, verdict.given, service.baseUrl);
   };
 }
 
-/** Locks the sign-up first: of codes that come together each is judged knowing the ones before. */
-async function judgeCode(db: Queryable, judge: Judge, tokenHash: Buffer, code: string): Promise<Verdict> {
-  const signup = await lockSignup(db, tokenHash);
-  if (!signup) return { outcome: 'unknown' };
-  if (signup.wrong_codes >= WRONG_CODES_ALLOWED) return { outcome: 'exhausted' };
-  if (signup.expired) return { outcome: 'expired' };
-  if (!judge.codes.isCode(signup.code_hash, tokenHash, code)) {
-    return { outcome: 'wrong', triesLeft: WRONG_CODES_ALLOWED - (await countWrongCode(db, tokenHash)) };
-  }
-  return open(db, signup, judge.mailboxHash);
+async function judgeAndOpen(db: Queryable, judge: Judge, tokenHash: Buffer, code: string): Promise<Verdict> {
+  const verdict = await judgeCode(db, judge.codes, tokenHash, code);
+  return verdict.outcome === 'right' ? open(db, verdict.signup, judge.mailboxHash) : verdict;
 }
 
 /** Waits for a concurrent sign-up of the same mailbox: the account is the first one's. */

@@ -1,0 +1,167 @@
+import type { IncomingMessage } from 'node:http';
+import { hostHeaderValidation, originValidation } from '@modelcontextprotocol/node';
+import { raw, Router } from 'express';
+import type { Request, RequestHandler, Response as Reply } from 'express';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import { findUsableApiKey } from '../../../shared/stores/api-keys.ts';
+import { findUsableAccessToken } from '../../../shared/stores/oauth-records.ts';
+import { takeUse } from '../../../shared/stores/recent-uses.ts';
+import { ApiError, ClientGone } from '../api-error.ts';
+import { checkKey, givenKey, givenTokenHash, unauthorized } from '../authentication.ts';
+import type { Admission, RequestGate } from '../request-gate.ts';
+import { methodNotAllowed, setCreditsRemaining } from '../route.ts';
+import type { Tool } from './tool.ts';
+import { createToolHandler } from './tool-handler.ts';
+import { createToolServer } from './tool-server.ts';
+
+export interface McpOptions {
+  pool: Pool;
+  gate: RequestGate;
+  tools: readonly Tool[];
+  logger: Logger;
+  /** Public addresses of the service: requests name one of their hosts, and browsers come from one of them. */
+  publicUrls: readonly string[];
+  /** Whose access tokens are good here. */
+  protection: ResourceProtection;
+}
+
+/** How clients without a key get in. */
+export interface ResourceProtection {
+  /** The audience of tokens: this server's address. */
+  resource: string;
+  /** The header of a refusal, which says where to sign in. @param isBad whether there was a token or key, and it is not good */
+  challenge(isBad: boolean): string;
+}
+
+const BODY_LIMIT = 256 * 1024;
+/** Messages that call no tool, of an account. */
+const MESSAGES_A_SECOND = 10;
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
+
+/** POST /mcp: tools for agents, by the Model Context Protocol. */
+export function createMcpRouter(options: McpOptions): Router {
+  const router = Router();
+  const readBody = raw({ limit: BODY_LIMIT, type: () => true });
+  router.post('/mcp', guard(options.publicUrls), readBody, answer(options));
+  router.all('/mcp', methodNotAllowed(['POST']));
+  return router;
+}
+
+/** Against pages that make a browser send requests here (DNS rebinding). */
+function guard(publicUrls: readonly string[]): RequestHandler {
+  const names = [...new Set([...publicUrls.map((url) => new URL(url).hostname), ...LOOPBACK])];
+  const [isHost, isOrigin] = [hostHeaderValidation(names), originValidation(names)];
+  return (request, response, next) => {
+    if (!isHost(request, response) || !isOrigin(request, response)) return;
+    next();
+  };
+}
+
+function answer(options: McpOptions): RequestHandler {
+  return async (request, response) => {
+    const body = Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '';
+    const first = await letIn(options, { request, response, isCall: callsOneTool(body) });
+    const session = sessionOf(options, { request, response, first });
+    response.set('Cache-Control', 'no-store');
+    const handler = createToolHandler(() => createToolServer(options.tools, session));
+    const answered = await handler(webRequest(request, body));
+    response.status(answered.status);
+    for (const [name, value] of answered.headers) response.set(name, value);
+    const text = await answered.text();
+    if (text === '') response.end();
+    else response.send(text);
+  };
+}
+
+/** Nearly all messages: their key is looked up and their limits are taken in one step. Whatever else calls tools does so later. */
+function callsOneTool(body: string): boolean {
+  if (!body.includes('"tools/call"')) return false;
+  try {
+    return (JSON.parse(body) as { method?: unknown } | null)?.method === 'tools/call';
+  } catch {
+    return false;
+  }
+}
+
+/** @returns what a call of a tool was admitted with */
+async function letIn(
+  options: McpOptions,
+  { request, response, isCall }: { request: Request; response: Reply; isCall: boolean },
+): Promise<Admission | undefined> {
+  try {
+    if (isCall) return await admit(options, request, response);
+    await allowMessage(options, request);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'unauthorized') throw error;
+    const isBad = request.headers.authorization !== undefined || request.headers['x-api-key'] !== undefined;
+    throw new ApiError('unauthorized', error.message, {
+      headers: { 'WWW-Authenticate': options.protection.challenge(isBad) },
+    });
+  }
+}
+
+async function admit({ gate, protection }: McpOptions, request: Request, response: Reply): Promise<Admission> {
+  const admission = await gate.admitWithToken(request.headers, protection.resource);
+  setCreditsRemaining(response, admission.caller.balance);
+  return admission;
+}
+
+/** @throws ApiError unauthorized, rate_limited */
+async function allowMessage({ pool, protection }: McpOptions, { headers }: IncomingMessage): Promise<void> {
+  const accountId = await accountOf(pool, headers, protection.resource);
+  const retryAfter = await takeUse(pool, { name: `mcp:${accountId}`, most: MESSAGES_A_SECOND, seconds: 1 });
+  if (retryAfter === 0) return;
+  throw new ApiError('rate_limited', `Too many messages: ${MESSAGES_A_SECOND} a second are allowed.`, { retryAfter });
+}
+
+/** @throws ApiError unauthorized */
+async function accountOf(pool: Pool, headers: IncomingMessage['headers'], resource: string): Promise<string> {
+  const tokenHash = givenTokenHash(headers);
+  if (tokenHash !== undefined) {
+    const token = await findUsableAccessToken(pool, tokenHash, resource);
+    if (token === undefined) throw unauthorized();
+    return token.account_id;
+  }
+  const given = givenKey(headers);
+  const holder = await findUsableApiKey(pool, given.id);
+  if (holder === undefined) throw unauthorized();
+  checkKey(given, holder.hash);
+  return holder.account_id;
+}
+
+interface Exchange {
+  request: Request;
+  response: Reply;
+  /** What the first call of a tool needs not take any more. */
+  first: Admission | undefined;
+}
+
+function sessionOf({ gate, logger, protection }: McpOptions, { request, response, first }: Exchange) {
+  let waiting = first;
+  return {
+    logger,
+    requestId: String(response.getHeader('X-Request-Id')),
+    async admit() {
+      const admission = waiting ?? (await gate.admitWithToken(request.headers, protection.resource));
+      waiting = undefined;
+      return admission;
+    },
+    giveBack: (admission: Admission) => gate.giveBack(admission),
+    refuseAbandoned() {
+      if (request.socket.destroyed) throw new ClientGone();
+    },
+  };
+}
+
+/** With the bytes that came, so that what is no JSON is answered as the protocol says. */
+function webRequest(request: Request, body: string): globalThis.Request {
+  const headers = new Headers();
+  for (const [name, values = []] of Object.entries(request.headersDistinct)) {
+    for (const value of values) headers.append(name, value);
+  }
+  // The protocol wants clients to take event streams too. They never get one, so those that take JSON alone are served as well.
+  if (request.accepts('application/json') !== false) headers.set('Accept', 'application/json, text/event-stream');
+  return new Request(`http://localhost${request.originalUrl}`, { method: 'POST', headers, body });
+}

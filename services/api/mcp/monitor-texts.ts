@@ -1,0 +1,60 @@
+import type { MatchPage, MonitorMatch } from '../../../schemas/monitor-match.ts';
+import type { Monitor } from '../../../schemas/monitor.ts';
+import { inlineText } from '../reading/comments/inline-text.ts';
+import { excerptOf } from './excerpt.ts';
+
+export function matchesText({ items, after, before }: MatchPage): string {
+  const lines = items.map((match) => `- ${matchLine(match)}`);
+  const more =
+    after === null ? (before === null ? [] : [`Older ones: before=${before}`]) : [`More are waiting: after=${after}`];
+  return [...(lines.length === 0 ? ['No matches.'] : lines), ...more].join('\n');
+}
+
+function matchLine(match: MonitorMatch): string {
+  const facts = [
+    match.id,
+    match.matched_terms.map(inlineText).join(', '),
+    `${match.kind} ${match.thing_id}`,
+    `r/${inlineText(match.subreddit)}`,
+    `u/${inlineText(match.author)}`,
+    match.created_utc,
+    match.permalink,
+  ];
+  const body = excerptOf(match.body);
+  return `${inlineText(match.title)} (${facts.join(' · ')})${body === '' ? '' : `: ${body}`}`;
+}
+
+export function monitorsText({ items, limit, used }: { items: Monitor[]; limit: number; used: number }): string {
+  return [`${used} of ${limit} monitors:`, ...items.map((monitor) => `- ${monitorLine(monitor)}`)].join('\n');
+}
+
+export function monitorText({ monitor }: { monitor: Monitor }): string {
+  return monitorLine(monitor);
+}
+
+export function createdText({ monitor, webhook_secret: secret }: { monitor: Monitor; webhook_secret: string }): string {
+  const signs =
+    monitor.webhook_url === null ? '' : `\nIts webhooks are signed with ${secret}, which is shown this once.`;
+  return monitorLine(monitor) + signs;
+}
+
+export function pausedText(): string {
+  return 'Paused.';
+}
+
+function monitorLine(monitor: Monitor): string {
+  const places =
+    monitor.subreddits.length === 0
+      ? 'everywhere'
+      : monitor.subreddits.map((name) => `r/${inlineText(name)}`).join(', ');
+  const facts = [
+    monitor.id,
+    monitor.status,
+    `keywords: ${monitor.keywords.map(inlineText).join(', ')}`,
+    ...(monitor.exclude.length === 0 ? [] : [`not: ${monitor.exclude.map(inlineText).join(', ')}`]),
+    places,
+    ...(monitor.webhook_failing ? ['its webhook fails'] : []),
+    `last match ${monitor.last_match_at ?? 'never'}`,
+  ];
+  return `${inlineText(monitor.name)} (${facts.join(' · ')})`;
+}

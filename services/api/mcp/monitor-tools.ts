@@ -1,0 +1,84 @@
+import { matchPageQuery } from '../../../schemas/match-page-query.ts';
+import { matchPage } from '../../../schemas/monitor-match.ts';
+import {
+  createdMonitor,
+  createMonitorBody,
+  monitorAnswer,
+  monitorList,
+  monitorPaused,
+} from '../../../schemas/monitor.ts';
+import type { Route } from '../route.ts';
+import { createdText, matchesText, monitorsText, monitorText, pausedText } from './monitor-texts.ts';
+import { inputOfQuery, objectSchemaOf, routeTool } from './tool.ts';
+import type { ObjectSchema, Tool } from './tool.ts';
+
+const READS = { readOnlyHint: true, openWorldHint: false } as const;
+const CHANGES = { readOnlyHint: false, destructiveHint: false, openWorldHint: false } as const;
+
+const id = { type: 'string', description: 'Id of a monitor, `mon_…`.' };
+const BY_ID: ObjectSchema = { type: 'object', properties: { id }, required: ['id'], additionalProperties: false };
+
+/** @param routeAt the API's route with a method and a path */
+export function monitorTools(routeAt: (method: Route['method'], path: string) => Route): Tool[] {
+  const page = inputOfQuery(matchPageQuery);
+  return [
+    routeTool({
+      name: 'get_monitor_matches',
+      title: 'Matches of a monitor',
+      description:
+        'A page of the posts and comments that a monitor matched. With `order=oldest`, `after` of one page asks for the next: nothing is missed. Free.',
+      annotations: READS,
+      inputSchema: { ...page, properties: { id, ...(page.properties as object) }, required: ['id'] },
+      outputSchema: objectSchemaOf(matchPage, 'output'),
+      reads: false,
+      route: routeAt('get', '/v1/monitors/:id/matches'),
+      toText: matchesText,
+    }),
+    routeTool({
+      name: 'list_monitors',
+      title: 'List the monitors',
+      description: "The account's monitors, with how many it may have. Free.",
+      annotations: READS,
+      inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+      outputSchema: objectSchemaOf(monitorList, 'output'),
+      reads: false,
+      route: routeAt('get', '/v1/monitors'),
+      toText: monitorsText,
+    }),
+    routeTool({
+      name: 'create_monitor',
+      title: 'Create a monitor',
+      description:
+        'Watches every new post and comment for keywords (whole words and phrases). Matches are read with get_monitor_matches, and sent to `webhook_url` if there is ' +
+        'one. Costs 10 credits, and 10 for each further 24 hours that it runs.',
+      annotations: { ...CHANGES, idempotentHint: false },
+      inputSchema: objectSchemaOf(createMonitorBody, 'input'),
+      outputSchema: objectSchemaOf(createdMonitor, 'output'),
+      reads: false,
+      route: routeAt('post', '/v1/monitors'),
+      toText: createdText,
+    }),
+    routeTool({
+      name: 'pause_monitor',
+      title: 'Pause a monitor',
+      description: 'Stops a monitor at once. What is queued for its webhook is still sent. Free.',
+      annotations: { ...CHANGES, idempotentHint: true },
+      inputSchema: BY_ID,
+      outputSchema: objectSchemaOf(monitorPaused, 'output'),
+      reads: false,
+      route: routeAt('post', '/v1/monitors/:id/pause'),
+      toText: pausedText,
+    }),
+    routeTool({
+      name: 'resume_monitor',
+      title: 'Resume a monitor',
+      description: 'Starts a paused monitor again. Costs 10 credits; nothing when it runs already.',
+      annotations: { ...CHANGES, idempotentHint: true },
+      inputSchema: BY_ID,
+      outputSchema: objectSchemaOf(monitorAnswer, 'output'),
+      reads: false,
+      route: routeAt('post', '/v1/monitors/:id/resume'),
+      toText: monitorText,
+    }),
+  ];
+}

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { postResponse } from '../../../schemas/forum-post.ts';
+import * as forum from '../../../schemas/forum-resources.ts';
+import * as queries from '../../../schemas/reading-queries.ts';
+import { metaOf, readChargedPost, renderCharged } from '../reading/post-route.ts';
+import type { ReadingService } from '../reading/reading-service.ts';
+import type { Route } from '../route.ts';
+import { listingText, subredditText, thingsText, userText } from './forum-texts.ts';
+import { inputOfQuery, objectSchemaOf, queryOf, routeTool } from './tool.ts';
+import type { Tool, ToolAnswer, ToolCall } from './tool.ts';
+
+const READS = { readOnlyHint: true, openWorldHint: true } as const;
+
+/** @param routeAt the API's GET route with a path */
+export function readingTools(service: ReadingService, routeAt: (path: string) => Route): Tool[] {
+  return [
+    {
+      name: 'get_forum_post',
+      title: 'Read a post with its comments',
+      description:
+        'A post and its comment tree, by `url` or `id` (one of the two is required). The text is Markdown; the structured answer holds post, discussion ' +
+        'graph and meta (`format=json`), the graph and meta (`graph`), or meta alone (`md`). Costs 1 credit, and 1 more for each 100 comments beyond 500.',
+      annotations: READS,
+      inputSchema: inputOfQuery(queries.postQuery),
+      outputSchema: objectSchemaOf(
+        postResponse.partial({ post: true, discussion_graph: true }).meta({ id: 'PostAnswer' }),
+        'output',
+      ),
+      reads: true,
+      call: (call) => readPost(service, call),
+    },
+    routeTool({
+      name: 'get_forum_items',
+      title: 'Look posts and comments up',
+      description:
+        'Up to 100 posts and comments by their ids or URLs, in the order asked; unknown ones are listed in `missing`. Costs 1 credit.',
+      annotations: READS,
+      inputSchema: inputOfQuery(queries.thingsQuery),
+      outputSchema: objectSchemaOf(forum.thingsResponse, 'output'),
+      reads: true,
+      route: routeAt('/v1/forum/things'),
+      toText: thingsText,
+    }),
+    routeTool({
+      name: 'list_subreddit_posts',
+      title: "List a community's posts",
+      description: 'A page of the posts of a community. `after` of one page asks for the next. Costs 1 credit.',
+      annotations: READS,
+      inputSchema: inputOfQuery(queries.subredditQuery),
+      outputSchema: objectSchemaOf(forum.postListing, 'output'),
+      reads: true,
+      route: routeAt('/v1/forum/subreddit'),
+      toText: listingText,
+    }),
+    routeTool({
+      name: 'get_subreddit',
+      title: 'What a community is about',
+      description: 'A community with its description, its subscribers and its rules. Costs 1 credit.',
+      annotations: READS,
+      inputSchema: inputOfQuery(queries.subredditAboutQuery),
+      outputSchema: objectSchemaOf(forum.subreddit, 'output'),
+      reads: true,
+      route: routeAt('/v1/forum/subreddit/about'),
+      toText: subredditText,
+    }),
+    routeTool({
+      name: 'get_forum_user',
+      title: 'A user',
+      description: 'A user with age and karma. Costs 1 credit.',
+      annotations: READS,
+      inputSchema: inputOfQuery(queries.userQuery),
+      outputSchema: objectSchemaOf(forum.forumUser, 'output'),
+      reads: true,
+      route: routeAt('/v1/forum/user'),
+      toText: userText,
+    }),
+    routeTool({
+      name: 'search_forum',
+      title: 'Search the forum',
+      description: 'A page of posts, communities or users (`type`) that a search finds. Costs 1 credit.',
+      annotations: READS,
+      inputSchema: inputOfQuery(queries.searchQuery),
+      outputSchema: objectSchemaOf(z.union([forum.postListing, forum.subredditListing, forum.userListing]), 'output'),
+      reads: true,
+      route: routeAt('/v1/forum/search'),
+      toText: listingText,
+    }),
+  ];
+}
+
+/** The post is read and charged once, and rendered twice: for programs, and for models. */
+async function readPost(service: ReadingService, { caller, args, refuseAbandoned }: ToolCall): Promise<ToolAnswer> {
+  const outcome = await readChargedPost(service, { caller, query: queryOf(args), refuseAbandoned });
+  const { charged } = outcome;
+  const { format } = outcome.asked;
+  const markdown = renderCharged(service, outcome, 'md');
+  const meta = metaOf(outcome, markdown);
+  if (format === 'md') return { structured: { meta }, text: markdown.bytes.toString(), charged };
+  // The JSON is an object that lacks its end.
+  const begun = JSON.parse(`${renderCharged(service, outcome, format).bytes.toString()}}`) as object;
+  const text = format === 'graph' ? JSON.stringify(begun) : markdown.bytes.toString();
+  return { structured: { ...begun, meta }, text, charged };
+}

@@ -1,0 +1,108 @@
+import type { ToolAnnotations } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import type { Caller } from '../authentication.ts';
+import { invalidRequest } from '../invalid-request.ts';
+import { queryParametersOf } from '../openapi/json-schemas.ts';
+import type { Answer, Call, Route } from '../route.ts';
+
+/** JSON Schema 2020-12 of an object. */
+export type ObjectSchema = Record<string, unknown> & { type: 'object' };
+
+/** A call of a tool whose caller is known and was let in. Its arguments are not checked yet. */
+export interface ToolCall {
+  caller: Caller;
+  args: Record<string, unknown>;
+  /** To be called before the answer is charged. @throws ClientGone when nobody waits for it any more */
+  refuseAbandoned: () => void;
+}
+
+export interface ToolAnswer {
+  /** As the output schema says. */
+  structured: object;
+  /** The same for a model to read, in few tokens. */
+  text: string;
+  /** What the call cost, and the balance afterwards; undefined on tools that are free. */
+  charged: { credits: number; balance: number } | undefined;
+}
+
+export interface Tool {
+  name: string;
+  title: string;
+  description: string;
+  annotations: ToolAnnotations;
+  inputSchema: ObjectSchema;
+  outputSchema: ObjectSchema;
+  /** Whether it needs the permission to read. */
+  reads: boolean;
+  /** @throws ApiError as the route does that it maps to */
+  call(call: ToolCall): Promise<ToolAnswer>;
+}
+
+interface RouteTool extends Omit<Tool, 'call'> {
+  route: Route;
+  /** The answer's body as text. */
+  toText: (body: never) => string;
+}
+
+/** A tool that is a route of the API: the same checks, the same charge, the same body. */
+export function routeTool({ route, toText, ...tool }: RouteTool): Tool {
+  return {
+    ...tool,
+    async call({ caller, args, refuseAbandoned }) {
+      const { id, ...rest } = route.path.includes(':id') ? { ...args, id: requiredId(args) } : { ...args, id: '' };
+      const named = route.path.includes(':id') ? rest : args;
+      const call: Call = {
+        caller,
+        id,
+        query: route.method === 'get' ? queryOf(named) : {},
+        body: route.readsBody === true ? named : undefined,
+        idempotencyKey: undefined,
+        lastEventId: undefined,
+        type: 'application/json',
+        refuseAbandoned,
+      };
+      const answer: Answer = await route.handle(call);
+      return { structured: answer.body, text: toText(answer.body as never), charged: answer.charged };
+    },
+  };
+}
+
+function requiredId({ id }: Record<string, unknown>): string {
+  if (typeof id !== 'string') throw invalidRequest([{ field: 'id', message: 'is required' }]);
+  return id;
+}
+
+/** A query is text; arguments are JSON. null says as much as nothing. */
+export function queryOf(args: Record<string, unknown>): Record<string, string> {
+  const named = Object.entries(args).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(named.map(([name, value]) => [name, queryText(name, value)]));
+}
+
+function queryText(name: string, value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join(',');
+  throw invalidRequest([{ field: name, message: 'must be a string, a number, true or false, or a list of strings' }]);
+}
+
+/** The arguments that a query's parameters are. */
+export function inputOfQuery(query: z.ZodObject, left: readonly string[] = []): ObjectSchema {
+  const parameters = queryParametersOf(query, {}).filter(({ name }) => !left.includes(name));
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      parameters.map(({ name, description, schema }) => [
+        name,
+        { ...schema, ...(description === undefined ? {} : { description }) },
+      ]),
+    ),
+    required: parameters.filter(({ required }) => required).map(({ name }) => name),
+    additionalProperties: false,
+  };
+}
+
+/** A schema with all that it refers to. @param side `output`: as answers hold it; `input`: as clients send it */
+export function objectSchemaOf(schema: z.ZodType, side: 'input' | 'output'): ObjectSchema {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: side });
+  return { ...rest, type: 'object' };
+}

@@ -1,0 +1,85 @@
+import type { ClientMetadata } from 'oidc-provider';
+import { z } from 'zod';
+
+const MOST_REDIRECTS = 10;
+const LONGEST_URI = 2_048;
+const LONGEST_NAME = 100;
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+/** Schemes that a browser would act on by itself, or that name no program of the user's. */
+const REFUSED_SCHEMES = new Set(
+  [
+    'javascript',
+    'vbscript',
+    'data',
+    'blob',
+    'file',
+    'about',
+    'filesystem',
+    'view-source',
+    'ftp',
+    'ws',
+    'wss',
+    'mailto',
+  ].map((name) => `${name}:`),
+);
+const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+const redirectUri = z
+  .string()
+  .max(LONGEST_URI)
+  .refine(
+    isRedirectUri,
+    'must be https, http on this machine (localhost), or the scheme of a program; without a fragment',
+  );
+
+/** The metadata of RFC 7591 that matter here; whatever else a client says of itself is ignored. */
+export const clientMetadata = z.object({
+  redirect_uris: z.array(redirectUri).min(1).max(MOST_REDIRECTS),
+  client_name: z.string().max(1_000).optional(),
+  grant_types: z.array(z.string()).max(20).optional(),
+  response_types: z.array(z.string()).max(20).optional(),
+  token_endpoint_auth_method: z.string().optional(),
+});
+
+export type GivenMetadata = z.output<typeof clientMetadata>;
+
+/** Why clients cannot be used here; undefined: they can. */
+export function metadataFault({ grant_types, response_types }: GivenMetadata): string | undefined {
+  if (grant_types !== undefined && !grant_types.includes('authorization_code')) {
+    return 'grant_types: must name authorization_code';
+  }
+  if (response_types !== undefined && !response_types.includes('code')) return 'response_types: must name code';
+  return undefined;
+}
+
+/**
+ * A client as the provider knows it. Redirects to this machine or to a program make it a native one: any port of the former is as good as another
+ * (RFC 8252), since programs take a free one each time.
+ */
+export function clientOf(
+  id: string,
+  given: GivenMetadata,
+  authentication: { method: 'none' | 'client_secret_basic' | 'client_secret_post'; secret?: string },
+): ClientMetadata {
+  const isNative = given.redirect_uris.some((uri) => new URL(uri).protocol !== 'https:');
+  const name = given.client_name?.replace(CONTROLS, ' ').trim().slice(0, LONGEST_NAME);
+  return {
+    client_id: id,
+    ...(name ? { client_name: name } : {}),
+    redirect_uris: given.redirect_uris,
+    application_type: isNative ? 'native' : 'web',
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: authentication.method,
+    ...(authentication.secret === undefined ? {} : { client_secret: authentication.secret }),
+  };
+}
+
+function isRedirectUri(text: string): boolean {
+  if (!URL.canParse(text) || text.includes('#')) return false;
+  const { protocol, hostname, username, password } = new URL(text);
+  if (username !== '' || password !== '') return false;
+  if (protocol === 'https:') return !LOOPBACK.has(hostname);
+  if (protocol === 'http:') return LOOPBACK.has(hostname);
+  return !REFUSED_SCHEMES.has(protocol);
+}

@@ -1,0 +1,156 @@
+import { generateKeyPairSync, hkdfSync } from 'node:crypto';
+import Provider, { errors, interactionPolicy } from 'oidc-provider';
+import type { Configuration, JWK } from 'oidc-provider';
+import { newOAuthSecret } from '../../../shared/domain/oauth-secret.ts';
+import { findAccount } from '../../../shared/stores/accounts.ts';
+import { folderOf, ROUTES, resourceOf, SCOPES } from './oauth-metadata.ts';
+import type { OAuthService } from './oauth-service.ts';
+import { createAdapterFactory } from './record-adapter.ts';
+import type { FindDocument } from './client-documents.ts';
+import type { Page } from './pages.ts';
+import type { SealedRecords } from './sealed-records.ts';
+
+const HOUR = 3_600;
+const DAY = 24 * HOUR;
+/** After which somebody must allow a program again, however often its tokens were renewed. */
+export const GRANT_SECONDS = 365 * DAY;
+/** Reading two mails and a page. */
+const INTERACTION_SECONDS = 20 * 60;
+
+export interface ProviderParts {
+  records: SealedRecords;
+  findDocument: FindDocument;
+  /** Where people sign in and allow, for a sign-in under way. */
+  pageOf: (uid: string) => string;
+  /** A whole page that says why nothing goes on. */
+  errorPage: (description: string) => Page;
+}
+
+/** OAuth 2.1 and nothing else of OpenID Connect: codes with PKCE S256, opaque tokens for one resource, rotated refresh tokens. */
+export function createProvider(service: OAuthService, parts: ProviderParts): Provider {
+  const provider = new Provider(service.baseUrl, configurationOf(service, parts));
+  // The addresses that a request came by are set by trustIssuer, never by the client.
+  provider.proxy = true;
+  nameSecrets(provider);
+  provider.on('server_error', (_context, error) => {
+    service.logger.error({ err: error }, 'a sign-in request failed');
+  });
+  return provider;
+}
+
+function configurationOf(service: OAuthService, parts: ProviderParts): Configuration {
+  const cookie = { httpOnly: true, sameSite: 'lax', signed: true } as const;
+  return {
+    adapter: createAdapterFactory(parts.records, parts.findDocument),
+    routes: ROUTES,
+    responseTypes: ['code'],
+    scopes: [],
+    clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
+    clientDefaults: { token_endpoint_auth_method: 'none', id_token_signed_response_alg: 'ES256' },
+    jwks: { keys: [unusedKey()] },
+    clockTolerance: 0,
+    pkce: { required: () => true },
+    allowOmittingSingleRegisteredRedirectUri: false,
+    features: featuresOf(resourceOf(service.baseUrl)),
+    ttl: {
+      AccessToken: HOUR,
+      AuthorizationCode: 60,
+      RefreshToken: 30 * DAY,
+      Grant: GRANT_SECONDS,
+      Interaction: INTERACTION_SECONDS,
+      Session: INTERACTION_SECONDS,
+      IdToken: HOUR,
+    },
+    issueRefreshToken: () => Promise.resolve(true),
+    rotateRefreshToken: true,
+    expiresWithSession: () => Promise.resolve(false),
+    // Programs in a browser, at the origin that they redirect to.
+    clientBasedCORS: (_context, origin, client) =>
+      client.redirectUris?.some((uri) => URL.parse(uri)?.origin === origin) ?? false,
+    cookies: {
+      keys: [
+        Buffer.from(hkdfSync('sha256', service.secretKey, '', 'forum-monitor sign-in cookies v1', 32)).toString('hex'),
+      ],
+      names: { session: 'oauth_session', interaction: 'oauth_interaction', resume: 'oauth_resume' },
+      long: { ...cookie, path: `${folderOf(service.baseUrl)}/oauth` },
+      short: cookie,
+    },
+    interactions: { policy: alwaysAsk(), url: (_context, interaction) => parts.pageOf(interaction.uid) },
+    async loadExistingGrant(context) {
+      const grantId = context.oidc.result?.consent?.grantId;
+      return grantId === undefined ? undefined : context.oidc.provider.Grant.find(grantId);
+    },
+    async findAccount(_context, id) {
+      const account = await findAccount(service.pool, id);
+      return account?.status === 'active' ? { accountId: id, claims: () => ({ sub: id }) } : undefined;
+    },
+    renderError(context, out) {
+      context.type = 'html';
+      context.set('Cache-Control', 'no-store');
+      const page = parts.errorPage(out.error_description ?? out.error);
+      context.set('Content-Security-Policy', page.contentSecurityPolicy);
+      context.body = page.text;
+    },
+  };
+}
+
+/** The provider wants a key for the tokens of OpenID Connect, which nobody gets here. */
+function unusedKey(): JWK {
+  return { ...generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' }), use: 'sig' };
+}
+
+function featuresOf(resource: string): NonNullable<Configuration['features']> {
+  return {
+    devInteractions: { enabled: false },
+    dPoP: { enabled: false },
+    pushedAuthorizationRequests: { enabled: false },
+    rpInitiatedLogout: { enabled: false },
+    userinfo: { enabled: false },
+    revocation: { enabled: true, allowedPolicy: (_context, client, token) => client.clientId === token.clientId },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: () => Promise.resolve(resource),
+      useGrantedResource: () => Promise.resolve(true),
+      getResourceServerInfo({ oidc }, asked) {
+        if (asked !== resource) throw new errors.InvalidTarget();
+        const isKnown = [...oidc.requestParamScopes].some((scope) => SCOPES.has(scope));
+        if (oidc.route === 'authorization' && !isKnown)
+          throw new errors.InvalidScope('no scope is known here', 'scope');
+        return { scope: [...SCOPES.keys()].join(' '), audience: resource, accessTokenFormat: 'opaque' };
+      },
+    },
+  };
+}
+
+/** Nobody is signed in already, and nothing counts as allowed before. */
+function alwaysAsk(): interactionPolicy.Prompt[] {
+  const { Prompt, Check } = interactionPolicy;
+  const isOpen = (name: 'login' | 'consent') =>
+    new Check(
+      `no_${name}`,
+      `${name} is asked for`,
+      `${name}_required`,
+      ({ oidc }) => oidc.result?.[name] === undefined,
+    );
+  return [
+    new Prompt({ name: 'login', requestable: true }, isOpen('login')),
+    new Prompt({ name: 'consent', requestable: true }, isOpen('consent')),
+  ];
+}
+
+/** Tokens and codes that are recognised where they should not be. */
+function nameSecrets(provider: Provider): void {
+  const kinds = [
+    [provider.AccessToken, 'access token'],
+    [provider.RefreshToken, 'refresh token'],
+    [provider.AuthorizationCode, 'code'],
+  ] as const;
+  for (const [model, kind] of kinds) {
+    Object.defineProperty(model.prototype, 'generateTokenId', {
+      value(this: { format?: string }) {
+        this.format = 'opaque';
+        return newOAuthSecret(kind);
+      },
+    });
+  }
+}

@@ -1,0 +1,249 @@
+import { Router, urlencoded } from 'express';
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
+import { errors } from 'oidc-provider';
+import type Provider from 'oidc-provider';
+import type { Interaction } from 'oidc-provider';
+import { z } from 'zod';
+import { findAccount } from '../../../shared/stores/accounts.ts';
+import { ApiError } from '../api-error.ts';
+import { refusalOf } from '../error-handler.ts';
+import { methodNotAllowed } from '../route.ts';
+import { isDocumentId } from './client-documents.ts';
+import { GRANT_SECONDS } from './create-provider.ts';
+import { folderOf, resourceOf, SCOPES } from './oauth-metadata.ts';
+import type { OAuthService } from './oauth-service.ts';
+import { addressPage, codePage, consentPage, errorPage, sendPage } from './pages.ts';
+import type { AskingClient, Page } from './pages.ts';
+import { trustIssuer } from './provider-routes.ts';
+import type { SealedRecords } from './sealed-records.ts';
+import { createSignIn } from './sign-in.ts';
+import type { SignIn, SignInVerdict } from './sign-in.ts';
+
+const FOLDER = '/oauth/interaction';
+const BODY_LIMIT = 4 * 1024;
+const START_AGAIN = 'This sign-in is over, or was begun in another browser.';
+
+interface Parts {
+  service: OAuthService;
+  provider: Provider;
+  records: SealedRecords;
+  signIn: SignIn;
+}
+
+/** What the pages keep of a sign-in under way, beside what the provider wants to know in the end. */
+const kept = z.object({
+  code: z.object({ token: z.string(), email: z.string() }).optional(),
+  login: z.object({ accountId: z.string() }).optional(),
+});
+type Kept = z.output<typeof kept>;
+
+interface Step extends Parts {
+  request: Request;
+  response: Response;
+  interaction: Interaction;
+  state: Kept;
+  /** The path of the page. */
+  at: string;
+}
+
+/** Where people sign in and allow. */
+export function interactionUrl(baseUrl: string, uid: string): string {
+  return `${folderOf(baseUrl)}${FOLDER}/${uid}`;
+}
+
+/**
+ * The pages of a sign-in: address, code, consent. Each form's answer is a redirect to the page that comes next. A sign-in belongs to the browser
+ * that began it: its id is also in a cookie of this path, which pages of other sites cannot send with a form.
+ */
+export function createInteractionRouter(service: OAuthService, provider: Provider, records: SealedRecords): Router {
+  const parts: Parts = { service, provider, records, signIn: createSignIn(service) };
+  const router = Router();
+  const page = `${FOLDER}/:uid`;
+  router.use(page, noStore);
+  const steps: Record<string, (step: Step) => Promise<void>> = {
+    address: takeAddress,
+    code: takeCode,
+    again: askAgain,
+    decision: takeDecision,
+  };
+  router.get(page, trustIssuer(service.baseUrl), atStep(parts, showPage));
+  router.all(page, methodNotAllowed(['GET', 'HEAD']));
+  for (const [name, take] of Object.entries(steps)) {
+    const form = urlencoded({ extended: false, limit: BODY_LIMIT });
+    router.post(
+      `${page}/${name}`,
+      refuseOtherSites(service.baseUrl),
+      trustIssuer(service.baseUrl),
+      form,
+      atStep(parts, take),
+    );
+    // Who reloads what a form led to gets the page again.
+    router.get(`${page}/${name}`, (request, response) => {
+      response.redirect(303, interactionUrl(service.baseUrl, request.params.uid));
+    });
+    router.all(`${page}/${name}`, methodNotAllowed(['GET', 'HEAD', 'POST']));
+  }
+  router.use(page, showRefusal);
+  return router;
+}
+
+const noStore: RequestHandler = (_request, response, next) => {
+  response.set('Cache-Control', 'no-store');
+  next();
+};
+
+/** Beside the cookie, which other sites' forms do not bring: browsers say where a form was. */
+function refuseOtherSites(baseUrl: string): RequestHandler {
+  const { origin } = new URL(baseUrl);
+  return (request, _response, next) => {
+    const [site, from] = [request.get('Sec-Fetch-Site'), request.get('Origin')];
+    if ((site !== undefined && site !== 'same-origin') || (from !== undefined && from !== origin)) {
+      throw new errors.SessionNotFound('the form was on another site');
+    }
+    next();
+  };
+}
+
+function atStep(parts: Parts, handle: (step: Step) => Promise<void>): RequestHandler {
+  return async (request, response) => {
+    const interaction = await parts.provider.interactionDetails(request, response);
+    if (interaction.uid !== request.params.uid) throw new errors.SessionNotFound('another sign-in');
+    const at = interactionUrl(parts.service.baseUrl, interaction.uid);
+    await handle({ ...parts, request, response, interaction, at, state: kept.parse(interaction.result ?? {}) });
+  };
+}
+
+async function showPage(step: Step): Promise<void> {
+  const { service, response, interaction, state, at } = step;
+  const client = await askingClient(step);
+  if (state.login) {
+    const account = await findAccount(service.pool, state.login.accountId);
+    const words = scopesOf(interaction).map((scope) => SCOPES.get(scope)!);
+    send(response, 200, consentPage(at, client, account?.email ?? '', words));
+  } else if (state.code) send(response, 200, codePage(at, state.code.email));
+  else send(response, 200, addressPage(at, client));
+}
+
+async function takeAddress(step: Step): Promise<void> {
+  const { request, response, at, signIn } = step;
+  const email = field(request, 'email').trim();
+  try {
+    const token = await signIn.sendCode(email, request.ip);
+    await goOn(step, { code: { token, email } });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.retryAfter !== undefined) response.set('Retry-After', String(error.retryAfter));
+    const problem = error.message.replace(/^email: /, 'The address ');
+    send(response, error.status, addressPage(at, await askingClient(step), problem, email));
+  }
+}
+
+async function takeCode(step: Step): Promise<void> {
+  const { request, response, at, signIn, state } = step;
+  if (!state.code) return goOn(step, state);
+  const verdict = await signIn.verify(state.code.token, field(request, 'code').replaceAll(' ', ''));
+  if (verdict.outcome === 'signed in') return goOn(step, { login: { accountId: verdict.accountId } });
+  const problem = problemOf(verdict);
+  if (verdict.outcome === 'wrong' && verdict.triesLeft > 0) {
+    send(response, 400, codePage(at, state.code.email, problem));
+    return;
+  }
+  await keep(step, {});
+  send(response, 400, addressPage(at, await askingClient(step), problem));
+}
+
+async function askAgain(step: Step): Promise<void> {
+  await goOn(step, {});
+}
+
+async function takeDecision(step: Step): Promise<void> {
+  const { request, response, provider, state } = step;
+  const decision = field(request, 'decision');
+  if (!state.login || (decision !== 'allow' && decision !== 'deny')) return goOn(step, state);
+  if (decision === 'allow') return allow(step, state.login.accountId);
+  const denied = { error: 'access_denied', error_description: 'The person who was asked denied it.' };
+  await provider.interactionFinished(request, response, denied, { mergeWithLastSubmission: false });
+}
+
+async function allow(step: Step, accountId: string): Promise<void> {
+  const { provider, records, request, response, interaction, service, at } = step;
+  const account = await findAccount(service.pool, accountId);
+  if (account?.status !== 'active') {
+    await keep(step, {});
+    send(response, 400, addressPage(at, await askingClient(step), problemOf({ outcome: 'frozen' })));
+    return;
+  }
+  const clientId = String(interaction.params.client_id);
+  const grant = new provider.Grant({ accountId, clientId });
+  grant.addResourceScope(resourceOf(service.baseUrl), scopesOf(interaction).join(' '));
+  const grantId = await grant.save();
+  await records.keepClient(clientId, GRANT_SECONDS);
+  const result = { login: { accountId, remember: false }, consent: { grantId } };
+  await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
+}
+
+function problemOf(verdict: Exclude<SignInVerdict, { outcome: 'signed in' }>): string {
+  switch (verdict.outcome) {
+    case 'wrong':
+      return verdict.triesLeft === 0
+        ? 'The code was wrong three times. Ask for another one.'
+        : `The code is wrong. Tries left: ${verdict.triesLeft}.`;
+    case 'expired':
+    case 'exhausted':
+    case 'unknown':
+      return 'The code is not valid any more. Ask for another one.';
+    case 'frozen':
+      return 'This account is closed for now.';
+    case 'other spelling':
+      return 'The account of this mailbox was opened with another spelling of the address. Sign in with that one.';
+    case 'no account':
+      return 'There is no account with this address, and none can be opened now.';
+  }
+}
+
+async function askingClient({ provider, interaction }: Step): Promise<AskingClient> {
+  const id = String(interaction.params.client_id);
+  const client = await provider.Client.find(id);
+  if (!client) throw new errors.SessionNotFound('the client is gone');
+  return {
+    name: client.clientName,
+    host: isDocumentId(id) ? new URL(id).host : undefined,
+    redirectUri: String(interaction.params.redirect_uri),
+  };
+}
+
+function scopesOf({ params }: Interaction): string[] {
+  return String(params.scope)
+    .split(' ')
+    .filter((scope) => SCOPES.has(scope));
+}
+
+async function keep({ provider, request, response }: Step, state: Kept): Promise<void> {
+  await provider.interactionResult(request, response, state, { mergeWithLastSubmission: false });
+}
+
+/** Keeps where the sign-in is, and leads to the page that comes next. */
+async function goOn(step: Step, state: Kept): Promise<void> {
+  await keep(step, state);
+  step.response.redirect(303, step.at);
+}
+
+function field({ body }: Request, name: string): string {
+  const value = (body as Record<string, unknown> | undefined)?.[name];
+  return typeof value === 'string' ? value.slice(0, 1_000) : '';
+}
+
+function send(response: Response, status: number, page: Page): void {
+  sendPage(response.status(status), page);
+}
+
+const showRefusal: ErrorRequestHandler = (error: unknown, _request, response, next) => {
+  if (error instanceof errors.SessionNotFound) send(response, 400, errorPage(START_AGAIN));
+  else if (error instanceof errors.OIDCProviderError && error.expose) {
+    send(response, error.statusCode, errorPage(error.error_description ?? error.error));
+  } else {
+    const refusal = refusalOf(error);
+    if (refusal === undefined || refusal.code === 'method_not_allowed') next(error);
+    else send(response, refusal.status, errorPage(refusal.message));
+  }
+};

@@ -1,0 +1,39 @@
+import type { RequestHandler } from 'express';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { takeUse } from '../../../shared/stores/recent-uses.ts';
+import type { UseLimit } from '../../../shared/stores/recent-uses.ts';
+import { networkOf } from '../signup/client-network.ts';
+import { errorPage, sendPage } from './pages.ts';
+
+export type OAuthLimit = 'authorization' | 'token' | 'registration';
+
+const MINUTE = 60;
+const HOUR = 3_600;
+const PER_NETWORK: Readonly<Record<OAuthLimit, Omit<UseLimit, 'name'>>> = {
+  authorization: { most: 60, seconds: MINUTE },
+  token: { most: 120, seconds: MINUTE },
+  registration: { most: 60, seconds: HOUR },
+};
+const REGISTRATIONS = { name: 'oauth:registration:total', most: 500, seconds: HOUR };
+
+/** Limits of requests that nobody is known to have sent, exact over all processes. Answers 429 as OAuth's errors look. */
+export function createOAuthLimits(pool: Pool): (kind: OAuthLimit) => RequestHandler {
+  return (kind) => async (request, response, next) => {
+    const retryAfter = await take(pool, kind, networkOf(request.ip));
+    if (retryAfter === 0) {
+      next();
+      return;
+    }
+    response.set({ 'Retry-After': String(retryAfter), 'Cache-Control': 'no-store' });
+    response.status(429);
+    const error_description = `Too many requests from this network. Try again in ${retryAfter} s.`;
+    if (request.accepts(['json', 'html']) === 'html') sendPage(response, errorPage(error_description));
+    else response.json({ error: 'temporarily_unavailable', error_description });
+  };
+}
+
+/** Seconds until there is room; 0: there is. */
+async function take(pool: Pool, kind: OAuthLimit, network: string): Promise<number> {
+  const own = await takeUse(pool, { name: `oauth:${kind}:${network}`, ...PER_NETWORK[kind] });
+  return own > 0 || kind !== 'registration' ? own : takeUse(pool, REGISTRATIONS);
+}

@@ -1,0 +1,39 @@
+import { Router } from 'express';
+import type { RequestHandler } from 'express';
+import { createFindDocument } from './client-documents.ts';
+import { createProvider } from './create-provider.ts';
+import { createInteractionRouter, interactionUrl } from './interaction-router.ts';
+import { createOAuthLimits } from './oauth-limits.ts';
+import { createMetadataRouter } from './oauth-metadata.ts';
+import type { OAuthService } from './oauth-service.ts';
+import { errorPage } from './pages.ts';
+import { createProviderRoutes } from './provider-routes.ts';
+import { createRegistrationRouter } from './register-client.ts';
+import { SealedRecords } from './sealed-records.ts';
+
+/** Sign-in for the tool server: metadata, clients, pages, tokens. */
+export function createOAuthRouter(service: OAuthService): Router {
+  const records = new SealedRecords(service.pool, service.secretBox);
+  const { allowPrivate } = service.webhooks;
+  const findDocument = createFindDocument({ door: service.door, allowPrivate, records, db: service.pool });
+  const provider = createProvider(service, {
+    records,
+    findDocument,
+    pageOf: (uid) => interactionUrl(service.baseUrl, uid),
+    errorPage,
+  });
+  const limit = createOAuthLimits(service.pool);
+  const router = Router();
+  router.use('/oauth', keepOpener);
+  router.use(createMetadataRouter(service.baseUrl));
+  router.use(createRegistrationRouter(records, limit('registration')));
+  router.use(createInteractionRouter(service, provider, records));
+  router.use(createProviderRoutes(provider, limit));
+  return router;
+}
+
+/** Clients open these pages in a window of their own, and wait there for the answer: it must not lose whoever opened it. */
+const keepOpener: RequestHandler = (_request, response, next) => {
+  response.removeHeader('Cross-Origin-Opener-Policy');
+  next();
+};

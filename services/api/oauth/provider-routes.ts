@@ -1,0 +1,60 @@
+import { Router } from 'express';
+import type { Request, RequestHandler } from 'express';
+import type Provider from 'oidc-provider';
+import { methodNotAllowed } from '../route.ts';
+import type { OAuthLimit } from './oauth-limits.ts';
+import { folderOf, ROUTES, SCOPES } from './oauth-metadata.ts';
+
+/** The endpoints that the provider itself answers. */
+export function createProviderRoutes(provider: Provider, limit: (kind: OAuthLimit) => RequestHandler): Router {
+  const router = Router();
+  const answer = provider.callback();
+  const hand: RequestHandler = (request, response) => answer(request, response);
+  const trust = trustIssuer(provider.issuer);
+  router.get(ROUTES.authorization, limit('authorization'), normaliseRequest, trust, hand);
+  router.get(`${ROUTES.authorization}/:uid`, trust, hand);
+  router.all([ROUTES.authorization, `${ROUTES.authorization}/:uid`], methodNotAllowed(['GET', 'HEAD']));
+  for (const path of [ROUTES.token, ROUTES.revocation]) {
+    router.post(path, limit('token'), trust, hand);
+    router.options(path, trust, hand);
+    router.all(path, methodNotAllowed(['POST', 'OPTIONS']));
+  }
+  return router;
+}
+
+/**
+ * Makes the provider take the service's own address for the one that the request came by: cookies are secure where that is https, and no
+ * header of a client finds its way into an address that the provider makes.
+ */
+export function trustIssuer(issuer: string): RequestHandler {
+  const { protocol, host } = new URL(issuer);
+  const folder = folderOf(issuer);
+  return (request, _response, next) => {
+    request.headers['x-forwarded-proto'] = protocol.slice(0, -1);
+    request.headers['x-forwarded-host'] = host;
+    request.headers.host = host;
+    request.originalUrl = folder + request.url;
+    next();
+  };
+}
+
+/**
+ * A request that names no scope asks for all of them; scopes that are not known here are left out, as long as one remains. Answers come in the
+ * query of the redirect: other ways need scripts on a page.
+ */
+const normaliseRequest: RequestHandler = (request, _response, next) => {
+  const [path, query] = splitUrl(request);
+  const parameters = new URLSearchParams(query);
+  const known = (parameters.get('scope') ?? '').split(' ').filter((scope) => SCOPES.has(scope));
+  if (!parameters.has('scope')) parameters.set('scope', [...SCOPES.keys()].join(' '));
+  else if (known.length > 0 && parameters.getAll('scope').length === 1) parameters.set('scope', known.join(' '));
+  const mode = parameters.get('response_mode');
+  if (mode !== null && mode !== 'query') parameters.set('response_mode', 'unsupported');
+  request.url = `${path}?${parameters.toString()}`;
+  next();
+};
+
+function splitUrl({ url }: Request): [string, string] {
+  const mark = url.indexOf('?');
+  return mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
+}

@@ -1,0 +1,73 @@
+import { errors } from 'oidc-provider';
+import type { Adapter, AdapterFactory } from 'oidc-provider';
+import { isDocumentId } from './client-documents.ts';
+import type { FindDocument } from './client-documents.ts';
+import type { SealedRecords } from './sealed-records.ts';
+
+/** How long a used code is kept, so that its second use takes back what the first one gave. */
+const USED_CODE_SECONDS = 3_600;
+
+/**
+ * The provider's storage. Expiry is judged by the database's clock, and a code or refresh token is used up in one statement: of two requests
+ * that bring the same one at the same time the second is refused, and takes back what the first one gets.
+ */
+export function createAdapterFactory(records: SealedRecords, findDocument: FindDocument): AdapterFactory {
+  return (model) => {
+    if (model === 'Session') return NOTHING;
+    return model === 'Client' ? clientAdapter(records, findDocument) : recordAdapter(records, model);
+  };
+}
+
+const nobody = () => Promise.resolve(undefined);
+
+/** Nobody stays signed in: each program that asks is allowed by somebody who has just read a code from their mail. */
+const NOTHING: Adapter = {
+  upsert: nobody,
+  find: nobody,
+  findByUid: nobody,
+  findByUserCode: nobody,
+  consume: nobody,
+  destroy: nobody,
+  revokeByGrantId: nobody,
+};
+
+function clientAdapter(records: SealedRecords, findDocument: FindDocument): Adapter {
+  return {
+    ...NOTHING,
+    async find(id) {
+      if (isDocumentId(id)) return findDocument(id);
+      return (await records.find('Client', id))?.payload;
+    },
+  };
+}
+
+function recordAdapter(records: SealedRecords, model: string): Adapter {
+  return {
+    ...NOTHING,
+    async upsert(id, payload, expiresIn) {
+      if (expiresIn === undefined) throw new Error(`a ${model} must expire`);
+      const { jti: _id, ...rest } = payload;
+      await records.put({ model, id, payload: rest, validSeconds: expiresIn });
+    },
+    async find(id) {
+      const found = await records.find(model, id);
+      if (found === undefined) return undefined;
+      const now = Math.floor(Date.now() / 1000);
+      return {
+        ...found.payload,
+        jti: id,
+        // As this process's clock counts: the provider compares with that.
+        exp: now + found.secondsLeft,
+        ...(found.consumed ? { consumed: now } : {}),
+      };
+    },
+    async consume(id) {
+      if (await records.consume(model, id, USED_CODE_SECONDS)) return;
+      const grantId = (await records.find(model, id))?.payload.grantId;
+      if (typeof grantId === 'string') await records.revokeGrant(grantId);
+      throw new errors.InvalidGrant('used before');
+    },
+    destroy: (id) => records.delete(model, id),
+    revokeByGrantId: (grantId) => records.revokeGrant(grantId),
+  };
+}
