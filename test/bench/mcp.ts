@@ -3,21 +3,12 @@
  * rate over 50 accounts, with everything that a request passes through, in both eras of the protocol. On embedded Postgres, or on
  * TEST_POSTGRES_URL.
  */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
 import type { Report } from './main.ts';
-import type { AccountsAddresses, AccountsJob } from './support-accounts-child.ts';
-import { difference, inMs, run } from './support-even-load.ts';
-import type { Load, Server } from './support-even-load.ts';
-import { percentiles } from './support-percentiles.ts';
-import { openPostgres } from './support-postgres-engine.ts';
+import { compareCachedPost } from './support-cached-post.ts';
+import { difference } from './support-even-load.ts';
+import type { Server } from './support-even-load.ts';
 
-const ACCOUNTS = 50;
-const ROUNDS = 3;
-const COMMENTS = [20, 200];
 const CLIENT = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1' },
@@ -26,57 +17,24 @@ const CLIENT = {
 const TOOL = { name: 'get_forum_post', arguments: { id: 'bench1' } };
 const MODERN = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': TOOL.name };
 
-export default async function bench(report: Report, args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: { seconds: { type: 'string', default: '10' }, rate: { type: 'string', default: '100' } },
-  });
-  const load = { perSecond: Number(values.rate), seconds: Number(values.seconds) };
-  const engine = await openPostgres();
-  try {
-    for (const comments of COMMENTS) {
-      await compare(engine.url, comments, load, (line) => {
-        report({ comments, ...line });
-      });
-    }
-  } finally {
-    await engine.stop();
-  }
-}
+const ERAS = ['mcp 2026-07-28', 'mcp 2025-11-25'] as const;
 
-async function compare(postgresUrl: string, comments: number, load: Load, report: Report): Promise<void> {
-  const child = fork(join(import.meta.dirname, 'support-accounts-child.ts'));
-  try {
-    child.send({ postgresUrl, accounts: ACCOUNTS, comments } satisfies AccountsJob);
-    const [{ whole, keys }] = (await once(child, 'message')) as [AccountsAddresses];
-    const servers = {
+export default function bench(report: Report, args: string[]): Promise<void> {
+  return compareCachedPost(report, args, {
+    rate: '100',
+    serversAt: ({ whole, keys }) => ({
       rest: server(whole, keys, { method: 'GET', path: '/v1/forum/post?id=bench1' }),
       'mcp 2026-07-28': server(whole, keys, call({ ...TOOL, _meta: CLIENT }, MODERN)),
       'mcp 2025-11-25': server(whole, keys, call(TOOL, { 'mcp-protocol-version': '2025-11-25' })),
-    };
-    const names = Object.keys(servers) as (keyof typeof servers)[];
-    for (const name of names) await run(servers[name], { ...load, seconds: 2 });
-    const all = new Map<keyof typeof servers, number[]>(names.map((name) => [name, []]));
-    for (let round = 0; round < ROUNDS; round++) {
-      for (const name of names) all.get(name)!.push(...(await run(servers[name], load)));
-    }
-    for (const [name, latencies] of all) {
-      report({ case: name, requests: latencies.length, per_second: load.perSecond, ...inMs(latencies) });
-    }
-    const rest = percentiles(all.get('rest')!);
-    for (const name of names.filter((one) => one !== 'rest')) {
-      const { p50, p99 } = percentiles(all.get(name)!);
-      report({
-        case: `added by ${name}`,
-        goal_p50_ms: 3,
-        p50_ms: difference(p50, rest.p50),
-        p99_ms: difference(p99, rest.p99),
-      });
-    }
-    for (const name of names) await servers[name].close();
-  } finally {
-    child.kill('SIGKILL');
-  }
+    }),
+    conclude({ rest, ...eras }, say) {
+      for (const era of ERAS) {
+        const { p50, p99 } = eras[era];
+        const added = { p50_ms: difference(p50, rest.p50), p99_ms: difference(p99, rest.p99) };
+        say({ case: `added by ${era}`, goal_p50_ms: 3, ...added });
+      }
+    },
+  });
 }
 
 interface Sent {
