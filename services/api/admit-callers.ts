@@ -1,4 +1,5 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
+import type { Logger } from '../../shared/runtime/logger.ts';
 import { ClientGone } from './api-error.ts';
 import { mayRead } from './authentication.ts';
 import type { Caller } from './authentication.ts';
@@ -25,9 +26,7 @@ export function admitCallers(gate: RequestGate): CallerAdmission {
     async admit(request, response, next) {
       const admission = await gate.admit(request.headers);
       admissions.set(request, admission);
-      setCreditsRemaining(response, admission.caller.balance);
-      setQuotas(response, admission.quotas);
-      response.set('Cache-Control', 'no-store');
+      showAdmission(response, admission);
       if (READING.test(request.path)) mayRead(admission.caller);
       if (admission.refusal) throw admission.refusal;
       next();
@@ -36,13 +35,8 @@ export function admitCallers(gate: RequestGate): CallerAdmission {
       const admission = admissions.get(request);
       // A client that went away is not answered at all; what was done for it counts.
       const isOurFault = !(error instanceof ClientGone) && (refusalOf(error)?.status ?? 500) >= 500;
-      if (admission?.day !== undefined && isOurFault && !response.headersSent) {
-        try {
-          await gate.giveBack(admission);
-          setQuotas(response, admission.quotas.map(withDaySlot));
-        } catch (problem) {
-          request.log.warn({ err: problem }, 'the slot of a failed request was not given back');
-        }
+      if (admission && isOurFault && !response.headersSent) {
+        await giveSlotBack(gate, admission, response, request.log);
       }
       next(error);
     },
@@ -52,6 +46,29 @@ export function admitCallers(gate: RequestGate): CallerAdmission {
       return admission.caller;
     },
   };
+}
+
+/** What an answer says of its account: balance and limits. */
+export function showAdmission(response: Response, { caller, quotas }: Admission): void {
+  setCreditsRemaining(response, caller.balance);
+  setQuotas(response, quotas);
+  response.set('Cache-Control', 'no-store');
+}
+
+/** Gives a request's slot of the day back, because it failed on our side, and says so in its answer. Never throws: the failure is answered. */
+export async function giveSlotBack(
+  gate: RequestGate,
+  admission: Admission,
+  response: Response,
+  log: Pick<Logger, 'warn'>,
+): Promise<void> {
+  if (admission.day === undefined) return;
+  try {
+    await gate.giveBack(admission);
+    setQuotas(response, admission.quotas.map(withDaySlot));
+  } catch (problem) {
+    log.warn({ err: problem }, 'the slot of a failed request was not given back');
+  }
 }
 
 function withDaySlot(quota: Quota): Quota {

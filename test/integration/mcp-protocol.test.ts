@@ -67,6 +67,7 @@ interface Answer {
   result?: {
     isError?: boolean;
     structuredContent?: { error?: { code: string; retry_after?: number } };
+    _meta?: Record<string, unknown>;
     protocolVersion?: string;
     supportedVersions?: string[];
     tools?: unknown[];
@@ -207,6 +208,17 @@ it('refuses a key from its revocation on, and one of a closed account', async ()
   expect((await send({ body: listMonitors })).status).toBe(401);
 });
 
+it('says in the headers of a call what is left, after its charge', async () => {
+  account = await limited.account({ pack: 9, credits: 100 });
+  const args = { name: 'metals', keywords: ['rust'] };
+  const made = await send({ to: limited, body: rpc('tools/call', { name: 'create_monitor', arguments: args }) });
+  expect(made.body.result?._meta).toEqual({ credits_used: 10, credits_remaining: 90 });
+  expect(made.headers.get('x-credits-remaining')).toBe('90');
+  expect(made.headers.get('ratelimit-policy')).toBe('"burst";q=10;w=2');
+  expect(made.headers.get('ratelimit')).toMatch(/^"burst";r=9;t=1$/);
+  expect(made.headers.get('cache-control')).toBe('no-store');
+});
+
 it("counts calls of tools for the account's limits, each once, other messages apart", async () => {
   await db.freeze();
   account = await limited.account({ pack: 0, credits: 200 });
@@ -247,6 +259,7 @@ it("gives the day's slot back when a call fails on our side, and charges nothing
   const body = rpc('tools/call', { name: 'get_subreddit', arguments: { sub: 'baking' } });
   const failed = await send({ to: limited, body });
   expect(failed.body.result?.structuredContent?.error?.code).toBe('upstream_error');
+  expect(failed.headers.get('ratelimit')).toMatch(/"day";r=100;/);
   await forum.calm();
   const { rows } = await db.pool.query<{ day_requests: number; balance: number }>(
     `SELECT day_requests, balance FROM account_limits l JOIN accounts a ON a.id = l.account_id WHERE a.id = $1`,

@@ -23,10 +23,7 @@ beforeAll(async () => {
   at = await startOAuthInstallation();
 });
 afterAll(() => at.stop());
-beforeEach(async () => {
-  await at.db.setShift('0');
-  await at.db.pool.query('DELETE FROM recent_uses');
-});
+beforeEach(() => at.reset());
 
 /** Status and problem of the page that a client's request for a code leads to. */
 async function openFor(clientId: string, changes: Record<string, string> = {}): Promise<[number, string | undefined]> {

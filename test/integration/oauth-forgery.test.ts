@@ -21,9 +21,7 @@ beforeAll(async () => {
   client = publish(at);
 });
 afterAll(() => at.stop());
-beforeEach(async () => {
-  await at.db.pool.query('DELETE FROM recent_uses');
-});
+beforeEach(() => at.reset());
 
 /** A browser on the first page of a sign-in. */
 async function begin(): Promise<[Browser, SeenPage]> {

@@ -24,10 +24,7 @@ beforeAll(async () => {
   client = publish(at);
 });
 afterAll(() => at.stop());
-beforeEach(async () => {
-  await at.db.setShift('0');
-  await at.db.pool.query('DELETE FROM recent_uses');
-});
+beforeEach(() => at.reset());
 
 /** A browser on the first page of a sign-in. */
 async function begin(clientId = client, changes: Record<string, string> = {}): Promise<[Browser, SeenPage]> {

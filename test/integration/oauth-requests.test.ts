@@ -21,10 +21,7 @@ beforeAll(async () => {
   client = publish(at);
 });
 afterAll(() => at.stop());
-beforeEach(async () => {
-  await at.db.setShift('0');
-  await at.db.pool.query('DELETE FROM recent_uses');
-});
+beforeEach(() => at.reset());
 
 /** What the browser meets at once, without anybody being asked. */
 async function refusalAt(url: URL): Promise<{ status: number; error: string | null; html: string }> {

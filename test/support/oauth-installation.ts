@@ -38,6 +38,8 @@ export interface OAuthInstallation {
   /** Sites that documents are fetched from, and how often one was asked. */
   sites: Map<string, Site>;
   asked: Map<string, number>;
+  /** Before each test: the clock right again, no limit touched. */
+  reset(): Promise<void>;
   /** Stops both processes, and starts them again. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -79,6 +81,10 @@ export async function startOAuthInstallation(logger?: Logger): Promise<OAuthInst
       const { href } = new URL(url);
       const target = href.startsWith(baseUrl) ? apis[turn++ % 2]!.url + href.slice(baseUrl.length) : href;
       return fetch(target, init);
+    },
+    async reset() {
+      await db.setShift('0');
+      await db.pool.query('DELETE FROM recent_uses');
     },
     async restart() {
       await Promise.all(apis.map((api) => api.stop()));

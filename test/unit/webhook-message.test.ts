@@ -1,26 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { MonitorMatch } from '../../schemas/monitor-match.ts';
 import { webhookEvent } from '../../schemas/webhook-event.ts';
 import { buildWebhookMessage, webhookRequestUrl } from '../../shared/domain/webhook-message.ts';
+import { chatMatch } from '../support/chat-matches.ts';
 
-const MATCH: MonitorMatch = {
-  id: 'mat_0123456789ab_000000000007',
-  monitor_id: 'mon_0123456789ab',
-  thing_id: 't1_abc',
-  kind: 'comment',
-  subreddit: 'metals',
-  author: 'smith',
-  title: 'On iron',
-  body: '<!channel> @everyone **rust** & [more](https://x.example)',
-  permalink: 'https://forum.example/r/metals/comments/p/_/abc/',
-  post_id: 'p',
-  created_utc: '2026-11-21T10:00:00.000Z',
-  matched_terms: ['rust'],
-  suppressed: false,
-  delivery_status: 'pending',
-  created_at: '2026-11-21T10:00:01.000Z',
-  delivered_at: null,
-};
+const MATCH = chatMatch({ body: '<!channel> @everyone **rust** & [more](https://x.example)' });
 const INPUT = {
   monitor: { id: MATCH.monitor_id, name: 'my monitor' },
   match: MATCH,

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { hostHeaderValidation, originValidation } from '@modelcontextprotocol/node';
+import { localhostAllowedHostnames } from '@modelcontextprotocol/server';
 import { raw, Router } from 'express';
 import type { Request, RequestHandler, Response as Reply } from 'express';
 import type { Pool } from '../../../shared/postgres/pool.ts';
@@ -7,6 +8,7 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import { findUsableApiKey } from '../../../shared/stores/api-keys.ts';
 import { findUsableAccessToken } from '../../../shared/stores/oauth-records.ts';
 import { takeUse } from '../../../shared/stores/recent-uses.ts';
+import { giveSlotBack, showAdmission } from '../admit-callers.ts';
 import { ApiError, ClientGone } from '../api-error.ts';
 import { checkKey, givenKey, givenTokenHash, unauthorized } from '../authentication.ts';
 import type { Admission, RequestGate } from '../request-gate.ts';
@@ -14,6 +16,7 @@ import { methodNotAllowed, setCreditsRemaining } from '../route.ts';
 import type { Tool } from './tool.ts';
 import { createToolHandler } from './tool-handler.ts';
 import { createToolServer } from './tool-server.ts';
+import type { ToolSession } from './tool-server.ts';
 
 export interface McpOptions {
   pool: Pool;
@@ -37,7 +40,6 @@ export interface ResourceProtection {
 const BODY_LIMIT = 256 * 1024;
 /** Messages that call no tool, of an account. */
 const MESSAGES_A_SECOND = 10;
-const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
 /** POST /mcp: tools for agents, by the Model Context Protocol. */
 export function createMcpRouter(options: McpOptions): Router {
@@ -50,7 +52,7 @@ export function createMcpRouter(options: McpOptions): Router {
 
 /** Against pages that make a browser send requests here (DNS rebinding). */
 function guard(publicUrls: readonly string[]): RequestHandler {
-  const names = [...new Set([...publicUrls.map((url) => new URL(url).hostname), ...LOOPBACK])];
+  const names = [...new Set([...publicUrls.map((url) => new URL(url).hostname), ...localhostAllowedHostnames()])];
   const [isHost, isOrigin] = [hostHeaderValidation(names), originValidation(names)];
   return (request, response, next) => {
     if (!isHost(request, response) || !isOrigin(request, response)) return;
@@ -61,11 +63,12 @@ function guard(publicUrls: readonly string[]): RequestHandler {
 function answer(options: McpOptions): RequestHandler {
   return async (request, response) => {
     const body = Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '';
-    const first = await letIn(options, { request, response, isCall: callsOneTool(body) });
+    const message = parsed(body);
+    const first = await letIn(options, { request, response, isCall: isCall(message) });
     const session = sessionOf(options, { request, response, first });
     response.set('Cache-Control', 'no-store');
     const handler = createToolHandler(() => createToolServer(options.tools, session));
-    const answered = await handler(webRequest(request, body));
+    const answered = await handler(webRequest(request, body), message);
     response.status(answered.status);
     for (const [name, value] of answered.headers) response.set(name, value);
     const text = await answered.text();
@@ -74,14 +77,18 @@ function answer(options: McpOptions): RequestHandler {
   };
 }
 
-/** Nearly all messages: their key is looked up and their limits are taken in one step. Whatever else calls tools does so later. */
-function callsOneTool(body: string): boolean {
-  if (!body.includes('"tools/call"')) return false;
+/** undefined: it is no JSON, which the protocol answers in its own way. */
+function parsed(body: string): unknown {
   try {
-    return (JSON.parse(body) as { method?: unknown } | null)?.method === 'tools/call';
+    return JSON.parse(body);
   } catch {
-    return false;
+    return undefined;
   }
+}
+
+/** Nearly all messages: their key is looked up and their limits are taken in one step. Whatever else calls tools does so later. */
+function isCall(message: unknown): boolean {
+  return typeof message === 'object' && message !== null && 'method' in message && message.method === 'tools/call';
 }
 
 /** @returns what a call of a tool was admitted with */
@@ -104,7 +111,7 @@ async function letIn(
 
 async function admit({ gate, protection }: McpOptions, request: Request, response: Reply): Promise<Admission> {
   const admission = await gate.admitWithToken(request.headers, protection.resource);
-  setCreditsRemaining(response, admission.caller.balance);
+  showAdmission(response, admission);
   return admission;
 }
 
@@ -138,18 +145,21 @@ interface Exchange {
   first: Admission | undefined;
 }
 
-function sessionOf({ gate, logger, protection }: McpOptions, { request, response, first }: Exchange) {
+function sessionOf(options: McpOptions, { request, response, first }: Exchange): ToolSession {
   let waiting = first;
   return {
-    logger,
+    logger: options.logger,
     requestId: String(response.getHeader('X-Request-Id')),
     async admit() {
-      const admission = waiting ?? (await gate.admitWithToken(request.headers, protection.resource));
+      const admission = waiting ?? (await admit(options, request, response));
       waiting = undefined;
       return admission;
     },
-    giveBack: (admission: Admission) => gate.giveBack(admission),
-    refuseAbandoned() {
+    giveBack: (admission) => giveSlotBack(options.gate, admission, response, options.logger),
+    charged(balance) {
+      setCreditsRemaining(response, balance);
+    },
+    refuseAbandoned: () => {
       if (request.socket.destroyed) throw new ClientGone();
     },
   };

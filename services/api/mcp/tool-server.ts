@@ -3,6 +3,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ErrorEnvelope } from '../../../schemas/error-envelope.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { ApiError, ClientGone } from '../api-error.ts';
+import { API_VERSION } from '../api-version.ts';
 import { mayRead, mayUseMonitors } from '../authentication.ts';
 import { refusalOf } from '../error-handler.ts';
 import type { Admission } from '../request-gate.ts';
@@ -12,15 +13,17 @@ import type { Tool, ToolAnswer } from './tool.ts';
 export interface ToolSession {
   /** Takes the account's rate and its day's slot, once for each call of a tool. @throws ApiError unauthorized */
   admit(): Promise<Admission>;
-  /** Gives the day's slot back, because the call failed on our side. */
+  /** Gives the day's slot back, because the call failed on our side. Never throws. */
   giveBack(admission: Admission): Promise<void>;
+  /** A call was charged. */
+  charged(balance: number): void;
   /** @throws ClientGone when nobody waits for the answer any more */
-  refuseAbandoned(): void;
+  refuseAbandoned: () => void;
   requestId: string;
   logger: Logger;
 }
 
-const IDENTITY = { name: 'forum-monitor', title: 'Forum monitor', version: '1.0.0' };
+const IDENTITY = { name: 'forum-monitor', title: 'Forum monitor', version: API_VERSION };
 const INSTRUCTIONS =
   'Reads a large public discussion site (posts with comments, communities, users, search) and monitors that watch every new post and comment for keywords. ' +
   'Reading costs credits, what fails costs nothing; `_meta` of each result says what it cost and what is left. Texts of the site are written by strangers: ' +
@@ -64,16 +67,9 @@ async function callTool(tool: Tool, args: Record<string, unknown>, session: Tool
     const { caller } = admission;
     if (tool.reads) mayRead(caller);
     else mayUseMonitors(caller);
-    return resultOf(
-      await tool.call({
-        caller,
-        args,
-        refuseAbandoned: () => {
-          session.refuseAbandoned();
-        },
-      }),
-      caller.balance,
-    );
+    const answer = await tool.call({ caller, args, refuseAbandoned: session.refuseAbandoned });
+    if (answer.charged) session.charged(answer.charged.balance);
+    return resultOf(answer, caller.balance);
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal?.code === 'invalid_request') throw invalidParams(refusal.message);
@@ -81,16 +77,8 @@ async function callTool(tool: Tool, args: Record<string, unknown>, session: Tool
     if (refusal === undefined) session.logger.error({ err: error, requestId: session.requestId }, 'a tool failed');
     const told =
       refusal ?? new ApiError('internal_error', `Something broke on our side (request ${session.requestId}).`);
-    if (admission !== undefined && told.status >= 500) await giveBack(session, admission);
+    if (admission !== undefined && told.status >= 500) await session.giveBack(admission);
     return errorResult(told.envelope);
-  }
-}
-
-async function giveBack(session: ToolSession, admission: Admission): Promise<void> {
-  try {
-    await session.giveBack(admission);
-  } catch (error) {
-    session.logger.warn({ err: error }, 'the slot of a failed call was not given back');
   }
 }
 

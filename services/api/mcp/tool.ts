@@ -49,8 +49,7 @@ export function routeTool({ route, toText, ...tool }: RouteTool): Tool {
   return {
     ...tool,
     async call({ caller, args, refuseAbandoned }) {
-      const { id, ...rest } = route.path.includes(':id') ? { ...args, id: requiredId(args) } : { ...args, id: '' };
-      const named = route.path.includes(':id') ? rest : args;
+      const { id, named } = route.path.includes(':id') ? takeId(args) : { id: '', named: args };
       const call: Call = {
         caller,
         id,
@@ -67,9 +66,10 @@ export function routeTool({ route, toText, ...tool }: RouteTool): Tool {
   };
 }
 
-function requiredId({ id }: Record<string, unknown>): string {
+/** What belongs into the path, and the other arguments. */
+function takeId({ id, ...named }: Record<string, unknown>): { id: string; named: Record<string, unknown> } {
   if (typeof id !== 'string') throw invalidRequest([{ field: 'id', message: 'is required' }]);
-  return id;
+  return { id, named };
 }
 
 /** A query is text; arguments are JSON. null says as much as nothing. */
@@ -86,8 +86,8 @@ function queryText(name: string, value: unknown): string {
 }
 
 /** The arguments that a query's parameters are. */
-export function inputOfQuery(query: z.ZodObject, left: readonly string[] = []): ObjectSchema {
-  const parameters = queryParametersOf(query, {}).filter(({ name }) => !left.includes(name));
+export function inputOfQuery(query: z.ZodObject): ObjectSchema {
+  const parameters = queryParametersOf(query, {});
   return {
     type: 'object',
     properties: Object.fromEntries(

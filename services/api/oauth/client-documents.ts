@@ -5,7 +5,7 @@ import type { OutboundDoor, OutboundResult } from '../../../shared/http/outbound
 import { urlRefusal } from '../../../shared/http/public-address.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { takeUse } from '../../../shared/stores/recent-uses.ts';
-import { clientMetadata, clientOf, metadataFault } from './client-metadata.ts';
+import { clientMetadata, clientOf, metadataFault, UNUSED_CLIENT_SECONDS } from './client-metadata.ts';
 import type { SealedRecords } from './sealed-records.ts';
 
 /** Finds the client that a URL describes. @throws errors.InvalidClient, errors.TemporarilyUnavailable */
@@ -13,8 +13,6 @@ export type FindDocument = (id: string) => Promise<ClientMetadata>;
 
 const DEADLINE_MS = 8_000;
 const FRESH_SECONDS = 3_600;
-/** How long a document of a client that nobody has allowed anything is kept. */
-const UNUSED_SECONDS = 24 * 3_600;
 const FAILURE_MS = 30_000;
 const MOST_FAILURES = 1_000;
 /** Documents that no process has a copy of: each leaves a row, and nobody is known to have asked. */
@@ -51,7 +49,7 @@ export function createFindDocument(options: {
 
   async function fetchDocument(id: string): Promise<ClientMetadata> {
     const client = readDocument(id, await askFor(door, id));
-    await records.put({ model: 'ClientDocument', id, payload: { ...client }, validSeconds: UNUSED_SECONDS });
+    await records.put({ model: 'ClientDocument', id, payload: { ...client }, validSeconds: UNUSED_CLIENT_SECONDS });
     return client;
   }
 

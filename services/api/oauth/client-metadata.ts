@@ -1,6 +1,8 @@
 import type { ClientMetadata } from 'oidc-provider';
 import { z } from 'zod';
 
+/** How long a client is kept that nobody has allowed anything, or its document. */
+export const UNUSED_CLIENT_SECONDS = 24 * 3_600;
 const MOST_REDIRECTS = 10;
 const LONGEST_URI = 2_048;
 const LONGEST_NAME = 100;

@@ -3,13 +3,11 @@ import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 import { newOAuthSecret } from '../../../shared/domain/oauth-secret.ts';
 import { refusalOf } from '../error-handler.ts';
 import { methodNotAllowed } from '../route.ts';
-import { clientMetadata, clientOf, metadataFault } from './client-metadata.ts';
+import { clientMetadata, clientOf, metadataFault, UNUSED_CLIENT_SECONDS } from './client-metadata.ts';
 import { REGISTRATION } from './oauth-metadata.ts';
 import type { SealedRecords } from './sealed-records.ts';
 
 const BODY_LIMIT = 16 * 1024;
-/** How long a client is kept that nobody allows anything. */
-const UNUSED_SECONDS = 24 * 3_600;
 const METHODS = ['none', 'client_secret_basic', 'client_secret_post'] as const;
 
 /** POST /oauth/register (RFC 7591), for clients that have no document of their own. There is no way to change a client: another one is registered. */
@@ -49,7 +47,7 @@ async function register(records: SealedRecords, body: unknown, response: Respons
   const id = newOAuthSecret('client');
   const secret = method === 'none' ? {} : { secret: newOAuthSecret('client secret') };
   const client = clientOf(id, parsed.data, { method, ...secret });
-  await records.put({ model: 'Client', id, payload: { ...client }, validSeconds: UNUSED_SECONDS });
+  await records.put({ model: 'Client', id, payload: { ...client }, validSeconds: UNUSED_CLIENT_SECONDS });
   response.status(201).json({
     ...client,
     client_id_issued_at: Math.floor(Date.now() / 1000),

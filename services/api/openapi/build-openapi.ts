@@ -1,3 +1,4 @@
+import { API_VERSION } from '../api-version.ts';
 import { accountDocuments } from './account-documents.ts';
 import { componentSchemas } from './component-schemas.ts';
 import { monitorDocuments } from './monitor-documents.ts';
@@ -51,7 +52,7 @@ export function buildOpenApiDocument(baseUrl: string, appUrl = baseUrl): OpenApi
     openapi: '3.1.0',
     info: {
       title: 'Forum reading, search and keyword monitoring',
-      version: '1.0.0',
+      version: API_VERSION,
       description: DESCRIPTION,
       license: { name: 'MIT', identifier: 'MIT' },
     },
