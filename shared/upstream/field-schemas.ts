@@ -21,8 +21,11 @@ export const text = z
   .nullish()
   .transform((value) => value ?? '');
 
-/** Seconds since 1970 that a date can hold: a float from the API, sometimes a string in dumps. */
+/** The year 10000: from there on dates are not written with four digits. */
+const END_OF_TIME_SECONDS = 253_402_300_800;
+
+/** Seconds since 1970: a float from the API, sometimes a string in dumps. */
 export const seconds = z
   .union([z.number(), z.string().regex(/^\d{1,12}(\.\d+)?$/)])
   .transform(Number)
-  .pipe(z.number().min(0).max(8_640_000_000_000));
+  .pipe(z.number().min(0).lt(END_OF_TIME_SECONDS));

@@ -104,6 +104,7 @@ const anything = fc.oneof(
     -1,
     1e20,
     -1e20,
+    253_402_300_800,
     NaN,
     true,
     false,
