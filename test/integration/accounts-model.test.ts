@@ -110,6 +110,8 @@ class Burst implements fc.AsyncCommand<Model, Real> {
     const every = 1_000 / plan.requestsPerSecond;
     const day = Math.floor(model.now / DAY_MS);
     if (account.day !== day) Object.assign(account, { day, dayUsed: 0 });
+    // What a refund left further ahead than the smaller plan's whole burst counts as one request just now.
+    if (account.wholeAt > model.now + plan.burst * every) account.wholeAt = model.now + every;
     const burstLeft = Math.max(0, plan.burst - Math.ceil(Math.max(0, account.wholeAt - model.now) / every));
     const dayLeft = plan.requestsPerDay === null ? Infinity : Math.max(0, plan.requestsPerDay - (account.dayUsed ?? 0));
     const allowed = Math.min(replies.length, burstLeft, dayLeft);
