@@ -95,7 +95,11 @@ export const thingsQuery = z.strictObject({
         .array(z.string().min(1, 'must not be empty'))
         .max(MOST_THINGS, `must name at most ${MOST_THINGS} posts and comments`),
     )
-    .meta({ minItems: 1, description: 'Fullnames (`t1_…`, `t3_…`), ids of posts, or URLs, separated by commas.' }),
+    .meta({
+      minItems: 1,
+      description:
+        'Fullnames (`t1_…`, `t3_…`), ids of posts, or URLs, separated by commas; at most 5 of them share links.',
+    }),
 });
 
 export const subredditQuery = z.strictObject({

@@ -14,6 +14,7 @@ import { ReadingCharges } from './reading-charge.ts';
 import type { ReadingService } from './reading-service.ts';
 import { RenderedPosts } from './rendered-posts.ts';
 import { searchRoutes } from './search-routes.ts';
+import { ShareLinks } from './share-links.ts';
 import { thingRoutes } from './thing-routes.ts';
 
 export interface ForumReading extends ForumSourceOptions {
@@ -35,10 +36,12 @@ export interface ReadingOptions {
 export function createReadingService({ pool, clickhouse, forum, logger }: ReadingOptions): ReadingService {
   const source = new ForumSource(forum);
   const { clock, disk } = forum;
+  const hosts = forumHosts(forum.siteUrl);
   return {
     charges: new ReadingCharges(pool),
     source,
-    hosts: forumHosts(forum.siteUrl),
+    hosts,
+    shareLinks: new ShareLinks({ hosts, clock }),
     listings: createListingCache({ clock, memoryBytes: LISTING_MEMORY_BYTES }),
     posts: new PostReader({ source, clock, memoryBytes: POST_MEMORY_BYTES, disk, logger }),
     rendered: new RenderedPosts({ memoryBytes: RENDERED_MEMORY_BYTES }),

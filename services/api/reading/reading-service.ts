@@ -11,12 +11,14 @@ import type { ReadingCharges } from './reading-charge.ts';
 import type { RenderedPosts } from './rendered-posts.ts';
 import { toApiError } from './reading-failure.ts';
 import type { ReadingTraits } from './reading-failure.ts';
+import type { ShareLinks } from './share-links.ts';
 
 /** What the reading routes share. */
 export interface ReadingService {
   charges: Pick<ReadingCharges, 'charge' | 'chargeCovered'>;
   source: ForumSource;
   hosts: ForumHosts;
+  shareLinks: ShareLinks;
   listings: ListingCache;
   posts: PostReader;
   rendered: RenderedPosts;

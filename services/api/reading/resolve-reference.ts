@@ -1,10 +1,6 @@
 import { parseReference } from '../../../shared/domain/forum-reference.ts';
-import type { ThingReference } from '../../../shared/domain/forum-reference.ts';
-import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
 import { invalidRequest } from '../invalid-request.ts';
 import type { ReadingService } from './reading-service.ts';
-
-const MOST_HOPS = 3;
 
 export const ACCEPTED =
   'must be the URL of a post or comment on the forum, a short or share link, a fullname (t3_…) or an id';
@@ -50,26 +46,10 @@ async function postOf(
   field: string,
   reference: ReturnType<typeof referenceOf>,
 ): Promise<AskedPost> {
-  const { postId, commentId } = reference.kind === 'share' ? await followShareLink(service, reference.path) : reference;
+  const { postId, commentId } =
+    reference.kind === 'share' ? await service.shareLinks.follow(reference.path, service.source) : reference;
   if (postId === undefined) {
     throw invalidRequest([{ field, message: 'names a comment; a post is needed, or the URL of the comment' }]);
   }
   return { postId, commentId };
-}
-
-/**
- * Where a share link leads. Only links of the forum are followed, by reading where they redirect to.
- *
- * @throws UpstreamError not_found when it leads to no post
- */
-export async function followShareLink(service: ReadingService, path: string): Promise<ThingReference> {
-  let next = path;
-  for (let hop = 0; hop < MOST_HOPS; hop++) {
-    const location = await service.source.redirectOf(next);
-    const reference = location === undefined ? undefined : parseReference(location, service.hosts);
-    if (reference === undefined) break;
-    if (reference.kind !== 'share') return reference;
-    next = reference.path;
-  }
-  throw new UpstreamError('not_found', 'a share link leads to no post', { reason: 'share_link' });
 }

@@ -8,9 +8,12 @@ import { pageOf, within } from './listing-routes.ts';
 import { isDenial } from './reading-failure.ts';
 import { readingRoute } from './reading-service.ts';
 import type { ReadingService } from './reading-service.ts';
-import { ACCEPTED, followShareLink, resolvePost } from './resolve-reference.ts';
+import { ACCEPTED, resolvePost } from './resolve-reference.ts';
 
 const POST = { subject: 'post', refusal: 'forum_refused' } as const;
+
+/** Each costs up to three calls to the forum before the one that reads what it leads to. */
+const MOST_SHARE_LINKS = 5;
 
 /** Lookups by id. */
 export function thingRoutes(service: ReadingService): Route[] {
@@ -59,11 +62,14 @@ async function namesOf(service: ReadingService, ids: readonly string[]): Promise
     if (reference === undefined) throw invalidRequest([{ field: `ids[${index}]`, message: ACCEPTED }]);
     return reference;
   });
+  if (references.filter(({ kind }) => kind === 'share').length > MOST_SHARE_LINKS) {
+    throw invalidRequest([{ field: 'ids', message: `must name at most ${MOST_SHARE_LINKS} share links` }]);
+  }
   return Promise.all(
     references.map(async (reference) => {
       if (reference.kind !== 'share') return nameOf(reference);
       try {
-        return nameOf(await followShareLink(service, reference.path));
+        return nameOf(await service.shareLinks.follow(reference.path, service.source));
       } catch (error) {
         if (isDenial(error)) return undefined;
         throw error;
