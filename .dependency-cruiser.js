@@ -29,7 +29,7 @@ export default {
       name: 'domain-is-pure',
       severity: 'error',
       from: { path: '^shared/domain/' },
-      to: { pathNot: '^(shared/domain|shared/matching|schemas)/|^(node:)?crypto$|(^|/)node_modules/zod/' },
+      to: { pathNot: '^(shared/domain|shared/matching|schemas)/|^(node:)?crypto$|(^|/)node_modules/(zod|tldts)/' },
     },
     {
       name: 'kafkajs-only-in-shared-kafka',

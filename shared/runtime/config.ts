@@ -60,6 +60,8 @@ const ENVIRONMENT = z.object({
   SIGNUP_DNS_CHECK: flag.default(true),
   AGENT_SIGNUP: flag.default(true),
   AGENT_SIGNUP_PER_HOUR: z.coerce.number().int().min(1).max(10_000).default(500),
+  SIGN_IN_PER_HOUR: z.coerce.number().int().min(1).max(10_000).default(1_000),
+  CODES_PER_NETWORK: z.coerce.number().int().min(1).max(1_000).default(20),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   FORUM_EMBEDDED: list(z.string()).default([]),
 });
@@ -106,8 +108,12 @@ export interface Config {
   };
   signup: {
     enabled: boolean;
-    /** Codes mailed in any hour, by all processes together. */
+    /** Codes mailed in any hour for sign-up, by all processes together. */
     perHour: number;
+    /** The same for sign-in. */
+    signInPerHour: number;
+    /** Codes that a /24 or a /64 gets in any hour, of each purpose. */
+    perNetwork: number;
     /** Whether the domain of an address is looked up. */
     dnsCheck: boolean;
   };
@@ -171,7 +177,13 @@ function toConfig(e: z.infer<typeof ENVIRONMENT>): Config {
     simulatorRate: e.SIMULATOR_RATE,
     webhooks: { allowPrivate: e.WEBHOOK_ALLOW_PRIVATE, egressProxy: e.WEBHOOK_EGRESS_PROXY },
     mail: { smtpUrl: e.SMTP_URL, from: e.MAIL_FROM ?? `no-reply@${new URL(e.APP_URL ?? local).hostname}` },
-    signup: { enabled: e.AGENT_SIGNUP, perHour: e.AGENT_SIGNUP_PER_HOUR, dnsCheck: e.SIGNUP_DNS_CHECK },
+    signup: {
+      enabled: e.AGENT_SIGNUP,
+      perHour: e.AGENT_SIGNUP_PER_HOUR,
+      signInPerHour: e.SIGN_IN_PER_HOUR,
+      perNetwork: e.CODES_PER_NETWORK,
+      dnsCheck: e.SIGNUP_DNS_CHECK,
+    },
     logLevel: e.LOG_LEVEL,
   };
 }

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errorEnvelope } from '../../schemas/error-envelope.ts';
-import { networkOf } from '../../services/api/signup/client-network.ts';
+import { networksOf } from '../../services/api/signup/client-network.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 import { startTestApi } from '../support/test-api.ts';
@@ -179,7 +179,7 @@ test.each([
   ['[192.0.2.1', 'unknown'],
   ['192.0.2.1:5678, 198.51.100.1', 'unknown'],
 ])('the address %j that a proxy forwards is of the network %s', (address, network) => {
-  expect(networkOf(address)).toBe(network);
+  expect(networksOf(address)[0].network).toBe(network);
 });
 
 test('without a trusted proxy a client cannot choose its network by X-Forwarded-For', async () => {

@@ -23,6 +23,8 @@ afterAll(async () => {
   await db.drop();
 });
 
+const MAILBOX_DAY = 20;
+
 async function start(perHour?: number): Promise<SignupApp> {
   const app = await startSignupApp(db.pool, { smtpUrl: smtp.url, ...(perHour === undefined ? {} : { perHour }) });
   apps.push(app);
@@ -46,25 +48,55 @@ async function many(count: number, work: () => Promise<SignupReply>): Promise<st
   return (await Promise.all(Array.from({ length: count }, work))).map(shown).sort();
 }
 
+function randomAddressIn(site: string): string {
+  return `${site}:${Math.floor(Math.random() * 65_536).toString(16)}::1`;
+}
+
 describe('a mailbox', () => {
   test('gets five codes an hour, however it is spelt', async () => {
     const app = await start();
     const name = newEmail('').slice(0, -1);
     const spellings = [`${name}@gmail.com`, `${name}+a@gmail.com`, `${name[0]!}.${name.slice(1)}@googlemail.com`];
     const answers: string[] = [];
-    for (const at of [0, 1, 2, 0, 1, 2, 0]) answers.push(shown(await app.signUp(spellings[at]!)));
+    for (const at of [0, 1, 2, 0, 1, 2, 0]) answers.push(shown(await app.signUp(spellings[at]!, '192.0.2.1')));
     expect(answers).toEqual(['ok', 'ok', 'ok', 'ok', 'ok', 'rate_limited 3600', 'rate_limited 3600']);
     await db.freeze('3599.5 seconds');
-    expect(shown(await app.signUp(spellings[1]!))).toBe('rate_limited 1');
+    expect(shown(await app.signUp(spellings[1]!, '192.0.2.2'))).toBe('rate_limited 1');
     await db.freeze('0.5 seconds');
-    expect(shown(await app.signUp(spellings[1]!))).toBe('ok');
+    expect(shown(await app.signUp(spellings[1]!, '192.0.2.2'))).toBe('ok');
+  });
+
+  test('leaves some of its ten codes an hour to its owner when another network asks without end', async () => {
+    const app = await start();
+    const email = newEmail();
+    const ofAttacker = await many(30, () => app.signUp(email, randomAddressIn('2001:db8:1')));
+    expect(ofAttacker.filter((answer) => answer === 'ok')).toHaveLength(5);
+    for (let each = 0; each < 5; each++) expect(shown(await app.signUp(email, '192.0.2.1'))).toBe('ok');
+    expect(shown(await app.signUp(email, '198.51.100.1'))).toBe('rate_limited 3600');
+  });
+
+  test('is sent twenty codes a day at most, wherever they are asked for', async () => {
+    const app = await start();
+    const email = newEmail();
+    let sent = 0;
+    for (let hour = 0; hour < 4; hour++) {
+      sent += (await many(12, () => app.signUp(email))).filter((answer) => answer === 'ok').length;
+      await db.freeze('1 hour');
+    }
+    expect(sent).toBe(MAILBOX_DAY);
+    expect(smtp.received.filter(({ recipients }) => recipients.includes(email))).toHaveLength(MAILBOX_DAY);
+    await db.freeze('20 hours');
+    expect(shown(await app.signUp(email))).toBe('ok');
   });
 
   test('is not told by the name of its limit', async () => {
     const app = await start();
     await app.signUp('someone@private.example');
     const { rows } = await db.pool.query<{ name: string }>("SELECT name FROM recent_uses WHERE name LIKE '%mailbox%'");
-    expect(rows).toEqual([{ name: expect.stringMatching(/^signup:mailbox:[0-9a-f]{64}$/) as string }]);
+    expect(rows).toHaveLength(3);
+    for (const { name } of rows) {
+      expect(name).toMatch(/^signup:mailbox:((day|hour):[0-9a-f]{64}|from:[0-9a-f]{64}:[0-9a-f:]+\/48)$/);
+    }
   });
 });
 
@@ -85,6 +117,24 @@ describe('a network', () => {
     expect(answers).toEqual([...Array<string>(20).fill('ok'), 'rate_limited 3600', 'rate_limited 3600']);
     expect(shown(await app.signUp(newEmail(), other))).toBe('ok');
   });
+
+  test.each([
+    ['a /56', 40, (at: number) => `2001:db8:2:1${at.toString(16).padStart(2, '0')}::1`, '2001:db8:2:200::1'],
+    ['a /48', 80, (at: number) => `2001:db8:3:${(at * 256).toString(16)}::1`, '2001:db8:4::1'],
+  ])('%s, however many a /64 it gives, has %i', async (_, most, address, other) => {
+    const [one, another] = [await start(), await start()];
+    let at = 0;
+    const answers = await many(120, () => (at % 2 === 0 ? one : another).signUp(newEmail(), address(at++ % 250)));
+    expect(answers.filter((answer) => answer === 'ok')).toHaveLength(most);
+    expect(shown(await one.signUp(newEmail(), other))).toBe('ok');
+  });
+
+  test('of IPv6, however large, does not use up what all share', async () => {
+    const app = await start(500);
+    const ofSite = await many(600, () => app.signUp(newEmail(), randomAddressIn('2001:db8:5')));
+    expect(ofSite.filter((answer) => answer === 'ok')).toHaveLength(80);
+    expect(shown(await app.signUp(newEmail(), '192.0.2.1'))).toBe('ok');
+  }, 60_000);
 
   test('has 100 a day, of which 20 each hour', async () => {
     const app = await start();
@@ -116,16 +166,16 @@ describe('what is refused takes nothing', () => {
     const email = newEmail();
     for (let each = 0; each < 5; each++) await app.signUp(email, '192.0.2.1');
     const before = [await usesOf('%mailbox%'), await usesOf('%network%'), await usesOf('%total')];
-    expect(before).toEqual([5, 10, 5]);
+    expect(before).toEqual([15, 10, 5]);
     // By its mailbox.
     for (let each = 0; each < 5; each++) expect(shown(await app.signUp(email, '192.0.2.1'))).toMatch('rate_limited');
     expect([await usesOf('%mailbox%'), await usesOf('%network%'), await usesOf('%total')]).toEqual(before);
     // By its network.
     expect(await many(20, () => app.signUp(newEmail(), '192.0.2.1'))).toContain('rate_limited 3600');
-    expect([await usesOf('%mailbox%'), await usesOf('%network%'), await usesOf('%total')]).toEqual([20, 40, 20]);
+    expect([await usesOf('%mailbox%'), await usesOf('%network%'), await usesOf('%total')]).toEqual([60, 40, 20]);
     // By the installation.
     expect(await many(9, () => app.signUp(newEmail()))).toContain('agent_signup_busy 3600');
-    expect([await usesOf('%mailbox%'), await usesOf('%network%'), await usesOf('%total')]).toEqual([25, 50, 25]);
+    expect([await usesOf('%mailbox%'), await usesOf('%network%'), await usesOf('%total')]).toEqual([75, 70, 25]);
   });
 
   test('and is not mailed', async () => {
@@ -137,10 +187,10 @@ describe('what is refused takes nothing', () => {
   });
 });
 
-test('fifty at once for one mailbox: five are mailed', async () => {
+test('fifty at once for one mailbox: ten are mailed', async () => {
   const app = await start();
   const email = newEmail();
   const answers = await many(50, () => app.signUp(email));
-  expect(answers.filter((answer) => answer === 'ok')).toHaveLength(5);
-  expect(smtp.received.filter(({ recipients }) => recipients.includes(email))).toHaveLength(5);
+  expect(answers.filter((answer) => answer === 'ok')).toHaveLength(10);
+  expect(smtp.received.filter(({ recipients }) => recipients.includes(email))).toHaveLength(10);
 });

@@ -152,7 +152,7 @@ describe('the domain', () => {
     const takesMail = (domain: string) => Promise.resolve(asked.push(domain) > 0);
     const checked = await startSignupApp(db.pool, { smtpUrl: smtp.url, takesMail, perHour: 1_000 });
     const email = newEmail();
-    for (let each = 0; each < 6; each++) await checked.signUp(email);
+    for (let each = 0; each < 6; each++) await checked.signUp(email, '192.0.2.1');
     expect(asked).toHaveLength(5);
     await checked.stop();
   });

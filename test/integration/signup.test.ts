@@ -258,6 +258,21 @@ describe('mailboxes', () => {
     expect(await creditsOf('own.example')).toEqual(full);
   });
 
+  test('subdomains of a domain share its credits, other registrable domains do not', async () => {
+    await db.freeze();
+    const creditsOf = async (domain: string) => {
+      const { token, code } = await ask(newEmail(domain));
+      return (await app.verify(token, code)).body.credits;
+    };
+    const given = [];
+    for (const at of ['', 'a.', 'b.', 'c.', 'd.e.']) given.push(await creditsOf(`${at}many-names.co.uk`));
+    expect(given).toEqual([200, 200, 200, 0, 0]);
+    expect(await creditsOf('other-name.co.uk')).toBe(200);
+    const free = [];
+    for (const at of ['a', 'b', 'c', 'd']) free.push(await creditsOf(`${at}.github.io`));
+    expect(free).toEqual([200, 200, 200, 0]);
+  });
+
   test('a mailbox that had its credits takes nothing from its domain', async () => {
     await db.freeze();
     const domain = 'small.example';

@@ -69,7 +69,7 @@ export async function startSignupApp(pool: Pool, options: SignupAppOptions): Pro
       logger,
       mailer,
       secretKey: SECRET_KEY,
-      signup: { enabled, perHour },
+      signup: { enabled, perHour, signInPerHour: perHour, perNetwork: 20 },
       takesMail,
       baseUrl: BASE_URL,
       appUrl: APP_URL,

@@ -14,7 +14,7 @@ const verify = createVerifyCode({
   logger,
   mailer: { send: () => Promise.reject(new Error('nothing is mailed here')) },
   secretKey: SECRET_KEY,
-  signup: { enabled: true, perHour: 1 },
+  signup: { enabled: true, perHour: 1, signInPerHour: 1, perNetwork: 1 },
   takesMail: undefined,
   baseUrl: BASE_URL,
   appUrl: APP_URL,

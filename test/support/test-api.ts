@@ -111,7 +111,7 @@ export async function startTestApi(pool: Pool, options: TestApiOptions = {}): Pr
       baseUrl,
       appUrl: baseUrl,
     },
-    signup: { enabled: options.mailer !== undefined, perHour: 500 },
+    signup: { enabled: options.mailer !== undefined, perHour: 500, signInPerHour: 500, perNetwork: 20 },
     mailer: options.mailer ?? { send: () => Promise.reject(new Error('this test mails nothing')) },
     takesMail: undefined,
     pool,

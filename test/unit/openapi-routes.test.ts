@@ -28,7 +28,7 @@ function idleApp(): Express {
     baseUrl: 'https://api.example.com',
     appUrl: 'https://app.example.com',
     mailer: { send: away },
-    signup: { enabled: true, perHour: 1 },
+    signup: { enabled: true, perHour: 1, signInPerHour: 1, perNetwork: 1 },
     takesMail: undefined,
     door: { send: away, close: away },
     ready: away,

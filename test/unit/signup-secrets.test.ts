@@ -1,8 +1,8 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createMailboxHash } from '../../shared/domain/mailbox-hash.ts';
-import { networkOf } from '../../services/api/signup/client-network.ts';
-import { codeMail } from '../../services/api/signup/code-mail.ts';
+import { networksOf } from '../../services/api/signup/client-network.ts';
+import { codeMail, SIGN_UP } from '../../services/api/signup/code-mail.ts';
 import {
   createCodeHashes,
   hashSignupToken,
@@ -59,22 +59,26 @@ describe('the network of a client', () => {
     ['192.0.2.255', '192.0.2.0/24'],
     ['::ffff:192.0.2.77', '192.0.2.0/24'],
     ['::ffff:c000:24d', '192.0.2.0/24'],
-    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-    ['2001:DB8:1:2::', '2001:db8:1:2::/64'],
-    ['2001:db8:1:3::1', '2001:db8:1:3::/64'],
-    ['::1', '::/64'],
-    ['fe80::1%eth0', 'fe80::/64'],
+    ['2001:db8:1:234:3:4:5:6', '2001:db8:1:234::/64', '2001:db8:1:200::/56', '2001:db8:1::/48'],
+    ['2001:DB8:1:2::', '2001:db8:1:2::/64', '2001:db8:1::/56', '2001:db8:1::/48'],
+    ['::1', '::/64', '::/56', '::/48'],
+    ['fe80::1%eth0', 'fe80::/64', 'fe80::/56', 'fe80::/48'],
     ['unknown', 'unknown'],
     ['', 'unknown'],
     ["x' OR 1=1", 'unknown'],
     [undefined, 'unknown'],
-  ])('%s is in %s', (address, network) => {
-    expect(networkOf(address)).toBe(network);
+  ])('%s is in %s', (address, ...networks) => {
+    expect(networksOf(address).map(({ network }) => network)).toEqual(networks);
+  });
+
+  test('a larger one gets more, but far less than all that lie in it', () => {
+    expect(networksOf('2001:db8::1').map(({ times }) => times)).toEqual([1, 2, 4]);
+    expect(networksOf('192.0.2.1').map(({ times }) => times)).toEqual([1]);
   });
 });
 
 test('the mail with a code keeps to lines that every mail server takes as they are', () => {
-  const { subject, text, html } = codeMail('ada@example.com', '012345', 'https://app.example.com:8443/x');
+  const { subject, text, html } = codeMail('ada@example.com', '012345', 'https://app.example.com:8443/x', SIGN_UP);
   expect(subject).toBe('Your sign-up code');
   expect(text).toContain('app.example.com:8443, and');
   for (const line of `${text}\n${html}`.split('\n')) expect(line).toMatch(/^[\x20-\x7e]{0,76}$/);

@@ -1,8 +1,8 @@
 import type { RequestHandler } from 'express';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import { takeUse } from '../../../shared/stores/recent-uses.ts';
 import type { UseLimit } from '../../../shared/stores/recent-uses.ts';
-import { networkOf } from '../signup/client-network.ts';
+import { takeUses } from '../../../shared/stores/take-uses.ts';
+import { networksOf } from '../signup/client-network.ts';
 import { errorPage, sendPage } from './pages.ts';
 
 export type OAuthLimit = 'authorization' | 'token' | 'registration';
@@ -19,7 +19,7 @@ const REGISTRATIONS = { name: 'oauth:registration:total', most: 500, seconds: HO
 /** Limits of requests that nobody is known to have sent, exact over all processes. Answers 429 as OAuth's errors look. */
 export function createOAuthLimits(pool: Pool): (kind: OAuthLimit) => RequestHandler {
   return (kind) => async (request, response, next) => {
-    const retryAfter = await take(pool, kind, networkOf(request.ip));
+    const retryAfter = await take(pool, kind, request.ip);
     if (retryAfter === 0) {
       next();
       return;
@@ -33,7 +33,15 @@ export function createOAuthLimits(pool: Pool): (kind: OAuthLimit) => RequestHand
 }
 
 /** Seconds until there is room; 0: there is. */
-async function take(pool: Pool, kind: OAuthLimit, network: string): Promise<number> {
-  const own = await takeUse(pool, { name: `oauth:${kind}:${network}`, ...PER_NETWORK[kind] });
-  return own > 0 || kind !== 'registration' ? own : takeUse(pool, REGISTRATIONS);
+async function take(pool: Pool, kind: OAuthLimit, clientAddress: string | undefined): Promise<number> {
+  const { most, seconds } = PER_NETWORK[kind];
+  const refused = await takeUses(pool, [
+    ...networksOf(clientAddress).map(({ network, times }) => ({
+      name: `oauth:${kind}:${network}`,
+      most: most * times,
+      seconds,
+    })),
+    ...(kind === 'registration' ? [REGISTRATIONS] : []),
+  ]);
+  return refused?.retryAfter ?? 0;
 }

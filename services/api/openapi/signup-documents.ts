@@ -18,7 +18,7 @@ export const signupDocuments: readonly RouteDocument[] = [
     tag: 'Sign-up',
     summary: 'Mail a code to an address',
     description:
-      'Mails a 6-digit code, good for 10 minutes. The answer is the same whether or not the mailbox has an account. A body has at most 4 KiB. An hour 5 codes are mailed to a mailbox and 20 to a network, and 100 a day to a network.',
+      'Mails a 6-digit code, good for 10 minutes. The answer is the same whether or not the mailbox has an account. A body has at most 4 KiB. An hour 5 codes are mailed to a mailbox for one network and 10 in all, and 20 a day. A network of clients (an IPv4 /24, an IPv6 /64) gets 20 an hour and 100 a day, a /56 twice and a /48 four times as many.',
     body: { schema: 'SignupRequest', examples: { address: examples.signupBody } },
     answers: [
       {

@@ -1,24 +1,42 @@
 import ipaddr from 'ipaddr.js';
 
+/** A network that an address counts for, and how many times the allowance of one household it gets. */
+export interface ClientNetwork {
+  network: string;
+  times: number;
+}
+
 const IPV4_PREFIX = 24;
-/** What one household or office gets. */
-const IPV6_PREFIX = 64;
+/**
+ * What providers give away: a /64 to a household or a server, a /56 to most lines, a /48 to a site. Each of them is 256 of the one before, and is
+ * had by one customer, so it gets a few times the allowance and not 256 times.
+ */
+const IPV6_PREFIXES = [
+  { prefix: 64, times: 1 },
+  { prefix: 56, times: 2 },
+  { prefix: 48, times: 4 },
+] as const;
 
 /** Some proxies forward the port as well: `192.0.2.1:5678`, `[2001:db8::1]:5678`. */
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+):\d+|\[([^\]]+)\](?::\d+)?)$/;
 
 /**
- * The network that a client's address counts for: its /24, or its /64. An IPv4 address written as IPv6 is an IPv4 address. Everything that is no
- * address, as a proxy may forward, is one network.
+ * The networks that a client's address counts for, the smallest first: its /24, or its /64, /56 and /48. An IPv4 address written as IPv6 is an IPv4
+ * address. Everything that is no address, as a proxy may forward, is one network.
  */
-export function networkOf(given: string | undefined): string {
+export function networksOf(given: string | undefined): [ClientNetwork, ...ClientNetwork[]] {
   const [, ipv4, ipv6] = WITH_PORT.exec(given ?? '') ?? [];
   const address = ipv4 ?? ipv6 ?? given;
-  if (address === undefined || !ipaddr.isValid(address)) return 'unknown';
+  if (address === undefined || !ipaddr.isValid(address)) return [{ network: 'unknown', times: 1 }];
   const parsed = ipaddr.process(address);
-  const [network, prefix] =
-    parsed.kind() === 'ipv4'
-      ? [ipaddr.IPv4.networkAddressFromCIDR(`${parsed.toString()}/${IPV4_PREFIX}`), IPV4_PREFIX]
-      : [ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toNormalizedString()}/${IPV6_PREFIX}`), IPV6_PREFIX];
-  return `${network.toString()}/${prefix}`;
+  if (parsed.kind() === 'ipv4') {
+    const network = ipaddr.IPv4.networkAddressFromCIDR(`${parsed.toString()}/${IPV4_PREFIX}`);
+    return [{ network: `${network.toString()}/${IPV4_PREFIX}`, times: 1 }];
+  }
+  const [household, ...larger] = IPV6_PREFIXES;
+  const networkOf = ({ prefix, times }: { prefix: number; times: number }) => {
+    const network = ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toNormalizedString()}/${prefix}`);
+    return { network: `${network.toString()}/${prefix}`, times };
+  };
+  return [networkOf(household), ...larger.map(networkOf)];
 }

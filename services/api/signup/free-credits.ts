@@ -1,20 +1,21 @@
 import { SIGN_UP_CREDITS } from '../../../shared/domain/credits.ts';
 import { isLargeProvider } from '../../../shared/domain/mail-providers.ts';
 import type { MailboxHash } from '../../../shared/domain/mailbox-hash.ts';
+import { registrableDomain } from '../../../shared/domain/registrable-domain.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { credit } from '../../../shared/stores/ledger.ts';
 import { takeUse } from '../../../shared/stores/recent-uses.ts';
 import { isCreditedMailbox, recordCreditedMailbox } from '../../../shared/stores/signups.ts';
 
 const DAY = 24 * 3_600;
-/** Whoever owns a domain has as many mailboxes as they like. */
+/** Whoever owns a domain has as many subdomains and mailboxes as they like. */
 const CREDITED_PER_DOMAIN_AND_DAY = 3;
 
 /** What a new account got, and why it got nothing where it did. */
 export type FreeCredits = { credits: number } | { credits: 0; reason: string };
 
 /**
- * Gives a new account its free credits: once per mailbox for ever, and outside large providers to a few accounts per domain and day. To be called in
+ * Gives a new account its free credits: once per mailbox for ever, and outside large providers to a few accounts per registrable domain and day. To be called in
  * the transaction that opens the account, after its insert, which keeps other sign-ups of the mailbox waiting.
  */
 export async function giveFreeCredits(
@@ -29,8 +30,9 @@ export async function giveFreeCredits(
     return { credits: 0, reason: 'This mailbox had its free credits before, so the account starts with 0 credits.' };
   }
   const domain = mailbox.slice(mailbox.lastIndexOf('@') + 1);
-  if (!isLargeProvider(domain) && (await isDomainUsedUp(db, domain))) {
-    const reason = `${CREDITED_PER_DOMAIN_AND_DAY} new accounts of ${domain} got free credits within 24 hours, so this one starts with 0 credits.`;
+  const owned = registrableDomain(domain);
+  if (!isLargeProvider(domain) && (await isDomainUsedUp(db, owned))) {
+    const reason = `${CREDITED_PER_DOMAIN_AND_DAY} new accounts of ${owned} got free credits within 24 hours, so this one starts with 0 credits.`;
     return { credits: 0, reason };
   }
   await recordCreditedMailbox(db, hash);

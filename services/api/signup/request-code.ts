@@ -9,12 +9,11 @@ import type { Mail } from '../../../shared/mail/mailer.ts';
 import { deleteSignup, insertSignup } from '../../../shared/stores/signups.ts';
 import { ApiError } from '../api-error.ts';
 import { parseRequest } from '../invalid-request.ts';
-import { networkOf } from './client-network.ts';
-import { codeMail } from './code-mail.ts';
+import { codeMail, SIGN_UP } from './code-mail.ts';
 import type { CodePurpose } from './code-mail.ts';
 import { createDisposableCheck } from './disposable-domains.ts';
 import type { DisposableCheck } from './disposable-domains.ts';
-import { takeSignupLimits } from './signup-limits.ts';
+import { takeCodeLimits } from './signup-limits.ts';
 import { CODE_SECONDS, createCodeHashes, hashSignupToken, newCode, newSignupToken } from './signup-secrets.ts';
 import type { SignupService } from './signup-service.ts';
 
@@ -29,7 +28,7 @@ export type RequestCode = (body: unknown, clientAddress: string | undefined) => 
  *
  * A crash after step 2 leaves limits taken, after step 4 a sign-up without its mail: the client asks for another code.
  */
-export function createRequestCode(service: SignupService, purpose?: CodePurpose): RequestCode {
+export function createRequestCode(service: SignupService, purpose: CodePurpose = SIGN_UP): RequestCode {
   const isDisposable = createDisposableCheck();
   const mailboxHash = createMailboxHash(service.secretKey);
   const codes = createCodeHashes(service.secretKey);
@@ -38,10 +37,10 @@ export function createRequestCode(service: SignupService, purpose?: CodePurpose)
     const { address, domain } = acceptableAddress(body, isDisposable);
     const mailbox = mailboxOf(address);
     // 2. Limits, before anything that costs others: name servers, mail servers, mailboxes.
-    await takeSignupLimits(service.pool, {
-      network: networkOf(clientAddress),
+    await takeCodeLimits(service.pool, service.signup, {
+      purpose: purpose.name,
+      clientAddress,
       mailboxHash: mailboxHash(mailbox),
-      perHour: service.signup.perHour,
     });
     // 3. The domain.
     if (service.takesMail && !(await service.takesMail(domain))) {

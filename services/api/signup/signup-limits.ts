@@ -1,66 +1,101 @@
-import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import { takeUse } from '../../../shared/stores/recent-uses.ts';
 import type { UseLimit } from '../../../shared/stores/recent-uses.ts';
+import { takeUses } from '../../../shared/stores/take-uses.ts';
 import { ApiError } from '../api-error.ts';
+import { networksOf } from './client-network.ts';
+import type { ClientNetwork } from './client-network.ts';
+import type { CodePurpose } from './code-mail.ts';
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
-const PER_NETWORK_AND_HOUR = 20;
-const PER_NETWORK_AND_DAY = 100;
-const PER_MAILBOX_AND_HOUR = 5;
+/** A network's codes a day, as hours' worth. */
+const HOURS_WORTH_A_DAY = 5;
+/** So that somebody else's requests leave some to the mailbox's owner, who asks from another network. */
+const PER_MAILBOX_NETWORK_AND_HOUR = 5;
+const PER_MAILBOX_AND_HOUR = 10;
+/** What anybody may make us send to somebody. */
+const PER_MAILBOX_AND_DAY = 20;
 
-/** Who asks for a code, and how many may be mailed in all. */
-export interface CodeRequest {
-  network: string;
-  /** A keyed hash: the limit's row must not tell the address. */
-  mailboxHash: Buffer;
-  /** Codes mailed in any hour, whoever asks. */
+/** Settings of the limits. */
+export interface CodeBudgets {
+  /** Codes mailed in any hour for sign-up, by all processes together. */
   perHour: number;
+  /** The same for sign-in, whatever sign-up uses. */
+  signInPerHour: number;
+  /** Codes that a /24 or a /64 gets in any hour, of each purpose; a /56 twice, a /48 four times, and five times as many a day. */
+  perNetwork: number;
 }
 
-interface SignupLimit extends UseLimit {
+/** Who asks for a code, and for what. */
+export interface CodeRequest {
+  purpose: CodePurpose['name'];
+  clientAddress: string | undefined;
+  /** A keyed hash: the limit's row must not tell the address. */
+  mailboxHash: Buffer;
+}
+
+interface CodeLimit extends UseLimit {
   refusal: (retryAfter: number) => ApiError;
 }
 
 /**
- * Takes one use of every limit, or none of any.
+ * Takes one use of every limit, or none of any. Sign-in and sign-up share none, so that a flood of one never stops the other.
  *
  * @throws ApiError rate_limited, agent_signup_busy
  */
-export async function takeSignupLimits(pool: Pool, request: CodeRequest): Promise<void> {
-  await inTransaction(pool, async (client) => {
-    for (const limit of limitsOf(request)) {
-      const retryAfter = await takeUse(client, limit);
-      if (retryAfter > 0) throw limit.refusal(retryAfter);
-    }
-  });
+export async function takeCodeLimits(pool: Pool, budgets: CodeBudgets, request: CodeRequest): Promise<void> {
+  const networks = networksOf(request.clientAddress);
+  const refused = await takeUses(pool, [
+    ...mailboxLimits(request, networks.at(-1)!),
+    ...networks.flatMap((network) => networkLimits(request.purpose, network, budgets.perNetwork)),
+    totalLimit(request.purpose, budgets),
+  ]);
+  if (refused !== undefined) throw refused.limit.refusal(refused.retryAfter);
 }
 
-/** In the order of their names, as takeUse demands; the one that all share is last, so that it is locked shortest. */
-function limitsOf({ network, mailboxHash, perHour }: CodeRequest): SignupLimit[] {
+function mailboxLimits({ purpose, mailboxHash }: CodeRequest, { network }: ClientNetwork): CodeLimit[] {
+  const name = mailboxHash.toString('hex');
+  const refusal = tooMany('Too many codes for this mailbox.');
   return [
+    { name: `${purpose}:mailbox:day:${name}`, most: PER_MAILBOX_AND_DAY, seconds: DAY, refusal },
+    { name: `${purpose}:mailbox:hour:${name}`, most: PER_MAILBOX_AND_HOUR, seconds: HOUR, refusal },
     {
-      name: `signup:mailbox:${mailboxHash.toString('hex')}`,
-      most: PER_MAILBOX_AND_HOUR,
+      name: `${purpose}:mailbox:from:${name}:${network}`,
+      most: PER_MAILBOX_NETWORK_AND_HOUR,
       seconds: HOUR,
-      refusal: tooMany(`Too many codes for this mailbox: ${PER_MAILBOX_AND_HOUR} an hour are sent.`),
-    },
-    { name: `signup:network:day:${network}`, most: PER_NETWORK_AND_DAY, seconds: DAY, refusal: ofNetwork },
-    { name: `signup:network:hour:${network}`, most: PER_NETWORK_AND_HOUR, seconds: HOUR, refusal: ofNetwork },
-    {
-      name: 'signup:total',
-      most: perHour,
-      seconds: HOUR,
-      refusal: (retryAfter) => new ApiError('agent_signup_busy', 'Too many sign up now.', { retryAfter }),
+      refusal: tooMany(`Too many codes for this mailbox: ${PER_MAILBOX_NETWORK_AND_HOUR} an hour are sent.`),
     },
   ];
 }
 
-const ofNetwork = tooMany(
-  `Too many sign-ups from this network: ${PER_NETWORK_AND_HOUR} an hour and ${PER_NETWORK_AND_DAY} a day are possible.`,
-);
+function networkLimits(
+  purpose: CodeRequest['purpose'],
+  { network, times }: ClientNetwork,
+  perNetwork: number,
+): CodeLimit[] {
+  const hour = perNetwork * times;
+  const day = hour * HOURS_WORTH_A_DAY;
+  const refusal = tooMany(
+    `Too many codes for the network ${network}: ${hour} an hour and ${day} a day are sent for addresses that it gives.`,
+  );
+  return [
+    { name: `${purpose}:network:day:${network}`, most: day, seconds: DAY, refusal },
+    { name: `${purpose}:network:hour:${network}`, most: hour, seconds: HOUR, refusal },
+  ];
+}
 
-function tooMany(message: string): SignupLimit['refusal'] {
+/** By its name after those of mailboxes and networks, so that the row that all share is locked shortest. */
+function totalLimit(purpose: CodeRequest['purpose'], { perHour, signInPerHour }: CodeBudgets): CodeLimit {
+  const [most, message] =
+    purpose === 'signup' ? [perHour, 'Too many sign up now.'] : [signInPerHour, 'Too many sign in now.'];
+  return {
+    name: `${purpose}:total`,
+    most,
+    seconds: HOUR,
+    refusal: (retryAfter) => new ApiError('agent_signup_busy', message, { retryAfter }),
+  };
+}
+
+function tooMany(message: string): CodeLimit['refusal'] {
   return (retryAfter) => new ApiError('rate_limited', message, { retryAfter });
 }
