@@ -35,6 +35,8 @@ export const monitorStats = z.strictObject({
   /** Since 00:00 UTC; suppressed ones are counted apart. */
   matches_today: z.number().int().min(0),
   suppressed_today: z.number().int().min(0),
+  /** Today's matches beyond the ceiling of suppressed ones: counted about right, and nothing else is known of them. */
+  suppressed_not_stored: z.number().int().min(0),
   /** Today and the six days before. */
   matches_7d: z.number().int().min(0),
   /** Deliveries given up in the last 24 hours. */

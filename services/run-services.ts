@@ -81,7 +81,7 @@ const STARTERS: { name: ServiceName; start: (at: Surroundings, readiness: Readin
     { name: 'biller', start: (at) => startBiller(at) },
     { name: 'archiver', start: async (at) => startArchiver({ ...at, publisher: await publisherOf(at) }) },
     { name: 'deliverer', start: (at) => startDeliverer({ ...at, ...secrets(at), webhooks: at.config.webhooks }) },
-    { name: 'recorder', start: (at) => startRecorder({ ...at, toleranceMs: toleranceOf(at) }) },
+    { name: 'recorder', start: (at) => startRecorder({ ...at, ...at.config.recorder, toleranceMs: toleranceOf(at) }) },
     {
       name: 'matcher',
       start: async (at) => startMatcher({ ...at, publisher: await publisherOf(at), toleranceMs: toleranceOf(at) }),

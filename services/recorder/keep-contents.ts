@@ -13,6 +13,7 @@ import { findKnownThings, keepItems, overwriteItems, readItems } from '../../sha
 export async function keepContents(db: Queryable, candidates: readonly Candidate[]): Promise<Map<string, ItemContent>> {
   const things = new Map<string, ItemContent>();
   for (const { item } of candidates) if (!things.has(item.thing_id)) things.set(item.thing_id, item);
+  if (things.size === 0) return new Map();
   const ids = [...things.keys()].sort();
   const { kept, removed } = await findKnownThings(db, ids);
   const unkept = ids.filter((id) => !kept.has(id)).map((id) => storableContent(things.get(id)!));
@@ -29,7 +30,7 @@ export async function keepContents(db: Queryable, candidates: readonly Candidate
  * Reads back what is stored now. A removal first notes the thing, then blanks what is stored; we first store, then look at
  * what is noted. So one of the two always sees the other, and a removal that overtook our insert is made good here.
  */
-async function readContents(db: Queryable, ids: readonly string[]): Promise<Map<string, ItemContent>> {
+export async function readContents(db: Queryable, ids: readonly string[]): Promise<Map<string, ItemContent>> {
   const contents = new Map<string, ItemContent>();
   const overtaken: ItemContent[] = [];
   for (const { item, removed } of await readItems(db, ids)) {

@@ -1,18 +1,23 @@
 import type { Candidate } from '../../schemas/candidate.ts';
 import type { ItemContent } from '../../schemas/forum-item.ts';
 import type { RecordedMatch } from '../../schemas/recorded-match.ts';
+import { dailyMatchCap } from '../../shared/domain/daily-match-cap.ts';
 import { matchId } from '../../shared/domain/identifiers.ts';
+import { SUPPRESSED_PER_DAY } from '../../shared/domain/match-numbering.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import type { StoredMatch } from '../../shared/stores/recording-matches.ts';
-import { keepContents } from './keep-contents.ts';
+import { findSuppressedMonitors } from '../../shared/stores/recording-monitors.ts';
+import { keepContents, readContents } from './keep-contents.ts';
 import { recordPairs } from './record-pairs.ts';
-import type { OutcomeCounts } from './record-pairs.ts';
+import type { OutcomeCounts, RecordingLimits } from './record-pairs.ts';
 
 export interface RecordBatchDeps {
   pool: Pool;
   /** How far the broker's clock and Postgres's may differ, in ms: 0 on one machine. */
   toleranceMs: number;
+  /** Suppressed matches that a monitor may store a UTC day; default 10,000. */
+  suppressedPerDay?: number;
 }
 
 export interface RecordedBatch {
@@ -25,16 +30,61 @@ export interface RecordedBatch {
  * Turns a batch of candidates into numbered, stored matches. Repeating a batch stores nothing new and returns the same matches.
  *
  * 1. Contents, each statement by itself. A crash after it leaves content without a match, which expires; a repeat finds it.
+ *    Candidates of monitors that may store nothing more today are left out, so that they cost no content.
  * 2. One transaction: locks, checks, numbers, matches. A crash inside leaves nothing of it; the repeat does it all again.
  * (3. The caller publishes, 4. and commits the offsets: a crash before either repeats from 1, where every pair is found stored
  * and is published again as it was, whatever became of its monitor since.)
  */
 export async function recordBatch(deps: RecordBatchDeps, candidates: readonly Candidate[]): Promise<RecordedBatch> {
-  const contents = await keepContents(deps.pool, candidates);
-  const { matches, outcomes } = await inTransaction(deps.pool, (client) =>
-    recordPairs(client, candidates, deps.toleranceMs),
+  const work = { suppressedPerDay: SUPPRESSED_PER_DAY, ...deps };
+  const full = await findFullMonitors(work, candidates);
+  const recorded = await recordWith(work, candidates, full);
+  // A monitor was full a moment ago and is not any more, by a new day or a larger pack: now with all contents.
+  return recorded ?? (await recordWith(work, candidates, new Set()))!;
+}
+
+type Work = RecordingLimits & { pool: Pool };
+
+/** Monitors that may store nothing more today, by a reading without locks. */
+async function findFullMonitors(work: Work, candidates: readonly Candidate[]): Promise<Set<string>> {
+  const monitorIds = [...new Set(candidates.map((candidate) => candidate.monitor_id))];
+  const suppressed = await findSuppressedMonitors(work.pool, monitorIds, work.suppressedPerDay);
+  const full = suppressed.filter(({ matchesOfDay, pack }) => matchesOfDay >= dailyMatchCap(pack));
+  return new Set(full.map(({ monitorId }) => monitorId));
+}
+
+/**
+ * Steps 1 and 2, without the contents of `full` monitors' candidates.
+ *
+ * @returns undefined when the transaction was rolled back, because it would have stored a match of a `full` monitor
+ */
+async function recordWith(
+  work: Work,
+  candidates: readonly Candidate[],
+  full: ReadonlySet<string>,
+): Promise<RecordedBatch | undefined> {
+  const contents = await keepContents(
+    work.pool,
+    candidates.filter(({ monitor_id }) => !full.has(monitor_id)),
   );
-  return { matches: matches.map((match) => toRecordedMatch(match, contents)), outcomes };
+  try {
+    const { matches, repeated, outcomes } = await inTransaction(work.pool, async (client) => {
+      const pairs = await recordPairs(client, candidates, work);
+      if (!pairs.matches.every(({ thingId }) => contents.has(thingId))) throw new ContentNotKept();
+      return pairs;
+    });
+    const unread = repeated.map(({ thingId }) => thingId).filter((thingId) => !contents.has(thingId));
+    if (unread.length > 0) for (const [id, item] of await readContents(work.pool, unread)) contents.set(id, item);
+    const all = [...repeated, ...matches].sort(byMonitorAndSeq);
+    return { matches: all.map((match) => toRecordedMatch(match, contents)), outcomes };
+  } catch (error) {
+    if (error instanceof ContentNotKept) return undefined;
+    throw error;
+  }
+}
+
+class ContentNotKept extends Error {
+  override name = 'ContentNotKept';
 }
 
 function toRecordedMatch(match: StoredMatch, contents: ReadonlyMap<string, ItemContent>): RecordedMatch {
@@ -53,4 +103,9 @@ function toRecordedMatch(match: StoredMatch, contents: ReadonlyMap<string, ItemC
     first_seen_at: match.firstSeenAt,
     item,
   };
+}
+
+function byMonitorAndSeq(a: StoredMatch, b: StoredMatch): number {
+  if (a.monitorId !== b.monitorId) return a.monitorId < b.monitorId ? -1 : 1;
+  return a.seq - b.seq;
 }

@@ -20,16 +20,26 @@ import {
 import type { RecordingMonitor } from '../../shared/stores/recording-monitors.ts';
 
 /**
- * What became of a candidate: recorded (also over the cap: suppressed), repeated (its pair was stored before), duplicate
- * (another candidate of this batch has its pair), or why it was refused.
+ * What became of a candidate: recorded (also over the cap: suppressed, and beyond the ceiling of those: not_stored), repeated
+ * (its pair was stored before), duplicate (another candidate of this batch has its pair), or why it was refused.
  */
-export type Outcome = 'recorded' | 'suppressed' | 'repeated' | 'duplicate' | Refusal;
+export type Outcome = 'recorded' | 'suppressed' | 'not_stored' | 'repeated' | 'duplicate' | Refusal;
 export type OutcomeCounts = Partial<Record<Outcome, number>>;
 
-/** What one transaction made of a batch: its matches, stored now or before, by monitor and seq. */
+/** What one transaction made of a batch. */
 interface RecordedPairs {
+  /** Stored now. */
   matches: StoredMatch[];
+  /** Stored before. */
+  repeated: StoredMatch[];
   outcomes: OutcomeCounts;
+}
+
+export interface RecordingLimits {
+  /** How far the broker's clock and Postgres's may differ, in ms: 0 on one machine. */
+  toleranceMs: number;
+  /** Suppressed matches that a monitor may store a UTC day. */
+  suppressedPerDay: number;
 }
 
 /** What the checks read under the lock. */
@@ -45,7 +55,7 @@ interface LockedState {
 export async function recordPairs(
   db: Queryable,
   candidates: readonly Candidate[],
-  toleranceMs: number,
+  limits: RecordingLimits,
 ): Promise<RecordedPairs> {
   // 1. The monitors' locks: whoever changes a monitor's state or rule, or numbers its matches, takes them first.
   const monitorIds = [...new Set(candidates.map((candidate) => candidate.monitor_id))].sort();
@@ -53,18 +63,20 @@ export async function recordPairs(
   // 2. What is true under them.
   const state = await readLockedState(db, monitorIds, candidates);
   // 3. Every candidate is checked by itself; then the first accepted one of each pair counts.
-  const { accepted, outcomes } = judge(candidates, state, toleranceMs);
+  const { accepted, outcomes } = judge(candidates, state, limits.toleranceMs);
   // 4. Numbers, and the rows that hold them. Committed together, so a number is never seen without its match.
-  const { matches, advances } = numberAll(accepted, state.monitors);
-  if (matches.length > 0) {
+  const { matches, advances } = numberAll(accepted, state.monitors, limits.suppressedPerDay);
+  if (advances.length > 0) {
     await addToMonitorDays(db, advances);
     await advanceCounters(db, advances);
-    await insertMatches(db, matches);
   }
+  if (matches.length > 0) await insertMatches(db, matches);
+  const notStored = advances.reduce((sum, advance) => sum + advance.notStored, 0);
+  count(outcomes, 'not_stored', notStored);
   const suppressed = matches.filter((match) => match.suppressed).length;
   count(outcomes, 'suppressed', suppressed);
   count(outcomes, 'recorded', matches.length - suppressed);
-  return { matches: [...state.stored.values(), ...matches].sort(byMonitorAndSeq), outcomes };
+  return { matches, repeated: [...state.stored.values()], outcomes };
 }
 
 async function readLockedState(
@@ -161,11 +173,17 @@ function toAccepted(candidate: Candidate): AcceptedCandidate {
 function numberAll(
   accepted: ReadonlyMap<string, AcceptedCandidate[]>,
   monitors: ReadonlyMap<string, RecordingMonitor>,
+  suppressedPerDay: number,
 ): { matches: NumberedMatch[]; advances: CounterAdvance[] } {
   const numbered = [...accepted.keys()].sort().map((monitorId) => {
     const monitor = monitors.get(monitorId)!;
-    const counters = { ...monitor, lastMatchAtMs: monitor.lastMatchAt?.getTime(), nowMs: monitor.now.getTime() };
-    return numberMatches(counters, accepted.get(monitorId)!);
+    const counters = {
+      ...monitor,
+      lastMatchAtMs: monitor.lastMatchAt?.getTime(),
+      notStoredUntilMs: monitor.notStoredUntil?.getTime(),
+      nowMs: monitor.now.getTime(),
+    };
+    return numberMatches(counters, accepted.get(monitorId)!, suppressedPerDay);
   });
   return {
     matches: numbered.flatMap((ofMonitor) => ofMonitor.matches),
@@ -179,8 +197,3 @@ function count(outcomes: OutcomeCounts, outcome: Outcome, by = 1): void {
 
 const pairKey = (monitorId: string, thingId: string) => `${monitorId} ${thingId}`;
 const versionKey = (monitorId: string, version: number) => `${monitorId} ${version}`;
-
-function byMonitorAndSeq(a: StoredMatch, b: StoredMatch): number {
-  if (a.monitorId !== b.monitorId) return a.monitorId < b.monitorId ? -1 : 1;
-  return a.seq - b.seq;
-}

@@ -24,6 +24,8 @@ export interface RecorderDeps {
   pool: Pool;
   /** How far the broker's clock and Postgres's may differ, in ms: 0 on one machine. */
   toleranceMs: number;
+  /** Suppressed matches that a monitor may store a UTC day; default 10,000. */
+  suppressedPerDay?: number;
   metrics: Metrics;
   logger: Logger;
   /** Called once with an error that nobody expected; the process must end. */

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { SUPPRESSED_PER_DAY } from '../domain/match-numbering.ts';
 
 /** The environment was refused; the message lists every fault at once. */
 export class ConfigError extends Error {
@@ -53,6 +54,7 @@ const ENVIRONMENT = z.object({
     z.string().regex(CRAWL_SOURCE, 'may name post-ids, comment-ids, listings, threads and replay:FILE'),
   ).default(['post-ids', 'listings']),
   SIMULATOR_RATE: z.coerce.number().min(0).max(20_000).default(20),
+  SUPPRESSED_MATCHES_PER_DAY: z.coerce.number().int().min(0).max(10_000_000).default(SUPPRESSED_PER_DAY),
   WEBHOOK_ALLOW_PRIVATE: flag.default(false),
   WEBHOOK_EGRESS_PROXY: url('http').optional(),
   SMTP_URL: url('smtp', 'smtps').optional(),
@@ -100,6 +102,10 @@ export interface Config {
   };
   crawlSources: string[];
   simulatorRate: number;
+  recorder: {
+    /** Suppressed matches that a monitor may store a UTC day. */
+    suppressedPerDay: number;
+  };
   webhooks: { allowPrivate: boolean; egressProxy: string | undefined };
   mail: {
     /** undefined: mails go to the data directory's outbox. */
@@ -175,6 +181,7 @@ function toConfig(e: z.infer<typeof ENVIRONMENT>): Config {
     },
     crawlSources: e.CRAWL_SOURCES,
     simulatorRate: e.SIMULATOR_RATE,
+    recorder: { suppressedPerDay: e.SUPPRESSED_MATCHES_PER_DAY },
     webhooks: { allowPrivate: e.WEBHOOK_ALLOW_PRIVATE, egressProxy: e.WEBHOOK_EGRESS_PROXY },
     mail: { smtpUrl: e.SMTP_URL, from: e.MAIL_FROM ?? `no-reply@${new URL(e.APP_URL ?? local).hostname}` },
     signup: {

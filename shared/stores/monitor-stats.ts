@@ -3,6 +3,7 @@ import type { Queryable } from '../postgres/pool.ts';
 export interface StoredMonitorStats {
   matches_today: number;
   suppressed_today: number;
+  suppressed_not_stored: number;
   matches_7d: number;
   delivery_failures_24h: number;
 }
@@ -16,6 +17,7 @@ export async function readMonitorStats(db: Queryable, monitorId: string): Promis
     `WITH today AS (SELECT ((SELECT service_now()) AT TIME ZONE 'UTC')::date AS day)
      SELECT coalesce(sum(d.matches) FILTER (WHERE d.day >= today.day), 0) AS matches_today,
             coalesce(sum(d.suppressed) FILTER (WHERE d.day >= today.day), 0) AS suppressed_today,
+            coalesce(sum(d.suppressed_not_stored) FILTER (WHERE d.day >= today.day), 0)::bigint AS suppressed_not_stored,
             coalesce(sum(d.matches), 0) AS matches_7d,
             (SELECT count(*)
              FROM delivery_attempts a

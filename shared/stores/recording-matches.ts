@@ -46,21 +46,23 @@ export async function findStoredMatches(
   }));
 }
 
-/** Adds new matches to their days. @param advances sorted by monitor, each once */
+/** Adds new matches, and what was not stored, to their days. @param advances sorted by monitor, each once */
 export async function addToMonitorDays(db: Queryable, advances: readonly CounterAdvance[]): Promise<void> {
   await db.query({
     name: 'recording-add-to-monitor-days',
     text: `
-      INSERT INTO monitor_days (monitor_id, day, matches, suppressed)
-      SELECT * FROM unnest($1::text[], $2::date[], $3::integer[], $4::integer[])
+      INSERT INTO monitor_days (monitor_id, day, matches, suppressed, suppressed_not_stored)
+      SELECT * FROM unnest($1::text[], $2::date[], $3::integer[], $4::integer[], $5::bigint[])
       ON CONFLICT (monitor_id, day) DO UPDATE
         SET matches = monitor_days.matches + excluded.matches,
-          suppressed = monitor_days.suppressed + excluded.suppressed`,
+          suppressed = monitor_days.suppressed + excluded.suppressed,
+          suppressed_not_stored = monitor_days.suppressed_not_stored + excluded.suppressed_not_stored`,
     values: [
       advances.map((advance) => advance.monitorId),
       advances.map((advance) => advance.day),
       advances.map((advance) => advance.matches),
       advances.map((advance) => advance.suppressed),
+      advances.map((advance) => advance.notStored),
     ],
   });
 }
@@ -70,15 +72,17 @@ export async function advanceCounters(db: Queryable, advances: readonly CounterA
   await db.query({
     name: 'recording-advance-counters',
     text: `
-      UPDATE monitor_counters c SET last_seq = w.last_seq, last_match_at = w.last_match_at, last_day = w.last_day
-      FROM unnest($1::text[], $2::bigint[], $3::timestamptz[], $4::date[])
-        AS w (monitor_id, last_seq, last_match_at, last_day)
+      UPDATE monitor_counters c SET last_seq = w.last_seq, last_match_at = w.last_match_at, last_day = w.last_day,
+        not_stored_until = greatest(c.not_stored_until, w.not_stored_until)
+      FROM unnest($1::text[], $2::bigint[], $3::timestamptz[], $4::date[], $5::timestamptz[])
+        AS w (monitor_id, last_seq, last_match_at, last_day, not_stored_until)
       WHERE c.monitor_id = w.monitor_id`,
     values: [
       advances.map((advance) => advance.monitorId),
       advances.map((advance) => advance.lastSeq),
       advances.map((advance) => advance.lastMatchAt),
       advances.map((advance) => advance.day),
+      advances.map((advance) => advance.notStoredUntil),
     ],
   });
 }

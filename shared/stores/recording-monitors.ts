@@ -15,6 +15,10 @@ export interface RecordingMonitor {
   day: string;
   /** Unsuppressed matches of that day. */
   matchesOfDay: number;
+  /** Stored suppressed matches of that day. */
+  suppressedOfDay: number;
+  /** The latest entered_at of a candidate that was not stored, because it was beyond the ceiling of suppressed matches. */
+  notStoredUntil: Date | undefined;
   /** The service's time of this reading. */
   now: Date;
 }
@@ -43,6 +47,8 @@ interface MonitorRow {
   last_match_at: Date | null;
   day: string;
   matches_of_day: number;
+  suppressed_of_day: number;
+  not_stored_until: Date | null;
   now: Date;
 }
 
@@ -59,7 +65,8 @@ export async function readRecordingMonitors(
     text: `
       WITH clock AS MATERIALIZED (SELECT service_now() AS now)
       SELECT c.monitor_id, m.status, m.version, m.active_since, m.webhook_url IS NOT NULL AS has_webhook, a.pack,
-        c.last_seq, c.last_match_at, today.day::text AS day, coalesce(d.matches, 0) AS matches_of_day, clock.now
+        c.last_seq, c.last_match_at, today.day::text AS day, coalesce(d.matches, 0) AS matches_of_day,
+        coalesce(d.suppressed, 0) AS suppressed_of_day, c.not_stored_until, clock.now
       FROM clock, monitor_counters c
       JOIN monitors m ON m.id = c.monitor_id
       JOIN accounts a ON a.id = m.account_id
@@ -83,6 +90,8 @@ function toMonitor(row: MonitorRow): RecordingMonitor {
     lastMatchAt: row.last_match_at ?? undefined,
     day: row.day,
     matchesOfDay: row.matches_of_day,
+    suppressedOfDay: row.suppressed_of_day,
+    notStoredUntil: row.not_stored_until ?? undefined,
     now: row.now,
   };
 }
@@ -106,4 +115,27 @@ export async function readVersionStarts(
     values: [versions.map((wanted) => wanted.monitorId), versions.map((wanted) => wanted.version)],
   });
   return result.rows.map((row) => ({ monitorId: row.monitor_id, version: row.version, since: row.since }));
+}
+
+/**
+ * Of the given monitors those that have stored as many suppressed matches today as they may, with the unsuppressed matches of the
+ * day and the account's pack. Takes no lock: a hint, which may be out of date when it is read.
+ */
+export async function findSuppressedMonitors(
+  db: Queryable,
+  monitorIds: readonly string[],
+  suppressedPerDay: number,
+): Promise<{ monitorId: string; matchesOfDay: number; pack: number }[]> {
+  const result = await db.query<{ monitor_id: string; matches: number; pack: number }>({
+    name: 'recording-find-suppressed-monitors',
+    text: `
+      SELECT d.monitor_id, d.matches, a.pack
+      FROM monitor_days d
+      JOIN monitors m ON m.id = d.monitor_id
+      JOIN accounts a ON a.id = m.account_id
+      WHERE d.monitor_id = ANY ($1::text[]) AND d.day = ((SELECT service_now()) AT TIME ZONE 'UTC')::date
+        AND d.suppressed >= $2`,
+    values: [monitorIds, suppressedPerDay],
+  });
+  return result.rows.map((row) => ({ monitorId: row.monitor_id, matchesOfDay: row.matches, pack: row.pack }));
 }

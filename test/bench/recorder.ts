@@ -33,12 +33,19 @@ const RECORD_FOUR_AT_ONCE: Run['work'] = async (pool, batch) => {
   await Promise.all([...partitions.values()].map((partition) => RECORD(pool, partition)));
 };
 
+/** Of monitors that have stored all they may today. */
+const RECORD_NOTHING: Run['work'] = async (pool, batch) => {
+  const { matches } = await recordBatch({ pool, toleranceMs: 0, suppressedPerDay: 0 }, batch);
+  if (matches.length > 0) throw new Error(`${matches.length} matches beyond the ceiling were stored`);
+};
+
 const RUNS: Run[] = [
   { name: 'bare writes', batchSize: 500, monitorsPerThing: 1, work: writeBarely },
   { name: 'recorder', batchSize: 500, monitorsPerThing: 1, work: RECORD },
   { name: 'recorder, 5 monitors a thing', batchSize: 500, monitorsPerThing: 5, work: RECORD },
   { name: 'recorder', batchSize: 2_000, monitorsPerThing: 1, work: RECORD },
   { name: 'recorder, in 4 partitions at once', batchSize: 2_000, monitorsPerThing: 1, work: RECORD_FOUR_AT_ONCE },
+  { name: 'recorder, beyond the ceiling', batchSize: 2_000, monitorsPerThing: 1, work: RECORD_NOTHING },
   { name: 'bare writes', batchSize: 4, monitorsPerThing: 1, work: writeBarely },
   { name: 'recorder', batchSize: 4, monitorsPerThing: 1, work: RECORD },
 ];
@@ -57,6 +64,7 @@ async function measure(run: Run, url: string, durationMs: number): Promise<objec
   const database = await createTestDatabase(url);
   const statements = countStatements(database.pool);
   const monitorIds = await insertMonitors(database.pool, MONITORS, { webhookUrl: 'https://example.com/', pack: 79 });
+  if (run.work === RECORD_NOTHING) await fillDay(database.pool, monitorIds);
   const batches = generateBatches(run, monitorIds);
   const perBatch: number[] = [];
   // Plans and connections warm first; they are part of a process's first second, not of its rate.
@@ -83,6 +91,14 @@ async function measure(run: Run, url: string, durationMs: number): Promise<objec
     batch_ms: { p50: quantile(0.5), p99: quantile(0.99), max: quantile(1) },
     statements_per_batch: { min: Math.min(...perBatch), max: Math.max(...perBatch) },
   };
+}
+
+async function fillDay(pool: Pool, monitorIds: string[]): Promise<void> {
+  await pool.query(
+    `INSERT INTO monitor_days (monitor_id, day, matches)
+     SELECT unnest($1::text[]), ((SELECT service_now()) AT TIME ZONE 'UTC')::date, 1000`,
+    [monitorIds],
+  );
 }
 
 function generateBatches(run: Run, monitorIds: string[]): () => Candidate[] {

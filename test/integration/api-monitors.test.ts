@@ -123,8 +123,8 @@ test('one monitor comes with its counts', async () => {
   const { apiKey } = await api.account();
   const { id } = await api.monitor(apiKey);
   await db.pool.query(
-    `INSERT INTO monitor_days (monitor_id, day, matches, suppressed)
-     SELECT $1, (service_now() AT TIME ZONE 'UTC')::date - ago, 10 + ago, ago + 1 FROM unnest(ARRAY[0, 6, 7]) AS ago`,
+    `INSERT INTO monitor_days (monitor_id, day, matches, suppressed, suppressed_not_stored)
+     SELECT $1, (service_now() AT TIME ZONE 'UTC')::date - ago, 10 + ago, ago + 1, (ago + 3) * 1000000000::bigint FROM unnest(ARRAY[0, 6, 7]) AS ago`,
     [id],
   );
   await db.pool.query(
@@ -141,6 +141,7 @@ test('one monitor comes with its counts', async () => {
   expect(monitorStats.parse(body.stats)).toEqual({
     matches_today: 10,
     suppressed_today: 1,
+    suppressed_not_stored: 3_000_000_000,
     matches_7d: 26,
     delivery_failures_24h: 1,
     last_match_at: '2026-01-02T03:04:05.678Z',

@@ -109,7 +109,10 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
   },
   MonitorStats: {
     matches_today: 'Since 00:00 UTC, without suppressed ones.',
-    suppressed_today: 'Beyond the daily cap: kept, but not sent.',
+    suppressed_today:
+      'Beyond the daily cap: kept, but not sent. At most 10,000 a day, unless the installation says otherwise.',
+    suppressed_not_stored:
+      'Matches of today beyond the 10,000 suppressed ones that are kept: only counted. Approximate: what is processed twice counts twice.',
     matches_7d: 'Today and the six days before.',
     delivery_failures_24h: 'Deliveries that were given up in the last 24 hours.',
   },

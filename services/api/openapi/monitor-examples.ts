@@ -64,6 +64,7 @@ export const monitorExamples = {
     stats: {
       matches_today: 42,
       suppressed_today: 0,
+      suppressed_not_stored: 0,
       matches_7d: 42,
       delivery_failures_24h: 0,
       last_match_at: monitor.last_match_at,
