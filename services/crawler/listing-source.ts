@@ -7,7 +7,7 @@ import { fullnameOf } from '../../shared/upstream/thing-schema.ts';
 import type { Upstream } from '../../shared/upstream/upstream-client.ts';
 import { UpstreamError } from '../../shared/upstream/upstream-error.ts';
 import type { CrawlSource, Round } from './crawl-source.ts';
-import type { PageVerdict } from './listing-pass.ts';
+import type { Listed, PageVerdict } from './listing-pass.ts';
 import { ListingPass } from './listing-pass.ts';
 import type { Pace } from './pace.ts';
 import { readThings } from './read-things.ts';
@@ -19,7 +19,7 @@ const LEAST_INTERVAL_MS = 100;
 /** Weight of the latest measurement in the measured rate. */
 const RATE_WEIGHT = 0.3;
 
-const savedPosition = z.object({ anchors: z.array(z.string()) });
+const savedPosition = z.object({ anchors: z.array(z.string()), newestAt: z.number().optional() });
 
 export interface ListingSourceDeps {
   upstream: Upstream;
@@ -57,7 +57,7 @@ export class ListingSource implements CrawlSource {
   }
 
   async begin(position: unknown): Promise<void> {
-    this.pass = new ListingPass(position === undefined ? [] : savedPosition.parse(position).anchors);
+    this.pass = new ListingPass(position === undefined ? undefined : savedPosition.parse(position));
     this.lastFirstPageAt = undefined;
   }
 
@@ -69,24 +69,28 @@ export class ListingSource implements CrawlSource {
     const body = await upstream.get(this.plan.path, params, { endpoint: this.plan.endpoint, lane: 'live', signal });
     const seenAt = clock();
     const page = readThings(body, { ...this.deps, label: this.label, endpoint: this.plan.endpoint });
-    const names = page.things.map(fullnameOf);
-    if (names.length === 0 && this.pass.isFirstPage && this.pass.hasHistory) {
+    // A date ahead of our clock says nothing about when the item came.
+    const listed = page.things.map((thing): Listed => ({
+      name: fullnameOf(thing),
+      createdAt: Math.min(thing.data.created_utc * 1000, seenAt),
+    }));
+    if (listed.length === 0 && this.pass.isFirstPage && this.pass.hasHistory) {
       throw new UpstreamError('broken', `${this.plan.path} is empty, which it never is`, { reason: 'empty_listing' });
     }
-    const verdict = this.pass.judge(names, page.after);
-    if (this.pass.isFirstPage) this.measure(names, verdict, seenAt);
+    const verdict = this.pass.judge(listed, page.after);
+    if (this.pass.isFirstPage) this.measure(listed, verdict, seenAt);
     const spentMs = clock() - startedAt;
     return {
       things: page.things,
       seenAt,
-      acknowledged: () => this.accept(names, verdict),
+      acknowledged: () => this.accept(listed, verdict),
       pauseMs: verdict.outcome === 'deeper' ? 0 : Math.max(0, this.intervalMs() - spentMs),
       done: false,
     };
   }
 
   position(): unknown {
-    return { anchors: this.pass.newestAnchors() };
+    return this.pass.position();
   }
 
   async end(): Promise<void> {
@@ -94,24 +98,22 @@ export class ListingSource implements CrawlSource {
   }
 
   /** A gap is on record before the anchors move past it: a crash in between records it twice, never not at all. */
-  private async accept(names: readonly string[], verdict: PageVerdict): Promise<void> {
+  private async accept(listed: readonly Listed[], verdict: PageVerdict): Promise<void> {
     if (verdict.outcome === 'gap') {
-      const { afterThing, beforeThing } = verdict;
-      await this.deps.openGap({ source: this.name, reason: 'listing_too_short', afterThing, beforeThing });
-      this.deps.logger.warn(
-        { source: this.name, afterThing, beforeThing },
-        'a listing no longer reaches what was seen',
-      );
+      const { missed } = verdict;
+      await this.deps.openGap({ source: this.name, reason: 'listing_too_short', ...missed });
+      this.deps.metrics.crawlerGaps.inc({ source: this.name });
+      this.deps.logger.warn({ source: this.name, ...missed }, 'a listing no longer reaches what was seen');
     }
-    this.pass.accept(names, verdict);
+    this.pass.accept(listed, verdict);
   }
 
-  private measure(names: readonly string[], verdict: PageVerdict, now: number): void {
+  private measure(listed: readonly Listed[], verdict: PageVerdict, now: number): void {
     if (verdict.outcome === 'deeper' || verdict.outcome === 'gap') {
       this.deps.metrics.crawlerOverflows.inc({ source: this.label });
     }
     if (this.lastFirstPageAt !== undefined && now > this.lastFirstPageAt) {
-      const rate = (this.pass.countNew(names) * 1000) / (now - this.lastFirstPageAt);
+      const rate = (this.pass.countNew(listed) * 1000) / (now - this.lastFirstPageAt);
       this.itemsPerSecond += RATE_WEIGHT * (rate - this.itemsPerSecond);
     }
     this.lastFirstPageAt = now;

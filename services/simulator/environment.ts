@@ -2,6 +2,14 @@ import { z } from 'zod';
 
 const number = z.coerce.number();
 const share = number.min(0).max(0.9);
+/** `300-600`, or one number. */
+const latency = z
+  .string()
+  .regex(/^\d{1,5}(-\d{1,5})?$/, 'milliseconds, or two joined by -')
+  .transform((text) => {
+    const [least = 0, most = least] = text.split('-').map(Number);
+    return { least: Math.min(least, most), most: Math.max(least, most) };
+  });
 
 const schema = z.object({
   DATA_DIR: z.string().min(1).default('.data'),
@@ -16,6 +24,7 @@ const schema = z.object({
   SIMULATOR_HOLES: share.default(0.02),
   SIMULATOR_HISTORY: number.int().min(0).max(1_000_000).default(2000),
   SIMULATOR_CLIENTS: z.string().default(''),
+  SIMULATOR_LATENCY_MS: latency.default({ least: 0, most: 0 }),
 });
 
 /** Reads the simulator's settings; an empty variable counts as unset. Throws one message that names every fault. */
@@ -27,6 +36,7 @@ export function parseEnvironment(env: Readonly<Record<string, string | undefined
   const pairs = e.SIMULATOR_CLIENTS.split(',').filter((pair) => pair !== '');
   return {
     port: e.SIMULATOR_PORT,
+    latency: e.SIMULATOR_LATENCY_MS,
     world: {
       directory: e.DATA_DIR,
       seed: e.SIMULATOR_SEED,

@@ -10,8 +10,16 @@ import { route } from './routes.ts';
 
 const LARGEST_BODY = 1024 * 1024;
 
+/** Milliseconds of a round trip, somewhere between the two. */
+export interface Latency {
+  least: number;
+  most: number;
+}
+
+type ServerParts = ControlParts & { latency: Latency };
+
 /** The HTTP side: who may ask, which fault strikes, what the answer looks like on the wire. */
-export function requestListener(parts: ControlParts): (request: IncomingMessage, response: ServerResponse) => void {
+export function requestListener(parts: ServerParts): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     handle(parts, request, response).catch((error: unknown) => {
       // A fault of the simulator's own must be seen as one, and end the request.
@@ -22,7 +30,7 @@ export function requestListener(parts: ControlParts): (request: IncomingMessage,
   };
 }
 
-async function handle(parts: ControlParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function handle(parts: ServerParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { world, faults } = parts;
   const target = request.url ?? '/';
   const url = new URL(target, 'http://localhost');
@@ -34,6 +42,12 @@ async function handle(parts: ControlParts, request: IncomingMessage, response: S
     const isAlive = path === '/healthz';
     send(response, isAlive ? ok({ status: 'ok' }) : controlRoute(parts, method, path, parseJson(body)), true);
     return;
+  }
+  // Half the way lies before the look at the forum, half after: meanwhile its listings slide.
+  const halfWay = oneWayMs(parts.latency);
+  if (halfWay > 0) {
+    await delay(halfWay);
+    world.emission.advance();
   }
   const fault = faults.strike(path, world.now());
   if (fault?.kind === 'outage') {
@@ -47,7 +61,12 @@ async function handle(parts: ControlParts, request: IncomingMessage, response: S
   const struck = fault && faultAnswer(fault);
   for (const [name, value] of new URLSearchParams(body)) url.searchParams.set(name, value);
   const answer = struck ?? answerApi(parts, request, url, method, target.length);
+  if (halfWay > 0) await delay(halfWay);
   send(response, answer, url.searchParams.get('raw_json') === '1', fault?.kind === 'truncated');
+}
+
+function oneWayMs({ least, most }: Latency): number {
+  return (least + Math.random() * (most - least)) / 2;
 }
 
 function answerApi(parts: ControlParts, request: IncomingMessage, url: URL, method: string, urlLength: number): Answer {

@@ -5,6 +5,7 @@ import type { AccessOptions } from './access.ts';
 import { Access } from './access.ts';
 import { Faults } from './faults.ts';
 import { requestListener } from './server.ts';
+import type { Latency } from './server.ts';
 import type { WorldOptions } from './world.ts';
 import { openWorld } from './world.ts';
 
@@ -13,8 +14,12 @@ const TICK_MS = 20;
 /** Longer than a crawler's pause, so that it does not meet a closing connection. */
 const KEEP_ALIVE_MS = 60_000;
 
+const NEARBY: Latency = { least: 0, most: 0 };
+
 export interface SimulatorOptions {
   port: number;
+  /** How long the way to the forum and back takes; default: no time. */
+  latency?: Latency;
   world: WorldOptions;
   access: AccessOptions;
 }
@@ -26,7 +31,8 @@ export async function startSimulator(options: SimulatorOptions, now: () => numbe
   await once(server, 'listening');
   // Only with the port in hand: a second start on it must fail before it touches the first one's files.
   const world = openWorld(options.world, now);
-  server.on('request', requestListener({ world, faults: new Faults(), access: new Access(options.access) }));
+  const { latency = NEARBY } = options;
+  server.on('request', requestListener({ world, faults: new Faults(), access: new Access(options.access), latency }));
   const timer = tick ? setInterval(() => world.emission.advance(), TICK_MS) : undefined;
   const stop = async (): Promise<void> => {
     clearInterval(timer);

@@ -35,6 +35,11 @@ function declare(registers: Registry[]) {
       'Listing pages that held only new items. Repeated: the source is too slow for the forum.',
       ['source'],
     ),
+    crawlerGaps: counter(
+      'crawler_gaps_total',
+      'Stretches that a source may have missed; crawl_gaps says which. Repeated: the source is too slow for the forum.',
+      ['source'],
+    ),
     crawlerIncomplete: counter(
       'crawler_incomplete_comments_total',
       'Comments published without their post (empty title).',

@@ -1,9 +1,20 @@
 import { describe, expect, it } from 'vitest';
+import type { Listed } from '../../services/crawler/listing-pass.ts';
 import { ListingPass } from '../../services/crawler/listing-pass.ts';
 
-/** Names n, n-1, … newest first. */
-function page(newest: number, count: number): string[] {
-  return Array.from({ length: count }, (_, index) => `t1_${newest - index}`);
+/** Item n, created n seconds after the beginning of time. */
+function item(n: number): Listed {
+  return { name: `t1_${n}`, createdAt: 1000 * n };
+}
+
+/** Items n, n-1, … newest first. */
+function page(newest: number, count: number): Listed[] {
+  return Array.from({ length: count }, (_, index) => item(newest - index));
+}
+
+/** A pass that knows item 1, and some before it. */
+function passAfterOne(): ListingPass {
+  return new ListingPass({ anchors: ['t1_0', 't1_1'], newestAt: 1000 });
 }
 
 /** Reads and accepts pages of 100 of a listing whose newest item is `newest`, until the pass ends; the verdicts. */
@@ -11,11 +22,11 @@ function read(pass: ListingPass, newest: number, depth = 1000): string[] {
   const outcomes: string[] = [];
   for (;;) {
     const top = pass.cursor === undefined ? newest : Number(pass.cursor.slice(3)) - 1;
-    const names = page(top, Math.min(100, depth - (newest - top)));
-    const isLast = newest - top + names.length >= depth;
-    const verdict = pass.judge(names, isLast ? undefined : names.at(-1));
+    const items = page(top, Math.min(100, depth - (newest - top)));
+    const isLast = newest - top + items.length >= depth;
+    const verdict = pass.judge(items, isLast ? undefined : items.at(-1)?.name);
     outcomes.push(verdict.outcome);
-    pass.accept(names, verdict);
+    pass.accept(items, verdict);
     if (verdict.outcome !== 'deeper') return outcomes;
   }
 }
@@ -46,45 +57,53 @@ describe('a pass over a listing', () => {
     expect(read(pass, 7001)).toEqual(['joined']);
   });
 
-  it('names both sides of a gap', () => {
-    const pass = new ListingPass(['t1_1', 't1_2']);
+  it('names both sides of a gap, and when they were created', () => {
+    const pass = passAfterOne();
     for (let n = 0; n < 9; n++) {
-      const names = page(9000 - 100 * n, 100);
-      pass.accept(names, pass.judge(names, names.at(-1)));
+      const items = page(9000 - 100 * n, 100);
+      pass.accept(items, pass.judge(items, items.at(-1)?.name));
     }
     expect(pass.judge(page(8100, 100), undefined)).toEqual({
       outcome: 'gap',
-      afterThing: 't1_2',
-      beforeThing: 't1_8001',
+      missed: { afterThing: 't1_1', afterAt: 1_000, beforeThing: 't1_8001', beforeAt: 8_100_000 },
     });
   });
 
-  it('takes the end of a short listing for the whole of it', () => {
-    const pass = new ListingPass(['t1_1']);
-    expect(read(pass, 5000, 250)).toEqual(['deeper', 'deeper', 'complete']);
+  it.each([
+    ['a page', 40],
+    ['three pages', 250],
+    ['almost all of it', 899],
+  ])('takes the end of a listing for a gap, though it showed only %s before it slid away', (_, depth) => {
+    expect(read(passAfterOne(), 5000, depth).at(-1)).toBe('gap');
+  });
+
+  it('takes a listing that was empty before for whole when one page shows all of it, and only then', () => {
+    const pass = new ListingPass();
+    expect(read(pass, 0, 0)).toEqual(['complete']);
+    expect(read(new ListingPass({ anchors: [] }), 5000, 100)).toEqual(['complete']);
+    expect(read(pass, 5000, 300)).toEqual(['deeper', 'deeper', 'gap']);
   });
 
   it('does not take an interrupted pass for a finished one', () => {
     const pass = new ListingPass();
     read(pass, 5000);
     const first = page(5350, 100);
-    pass.accept(first, pass.judge(first, first.at(-1)));
-    const restarted = new ListingPass(pass.newestAnchors());
-    expect(restarted.judge(first, first.at(-1)).outcome).toBe('deeper');
+    pass.accept(first, pass.judge(first, first.at(-1)?.name));
+    const restarted = new ListingPass(pass.position());
+    expect(restarted.judge(first, first.at(-1)?.name).outcome).toBe('deeper');
     expect(read(restarted, 5360)).toEqual(['deeper', 'deeper', 'deeper', 'joined']);
   });
 
   it('joins although the newest item seen, and most others, vanished', () => {
     const pass = new ListingPass();
     read(pass, 5000);
-    const names = [...page(5090, 90), 't1_4905'];
-    expect(pass.judge(names, 't1_4905').outcome).toBe('joined');
+    expect(pass.judge([...page(5090, 90), item(4905)], 't1_4905').outcome).toBe('joined');
   });
 
-  it('tries earlier items when the one it went on from vanished, and then owns up to a gap', () => {
-    const pass = new ListingPass(['t1_1']);
+  it('tries an earlier item once when the one it went on from vanished, and then owns up to a gap', () => {
+    const pass = passAfterOne();
     const first = page(5000, 100);
-    pass.accept(first, pass.judge(first, first.at(-1)));
+    pass.accept(first, pass.judge(first, first.at(-1)?.name));
     const cursors: (string | undefined)[] = [];
     let outcome: string;
     do {
@@ -93,9 +112,49 @@ describe('a pass over a listing', () => {
       outcome = verdict.outcome;
       pass.accept([], verdict);
     } while (outcome === 'deeper');
-    expect(cursors).toEqual(['t1_4901', 't1_4921', 't1_4941', 't1_4961']);
+    expect(cursors).toEqual(['t1_4901', 't1_4921']);
     expect(outcome).toBe('gap');
     expect(pass.cursor).toBeUndefined();
+  });
+
+  it('goes on after a vanished cursor as often as that brings something', () => {
+    const pass = passAfterOne();
+    const accept = (items: Listed[], after?: string) => {
+      const verdict = pass.judge(items, after);
+      pass.accept(items, verdict);
+      return verdict.outcome;
+    };
+    for (let top = 5000; top > 4000; top -= 80) {
+      expect(accept(page(top, 100), `t1_${top - 99}`)).toBe('deeper');
+      expect(accept([])).toBe('deeper');
+      expect(pass.cursor).toBe(`t1_${top - 79}`);
+    }
+  });
+
+  it('ends where the forum answers with the same page again and again', () => {
+    const pass = passAfterOne();
+    const same = page(5000, 100);
+    const outcomes: string[] = [];
+    do {
+      const verdict = pass.judge(same, 't1_4901');
+      outcomes.push(verdict.outcome);
+      pass.accept(same, verdict);
+    } while (outcomes.at(-1) === 'deeper');
+    expect(outcomes).toEqual(['deeper', 'deeper', 'gap']);
+  });
+
+  it('ends where the cursors of the forum never do', () => {
+    const pass = passAfterOne();
+    expect(read(pass, 50_000, 40_000).length).toBeLessThan(40);
+  });
+
+  it('passes over an old page out of a cache', () => {
+    const pass = new ListingPass();
+    for (let newest = 5000; newest <= 9000; newest += 50) read(pass, newest);
+    expect(read(pass, 5500)).toEqual(['joined']);
+    expect(pass.position()).toMatchObject({ newestAt: 9_000_000 });
+    expect(pass.position().anchors.at(-1)).toBe('t1_9000');
+    expect(read(pass, 9050)).toEqual(['joined']);
   });
 
   it('counts new items', () => {
