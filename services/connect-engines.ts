@@ -1,12 +1,14 @@
 import { TOPICS } from '../schemas/topics.ts';
-import { createClickhouse, isClickhouseAway } from '../shared/clickhouse/clickhouse-client.ts';
+import { isClickhouseAway } from '../shared/clickhouse/clickhouse-away.ts';
+import { createClickhouse } from '../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../shared/clickhouse/clickhouse-client.ts';
 import { migrateClickhouse } from '../shared/clickhouse/migrate-clickhouse.ts';
 import { createKafka } from '../shared/kafka/kafka-connection.ts';
 import type { KafkaConnection } from '../shared/kafka/kafka-connection.ts';
 import { ensureTopics, PartitionCountMismatch } from '../shared/kafka/topic-admin.ts';
 import { migratePostgres } from '../shared/postgres/migrate-postgres.ts';
-import { createPool, isPostgresAway } from '../shared/postgres/pool.ts';
+import { createPool } from '../shared/postgres/pool.ts';
+import { isPostgresAway } from '../shared/postgres/postgres-away.ts';
 import type { Pool } from '../shared/postgres/pool.ts';
 import { ConfigError } from '../shared/runtime/config.ts';
 import type { Config } from '../shared/runtime/config.ts';

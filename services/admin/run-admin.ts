@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { createPool, isPostgresAway } from '../../shared/postgres/pool.ts';
+import { createPool } from '../../shared/postgres/pool.ts';
+import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import { ConfigError, loadConfig } from '../../shared/runtime/config.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';

@@ -1,12 +1,12 @@
 import { REMOVALS_ARCHIVER_GROUP } from '../../schemas/consumer-groups.ts';
 import { FORUM_REMOVALS } from '../../schemas/topics.ts';
-import { isClickhouseAway } from '../../shared/clickhouse/clickhouse-client.ts';
+import { isClickhouseAway } from '../../shared/clickhouse/clickhouse-away.ts';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
-import { isPostgresAway } from '../../shared/postgres/pool.ts';
+import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import { blankMatchedItems, recordRemovals } from '../../shared/stores/removals.ts';
 import type { ArchiverDependencies } from './archiver-dependencies.ts';
 

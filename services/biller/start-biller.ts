@@ -1,4 +1,4 @@
-import { isPostgresAway } from '../../shared/postgres/pool.ts';
+import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import { countOpenErasures } from '../../shared/stores/erasure.ts';
 import { secondsUntilTomorrow } from '../../shared/stores/ledger-check.ts';

@@ -1,5 +1,5 @@
-import { isClickhouseAway } from '../../shared/clickhouse/clickhouse-client.ts';
-import { isPostgresAway } from '../../shared/postgres/pool.ts';
+import { isClickhouseAway } from '../../shared/clickhouse/clickhouse-away.ts';
+import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { TopicsUnreadable } from './archive-progress.ts';

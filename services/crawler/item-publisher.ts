@@ -1,7 +1,7 @@
 import type { ForumItem } from '../../schemas/forum-item.ts';
 import { FORUM_COMMENTS, FORUM_POSTS } from '../../schemas/topics.ts';
 import type { Publisher } from '../../shared/kafka/publisher.ts';
-import { PublishRefused } from '../../shared/kafka/publisher.ts';
+import { PublishRefused } from '../../shared/kafka/publish-errors.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';

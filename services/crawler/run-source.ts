@@ -1,7 +1,7 @@
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { isPostgresAway } from '../../shared/postgres/pool.ts';
+import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import { readCursor, saveCursor } from '../../shared/stores/crawl-cursors.ts';
 import { releaseLease, takeLease } from '../../shared/stores/leases.ts';

@@ -1,5 +1,5 @@
-import { PublishFailed } from '../../shared/kafka/publisher.ts';
-import { isPostgresAway } from '../../shared/postgres/pool.ts';
+import { PublishFailed } from '../../shared/kafka/publish-errors.ts';
+import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';

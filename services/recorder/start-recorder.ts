@@ -9,7 +9,7 @@ import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
 import { createPublisher } from '../../shared/kafka/publisher.ts';
 import type { OutgoingRecord, Publisher } from '../../shared/kafka/publisher.ts';
-import { isPostgresAway } from '../../shared/postgres/pool.ts';
+import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';

@@ -11,7 +11,7 @@ import type { DeadLetters } from './dead-letters.ts';
 import type { GroupAssignment } from './group-assignment.ts';
 import { protocolErrorType } from './kafka-connection.ts';
 import { PoisonMessage } from './poison-message.ts';
-import { PublishFailed } from './publisher.ts';
+import { PublishFailed } from './publish-errors.ts';
 
 /** Answers of the group's coordinator which say that the partitions are somebody else's by now. */
 const LOST = new Set(['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'FENCED_INSTANCE_ID']);

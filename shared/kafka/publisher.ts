@@ -8,6 +8,7 @@ import { IdempotentProducer } from './idempotent-producer.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
 import { protocolErrorType } from './kafka-connection.ts';
 import { partitionOfKey } from './partition-of-key.ts';
+import { PublishFailed, PublishRefused } from './publish-errors.ts';
 import { cutPieces, layOutRequests } from './record-pieces.ts';
 import type { SizedRecord } from './record-pieces.ts';
 import { partitionCounts } from './topic-admin.ts';
@@ -22,16 +23,6 @@ export interface TopicRecords {
   /** Without the prefix. */
   topic: string;
   records: readonly OutgoingRecord[];
-}
-
-/** The broker did not acknowledge in time or is away. Some of the records may be stored all the same; calling again is right. */
-export class PublishFailed extends Error {
-  override name = 'PublishFailed';
-}
-
-/** The broker will never take these records (too large, not allowed): calling again cannot help. */
-export class PublishRefused extends Error {
-  override name = 'PublishRefused';
 }
 
 export interface Publisher extends Running {

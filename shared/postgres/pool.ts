@@ -78,24 +78,3 @@ export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) =>
 
 /** Anything that runs a statement: a pool, or the client of a transaction. */
 export type Queryable = Pick<PoolClient, 'query'>;
-
-const RETRYABLE_SQLSTATES = new Set([
-  '40001', // serialization_failure
-  '40P01', // deadlock_detected
-  '57P01', // admin_shutdown
-  '57P02', // crash_shutdown
-  '57P03', // cannot_connect_now
-  '53300', // too_many_connections
-]);
-
-/** True when Postgres is away, starting or asked for another try, so that the same work may succeed later. */
-export function isPostgresAway(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = 'code' in error ? String(error.code) : '';
-  if (RETRYABLE_SQLSTATES.has(code) || code.startsWith('08')) return true;
-  if (/^E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NOTFOUND)$/.test(code)) return true;
-  if (error instanceof AggregateError) return error.errors.some(isPostgresAway);
-  return /Connection terminated|connection timeout|query read timeout|timeout exceeded when trying to connect/i.test(
-    error.message,
-  );
-}

@@ -5,7 +5,7 @@ import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumerOptions } from '../../shared/kafka/batch-consumer-options.ts';
 import type { ConsumedBatch } from '../../shared/kafka/consumed-batch.ts';
 import type { CommittedOffset } from '../../shared/kafka/group-assignment.ts';
-import { PublishFailed } from '../../shared/kafka/publisher.ts';
+import { PublishFailed } from '../../shared/kafka/publish-errors.ts';
 import { eventually } from '../support/eventually.ts';
 import { createKafkaFixture } from '../support/kafka-fixture.ts';
 import type { KafkaFixture } from '../support/kafka-fixture.ts';

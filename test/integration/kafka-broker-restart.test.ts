@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startEngines } from '../../shared/engines/embedded-engines.ts';
 import type { RunningEngines } from '../../shared/engines/embedded-engines.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
-import { PublishFailed } from '../../shared/kafka/publisher.ts';
+import { PublishFailed } from '../../shared/kafka/publish-errors.ts';
 import { consumerLag } from '../../shared/kafka/topic-admin.ts';
 import { eventually } from '../support/eventually.ts';
 import { createKafkaFixture } from '../support/kafka-fixture.ts';

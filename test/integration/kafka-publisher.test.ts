@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { ConsumedRecord } from '../../shared/kafka/consumed-batch.ts';
-import { PublishRefused } from '../../shared/kafka/publisher.ts';
+import { PublishRefused } from '../../shared/kafka/publish-errors.ts';
 import { eventually } from '../support/eventually.ts';
 import { createKafkaFixture } from '../support/kafka-fixture.ts';
 import type { KafkaFixture } from '../support/kafka-fixture.ts';

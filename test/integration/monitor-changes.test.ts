@@ -6,7 +6,7 @@ import { RecentItems } from '../../services/matcher/recent-items.ts';
 import { createPool } from '../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
 import { readActiveStates } from '../../shared/stores/monitor-rules.ts';
-import { PublishFailed } from '../../shared/kafka/publisher.ts';
+import { PublishFailed } from '../../shared/kafka/publish-errors.ts';
 import { TimeSlices } from '../../shared/runtime/time-slices.ts';
 import { eventually } from '../support/eventually.ts';
 import { commentItem } from '../support/forum-items.ts';

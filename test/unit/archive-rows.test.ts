@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { attemptRow, itemRow, matchRow } from '../../services/archiver/archive-rows.ts';
-import { isClickhouseAway } from '../../shared/clickhouse/clickhouse-client.ts';
 import { statementsOf } from '../../shared/clickhouse/migrate-clickhouse.ts';
 import { candidateOf } from '../support/recorder-fixtures.ts';
 import { forumItemOf } from '../support/forum-items.ts';
@@ -67,16 +66,4 @@ test.each([
   ['lines that end as on Windows', 'SELECT 1;\r\nSELECT 2;\r\n', ['SELECT 1', 'SELECT 2']],
 ])('statementsOf: %s', (_, sql, expected) => {
   expect(statementsOf(sql)).toEqual(expected);
-});
-
-test.each([
-  [Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }), true],
-  [new Error('socket hang up'), true],
-  [new Error('Timeout error.'), true],
-  [Object.assign(new Error('Too many parts'), { code: '252' }), true],
-  [Object.assign(new Error('Unknown table'), { code: '60' }), false],
-  [Object.assign(new Error('Cannot parse'), { code: '27' }), false],
-  [new TypeError('x is not a function'), false],
-])('isClickhouseAway: %s is %s', (error, away) => {
-  expect(isClickhouseAway(error)).toBe(away);
 });

@@ -1,4 +1,4 @@
-import { isPostgresAway } from '../../../shared/postgres/pool.ts';
+import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';

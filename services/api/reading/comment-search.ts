@@ -1,5 +1,5 @@
 import type { CommentItem, CommentListing } from '../../../schemas/forum-resources.ts';
-import { isClickhouseAway } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { isClickhouseAway } from '../../../shared/clickhouse/clickhouse-away.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { searchableWords } from '../../../shared/matching/searchable-words.ts';
 import { TermFinder } from '../../../shared/matching/term-finder.ts';

@@ -1,0 +1,48 @@
+import { markedEngine } from '../outages/engine.ts';
+import { isNetworkFault } from '../outages/network-fault.ts';
+
+/** SQLSTATE classes whose every condition passes by itself, or by an operator's hand. */
+const CLASSES = new Set([
+  '08', // connection exceptions
+  '53', // insufficient resources: disk full, out of memory, too many connections
+  '57', // operator intervention: cancelled, timed out, shut down, starting
+  '58', // system errors outside of Postgres: its disk, its files
+]);
+
+const CONDITIONS = new Set([
+  '40000', // transaction_rollback
+  '40001', // serialization_failure
+  '40003', // statement_completion_unknown
+  '40P01', // deadlock_detected
+  '55006', // object_in_use
+  '55P03', // lock_not_available: lock_timeout
+  '25006', // read_only_sql_transaction: a standby, before or after a fail-over
+  '25P03', // idle_in_transaction_session_timeout
+  '25P04', // transaction_timeout
+]);
+
+/** A dropped database does not come back by waiting. */
+const OURS = new Set(['57P04']);
+
+/** What the client says where the server said nothing. */
+const MESSAGES =
+  /Connection terminated|timeout expired|Query read timeout|timeout exceeded when trying to connect|is not queryable|error establishing an SSL connection/i;
+
+/**
+ * True when Postgres is away, slow, full, starting or asked for another try, so that the same work may succeed later. False for
+ * what is our own fault: syntax, names, types, constraints, permissions.
+ */
+export function isPostgresAway(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isPostgresAway);
+  if (!(error instanceof Error) || (markedEngine(error) ?? 'postgres') !== 'postgres') return false;
+  if (isNetworkFault(error)) return true;
+  const state = sqlState(error);
+  if (state !== undefined) return CONDITIONS.has(state) || (CLASSES.has(state.slice(0, 2)) && !OURS.has(state));
+  return MESSAGES.test(error.message);
+}
+
+/** The SQLSTATE of an error that the server reported; undefined: it did not answer, or the error is not its own. */
+export function sqlState(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code) ? code : undefined;
+}
