@@ -10,8 +10,11 @@ import { startLagMonitor } from '../shared/kafka/lag-monitor.ts';
 import { createPublisher } from '../shared/kafka/publisher.ts';
 import { createMailer } from '../shared/mail/create-mailer.ts';
 import { createMailDomainCheck } from '../shared/mail/mail-domain.ts';
+import { createPool } from '../shared/postgres/pool.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
 import { startOperationsServer } from '../shared/runtime/operations-server.ts';
+import { exchangeReports } from '../shared/stores/budget-reports.ts';
+import { startBudgetExchange } from '../shared/upstream/budget-exchange.ts';
 import { createUpstream } from '../shared/upstream/upstream-client.ts';
 import type { Upstream } from '../shared/upstream/upstream-client.ts';
 import { ensureDemoAccount } from './api/demo-account.ts';
@@ -55,7 +58,7 @@ export async function runServices(
   // Several processes on one machine: the first takes the known port, a joining one a free port that it logs.
   const operations = lifecycle.add('metrics', await startOperationsServer(metrics, config.http.metricsPort ?? 0));
   parts.logger.info({ services, metrics: operations.url }, 'starting');
-  const installation = { ...connected, upstream: connectUpstream(connected) };
+  const installation = { ...connected, upstream: await connectUpstream(connected, services) };
   const readiness = new Readiness(installation);
   let api = '';
   for (const service of STARTERS) {
@@ -129,10 +132,26 @@ async function startTheCrawler(at: Surroundings): Promise<Started> {
   return startCrawler({ ...at, publisher, sources: config.crawlSources, siteUrl, clock: systemClock });
 }
 
-function connectUpstream({ config, metrics, logger, lifecycle }: Installation): Upstream {
-  const { clients = [], url, tokenUrl, userAgent } = config.upstream;
-  const upstream = createUpstream({ url, tokenUrl, userAgent, clients, clock: systemClock, metrics, logger });
+/** Services that call the forum. */
+const CALLERS: readonly ServiceName[] = ['api', 'crawler'];
+
+async function connectUpstream(at: Installation, services: readonly ServiceName[]): Promise<Upstream> {
+  const { metrics, logger, lifecycle } = at;
+  const { clients = [], url, tokenUrl, userAgent, shares } = at.config.upstream;
+  const upstream = createUpstream({ url, tokenUrl, userAgent, clients, shares, clock: systemClock, metrics, logger });
   lifecycle.onStop('upstream', () => upstream.stop());
+  if (services.some((service) => CALLERS.includes(service))) {
+    // A connection of its own: what is said of the budget must not wait for a pool that is used up.
+    const db = createPool({ url: at.postgresUrl, name: 'forum-monitor-budget', logger, max: 1 });
+    lifecycle.onStop('budget connection', () => db.end());
+    const exchange = startBudgetExchange({
+      budget: upstream.budget,
+      exchange: (own) => exchangeReports(db, own),
+      clock: systemClock,
+      logger,
+    });
+    lifecycle.add('budget', await exchange);
+  }
   return upstream;
 }
 

@@ -10,6 +10,8 @@ export class ConfigError extends Error {
 const CRAWL_SOURCE = /^(post-ids|comment-ids|listings|threads|replay:.+)$/;
 
 const port = z.coerce.number().int().min(0).max(65535);
+/** A part of a whole, in percent. */
+const percent = (byDefault: number) => z.coerce.number().min(0).max(100).default(byDefault);
 const flag = z.enum(['0', '1']).transform((value) => value === '1');
 const url = (...protocols: string[]) =>
   z.string().refine((value) => URL.canParse(value) && protocols.includes(new URL(value).protocol.slice(0, -1)), {
@@ -26,7 +28,7 @@ const list = (item: z.ZodString) =>
     )
     .pipe(z.array(item));
 
-const ENVIRONMENT = z.object({
+const VARIABLES = z.object({
   PORT: port.default(8080),
   HOST: z.string().min(1).default('127.0.0.1'),
   METRICS_PORT: port.optional(),
@@ -50,6 +52,9 @@ const ENVIRONMENT = z.object({
   UPSTREAM_TOKEN_URL: url('http', 'https').default('https://www.reddit.com/api/v1/access_token'),
   UPSTREAM_SITE_URL: url('http', 'https').default('https://www.reddit.com'),
   UPSTREAM_USER_AGENT: z.string().min(1).default('server:forum-monitor:0.1.0 (by /u/forum-monitor)'),
+  UPSTREAM_LIVE_SHARE: percent(60),
+  UPSTREAM_READING_SHARE: percent(20),
+  UPSTREAM_AUDIT_SHARE: percent(2),
   CRAWL_SOURCES: list(
     z.string().regex(CRAWL_SOURCE, 'may name post-ids, comment-ids, listings, threads and replay:FILE'),
   ).default(['post-ids', 'listings']),
@@ -66,6 +71,13 @@ const ENVIRONMENT = z.object({
   CODES_PER_NETWORK: z.coerce.number().int().min(1).max(1_000).default(20),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   FORUM_EMBEDDED: list(z.string()).default([]),
+});
+
+const ENVIRONMENT = VARIABLES.superRefine((e, context) => {
+  const together = e.UPSTREAM_LIVE_SHARE + e.UPSTREAM_READING_SHARE + e.UPSTREAM_AUDIT_SHARE;
+  if (together <= 100) return;
+  const message = `UPSTREAM_LIVE_SHARE, UPSTREAM_READING_SHARE and UPSTREAM_AUDIT_SHARE are ${together} % together, more than 100 %`;
+  context.addIssue({ code: 'custom', path: ['UPSTREAM_LIVE_SHARE'], message });
 });
 
 /** Everything the environment says, parsed once. Nothing else reads the environment. */
@@ -99,6 +111,8 @@ export interface Config {
     tokenUrl: string;
     siteUrl: string;
     userAgent: string;
+    /** Parts of the forum's budget that are certain, from 0 to 1; together at most 1. */
+    shares: { live: number; reading: number; audit: number };
   };
   crawlSources: string[];
   simulatorRate: number;
@@ -178,6 +192,11 @@ function toConfig(e: z.infer<typeof ENVIRONMENT>): Config {
       tokenUrl: e.UPSTREAM_TOKEN_URL,
       siteUrl: bare(e.UPSTREAM_SITE_URL),
       userAgent: e.UPSTREAM_USER_AGENT,
+      shares: {
+        live: e.UPSTREAM_LIVE_SHARE / 100,
+        reading: e.UPSTREAM_READING_SHARE / 100,
+        audit: e.UPSTREAM_AUDIT_SHARE / 100,
+      },
     },
     crawlSources: e.CRAWL_SOURCES,
     simulatorRate: e.SIMULATOR_RATE,

@@ -21,6 +21,11 @@ function declare(registers: Registry[]) {
       ['endpoint', 'outcome'],
     ),
     upstreamSeconds: histogram('upstream_request_seconds', 'Duration of calls to the forum.', ['endpoint']),
+    upstreamLaneCalls: counter(
+      'upstream_lane_calls_total',
+      'Calls taken from the budget of the forum, or refused by it, by lane. Refused live calls: add a client.',
+      ['lane', 'outcome'],
+    ),
     upstreamBudget: gauge(
       'upstream_budget_remaining',
       'Calls left in the current window, by client number. Near zero: add a client.',

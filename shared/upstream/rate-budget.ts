@@ -1,14 +1,16 @@
-/**
- * Who calls, in the order of precedence. Each lane leaves alone the part of a window that belongs to the lanes before it:
- * readers may use everything, the live crawl leaves them a tenth, catching up also leaves the live crawl room, and
- * rechecks come last.
- */
-export type Lane = 'reading' | 'live' | 'catch-up' | 'recheck';
-
-const LEFT_ALONE: Record<Lane, number> = { reading: 0, live: 0.1, 'catch-up': 0.3, recheck: 0.5 };
-
 /** How long to wait where a window is used up but the forum has not said when the next one begins. */
 const UNKNOWN_WAIT_MS = 1000;
+/** Ends of windows that differ by less are the same one: the header counts whole seconds. */
+const SAME_WINDOW_MS = 5_000;
+
+/** What a process knows of a client's window, for the others that use the client. Times are milliseconds from now. */
+export interface WindowReport {
+  limit: number;
+  left: number;
+  endsInMs: number;
+  /** The forum's pause; 0: none. */
+  blockedForMs: number;
+}
 
 /**
  * What one client may still ask in the current window, as the forum's own headers say: nothing is assumed before the first
@@ -17,9 +19,13 @@ const UNKNOWN_WAIT_MS = 1000;
 export class RateBudget {
   private limit: number | undefined;
   private left = Number.POSITIVE_INFINITY;
-  private resetAt = Number.POSITIVE_INFINITY;
+  private endsAt = Number.POSITIVE_INFINITY;
+  /** The longest that was seen; a window that turned is taken for as long until the forum says otherwise. */
+  private windowMs = 0;
   private blockedUntil = 0;
   private inFlight = 0;
+  /** Whether the forum spoke of this window, to this process or another one. */
+  private isKnown = false;
 
   /** Calls left in this window; Infinity before the first answer. */
   remaining(now: number): number {
@@ -27,9 +33,9 @@ export class RateBudget {
     return Math.max(0, this.left);
   }
 
-  /** Takes one call; false when this lane must wait. Every call taken is given to `settle` once. */
-  take(lane: Lane, now: number): boolean {
-    if (this.waitMs(lane, now) > 0) return false;
+  /** Takes one call; false when there is none. Every call taken is given to `settle` once. */
+  take(now: number): boolean {
+    if (this.waitMs(now) > 0) return false;
     this.left -= 1;
     this.inFlight += 1;
     return true;
@@ -45,7 +51,9 @@ export class RateBudget {
     if (used !== undefined) this.limit = remaining + used;
     else this.limit = Math.max(this.limit ?? 0, remaining);
     this.left = remaining - this.inFlight;
-    this.resetAt = now + reset * 1000;
+    this.endsAt = now + reset * 1000;
+    this.windowMs = Math.max(this.windowMs, reset * 1000);
+    this.isKnown = true;
   }
 
   /** The forum asked for a pause. */
@@ -53,28 +61,52 @@ export class RateBudget {
     this.blockedUntil = Math.max(this.blockedUntil, until);
   }
 
-  /** Milliseconds until this lane may call; 0: now. */
-  waitMs(lane: Lane, now: number): number {
+  /** What other processes should know; undefined while the forum has not spoken of this window. */
+  report(now: number): WindowReport | undefined {
     this.turnWindow(now);
-    if (this.blockedUntil > now) return this.blockedUntil - now;
-    if (this.left - 1 >= (this.limit ?? 0) * LEFT_ALONE[lane]) return 0;
-    return Number.isFinite(this.resetAt) ? Math.max(1, this.resetAt - now) : UNKNOWN_WAIT_MS;
+    if (!this.isKnown || this.limit === undefined) return undefined;
+    const blockedForMs = Math.max(0, this.blockedUntil - now);
+    return { limit: this.limit, left: this.remaining(now), endsInMs: this.endsAt - now, blockedForMs };
   }
 
-  /** Calls a second that this lane can keep up until the window ends: Infinity while nothing is known, 0 when it must wait. */
-  perSecond(lane: Lane, now: number): number {
+  /** What another process knew `ageMs` ago. Of one window the lower number is the newer one; a later window replaces an earlier. */
+  learn({ limit, left, endsInMs, blockedForMs }: WindowReport, ageMs: number, now: number): void {
+    this.turnWindow(now);
+    this.block(now + blockedForMs - ageMs);
+    const endsAt = now + endsInMs - ageMs;
+    if (endsAt <= now) return;
+    if (this.isKnown && Math.abs(endsAt - this.endsAt) < SAME_WINDOW_MS) {
+      this.left = Math.min(this.left, left);
+    } else if (!this.isKnown || endsAt > this.endsAt) {
+      this.limit = limit;
+      this.left = left - this.inFlight;
+      this.endsAt = endsAt;
+      this.windowMs = Math.max(this.windowMs, endsInMs);
+      this.isKnown = true;
+    }
+  }
+
+  /** Milliseconds until a call may be made; 0: now. */
+  waitMs(now: number): number {
+    this.turnWindow(now);
+    if (this.blockedUntil > now) return this.blockedUntil - now;
+    if (this.left >= 1) return 0;
+    return Number.isFinite(this.endsAt) ? Math.max(1, this.endsAt - now) : UNKNOWN_WAIT_MS;
+  }
+
+  /** Calls a second that can be kept up until the window ends: Infinity while nothing is known, 0 when none may be made. */
+  perSecond(now: number): number {
     this.turnWindow(now);
     if (this.blockedUntil > now) return 0;
-    if (this.limit === undefined || !Number.isFinite(this.resetAt)) return Number.POSITIVE_INFINITY;
-    const usable = this.left - this.limit * LEFT_ALONE[lane];
-    if (usable < 1) return 0;
-    return usable / Math.max(1, (this.resetAt - now) / 1000);
+    if (this.limit === undefined || !Number.isFinite(this.endsAt)) return Number.POSITIVE_INFINITY;
+    return Math.max(0, this.left) / Math.max(1, (this.endsAt - now) / 1000);
   }
 
   private turnWindow(now: number): void {
-    if (now < this.resetAt) return;
+    if (now < this.endsAt) return;
     this.left = (this.limit ?? Number.POSITIVE_INFINITY) - this.inFlight;
-    this.resetAt = Number.POSITIVE_INFINITY;
+    this.endsAt = Math.max(now, this.endsAt) + (this.windowMs || Number.POSITIVE_INFINITY);
+    this.isKnown = false;
   }
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Dispatcher } from 'undici';
 import { Agent, request } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
@@ -5,21 +6,26 @@ import { delay } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { AccessToken } from './access-token.ts';
-import type { Lane } from './rate-budget.ts';
-import { RateBudget } from './rate-budget.ts';
+import type { Claim } from './call-budget.ts';
+import { CallBudget } from './call-budget.ts';
+import type { BudgetShares, Lane } from './lanes.ts';
+import { DEFAULT_SHARES } from './lanes.ts';
 import { header, readJson } from './read-response.ts';
 import { UpstreamError } from './upstream-error.ts';
 
 const DEFAULT_DEADLINE_MS = 10_000;
 /** A thread with thousands of comments has about 3 KB of JSON for each. */
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
-const CONNECTIONS_PER_HOST = 16;
+/** Each has connections of its own, so that slow answers to one do not hold up the others. */
+const CONNECTIONS = { live: 16, reading: 16, background: 4 } as const;
 
 export interface UpstreamCall {
   /** Label of the metrics: a route pattern, never a path with ids. */
   endpoint: string;
   /** Default: reading. */
   lane?: Lane;
+  /** The account that a reading is for: accounts share the readers' part fairly. */
+  payer?: string | undefined;
   /** For the whole call with its retries; default 10 s. */
   deadlineMs?: number;
   /** Milliseconds before each further try; default none. */
@@ -45,6 +51,11 @@ export interface Upstream {
   stop(): Promise<void>;
 }
 
+export interface BudgetedUpstream extends Upstream {
+  /** What this process may ask; to be exchanged with the other processes of the installation. */
+  budget: Pick<CallBudget, 'report' | 'hear'>;
+}
+
 export interface UpstreamOptions {
   /** Without a slash at the end. */
   url: string;
@@ -53,14 +64,10 @@ export interface UpstreamOptions {
   userAgent: string;
   clients: readonly { id: string; secret: string }[];
   clock: Clock;
-  metrics: Pick<Metrics, 'upstreamRequests' | 'upstreamSeconds' | 'upstreamBudget'>;
+  /** Default: DEFAULT_SHARES. */
+  shares?: BudgetShares;
+  metrics: Pick<Metrics, 'upstreamRequests' | 'upstreamSeconds' | 'upstreamBudget' | 'upstreamLaneCalls'>;
   logger: Logger;
-}
-
-interface Client {
-  number: string;
-  token: AccessToken;
-  budget: RateBudget;
 }
 
 /** What is asked: a GET, or with a body the POST of a form. */
@@ -71,30 +78,46 @@ interface Question {
 
 /** What every call needs. */
 interface Session extends Omit<UpstreamOptions, 'clients'> {
-  clients: readonly Client[];
-  dispatcher: Dispatcher;
+  /** By client. */
+  tokens: readonly AccessToken[];
+  budget: CallBudget;
+  dispatchers: Readonly<Record<keyof typeof CONNECTIONS, Dispatcher>>;
 }
 
 /** The forum's API over several OAuth clients, each with its own token and its own budget. */
-export function createUpstream(options: UpstreamOptions): Upstream {
-  const dispatcher = new Agent({ connections: CONNECTIONS_PER_HOST, connect: { timeout: DEFAULT_DEADLINE_MS } });
-  const clients = options.clients.map((client, index): Client => {
-    const source = { ...options, client, dispatcher, deadlineMs: DEFAULT_DEADLINE_MS };
-    return { number: String(index + 1), token: new AccessToken(source), budget: new RateBudget() };
-  });
+export function createUpstream(options: UpstreamOptions): BudgetedUpstream {
+  const { clients, clock, shares = DEFAULT_SHARES } = options;
+  const agent = (connections: number) => new Agent({ connections, connect: { timeout: DEFAULT_DEADLINE_MS } });
+  const dispatchers = {
+    live: agent(CONNECTIONS.live),
+    reading: agent(CONNECTIONS.reading),
+    background: agent(CONNECTIONS.background),
+  };
+  const source = { ...options, dispatcher: dispatchers.live, deadlineMs: DEFAULT_DEADLINE_MS };
+  const tokens = clients.map((client) => new AccessToken({ ...source, client }));
+  const budget = new CallBudget(clients.map(nameOf), shares);
+  const session: Session = { ...options, tokens, budget, dispatchers };
   return {
     get: (path, params, call) => {
       const url = new URL(options.url + path);
       for (const [name, value] of Object.entries({ ...params, raw_json: '1' })) url.searchParams.set(name, value);
-      return callWithRetries({ ...options, clients, dispatcher }, { url }, call);
+      return callWithRetries(session, { url }, call);
     },
     post: (path, form, call) => {
       const body = new URLSearchParams({ ...form, raw_json: '1' }).toString();
-      return callWithRetries({ ...options, clients, dispatcher }, { url: new URL(options.url + path), body }, call);
+      return callWithRetries(session, { url: new URL(options.url + path), body }, call);
     },
-    perSecond: (lane) => clients.reduce((sum, client) => sum + client.budget.perSecond(lane, options.clock()), 0),
-    stop: () => dispatcher.destroy(),
+    perSecond: (lane) => budget.perSecond(lane, clock()),
+    budget,
+    async stop() {
+      await Promise.all(Object.values(dispatchers).map((dispatcher) => dispatcher.destroy()));
+    },
   };
+}
+
+/** The same in every process that has the client, and no secret. */
+function nameOf({ id }: { id: string }): string {
+  return createHash('sha256').update(id).digest('base64url').slice(0, 16);
 }
 
 async function callWithRetries(session: Session, question: Question, call: UpstreamCall): Promise<unknown> {
@@ -103,7 +126,7 @@ async function callWithRetries(session: Session, question: Question, call: Upstr
   for (const wait of [...(call.retryDelaysMs ?? []), undefined]) {
     const startedAt = session.clock();
     try {
-      const answer = await callOnce(session, question, call.lane ?? 'reading', signal);
+      const answer = await callOnce(session, question, { lane: call.lane ?? 'reading', payer: call.payer }, signal);
       record(session, call, startedAt, 'ok');
       return answer;
     } catch (error) {
@@ -124,57 +147,63 @@ function record(session: Session, call: UpstreamCall, startedAt: number, outcome
   session.metrics.upstreamSeconds.observe({ endpoint: call.endpoint }, (session.clock() - startedAt) / 1000);
 }
 
-async function callOnce(session: Session, question: Question, lane: Lane, signal: AbortSignal): Promise<unknown> {
-  const client = takeClient(session.clients, lane, session.clock());
+async function callOnce(session: Session, question: Question, claim: Claim, signal: AbortSignal): Promise<unknown> {
+  const client = takeClient(session, claim);
   try {
-    return await callAs(client, session, question, signal);
+    return await callAs(client, session, question, claim, signal);
   } catch (error) {
     const isStaleToken = error instanceof UpstreamError && error.status === 401;
-    if (!isStaleToken || !client.budget.take(lane, session.clock())) throw error;
-    return callAs(client, session, question, signal);
+    if (!isStaleToken || !session.budget.takeAgain(client, claim, session.clock())) throw error;
+    return callAs(client, session, question, claim, signal);
   }
 }
 
-/** The client that may call in this lane and has most left. */
-function takeClient(clients: readonly Client[], lane: Lane, now: number): Client {
-  const byRemaining = [...clients].sort((a, b) => b.budget.remaining(now) - a.budget.remaining(now));
-  const free = byRemaining.find((client) => client.budget.take(lane, now));
-  if (free) return free;
-  const retryAfterMs = Math.min(...clients.map((client) => client.budget.waitMs(lane, now)));
+function takeClient({ budget, clock, metrics }: Session, claim: Claim): number {
+  const { client, waitMs } = budget.take(claim, clock());
+  metrics.upstreamLaneCalls.inc({ lane: claim.lane, outcome: client === undefined ? 'refused' : 'taken' });
+  if (client !== undefined) return client;
   throw new UpstreamError('busy', 'our budget of calls to the forum is used up', {
     reason: 'own_budget',
-    retryAfterMs,
+    retryAfterMs: waitMs,
   });
 }
 
 /** One request with a call already taken from the client's budget; the budget learns from whatever came back. */
-async function callAs(client: Client, session: Session, question: Question, signal: AbortSignal): Promise<unknown> {
+async function callAs(
+  client: number,
+  session: Session,
+  question: Question,
+  claim: Claim,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const { budget, clock } = session;
+  const accessToken = session.tokens[client];
+  const window = budget.clients[client];
   let headers: { remaining?: string; used?: string; reset?: string } = {};
   let token = '';
   try {
-    token = await client.token.get();
-    const response = await send(session, question, token, signal);
+    token = (await accessToken?.get()) ?? '';
+    const response = await send(session, question, { token, lane: claim.lane }, signal);
     headers = rateHeaders(response);
-    return await readJson(response, MAX_BODY_BYTES, session.clock());
+    return await readJson(response, MAX_BODY_BYTES, clock());
   } catch (error) {
-    if (error instanceof UpstreamError && error.status === 401) client.token.reject(token);
-    if (error instanceof UpstreamError && error.status === 429) {
-      client.budget.block(session.clock() + (error.retryAfterMs ?? 0));
-    }
+    if (error instanceof UpstreamError && error.status === 401) accessToken?.reject(token);
+    if (error instanceof UpstreamError && error.status === 429) window?.block(clock() + (error.retryAfterMs ?? 0));
     throw error;
   } finally {
-    client.budget.settle(headers, session.clock());
-    const remaining = client.budget.remaining(session.clock());
-    if (Number.isFinite(remaining)) session.metrics.upstreamBudget.set({ client: client.number }, remaining);
+    budget.settle(client, claim, headers, clock());
+    const remaining = window?.remaining(clock());
+    if (Number.isFinite(remaining)) session.metrics.upstreamBudget.set({ client: String(client + 1) }, remaining ?? 0);
   }
 }
 
 function send(
-  { dispatcher, userAgent }: Session,
+  { dispatchers, userAgent }: Session,
   { url, body }: Question,
-  token: string,
+  { token, lane }: { token: string; lane: Lane },
   signal: AbortSignal,
 ): Promise<Dispatcher.ResponseData> {
+  const dispatcher = dispatchers[lane === 'live' || lane === 'reading' ? lane : 'background'];
   const headers = { authorization: `Bearer ${token}`, accept: 'application/json', 'user-agent': userAgent };
   if (body === undefined) return request(url, { dispatcher, headers, signal });
   const type = { 'content-type': 'application/x-www-form-urlencoded' };

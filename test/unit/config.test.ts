@@ -31,6 +31,16 @@ describe('loadConfig', () => {
     for (const name of Object.keys(broken)) expect(message).toContain(name);
   });
 
+  test('the shares of the budget are percent, and at most a whole together', () => {
+    expect(loadConfig({}).upstream.shares).toEqual({ live: 0.6, reading: 0.2, audit: 0.02 });
+    const whole = { UPSTREAM_LIVE_SHARE: '50', UPSTREAM_READING_SHARE: '47.5', UPSTREAM_AUDIT_SHARE: '2.5' };
+    expect(loadConfig(whole).upstream.shares.reading).toBeCloseTo(0.475);
+    expect(() => loadConfig({ ...whole, UPSTREAM_AUDIT_SHARE: '3' })).toThrow(
+      /UPSTREAM_LIVE_SHARE.*UPSTREAM_READING_SHARE.*UPSTREAM_AUDIT_SHARE.*100\.5 % together/,
+    );
+    expect(() => loadConfig({ UPSTREAM_LIVE_SHARE: '-1' })).toThrow(/UPSTREAM_LIVE_SHARE/);
+  });
+
   test('values are never repeated in the message: they may be secrets', () => {
     expect(() => loadConfig({ SECRET_KEY: 'hunter2' })).toThrow(/SECRET_KEY/);
     expect(() => loadConfig({ SECRET_KEY: 'hunter2' })).not.toThrow(/hunter2/);

@@ -1,0 +1,198 @@
+import { boundsOfLanes, fairLevel } from './allocate-budget.ts';
+import type { BudgetShares, Lane, LaneRates } from './lanes.ts';
+import { everyLane, LANES } from './lanes.ts';
+import type { WindowReport } from './rate-budget.ts';
+import { RateBudget } from './rate-budget.ts';
+import { EventRate, TokenBucket } from './token-bucket.ts';
+
+/** A lane that rested may call this many seconds' worth of its rate at once: a large thread takes some twenty calls. */
+const BURST_SECONDS = 20;
+/** Near the end of a window it may take only this part of what is left to its rate, so that live sources do not meet an empty one. */
+const BURST_PART = 0.25;
+const REFRESH_MS = 100;
+/** Calls of a lane under way in one process, live apart: they wait for connections, and while nothing is known of the forum's limits no rate bounds them. */
+const MOST_IN_FLIGHT = 64;
+const CROWDED_WAIT_MS = 500;
+/** Where a lane gets nothing at all for now. */
+const STARVED_WAIT_MS = 5_000;
+/** A payer that wants less is forgotten. */
+const FORGOTTEN_PER_SECOND = 0.001;
+
+/** What a process tells the others that use the same clients. */
+export interface BudgetReport {
+  /** By a name of each client that all processes derive alike; null: the forum has not spoken of its window. */
+  clients: Readonly<Record<string, WindowReport | null>>;
+  /** Calls a second that its lanes ask for; those at 0 are left out. */
+  wanted: Partial<LaneRates>;
+}
+
+export interface HeardReport extends BudgetReport {
+  /** Milliseconds since it was made. */
+  ageMs: number;
+}
+
+/** Who takes a call. */
+export interface Claim {
+  lane: Lane;
+  /** The account that a reading is for: those of one process share the lane fairly. */
+  payer?: string | undefined;
+}
+
+/** A call taken from the client of that index, to be settled once; or how long to wait for one. */
+export type Taken = { client: number; waitMs: 0 } | { client: undefined; waitMs: number };
+
+interface Claimant {
+  wanted: EventRate;
+  bucket: TokenBucket;
+  inFlight: number;
+}
+
+const newClaimant = (): Claimant => ({ wanted: new EventRate(), bucket: new TokenBucket(), inFlight: 0 });
+
+/**
+ * What this process may ask of the forum: of each client what its headers leave, and of that each lane its part (allocate-budget.ts)
+ * by what all processes want, as far as it was heard. Nothing waits here: who may not call learns when to come back. Times are
+ * milliseconds since 1970.
+ */
+export class CallBudget {
+  readonly clients: readonly RateBudget[];
+  private readonly names: readonly string[];
+  private readonly shares: BudgetShares;
+  private readonly lanes = new Map<Lane, Claimant>(LANES.map((lane) => [lane, newClaimant()]));
+  private readonly payers = new Map<string, Claimant>();
+  private others: LaneRates[] = [];
+  private bounds: LaneRates = everyLane(() => Infinity);
+  private refreshedAt = -Infinity;
+
+  /** @param names of the clients, see BudgetReport */
+  constructor(names: readonly string[], shares: BudgetShares) {
+    this.names = names;
+    this.shares = shares;
+    this.clients = names.map(() => new RateBudget());
+  }
+
+  /** Takes a call from the client that has most left. */
+  take(claim: Claim, now: number): Taken {
+    const waitMs = this.claim(claim, now);
+    if (waitMs > 0) return { client: undefined, waitMs };
+    const byRemaining = [...this.clients.keys()].sort((a, b) => this.remaining(b, now) - this.remaining(a, now));
+    const client = byRemaining.find((index) => this.clients[index]?.take(now) === true);
+    if (client === undefined) {
+      return { client, waitMs: Math.min(...this.clients.map((one) => one.waitMs(now))) };
+    }
+    this.count(claim, now);
+    return { client, waitMs: 0 };
+  }
+
+  /** Takes one more call of the same client, whose answer asks for it. */
+  takeAgain(client: number, claim: Claim, now: number): boolean {
+    if (this.claim(claim, now) > 0 || this.clients[client]?.take(now) !== true) return false;
+    this.count(claim, now);
+    return true;
+  }
+
+  /** Ends a call taken, with the headers of its answer as received. */
+  settle(client: number, claim: Claim, headers: Parameters<RateBudget['settle']>[0], now: number): void {
+    for (const claimant of this.claimants(claim)) claimant.inFlight -= 1;
+    this.clients[client]?.settle(headers, now);
+  }
+
+  /** Calls a second that a lane of this process can keep up; Infinity while nothing is known, 0 when it must wait. */
+  perSecond(lane: Lane, now: number): number {
+    this.refresh(now);
+    return this.bounds[lane];
+  }
+
+  report(now: number): BudgetReport {
+    const wanted = LANES.map((lane) => [lane, this.lanes.get(lane)?.wanted.perSecond(now) ?? 0] as const);
+    return {
+      clients: Object.fromEntries(this.names.map((name, index) => [name, this.clients[index]?.report(now) ?? null])),
+      wanted: Object.fromEntries(wanted.filter(([, perSecond]) => perSecond > FORGOTTEN_PER_SECOND)),
+    };
+  }
+
+  /** What all other processes said last; they count until this is called again. */
+  hear(reports: readonly HeardReport[], now: number): void {
+    this.others = reports.map(({ clients, wanted, ageMs }) => {
+      for (const [index, name] of this.names.entries()) {
+        const window = clients[name];
+        if (window) this.clients[index]?.learn(window, ageMs, now);
+      }
+      // Of what it wants as much falls on our clients as it has of them.
+      const names = Object.keys(clients);
+      const part = names.filter((name) => this.names.includes(name)).length / Math.max(1, names.length);
+      return everyLane((lane) => part * (wanted[lane] ?? 0));
+    });
+    this.refreshedAt = -Infinity;
+  }
+
+  private remaining(client: number, now: number): number {
+    return this.clients[client]?.remaining(now) ?? 0;
+  }
+
+  /** How long a claim must wait, whatever the clients have left. A claim that must wait is wanted all the same. */
+  private claim(claim: Claim, now: number): number {
+    const claimants = this.claimants(claim);
+    for (const { wanted } of claimants) wanted.note(now);
+    this.refresh(now);
+    const isCrowded = claim.lane !== 'live' && (this.lanes.get(claim.lane)?.inFlight ?? 0) >= MOST_IN_FLIGHT;
+    const waits = claimants.map(({ bucket }) => Math.min(STARVED_WAIT_MS, bucket.waitMs(now)));
+    return Math.max(isCrowded ? CROWDED_WAIT_MS : 0, ...waits);
+  }
+
+  private count(claim: Claim, now: number): void {
+    for (const claimant of this.claimants(claim)) {
+      claimant.bucket.take(now);
+      claimant.inFlight += 1;
+    }
+  }
+
+  private claimants({ lane, payer }: Claim): Claimant[] {
+    const claimants = [this.lanes.get(lane) ?? newClaimant()];
+    if (payer === undefined) return claimants;
+    const known = this.payers.get(payer);
+    if (known) return [...claimants, known];
+    const added = newClaimant();
+    this.payers.set(payer, added);
+    this.refreshedAt = -Infinity;
+    return [...claimants, added];
+  }
+
+  private refresh(now: number): void {
+    if (now - this.refreshedAt < REFRESH_MS) return;
+    this.refreshedAt = now;
+    const rates = this.clients.map((client) => client.perSecond(now));
+    const known = rates.filter((rate) => rate !== Infinity);
+    const sum = known.reduce((total, rate) => total + rate, 0);
+    // A client that was not asked yet is taken for one like the others.
+    const perSecond = known.length === 0 ? Infinity : (sum * rates.length) / known.length;
+    const mine = everyLane((lane) => this.lanes.get(lane)?.wanted.perSecond(now) ?? 0);
+    this.bounds = boundsOfLanes(perSecond, { mine, others: this.others }, this.shares);
+    const burstSeconds = Math.min(BURST_SECONDS, BURST_PART * this.secondsLeft(now));
+    for (const [lane, { bucket }] of this.lanes) bucket.setRate(this.bounds[lane], burstSeconds, now);
+    this.refreshPayers(burstSeconds, now);
+  }
+
+  /** Until the clients' windows end, weighed by what is left of each. */
+  private secondsLeft(now: number): number {
+    const known = this.clients.filter((client) => Number.isFinite(client.perSecond(now)));
+    const left = known.reduce((sum, client) => sum + client.remaining(now), 0);
+    const perSecond = known.reduce((sum, client) => sum + client.perSecond(now), 0);
+    return perSecond === 0 ? Infinity : left / perSecond;
+  }
+
+  private refreshPayers(burstSeconds: number, now: number): void {
+    for (const [payer, { wanted, inFlight }] of this.payers) {
+      if (inFlight === 0 && wanted.perSecond(now) < FORGOTTEN_PER_SECOND) this.payers.delete(payer);
+    }
+    const amount = this.bounds.reading;
+    const wanted = [...this.payers.values()].map((payer) => payer.wanted.perSecond(now));
+    const total = wanted.reduce((sum, one) => sum + one, 0);
+    const level = fairLevel(amount, wanted);
+    for (const [index, { bucket }] of [...this.payers.values()].entries()) {
+      // While all have what they want, one may want all that the others leave.
+      const unclaimed = Math.max(amount / wanted.length, amount - total + (wanted[index] ?? 0));
+      bucket.setRate(level === Infinity && amount !== Infinity ? unclaimed : level, burstSeconds, now);
+    }
+  }
+}
