@@ -1,6 +1,6 @@
-import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createLimitedServer } from '../../shared/http/limited-server.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import { createApiApp } from './api-app.ts';
@@ -10,7 +10,7 @@ import { LiveTails } from './live-tail/live-tails.ts';
 import type { LiveTailsOptions } from './live-tail/live-tails.ts';
 
 export interface ApiOptions extends Omit<ApiAppOptions, 'trustProxy' | 'baseUrl' | 'appUrl' | 'liveTails'> {
-  http: Pick<Config['http'], 'port' | 'host' | 'trustProxy' | 'baseUrl' | 'appUrl'>;
+  http: Pick<Config['http'], 'port' | 'host' | 'trustProxy' | 'baseUrl' | 'appUrl' | 'maxConnections'>;
   /** What tells live tails of new matches, and when they do what; absent: they poll. */
   liveTail?: Pick<LiveTailsOptions, 'wakeUps' | 'timing' | 'most'>;
 }
@@ -20,10 +20,6 @@ export interface RunningApi extends Running {
   port: number;
 }
 
-/** Longer than load balancers keep theirs, so that they close first and never send into a closing connection. */
-const KEEP_ALIVE_MS = 75_000;
-const HEADERS_MS = 15_000;
-const REQUEST_MS = 30_000;
 /** What a stop grants to requests under way. */
 const DRAIN_MS = 5_000;
 const IDLE_CHECK_MS = 50;
@@ -34,18 +30,10 @@ const IDLE_CHECK_MS = 50;
  * @throws Error with one clear sentence when the port is taken or may not be used
  */
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
-  const { port, host, trustProxy, baseUrl, appUrl } = options.http;
+  const { port, host, trustProxy, baseUrl, appUrl, maxConnections } = options.http;
   const liveTails = new LiveTails({ ...options, ...options.liveTail });
   const app = createApiApp({ ...options, liveTails, trustProxy, baseUrl, appUrl });
-  const server = createServer(
-    {
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      headersTimeout: HEADERS_MS,
-      requestTimeout: REQUEST_MS,
-      maxHeaderSize: REQUEST_HEAD_BYTES,
-    },
-    app,
-  );
+  const server = createLimitedServer(app, { connections: maxConnections, headBytes: REQUEST_HEAD_BYTES });
   answerConnectionErrors(server);
   await listen(server, port, host);
   return {

@@ -32,6 +32,7 @@ const VARIABLES = z.object({
   PORT: port.default(8080),
   HOST: z.string().min(1).default('127.0.0.1'),
   METRICS_PORT: port.optional(),
+  HTTP_MAX_CONNECTIONS: z.coerce.number().int().min(10).max(1_000_000).default(5_000),
   BASE_URL: url('http', 'https').optional(),
   APP_URL: url('http', 'https').optional(),
   DASHBOARD_URL: url('http', 'https').optional(),
@@ -91,6 +92,8 @@ export interface Config {
     appUrl: string;
     dashboardUrl: string;
     trustProxy: string | undefined;
+    /** At once, of one process. */
+    maxConnections: number;
   };
   /** Absolute path. */
   dataDir: string;
@@ -169,6 +172,7 @@ function toConfig(e: z.infer<typeof ENVIRONMENT>): Config {
       appUrl: bare(e.APP_URL ?? local),
       dashboardUrl: bare(e.DASHBOARD_URL ?? local),
       trustProxy: e.TRUST_PROXY,
+      maxConnections: e.HTTP_MAX_CONNECTIONS,
     },
     dataDir: resolve(e.DATA_DIR),
     kafka: {

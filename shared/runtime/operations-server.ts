@@ -1,7 +1,11 @@
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createLimitedServer } from '../http/limited-server.ts';
 import type { Running } from './lifecycle.ts';
 import type { Metrics } from './metrics.ts';
+import { sharedResult } from './shared-result.ts';
+
+/** Those who scrape are few; a local user must not hold more. */
+const CONNECTIONS = 100;
 
 export interface OperationsServer extends Running {
   /** http://127.0.0.1:PORT of the server that serves /metrics. */
@@ -15,16 +19,20 @@ export interface OperationsServer extends Running {
  * @throws the server's error when the port is taken
  */
 export async function startOperationsServer(metrics: Metrics, port: number): Promise<OperationsServer> {
-  const server = createServer((request, response) => {
-    if (request.url?.split('?')[0] !== '/metrics') {
-      response.writeHead(404).end();
-      return;
-    }
-    metrics.registry.metrics().then(
-      (text) => response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text),
-      () => response.writeHead(500).end(),
-    );
-  });
+  const page = sharedResult(() => metrics.registry.metrics(), 0);
+  const server = createLimitedServer(
+    (request, response) => {
+      if (request.url?.split('?')[0] !== '/metrics') {
+        response.writeHead(404).end();
+        return;
+      }
+      page().then(
+        (text) => response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text),
+        () => response.writeHead(500).end(),
+      );
+    },
+    { connections: CONNECTIONS },
+  );
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, '127.0.0.1', resolve);

@@ -110,6 +110,7 @@ export async function startTestApi(pool: Pool, options: TestApiOptions = {}): Pr
       trustProxy: undefined,
       baseUrl,
       appUrl: baseUrl,
+      maxConnections: 5_000,
     },
     signup: { enabled: options.mailer !== undefined, perHour: 500, signInPerHour: 500, perNetwork: 20 },
     mailer: options.mailer ?? { send: () => Promise.reject(new Error('this test mails nothing')) },
