@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { fault } from './faults.ts';
 import { encodeBody, readBody } from './http-body.ts';
 import type { StatementRunner } from './statement-runner.ts';
-import { countInsertedRows, hasSeveralStatements, outputFormat, parseStatement } from './statement.ts';
+import { countInsertedRows, outputFormat, parseStatement } from './statement.ts';
 import type { Statement } from './statement.ts';
 
 export interface ClickhouseHttpOptions {
@@ -68,12 +69,6 @@ async function answer(
 function check(statement: Statement): void {
   if (statement.sql.trim() === '')
     throw fault(62, 'Syntax error: failed at position 1 (end of query): Empty query.', 'SYNTAX_ERROR');
-  if (hasSeveralStatements(statement.sql))
-    throw fault(62, 'Syntax error (Multi-statements are not allowed).', 'SYNTAX_ERROR');
-}
-
-function fault(code: number, message: string, name: string): Error {
-  return new Error(`Code: ${code}. DB::Exception: ${message} (${name})`);
 }
 
 /** Numbers are strings here, as in ClickHouse. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { clickhouseHttpServer } from './clickhouse-http-server.ts';
+import { StatementJudge } from './judge-statement.ts';
 import { StatementRunner } from './statement-runner.ts';
 
 // node clickhouse-main.ts DIRECTORY PORT READ_ONLY_PORT: ClickHouse over HTTP on loopback until SIGTERM.
@@ -11,8 +12,9 @@ if (directory === undefined || port === undefined || readOnlyPort === undefined)
 
 const stopped = once(process, 'SIGTERM');
 process.on('SIGINT', () => undefined);
-const writers = new StatementRunner(directory, 8);
-const readers = new StatementRunner(directory, 4);
+const judge = new StatementJudge(directory);
+const writers = new StatementRunner(directory, judge, 8);
+const readers = new StatementRunner(directory, judge, 4);
 const servers = [
   await listen(clickhouseHttpServer({ writers, readers, readOnly: false }), Number(port)),
   await listen(clickhouseHttpServer({ writers, readers, readOnly: true }), Number(readOnlyPort)),

@@ -1,7 +1,10 @@
 import { Session } from 'chdb';
 import type { ChdbResult } from 'chdb';
-import { checkAnswer, checkReadsOnly, readOnlySettings } from './read-only-statement.ts';
-import { escaped, identifier, setStatement } from './statement.ts';
+import { checkOutputFormat } from './allowed-formats.ts';
+import { MOST_ANSWER_BYTES, readOnlySettings, writerSettings } from './allowed-settings.ts';
+import { fault, refusal } from './faults.ts';
+import type { StatementJudge } from './judge-statement.ts';
+import { identifier, setStatement } from './statement.ts';
 import type { Statement } from './statement.ts';
 
 /**
@@ -13,13 +16,15 @@ import type { Statement } from './statement.ts';
 export class StatementRunner {
   private readonly directory: string;
   private readonly limit: number;
+  private readonly judge: StatementJudge;
   /** Keeps the engine running between statements. */
   private readonly keeper: Session;
   private running = 0;
   private readonly waiting: (() => void)[] = [];
 
-  constructor(directory: string, limit: number) {
+  constructor(directory: string, judge: StatementJudge, limit: number) {
     this.directory = directory;
+    this.judge = judge;
     this.limit = limit;
     this.keeper = new Session(directory);
   }
@@ -40,17 +45,20 @@ export class StatementRunner {
   }
 
   private async runInSession(statement: Statement): Promise<ChdbResult> {
+    const { database, defaultFormat, readOnly } = statement;
+    checkOutputFormat(defaultFormat);
+    if (!/^\w+$/.test(database)) throw refusal('Names of databases consist of letters, digits and underscores.');
+    const settings = readOnly ? readOnlySettings(statement.settings) : writerSettings(statement.settings);
+    await this.judge.check(statement);
     const session = new Session(this.directory);
     try {
-      if (statement.readOnly) await checkStatement(session, statement.sql);
-      if (statement.database !== 'default') await session.queryAsync(`USE ${identifier(statement.database)}`);
-      const settings = statement.readOnly ? readOnlySettings(statement.settings) : statement.settings;
+      if (database !== 'default') await session.queryAsync(`USE ${identifier(database)}`);
       const set = setStatement({ settings });
       if (set !== undefined) await session.queryAsync(set);
       // 1: from here on no setting can be changed any more, not by a SETTINGS clause either.
-      if (statement.readOnly) await session.queryAsync('SET readonly = 1');
-      const result = await session.queryAsync(statement.sql, { format: statement.defaultFormat });
-      if (statement.readOnly) checkAnswer(result.bytes().length);
+      if (readOnly) await session.queryAsync('SET readonly = 1');
+      const result = await session.queryAsync(statement.sql, { format: defaultFormat });
+      if (readOnly) checkAnswer(result.bytes().length);
       return result;
     } finally {
       session.close();
@@ -70,16 +78,9 @@ export class StatementRunner {
   }
 }
 
-/** The engine parses the statement, so that what is checked is what it would do. @throws the engine's error for what it cannot parse. */
-async function checkStatement(session: Session, sql: string): Promise<void> {
-  let printed: string;
-  try {
-    await session.queryAsync(setStatement({ settings: { param_statement: escaped(sql) } })!);
-    printed = (await session.queryAsync('SELECT formatQuery({statement: String})', { format: 'RawBLOB' })).text();
-  } catch (error) {
-    throw new Error((error as Error).message.replace(/: In scope SELECT formatQuery\([^]*\)\. \(/, '. ('), {
-      cause: error,
-    });
-  }
-  checkReadsOnly(printed);
+/** The engine's own limit counts a value that all rows share once. @throws Error when the answer is too large */
+function checkAnswer(bytes: number): void {
+  if (bytes <= MOST_ANSWER_BYTES) return;
+  const message = `Limit for result exceeded, max bytes: ${MOST_ANSWER_BYTES}, current bytes: ${bytes}.`;
+  throw fault(396, message, 'TOO_MANY_ROWS_OR_BYTES');
 }

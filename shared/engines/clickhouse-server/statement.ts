@@ -1,6 +1,8 @@
 /** One statement as it came over HTTP, apart from how it came. */
 export interface Statement {
   sql: string;
+  /** The part of `sql` that came in the URL when a body followed it: an INSERT's data need not be parsed to judge it. */
+  head?: string;
   /** Settings for this statement alone; a name `param_x` gives the placeholder `{x:Type}` its value, as text of that type. */
   settings: Record<string, string>;
   database: string;
@@ -42,14 +44,12 @@ export function parseStatement(
   body: string,
   readOnly: boolean,
 ): Statement {
-  const settings: Record<string, string> = {};
-  for (const [name, value] of search) {
-    if (!NOT_SETTINGS.has(name)) settings[name] = value;
-  }
+  const settings = Object.fromEntries([...search].filter(([name]) => !NOT_SETTINGS.has(name)));
   const query = search.get('query') ?? '';
   const header = (name: string) => (typeof headers[name] === 'string' ? headers[name] : undefined);
   return {
     sql: query === '' ? body : body === '' ? query : `${query}\n${body}`,
+    ...(query === '' || body === '' ? {} : { head: query }),
     settings,
     database: search.get('database') ?? header('x-clickhouse-database') ?? 'default',
     defaultFormat: search.get('default_format') ?? header('x-clickhouse-format') ?? 'TabSeparated',
@@ -94,9 +94,8 @@ export function firstWord(sql: string): string {
 
 const TOKEN = /'(?:[^'\\]|\\.|'')*'|`(?:[^`\\]|\\.)*`|"(?:[^"\\]|\\.)*"|--[^\n]*|\/\*[\s\S]*?\*\/|;/g;
 
-/** True when more follows a semicolon: the engine would run it, ClickHouse's HTTP interface refuses it. Data of an INSERT is no SQL. */
+/** True when more follows a semicolon: the engine would run it, ClickHouse's HTTP interface refuses it. Not for statements with data. */
 export function hasSeveralStatements(sql: string): boolean {
-  if (firstWord(sql) === 'INSERT') return false;
   for (const match of sql.matchAll(TOKEN)) {
     if (match[0] !== ';') continue;
     if (sql.slice(match.index).replaceAll(';', '').replace(COMMENT_OR_BLANK, '') !== '') return true;

@@ -1,0 +1,102 @@
+import { refusal } from './faults.ts';
+
+export const MOST_ANSWER_BYTES = 256 * 2 ** 20;
+
+/**
+ * What each statement of a reader may use: seconds, rows and bytes of its answer, bytes in memory and on disk, threads. Smaller values may
+ * be asked for.
+ */
+const LIMITS: Record<string, number> = {
+  max_execution_time: 30,
+  max_result_rows: 1_000_000,
+  max_result_bytes: MOST_ANSWER_BYTES,
+  max_memory_usage: 2 ** 30,
+  max_temporary_data_on_disk_size_for_query: 2 ** 30,
+  max_threads: 4,
+};
+
+const names = (list: string) => list.trim().split(/\s+/);
+const outputFormat = (list: string) => names(list).map((name) => `output_format_${name}`);
+
+/**
+ * Settings that only change how an answer looks, or bound it. An exact list: others of similar names hold paths (output_format_schema),
+ * addresses, or lift bounds that keep the engine alive. A test compares the list with the types that the engine gives them.
+ */
+export const READER_SETTINGS: ReadonlySet<string> = new Set([
+  ...outputFormat(`
+    arrow_compression_method arrow_date_as_uint16 arrow_fixed_string_as_fixed_byte_array arrow_low_cardinality_as_dictionary
+    arrow_string_as_string arrow_use_64_bit_indexes_for_dictionary arrow_use_signed_indexes_for_dictionary
+    binary_encode_types_in_binary_format binary_write_json_as_string
+    compression_level csv_crlf_end_of_line csv_serialize_tuple_into_separate_columns decimal_trailing_zeros float_precision
+    json_array_of_rows json_escape_forward_slashes json_map_as_array_of_tuples json_named_tuples_as_objects json_pretty_print
+    json_quote_64bit_floats json_quote_64bit_integers json_quote_decimals json_quote_denormals json_skip_null_value_in_named_tuples
+    json_validate_utf8
+    markdown_escape_special_characters msgpack_uuid_representation native_encode_types_in_binary_format
+    native_use_flattened_dynamic_and_json_serialization native_write_json_as_string
+    orc_compression_method orc_string_as_string parallel_formatting
+    parquet_compression_method parquet_compliant_nested_types parquet_date_as_uint16 parquet_datetime_as_uint32
+    parquet_fixed_string_as_fixed_byte_array parquet_row_group_size parquet_string_as_string parquet_version
+    pretty_color pretty_display_footer_column_names pretty_fallback_to_vertical pretty_grid_charset pretty_highlight_digit_groups
+    pretty_max_column_pad_width pretty_max_rows pretty_max_value_width pretty_max_value_width_apply_for_single_value
+    pretty_multiline_fields pretty_row_numbers pretty_single_large_number_tip_threshold
+    sql_insert_include_column_names sql_insert_max_batch_size sql_insert_quote_names sql_insert_use_replace
+    trim_fixed_string tsv_crlf_end_of_line values_escape_quote_with_quote write_statistics`),
+  ...names(`
+    date_time_input_format date_time_output_format date_time_overflow_behavior
+    date_time_64_output_format_cut_trailing_zeros_align_to_groups_of_thousands
+    format_csv_delimiter format_csv_null_representation format_tsv_null_representation
+    extremes final join_use_nulls limit log_comment offset result_overflow_mode session_timezone`),
+]);
+
+/** Sent by drivers with every statement; they mean nothing to a reader. */
+const IGNORED_SETTINGS = new Set(['readonly', 'async_insert', 'wait_for_async_insert']);
+
+/** What clients that write may choose besides: how inserts and mutations are done, and what tables are made with. */
+export const WRITER_SETTINGS: ReadonlySet<string> = new Set(
+  names(`
+    alter_sync async_insert insert_deduplicate insert_deduplication_token lightweight_deletes_sync max_block_size max_insert_block_size
+    max_insert_threads max_partitions_per_insert_block max_rows_to_read max_bytes_to_read mutations_sync optimize_throw_if_noop readonly
+    wait_for_async_insert
+    input_format_defaults_for_omitted_fields input_format_json_read_numbers_as_strings input_format_null_as_default
+    input_format_skip_unknown_fields
+    index_granularity merge_with_ttl_timeout non_replicated_deduplication_window old_parts_lifetime ttl_only_drop_parts`),
+);
+
+/** Values are literals: an expression could read a file. */
+const OF_EVERY_WRITER: Record<string, string> = {
+  input_format_values_interpret_expressions: '0',
+  input_format_values_deduce_templates_of_expressions: '0',
+};
+
+const PARAMETER = /^param_[A-Za-z_]\w*$/;
+
+/** The reader's own settings within the limits, and the limits. @throws Error for a setting that is not a reader's to choose. */
+export function readOnlySettings(asked: Record<string, string>): Record<string, string> {
+  const settings: Record<string, string> = {};
+  for (const [name, value] of Object.entries(asked)) {
+    if (IGNORED_SETTINGS.has(name) || Object.hasOwn(LIMITS, name)) continue;
+    if (!READER_SETTINGS.has(name) && !PARAMETER.test(name)) {
+      throw refusal(`Cannot modify '${name}' setting in readonly mode.`);
+    }
+    settings[name] = value;
+  }
+  for (const [name, most] of Object.entries(LIMITS)) {
+    const value = Number(asked[name] ?? most);
+    settings[name] = String(value > 0 && value < most ? value : most);
+  }
+  return settings;
+}
+
+/** A writer's settings, and those that every writer has. @throws Error for a setting that is not a writer's to choose. */
+export function writerSettings(asked: Record<string, string>): Record<string, string> {
+  for (const name of Object.keys(asked)) {
+    if (!PARAMETER.test(name)) checkWriterSetting(name);
+  }
+  return { ...asked, ...OF_EVERY_WRITER };
+}
+
+/** @throws Error for a setting that is not a writer's to choose */
+export function checkWriterSetting(name: string): void {
+  const known = READER_SETTINGS.has(name) || WRITER_SETTINGS.has(name) || Object.hasOwn(LIMITS, name);
+  if (!known) throw refusal(`Cannot modify the setting '${name}' here.`);
+}
