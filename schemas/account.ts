@@ -73,6 +73,20 @@ export const apiKey = z.strictObject({
 
 export type ApiKey = z.infer<typeof apiKey>;
 
+/** A program that the account allowed something, by the sign-in for the tool server. */
+export const accountGrant = z.strictObject({
+  id: z.string(),
+  client_id: z.string(),
+  /** What the program calls itself; null: it gave no name, or is not known any more. */
+  client_name: z.string().nullable(),
+  scopes: z.array(z.string()),
+  granted_at: timestamp,
+  /** To the minute; null: never. */
+  last_used_at: timestamp.nullable(),
+});
+
+export type AccountGrantResource = z.infer<typeof accountGrant>;
+
 /** Body of POST /v1/account/keys. */
 export const createKeyBody = z.strictObject({
   name: givenName,

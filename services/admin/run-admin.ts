@@ -8,6 +8,7 @@ import { ACCOUNT_CREATE, ACCOUNT_LIST, ACCOUNT_SHOW } from './account-commands.t
 import { ACCOUNT_EXPORT } from './account-export.ts';
 import { ACCOUNT_DELETE, ACCOUNT_FREEZE, ACCOUNT_UNFREEZE } from './account-state-commands.ts';
 import { ACCOUNT_GRANT, ACCOUNT_PACK, ACCOUNT_REFUND } from './credit-commands.ts';
+import { GRANT_LIST, GRANT_REVOKE } from './grant-commands.ts';
 import { KEY_CREATE, KEY_LIST, KEY_REVOKE } from './key-commands.ts';
 import { LEDGER_CHECK } from './ledger-check-command.ts';
 import { AdminError } from './admin-error.ts';
@@ -28,6 +29,8 @@ const COMMANDS: readonly Command[] = [
   KEY_CREATE,
   KEY_LIST,
   KEY_REVOKE,
+  GRANT_LIST,
+  GRANT_REVOKE,
   LEDGER_CHECK,
 ];
 const UNDEFINED_TABLE = '42P01';

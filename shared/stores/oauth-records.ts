@@ -81,13 +81,25 @@ export async function consumeOAuthRecord(
   return rowCount === 1;
 }
 
-/** Keeps a client that somebody uses for `seconds` more. */
-export async function keepOAuthClient(db: Queryable, idHash: Uint8Array, seconds: number): Promise<void> {
+/** Notes that somebody allowed a client something, and keeps it for `seconds` more. */
+export async function allowOAuthClient(db: Queryable, idHash: Uint8Array, seconds: number): Promise<void> {
   await db.query(
-    `UPDATE oauth_records SET expires_at = greatest(expires_at, service_now() + make_interval(secs => $2))
+    `UPDATE oauth_records
+     SET expires_at = greatest(expires_at, service_now() + make_interval(secs => $2)),
+       allowed_at = coalesce(allowed_at, service_now())
      WHERE id_hash = $1 AND model IN ('Client', 'ClientDocument')`,
     [idHash, seconds],
   );
+}
+
+/** Whether anybody ever allowed a client anything. */
+export async function isAllowedOAuthClient(db: Queryable, idHash: Uint8Array): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `SELECT FROM oauth_records
+     WHERE id_hash = $1 AND model IN ('Client', 'ClientDocument') AND allowed_at IS NOT NULL`,
+    [idHash],
+  );
+  return rowCount === 1;
 }
 
 export async function deleteOAuthRecord(db: Queryable, model: string, idHash: Uint8Array): Promise<void> {

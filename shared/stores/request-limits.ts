@@ -79,7 +79,7 @@ export async function admitRequests(
 }
 
 // In the order of its steps: the keys and tokens; the accounts' limits, locked in the order of ids and then read at the time of the lock; how
-// many requests each account gets; the limits and the keys' last use written, but for keys that others hold: nothing waits for them.
+// many requests each account gets; the limits and the last use of keys and grants written, but for those that others hold: nothing waits for them.
 // What a clock that went back has left further in the future than can be is taken for one request just now, and for tomorrow.
 const ADMIT = `
   WITH lax AS MATERIALIZED (
@@ -89,13 +89,13 @@ const ADMIT = `
   ), plan AS (
     SELECT * FROM unnest($3::integer[], $4::integer[], $5::integer[], $6::integer[]) AS plan (pack, every_ms, burst, per_day)
   ), known AS MATERIALIZED (
-    SELECT asked.number, k.id AS key_id, k.hash AS key_hash, k.scopes, k.last_used_at, k.account_id, a.balance, a.pack
+    SELECT asked.number, k.id AS key_id, k.hash AS key_hash, k.scopes, k.last_used_at, NULL::bytea AS grant_hash, k.account_id, a.balance, a.pack
     FROM asked
     JOIN api_keys k ON k.id = asked.key_id AND k.hash = asked.key_hash
     JOIN accounts a ON a.id = k.account_id
     WHERE k.revoked_at IS NULL AND a.status = 'active'
     UNION ALL
-    SELECT asked.number, NULL, t.id_hash, t.scopes, NULL, t.account_id, a.balance, a.pack
+    SELECT asked.number, NULL, t.id_hash, t.scopes, g.last_used_at, g.id_hash, t.account_id, a.balance, a.pack
     FROM asked
     JOIN oauth_records t ON t.id_hash = asked.key_hash AND t.audience = asked.audience
     JOIN oauth_records g ON g.id_hash = t.grant_hash
@@ -150,6 +150,15 @@ const ADMIT = `
     FOR NO KEY UPDATE OF api_keys SKIP LOCKED
   ), used AS (
     UPDATE api_keys SET last_used_at = now FROM stale WHERE api_keys.id = stale.id
+  ), stale_grants AS MATERIALIZED (
+    SELECT oauth_records.id_hash, now
+    FROM known
+    JOIN granted USING (account_id)
+    JOIN oauth_records ON oauth_records.id_hash = known.grant_hash
+    WHERE known.last_used_at IS NULL OR known.last_used_at < now - interval '1 minute'
+    FOR NO KEY UPDATE OF oauth_records SKIP LOCKED
+  ), used_grants AS (
+    UPDATE oauth_records SET last_used_at = now FROM stale_grants WHERE oauth_records.id_hash = stale_grants.id_hash
   )
   SELECT number, key_id, key_hash, scopes, account_id, balance, known.pack, granted.taken, whole_in_ms, granted.day::text, day_used,
     (extract(epoch FROM (granted.day + 1)::timestamp AT TIME ZONE 'UTC' - now) * 1000)::integer AS day_left_ms,

@@ -206,6 +206,8 @@ describe('nothing is charged, made or changed', () => {
     ['GET', '/v1/account/keys'],
     ['POST', '/v1/account/keys'],
     ['DELETE', '/v1/account/keys/00000000'],
+    ['GET', '/v1/account/grants'],
+    ['DELETE', '/v1/account/grants/gra_0'],
     ...BY_ID.map(([method, rest]): [string, string] => [method, `/v1/monitors/mon_000000000000${rest}`]),
   ];
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { randomText } from '../../shared/domain/identifiers.ts';
 import { createFindDocument } from '../../services/api/oauth/client-documents.ts';
-import { SealedRecords } from '../../services/api/oauth/sealed-records.ts';
+import type { FindDocument } from '../../services/api/oauth/client-documents.ts';
+import { SealedRecords } from '../../shared/stores/sealed-records.ts';
 import type { OutboundDoor } from '../../shared/http/outbound-door.ts';
 import { eventually } from '../support/eventually.ts';
 import { Browser } from '../support/oauth-browser.ts';
@@ -37,6 +38,14 @@ describe('clients known by a document', () => {
     at.sites.set(host, site);
     return `https://${host}/client.json`;
   };
+  /** As another process finds documents. */
+  const newFind = (): FindDocument =>
+    createFindDocument({
+      door: at.door,
+      allowPrivate: false,
+      records: new SealedRecords(at.db.pool, at.apis[0].secretBox),
+      pool: at.db.pool,
+    });
   const document = (id: string, changes: object = {}) =>
     JSON.stringify({ client_id: id, redirect_uris: [REDIRECT], ...changes });
 
@@ -134,6 +143,59 @@ describe('clients known by a document', () => {
     expect(at.asked.get(unknown)).toBeUndefined();
   });
 
+  test('a network has 30 fetches an hour; copies are free, and other networks and known clients go on', async () => {
+    const ask = (find: FindDocument, id: string, address: string) =>
+      find(id, address).then(
+        () => 'found',
+        (error: unknown) => (error as { error_description?: string }).error_description,
+      );
+    const finds = [newFind(), newFind()] as const;
+    const ids = Array.from({ length: 40 }, () => siteOf((url) => ({ body: document(url.href) })));
+    const answers = await Promise.all(ids.map((id, each) => ask(finds[each % 2]!, id, '192.0.2.1')));
+    expect(answers.filter((answer) => answer === 'found')).toHaveLength(30);
+    const refused = ids[answers.findIndex((answer) => answer !== 'found')]!;
+    expect(answers[ids.indexOf(refused)]).toContain('too many new programs come now from this network');
+    expect(at.asked.get(refused)).toBeUndefined();
+    const known = ids[answers.indexOf('found')]!;
+    for (let each = 0; each < 50; each++) expect(await ask(finds[0], known, '192.0.2.1')).toBe('found');
+    expect(await ask(finds[0], refused, '198.51.100.1')).toBe('found');
+    // An old copy is as good as none can be had.
+    await at.db.setShift('61 minutes');
+    const [spent] = await Promise.all(
+      Array.from({ length: 31 }, (_, each) =>
+        ask(
+          finds[each % 2]!,
+          siteOf((url) => ({ body: document(url.href) })),
+          '192.0.2.1',
+        ),
+      ),
+    );
+    expect(spent).toBeDefined();
+    at.asked.clear();
+    expect(await ask(finds[0], known, '192.0.2.1')).toBe('found');
+    expect(at.asked.get(known)).toBeUndefined();
+    const { rows } = await at.db.pool.query<{ uses: number }>(
+      "SELECT cardinality(times) AS uses FROM recent_uses WHERE name = 'oauth:documents:total'",
+    );
+    expect(rows[0]!.uses).toBe(61);
+  });
+
+  test('whoever waits for the fetch of a network that has none left asks by itself', async () => {
+    await at.db.pool.query(
+      `INSERT INTO recent_uses (name, times, kept_until)
+       SELECT 'oauth:documents:192.0.2.0/24', array_agg(service_now()), service_now() + interval '1 hour'
+       FROM generate_series(1, 30)`,
+    );
+    const find = newFind();
+    // Either may be the first to ask the site.
+    for (let round = 0; round < 20; round++) {
+      const id = siteOf((url) => ({ body: document(url.href) }));
+      const [, other] = await Promise.allSettled([find(id, '192.0.2.1'), find(id, '198.51.100.1')]);
+      expect(other.status).toBe('fulfilled');
+      expect(at.asked.get(id)).toBe(1);
+    }
+  });
+
   test('a client ends with its document', async () => {
     let status = 200;
     const id = siteOf((url) => ({ status, body: document(url.href) }));
@@ -177,13 +239,13 @@ describe('clients known by a document', () => {
       close: () => Promise.resolve(),
     };
     const records = new CountingRecords(at.db.pool, at.apis[0].secretBox);
-    const find = createFindDocument({ door, allowPrivate: false, records, db: at.db.pool });
-    const found = Promise.all(Array.from({ length: 10 }, () => find(id)));
+    const find = createFindDocument({ door, allowPrivate: false, records, pool: at.db.pool });
+    const found = Promise.all(Array.from({ length: 10 }, () => find(id, undefined)));
     await eventually('all have looked for a copy', () => finds === 10);
     release();
     expect(await found).toHaveLength(10);
     expect(sent).toBe(1);
-    await find(id);
+    await find(id, undefined);
     expect(sent).toBe(1);
   });
 });

@@ -9,7 +9,9 @@ import {
   post,
   publish,
   REDIRECT,
+  signIn,
   startOAuthInstallation,
+  tokensFor,
 } from '../support/oauth-installation.ts';
 import type { OAuthInstallation } from '../support/oauth-installation.ts';
 
@@ -19,9 +21,20 @@ let client: string;
 beforeAll(async () => {
   at = await startOAuthInstallation();
   client = publish(at);
+  await tokensFor(at, client, newEmail());
 });
 afterAll(() => at.stop());
 beforeEach(() => at.reset());
+
+/** A client that has just registered. */
+async function registered(): Promise<string> {
+  const response = await at.fetch(`${at.baseUrl}/oauth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ redirect_uris: [REDIRECT], token_endpoint_auth_method: 'none' }),
+  });
+  return String(((await response.json()) as Record<string, unknown>).client_id);
+}
 
 /** What the browser meets at once, without anybody being asked. */
 async function refusalAt(url: URL): Promise<{ status: number; error: string | null; html: string }> {
@@ -32,8 +45,7 @@ async function refusalAt(url: URL): Promise<{ status: number; error: string | nu
 
 describe('requests for a code', () => {
   const pkce = newPkce();
-
-  test.each([
+  const refused: [string, Record<string, string | undefined>, string][] = [
     ['no challenge', { code_challenge: undefined, code_challenge_method: undefined }, 'invalid_request'],
     ['a plain challenge', { code_challenge_method: 'plain' }, 'invalid_request'],
     ['a challenge without its method', { code_challenge_method: undefined }, 'invalid_request'],
@@ -44,8 +56,36 @@ describe('requests for a code', () => {
     ['an answer by a form', { response_mode: 'form_post' }, 'unsupported_response_mode'],
     ['only unknown scopes', { scope: 'admin' }, 'invalid_scope'],
     ['a scope that cannot be one', { scope: 'a"b' }, 'invalid_scope'],
-  ])('%s: the client is told, and nobody is asked', async (_what, changes, error) => {
+  ];
+
+  test.each(refused)('%s: the client is told, and nobody is asked', async (_what, changes, error) => {
     expect(await refusalAt(authorizationUrl(at, client, pkce, changes))).toMatchObject({ status: 303, error });
+  });
+
+  test.each(refused)('%s of a client that nobody ever allowed: a page says so', async (_what, changes) => {
+    for (const id of [publish(at), await registered()]) {
+      const refusal = await refusalAt(authorizationUrl(at, id, pkce, changes));
+      expect(refusal).toMatchObject({ status: 400, error: null });
+      expect(refusal.html).toContain('role="alert"');
+      expect(refusal.html).not.toContain(REDIRECT);
+    }
+  });
+
+  test('a client that nobody ever allowed is told of a denial alone, and of all once somebody allowed it', async () => {
+    const id = publish(at);
+    const url = authorizationUrl(at, id, pkce);
+    const browser = new Browser(at.fetch);
+    await browser.open(url);
+    await signIn(at, browser, newEmail());
+    const { leftTo } = await browser.submit('/decision', { decision: 'deny' });
+    expect(leftTo!.searchParams.get('error')).toBe('access_denied');
+    const noMethod = authorizationUrl(at, id, pkce, { code_challenge_method: undefined });
+    expect(await refusalAt(noMethod)).toMatchObject({ status: 400, error: null });
+    await allow(at, url, newEmail());
+    expect(await refusalAt(noMethod)).toMatchObject({ status: 303, error: 'invalid_request' });
+    // Also when its document was fetched again since.
+    await at.db.setShift('2 hours');
+    expect(await refusalAt(noMethod)).toMatchObject({ status: 303, error: 'invalid_request' });
   });
 
   test.each([

@@ -146,6 +146,8 @@ test('a code is of no use without the verifier of whoever asked for it', async (
 
 test('a challenge that was taken out or made plain on the way is refused', async () => {
   const { program } = await begin();
+  // Only clients that somebody allowed are told of errors.
+  await allow(at, program.sentTo!, newEmail());
   for (const change of [
     (url: URL) => url.searchParams.set('code_challenge_method', 'plain'),
     (url: URL) => url.searchParams.delete('code_challenge_method'),
@@ -169,6 +171,7 @@ test('a redirect that the client does not have is refused on a page', async () =
 
 test('another resource is refused', async () => {
   const { program } = await begin();
+  await allow(at, program.sentTo!, newEmail());
   const url = new URL(program.sentTo!);
   expect(url.searchParams.get('resource')).toBe(at.resource);
   url.searchParams.set('resource', 'https://other.example.test/mcp');

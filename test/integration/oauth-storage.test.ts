@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAdapterFactory } from '../../services/api/oauth/record-adapter.ts';
-import { SealedRecords } from '../../services/api/oauth/sealed-records.ts';
+import { SealedRecords } from '../../shared/stores/sealed-records.ts';
 import { sweepRetention } from '../../services/biller/retention-sweep.ts';
 import { hashApiKey } from '../../shared/domain/api-key.ts';
 import { hashOAuthId } from '../../shared/domain/oauth-secret.ts';

@@ -3,8 +3,10 @@ import type { OpenApiDocument } from '../../services/api/openapi/openapi-shape.t
 import { createClickhouse } from '../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import { migrateClickhouse } from '../../shared/clickhouse/migrate-clickhouse.ts';
+import { grantPublicId, hashOAuthId } from '../../shared/domain/oauth-secret.ts';
 import type { Mailer } from '../../shared/mail/mailer.ts';
 import { createPool } from '../../shared/postgres/pool.ts';
+import { SealedRecords } from '../../shared/stores/sealed-records.ts';
 import { silentLogger } from '../support/silent-logger.ts';
 import { startTestApi } from '../support/test-api.ts';
 import type { TestAccount, TestApi } from '../support/test-api.ts';
@@ -77,6 +79,8 @@ const CALLS: Record<string, string[]> = {
   'get /v1/account': [''],
   'delete /v1/account': [''],
   'get /v1/account/ledger': ['', '?limit=1'],
+  'get /v1/account/grants': [''],
+  'delete /v1/account/grants/{id}': [''],
   'get /v1/account/keys': [''],
   'post /v1/account/keys': [''],
   'delete /v1/account/keys/{id}': [''],
@@ -106,9 +110,13 @@ it.each(Object.entries(CALLS))('%s succeeds as documented', async (operation, qu
   const known = await knownThings();
   for (const query of queries) {
     // Some operations end their account.
-    const { apiKey } = method === 'delete' ? await api.account() : owner;
+    const { apiKey, accountId } = method === 'delete' ? await api.account() : owner;
     const hook = /\/(test|redeliver)$/.test(pattern) ? { webhook_url: 'http://127.0.0.1:9/' } : {};
-    const id = pattern.includes('/keys/') ? apiKey.slice(3, 11) : (await api.monitor(apiKey, hook)).id;
+    const ids: Record<string, () => string | Promise<string>> = {
+      '/v1/account/keys/{id}': () => apiKey.slice(3, 11),
+      '/v1/account/grants/{id}': () => grantOf(accountId),
+    };
+    const id = await (ids[pattern]?.() ?? api.monitor(apiKey, hook).then((monitor) => monitor.id));
     const path = pattern.replace('{id}', id);
     const asked = query.replace(/[A-Z]{4,}/g, (name) => known[name]!);
     const reply = await api.call(
@@ -120,6 +128,13 @@ it.each(Object.entries(CALLS))('%s succeeds as documented', async (operation, qu
     expect([200, 201], `${path}${asked}: ${reply.text.slice(0, 300)}`).toContain(reply.status);
   }
 });
+
+/** A grant of an account, as signing in makes one. */
+async function grantOf(accountId: string): Promise<string> {
+  const payload = { accountId, clientId: 'ocl_0', resources: { resource: 'forum:read' } };
+  await new SealedRecords(db.pool, api.secretBox).put({ model: 'Grant', id: accountId, payload, validSeconds: 60 });
+  return grantPublicId(hashOAuthId(accountId));
+}
 
 /** What opens an account, where that is asked. */
 async function verifying(operation: string): Promise<object | undefined> {

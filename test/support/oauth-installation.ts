@@ -38,6 +38,8 @@ export interface OAuthInstallation {
   /** Sites that documents are fetched from, and how often one was asked. */
   sites: Map<string, Site>;
   asked: Map<string, number>;
+  /** The way to them. */
+  door: OutboundDoor;
   /** Before each test: the clock right again, no limit touched. */
   reset(): Promise<void>;
   /** Stops both processes, and starts them again. */
@@ -57,6 +59,7 @@ export async function startOAuthInstallation(logger?: Logger): Promise<OAuthInst
   const sites = new Map<string, Site>();
   const asked = new Map<string, number>();
   const documents = await serveDocuments(sites, asked);
+  const door = doorTo(documents.port);
   const mailer = createMailer({ smtpUrl: smtp.url, from: 'Forum <no-reply@forum.test>', outbox: 'unused' });
   const start = (on?: number) =>
     startTestApi(db.pool, {
@@ -77,6 +80,7 @@ export async function startOAuthInstallation(logger?: Logger): Promise<OAuthInst
     resource: `${baseUrl}/mcp`,
     sites,
     asked,
+    door,
     fetch: (url, init) => {
       const { href } = new URL(url);
       const target = href.startsWith(baseUrl) ? apis[turn++ % 2]!.url + href.slice(baseUrl.length) : href;
@@ -93,6 +97,7 @@ export async function startOAuthInstallation(logger?: Logger): Promise<OAuthInst
     },
     async stop() {
       await Promise.all(apis.map((api) => api.stop()));
+      await door.close();
       await documents.stop();
       await smtp.stop();
       await forum.stop();

@@ -65,6 +65,8 @@ export const documentedErrors: { route: string; errors: Record<string, string[]>
   { route: 'get /v1/account', errors: ALWAYS },
   { route: 'delete /v1/account', errors: ALWAYS },
   { route: 'get /v1/account/ledger', errors: { ...ALWAYS, 400: ['invalid_request'] } },
+  { route: 'get /v1/account/grants', errors: ALWAYS },
+  { route: 'delete /v1/account/grants/{id}', errors: { ...ALWAYS, ...NOT_FOUND } },
   { route: 'get /v1/account/keys', errors: ALWAYS },
   { route: 'post /v1/account/keys', errors: { ...ALWAYS, ...BODY, 403: ['insufficient_scope'] } },
   { route: 'delete /v1/account/keys/{id}', errors: { ...ALWAYS, ...NOT_FOUND } },

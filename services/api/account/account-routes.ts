@@ -5,6 +5,7 @@ import type { StoredAccount } from '../../../shared/stores/accounts.ts';
 import { closeAccount } from '../../../shared/stores/close-account.ts';
 import type { Answer, Call, Route } from '../route.ts';
 import type { AccountService } from './account-service.ts';
+import { grantRoutes } from './grant-routes.ts';
 import { keyRoutes } from './key-routes.ts';
 import { ledgerRoute } from './ledger-route.ts';
 
@@ -15,6 +16,7 @@ export function accountRoutes(service: AccountService): Route[] {
     { method: 'delete', path: '/v1/account', handle: (call) => remove(service, call) },
     ledgerRoute(service),
     ...keyRoutes(service),
+    ...grantRoutes(service),
   ];
 }
 

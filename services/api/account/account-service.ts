@@ -1,3 +1,4 @@
+import type { SecretBox } from '../../../shared/domain/secret-box.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 
 /** What the account routes work with. */
@@ -7,4 +8,6 @@ export interface AccountService {
   baseUrl: string;
   /** What is kept of a mailbox when its account is deleted. */
   mailboxHash: (mailbox: string) => Buffer;
+  /** What programs were allowed is sealed with it. */
+  secretBox: SecretBox;
 }

@@ -3,20 +3,27 @@ import type { ClientMetadata } from 'oidc-provider';
 import { z } from 'zod';
 import type { OutboundDoor, OutboundResult } from '../../../shared/http/outbound-door.ts';
 import { urlRefusal } from '../../../shared/http/public-address.ts';
-import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { takeUse } from '../../../shared/stores/recent-uses.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import type { SealedRecords } from '../../../shared/stores/sealed-records.ts';
+import { takeUses } from '../../../shared/stores/take-uses.ts';
+import { networksOf } from '../signup/client-network.ts';
 import { clientMetadata, clientOf, metadataFault, UNUSED_CLIENT_SECONDS } from './client-metadata.ts';
-import type { SealedRecords } from './sealed-records.ts';
 
-/** Finds the client that a URL describes. @throws errors.InvalidClient, errors.TemporarilyUnavailable */
-export type FindDocument = (id: string) => Promise<ClientMetadata>;
+/**
+ * Finds the client that a URL describes.
+ *
+ * @param clientAddress of whoever asks; undefined: nobody is known to
+ * @throws errors.InvalidClient, errors.TemporarilyUnavailable
+ */
+export type FindDocument = (id: string, clientAddress: string | undefined) => Promise<ClientMetadata>;
 
 const DEADLINE_MS = 8_000;
 const FRESH_SECONDS = 3_600;
 const FAILURE_MS = 30_000;
 const MOST_FAILURES = 1_000;
-/** Documents that no process has a copy of: each leaves a row, and nobody is known to have asked. */
-const NEW_DOCUMENTS = { name: 'oauth:documents:total', most: 1_000, seconds: 3_600 };
+/** Fetches an hour for a /24 or a /64, and for all. Copies are free: what is counted is what we send to other sites, and the rows that it leaves. */
+const FETCHES_PER_NETWORK = 30;
+const FETCHES = { name: 'oauth:documents:total', most: 1_000, seconds: 3_600 };
 /** Fetches under way in this process. */
 const MOST_FETCHES = 20;
 const LONGEST_ID = 500;
@@ -41,26 +48,29 @@ export function createFindDocument(options: {
   door: OutboundDoor;
   allowPrivate: boolean;
   records: SealedRecords;
-  db: Queryable;
+  pool: Pool;
 }): FindDocument {
-  const { door, allowPrivate, records, db } = options;
+  const { door, allowPrivate, records, pool } = options;
   const failures = new Map<string, { error: Error; until: number }>();
   const underWay = new Map<string, Promise<ClientMetadata>>();
 
-  async function fetchDocument(id: string): Promise<ClientMetadata> {
+  async function fetchDocument(id: string, clientAddress: string | undefined): Promise<ClientMetadata> {
+    await takeFetch(pool, clientAddress);
     const client = readDocument(id, await askFor(door, id));
     await records.put({ model: 'ClientDocument', id, payload: { ...client }, validSeconds: UNUSED_CLIENT_SECONDS });
     return client;
   }
 
-  function fetchOnce(id: string): Promise<ClientMetadata> {
+  async function fetchOnce(id: string, clientAddress: string | undefined): Promise<ClientMetadata> {
     const failure = failures.get(id);
-    if (failure !== undefined && failure.until > performance.now()) return Promise.reject(failure.error);
+    if (failure !== undefined && failure.until > performance.now()) throw failure.error;
     const running = underWay.get(id);
-    if (running) return running;
-    if (underWay.size >= MOST_FETCHES) return Promise.reject(away('too many documents are being fetched'));
-    const fetching = fetchDocument(id)
+    // The limit of whoever asked first is not that of others.
+    if (running) return running.catch((error: unknown) => retryIfLimited(error, id, clientAddress));
+    if (underWay.size >= MOST_FETCHES) throw away('too many documents are being fetched');
+    const fetching = fetchDocument(id, clientAddress)
       .catch((error: unknown) => {
+        if (error instanceof FetchesUsedUp) throw error;
         if (failures.size >= MOST_FAILURES) failures.clear();
         failures.set(id, { error: error as Error, until: performance.now() + FAILURE_MS });
         throw error;
@@ -70,14 +80,18 @@ export function createFindDocument(options: {
     return fetching;
   }
 
-  return async (id) => {
+  function retryIfLimited(error: unknown, id: string, clientAddress: string | undefined): Promise<ClientMetadata> {
+    if (error instanceof FetchesUsedUp) return fetchOnce(id, clientAddress);
+    throw error;
+  }
+
+  return async (id, clientAddress) => {
     const fault = idFault(id, allowPrivate);
     if (fault !== undefined) throw new errors.InvalidClient(`client_id ${fault}`);
     const kept = await records.find('ClientDocument', id);
     if (kept !== undefined && kept.age < FRESH_SECONDS) return kept.payload as unknown as ClientMetadata;
-    if (kept === undefined && (await takeUse(db, NEW_DOCUMENTS)) > 0) throw away('too many new programs come now');
     try {
-      return await fetchOnce(id);
+      return await fetchOnce(id, clientAddress);
     } catch (error) {
       if (kept !== undefined && error instanceof errors.TemporarilyUnavailable) {
         return kept.payload as unknown as ClientMetadata;
@@ -86,6 +100,25 @@ export function createFindDocument(options: {
     }
   };
 }
+
+/** @throws FetchesUsedUp */
+async function takeFetch(pool: Pool, clientAddress: string | undefined): Promise<void> {
+  const networks = clientAddress === undefined ? [] : networksOf(clientAddress);
+  const ofNetworks = networks.map(({ network, times }) => ({
+    name: `oauth:documents:${network}`,
+    most: FETCHES_PER_NETWORK * times,
+    seconds: FETCHES.seconds,
+  }));
+  const refused = await takeUses(pool, [...ofNetworks, FETCHES]);
+  if (refused !== undefined) {
+    throw new FetchesUsedUp(
+      `The document at client_id could not be fetched: too many new programs come now${refused.limit === FETCHES ? '' : ' from this network'}.`,
+    );
+  }
+}
+
+/** The document may be there: it was not asked for. */
+class FetchesUsedUp extends errors.TemporarilyUnavailable {}
 
 /** Why a URL names no document; undefined: it does. */
 function idFault(id: string, allowPrivate: boolean): string | undefined {

@@ -7,8 +7,9 @@ import { folderOf, ROUTES, resourceOf, SCOPES } from './oauth-metadata.ts';
 import type { OAuthService } from './oauth-service.ts';
 import { createAdapterFactory } from './record-adapter.ts';
 import type { FindDocument } from './client-documents.ts';
+import { keepErrorsHere, showPage } from './error-redirects.ts';
 import type { Page } from './pages.ts';
-import type { SealedRecords } from './sealed-records.ts';
+import type { SealedRecords } from '../../../shared/stores/sealed-records.ts';
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
@@ -32,6 +33,7 @@ export function createProvider(service: OAuthService, parts: ProviderParts): Pro
   // The addresses that a request came by are set by trustIssuer, never by the client.
   provider.proxy = true;
   nameSecrets(provider);
+  keepErrorsHere(provider, parts.records, parts.errorPage);
   provider.on('server_error', (_context, error) => {
     service.logger.error({ err: error }, 'a sign-in request failed');
   });
@@ -85,11 +87,7 @@ function configurationOf(service: OAuthService, parts: ProviderParts): Configura
       return account?.status === 'active' ? { accountId: id, claims: () => ({ sub: id }) } : undefined;
     },
     renderError(context, out) {
-      context.type = 'html';
-      context.set('Cache-Control', 'no-store');
-      const page = parts.errorPage(out.error_description ?? out.error);
-      context.set('Content-Security-Policy', page.contentSecurityPolicy);
-      context.body = page.text;
+      showPage(context, parts.errorPage(out.error_description ?? out.error));
     },
   };
 }

@@ -15,7 +15,7 @@ import type { OAuthService } from './oauth-service.ts';
 import { addressPage, codePage, consentPage, errorPage, sendPage } from './pages.ts';
 import type { AskingClient, Page } from './pages.ts';
 import { trustIssuer } from './provider-routes.ts';
-import type { SealedRecords } from './sealed-records.ts';
+import type { SealedRecords } from '../../../shared/stores/sealed-records.ts';
 import { createSignIn } from './sign-in.ts';
 import type { SignIn, SignInVerdict } from './sign-in.ts';
 
@@ -177,7 +177,7 @@ async function allow(step: Step, accountId: string): Promise<void> {
   const grant = new provider.Grant({ accountId, clientId });
   grant.addResourceScope(resourceOf(service.baseUrl), scopesOf(interaction).join(' '));
   const grantId = await grant.save();
-  await records.keepClient(clientId, GRANT_SECONDS);
+  await records.allowClient(clientId, GRANT_SECONDS);
   const result = { login: { accountId, remember: false }, consent: { grantId } };
   await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
 }

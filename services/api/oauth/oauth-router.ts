@@ -9,13 +9,13 @@ import type { OAuthService } from './oauth-service.ts';
 import { errorPage } from './pages.ts';
 import { createProviderRoutes } from './provider-routes.ts';
 import { createRegistrationRouter } from './register-client.ts';
-import { SealedRecords } from './sealed-records.ts';
+import { SealedRecords } from '../../../shared/stores/sealed-records.ts';
 
 /** Sign-in for the tool server: metadata, clients, pages, tokens. */
 export function createOAuthRouter(service: OAuthService): Router {
   const records = new SealedRecords(service.pool, service.secretBox);
   const { allowPrivate } = service.webhooks;
-  const findDocument = createFindDocument({ door: service.door, allowPrivate, records, db: service.pool });
+  const findDocument = createFindDocument({ door: service.door, allowPrivate, records, pool: service.pool });
   const provider = createProvider(service, {
     records,
     findDocument,

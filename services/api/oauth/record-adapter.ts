@@ -1,8 +1,9 @@
-import { errors } from 'oidc-provider';
+import type { Request } from 'express';
+import Provider, { errors } from 'oidc-provider';
 import type { Adapter, AdapterFactory } from 'oidc-provider';
 import { isDocumentId } from './client-documents.ts';
 import type { FindDocument } from './client-documents.ts';
-import type { SealedRecords } from './sealed-records.ts';
+import type { SealedRecords } from '../../../shared/stores/sealed-records.ts';
 
 /** How long a used code is kept, so that its second use takes back what the first one gave. */
 const USED_CODE_SECONDS = 3_600;
@@ -35,10 +36,15 @@ function clientAdapter(records: SealedRecords, findDocument: FindDocument): Adap
   return {
     ...NOTHING,
     async find(id) {
-      if (isDocumentId(id)) return findDocument(id);
+      if (isDocumentId(id)) return findDocument(id, clientAddress());
       return (await records.find('Client', id))?.payload;
     },
   };
+}
+
+/** Of the request that the provider is answering, as Express knows it; undefined on our own pages, where the document was found before. */
+function clientAddress(): string | undefined {
+  return (Provider.ctx?.req as Request | undefined)?.ip;
 }
 
 function recordAdapter(records: SealedRecords, model: string): Adapter {

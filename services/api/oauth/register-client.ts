@@ -5,7 +5,7 @@ import { refusalOf } from '../error-handler.ts';
 import { methodNotAllowed } from '../route.ts';
 import { clientMetadata, clientOf, metadataFault, UNUSED_CLIENT_SECONDS } from './client-metadata.ts';
 import { REGISTRATION } from './oauth-metadata.ts';
-import type { SealedRecords } from './sealed-records.ts';
+import type { SealedRecords } from '../../../shared/stores/sealed-records.ts';
 
 const BODY_LIMIT = 16 * 1024;
 const METHODS = ['none', 'client_secret_basic', 'client_secret_post'] as const;

@@ -94,4 +94,27 @@ export const accountDocuments: readonly RouteDocument[] = [
     answers: [ok('It is revoked.', 'ApiKeyRevoked', 'revoked', { status: 'revoked' })],
     errors: ['not_found'],
   },
+  {
+    method: 'get',
+    path: '/v1/account/grants',
+    operationId: 'listGrants',
+    tag: 'Account',
+    summary: 'Programs that the account allowed',
+    description:
+      'What was allowed on the consent page of the sign-in for the tool server and has not ended, the newest first, at most 1,000. A program that was allowed twice is here twice.',
+    answers: [ok('The grants.', 'AccountGrantList', 'grants', { items: [examples.grant] })],
+    errors: [],
+  },
+  {
+    method: 'delete',
+    path: '/v1/account/grants/:id',
+    operationId: 'revokeGrant',
+    tag: 'Account',
+    summary: 'Revoke what a program was allowed',
+    description:
+      'Its codes and tokens end: requests that come after the answer are refused, by every process. To come back it must be allowed again.',
+    id: { description: 'Id of a grant.', example: examples.grant.id },
+    answers: [ok('It is revoked.', 'AccountGrantRevoked', 'revoked', { status: 'revoked' })],
+    errors: ['not_found'],
+  },
 ];

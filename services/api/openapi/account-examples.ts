@@ -1,4 +1,4 @@
-import type { Account, ApiKey, LedgerPage } from '../../../schemas/account.ts';
+import type { Account, AccountGrantResource, ApiKey, LedgerPage } from '../../../schemas/account.ts';
 
 const account: Account = {
   id: 'acc_5n2w8r0c6h1j',
@@ -45,6 +45,15 @@ const key: ApiKey = {
   last_used_at: '2026-03-04T10:21:00.000Z',
 };
 
+const grant: AccountGrantResource = {
+  id: 'gra_5f1c0b7a9d3e2f4860718293',
+  client_id: 'https://notebook.example.com/client.json',
+  client_name: 'Notebook',
+  scopes: ['forum:read', 'monitors'],
+  granted_at: '2026-03-02T09:30:00.000Z',
+  last_used_at: '2026-03-04T10:21:00.000Z',
+};
+
 /** Requests and answers of the account routes, invented. */
 export const accountExamples = {
   account,
@@ -55,5 +64,6 @@ export const accountExamples = {
     '',
   ].join('\r\n'),
   key,
+  grant,
   wholeKey: `fk_${key.id}EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAM`,
 };

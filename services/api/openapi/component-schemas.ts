@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { account, apiKey, createKeyBody, ledgerEntry, ledgerPage } from '../../../schemas/account.ts';
+import { account, accountGrant, apiKey, createKeyBody, ledgerEntry, ledgerPage } from '../../../schemas/account.ts';
 import { deliveryLogEntry, deliveryLogPage, redeliverBody, redelivery } from '../../../schemas/delivery-log.ts';
 import { errorEnvelope } from '../../../schemas/error-envelope.ts';
 import * as posts from '../../../schemas/forum-post.ts';
@@ -63,6 +63,9 @@ const ANSWERS = {
   ApiKeyList: z.strictObject({ items: z.array(apiKey) }),
   CreatedApiKey: z.strictObject({ key: apiKey, api_key: z.string() }),
   ApiKeyRevoked: z.strictObject({ status: z.literal('revoked') }),
+  AccountGrant: accountGrant,
+  AccountGrantList: z.strictObject({ items: z.array(accountGrant) }),
+  AccountGrantRevoked: z.strictObject({ status: z.literal('revoked') }),
   CodeSent: codeSent,
   AccountCreated: accountCreated,
   Health: z.strictObject({ status: z.literal('ok') }),

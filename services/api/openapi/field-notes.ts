@@ -167,6 +167,13 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
     name: 'What you call it.',
     scopes: { description: 'Its permissions; those of reading when absent.' },
   },
+  AccountGrant: {
+    id: 'Of use only to revoke it.',
+    client_id: 'As the program signed in: the address of its document, or the id that it was given.',
+    client_name: 'What the program calls itself; null where it gave no name, or is not known any more.',
+    scopes: 'What it may do: `forum:read`, `monitors`.',
+    last_used_at: 'The last call of a tool, to the minute; null: never.',
+  },
   ApiKey: { id: 'The 8 characters after `fk_`.', last_used_at: 'To the minute; null: never.' },
   LedgerEntry: {
     amount: 'Credits: above 0 given, below 0 taken.',

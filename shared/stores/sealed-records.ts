@@ -1,14 +1,15 @@
-import { hashOAuthId } from '../../../shared/domain/oauth-secret.ts';
-import type { SecretBox } from '../../../shared/domain/secret-box.ts';
-import type { Queryable } from '../../../shared/postgres/pool.ts';
+import { hashOAuthId } from '../domain/oauth-secret.ts';
+import type { SecretBox } from '../domain/secret-box.ts';
+import type { Queryable } from '../postgres/pool.ts';
 import {
   consumeOAuthRecord,
   deleteOAuthRecord,
   findOAuthRecord,
-  keepOAuthClient,
+  isAllowedOAuthClient,
+  allowOAuthClient,
   putOAuthRecord,
   revokeOAuthGrant,
-} from '../../../shared/stores/oauth-records.ts';
+} from './oauth-records.ts';
 
 export interface NewRecord {
   model: string;
@@ -58,14 +59,14 @@ export class SealedRecords {
     const idHash = hashOAuthId(id);
     const found = await findOAuthRecord(this.db, model, idHash);
     if (found === undefined) return undefined;
-    const payload = this.unseal(found.payload, contextOf(model, idHash));
+    const payload = this.unseal(model, idHash, found.payload);
     return payload && { payload, consumed: found.consumed, age: found.age, secondsLeft: found.seconds_left };
   }
 
   /** Undefined when it was sealed with another secret key: whoever holds the id has to sign in, or register, again. */
-  private unseal(sealed: Uint8Array, context: string): Record<string, unknown> | undefined {
+  unseal(model: string, idHash: Buffer, sealed: Uint8Array): Record<string, unknown> | undefined {
     try {
-      return JSON.parse(this.box.open(sealed, context)) as Record<string, unknown>;
+      return JSON.parse(this.box.open(sealed, contextOf(model, idHash))) as Record<string, unknown>;
     } catch {
       return undefined;
     }
@@ -80,8 +81,14 @@ export class SealedRecords {
     return deleteOAuthRecord(this.db, model, hashOAuthId(id));
   }
 
-  keepClient(id: string, seconds: number): Promise<void> {
-    return keepOAuthClient(this.db, hashOAuthId(id), seconds);
+  /** Somebody allowed a client something: it is kept for `seconds` more. */
+  allowClient(id: string, seconds: number): Promise<void> {
+    return allowOAuthClient(this.db, hashOAuthId(id), seconds);
+  }
+
+  /** Whether anybody ever allowed a client anything. */
+  isAllowedClient(id: string): Promise<boolean> {
+    return isAllowedOAuthClient(this.db, hashOAuthId(id));
   }
 
   revokeGrant(grantId: string): Promise<void> {

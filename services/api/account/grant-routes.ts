@@ -1,0 +1,36 @@
+import type { AccountGrantResource } from '../../../schemas/account.ts';
+import { listAccountGrants, revokeGrant } from '../../../shared/stores/account-grants.ts';
+import type { AccountGrant } from '../../../shared/stores/account-grants.ts';
+import { SealedRecords } from '../../../shared/stores/sealed-records.ts';
+import { ApiError } from '../api-error.ts';
+import type { Answer, Call, Route } from '../route.ts';
+import type { AccountService } from './account-service.ts';
+
+/** The routes about programs that the account allowed something, by the sign-in for the tool server. */
+export function grantRoutes(service: AccountService): Route[] {
+  return [
+    { method: 'get', path: '/v1/account/grants', handle: (call) => list(service, call) },
+    { method: 'delete', path: '/v1/account/grants/:id', handle: (call) => revoke(service, call) },
+  ];
+}
+
+async function list({ pool, secretBox }: AccountService, { caller }: Call): Promise<Answer> {
+  const grants = await listAccountGrants(pool, new SealedRecords(pool, secretBox), caller.accountId);
+  return { status: 200, body: { items: grants.map(grantResource) } };
+}
+
+async function revoke({ pool }: AccountService, { caller, id }: Call): Promise<Answer> {
+  if (!(await revokeGrant(pool, caller.accountId, id))) throw new ApiError('not_found', 'No such grant.');
+  return { status: 200, body: { status: 'revoked' } };
+}
+
+function grantResource(grant: AccountGrant): AccountGrantResource {
+  return {
+    id: grant.id,
+    client_id: grant.clientId,
+    client_name: grant.clientName,
+    scopes: grant.scopes,
+    granted_at: grant.grantedAt.toISOString(),
+    last_used_at: grant.lastUsedAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,49 @@
+import { errors } from 'oidc-provider';
+import type Provider from 'oidc-provider';
+import type { KoaContextWithOIDC } from 'oidc-provider';
+import type { SealedRecords } from '../../../shared/stores/sealed-records.ts';
+import type { Page } from './pages.ts';
+
+/**
+ * Shows errors on a page of ours instead of sending them to the redirect of a client that nobody ever allowed anything: anybody can register one, and
+ * its requests would otherwise lead from our address to any other without anybody being asked (RFC 9700, 4.11.2). That somebody denied it is sent,
+ * since it follows their own click.
+ */
+export function keepErrorsHere(
+  provider: Provider,
+  records: SealedRecords,
+  errorPage: (description: string) => Page,
+): void {
+  const refusals = new WeakMap<object, Error>();
+  const note = (context: object, error: Error) => void refusals.set(context, error);
+  provider.on('authorization.error', note);
+  provider.on('server_error', note);
+  provider.use(async (anyContext, next) => {
+    await next();
+    const refusal = refusals.get(anyContext);
+    if (refusal === undefined || anyContext.response.get('Location') === '') return;
+    const context = anyContext as unknown as KoaContextWithOIDC;
+    const clientId = context.oidc.client?.clientId;
+    const { error, description } = saidBy(refusal);
+    const wasDenied = context.oidc.route === 'resume' && error === 'access_denied';
+    if (wasDenied || (clientId !== undefined && (await records.isAllowedClient(clientId)))) return;
+    context.remove('Location');
+    context.status = 400;
+    showPage(context, errorPage(description));
+  });
+}
+
+/** What is not an error of OAuth is our fault, and says nothing. */
+function saidBy(refusal: Error): { error: string; description: string } {
+  const known = refusal instanceof errors.OIDCProviderError && refusal.expose;
+  if (!known) return { error: 'server_error', description: 'Something went wrong here.' };
+  return { error: refusal.error, description: refusal.error_description ?? refusal.error };
+}
+
+/** A page that is the whole answer of the provider. */
+export function showPage(context: KoaContextWithOIDC, page: Page): void {
+  context.type = 'html';
+  context.set('Cache-Control', 'no-store');
+  context.set('Content-Security-Policy', page.contentSecurityPolicy);
+  context.body = page.text;
+}
