@@ -8,9 +8,9 @@ import { createDnsLookup, createSystemLookup } from '../shared/http/address-look
 import { createOutboundDoor } from '../shared/http/outbound-door.ts';
 import { startLagMonitor } from '../shared/kafka/lag-monitor.ts';
 import { createPublisher } from '../shared/kafka/publisher.ts';
+import { createPool, REQUEST_LIMITS } from '../shared/postgres/pool.ts';
 import { createMailer } from '../shared/mail/create-mailer.ts';
 import { createMailDomainCheck } from '../shared/mail/mail-domain.ts';
-import { createPool } from '../shared/postgres/pool.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
 import { startOperationsServer } from '../shared/runtime/operations-server.ts';
 import { exchangeReports } from '../shared/stores/budget-reports.ts';
@@ -39,6 +39,8 @@ export function chooseServices(names: readonly string[]): ServiceName[] {
   if (unknown.length > 0) throw new Error(`Unknown service ${unknown.join(', ')}. There are: ${SERVICES.join(', ')}.`);
   return names.length === 0 ? [...SERVICES] : SERVICES.filter((service) => names.includes(service));
 }
+
+const API_CONNECTIONS = 20;
 
 /** Some 20,000 threads. */
 const POST_DISK_BYTES = 512 * 1024 * 1024;
@@ -93,14 +95,24 @@ const STARTERS: { name: ServiceName; start: (at: Surroundings, readiness: Readin
   ];
 
 async function startTheApi(at: Surroundings, readiness: Readiness): Promise<Started> {
-  const { config, pool } = at;
-  if (config.embedded.postgres) await ensureDemoAccount(pool, { dataDir: config.dataDir });
+  const { config, logger } = at;
+  if (config.embedded.postgres) await ensureDemoAccount(at.pool, { dataDir: config.dataDir });
+  // Of its own: requests give up sooner than other work, which must not keep connections from them.
+  const pool = createPool({
+    url: at.postgresUrl,
+    name: 'forum-monitor api',
+    logger,
+    max: API_CONNECTIONS,
+    limits: REQUEST_LIMITS,
+  });
+  at.lifecycle.onStop('postgres of the api', () => pool.end());
   const { allowPrivate } = config.webhooks;
   const lookup = allowPrivate ? createSystemLookup() : createDnsLookup();
   const door = createOutboundDoor({ ...config.webhooks, lookup, clock: systemClock });
   at.lifecycle.onStop('test deliveries', () => door.close());
   return startApi({
     ...at,
+    pool,
     ...secrets(at),
     http: config.http,
     webhooks: { allowPrivate, lookup },
@@ -164,7 +176,7 @@ function secrets({ secretKey }: Installation): { secretBox: ReturnType<typeof cr
 }
 
 function toleranceOf({ config }: Installation): number {
-  return config.embedded.kafka ? 0 : CLOCK_TOLERANCE_MS;
+  return config.embedded.kafka && config.embedded.postgres ? 0 : CLOCK_TOLERANCE_MS;
 }
 
 function watchLag(at: Installation): ReturnType<typeof startLagMonitor> {

@@ -1,4 +1,5 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
+import { withDeadline } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { ClientGone } from './api-error.ts';
 import { mayRead } from './authentication.ts';
@@ -16,6 +17,9 @@ export interface CallerAdmission {
   /** Who asks. @throws Error when `admit` did not see the request */
   callerOf: (request: Request) => Caller;
 }
+
+/** A request that failed because Postgres is away must not wait for it once more. */
+const GIVE_BACK_MS = 1_500;
 
 /** Everything below this path, seen from /v1, needs the permission to read. The router does not look at case, so neither does this. */
 const READING = /^\/forum(\/|$)/i;
@@ -60,14 +64,14 @@ export async function giveSlotBack(
   gate: RequestGate,
   admission: Admission,
   response: Response,
-  log: Pick<Logger, 'warn'>,
+  log: Pick<Logger, 'debug'>,
 ): Promise<void> {
   if (admission.day === undefined) return;
   try {
-    await gate.giveBack(admission);
+    await withDeadline(gate.giveBack(admission), GIVE_BACK_MS, 'Postgres did not answer in time');
     setQuotas(response, admission.quotas.map(withDaySlot));
   } catch (problem) {
-    log.warn({ err: problem }, 'the slot of a failed request was not given back');
+    log.debug({ err: problem }, 'the slot of a failed request was not given back');
   }
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { allPlans } from '../../shared/domain/plans.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
+import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import { GroupedCalls } from '../../shared/runtime/grouped-calls.ts';
 import { admitRequests, returnDaySlot } from '../../shared/stores/request-limits.ts';
 import type { AdmittedRequest, AskingRequest, RequestLimits } from '../../shared/stores/request-limits.ts';
@@ -47,7 +48,10 @@ export class RequestGate {
   constructor(db: Queryable, limits: LimitsByPack = allPlans()) {
     this.db = db;
     this.limits = limits;
-    this.together = new GroupedCalls({ run: (requests) => admitRequests(db, requests, limits) });
+    this.together = new GroupedCalls({
+      run: (requests) => admitRequests(db, requests, limits),
+      isShared: isPostgresAway,
+    });
   }
 
   /** @throws ApiError unauthorized; no limit is touched then */

@@ -32,6 +32,7 @@ export const ERROR_CODES = {
   email_failed: { status: 502, retryable: true },
   agent_signup_busy: { status: 503, retryable: true },
   agent_signup_disabled: { status: 503, retryable: false },
+  service_unavailable: { status: 503, retryable: true },
   upstream_busy: { status: 503, retryable: true },
   upstream_timeout: { status: 503, retryable: true },
   upstream_error: { status: 503, retryable: true },

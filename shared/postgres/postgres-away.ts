@@ -14,6 +14,7 @@ const CONDITIONS = new Set([
   '40001', // serialization_failure
   '40003', // statement_completion_unknown
   '40P01', // deadlock_detected
+  '55000', // object_not_in_prerequisite_state: a database that takes no connections, a standby that recovers
   '55006', // object_in_use
   '55P03', // lock_not_available: lock_timeout
   '25006', // read_only_sql_transaction: a standby, before or after a fail-over

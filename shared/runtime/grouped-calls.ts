@@ -10,6 +10,8 @@ export interface GroupedCallsOptions<I, O> {
   maxGroup?: number;
   /** Groups under way at a time; 2 unless given. */
   maxRunning?: number;
+  /** Errors of one group that the next would meet too: all calls that wait fail with them at once, none waits longer than a group. */
+  isShared?: (error: unknown) => boolean;
 }
 
 interface WaitingCall<I, O> {
@@ -26,13 +28,15 @@ export class GroupedCalls<I, O> {
   private readonly run: GroupedCallsOptions<I, O>['run'];
   private readonly maxGroup: number;
   private readonly maxRunning: number;
+  private readonly isShared: (error: unknown) => boolean;
   private waiting: WaitingCall<I, O>[] = [];
   private running = 0;
 
-  constructor({ run, maxGroup = 100, maxRunning = 2 }: GroupedCallsOptions<I, O>) {
+  constructor({ run, maxGroup = 100, maxRunning = 2, isShared = () => false }: GroupedCallsOptions<I, O>) {
     this.run = run;
     this.maxGroup = maxGroup;
     this.maxRunning = maxRunning;
+    this.isShared = isShared;
   }
 
   /** @throws what `run` threw for this call's group */
@@ -60,7 +64,8 @@ export class GroupedCalls<I, O> {
       if (answers.length !== group.length) throw new Error(`${answers.length} answers to ${group.length} calls`);
       for (const [index, { resolve }] of group.entries()) resolve(answers[index]!);
     } catch (error) {
-      for (const { reject } of group) reject(error);
+      const failed = this.isShared(error) ? [...group, ...this.waiting.splice(0)] : group;
+      for (const { reject } of failed) reject(error);
     }
   }
 }

@@ -156,7 +156,7 @@ test('an account that is frozen in mid-request: nothing is charged, started or m
 
 describe('Postgres', () => {
   test.each([undefined, { 'idempotency-key': 'k' }])(
-    'that loses the connection of a create: 500, nothing charged, the slot given back (%j)',
+    'that loses the connection of a create: 503, nothing charged, the slot given back (%j)',
     async (headers) => {
       const account = await api.account({ pack: 0, credits: 10 });
       const reply = await whileLocked(account, async () => {
@@ -169,8 +169,8 @@ describe('Postgres', () => {
         return create;
       });
       expect([reply.status, reply.body.error]).toEqual([
-        500,
-        expect.objectContaining({ code: 'internal_error', retryable: true }) as object,
+        503,
+        expect.objectContaining({ code: 'service_unavailable', retryable: true, retry_after: 5 }) as object,
       ]);
       expect(reply.text).not.toMatch(/terminat|postgres|pg_|stack/i);
       expect([await dayRequests(account), await amountsOf(account)]).toEqual([0, [10]]);
@@ -179,7 +179,7 @@ describe('Postgres', () => {
     },
   );
 
-  test('that is away: 500 with the envelope on every route, and everything again once it is back', async () => {
+  test('that is away: 503 with the envelope on every route, and everything again once it is back', async () => {
     const account = await api.account();
     const administrator = new pg.Client({ connectionString: inject('postgresUrl') });
     await administrator.connect();
@@ -195,8 +195,8 @@ describe('Postgres', () => {
       ] as const) {
         const reply = await api.call(account.apiKey, method, path, body, { 'idempotency-key': 'k' });
         expect([reply.status, codeOf(reply), reply.headers.get('x-request-id')]).toEqual([
-          500,
-          'internal_error',
+          503,
+          'service_unavailable',
           expect.any(String) as string,
         ]);
       }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { checkLedger } from '../../services/biller/ledger-check.ts';
 import { Lease } from '../../services/biller/lease.ts';
-import { createPool } from '../../shared/postgres/pool.ts';
+import { BACKGROUND_LIMITS, createPool } from '../../shared/postgres/pool.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
@@ -133,7 +133,12 @@ test('a page that takes too long is cut down; an account whose ledger is too lon
     CREATE VIEW ledger_entries AS
       SELECT * FROM ledger_rows WHERE account_id <> '${long}' OR pg_sleep(2)::text = '';`);
   await db.pool.query('UPDATE accounts SET balance = balance + 1 WHERE id = ANY ($1)', [[first, last]]);
-  const hurried = createPool({ url: db.url, name: 'hurried', logger: silentLogger(), statementTimeoutMs: 500 });
+  const hurried = createPool({
+    url: db.url,
+    name: 'hurried',
+    logger: silentLogger(),
+    limits: { ...BACKGROUND_LIMITS, statementMs: 500 },
+  });
   expect(await check(hurried)).toEqual({ finished: true, mismatches: 2, logged: [first, long, last] });
   await hurried.end();
 });

@@ -75,3 +75,15 @@ test('a run that throws at once fails its calls, not the process', async () => {
   });
   await expect(calls.call(1)).rejects.toThrow('at once');
 });
+
+test('a failure that the next group would meet too is that of all calls that wait', async () => {
+  let runs = 0;
+  const calls = new GroupedCalls<number, number>({
+    maxRunning: 1,
+    isShared: (error) => error instanceof RangeError,
+    run: (inputs) => (++runs === 1 ? Promise.reject(new RangeError('away')) : Promise.resolve(inputs)),
+  });
+  const settled = await Promise.allSettled([calls.call(1), calls.call(2), calls.call(3)]);
+  expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect([runs, await calls.call(4)]).toEqual([1, 4]);
+});

@@ -5,19 +5,25 @@ const ALWAYS = {
   406: ['not_acceptable'],
   429: ['rate_limited', 'daily_limit_reached'],
   500: ['internal_error'],
+  503: ['service_unavailable'],
 };
 const READING = {
   ...ALWAYS,
   400: ['invalid_request'],
   402: ['insufficient_credits'],
   403: ['insufficient_scope'],
-  503: ['upstream_busy', 'upstream_timeout', 'upstream_error'],
+  503: ['service_unavailable', 'upstream_busy', 'upstream_timeout', 'upstream_error'],
 };
 const NOT_FOUND = { 404: ['not_found'] };
 const REFUSED = { 403: ['insufficient_scope', 'forum_refused'] };
 const BODY = { 400: ['invalid_request'], 413: ['payload_too_large'], 415: ['unsupported_media_type'] };
 
-const PUBLIC_BODY = { 413: ['payload_too_large'], 415: ['unsupported_media_type'], 500: ['internal_error'] };
+const PUBLIC_BODY = {
+  413: ['payload_too_large'],
+  415: ['unsupported_media_type'],
+  500: ['internal_error'],
+  503: ['service_unavailable'],
+};
 
 export const documentedErrors: { route: string; errors: Record<string, string[]> }[] = [
   { route: 'get /v1/forum/post', errors: { ...READING, ...REFUSED, ...NOT_FOUND } },
@@ -77,7 +83,7 @@ export const documentedErrors: { route: string; errors: Record<string, string[]>
       400: ['invalid_request', 'invalid_email', 'disposable_email', 'undeliverable_email'],
       429: ['rate_limited'],
       502: ['email_failed'],
-      503: ['agent_signup_busy', 'agent_signup_disabled'],
+      503: ['agent_signup_busy', 'agent_signup_disabled', 'service_unavailable'],
     },
   },
   {
@@ -86,7 +92,7 @@ export const documentedErrors: { route: string; errors: Record<string, string[]>
       ...PUBLIC_BODY,
       400: ['invalid_request', 'invalid_signup_token', 'invalid_code', 'code_expired', 'too_many_attempts'],
       409: ['account_exists'],
-      503: ['agent_signup_disabled'],
+      503: ['agent_signup_disabled', 'service_unavailable'],
     },
   },
   { route: 'get /healthz', errors: {} },

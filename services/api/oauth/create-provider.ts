@@ -34,6 +34,10 @@ export function createProvider(service: OAuthService, parts: ProviderParts): Pro
   provider.proxy = true;
   nameSecrets(provider);
   keepErrorsHere(provider, parts.records, parts.errorPage);
+  provider.use(async (context, next) => {
+    await next();
+    if (context.status === 503) context.set('Retry-After', '5');
+  });
   provider.on('server_error', (_context, error) => {
     service.logger.error({ err: error }, 'a sign-in request failed');
   });

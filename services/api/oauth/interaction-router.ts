@@ -244,6 +244,9 @@ const showRefusal: ErrorRequestHandler = (error: unknown, _request, response, ne
   } else {
     const refusal = refusalOf(error);
     if (refusal === undefined || refusal.code === 'method_not_allowed') next(error);
-    else send(response, refusal.status, errorPage(refusal.message));
+    else {
+      if (refusal.retryAfter !== undefined) response.set('Retry-After', String(refusal.retryAfter));
+      send(response, refusal.status, errorPage(refusal.message));
+    }
   }
 };

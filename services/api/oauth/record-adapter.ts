@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import Provider, { errors } from 'oidc-provider';
 import type { Adapter, AdapterFactory } from 'oidc-provider';
+import { awayEngine } from '../../../shared/outages/away-engine.ts';
 import { isDocumentId } from './client-documents.ts';
 import type { FindDocument } from './client-documents.ts';
 import type { SealedRecords } from '../../../shared/stores/sealed-records.ts';
@@ -15,7 +16,7 @@ const USED_CODE_SECONDS = 3_600;
 export function createAdapterFactory(records: SealedRecords, findDocument: FindDocument): AdapterFactory {
   return (model) => {
     if (model === 'Session') return NOTHING;
-    return model === 'Client' ? clientAdapter(records, findDocument) : recordAdapter(records, model);
+    return tellingOutages(model === 'Client' ? clientAdapter(records, findDocument) : recordAdapter(records, model));
   };
 }
 
@@ -31,6 +32,28 @@ const NOTHING: Adapter = {
   destroy: nobody,
   revokeByGrantId: nobody,
 };
+
+/** The provider answers what it does not know as 500; this is 503, and told to the program that asked. */
+function tellingOutages(adapter: Adapter): Adapter {
+  return new Proxy(adapter, {
+    get(target, name) {
+      const method: unknown = Reflect.get(target, name, target);
+      if (typeof method !== 'function') return method;
+      return async (...args: unknown[]): Promise<unknown> => {
+        try {
+          return await (Reflect.apply(method, target, args) as Promise<unknown>);
+        } catch (error) {
+          throw awayEngine(error) === undefined ? error : temporarilyUnavailable();
+        }
+      };
+    },
+  });
+}
+
+function temporarilyUnavailable(): Error {
+  const error = new errors.TemporarilyUnavailable('the service cannot answer for the moment');
+  return Object.assign(error, { statusCode: 503, status: 503 });
+}
 
 function clientAdapter(records: SealedRecords, findDocument: FindDocument): Adapter {
   return {

@@ -62,7 +62,7 @@ function refuse(response: Response, error: string, error_description: string): v
 /** A body that cannot be read. */
 const refuseBody: ErrorRequestHandler = (error: unknown, _request, response, next) => {
   const refusal = refusalOf(error);
-  if (refusal === undefined || refusal.code === 'method_not_allowed') {
+  if (refusal === undefined || refusal.status >= 500 || refusal.code === 'method_not_allowed') {
     next(error);
     return;
   }

@@ -111,6 +111,11 @@ const TEXTS: Record<ErrorCode, ErrorText> = {
     retryAfter: 600,
   },
   agent_signup_disabled: { when: 'sign-up is off on this installation', message: 'Sign-up is off here.' },
+  service_unavailable: {
+    when: 'a part of this service does not answer for the moment; nothing was charged',
+    message: 'The service cannot answer for the moment. Nothing was charged.',
+    retryAfter: 5,
+  },
   upstream_busy: {
     when: 'the forum takes no more calls for now',
     message: 'The forum takes no more calls for now.',
@@ -196,7 +201,7 @@ function exampleOf(code: ErrorCode): object {
 
 function errorHeaders(status: number, { waits, isPublic }: { waits: boolean; isPublic: boolean }): HeaderUse[] {
   // A request whose key could not be checked is nobody's.
-  const optional = status === 401 || status === 500;
+  const optional = status === 401 || status === 500 || status === 503;
   return [
     { name: 'X-Request-Id' },
     ...(isPublic ? [] : ACCOUNT_HEADERS.map((name): HeaderUse => ({ name, optional }))),

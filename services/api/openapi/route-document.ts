@@ -66,6 +66,7 @@ const AUTHENTICATED: readonly ErrorCode[] = [
   'rate_limited',
   'daily_limit_reached',
   'internal_error',
+  'service_unavailable',
 ];
 
 /** A path as OpenAPI writes it. */

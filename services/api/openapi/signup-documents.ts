@@ -6,6 +6,7 @@ const ALWAYS = [
   'payload_too_large',
   'unsupported_media_type',
   'internal_error',
+  'service_unavailable',
   'agent_signup_disabled',
 ] as const;
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
+import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
 import { GroupedCalls } from '../../../shared/runtime/grouped-calls.ts';
 import { lockAccount } from '../../../shared/stores/accounts.ts';
 import { charge, chargeTogether } from '../../../shared/stores/ledger.ts';
@@ -19,6 +20,12 @@ export function refuseWithoutCredits({ balance }: Caller): void {
   if (balance < 1) throw tooFewCredits();
 }
 
+/**
+ * A charge that the server comes to later than this was given up by its request, which is answered as uncharged. Less than the 6 s
+ * of REQUEST_LIMITS by more than clocks differ.
+ */
+const CHARGE_WITHIN_MS = 4_500;
+
 /** Charges requests when their answers are ready. Those that come together share a statement and its commit. */
 export class ReadingCharges {
   private readonly pool: Pool;
@@ -26,7 +33,10 @@ export class ReadingCharges {
 
   constructor(pool: Pool) {
     this.pool = pool;
-    this.together = new GroupedCalls({ run: (moves) => chargeTogether(pool, moves) });
+    this.together = new GroupedCalls({
+      run: (moves) => chargeTogether(pool, moves, chargeBefore()),
+      isShared: isPostgresAway,
+    });
   }
 
   /**
@@ -37,7 +47,7 @@ export class ReadingCharges {
   async charge(caller: Caller, credits: number): Promise<Charged> {
     const move = moveOf(caller, credits);
     // What could not be charged along with others may still be: somebody else had the account locked, or the last credits are in it.
-    const balance = (await this.together.call(move)) ?? (await charge(this.pool, move));
+    const balance = (await this.together.call(move)) ?? (await charge(this.pool, move, chargeBefore()));
     if (balance === undefined) throw tooFewCredits();
     return { credits, balance };
   }
@@ -57,6 +67,10 @@ export class ReadingCharges {
       return { credits: covered, balance };
     });
   }
+}
+
+function chargeBefore(): Date {
+  return new Date(Date.now() + CHARGE_WITHIN_MS);
 }
 
 function moveOf({ accountId }: Caller, credits: number): LedgerMove<ChargeKind> {
