@@ -6,7 +6,7 @@ export interface Round {
   /** Milliseconds since 1970 at which the things were in hand. */
   seenAt: number;
   /** Called once, after the broker acknowledged every thing of the round: only now may the source move on. */
-  acknowledged: () => void | Promise<void>;
+  acknowledged: () => void;
   /** Milliseconds until the next round should begin. */
   pauseMs: number;
   /** There will never be more. */

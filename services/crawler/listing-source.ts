@@ -27,7 +27,8 @@ export interface ListingSourceDeps {
   metrics: Metrics;
   logger: Logger;
   clock: Clock;
-  openGap: (gap: CrawlGap) => Promise<void>;
+  /** Notes a gap; it must be written before the position that lies behind it. */
+  missed: (gap: CrawlGap) => void;
 }
 
 export interface ListingPlan {
@@ -83,7 +84,9 @@ export class ListingSource implements CrawlSource {
     return {
       things: page.things,
       seenAt,
-      acknowledged: () => this.accept(listed, verdict),
+      acknowledged: () => {
+        this.accept(listed, verdict);
+      },
       pauseMs: verdict.outcome === 'deeper' ? 0 : Math.max(0, this.intervalMs() - spentMs),
       done: false,
     };
@@ -97,11 +100,10 @@ export class ListingSource implements CrawlSource {
     this.deps.pace.forget(this.name);
   }
 
-  /** A gap is on record before the anchors move past it: a crash in between records it twice, never not at all. */
-  private async accept(listed: readonly Listed[], verdict: PageVerdict): Promise<void> {
+  private accept(listed: readonly Listed[], verdict: PageVerdict): void {
     if (verdict.outcome === 'gap') {
       const { missed } = verdict;
-      await this.deps.openGap({ source: this.name, reason: 'listing_too_short', ...missed });
+      this.deps.missed({ source: this.name, reason: 'listing_too_short', ...missed });
       this.deps.metrics.crawlerGaps.inc({ source: this.name });
       this.deps.logger.warn({ source: this.name, ...missed }, 'a listing no longer reaches what was seen');
     }

@@ -3,27 +3,22 @@ import { delay } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
-import { readCursor, saveCursor } from '../../shared/stores/crawl-cursors.ts';
-import { releaseLease, takeLease } from '../../shared/stores/leases.ts';
+import type { CrawlGap } from '../../shared/stores/crawl-gaps.ts';
 import { UpstreamError } from '../../shared/upstream/upstream-error.ts';
 import { backOffMs } from './back-off.ts';
 import type { CrawlSource } from './crawl-source.ts';
 import type { ItemPublisher } from './item-publisher.ts';
+import { SourcePersistence, withinStop } from './source-persistence.ts';
 
-/**
- * After kill -9 nobody crawls for so long. It must stay far below the time in which a busy listing turns over (1,000 items);
- * two crawlers at once, where a database was slow for longer, are harmless.
- */
-const LEASE_SECONDS = 4;
-const RENEW_MS = 1_000;
 /** How often a process that stands by looks whether the lease is free. */
 const STANDBY_MS = 500;
-/** A crash repeats what was published since the last checkpoint; the items' keys make that harmless. */
-const CHECKPOINT_MS = 2_000;
+/** Once Postgres is back, the process that crawled on is given so long to renew its lease before others ask for it. */
+const AFTER_OUTAGE_MS = 3_000;
 /** Failures are logged when they begin and then at this pace. */
 const FAILURE_LOG_MS = 30_000;
 
 export interface RunnerDeps {
+  /** Its statements must end by a deadline of a few seconds. */
   db: Queryable;
   /** Names this process in leases. */
   holder: string;
@@ -34,30 +29,35 @@ export interface RunnerDeps {
 }
 
 /**
- * Drives one source for as long as this process holds its lease:
+ * Drives one source for as long as this process holds its lease, or cannot know whether it does:
  *
- *   standby ──lease──▶ begin(cursor) ──▶ round ─▶ publish ─▶ acknowledged ─▶ checkpoint ─┐
- *      ▲                                  ▲                                              │
- *      └────────── lease lost ────────────┴──────────── pause, or back-off ◀─────────────┘
+ *   standby ──lease──▶ begin(cursor) ──▶ round ─▶ publish ─▶ acknowledged ─┐     beside it, in SourcePersistence:
+ *      ▲                                  ▲                                │     renewals, checkpoints, gaps
+ *      └────────── lease lost ────────────┴────── pause, or back-off ◀─────┘
  *
- * A crash before "acknowledged" repeats the round, one before "checkpoint" everything since the last checkpoint.
+ * A crash before "acknowledged" repeats the round, one before a checkpoint everything since the last one.
  */
 export class SourceRunner {
   private readonly source: CrawlSource;
   private readonly deps: RunnerDeps;
   private readonly logger: Logger;
-  private leaseUntil = 0;
-  private renewAt = 0;
-  private savedAt = 0;
-  private unsaved = false;
+  private readonly persistence: SourcePersistence;
   private failingSince: number | undefined;
   private failureLoggedAt = 0;
   private settled = false;
+  /** Another process had the lease, and Postgres was away since: it may be at work still. */
+  private othersMayHoldOn = false;
 
   constructor(source: CrawlSource, deps: RunnerDeps) {
     this.source = source;
     this.deps = deps;
     this.logger = deps.logger.child({ source: source.name });
+    this.persistence = new SourcePersistence({
+      ...deps,
+      source: source.name,
+      position: () => source.position(),
+      logger: this.logger,
+    });
   }
 
   /**
@@ -68,46 +68,79 @@ export class SourceRunner {
     return this.settled;
   }
 
+  /** Notes a stretch that the source may have missed. */
+  missed(gap: CrawlGap): void {
+    this.persistence.missed(gap);
+  }
+
   /** Runs until the signal aborts or the source is done. Throws only what nobody expected. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const step = await this.guarded(signal, () => this.standBy(signal));
       if (step !== 'held') continue;
-      const end = await this.drive(signal);
-      await this.letGo();
-      if (end === 'done') return;
+      if ((await this.lead(signal)) === 'done') return;
     }
   }
 
   /** Waits for the lease, and begins where the last holder stopped. */
   private async standBy(signal: AbortSignal): Promise<'held' | 'elsewhere'> {
-    if (!(await this.renew())) {
-      this.settled = true;
+    if (this.othersMayHoldOn && this.failingSince !== undefined) {
+      await this.persistence.writeGaps();
+      await this.persistence.readCursor();
+      this.recovered();
+      await delay(AFTER_OUTAGE_MS, signal);
+    }
+    if (!(await this.persistence.takeLease())) {
+      this.recovered();
+      this.othersMayHoldOn = true;
+      await this.persistence.writeGaps();
       await delay(STANDBY_MS, signal);
       return 'elsewhere';
     }
-    await this.source.begin(await readCursor(this.deps.db, this.source.name));
-    this.savedAt = this.deps.clock();
+    await this.source.begin(await this.persistence.readCursor());
+    this.othersMayHoldOn = false;
     return 'held';
   }
 
-  private async drive(signal: AbortSignal): Promise<'done' | 'lost' | 'stopped'> {
-    while (!signal.aborted) {
-      const step = await this.guarded(signal, () => this.turn(signal));
-      if (step === 'done' || step === 'lost') return step;
+  /** Rounds, with the lease kept beside them, until the lease is lost, the source is done, or the signal aborts. */
+  private async lead(signal: AbortSignal): Promise<'done' | 'ended'> {
+    const ending = new AbortController();
+    const running = AbortSignal.any([signal, ending.signal]);
+    const end = (): void => {
+      ending.abort();
+    };
+    const keeping = this.persistence.keep(running, end).finally(end);
+    keeping.catch(() => undefined);
+    let outcome: 'done' | 'ended';
+    try {
+      outcome = await this.drive(running);
+    } finally {
+      end();
     }
-    return 'stopped';
+    // A statement that hangs is left to its deadline.
+    await withinStop(keeping);
+    await this.persistence.settle();
+    await this.source.end();
+    return outcome;
   }
 
-  private async turn(signal: AbortSignal): Promise<'done' | 'lost' | 'more'> {
-    if (!(await this.renewWhenDue())) return 'lost';
+  private async drive(signal: AbortSignal): Promise<'done' | 'ended'> {
+    while (!signal.aborted) {
+      if ((await this.guarded(signal, () => this.turn(signal))) === 'done') return 'done';
+    }
+    return 'ended';
+  }
+
+  private async turn(signal: AbortSignal): Promise<'done' | 'more'> {
     const round = await this.source.round(signal);
     await this.deps.items.publish(round, this.source, signal);
-    await round.acknowledged();
-    this.unsaved = true;
+    round.acknowledged();
+    this.persistence.moved();
     this.recovered();
-    if (round.done || this.deps.clock() - this.savedAt >= CHECKPOINT_MS) await this.checkpoint();
-    if (round.done) return 'done';
+    if (round.done) {
+      await this.persistence.written(signal);
+      return 'done';
+    }
     await delay(round.pauseMs, signal);
     return 'more';
   }
@@ -127,22 +160,8 @@ export class SourceRunner {
         const detail = error instanceof UpstreamError ? { failure: error.failure, reason: error.reason } : {};
         this.logger.warn({ err: error, ...detail, waitMs: Math.round(waitMs) }, 'the source cannot go on for now');
       }
-      await this.waitHoldingLease(waitMs, signal);
+      await delay(waitMs, signal);
       return 'failed';
-    }
-  }
-
-  /** A long back-off must not lose the lease. */
-  private async waitHoldingLease(waitMs: number, signal: AbortSignal): Promise<void> {
-    const until = this.deps.clock() + waitMs;
-    for (let left = waitMs; left > 0 && !signal.aborted; left = until - this.deps.clock()) {
-      await delay(Math.min(left, RENEW_MS), signal);
-      if (this.leaseUntil === 0) continue;
-      try {
-        if (!(await this.renewWhenDue())) return;
-      } catch (error) {
-        if (!isPostgresAway(error)) throw error;
-      }
     }
   }
 
@@ -153,45 +172,5 @@ export class SourceRunner {
     this.failingSince = undefined;
     this.failureLoggedAt = 0;
     this.logger.info({ seconds }, 'the source goes on');
-  }
-
-  private async renewWhenDue(): Promise<boolean> {
-    return this.deps.clock() < this.renewAt || this.renew();
-  }
-
-  private async renew(): Promise<boolean> {
-    const now = this.deps.clock();
-    const lease = { name: this.leaseName(), holder: this.deps.holder, seconds: LEASE_SECONDS };
-    const held = await takeLease(this.deps.db, lease);
-    this.leaseUntil = held ? now + LEASE_SECONDS * 1000 : 0;
-    this.renewAt = held ? now + RENEW_MS : 0;
-    return held;
-  }
-
-  /** A holder that lost its lease while it waited for the broker leaves the cursor to the next one. */
-  private async checkpoint(): Promise<void> {
-    if (!(await this.renewWhenDue())) return;
-    const position = this.source.position();
-    if (position !== undefined) await saveCursor(this.deps.db, this.source.name, position);
-    this.savedAt = this.deps.clock();
-    this.unsaved = false;
-  }
-
-  /** At stop: the checkpoint first, while the lease still keeps others from writing it. Losing either costs repetition only. */
-  private async letGo(): Promise<void> {
-    try {
-      if (this.unsaved && this.leaseUntil > this.deps.clock()) await this.checkpoint();
-      await releaseLease(this.deps.db, { name: this.leaseName(), holder: this.deps.holder });
-    } catch (error) {
-      this.logger.warn({ err: error }, 'the last checkpoint or the lease could not be written');
-    }
-    this.leaseUntil = 0;
-    this.renewAt = 0;
-    this.unsaved = false;
-    await this.source.end();
-  }
-
-  private leaseName(): string {
-    return `crawl:${this.source.name}`;
   }
 }

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Publisher } from '../../shared/kafka/publisher.ts';
-import type { Queryable } from '../../shared/postgres/pool.ts';
+import type { Pool } from '../../shared/postgres/pool.ts';
+import { withQueryDeadline } from '../../shared/postgres/query-deadline.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { openGap } from '../../shared/stores/crawl-gaps.ts';
+import type { CrawlGap } from '../../shared/stores/crawl-gaps.ts';
 import type { Upstream } from '../../shared/upstream/upstream-client.ts';
 import type { CrawlSource } from './crawl-source.ts';
 import { ItemPublisher } from './item-publisher.ts';
@@ -25,11 +26,13 @@ import { SeenThings } from './seen-things.ts';
 const SEEN_THINGS = 200_000;
 /** An hour of new posts; older ones are asked for. */
 const RECENT_POSTS = 50_000;
+/** A statement without an answer for so long: Postgres hangs. */
+const QUERY_DEADLINE_MS = 5_000;
 
 export interface CrawlerDeps {
   upstream: Upstream;
   publisher: Pick<Publisher, 'publishAll'>;
-  pool: Queryable;
+  pool: Pool;
   /** As CRAWL_SOURCES names them. */
   sources: readonly string[];
   /** The public site, without a slash at the end. */
@@ -76,17 +79,30 @@ function createRunners(deps: CrawlerDeps, plans: readonly SourcePlan[]): SourceR
   const pace = new Pace(() => deps.upstream.perSecond('live'));
   const holder = `${hostname()}:${process.pid}:${randomUUID()}`;
   const random = deps.random ?? Math.random;
-  return plans.map(
-    (plan) => new SourceRunner(createSource(plan, deps, pace), { ...deps, db: deps.pool, holder, items, random }),
-  );
+  const db = withQueryDeadline(deps.pool, QUERY_DEADLINE_MS);
+  return plans.map((plan) => {
+    const missed = (gap: CrawlGap): void => {
+      runner.missed(gap);
+    };
+    const runner = new SourceRunner(createSource(plan, { ...deps, pace, missed }), {
+      ...deps,
+      db,
+      holder,
+      items,
+      random,
+    });
+    return runner;
+  });
 }
 
-function createSource(plan: SourcePlan, deps: CrawlerDeps, pace: Pace): CrawlSource {
+type SourceDeps = CrawlerDeps & { pace: Pace; missed: (gap: CrawlGap) => void };
+
+function createSource(plan: SourcePlan, deps: SourceDeps): CrawlSource {
   switch (plan.kind) {
     case 'post-ids':
-      return new PostIdSource({ ...deps, pace });
+      return new PostIdSource(deps);
     case 'listing':
-      return new ListingSource(plan.listing, { ...deps, pace, openGap: (gap) => openGap(deps.pool, gap) });
+      return new ListingSource(plan.listing, deps);
     case 'replay':
       return new ReplaySource(plan.replay, deps);
   }

@@ -14,18 +14,25 @@ export interface CrawlGap {
   beforeAt: number | undefined;
 }
 
-/** Records a gap. A crash before the source's next checkpoint can record it twice. */
-export async function openGap(db: Queryable, gap: CrawlGap): Promise<void> {
+/** A gap, and for how long it has been known, in milliseconds. */
+export type NoticedGap = CrawlGap & { ageMs: number };
+
+/** Records gaps, all or none. Where the answer is lost they may be recorded twice, which is harmless. */
+export async function openGaps(db: Queryable, gaps: readonly NoticedGap[]): Promise<void> {
   await db.query(
     `INSERT INTO crawl_gaps (source, reason, after_thing, before_thing, after_at, before_at, opened_at)
-     VALUES ($1, $2, $3, $4, to_timestamp($5::float8 / 1000), to_timestamp($6::float8 / 1000), service_now())`,
+     SELECT source, reason, after_thing, before_thing, to_timestamp(after_ms / 1000), to_timestamp(before_ms / 1000),
+            service_now() - make_interval(secs => age_ms / 1000)
+       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::float8[], $7::float8[])
+            AS gap (source, reason, after_thing, before_thing, after_ms, before_ms, age_ms)`,
     [
-      gap.source,
-      gap.reason,
-      gap.afterThing ?? null,
-      gap.beforeThing ?? null,
-      gap.afterAt ?? null,
-      gap.beforeAt ?? null,
+      gaps.map((gap) => gap.source),
+      gaps.map((gap) => gap.reason),
+      gaps.map((gap) => gap.afterThing ?? null),
+      gaps.map((gap) => gap.beforeThing ?? null),
+      gaps.map((gap) => gap.afterAt ?? null),
+      gaps.map((gap) => gap.beforeAt ?? null),
+      gaps.map((gap) => gap.ageMs),
     ],
   );
 }

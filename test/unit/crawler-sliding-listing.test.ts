@@ -42,10 +42,7 @@ async function crawl(options: SlidingListingOptions, untilMs: number, restarts: 
       metrics: createMetrics(),
       logger: silentLogger(),
       clock: () => listing.now,
-      openGap: (gap) => {
-        gaps.push(gap);
-        return Promise.resolve();
-      },
+      missed: (gap) => gaps.push(gap),
     },
   );
   await source.begin(undefined);
@@ -61,7 +58,7 @@ async function crawl(options: SlidingListingOptions, untilMs: number, restarts: 
     try {
       const round = await source.round(signal);
       for (const thing of round.things) seen.add(numberOf(fullnameOf(thing)));
-      await round.acknowledged();
+      round.acknowledged();
       failingSince = undefined;
       listing.now += round.pauseMs;
     } catch (error) {
