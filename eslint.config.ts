@@ -1,5 +1,6 @@
 import js from '@eslint/js';
 import { defineConfig } from 'eslint/config';
+import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
@@ -26,5 +27,14 @@ export default defineConfig(
     // Programs that talk to a terminal, not to a log.
     files: ['services/main.ts', 'services/admin/**', 'test/**', 'scripts/**', 'shared/engines/**'],
     rules: { 'no-console': 'off' },
+  },
+  {
+    // Texts of strangers meet these: time in proportion to the square of a text's length, or worse, is a way to stop the service.
+    ignores: ['test/**'],
+    plugins: { regexp },
+    rules: {
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': ['error', { report: 'potential', ignorePartial: false }],
+    },
   },
 );

@@ -17,7 +17,7 @@ export function slugOf(title: string): string {
   const words = title
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, '_')
-    .replace(/^_+|_+$/g, '');
-  const slug = Array.from(words).slice(0, 50).join('').replace(/_+$/, '');
+    .replace(/^_|_$/g, '');
+  const slug = Array.from(words).slice(0, 50).join('').replace(/_$/, '');
   return slug === '' ? '_' : slug;
 }

@@ -8,7 +8,7 @@ type Test = (post: Post) => boolean;
 
 /** The words, "phrases" and field:value parts of a query; all must hold. A word without a script of spaces matches inside. */
 export function parseQuery(q: string): Test[] {
-  const parts = q.match(/(?:\w+:)?"[^"]*"|\S+/g) ?? [];
+  const parts = q.match(/(?:\b\w+:)?"[^"]*"|\S+/g) ?? [];
   return parts.filter((part) => !/^(AND|OR|NOT)$/.test(part)).map(testOf);
 }
 

@@ -43,7 +43,7 @@ function fromPs(pid: number): ProcessIdentity | undefined {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   }).trim();
-  const match = /^(\S+)\s+(\w+\s+\w+\s+\d+\s+[\d:]+\s+\d+)\s+(.*)$/.exec(line);
+  const match = /^(\S+)\s+(\w+\s+\w+\s+\d+\s+[\d:]+\s+\d+)\s+(\S.*)$/.exec(line);
   if (!match || match[1]?.startsWith('Z')) return undefined;
   return { startedAt: match[2] ?? '', command: match[3] ?? '' };
 }

@@ -162,7 +162,7 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 
 function toConfig(e: z.infer<typeof ENVIRONMENT>): Config {
   const local = `http://localhost:${e.PORT}`;
-  const bare = (value: string) => value.replace(/\/+$/, '');
+  const bare = (value: string) => value.replace(/(?<!\/)\/+$/, '');
   return {
     http: {
       port: e.PORT,

@@ -73,6 +73,8 @@ describe('the rest of a statement', () => {
     ['SELECT 1 FORMAT CSV', 'CSV'],
     ['select 1 format JSON;', 'JSON'],
     ['SELECT 1 FORMAT Parquet SETTINGS max_threads = 1', 'Parquet'],
+    ['SELECT format FORMAT JSON', 'JSON'],
+    ["SELECT 'x;y' FORMAT CSV SETTINGS a = 1 ; ", 'CSV'],
     ['SELECT 1', 'TabSeparated'],
   ])('%j answers in %s', (sql, format) => expect(outputFormat(parse('', sql))).toBe(format));
 

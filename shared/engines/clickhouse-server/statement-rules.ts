@@ -24,7 +24,7 @@ const ENGINES = new Set(['MergeTree', 'ReplacingMergeTree', 'Memory', 'Null', 'A
 
 /** Strings, parameters, quoted identifiers, names before a bracket, other words. */
 const TOKEN =
-  /'(?:[^'\\]|\\[^])*'|\{(?<parameter>\w+):(?<type>\w+)|`(?<quoted>(?:[^`\\]|\\[^])*)`(?<call>\()?|(?<called>[A-Za-z_]\w*)\(|(?<word>\w+)/g;
+  /'(?:[^'\\]|\\[^])*'|\{(?<parameter>\w+):(?<type>\w+)|`(?<quoted>(?:[^`\\]|\\[^])*)`(?<call>\()?|\b(?<called>[A-Za-z_]\w*)\(|(?<word>\w+)/g;
 
 interface Token {
   parameter?: string | undefined;

@@ -105,8 +105,15 @@ export function hasSeveralStatements(sql: string): boolean {
 
 /** The format that the statement's answer has. */
 export function outputFormat(statement: Statement): string {
-  const named = /\bFORMAT\s+(\w+)\s*(?:SETTINGS\s[^;]*)?;?\s*$/i.exec(statement.sql);
-  return named?.[1] ?? statement.defaultFormat;
+  const sql = statement.sql.trimEnd().replace(/;$/, '').trimEnd();
+  const lastSemicolon = sql.lastIndexOf(';');
+  // What follows is looked at and not passed over: a column may have the name `format`.
+  for (const { 0: word, 1: rest = '', 2: name = '', index } of sql.matchAll(/\bFORMAT(?=(\s+(\w+)\s*))/gi)) {
+    const end = index + word.length + rest.length;
+    if (end === sql.length) return name;
+    if (end > lastSemicolon && /^SETTINGS\s/i.test(sql.slice(end, end + 9))) return name;
+  }
+  return statement.defaultFormat;
 }
 
 /** Rows in the body of an INSERT whose format has one a line; 0 for others. */

@@ -17,9 +17,9 @@ const BLOCK_STARTS: readonly RegExp[] = [
   /^(\d+)[.)](?=[ \t]|$)/, // numbered list
   /^[-_*](?:[ \t]*[-_*]){2,}[ \t]*$/, // rule, and front matter
   /^(?:=+|-+)[ \t]*$/, // underline that makes the line before a heading
-  /^\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/, // second row of a table
+  /^\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?$/, // second row of a table
   /^<(?=[A-Za-z/!?])/, // HTML
-  /^(?:`{3,}[^`]*|~{3,}.*)$/, // fence, where none is allowed
+  /^(?:`{3,}[^`]*|~~~.*)$/, // fence, where none is allowed
   /^>/, // quote, deeper than allowed
   /^\[(?:[^\\\]]|\\.)*\\?$/, // definition of a link or footnote, whose name may go on in the next line
   /^\[(?:[^\\\]]|\\.)*\]:/,
@@ -43,7 +43,7 @@ export function escapeBlockStart(text: string): string {
 
 /** The fence that a line, without its indent, opens. With backticks after it, a row of backticks is code within a line. */
 export function fenceOf(text: string): Fence | undefined {
-  const row = /^(?:(`{3,})[^`]*|(~{3,}).*)$/.exec(text);
+  const row = /^(?:(`{3,})[^`]*|(~{3,})(?:[^~].*)?)$/.exec(text);
   const marks = row?.[1] ?? row?.[2];
   return marks === undefined ? undefined : { mark: marks[0]!, length: marks.length };
 }

@@ -6,7 +6,7 @@ import { plainLines } from './plain-lines.ts';
 const TAB_STOP = 4;
 /** Quotes within quotes; a line with more `>` shows the rest as text. A parser's stack must not be the author's to fill. */
 const DEEPEST_QUOTE = 8;
-const QUOTED = new RegExp(`^((?: {0,3}> ?){0,${DEEPEST_QUOTE}})( *)(.*)$`);
+const QUOTED = new RegExp(`^((?: {0,3}> ?){0,${DEEPEST_QUOTE}})( *)(.*)`);
 
 /** A line of a paragraph: the quote marks and indent before it, and its text. */
 interface ParagraphLine {
