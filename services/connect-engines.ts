@@ -1,8 +1,6 @@
 import { TOPICS } from '../schemas/topics.ts';
-import { isClickhouseAway } from '../shared/clickhouse/clickhouse-away.ts';
 import { createClickhouse } from '../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../shared/clickhouse/clickhouse-client.ts';
-import { migrateClickhouse } from '../shared/clickhouse/migrate-clickhouse.ts';
 import { createKafka } from '../shared/kafka/kafka-connection.ts';
 import type { KafkaConnection } from '../shared/kafka/kafka-connection.ts';
 import { ensureTopics, PartitionCountMismatch } from '../shared/kafka/topic-admin.ts';
@@ -18,6 +16,8 @@ import { createMetrics } from '../shared/runtime/metrics.ts';
 import type { Metrics } from '../shared/runtime/metrics.ts';
 import { retry } from '../shared/runtime/retry.ts';
 import { ensureSecretKey } from '../shared/stores/settings.ts';
+import { prepareArchiveSchema } from './archive-schema.ts';
+import type { ArchiveSchema } from './archive-schema.ts';
 
 export interface ProcessParts {
   config: Config;
@@ -38,13 +38,15 @@ export interface Installation extends ProcessParts {
   pool: Pool;
   postgresUrl: string;
   clickhouse: ClickHouseClient;
+  archiveSchema: ArchiveSchema;
   secretKey: string;
 }
 
 const POOL_CONNECTIONS = 30;
 
 /**
- * Connects to the three engines, waiting for those that are away, and brings schemas and topics up to date.
+ * Connects to the engines: waits for Postgres and Kafka when they are away, and brings schemas and topics up to date. ClickHouse's
+ * schema follows in the background.
  *
  * @throws ConfigError when an address is missing; PartitionCountMismatch; a migration's error.
  */
@@ -64,15 +66,10 @@ export async function connectEngines(parts: ProcessParts): Promise<Installation>
   const kafka = createKafka({ brokers, clientId: 'forum-monitor', logger });
 
   const again = { logger, signal };
-  const prepareDatabases = async (): Promise<void> => {
+  const preparePostgres = async (): Promise<string> => {
     const away = { ...again, what: 'migrating Postgres', isRetryable: isPostgresAway };
     await retry(() => migratePostgres(postgresUrl, logger), away);
-    const isRetryable = (error: unknown) => isClickhouseAway(error) || isPostgresAway(error);
-    await retry(() => migrateClickhouse(clickhouse, pool, logger), {
-      ...again,
-      what: 'migrating ClickHouse',
-      isRetryable,
-    });
+    return config.secretKey ?? retry(() => ensureSecretKey(pool), away);
   };
   const prepareTopics = () =>
     retry(() => ensureTopics(kafka, { prefix, embedded: config.embedded.kafka, topics: TOPICS }), {
@@ -80,7 +77,8 @@ export async function connectEngines(parts: ProcessParts): Promise<Installation>
       what: 'creating topics',
       isRetryable: (error) => !(error instanceof PartitionCountMismatch),
     });
-  await Promise.all([prepareDatabases(), prepareTopics()]);
-  const secretKey = config.secretKey ?? (await ensureSecretKey(pool));
-  return { ...parts, metrics: createMetrics(true), prefix, kafka, pool, postgresUrl, clickhouse, secretKey };
+  const [secretKey] = await Promise.all([preparePostgres(), prepareTopics()]);
+  const archiveSchema = prepareArchiveSchema({ clickhouse, pool }, parts);
+  const metrics = createMetrics(true);
+  return { ...parts, metrics, prefix, kafka, pool, postgresUrl, clickhouse, archiveSchema, secretKey };
 }

@@ -84,7 +84,7 @@ const STARTERS: { name: ServiceName; start: (at: Surroundings, readiness: Readin
   [
     { name: 'api', start: startTheApi },
     { name: 'biller', start: (at) => startBiller(at) },
-    { name: 'archiver', start: async (at) => startArchiver({ ...at, publisher: await publisherOf(at) }) },
+    { name: 'archiver', start: startTheArchiver },
     { name: 'deliverer', start: (at) => startDeliverer({ ...at, ...secrets(at), webhooks: at.config.webhooks }) },
     { name: 'recorder', start: (at) => startRecorder({ ...at, ...at.config.recorder, toleranceMs: toleranceOf(at) }) },
     {
@@ -124,6 +124,25 @@ async function startTheApi(at: Surroundings, readiness: Readiness): Promise<Star
     ready: () => readiness.check(),
     liveTail: { wakeUps: at.lifecycle.add('live tail', startMatchWakeUps(at)) },
   });
+}
+
+/** It writes to tables that ClickHouse's schema must have first; everything else starts without it. */
+async function startTheArchiver(at: Surroundings): Promise<Started> {
+  const publisher = await publisherOf(at);
+  let archiver: Awaited<ReturnType<typeof startArchiver>> | undefined;
+  const starting = at.archiveSchema.ready.then(async (isReady) => {
+    if (isReady && !at.signal.aborted) archiver = await startArchiver({ ...at, publisher });
+  });
+  starting.catch(at.fatal);
+  await Promise.race([starting, at.archiveSchema.tried]);
+  // Tried and migrated: it joins its groups before the process is called ready.
+  return {
+    ready: () => archiver?.ready() ?? false,
+    async stop() {
+      await starting;
+      await archiver?.stop();
+    },
+  };
 }
 
 async function openDisk({ config, logger, lifecycle, ownsDataDir }: Installation): Promise<DiskCache | undefined> {

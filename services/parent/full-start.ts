@@ -10,6 +10,7 @@ import { delay, systemClock } from '../../shared/runtime/clock.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 import { banner, readDemoKey } from './banner.ts';
 import { claimPorts } from './claim-ports.ts';
+import { fullDisk } from './full-disk.ts';
 import { startServices } from './services-child.ts';
 import type { ServiceAddresses } from './services-child.ts';
 import { engineUrls, servicesEnvironment } from './services-environment.ts';
@@ -61,7 +62,7 @@ async function runInstallation(options: FullStartOptions, markStopping: () => vo
     progress,
     giveUp: (reason) => giveUp(new StartFault(reason)),
   });
-  for (const name of embedded) keepEngine(supervisor, engines, name);
+  for (const name of embedded) keepEngine(supervisor, engines, name, config.dataDir);
   try {
     const simulator = config.upstream.clients ? undefined : await keepSimulator(supervisor, options, engines);
     const urls = engineUrls(config, engines.urls);
@@ -97,8 +98,15 @@ function enginesToEmbed(config: Config): EngineName[] {
   return names;
 }
 
-function keepEngine(supervisor: Supervisor, engines: RunningEngines, name: EngineName): void {
-  supervisor.keep({ name, kind: 'engine', process: engines.process(name), start: () => engines.restart(name) });
+function keepEngine(supervisor: Supervisor, engines: RunningEngines, name: EngineName, dataDir: string): void {
+  supervisor.keep({
+    name,
+    kind: 'engine',
+    process: engines.process(name),
+    start: () => engines.restart(name),
+    isOptional: name === 'clickhouse',
+    excuse: () => fullDisk([join(dataDir, name), dataDir]),
+  });
 }
 
 /** Returns the simulator's URL. */

@@ -33,6 +33,11 @@ export class RestartPolicy {
     if (now - this.startedAt >= WINDOW_MS) this.waitMs = FIRST_WAIT_MS;
     this.deaths = [...this.deaths.filter((at) => now - at < WINDOW_MS), now];
     if (this.deaths.length >= DEATHS_IN_WINDOW) return { action: 'give-up' };
+    return this.diedExcused();
+  }
+
+  /** A death of something that passes, however long it takes: waits grow, but it is never given up. */
+  diedExcused(): { action: 'restart'; afterMs: number } {
     const afterMs = this.waitMs;
     this.waitMs = Math.min(this.waitMs * 2, LONGEST_WAIT_MS);
     return { action: 'restart', afterMs };

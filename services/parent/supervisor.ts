@@ -15,6 +15,10 @@ export interface Part {
   /** The living process, already started. */
   process: OwnedProcess;
   start(): Promise<OwnedProcess>;
+  /** An engine that the services can be started without: they need not wait for it. */
+  isOptional?: boolean;
+  /** Why a death now is not the process's own doing, and will pass; undefined: it is. Such deaths are not counted. */
+  excuse?: () => Promise<string | undefined>;
 }
 
 export interface SupervisorOptions {
@@ -28,7 +32,7 @@ export interface SupervisorOptions {
 
 /**
  * Keeps processes alive. Each part is running, or waiting for its next start. The services are only started while every
- * engine is running; an engine that died does not end them, they wait for it.
+ * engine that they need is running; an engine that died does not end them, they wait for it.
  */
 export class Supervisor {
   private readonly options: SupervisorOptions;
@@ -77,10 +81,12 @@ export class Supervisor {
   }
 
   /** Waits as long as the policy says; false when the part is not to be started again. */
-  private async pause(part: Part, policy: RestartPolicy, reason: string): Promise<boolean> {
+  private async pause(part: Part, policy: RestartPolicy, ended: string): Promise<boolean> {
+    const excuse = await part.excuse?.();
+    const reason = excuse === undefined ? ended : `${ended}; ${excuse}`;
     const counts = part.kind !== 'services' || !this.isExcused();
     this.noteEngine(part, false);
-    const verdict = policy.died(counts);
+    const verdict = excuse === undefined ? policy.died(counts) : policy.diedExcused();
     if (verdict.action === 'give-up') {
       this.options.giveUp(`${part.name} died five times within a minute; the last time: ${reason}`);
       return false;
@@ -101,7 +107,7 @@ export class Supervisor {
     if (part.kind !== 'engine') return;
     this.engineTroubleAt = this.options.clock();
     if (up) this.enginesDown.delete(part.name);
-    else this.enginesDown.add(part.name);
+    else if (part.isOptional !== true) this.enginesDown.add(part.name);
     if (up) this.options.progress(`${part.name} is back`);
   }
 }

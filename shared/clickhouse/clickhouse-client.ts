@@ -10,6 +10,8 @@ export function createClickhouse(url: string, name: string): ClickHouseClient {
     url,
     application: name,
     request_timeout: 30_000,
+    // Shorter than servers and load balancers keep idle connections, so that none breaks just when it is used again.
+    keep_alive: { enabled: true, idle_socket_ttl: 2_500, eagerly_destroy_stale_sockets: true },
     compression: { request: false, response: false },
     // Whoever calls logs the error, once, and not on the console.
     log: { level: ClickHouseLogLevel.OFF },

@@ -14,10 +14,18 @@ const RETRY_LOCK_MS = 200;
  * Brings ClickHouse to the newest schema: numbered SQL files, forward only. ClickHouse has no locks and no transactions, so the
  * lock is one of Postgres, and a file whose statements did not all run is run again: they must bear repetition.
  */
-export async function migrateClickhouse(clickhouse: ClickHouseClient, pool: Pool, logger: Logger): Promise<void> {
+export async function migrateClickhouse(
+  clickhouse: ClickHouseClient,
+  pool: Pool,
+  logger: Logger,
+  signal?: AbortSignal,
+): Promise<void> {
   const connection = await pool.connect();
   try {
-    while (!(await tryLock(connection))) await delay(RETRY_LOCK_MS);
+    while (!(await tryLock(connection))) {
+      await delay(RETRY_LOCK_MS, signal);
+      signal?.throwIfAborted();
+    }
     await applyMissing(clickhouse, logger);
   } finally {
     // Ending the session frees the lock, whatever state it is in.

@@ -38,7 +38,12 @@ function stage() {
     giveUp: (reason) => given.push(reason),
   });
   const living = new Map<string, Puppet>();
-  const part = (name: string, kind: Part['kind'], startFault: () => string | undefined = () => undefined) => {
+  const part = (
+    name: string,
+    kind: Part['kind'],
+    startFault: () => string | undefined = () => undefined,
+    more: Pick<Part, 'isOptional' | 'excuse'> = {},
+  ) => {
     const start = async () => {
       const fault = startFault();
       if (fault !== undefined) throw new Error(fault);
@@ -47,7 +52,7 @@ function stage() {
       living.set(name, puppet);
       return puppet as unknown as OwnedProcess;
     };
-    return start().then((process) => supervisor.keep({ name, kind, process, start }));
+    return start().then((process) => supervisor.keep({ name, kind, process, start, ...more }));
   };
   const kill = (name: string) => living.get(name)?.die();
   return { time, log, given, supervisor, part, kill };
@@ -84,6 +89,34 @@ describe('Supervisor', () => {
     await stopped;
     await settle();
     expect(log.filter((line) => line.startsWith('start'))).toEqual(['start kafka']);
+  });
+
+  it('starts the services again while an engine is down that they can do without', async () => {
+    const { log, supervisor, part, kill } = stage();
+    let starts = 0;
+    await part('clickhouse', 'engine', () => (starts++ === 0 ? undefined : 'no'), {
+      isOptional: true,
+      excuse: () => Promise.resolve('full'),
+    });
+    await part('services', 'services');
+    kill('clickhouse');
+    await settle();
+    kill('services');
+    await settle();
+    await supervisor.stop();
+    expect(log.filter((line) => line === 'start services')).toHaveLength(2);
+  });
+
+  it('never gives up an engine whose disk is full', async () => {
+    const { log, given, supervisor, part, kill } = stage();
+    let starts = 0;
+    const excuse = () => Promise.resolve(starts < 12 ? 'the disk is full' : undefined);
+    await part('postgres', 'engine', () => (starts++ === 0 || starts > 12 ? undefined : 'no space'), { excuse });
+    kill('postgres');
+    for (let turn = 0; turn < 20; turn++) await settle();
+    expect(given).toEqual([]);
+    expect(log).toEqual(['start postgres', 'start postgres']);
+    await supervisor.stop();
   });
 
   it('gives up after five deaths of one process within a minute and says why', async () => {

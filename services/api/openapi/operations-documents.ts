@@ -24,12 +24,13 @@ export const operationsDocuments: readonly RouteDocument[] = [
     path: '/readyz',
     operationId: 'getReadiness',
     tag: 'Operations',
-    summary: 'Whether all parts answer',
-    description: 'Each part of the service by name: true when it answers.',
+    summary: 'Whether the service works, and which parts answer',
+    description:
+      'Each part of the service by name: true when it answers. 200 as long as reading, pages and webhooks work: without ClickHouse only comment search and the archive wait.',
     answers: [
       {
         status: 200,
-        description: 'All parts answer.',
+        description: 'All parts that are needed answer.',
         content: [
           { schema: 'Readiness', examples: { ready: { ready: true, parts: { postgres: true, kafka: true } } } },
         ],

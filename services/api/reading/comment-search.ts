@@ -4,6 +4,7 @@ import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-cli
 import { searchableWords } from '../../../shared/matching/searchable-words.ts';
 import { TermFinder } from '../../../shared/matching/term-finder.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
+import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import { findArchivedComment, searchArchivedComments } from '../../../shared/stores/archived-comments.ts';
 import type { ArchivedComment, CommentQuery } from '../../../shared/stores/archived-comments.ts';
 import { ApiError } from '../api-error.ts';
@@ -26,6 +27,11 @@ export interface CommentArchive {
   clock: Clock;
 }
 
+interface SearchedArchive extends CommentArchive {
+  /** By performance.now(): when ClickHouse is given up. */
+  deadlineAt: number;
+}
+
 /** What a page holds; fewer when some are gone on the forum meanwhile. */
 const PAGE = 12;
 /** How many of the most relevant are put in the order of their scores: as many as one call to the forum can refresh. */
@@ -33,6 +39,9 @@ const TOP_CANDIDATES = 100;
 const ROWS_PER_QUERY = 60;
 /** A page ends after so many queries, however few of their rows were what was asked for. */
 const MOST_QUERIES = 10;
+
+/** All queries of one search; requests are answered within 10 s, whatever ClickHouse does. */
+const SEARCH_MS = 7_000;
 
 const HOUR_MS = 3_600_000;
 const WINDOW_MS: Record<string, number> = {
@@ -58,7 +67,8 @@ interface Taken {
  * @throws ApiError invalid_request when `q` holds no word or `after` is no comment of the archive; upstream_error when that is away
  * @throws UpstreamError
  */
-export async function searchComments(archive: CommentArchive, search: CommentSearch): Promise<CommentListing> {
+export async function searchComments(shared: CommentArchive, search: CommentSearch): Promise<CommentListing> {
+  const archive: SearchedArchive = { ...shared, deadlineAt: performance.now() + SEARCH_MS };
   const terms = searchTerms(search.q);
   const words = [...new Set(terms.flatMap(searchableWords))];
   if (words.length === 0) throw invalidRequest([{ field: 'q', message: 'holds no word to search for' }]);
@@ -96,7 +106,7 @@ interface FoundPage {
 type Query = Omit<CommentQuery, 'after' | 'limit'>;
 
 async function nextPage(
-  archive: CommentArchive,
+  archive: SearchedArchive,
   query: Query,
   finder: TermFinder,
   { nsfw }: CommentSearch,
@@ -109,7 +119,7 @@ async function nextPage(
 
 /** The most relevant comments in the order of their scores now; `after` has its own place among them, even if it has left them. */
 async function topPage(
-  archive: CommentArchive,
+  archive: SearchedArchive,
   query: Query,
   finder: TermFinder,
   { nsfw }: CommentSearch,
@@ -129,7 +139,7 @@ async function topPage(
 
 /** Comments in which all terms occur, in the archive's order, until there are enough. */
 async function take(
-  archive: CommentArchive,
+  archive: SearchedArchive,
   query: Query,
   finder: TermFinder,
   wanted: { count: number; nsfw: boolean; after: ArchivedComment | undefined },
@@ -137,7 +147,7 @@ async function take(
   const taken: Taken = { comments: [], filtered: 0, next: undefined };
   let last = wanted.after;
   for (let queries = 0; queries < MOST_QUERIES; queries++) {
-    const rows = await inArchive(() =>
+    const rows = await inArchive(archive, () =>
       searchArchivedComments(archive.clickhouse, { ...query, after: last, limit: ROWS_PER_QUERY }),
     );
     for (const row of rows) {
@@ -170,21 +180,23 @@ async function refreshed(
 }
 
 async function cursorOf(
-  { clickhouse }: CommentArchive,
+  archive: SearchedArchive,
   after: string | undefined,
   terms: readonly string[],
 ): Promise<ArchivedComment | undefined> {
   if (after === undefined) return undefined;
-  const comment = await inArchive(() => findArchivedComment(clickhouse, after, terms));
+  const comment = await inArchive(archive, () => findArchivedComment(archive.clickhouse, after, terms));
   if (comment === undefined) throw invalidRequest([{ field: 'after', message: 'is no comment of the archive' }]);
   return comment;
 }
 
-async function inArchive<T>(read: () => Promise<T>): Promise<T> {
+const TOO_LATE = 'ClickHouse did not answer in time';
+
+async function inArchive<T>({ deadlineAt }: SearchedArchive, read: () => Promise<T>): Promise<T> {
   try {
-    return await read();
+    return await withDeadline(read(), deadlineAt - performance.now(), TOO_LATE);
   } catch (error) {
-    if (!isClickhouseAway(error)) throw error;
+    if (!isClickhouseAway(error) && (error as Error).message !== TOO_LATE) throw error;
     throw new ApiError('upstream_error', 'The archive of comments cannot be read.', { retryAfter: 5 });
   }
 }
