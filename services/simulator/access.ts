@@ -3,13 +3,13 @@ import type { Answer } from './answer.ts';
 import { failure, ok, page } from './answer.ts';
 
 const TOKEN_SECONDS = 86_400;
-const WINDOW_MS = 600_000;
 /** User agents that name a library and not an application. */
 const GENERIC = /^(?:$|node|undici|axios|got|curl|wget|python|java|okhttp|go-http-client|ruby|perl|postman|mozilla)/i;
 
 export interface AccessOptions {
   seed: number;
   callsPerWindow: number;
+  windowMs: number;
   /** id → secret; empty: any id and secret will do. */
   clients: ReadonlyMap<string, string>;
 }
@@ -21,7 +21,7 @@ interface Usage {
 
 /**
  * Tokens and quota. A token carries its client and its time, signed, so that it stays good when the process starts
- * anew. The quota is per client and counts in windows of ten minutes, as upstream.
+ * anew. The quota is per client and counts in windows, of ten minutes upstream.
  */
 export class Access {
   private readonly options: AccessOptions;
@@ -79,11 +79,11 @@ export class Access {
     const client = this.clientOf(authorization, now);
     if (client === undefined) return { refusal: failure(401), headers: {} };
     let usage = this.usage.get(client);
-    if (!usage || now >= usage.startedAt + WINDOW_MS) this.usage.set(client, (usage = { startedAt: now, used: 0 }));
-    const { callsPerWindow } = this.options;
+    const { callsPerWindow, windowMs } = this.options;
+    if (!usage || now >= usage.startedAt + windowMs) this.usage.set(client, (usage = { startedAt: now, used: 0 }));
     const isOver = usage.used >= callsPerWindow;
     if (!isOver) usage.used++;
-    const reset = String(Math.ceil((usage.startedAt + WINDOW_MS - now) / 1000));
+    const reset = String(Math.ceil((usage.startedAt + windowMs - now) / 1000));
     const headers = {
       'x-ratelimit-used': String(usage.used),
       'x-ratelimit-remaining': (callsPerWindow - usage.used).toFixed(1),

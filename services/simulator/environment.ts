@@ -19,6 +19,7 @@ const schema = z.object({
   SIMULATOR_EMITTED_LOG: z.string().min(1).optional(),
   SIMULATOR_COMMENT_IDS: z.enum(['sequential', 'random']).default('sequential'),
   SIMULATOR_CALLS_PER_10MIN: number.int().min(1).default(6000),
+  SIMULATOR_WINDOW_SECONDS: number.min(1).max(600).default(600),
   SIMULATOR_COUNT: number.int().min(0).optional(),
   SIMULATOR_LATE: share.default(0.005),
   SIMULATOR_HOLES: share.default(0.02),
@@ -50,7 +51,8 @@ export function parseEnvironment(env: Readonly<Record<string, string | undefined
     },
     access: {
       seed: e.SIMULATOR_SEED,
-      callsPerWindow: e.SIMULATOR_CALLS_PER_10MIN,
+      callsPerWindow: Math.max(1, Math.round((e.SIMULATOR_CALLS_PER_10MIN * e.SIMULATOR_WINDOW_SECONDS) / 600)),
+      windowMs: e.SIMULATOR_WINDOW_SECONDS * 1000,
       clients: new Map(pairs.map((pair) => [pair.split(':')[0]!, pair.slice(pair.indexOf(':') + 1)])),
     },
   };

@@ -40,7 +40,7 @@ describe('simulator access', () => {
 
   it('tells the quota with every answer and refuses what goes over it', async () => {
     const { Access } = await import('../../services/simulator/access.ts');
-    const access = new Access({ seed: 1, callsPerWindow: 2, clients: new Map() });
+    const access = new Access({ seed: 1, callsPerWindow: 2, windowMs: 600_000, clients: new Map() });
     const issued = access.issue(`Basic ${btoa('a:b')}`, 'client_credentials', 0).body as { access_token: string };
     const bearer = `bearer ${issued.access_token}`;
     expect(access.admit(bearer, 1000).headers).toMatchObject({
