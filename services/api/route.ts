@@ -21,6 +21,8 @@ export interface Call {
   type: string;
   /** To be called before the answer is charged. @throws ClientGone when nobody waits for it any more */
   refuseAbandoned: () => void;
+  /** Aborted, with ClientGone, when nobody waits for the answer any more; undefined where that is not noticed. */
+  signal?: AbortSignal | undefined;
 }
 
 export interface Answer {
@@ -68,7 +70,7 @@ export function createRouter(routes: readonly Route[], callerOf: (request: Reque
 
 function answerWith(route: Route, callerOf: (request: Request) => Caller): RequestHandler {
   return async (request, response) => {
-    const answer = await route.handle(callOf(route, request, callerOf(request)));
+    const answer = await route.handle(callOf(route, request, response, callerOf(request)));
     // Before the head is written: what keeps it from opening is answered as an error.
     const stream = isStreamed(answer) && request.method !== 'HEAD' ? await answer.body.open() : undefined;
     if (answer.charged) {
@@ -87,7 +89,7 @@ function isStreamed(answer: Answer): answer is Answer & { body: StreamedBody } {
   return answer.body instanceof StreamedBody;
 }
 
-function callOf({ produces = JSON_ONLY }: Route, request: Request, caller: Caller): Call {
+function callOf({ produces = JSON_ONLY }: Route, request: Request, response: Response, caller: Caller): Call {
   const { id } = request.params;
   return {
     caller,
@@ -100,7 +102,16 @@ function callOf({ produces = JSON_ONLY }: Route, request: Request, caller: Calle
     refuseAbandoned: () => {
       if (request.socket.destroyed) throw new ClientGone();
     },
+    signal: untilGone(response),
   };
+}
+
+function untilGone(response: Response): AbortSignal {
+  const gone = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort(new ClientGone());
+  });
+  return gone.signal;
 }
 
 function refuseOtherAnswers(types: readonly string[]): RequestHandler {

@@ -88,7 +88,7 @@ async function measure(engines: RunningEngines, dataDir: string, point: Point): 
       posts: crawled.completeness(emitted.filter(({ kind }) => kind === 'post')),
       gaps_recorded: gaps.rows.length,
       read_answers: answers,
-      calls: Object.fromEntries(calls),
+      calls: Object.fromEntries(calls) as Record<string, number>,
       service_ends: processes.ends,
     };
   } finally {

@@ -83,14 +83,14 @@ async function scan({ posts, memoryBytes }: ScanJob): Promise<ScanMeasurement> {
     stop: () => Promise.resolve(),
   };
   const source = new ForumSource({ upstream, siteUrl: 'https://www.reddit.com', clock: systemClock });
-  const reader = new PostReader({ source, clock: systemClock, memoryBytes, disk: undefined, logger: silentLogger() });
+  const reader = new PostReader({ clock: systemClock, memoryBytes, disk: undefined, logger: silentLogger() });
   // As large again, beside the posts.
   const rendered = new RenderedPosts({ memoryBytes });
   globalThis.gc!();
   const before = process.memoryUsage().heapUsed;
   const begun = performance.now();
   for (let post = 0; post < posts; post++) {
-    const read = await reader.read(`p${post.toString(36)}`, 200);
+    const read = await reader.read(source, { postId: `p${post.toString(36)}`, max: 200 });
     rendered.render(read, { format: 'json', limit: 200, commentId: undefined });
   }
   const seconds = (performance.now() - begun) / 1000;

@@ -5,13 +5,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
 import { createUpstream } from '../../shared/upstream/upstream-client.ts';
 import type { Upstream } from '../../shared/upstream/upstream-client.ts';
+import { eventually } from '../support/eventually.ts';
 import { silentLogger } from '../support/silent-logger.ts';
 import { startTestApi } from '../support/test-api.ts';
 import type { TestApi } from '../support/test-api.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 import { SITE_URL } from '../support/test-forum.ts';
-import { listingOf } from '../support/upstream-samples.ts';
+import { listingOf, nodeOf, POST } from '../support/upstream-samples.ts';
 
 interface Answer {
   status: number;
@@ -26,18 +27,22 @@ let api: TestApi;
 let now: number;
 /** Paths of the calls to the forum, tokens aside. */
 const calls: string[] = [];
-let answer: (request: IncomingMessage) => Answer;
+/** undefined: never. */
+let answer: (request: IncomingMessage) => Answer | undefined;
+/** Calls that were given up before they were answered. */
+let givenUp: number;
 
 beforeAll(async () => {
   db = await createTestDatabase();
   server = createServer((request, response) => {
     const isToken = request.url === '/token';
     if (!isToken) calls.push(request.url ?? '');
-    const {
-      status,
-      body = {},
-      location,
-    } = isToken ? { status: 200, body: { access_token: 't', expires_in: 86_400 } } : answer(request);
+    const found = isToken ? { status: 200, body: { access_token: 't', expires_in: 86_400 } } : answer(request);
+    if (found === undefined) {
+      response.once('close', () => (givenUp += 1));
+      return;
+    }
+    const { status, body = {}, location }: Answer = found;
     const headers = { 'content-type': 'application/json', ...(location === undefined ? {} : { location }) };
     response.writeHead(status, headers).end(JSON.stringify(body));
   });
@@ -47,6 +52,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   now = Date.UTC(2026, 0, 5);
   calls.length = 0;
+  givenUp = 0;
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const clock = () => now;
   upstream = createUpstream({
@@ -72,6 +78,20 @@ afterAll(async () => {
 });
 
 const NOT_FOUND: Answer = { status: 404, body: { message: 'Not Found', error: 404 } };
+
+/** A thread with two thousand comments of which none comes with it. */
+function manyStubs(): object {
+  const children = Array.from({ length: 2_000 }, (_, n) => `c${n.toString(36)}`);
+  const more = {
+    count: children.length,
+    children,
+    id: children[0],
+    name: `t1_${children[0]}`,
+    parent_id: POST.name,
+    depth: 0,
+  };
+  return [listingOf(nodeOf('t3', POST)), listingOf(nodeOf('more', more))];
+}
 
 /** Each share link leads to another one, twice, and then to a post; what else is asked for does not exist. */
 function threeHops({ url = '' }: IncomingMessage): Answer {
@@ -119,5 +139,43 @@ describe('share links', () => {
     now += 600_001;
     await things(apiKey, shareLinks(5));
     expect(calls).toHaveLength(10);
+  });
+});
+
+describe('requests that are not charged', () => {
+  it('cost an account its calls all the same: two hundred a minute, then 429 with Retry-After, and others are served', async () => {
+    answer = () => NOT_FOUND;
+    const { apiKey } = await api.account({ credits: 10 });
+    const about = (key: string, n: number) => api.call(key, 'GET', `/v1/forum/subreddit/about?sub=unknown${n}`);
+    const statuses: number[] = [];
+    for (let request = 0; request < 120; request++) statuses.push((await about(apiKey, request)).status);
+    // Two calls each, about and rules.
+    expect(calls).toHaveLength(200);
+    expect(statuses).toEqual([...Array<number>(100).fill(404), ...Array<number>(20).fill(429)]);
+    const refused = await about(apiKey, 1_000);
+    expect(refused.body).toMatchObject({ error: { code: 'rate_limited', retry_after: expect.any(Number) as unknown } });
+    expect(refused.headers.get('retry-after')).not.toBeNull();
+    const other = await api.account();
+    expect((await about(other.apiKey, 2_000)).status).toBe(404);
+    now += 60_000;
+    expect((await about(apiKey, 3_000)).status).toBe(404);
+  });
+
+  it('end with the client: a thread that nobody waits for is not read on', async () => {
+    const abandon = new AbortController();
+    answer = ({ url = '' }) => (url.startsWith('/comments/') ? { status: 200, body: manyStubs() } : undefined);
+    const { apiKey } = await api.account();
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const asked = fetch(`${api.url}/v1/forum/post?id=1abcde&max_comments=2000`, { headers, signal: abandon.signal });
+    await Promise.all([
+      expect(asked).rejects.toThrow(),
+      eventually('the first pages are asked for', () => calls.length === 5).then(() => abandon.abort()),
+    ]);
+    await eventually('the calls under way are given up', () => givenUp === 4);
+    answer = threeHops;
+    const { apiKey: other } = await api.account();
+    await things(other, 't3_1abcde');
+    // The thread, one wave of pages, and the request of the other account.
+    expect(calls).toHaveLength(1 + 4 + 1);
   });
 });

@@ -33,7 +33,7 @@ function idleApp(): Express {
     door: { send: away, close: away },
     ready: away,
     forum: {
-      upstream: { get: away, post: away, perSecond: () => 0, stop: () => Promise.resolve() },
+      upstream: { get: away, post: away },
       siteUrl: 'https://www.example.com',
       clock: () => 0,
       disk: undefined,

@@ -57,6 +57,15 @@ describe('reading a thread', () => {
     );
   });
 
+  it('makes no more calls than the comments that were asked for are worth, and leaves the rest open', async () => {
+    const page = rawThread([rawMore('t3_p0st', numbered(0, 20_000))]);
+    const forum = new ScriptedForum((question) => (question === PAGE ? page : children()));
+    const read = await readThread(forum.request(200));
+    expect(read).toMatchObject({ complete: false, failure: undefined });
+    expect(forum.asked.length).toBeLessThanOrEqual(20);
+    expect(read.held.stubs).not.toEqual([]);
+  });
+
   it('asks for 100 at a time, four times at once, and keeps the order of the page whatever arrives first', async () => {
     const ids = numbered(0, 1_050);
     const forum = new ScriptedForum((question) =>

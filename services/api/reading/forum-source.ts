@@ -42,7 +42,7 @@ const IDS_PER_CALL = 100;
 const nsfwProfile = z.object({ subreddit: z.object({ over_18: z.boolean().nullish() }).nullish() });
 
 export interface ForumSourceOptions {
-  upstream: Upstream;
+  upstream: Pick<Upstream, 'get' | 'post'>;
   /** The public site, without a slash at the end. */
   siteUrl: string;
   clock: Clock;
@@ -56,6 +56,11 @@ export class ForumSource {
 
   constructor(options: ForumSourceOptions) {
     this.options = options;
+  }
+
+  /** The same forum, asked through these calls. */
+  through(upstream: ForumSourceOptions['upstream']): ForumSource {
+    return new ForumSource({ ...this.options, upstream });
   }
 
   /** Posts of any listing or search. @param endpoint label of the metrics @throws UpstreamError */
@@ -122,10 +127,10 @@ export class ForumSource {
     return toForumUser(parseAnswer(z.object({ kind: z.literal('t2'), data: readUser }), answer).data);
   }
 
-  /** For one request about a thread, whose calls share one deadline. */
-  threadCalls(): ThreadCallOptions {
+  /** For one request about a thread, whose calls share one deadline. @param signal ends them */
+  threadCalls(signal?: AbortSignal): ThreadCallOptions {
     const { upstream, clock } = this.options;
-    const call = { lane: 'reading', retryDelaysMs: RETRY_DELAYS_MS } as const;
+    const call = { lane: 'reading', retryDelaysMs: RETRY_DELAYS_MS, ...(signal && { signal }) } as const;
     return { upstream, clock, deadlineAt: clock() + THREAD_DEADLINE_MS, call };
   }
 

@@ -35,13 +35,12 @@ export function listingRoutes(service: ReadingService): Route[] {
 }
 
 function communityRoutes(service: ReadingService): Route[] {
-  const { source } = service;
   return [
     readingRoute(service, {
       path: '/v1/forum/subreddit',
       query: queries.subredditQuery,
       traits: COMMUNITY,
-      read: async (query) => {
+      read: async (query, { source }) => {
         const { sub, sort, nsfw } = query;
         const params = { ...paging(query), ...windowOf(sort, query.t, 'day') };
         const read = pageOf(service, `/r/${sub}/${sort}`, params, { query: null, sort, nsfw });
@@ -52,13 +51,13 @@ function communityRoutes(service: ReadingService): Route[] {
       path: '/v1/forum/subreddit/about',
       query: queries.subredditAboutQuery,
       traits: COMMUNITY,
-      read: ({ sub }) => single(service, `/r/${sub}/about`, () => source.subreddit(sub)),
+      read: ({ sub }, { source }) => single(service, `/r/${sub}/about`, () => source.subreddit(sub)),
     }),
     readingRoute(service, {
       path: '/v1/forum/subreddit/comments',
       query: queries.subredditCommentsQuery,
       traits: COMMUNITY,
-      read: async (query) => {
+      read: async (query, { source }) => {
         const params = paging(query);
         const request = { query: null, sort: 'new', nsfw: query.nsfw };
         const read = pageOf(service, `/r/${query.sub}/comments`, params, request);
@@ -69,7 +68,7 @@ function communityRoutes(service: ReadingService): Route[] {
       path: '/v1/forum/subreddits',
       query: queries.subredditsQuery,
       traits: COMMUNITIES,
-      read: (query) => {
+      read: (query, { source }) => {
         const params = paging(query);
         const request = { query: null, sort: query.sort, nsfw: query.nsfw };
         const read = pageOf(service, `/subreddits/${query.sort}`, params, request);
@@ -80,19 +79,18 @@ function communityRoutes(service: ReadingService): Route[] {
 }
 
 function userRoutes(service: ReadingService): Route[] {
-  const { source } = service;
   return [
     readingRoute(service, {
       path: '/v1/forum/user',
       query: queries.userQuery,
       traits: USER,
-      read: ({ name }) => single(service, `/user/${name}/about`, () => source.user(name)),
+      read: ({ name }, { source }) => single(service, `/user/${name}/about`, () => source.user(name)),
     }),
     readingRoute(service, {
       path: '/v1/forum/user/posts',
       query: queries.userItemsQuery,
       traits: USER,
-      read: async (query) => {
+      read: async (query, { source }) => {
         const { name, sort, nsfw } = query;
         const params = { ...paging(query), sort, ...windowOf(sort, query.t, 'all') };
         const read = pageOf(service, `/user/${name}/submitted`, params, { query: null, sort, nsfw });
@@ -103,7 +101,7 @@ function userRoutes(service: ReadingService): Route[] {
       path: '/v1/forum/user/comments',
       query: queries.userItemsQuery,
       traits: USER,
-      read: async (query) => {
+      read: async (query, { source }) => {
         const { name, sort, nsfw } = query;
         const params = { ...paging(query), sort, ...windowOf(sort, query.t, 'all') };
         const read = pageOf(service, `/user/${name}/comments`, params, { query: null, sort, nsfw });

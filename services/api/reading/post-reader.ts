@@ -21,8 +21,16 @@ export interface PostRead extends HeldPost {
   tier: CacheTier;
 }
 
+/** What is asked for; once the signal aborts, and nobody else waits for the same, no further call is made. */
+export interface AskedThread {
+  /** Bare. */
+  postId: string;
+  /** So many comments, or as many as there are. */
+  max: number;
+  signal?: AbortSignal | undefined;
+}
+
 export interface PostReaderOptions {
-  source: ForumSource;
   clock: Clock;
   memoryBytes: number;
   /** undefined: posts are kept in memory only. */
@@ -36,13 +44,11 @@ const OLD_FRESH_FOR_MS = 600_000;
 
 /** Posts through the caches. More of a post that is held is fetched in addition, never anew. */
 export class PostReader {
-  private readonly source: ForumSource;
   private readonly reads: CachedReads<HeldPost>;
   private readonly expansions = new SharedFetches<HeldPost>();
   private readonly logger: Logger;
 
-  constructor({ source, clock, memoryBytes, disk, logger }: PostReaderOptions) {
-    this.source = source;
+  constructor({ clock, memoryBytes, disk, logger }: PostReaderOptions) {
     this.logger = logger;
     this.reads = new CachedReads<HeldPost>({
       clock,
@@ -64,22 +70,23 @@ export class PostReader {
   /**
    * A post with at least `max` comments, or as many as there are, or could be had in time.
    *
-   * @param postId bare
    * @throws UpstreamError when not even its first page could be had
    */
-  async read(postId: string, max: number): Promise<PostRead> {
-    const fetch = async () => this.toHeldPost(await readThread({ ...this.source.threadCalls(), postId, max }));
-    const { value, tier, fetchedAtMs } = await this.reads.read(postId, fetch);
+  async read(source: ForumSource, { postId, max, signal }: AskedThread): Promise<PostRead> {
+    const fetch = async (abandoned: AbortSignal) =>
+      this.toHeldPost(source, await readThread({ ...source.threadCalls(abandoned), postId, max }));
+    const { value, tier, fetchedAtMs } = await this.reads.read(postId, fetch, signal);
     const { post, held } = value;
     if (held.comments.length >= max || held.stubs.length === 0) return { ...value, tier };
-    const more = await this.expansions.run(`${postId} ${max}`, async () => {
-      const request = { ...this.source.threadCalls(), postId, max };
+    const expand = async (abandoned: AbortSignal) => {
+      const request = { ...source.threadCalls(abandoned), postId, max };
       const expanded = await expandComments(held, post.author, request);
       this.note(postId, expanded);
       const larger = { post, held: expanded.held };
       this.reads.put(postId, larger, fetchedAtMs);
       return larger;
-    });
+    };
+    const more = await this.expansions.run(`${postId} ${max}`, expand, signal);
     return { ...more, tier: tier === 'MISS' ? 'MISS' : 'PARTIAL' };
   }
 
@@ -88,18 +95,21 @@ export class PostReader {
    *
    * @throws UpstreamError not_found when the post has no such comment
    */
-  async readAround(postId: string, commentId: string, context: number, max: number): Promise<PostRead> {
-    const fetch = async () => {
-      const request = { ...this.source.threadCalls(), postId, max };
-      return this.toHeldPost(await readAroundComment(commentId, context, request));
+  async readAround(
+    source: ForumSource,
+    { postId, commentId, context, max, signal }: AskedThread & { commentId: string; context: number },
+  ): Promise<PostRead> {
+    const fetch = async (abandoned: AbortSignal) => {
+      const request = { ...source.threadCalls(abandoned), postId, max };
+      return this.toHeldPost(source, await readAroundComment(commentId, context, request));
     };
-    const { value, tier } = await this.reads.read(`${postId} ${commentId} ${context} ${max}`, fetch);
+    const { value, tier } = await this.reads.read(`${postId} ${commentId} ${context} ${max}`, fetch, signal);
     return { ...value, tier };
   }
 
-  private toHeldPost(thread: ReadThread): HeldPost {
+  private toHeldPost(source: ForumSource, thread: ReadThread): HeldPost {
     this.note(thread.post.id, thread);
-    return { post: this.source.post(thread.post), held: thread.held };
+    return { post: source.post(thread.post), held: thread.held };
   }
 
   /** Readers learn of comments that could not be had by `has_more` only. */

@@ -7,7 +7,7 @@ import type { Answer, Call, Route } from '../route.ts';
 import type { PostRead } from './post-reader.ts';
 import { refuseWithoutCredits } from './reading-charge.ts';
 import type { Charged } from './reading-charge.ts';
-import { refusing } from './reading-service.ts';
+import { refusing, serviceFor } from './reading-service.ts';
 import type { ReadingService } from './reading-service.ts';
 import type { PostFormat, RenderedPost } from './rendered-posts.ts';
 import { resolvePost } from './resolve-reference.ts';
@@ -62,15 +62,17 @@ export interface ChargedPost {
 /** @throws ApiError; nothing is charged then */
 export async function readChargedPost(
   service: ReadingService,
-  { caller, query, refuseAbandoned }: Pick<Call, 'caller' | 'query' | 'refuseAbandoned'>,
+  { caller, query, refuseAbandoned, signal }: Pick<Call, 'caller' | 'query' | 'refuseAbandoned' | 'signal'>,
 ): Promise<ChargedPost> {
   const asked = parseRequest(postQuery, query, 'query');
   refuseWithoutCredits(caller);
-  const { read, commentId } = await refusing(POST, () => readAsked(service, asked));
+  const calls = service.accountCalls.begin(caller.accountId);
+  const { read, commentId } = await refusing(POST, () => readAsked(serviceFor(service, calls), asked, signal));
   const whole = { limit: asked.max_comments, isLimited: false };
   const cost = postCost(renderCharged(service, { read, commentId, ...whole }, asked.format).returned);
   refuseAbandoned();
   const charged = await service.charges.chargeCovered(caller, cost);
+  calls.paid();
   const covered = charged.credits < cost ? { limit: coveredComments(charged.credits), isLimited: true } : whole;
   return { asked, read, commentId, charged, ...covered };
 }
@@ -103,13 +105,14 @@ export function metaOf(
 async function readAsked(
   service: ReadingService,
   asked: PostQuery,
+  signal: AbortSignal | undefined,
 ): Promise<{ read: PostRead; commentId: string | undefined }> {
   const { postId, commentId: pasted } = await resolvePost(service, asked);
   const commentId = asked.comment ?? pasted;
   const { max_comments: max, context } = asked;
   const read =
     commentId === undefined
-      ? await service.posts.read(postId, max)
-      : await service.posts.readAround(postId, commentId, context, max);
+      ? await service.posts.read(service.source, { postId, max, signal })
+      : await service.posts.readAround(service.source, { postId, commentId, context, max, signal });
   return { read, commentId };
 }

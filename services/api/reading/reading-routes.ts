@@ -4,6 +4,7 @@ import { forumHosts } from '../../../shared/domain/forum-reference.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Route } from '../route.ts';
+import { AccountCalls } from './account-calls.ts';
 import { ForumSource } from './forum-source.ts';
 import type { ForumSourceOptions } from './forum-source.ts';
 import { createListingCache } from './listing-cache.ts';
@@ -43,9 +44,10 @@ export function createReadingService({ pool, clickhouse, forum, logger }: Readin
     hosts,
     shareLinks: new ShareLinks({ hosts, clock }),
     listings: createListingCache({ clock, memoryBytes: LISTING_MEMORY_BYTES }),
-    posts: new PostReader({ source, clock, memoryBytes: POST_MEMORY_BYTES, disk, logger }),
+    posts: new PostReader({ clock, memoryBytes: POST_MEMORY_BYTES, disk, logger }),
     rendered: new RenderedPosts({ memoryBytes: RENDERED_MEMORY_BYTES }),
     archive: { clickhouse, source, clock },
+    accountCalls: new AccountCalls({ forum: forum.upstream, clock }),
   };
 }
 

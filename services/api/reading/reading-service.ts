@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { ForumHosts } from '../../../shared/domain/forum-reference.ts';
 import { parseRequest } from '../invalid-request.ts';
 import type { Answer, Call, Route } from '../route.ts';
+import type { AccountCalls, RequestCalls } from './account-calls.ts';
 import type { CommentArchive } from './comment-search.ts';
 import type { ForumSource } from './forum-source.ts';
 import type { ListingCache } from './listing-cache.ts';
@@ -23,6 +24,13 @@ export interface ReadingService {
   posts: PostReader;
   rendered: RenderedPosts;
   archive: CommentArchive;
+  accountCalls: AccountCalls;
+}
+
+/** The service as one request sees it: its calls to the forum count for its account. */
+export function serviceFor(service: ReadingService, calls: RequestCalls): ReadingService {
+  const source = service.source.through(calls);
+  return { ...service, source, archive: { ...service.archive, source } };
 }
 
 /** What a route answers before it is charged. */
@@ -36,12 +44,12 @@ export interface ReadingRoute<S extends z.ZodType> {
   path: string;
   query: S;
   traits: ReadingTraits;
-  read(query: z.output<S>): Promise<Reading>;
+  read(query: z.output<S>, service: ReadingService): Promise<Reading>;
 }
 
 /**
  * The route around a reading: parameters, balance, then the forum, then the charge. What fails on the way costs
- * nothing.
+ * nothing but that its calls to the forum count, see AccountCalls.
  */
 export function readingRoute<S extends z.ZodType>(service: ReadingService, route: ReadingRoute<S>): Route {
   return {
@@ -50,9 +58,11 @@ export function readingRoute<S extends z.ZodType>(service: ReadingService, route
     async handle({ caller, query, refuseAbandoned }: Call): Promise<Answer> {
       const asked = parseRequest(route.query, query, 'query');
       refuseWithoutCredits(caller);
-      const { body, tier } = await refusing(route.traits, () => route.read(asked));
+      const calls = service.accountCalls.begin(caller.accountId);
+      const { body, tier } = await refusing(route.traits, () => route.read(asked, serviceFor(service, calls)));
       refuseAbandoned();
       const charged = await service.charges.charge(caller, 1);
+      calls.paid();
       return { status: 200, body, charged, headers: { 'X-Cache-Tier': tier } };
     },
   };

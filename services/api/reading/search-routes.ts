@@ -17,13 +17,13 @@ export function searchRoutes(service: ReadingService): Route[] {
       path: '/v1/forum/search',
       query: queries.searchQuery,
       traits: SEARCH,
-      read: (query) => search(service, query),
+      read: (query, at) => search(at, query),
     }),
     readingRoute(service, {
       path: '/v1/forum/search/comments',
       query: queries.commentSearchQuery,
       traits: SEARCH,
-      read: async (query) => ({ body: await searchComments(service.archive, query), tier: 'MISS' }),
+      read: async (query, { archive }) => ({ body: await searchComments(archive, query), tier: 'MISS' }),
     }),
   ];
 }

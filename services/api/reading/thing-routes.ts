@@ -22,19 +22,19 @@ export function thingRoutes(service: ReadingService): Route[] {
       path: '/v1/forum/post/duplicates',
       query: queries.duplicatesQuery,
       traits: POST,
-      read: async (query) => {
-        const { postId } = await resolvePost(service, query);
+      read: async (query, at) => {
+        const { postId } = await resolvePost(at, query);
         const params = { limit: String(query.limit), ...(query.after === undefined ? {} : { after: query.after }) };
         const request = { query: null, sort: 'num_comments', nsfw: query.nsfw };
         const read = pageOf(service, `/duplicates/${postId}`, params, request);
-        return within(null, await read(() => service.source.duplicates(postId, params)));
+        return within(null, await read(() => at.source.duplicates(postId, params)));
       },
     }),
     readingRoute(service, {
       path: '/v1/forum/things',
       query: queries.thingsQuery,
       traits: POST,
-      read: async ({ ids }) => ({ body: await readThings(service, ids), tier: 'MISS' }),
+      read: async ({ ids }, at) => ({ body: await readThings(at, ids), tier: 'MISS' }),
     }),
   ];
 }

@@ -17,7 +17,7 @@ export interface ExpandRequest extends ThreadCallOptions {
 
 export interface ExpandedComments {
   held: HeldComments;
-  /** False: it ended before there were enough because of `failure`; the rest can still be had from `held`. */
+  /** False: it ended before there were enough, because of `failure` or for its number of calls; the rest can still be had from `held`. */
   complete: boolean;
   failure: UpstreamError | undefined;
   /** Calls to the forum. */
@@ -28,6 +28,14 @@ export interface ExpandedComments {
 
 export interface ReadThread extends ExpandedComments {
   post: ReadPost;
+}
+
+/**
+ * Calls that one reading of up to `max` comments may make: a thread that names its comments by the hundred takes one for each hundred,
+ * the most scattered ones met some three for each. What is not had then stays open.
+ */
+function mostCalls(max: number): number {
+  return 12 + Math.ceil(max / 40);
 }
 
 const NOTHING: HeldComments = { comments: [], stubs: [], missing: [] };
@@ -98,7 +106,8 @@ async function expand(held: HeldThread, expansion: Expansion): Promise<ExpandedC
   const { max, calls, page } = expansion;
   const unknownKinds = new Map(page?.unknownKinds);
   let failure: UpstreamError | undefined;
-  while (held.size < max && held.hasOpenStubs && failure === undefined) {
+  const isOpen = (): boolean => held.size < max && held.hasOpenStubs;
+  while (isOpen() && failure === undefined && calls.made < mostCalls(max)) {
     const planned = planExpansion(held.snapshot(), max - held.size);
     const answers = await Promise.allSettled(planned.map((call) => ask(call, expansion)));
     // In the order of the plan, not of arrival: siblings stay in the order of the page.
@@ -113,7 +122,13 @@ async function expand(held: HeldThread, expansion: Expansion): Promise<ExpandedC
       }
     }
   }
-  return { held: held.snapshot(), complete: failure === undefined, failure, calls: calls.made, unknownKinds };
+  return {
+    held: held.snapshot(),
+    complete: failure === undefined && !isOpen(),
+    failure,
+    calls: calls.made,
+    unknownKinds,
+  };
 }
 
 async function ask({ parentId, childIds }: PlannedCall, expansion: Expansion): Promise<ParsedComments> {
