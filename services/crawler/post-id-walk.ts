@@ -1,4 +1,8 @@
-const BASE = 36n;
+import { IdStretches } from './id-stretches.ts';
+import type { IdStretch } from './id-stretches.ts';
+import { idToNumber, numberToId, supportedHead } from './post-id.ts';
+import { SeenThings } from './seen-things.ts';
+
 const IDS_PER_CALL = 100;
 /** At most so many of a call's ids are missing ones asked again, so that the head never waits for them. */
 const RECHECKS_PER_CALL = 50;
@@ -9,16 +13,11 @@ const MOST_MISSING = 20_000;
 /** A head that is further away than this is jumped to, and what lies between is caught up on aside. */
 const FAR_BEHIND = 1_000n;
 
-/** Base-36 to number. Post ids alone are sequential, so only they may be counted with. */
-export function idToNumber(id: string): bigint {
-  let value = 0n;
-  for (const character of id) value = value * BASE + BigInt(parseInt(character, 36));
-  return value;
-}
-
-export function numberToId(value: bigint): string {
-  return value.toString(36);
-}
+/** So many of the hundred ids up to a far head must exist before it is jumped to. */
+const LEAST_NEIGHBOURS = 3;
+const REJECTED_HEADS = 1_000;
+/** So many looks in a row must find the walk far ahead of the listing, and nothing where it stands, before it goes back. */
+const LOOKS_BEFORE_RETURN = 3;
 
 interface Missing {
   id: string;
@@ -30,8 +29,23 @@ interface Missing {
 /** What one call asks for. */
 export interface WalkStep {
   ids: string[];
-  /** head: the next ids at the newest end, with missing ones that are due; catch-up: a stretch left behind. */
-  purpose: 'head' | 'catch-up';
+  /**
+   * head: the next ids at the newest end, with missing ones that are due; catch-up: a stretch left behind; probe: the ids up to a
+   * far head, which is jumped to when several of them exist.
+   */
+  purpose: 'head' | 'catch-up' | 'probe';
+}
+
+/** What a walk has to tell since the last time. */
+export interface WalkNews {
+  /** Ids counted absent. */
+  absent: number;
+  /** Far heads that were not jumped to, because nothing else is there. */
+  rejected: string[];
+  /** Stretches that will not be asked for. Without `from` it is not known where they begin. */
+  givenUp: { from?: string; to: string }[];
+  /** Where the walk went back to from ids at which nothing is. */
+  wentBackTo: string | undefined;
 }
 
 export interface WalkPosition {
@@ -50,11 +64,16 @@ export interface WalkPosition {
 export class PostIdWalk {
   private next: bigint;
   private head: bigint;
-  private stretches: { from: bigint; to: bigint }[];
+  private readonly stretches: IdStretches;
   private readonly missing = new Map<string, Missing>();
-  /** Ids given up since the last look. */
-  private absent = 0;
   private turn = 0;
+  /** A far head that is to be probed. */
+  private candidate: bigint | undefined;
+  private readonly rejectedHeads = new SeenThings(REJECTED_HEADS);
+  /** The newest id in the listing that has neighbours: nothing above it is caught up on. */
+  private listedHead: bigint | undefined;
+  private looksFarAhead = 0;
+  private news: WalkNews = { absent: 0, rejected: [], givenUp: [], wentBackTo: undefined };
 
   /** A position saved earlier, or the newest post's id, where a first walk begins just after `margin` ids before it. */
   constructor(start: WalkPosition | { head: string; margin: number }) {
@@ -62,23 +81,33 @@ export class PostIdWalk {
       this.head = idToNumber(start.head);
       this.next = this.head - BigInt(start.margin) + 1n;
       if (this.next < 0n) this.next = 0n;
-      this.stretches = [];
+      this.stretches = new IdStretches();
       return;
     }
     this.next = idToNumber(start.next);
     this.head = this.next - 1n;
-    this.stretches = start.stretches.map(([from, to]) => ({ from: idToNumber(from), to: idToNumber(to) }));
+    this.stretches = new IdStretches(
+      start.stretches.map(([from, to]): IdStretch => ({ from: idToNumber(from), to: idToNumber(to) })),
+    );
     for (const [id, askedFirst, rung] of start.missing) this.missing.set(id, { id, askedFirst, rung });
   }
 
-  /** Some post of this id exists. A far head is jumped to, so that new posts never wait for old ones. */
-  learnHead(id: string): void {
-    const head = idToNumber(id);
-    if (head > this.head) this.head = head;
-    if (this.head - this.next < FAR_BEHIND) return;
-    const from = this.next;
-    this.next = this.head - BigInt(IDS_PER_CALL) + 1n;
-    this.stretches.push({ from, to: this.next });
+  /**
+   * The ids of the newest posts, in any order. The walk goes on to a near head; a far one is jumped to, so that new posts never
+   * wait for old ones, but only when a probe finds several posts there: one far-off id must not lead the walk astray. Where
+   * the walk itself is far ahead of the listing, and finds nothing, it goes back.
+   */
+  learnNewest(ids: readonly string[]): void {
+    this.listedHead = supportedHead(ids) ?? this.listedHead;
+    for (const id of ids) {
+      const head = idToNumber(id);
+      if (head <= this.head || this.rejectedHeads.has(id)) continue;
+      if (head - this.next < FAR_BEHIND) this.head = head;
+      else if (this.candidate === undefined || head > this.candidate) this.candidate = head;
+    }
+    const isFarAhead = this.listedHead !== undefined && this.next - this.listedHead > FAR_BEHIND;
+    this.looksFarAhead = isFarAhead ? this.looksFarAhead + 1 : 0;
+    if (this.listedHead !== undefined && this.looksFarAhead >= LOOKS_BEFORE_RETURN) this.goBack(this.listedHead);
   }
 
   /** True while there are ids below the newest known one that were never asked for at the head. */
@@ -92,17 +121,16 @@ export class PostIdWalk {
   }
 
   get hasStretches(): boolean {
-    return this.stretches.length > 0;
+    return this.stretches.size > 0;
   }
 
   /** The next call. Every second one may catch up, when `mayCatchUp`. */
   step(now: number, mayCatchUp: boolean): WalkStep {
     this.turn += 1;
-    const stretch = this.stretches[0];
-    if (mayCatchUp && stretch && this.turn % 2 === 0) {
-      const ids: string[] = [];
-      for (let id = stretch.from; id < stretch.to && ids.length < IDS_PER_CALL; id += 1n) ids.push(numberToId(id));
-      return { ids, purpose: 'catch-up' };
+    if (this.candidate !== undefined) return { ids: idsUpTo(this.candidate).map(numberToId), purpose: 'probe' };
+    if (mayCatchUp && this.turn % 2 === 0) {
+      const ids = this.stretches.next(IDS_PER_CALL, this.listedHead ?? this.head);
+      if (ids.length > 0) return { ids: ids.map(numberToId), purpose: 'catch-up' };
     }
     const ids = this.due(now, RECHECKS_PER_CALL);
     for (let id = this.next; ids.length < IDS_PER_CALL; id += 1n) ids.push(numberToId(id));
@@ -111,31 +139,35 @@ export class PostIdWalk {
 
   /** Learns what a call brought; called after its posts were acknowledged. */
   learn(step: WalkStep, found: ReadonlySet<string>, now: number): void {
-    if (step.purpose === 'catch-up') this.shortenStretch(step.ids.length);
-    for (const id of found) {
+    if (step.purpose === 'probe' && !this.jump(step.ids, found)) return;
+    if (step.purpose === 'catch-up') this.stretches.shorten(BigInt(step.ids.length));
+    for (const id of step.ids) {
       const value = idToNumber(id);
-      if (value > this.head) this.head = value;
+      if (found.has(id) && value > this.head) this.head = value;
     }
     for (const id of step.ids) {
       if (found.has(id)) this.missing.delete(id);
       else if (this.missing.has(id)) this.climb(id, now);
       else if (idToNumber(id) <= this.head) this.missing.set(id, { id, askedFirst: now, rung: 0 });
     }
-    if (step.purpose === 'head') this.moveNext(step.ids);
+    if (step.purpose !== 'catch-up') this.moveNext(step.ids);
     this.giveUpOldest();
   }
 
-  /** Ids given up since the last call of this. */
-  takeAbsent(): number {
-    const count = this.absent;
-    this.absent = 0;
-    return count;
+  /** What happened since the last call of this. */
+  takeNews(): WalkNews {
+    const { news } = this;
+    for (const { from, to } of this.stretches.takeGivenUp()) {
+      news.givenUp.push({ from: numberToId(from), to: numberToId(to) });
+    }
+    this.news = { absent: 0, rejected: [], givenUp: [], wentBackTo: undefined };
+    return news;
   }
 
   position(): WalkPosition {
     return {
       next: numberToId(this.next),
-      stretches: this.stretches.map(({ from, to }) => [numberToId(from), numberToId(to)]),
+      stretches: this.stretches.list().map(({ from, to }) => [numberToId(from), numberToId(to)]),
       missing: [...this.missing.values()].map(({ id, askedFirst, rung }) => [id, askedFirst, rung]),
     };
   }
@@ -157,28 +189,61 @@ export class PostIdWalk {
     while (now >= entry.askedFirst + (LADDER_MS[entry.rung] ?? Number.POSITIVE_INFINITY));
     if (entry.rung < LADDER_MS.length) return;
     this.missing.delete(id);
-    this.absent += 1;
+    this.news.absent += 1;
   }
 
   private moveNext(asked: readonly string[]): void {
     for (const id of asked) {
       const value = idToNumber(id);
-      if (value >= this.next && value <= this.head) this.next = value + 1n;
+      if (value < this.next || value > this.head) continue;
+      this.next = value + 1n;
+      this.looksFarAhead = 0;
     }
   }
 
-  private shortenStretch(count: number): void {
-    const stretch = this.stretches[0];
-    if (!stretch) return;
-    stretch.from += BigInt(count);
-    if (stretch.from >= stretch.to) this.stretches.shift();
+  /** Jumps to the far head just probed when several posts are there; false when they are not. */
+  private jump(probed: readonly string[], found: ReadonlySet<string>): boolean {
+    const { candidate } = this;
+    this.candidate = undefined;
+    if (candidate === undefined) return false;
+    if (probed.filter((id) => found.has(id)).length < LEAST_NEIGHBOURS) {
+      const id = numberToId(candidate);
+      this.rejectedHeads.add(id);
+      this.news.rejected.push(id);
+      return false;
+    }
+    const [first = candidate] = idsUpTo(candidate);
+    this.stretches.add({ from: this.next, to: first });
+    this.next = first;
+    if (this.listedHead !== undefined && this.listedHead < candidate) this.listedHead = candidate;
+    return true;
+  }
+
+  /** Back to where the newest posts are. Ids above were asked for before they existed, so nothing is concluded about them. */
+  private goBack(head: bigint): void {
+    this.looksFarAhead = 0;
+    for (const id of this.missing.keys()) if (idToNumber(id) > head) this.missing.delete(id);
+    const [first = head] = idsUpTo(head);
+    const left = this.stretches.cutAt(head);
+    this.head = head;
+    this.next = left && left.from > first ? left.from : first;
+    if (left) this.stretches.add({ from: left.from, to: this.next });
+    else this.news.givenUp.push({ to: numberToId(first) });
+    this.news.wentBackTo = numberToId(this.next);
   }
 
   private giveUpOldest(): void {
     for (const id of this.missing.keys()) {
       if (this.missing.size <= MOST_MISSING) return;
       this.missing.delete(id);
-      this.absent += 1;
+      this.news.absent += 1;
     }
   }
+}
+
+/** The ids of one call, up to and including `last`. */
+function idsUpTo(last: bigint): bigint[] {
+  const ids: bigint[] = [];
+  for (let id = last - BigInt(IDS_PER_CALL) + 1n; id <= last; id += 1n) if (id >= 0n) ids.push(id);
+  return ids;
 }

@@ -45,6 +45,11 @@ function declare(registers: Registry[]) {
       'Stretches that a source may have missed; crawl_gaps says which. Repeated: the source is too slow for the forum.',
       ['source'],
     ),
+    crawlerHeadAlarms: counter(
+      'crawler_head_alarms_total',
+      'Far-off post ids that were not followed (rejected), and returns from where no posts are (went_back). Look at the log.',
+      ['what'],
+    ),
     crawlerIncomplete: counter(
       'crawler_incomplete_comments_total',
       'Comments published without their post (empty title).',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { idToNumber, numberToId, PostIdWalk } from '../../services/crawler/post-id-walk.ts';
+import { idToNumber, numberToId } from '../../services/crawler/post-id.ts';
+import { PostIdWalk } from '../../services/crawler/post-id-walk.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -55,7 +56,7 @@ describe('the walk over post ids', () => {
     forum.now = HOUR;
     forum.call(walk);
     expect(walk.position().missing).toEqual([]);
-    expect(walk.takeAbsent()).toBe(0);
+    expect(walk.takeNews().absent).toBe(0);
   });
 
   it('asks for a missing id after 5 s, 30 s, 2 min, 10 min and 1 h, then counts it absent', () => {
@@ -68,8 +69,8 @@ describe('the walk over post ids', () => {
       if (forum.asked.at(-1)?.includes(id(1005))) askedAt.push(forum.now);
     }
     expect(askedAt).toEqual([0, 5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR]);
-    expect(walk.takeAbsent()).toBe(1);
-    expect(walk.takeAbsent()).toBe(0);
+    expect(walk.takeNews().absent).toBe(1);
+    expect(walk.takeNews().absent).toBe(0);
   });
 
   it('finds an id that appears late', () => {
@@ -95,7 +96,7 @@ describe('the walk over post ids', () => {
     forum.add(1400, 1410);
     forum.call(walk);
     expect(walk.nextId).toBe(id(1011));
-    walk.learnHead(id(1410));
+    walk.learnNewest([id(1410)]);
     expect(walk.isBehind).toBe(true);
     for (let call = 0; call < 8; call++) forum.call(walk);
     expect(forum.found.size).toBe(22);
@@ -107,7 +108,7 @@ describe('the walk over post ids', () => {
     forum.add(1000, 9000);
     const walk = new PostIdWalk({ head: id(1010), margin: 11 });
     forum.call(walk);
-    walk.learnHead(id(9000));
+    walk.learnNewest([id(9000)]);
     forum.call(walk, false);
     expect(forum.found.has(id(9000))).toBe(true);
     forum.call(walk, false);
@@ -121,7 +122,7 @@ describe('the walk over post ids', () => {
     forum.add(1000, 4000, [1005, 3990]);
     const walk = new PostIdWalk({ head: id(1010), margin: 11 });
     forum.call(walk);
-    walk.learnHead(id(4000));
+    walk.learnNewest([id(4000)]);
     forum.call(walk, false);
     const saved = JSON.parse(JSON.stringify(walk.position())) as ReturnType<PostIdWalk['position']>;
     const restored = new PostIdWalk(saved);

@@ -1,0 +1,36 @@
+const BASE = 36n;
+
+/** Base-36 to number. Post ids alone are sequential, so only they may be counted with. */
+export function idToNumber(id: string): bigint {
+  let value = 0n;
+  for (const character of id) value = value * BASE + BigInt(parseInt(character, 36));
+  return value;
+}
+
+export function numberToId(value: bigint): string {
+  return value.toString(36);
+}
+
+/** So far below an id its neighbours are looked for: the newest hundred posts of a site span far less. */
+const NEIGHBOURHOOD = 10_000n;
+const NEIGHBOURS = 3;
+
+/**
+ * The newest id that has several others of the same page close below it: one post of a far-off id does not make a head. Undefined
+ * where no id has; the page is too short, or its ids are not sequential.
+ */
+export function supportedHead(ids: readonly string[]): bigint | undefined {
+  const newestFirst = ids.map(idToNumber).sort((a, b) => (a < b ? 1 : a > b ? -1 : 0));
+  return newestFirst.find((id, index) => {
+    const neighbour = newestFirst[index + NEIGHBOURS];
+    return neighbour !== undefined && id - neighbour <= NEIGHBOURHOOD;
+  });
+}
+
+/** Where a first walk begins: the supported head, or the middle of a page that has none. Undefined for an empty page. */
+export function firstHead(ids: readonly string[]): string | undefined {
+  const supported = supportedHead(ids);
+  if (supported !== undefined) return numberToId(supported);
+  const sorted = [...ids].sort((a, b) => a.length - b.length || (a < b ? -1 : 1));
+  return sorted[Math.floor((sorted.length - 1) / 2)];
+}
