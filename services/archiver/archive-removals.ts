@@ -1,12 +1,10 @@
 import { REMOVALS_ARCHIVER_GROUP } from '../../schemas/consumer-groups.ts';
 import { FORUM_REMOVALS } from '../../schemas/topics.ts';
-import { isClickhouseAway } from '../../shared/clickhouse/clickhouse-away.ts';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
-import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import { blankMatchedItems, recordRemovals } from '../../shared/stores/removals.ts';
 import type { ArchiverDependencies } from './archiver-dependencies.ts';
 
@@ -35,7 +33,6 @@ export function archiveRemovals(deps: ArchiverDependencies): Promise<BatchConsum
       await blankArchivedItems(clickhouse, ids);
       return { poison };
     },
-    isRetryable: (error) => isClickhouseAway(error) || isPostgresAway(error),
     deadLetters: new DeadLetters({ publisher, group: REMOVALS_ARCHIVER_GROUP, metrics, logger }),
     fatal,
     metrics,

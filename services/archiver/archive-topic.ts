@@ -1,11 +1,9 @@
 import type { z } from 'zod';
 import type { Topic } from '../../schemas/topics.ts';
-import { isClickhouseAway } from '../../shared/clickhouse/clickhouse-away.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
-import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import type { ArchiverDependencies } from './archiver-dependencies.ts';
 import { GroupCommit } from './group-commit.ts';
 
@@ -50,7 +48,6 @@ export async function archiveTopic<S extends z.ZodType>(
       inserts.setPartitions(partitions.length);
       return Promise.resolve();
     },
-    isRetryable: (error) => isClickhouseAway(error) || isPostgresAway(error),
     deadLetters: new DeadLetters({ publisher, group, metrics, logger }),
     fatal,
     metrics,

@@ -1,7 +1,8 @@
-import { isClickhouseAway } from '../../shared/clickhouse/clickhouse-away.ts';
-import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
+import { awayEngine } from '../../shared/outages/away-engine.ts';
+import { OutageLog } from '../../shared/outages/outage-log.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { TopicsUnreadable } from './archive-progress.ts';
 
 export interface LoopOptions {
@@ -12,27 +13,31 @@ export interface LoopOptions {
   /** How long to wait after a round in which an engine was away. */
   retryMs: number;
   logger: Logger;
+  metrics?: Metrics;
   signal: AbortSignal;
   fatal: (error: Error) => void;
 }
 
 /** Does a piece of work round after round. Resolves when the signal has aborted and the round in hand is over, or after `fatal`. */
-export async function startLoop({ what, work, retryMs, logger, signal, fatal }: LoopOptions): Promise<void> {
+export async function startLoop(options: LoopOptions): Promise<void> {
+  const { what, work, retryMs, signal, fatal } = options;
+  const outage = new OutageLog({ ...options, work: what });
   while (!signal.aborted) {
     let waitMs = retryMs;
     try {
       waitMs = await work();
+      outage.recovered();
     } catch (error) {
       if (!isEngineAway(error)) {
         fatal(error as Error);
         return;
       }
-      logger.warn({ err: error }, `an engine is away; ${what} goes on later`);
+      outage.failed(error);
     }
     await delay(waitMs, signal);
   }
 }
 
 function isEngineAway(error: unknown): boolean {
-  return isPostgresAway(error) || isClickhouseAway(error) || error instanceof TopicsUnreadable;
+  return awayEngine(error) !== undefined || error instanceof TopicsUnreadable;
 }

@@ -11,10 +11,11 @@ import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
-import { PublishFailed } from '../../shared/kafka/publish-errors.ts';
 import { createPublisher } from '../../shared/kafka/publisher.ts';
 import type { Publisher } from '../../shared/kafka/publisher.ts';
 import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
+import { awayEngine } from '../../shared/outages/away-engine.ts';
+import { OutageLog } from '../../shared/outages/outage-log.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
@@ -89,12 +90,17 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
   attempts.sweep();
   const dispatcher = createDispatcher(deps, { door, attempts, clock });
   const consumer = await startHintConsumer(deps, { publisher, dispatcher, clock });
+  const looking = outageOf(deps, 'looking for due matches');
   const poller = startDuePoller({
-    read: (after) => readDueMonitors(deps.pool, after, MONITORS_PER_STEP),
+    read: async (after) => {
+      const page = await readDueMonitors(deps.pool, after, MONITORS_PER_STEP);
+      looking.recovered();
+      return page;
+    },
     due: (target) => {
       dispatcher.due(target);
     },
-    onError: errorHandler(deps, 'looking for due matches'),
+    onError: errorHandler(deps, looking),
   });
   return {
     ready: () => consumer.ready(),
@@ -139,13 +145,14 @@ function createDispatcher(
 ): DeliveryDispatcher {
   const { pool, logger } = deps;
   const monotonic = deps.monotonic ?? (() => performance.now());
+  const outage = outageOf(deps, 'delivering');
   const outcomes = new GroupedCalls<FinishedAttempt, RecordedAttempt | undefined>({
     run: (attempts) => recordOutcomes(pool, attempts),
   });
   return new DeliveryDispatcher({
     queue: createGroupedQueue({ pool, monotonic, leaseMs: LEASE_MS }),
     monotonic,
-    onError: errorHandler(deps, 'delivering'),
+    onError: errorHandler(deps, outage),
     ...(deps.limits ? { limits: deps.limits } : {}),
     attempt: (delivery, claimedAt) =>
       attemptDelivery(delivery, claimedAt, {
@@ -159,6 +166,7 @@ function createDispatcher(
           retry(() => outcomes.call(attempt), {
             what: 'storing the outcome of a webhook attempt',
             logger,
+            outage,
             retries: OUTCOME_RETRIES,
             maxMs: 1_000,
             isRetryable: isPostgresAway,
@@ -172,21 +180,26 @@ function createDispatcher(
 }
 
 function createAttemptPublisher(deps: DelivererDeps, publisher: Publisher): AttemptPublisher {
+  const outage = outageOf(deps, 'publishing webhook attempts');
   return new AttemptPublisher({
     publisher,
-    mark: (attempts) => markAttemptsPublished(deps.pool, attempts),
+    mark: async (attempts) => {
+      await markAttemptsPublished(deps.pool, attempts);
+      outage.recovered();
+    },
     readUnpublished: (limit) => readUnpublishedAttempts(deps.pool, LEFT_BEHIND_MS, limit),
-    onError: errorHandler(deps, 'publishing webhook attempts'),
+    onError: errorHandler(deps, outage),
   });
 }
 
+function outageOf(deps: DelivererDeps, work: string): OutageLog {
+  return new OutageLog({ work, logger: deps.logger, metrics: deps.metrics });
+}
+
 /** An engine that is away comes back, and the poller or the sweep makes up for it; any other error ends the process. */
-function errorHandler(deps: DelivererDeps, what: string): (error: unknown) => void {
+function errorHandler(deps: DelivererDeps, outage: OutageLog): (error: unknown) => void {
   return (error) => {
-    if (isPostgresAway(error) || error instanceof PublishFailed) {
-      deps.logger.warn({ err: error }, `${what}: an engine is away`);
-    } else {
-      deps.fatal(error instanceof Error ? error : new Error(String(error)));
-    }
+    if (awayEngine(error) !== undefined) outage.failed(error);
+    else deps.fatal(error instanceof Error ? error : new Error(String(error)));
   };
 }

@@ -9,7 +9,6 @@ import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
 import { createPublisher } from '../../shared/kafka/publisher.ts';
 import type { OutgoingRecord, Publisher } from '../../shared/kafka/publisher.ts';
-import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
@@ -48,8 +47,6 @@ export async function startRecorder(deps: RecorderDeps): Promise<Running & { rea
       group: RECORDER_GROUP,
       topics: [MONITOR_CANDIDATES.name],
       handle: (batch) => handleBatch(deps, publisher, batch),
-      // Away, or a deadlock that another chose to lose with us: the whole batch comes again, from step 1.
-      isRetryable: isPostgresAway,
       maxRecords: MAX_BATCH,
       partitionsConcurrently: PARTITIONS_AT_ONCE,
       deadLetters: new DeadLetters({ publisher, group: RECORDER_GROUP, metrics, logger }),

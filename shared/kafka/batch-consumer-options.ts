@@ -40,7 +40,7 @@ export interface BatchConsumerOptions {
   maxRecords?: number;
   /** Where a group without a committed offset begins; default true, and right for every group that has an effect. */
   fromBeginning?: boolean;
-  /** Errors of the handler that mean "an engine is away"; PublishFailed always does. The batch comes again after a pause. */
+  /** Errors of the handler that mean "try again", beside an engine that is away. The batch comes again after a pause. */
   isRetryable?: (error: unknown) => boolean;
   onAssigned?: (assignment: readonly TopicPartition[], api: AssignmentApi) => Promise<void>;
   /**

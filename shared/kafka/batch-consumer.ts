@@ -8,6 +8,7 @@ import { retry } from '../runtime/retry.ts';
 import type { AssignmentApi, BatchConsumerOptions } from './batch-consumer-options.ts';
 import { BatchRunner } from './batch-runner.ts';
 import { GroupAssignment } from './group-assignment.ts';
+import { isKafkaAway } from './kafka-away.ts';
 import { protocolErrorType } from './kafka-connection.ts';
 
 export interface BatchConsumer extends Running {
@@ -29,7 +30,7 @@ const STOP_TIMEOUT_MS = 8_000;
  * Consumes topics in batches, at least once: effect first, then the offset is committed. One consumer per workload: kafkajs
  * fetches anew only when every partition's batch is done.
  *
- * @throws when no broker answers or a topic is missing.
+ * @throws when a topic is missing. While no broker answers it waits.
  */
 export async function startBatchConsumer(options: BatchConsumerOptions): Promise<BatchConsumer> {
   const consumer = new GroupConsumer(options);
@@ -60,6 +61,7 @@ class GroupConsumer implements BatchConsumer {
   private pauses = 0;
   private isPaused = false;
   private halted = false;
+  private readonly stopping = new AbortController();
 
   constructor(options: BatchConsumerOptions) {
     this.options = options;
@@ -93,7 +95,12 @@ class GroupConsumer implements BatchConsumer {
 
   async start(): Promise<void> {
     const { options } = this;
-    await this.consumer.connect();
+    await retry(() => this.consumer.connect(), {
+      what: `connecting the consumer of ${options.group}`,
+      logger: this.logger,
+      signal: this.stopping.signal,
+      isRetryable: isKafkaAway,
+    });
     await this.consumer.subscribe({
       topics: options.topics.map((topic) => options.prefix + topic),
       fromBeginning: options.fromBeginning ?? true,
@@ -108,6 +115,7 @@ class GroupConsumer implements BatchConsumer {
 
   async stop(): Promise<void> {
     this.halted = true;
+    this.stopping.abort();
     this.assigned = false;
     this.assignment?.giveUp();
     await withDeadline(
@@ -158,7 +166,23 @@ class GroupConsumer implements BatchConsumer {
       // A broker that has just started is loading its coordinators: no news for an operator.
       const level = LOADING.has(protocolErrorType(error) ?? '') ? 'debug' : 'warn';
       if (restart) this.logger[level]({ err: error }, 'the consumer lost the broker and starts again');
+      else if (isKafkaAway(error)) this.startAgain(error);
       else this.end(error);
+    });
+  }
+
+  /** kafkajs gives up on some conditions that pass, as a coordinator that is nowhere to be found. */
+  private startAgain(reason: Error): void {
+    this.logger.warn({ err: reason }, 'the consumer lost the broker and is started again');
+    const starting = retry(() => this.start(), {
+      what: `starting the consumer of ${this.options.group}`,
+      logger: this.logger,
+      minMs: 1_000,
+      signal: this.stopping.signal,
+      isRetryable: isKafkaAway,
+    });
+    starting.catch((error: unknown) => {
+      if (!this.halted) this.end(toError(error));
     });
   }
 

@@ -4,6 +4,8 @@ import { delay } from '../runtime/clock.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import { awayEngine } from '../outages/away-engine.ts';
+import { OutageLog } from '../outages/outage-log.ts';
 import type { BatchConsumerOptions } from './batch-consumer-options.ts';
 import { cutUnits, toConsumedRecord } from './consumed-batch.ts';
 import type { BatchOutcome, ConsumedBatch, ConsumedRecord, PoisonRecord } from './consumed-batch.ts';
@@ -11,7 +13,6 @@ import type { DeadLetters } from './dead-letters.ts';
 import type { GroupAssignment } from './group-assignment.ts';
 import { protocolErrorType } from './kafka-connection.ts';
 import { PoisonMessage } from './poison-message.ts';
-import { PublishFailed } from './publish-errors.ts';
 
 /** Answers of the group's coordinator which say that the partitions are somebody else's by now. */
 const LOST = new Set(['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'FENCED_INSTANCE_ID']);
@@ -50,12 +51,14 @@ export class BatchRunner {
   private readonly options: Options;
   private readonly metrics: Metrics;
   private readonly logger: Logger;
+  private readonly outage: OutageLog;
   private failuresInARow = 0;
 
   constructor(options: Options) {
     this.options = options;
     this.metrics = options.metrics;
     this.logger = options.logger;
+    this.outage = new OutageLog({ ...options, work: options.group });
   }
 
   /** @throws protocol and connection errors of Kafka only; kafkajs joins again or reconnects. */
@@ -121,6 +124,7 @@ export class BatchRunner {
       return false;
     }
     this.failuresInARow = 0;
+    this.outage.recovered();
     if (!ownership.isCurrent()) return false;
     const next = last.offset + 1n;
     if (!isRefill) {
@@ -171,10 +175,10 @@ export class BatchRunner {
       this.logger.debug(fields, 'a handler gave up a batch that was no longer its own');
       return;
     }
-    if (error instanceof PublishFailed || this.options.isRetryable?.(error) === true) {
+    if (awayEngine(error) !== undefined || this.options.isRetryable?.(error) === true) {
       const wait = Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** this.failuresInARow);
       this.failuresInARow = Math.min(this.failuresInARow + 1, 10);
-      this.logger.warn({ ...fields, waitMs: wait }, 'an engine is away; the batch is tried again');
+      this.outage.failed(error);
       await delay(wait, assignment.signal);
       return;
     }

@@ -3,6 +3,7 @@ import { withDeadline } from '../runtime/lifecycle.ts';
 import type { Running } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { retry } from '../runtime/retry.ts';
+import { isKafkaAway } from './kafka-away.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
 import { deleteGroups } from './topic-admin.ts';
 
@@ -49,12 +50,15 @@ export function startKeyWatch(options: KeyWatchOptions): Running {
     retry: { retries: 10 },
   });
   const { signal } = stopping;
-  const joining = listen(consumer, options, { logger, signal });
-  retry(() => start(consumer, options, signal), { what: `watching ${options.topic}`, logger, signal }).catch(
-    (error: unknown) => {
-      logger.debug({ err: error }, 'the watch was stopped before it began');
-    },
-  );
+  const begin = () => {
+    retry(() => start(consumer, options, signal), { what: `watching ${options.topic}`, logger, signal }).catch(
+      (error: unknown) => {
+        logger.debug({ err: error }, 'the watch was stopped before it began');
+      },
+    );
+  };
+  const joining = listen(consumer, options, { logger, signal, startAgain: begin });
+  begin();
   return {
     async stop() {
       stopping.abort();
@@ -96,7 +100,7 @@ async function start(
 function listen(
   consumer: Consumer,
   { onGap, fatal }: KeyWatchOptions,
-  { logger, signal }: { logger: Logger; signal: AbortSignal },
+  { logger, signal, startAgain }: { logger: Logger; signal: AbortSignal; startAgain: () => void },
 ): { hasJoined: boolean } {
   const { events } = consumer;
   const joining = { hasJoined: false };
@@ -115,6 +119,7 @@ function listen(
   consumer.on(events.CRASH, ({ payload: { error, restart } }) => {
     if (signal.aborted) return;
     if (restart) logger.debug({ err: error }, 'the consumer lost the broker and starts again');
+    else if (isKafkaAway(error)) startAgain();
     else {
       logger.fatal({ err: error }, 'the consumer stops for good');
       fatal(error);

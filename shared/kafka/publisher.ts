@@ -7,6 +7,8 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { IdempotentProducer } from './idempotent-producer.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
 import { protocolErrorType } from './kafka-connection.ts';
+import { isKafkaAway } from './kafka-away.ts';
+import { retry } from '../runtime/retry.ts';
 import { partitionOfKey } from './partition-of-key.ts';
 import { PublishFailed, PublishRefused } from './publish-errors.ts';
 import { cutPieces, layOutRequests } from './record-pieces.ts';
@@ -68,7 +70,7 @@ interface Call {
  * within what was acknowledged) or PublishRefused. After any failure the producer is thrown away: an idempotent producer whose
  * sequence is in doubt must not go on.
  *
- * @throws when no broker answers at the start.
+ * While no broker answers at the start it waits.
  */
 export async function createPublisher(options: {
   kafka: KafkaConnection;
@@ -77,7 +79,11 @@ export async function createPublisher(options: {
   logger: Logger;
 }): Promise<Publisher> {
   const publisher = new SerialPublisher(options);
-  await publisher.connect();
+  await retry(() => publisher.connect(), {
+    what: 'connecting a producer',
+    logger: options.logger,
+    isRetryable: isKafkaAway,
+  });
   return publisher;
 }
 
@@ -193,7 +199,7 @@ class SerialPublisher implements Publisher {
   }
 
   private discardProducer(error: unknown): void {
-    this.logger.warn({ err: error }, 'publishing failed; the producer is replaced');
+    this.logger.debug({ err: error }, 'publishing failed; the producer is replaced');
     const producer = this.producer;
     this.producer = undefined;
     producer?.disconnect().catch((failure: unknown) => {

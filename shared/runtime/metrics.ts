@@ -58,6 +58,13 @@ function declare(registers: Registry[]) {
     crawlerUnknownKinds: counter('crawler_unknown_kinds_total', 'Things of an unknown kind, skipped.', ['source']),
     crawlerLag: histogram('crawler_lag_seconds', 'From creation on the forum to publication.', ['source']),
 
+    engineAway: gauge(
+      'engine_away',
+      '1 while this work waits for an engine that is away, slow or full. For minutes: look at that engine.',
+      ['engine', 'work'],
+    ),
+    engineRetries: counter('engine_retries_total', 'Tries that an engine which is away made fail.', ['engine', 'work']),
+
     kafkaPublished: counter('kafka_published_records_total', 'Records acknowledged by the broker.', ['topic']),
     kafkaConsumed: counter('kafka_consumed_records_total', 'Records whose effect is done.', ['topic', 'group']),
     kafkaLag: gauge(

@@ -1,0 +1,69 @@
+import { systemClock } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { awayEngine } from './away-engine.ts';
+
+export interface OutageLogOptions {
+  /** What waits for the engine, as a metric's label: a group, a loop, a stage. */
+  work: string;
+  logger: Pick<Logger, 'warn' | 'info'>;
+  metrics?: Pick<Metrics, 'engineAway' | 'engineRetries'>;
+  clock?: Clock;
+}
+
+/** While an outage lasts it is told again this often. */
+const AGAIN_MS = 60_000;
+
+/**
+ * Tells of the outages of one piece of work, however often it fails or is repeated: one line when an outage begins, one a
+ * minute while it lasts, and one with its duration when the work goes on.
+ */
+export class OutageLog {
+  private readonly options: OutageLogOptions;
+  private readonly clock: Clock;
+  private since: number | undefined;
+  private toldAt = 0;
+  private failures = 0;
+  private readonly engines = new Set<string>();
+
+  constructor(options: OutageLogOptions) {
+    this.options = options;
+    this.clock = options.clock ?? systemClock;
+  }
+
+  failed(error: unknown): void {
+    const { work, logger, metrics } = this.options;
+    const engine = awayEngine(error) ?? 'unknown';
+    const now = this.clock();
+    this.failures++;
+    this.engines.add(engine);
+    metrics?.engineRetries.inc({ engine, work });
+    metrics?.engineAway.set({ engine, work }, 1);
+    const begins = this.since === undefined;
+    this.since ??= now;
+    if (!begins && now - this.toldAt < AGAIN_MS) return;
+    this.toldAt = now;
+    const fields = { err: error, engine, work, failures: this.failures, seconds: this.secondsUntil(now) };
+    logger.warn(fields, begins ? 'an engine is away; the work is tried again until it is back' : 'still away');
+  }
+
+  /** To be called after each success. */
+  recovered(): void {
+    if (this.since === undefined) return;
+    const { work, logger, metrics } = this.options;
+    const engines = [...this.engines];
+    for (const engine of engines) metrics?.engineAway.set({ engine, work }, 0);
+    logger.info(
+      { engines, work, failures: this.failures, seconds: this.secondsUntil(this.clock()) },
+      'the work goes on',
+    );
+    this.since = undefined;
+    this.failures = 0;
+    this.engines.clear();
+  }
+
+  private secondsUntil(now: number): number {
+    return Math.round((now - (this.since ?? now)) / 1_000);
+  }
+}
