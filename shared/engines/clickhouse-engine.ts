@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { clickhouseCredentials, clickhouseUrl } from './clickhouse-credentials.ts';
 import type { Engine, EngineContext } from './engine.ts';
 import { endOrphan } from './orphan.ts';
 import { logSize, startOwnedProcess } from './owned-process.ts';
@@ -28,12 +29,14 @@ export function clickhouseEngine(context: EngineContext): Engine {
       await endOrphan(pidFile, 'SIGTERM', 10_000);
     },
     async start(ports) {
+      // Made here, before anything reads them.
+      clickhouseCredentials(context.dataDir);
       mkdirSync(userFiles, { recursive: true });
       const logFrom = logSize(log);
       const server = await startOwnedProcess({
         name: 'clickhouse',
         command: process.execPath,
-        args: [SERVER, data, String(ports.clickhouse), String(ports['clickhouse-read-only'])],
+        args: [SERVER, data, String(ports.clickhouse), String(ports['clickhouse-read-only']), context.dataDir],
         // Each session blocks a thread of the pool while its statement runs.
         env: { ...context.env, UV_THREADPOOL_SIZE: '16', NODE_OPTIONS: '' },
         // The engine takes the name of an unknown table for a file's in this folder, which is empty.
@@ -48,7 +51,7 @@ export function clickhouseEngine(context: EngineContext): Engine {
       await awaitReady({ process: server, probe, deadlineMs: 60_000, log, logFrom, signal: context.signal });
       return server;
     },
-    url: (ports) => `http://127.0.0.1:${ports.clickhouse}`,
+    url: (ports) => clickhouseUrl(clickhouseCredentials(context.dataDir).writer, ports.clickhouse),
   };
 }
 

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { clickhouseCredentials, clickhouseUrl } from './clickhouse-credentials.ts';
 import { clickhouseEngine } from './clickhouse-engine.ts';
 import type { Engine, EngineContext, EngineName } from './engine.ts';
 import { kafkaEngine } from './kafka-engine.ts';
@@ -26,7 +27,7 @@ export interface StartEnginesOptions<Name extends EngineName> {
 
 /** Engines that were started together. */
 export interface RunningEngines<Name extends EngineName = EngineName> {
-  /** `kafka://127.0.0.1:PORT`, `postgres://…/forum`, `http://127.0.0.1:PORT`; only those that were asked for. */
+  /** `kafka://…`, `postgres://…/forum`, `http://…`, each as `user:password@127.0.0.1:PORT`; only those that were asked for. */
   urls: Record<Name, string>;
   /** ClickHouse for analysts: the same, but it refuses everything that writes. */
   clickhouseReadOnlyUrl: string | undefined;
@@ -66,7 +67,7 @@ export async function startEngines<Name extends EngineName = EngineName>(
   await Promise.all(engines.map((engine) => engine.endOrphans()));
   const names = [...engines.flatMap((engine) => engine.ports), 'simulator' as const];
   const ports = await reservePorts(context.dataDir, names, { progress: context.progress });
-  return running<Name>(engines, ports, await startAll(context, engines, ports));
+  return running<Name>(context.dataDir, engines, ports, await startAll(context, engines, ports));
 }
 
 async function startAll(
@@ -91,6 +92,7 @@ async function startAll(
 }
 
 function running<Name extends EngineName>(
+  dataDir: string,
   engines: Engine[],
   ports: Record<PortName, number>,
   processes: Map<EngineName, OwnedProcess>,
@@ -104,7 +106,7 @@ function running<Name extends EngineName>(
   return {
     urls: Object.fromEntries(engines.map((engine) => [engine.name, engine.url(ports)])) as Record<Name, string>,
     clickhouseReadOnlyUrl: processes.has('clickhouse')
-      ? `http://127.0.0.1:${ports['clickhouse-read-only']}`
+      ? clickhouseUrl(clickhouseCredentials(dataDir).reader, ports['clickhouse-read-only'])
       : undefined,
     ports,
     process: processOf,

@@ -11,6 +11,7 @@ import {
 } from '../../shared/engines/clickhouse-server/functions.ts';
 import { startEngines } from '../../shared/engines/embedded-engines.ts';
 import type { RunningEngines } from '../../shared/engines/embedded-engines.ts';
+import { askClickhouse } from '../support/clickhouse-request.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'forum-analyst-test-'));
 let engines: RunningEngines<'clickhouse'>;
@@ -32,7 +33,7 @@ interface Answer {
 }
 
 async function post(url: string, body: string | Uint8Array<ArrayBuffer>, headers = {}): Promise<Answer> {
-  const response = await fetch(url, { method: 'POST', body, headers });
+  const response = await askClickhouse(url, { method: 'POST', body, headers });
   const code = response.headers.get('x-clickhouse-exception-code');
   return { status: response.status, code, text: await response.text() };
 }

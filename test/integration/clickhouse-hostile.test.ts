@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { READER_SETTINGS, WRITER_SETTINGS } from '../../shared/engines/clickhouse-server/allowed-settings.ts';
 import { startEngines } from '../../shared/engines/embedded-engines.ts';
 import type { RunningEngines } from '../../shared/engines/embedded-engines.ts';
+import { askClickhouse } from '../support/clickhouse-request.ts';
 import { URL_PARAMETERS } from './clickhouse-hostile-parameters.cases.ts';
 import { HOSTILE_DATA, REACHING_OUT, WRITING } from './clickhouse-hostile-statements.cases.ts';
 
@@ -46,7 +47,7 @@ interface Answer {
 
 async function ask(url: string, search: string, body?: string): Promise<Answer> {
   const init = body === undefined ? { method: 'GET' } : { method: 'POST', body };
-  const response = await fetch(`${url}/?${search}`, init);
+  const response = await askClickhouse(`${url}/?${search}`, init);
   const code = response.headers.get('x-clickhouse-exception-code');
   return { status: response.status, code, text: await response.text() };
 }
@@ -134,7 +135,7 @@ describe('on both ports of the embedded ClickHouse', () => {
   it('the formats and the database of headers are judged like those of the URL', async () => {
     for (const headers of [{ 'x-clickhouse-format': 'Protobuf' }, { 'x-clickhouse-database': folder }]) {
       for (const url of [engines.urls.clickhouse, engines.clickhouseReadOnlyUrl!]) {
-        const response = await fetch(url, { method: 'POST', body: 'SELECT 1 AS a', headers });
+        const response = await askClickhouse(url, { method: 'POST', body: 'SELECT 1 AS a', headers });
         await response.text();
         expect(response.headers.get('x-clickhouse-exception-code')).toBe('164');
       }

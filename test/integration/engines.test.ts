@@ -13,6 +13,7 @@ import { startEngines } from '../../shared/engines/embedded-engines.ts';
 import type { EngineName } from '../../shared/engines/engine.ts';
 import { readPidFile } from '../../shared/engines/orphan.ts';
 import { identifyProcess } from '../../shared/engines/process-identity.ts';
+import { askClickhouse } from '../support/clickhouse-request.ts';
 import { eventually } from '../support/eventually.ts';
 import { killTree } from '../support/process-tree.ts';
 
@@ -109,7 +110,7 @@ describe('embedded engines', () => {
     );
     const url = engines.clickhouseReadOnlyUrl!;
     const post = async (search: string, body: string) => {
-      const answer = await fetch(`${url}/?${search}`, { method: 'POST', body });
+      const answer = await askClickhouse(`${url}/?${search}`, { method: 'POST', body });
       await answer.text();
       return [answer.status, answer.headers.get('x-clickhouse-exception-code')];
     };

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createLimitedServer } from '../../http/limited-server.ts';
+import { checkCredential, refusePages } from './callers.ts';
+import type { Credential } from './callers.ts';
 import { fault } from './faults.ts';
 import { encodeBody, readBody } from './http-body.ts';
 import type { StatementRunner } from './statement-runner.ts';
@@ -12,7 +14,18 @@ export interface ClickhouseHttpOptions {
   readers: StatementRunner;
   /** Every statement of this server only reads. */
   readOnly: boolean;
+  /** Who may ask. */
+  credential: Credential;
 }
+
+const LIMITS = {
+  connections: 500,
+  // Longer than clients keep idle connections, so that it is never this side that closes one in use.
+  keepAliveMs: 30_000,
+  // Inserts of services and their mutations take long on a busy machine.
+  requestMs: 120_000,
+  idleMs: 600_000,
+};
 
 /** The engine parses statements of up to 256 KB. */
 const MOST_READER_BYTES = 2 ** 20;
@@ -22,12 +35,10 @@ const MOST_READER_BYTES = 2 ** 20;
  * parameters, settings, formats and compression. Every statement has a session of its own: session_id is refused where it could matter.
  */
 export function clickhouseHttpServer(options: ClickhouseHttpOptions): Server {
-  const server = createServer((request, response) => {
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
     answer(options, request, response).catch((error: unknown) => sendFault(response, error));
-  });
-  // Longer than clients keep idle connections, so that it is never this side that closes one in use.
-  server.keepAliveTimeout = 30_000;
-  return server;
+  };
+  return createLimitedServer(listener, LIMITS);
 }
 
 async function answer(
@@ -35,14 +46,17 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  refusePages(request);
   const url = new URL(request.url ?? '/', 'http://localhost');
   if (url.pathname === '/ping') {
     response.end('Ok.\n');
     return;
   }
-  // Pages of a browser have no business here, and there is no password to keep them out.
-  if (request.headers.origin !== undefined)
-    throw fault(516, 'Requests of web pages are refused.', 'AUTHENTICATION_FAILED');
+  if (!checkCredential(request, url.searchParams, options.credential)) {
+    response.statusCode = 401;
+    response.setHeader('WWW-Authenticate', 'Basic realm="ClickHouse"');
+    throw fault(516, 'Authentication failed: a user and a password are required.', 'AUTHENTICATION_FAILED');
+  }
   const queryId = url.searchParams.get('query_id') ?? randomUUID();
   response.setHeader('X-ClickHouse-Query-Id', queryId);
   response.setHeader('X-ClickHouse-Server-Display-Name', 'embedded');
@@ -116,7 +130,9 @@ function sendFault(response: ServerResponse, error: unknown): void {
     response.destroy();
     return;
   }
-  response.statusCode = STATUS[code] ?? 500;
+  if (response.statusCode !== 401) response.statusCode = STATUS[code] ?? 500;
+  // The body of a refused request is not read.
+  if (code === 516) response.setHeader('Connection', 'close');
   response.setHeader('Content-Type', 'text/plain; charset=UTF-8');
   response.setHeader('X-ClickHouse-Exception-Code', String(code));
   response.end(`${text.startsWith('Code:') ? text : `Code: ${code}. DB::Exception: ${text} (UNKNOWN_EXCEPTION)`}\n`);

@@ -1,14 +1,17 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import { clickhouseCredentials } from '../clickhouse-credentials.ts';
 import { clickhouseHttpServer } from './clickhouse-http-server.ts';
 import { StatementJudge } from './judge-statement.ts';
 import { StatementRunner } from './statement-runner.ts';
 
-// node clickhouse-main.ts DIRECTORY PORT READ_ONLY_PORT: ClickHouse over HTTP on loopback until SIGTERM.
-const [directory, port, readOnlyPort] = process.argv.slice(2);
-if (directory === undefined || port === undefined || readOnlyPort === undefined) {
-  throw new Error('usage: clickhouse-main.ts DIRECTORY PORT READ_ONLY_PORT');
+// node clickhouse-main.ts DIRECTORY PORT READ_ONLY_PORT DATA_DIR: ClickHouse over HTTP on loopback until SIGTERM. The passwords are in
+// DATA_DIR, because anyone may read the arguments of a process.
+const [directory, port, readOnlyPort, dataDir] = process.argv.slice(2);
+if (directory === undefined || port === undefined || readOnlyPort === undefined || dataDir === undefined) {
+  throw new Error('usage: clickhouse-main.ts DIRECTORY PORT READ_ONLY_PORT DATA_DIR');
 }
+const { writer, reader } = clickhouseCredentials(dataDir);
 
 const stopped = once(process, 'SIGTERM');
 process.on('SIGINT', () => undefined);
@@ -16,8 +19,8 @@ const judge = new StatementJudge(directory);
 const writers = new StatementRunner(directory, judge, 8);
 const readers = new StatementRunner(directory, judge, 4);
 const servers = [
-  await listen(clickhouseHttpServer({ writers, readers, readOnly: false }), Number(port)),
-  await listen(clickhouseHttpServer({ writers, readers, readOnly: true }), Number(readOnlyPort)),
+  await listen(clickhouseHttpServer({ writers, readers, readOnly: false, credential: writer }), Number(port)),
+  await listen(clickhouseHttpServer({ writers, readers, readOnly: true, credential: reader }), Number(readOnlyPort)),
 ];
 
 await stopped;
