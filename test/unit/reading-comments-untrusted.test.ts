@@ -95,6 +95,18 @@ describe('a text from a stranger', () => {
     expect(code).toEqual(['    ```\n# a']);
   });
 
+  it.each([
+    ['tag characters', 'before\u{e0001}\u{e0068}\u{e0069}\u{e007f}after'],
+    ['overrides and embeddings', 'before\u202a\u202b\u202c\u202d\u202eafter'],
+    ['isolates', 'before\u2066\u2067\u2068\u2069after'],
+    ['marks', 'before\u200e\u200f\u061cafter'],
+  ])('drops what readers do not see and models do: %s', (_what, text) => {
+    expect(untrustedText(text)).toEqual(['beforeafter']);
+    expect(inlineText(text)).toBe('beforeafter');
+    // A mark in hiding does not hide a structure.
+    expect(untrustedText(text.replace('before', '').replace('after', '# a'))).toEqual(['\\# a']);
+  });
+
   it('ends soon, however long and hostile (the test has a deadline)', () => {
     const hostile = ['`', '``', '<b', '[', '](', '- ', '> ', '    > ', '\\', '|-', ':-', '_ ', '\t', 'www.`'];
     for (const piece of hostile) expect(shown(`${piece.repeat(100_000)}x`).length).toBeGreaterThan(0);

@@ -38,14 +38,18 @@ export interface ResourceProtection {
 }
 
 const BODY_LIMIT = 256 * 1024;
+/** What is held of a body before it is known who sends it. */
+const UNKNOWN_BODY_LIMIT = 16 * 1024;
 /** Messages that call no tool, of an account. */
 const MESSAGES_A_SECOND = 10;
+/** Messages in a batch: each may be a call whose answer has megabytes. */
+const MOST_IN_A_BATCH = 10;
 
 /** POST /mcp: tools for agents, by the Model Context Protocol. */
 export function createMcpRouter(options: McpOptions): Router {
   const router = Router();
   const readBody = raw({ limit: BODY_LIMIT, type: () => true });
-  router.post('/mcp', guard(options.publicUrls), readBody, answer(options));
+  router.post('/mcp', guard(options.publicUrls), refuseLargeOfUnknown(options), readBody, answer(options));
   router.all('/mcp', methodNotAllowed(['POST']));
   return router;
 }
@@ -60,11 +64,20 @@ function guard(publicUrls: readonly string[]): RequestHandler {
   };
 }
 
+/** A larger body is read only of an account that is known. */
+function refuseLargeOfUnknown(options: McpOptions): RequestHandler {
+  return async (request, _response, next) => {
+    const length = Number(request.headers['content-length'] ?? Infinity);
+    if (length > UNKNOWN_BODY_LIMIT) await challenging(options, request, () => accountOf(options, request.headers));
+    next();
+  };
+}
+
 function answer(options: McpOptions): RequestHandler {
   return async (request, response) => {
     const body = Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '';
     const message = parsed(body);
-    const first = await letIn(options, { request, response, isCall: isCall(message) });
+    const first = await letIn(options, { request, response, message });
     const session = sessionOf(options, { request, response, first });
     response.set('Cache-Control', 'no-store');
     const handler = createToolHandler(() => createToolServer(options.tools, session));
@@ -86,7 +99,7 @@ function parsed(body: string): unknown {
   }
 }
 
-/** Nearly all messages: their key is looked up and their limits are taken in one step. Whatever else calls tools does so later. */
+/** Nearly all messages: their key is looked up and their limits are taken in one step. Calls in a batch take theirs later. */
 function isCall(message: unknown): boolean {
   return typeof message === 'object' && message !== null && 'method' in message && message.method === 'tools/call';
 }
@@ -94,12 +107,19 @@ function isCall(message: unknown): boolean {
 /** @returns what a call of a tool was admitted with */
 async function letIn(
   options: McpOptions,
-  { request, response, isCall }: { request: Request; response: Reply; isCall: boolean },
+  { request, response, message }: { request: Request; response: Reply; message: unknown },
 ): Promise<Admission | undefined> {
-  try {
-    if (isCall) return await admit(options, request, response);
-    await allowMessage(options, request);
+  return challenging(options, request, async () => {
+    if (isCall(message)) return admit(options, request, response);
+    await allowMessages(options, request, message);
     return undefined;
+  });
+}
+
+/** Says where to sign in when `work` finds the caller unknown. */
+async function challenging<T>(options: McpOptions, request: Request, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'unauthorized') throw error;
     const isBad = request.headers.authorization !== undefined || request.headers['x-api-key'] !== undefined;
@@ -115,19 +135,26 @@ async function admit({ gate, protection }: McpOptions, request: Request, respons
   return admission;
 }
 
-/** @throws ApiError unauthorized, rate_limited */
-async function allowMessage({ pool, protection }: McpOptions, { headers }: IncomingMessage): Promise<void> {
-  const accountId = await accountOf(pool, headers, protection.resource);
-  const retryAfter = await takeUse(pool, { name: `mcp:${accountId}`, most: MESSAGES_A_SECOND, seconds: 1 });
-  if (retryAfter === 0) return;
-  throw new ApiError('rate_limited', `Too many messages: ${MESSAGES_A_SECOND} a second are allowed.`, { retryAfter });
+/** Of a batch each member counts; the calls in it count as calls. @throws ApiError unauthorized, invalid_request, rate_limited */
+async function allowMessages(options: McpOptions, { headers }: IncomingMessage, message: unknown): Promise<void> {
+  const accountId = await accountOf(options, headers);
+  const members: unknown[] = Array.isArray(message) && message.length > 0 ? message : [message];
+  if (members.length > MOST_IN_A_BATCH) {
+    throw new ApiError('invalid_request', `body: a batch must have at most ${MOST_IN_A_BATCH} messages.`);
+  }
+  const limit = { name: `mcp:${accountId}`, most: MESSAGES_A_SECOND, seconds: 1 };
+  for (const member of members) {
+    const retryAfter = isCall(member) ? 0 : await takeUse(options.pool, limit);
+    if (retryAfter === 0) continue;
+    throw new ApiError('rate_limited', `Too many messages: ${MESSAGES_A_SECOND} a second are allowed.`, { retryAfter });
+  }
 }
 
 /** @throws ApiError unauthorized */
-async function accountOf(pool: Pool, headers: IncomingMessage['headers'], resource: string): Promise<string> {
+async function accountOf({ pool, protection }: McpOptions, headers: IncomingMessage['headers']): Promise<string> {
   const tokenHash = givenTokenHash(headers);
   if (tokenHash !== undefined) {
-    const token = await findUsableAccessToken(pool, tokenHash, resource);
+    const token = await findUsableAccessToken(pool, tokenHash, protection.resource);
     if (token === undefined) throw unauthorized();
     return token.account_id;
   }
