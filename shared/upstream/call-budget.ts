@@ -11,7 +11,7 @@ const BURST_SECONDS = 20;
 const BURST_PART = 0.25;
 const REFRESH_MS = 100;
 /** Calls of a lane under way in one process, live apart: they wait for connections, and while nothing is known of the forum's limits no rate bounds them. */
-const MOST_IN_FLIGHT = 64;
+const MOST_IN_FLIGHT = 128;
 const CROWDED_WAIT_MS = 500;
 /** Where a lane gets nothing at all for now. */
 const STARVED_WAIT_MS = 5_000;

@@ -59,9 +59,11 @@ function call(budget: CallBudget, lane: 'live' | 'reading', remaining: string): 
   budget.settle(taken.client, { lane }, { remaining, used: '0', reset: '600' }, Date.now());
 }
 
-/** Wants as many live calls as 20 a second, whether it gets them or not. */
+/** Wants far more live calls than there are, whether it gets them or not, also where timers are late. */
 function crawl(budget: CallBudget): void {
-  const timer = setInterval(() => budget.take({ lane: 'live' }, Date.now()), 50);
+  const timer = setInterval(() => {
+    for (let claim = 0; claim < 20; claim++) budget.take({ lane: 'live' }, Date.now());
+  }, 20);
   stops.push(async () => {
     clearInterval(timer);
   });

@@ -92,14 +92,14 @@ describe('calls of accounts', () => {
     expect(forum.asked).toBe(229);
   });
 
-  it('under way are sixteen when a request may make its first one', async () => {
+  it('under way are forty when a request may make its first one', async () => {
     const forum = new Waiting();
-    const waiting = Array.from({ length: 16 }, () => forum.calls.begin('a').get('/x', {}, CALL));
+    const waiting = Array.from({ length: 40 }, () => forum.calls.begin('a').get('/x', {}, CALL));
     const refused = await refusal(forum.calls.begin('a').get('/x', {}, CALL));
     expect(refused).toMatchObject({ code: 'rate_limited', retryAfter: 1 });
     const other = forum.calls.begin('b').get('/x', {}, CALL);
     await forum.answerAll();
     await Promise.all([...waiting, other]);
-    expect(forum.asked).toBe(17);
+    expect(forum.asked).toBe(41);
   });
 });

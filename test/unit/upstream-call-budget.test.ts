@@ -194,7 +194,7 @@ describe('readers', () => {
   it('are bounded while nothing is known of the limits: an answer is awaited first', () => {
     const budget = new CallBudget(['a'], DEFAULT_SHARES);
     const taken = Array.from({ length: 1_000 }, () => budget.take({ lane: 'reading' }, 0));
-    expect(taken.filter(({ client }) => client !== undefined)).toHaveLength(64);
+    expect(taken.filter(({ client }) => client !== undefined)).toHaveLength(128);
     expect(taken.at(-1)).toEqual({ client: undefined, waitMs: 500 });
   });
 });

@@ -87,7 +87,7 @@ const TEXTS: Record<ErrorCode, ErrorText> = {
     message: 'Send the body as JSON, with "Content-Type: application/json".',
   },
   rate_limited: {
-    when: 'too many requests of this account, or too many open streams; of sign-up: too many codes for this network or mailbox',
+    when: 'too many requests of this account, too many of its requests that asked the forum and failed, or too many open streams; of sign-up: too many codes for this network or mailbox',
     message: 'Too many requests: 1 a second are allowed.',
     retryAfter: 1,
   },
@@ -117,7 +117,7 @@ const TEXTS: Record<ErrorCode, ErrorText> = {
     retryAfter: 5,
   },
   upstream_busy: {
-    when: 'the forum takes no more calls for now',
+    when: 'the forum takes no more calls for now, or those that readers have a share in are used up',
     message: 'The forum takes no more calls for now.',
     retryAfter: 1,
   },

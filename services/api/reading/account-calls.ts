@@ -5,8 +5,8 @@ import { isTrouble } from './reading-failure.ts';
 
 export type ForumCalls = Pick<Upstream, 'get' | 'post'>;
 
-/** So many calls may be under way for an account when a request of it makes its first one. */
-const MOST_IN_FLIGHT = 16;
+/** So many calls may be under way for an account when a request of it makes its first one: the burst of the largest plan is let in. */
+const MOST_IN_FLIGHT = 40;
 /** Calls of requests that were not charged, or not yet: so many at once, and as many a minute. */
 const MOST_UNPAID = 200;
 const UNPAID_PER_MS = MOST_UNPAID / 60_000;
