@@ -7,7 +7,7 @@ export const testDelivery = z.strictObject({
   /** What it answered; 0: nothing. */
   status: z.number().int().min(0),
   /** Why there was no answer, or that it was a redirect, which is not followed. */
-  error: z.enum(['timeout', 'dns', 'tls', 'connect', 'blocked_address', 'redirect']).nullable(),
+  error: z.enum(['timeout', 'dns', 'tls', 'connect', 'blocked_address', 'redirect', 'local']).nullable(),
 });
 
 export type TestDelivery = z.infer<typeof testDelivery>;

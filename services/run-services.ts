@@ -85,7 +85,7 @@ const STARTERS: { name: ServiceName; start: (at: Surroundings, readiness: Readin
     { name: 'api', start: startTheApi },
     { name: 'biller', start: (at) => startBiller(at) },
     { name: 'archiver', start: startTheArchiver },
-    { name: 'deliverer', start: (at) => startDeliverer({ ...at, ...secrets(at), webhooks: at.config.webhooks }) },
+    { name: 'deliverer', start: startTheDeliverer },
     { name: 'recorder', start: (at) => startRecorder({ ...at, ...at.config.recorder, toleranceMs: toleranceOf(at) }) },
     {
       name: 'matcher',
@@ -143,6 +143,11 @@ async function startTheArchiver(at: Surroundings): Promise<Started> {
       await archiver?.stop();
     },
   };
+}
+
+function startTheDeliverer(at: Surroundings): Promise<Started> {
+  const { webhooks, deliverer } = at.config;
+  return startDeliverer({ ...at, ...secrets(at), webhooks, limits: { total: deliverer.attemptsAtOnce } });
 }
 
 async function openDisk({ config, logger, lifecycle, ownsDataDir }: Installation): Promise<DiskCache | undefined> {

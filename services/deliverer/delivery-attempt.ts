@@ -12,6 +12,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { ClaimedDelivery } from '../../shared/stores/deliveries.ts';
 import type { FinishedAttempt, RecordedAttempt } from '../../shared/stores/delivery-outcomes.ts';
+import type { AttemptEnd } from './dispatcher-options.ts';
 
 export interface AttemptOptions {
   door: OutboundDoor;
@@ -40,7 +41,8 @@ const LEASE_NEEDED_MS = 10_000;
 const EXCERPT_CHARACTERS = 500;
 
 /**
- * Makes one attempt to deliver a claimed match:
+ * Makes one attempt to deliver a claimed match. One that did not get out, for a reason of this side, is no attempt: the match is given
+ * back as it was.
  * 1. the request goes out (a crash from here on: the receiver may have the match, and gets it again with the same id after the
  *    lease has ended);
  * 2. the outcome is stored in one transaction, which also ends the lease;
@@ -52,16 +54,21 @@ export async function attemptDelivery(
   delivery: ClaimedDelivery,
   claimedAt: number,
   options: AttemptOptions,
-): Promise<void> {
+): Promise<AttemptEnd> {
   const started = options.monotonic();
   if (started > claimedAt + options.leaseMs - LEASE_NEEDED_MS) {
     options.logger.warn({ match_id: delivery.match.id }, 'a claim took too long; the match is given back');
     await options.giveBack(delivery);
-    return;
+    return { kind: 'unmade' };
   }
   options.metrics.deliveriesInFlight.inc();
   try {
     const result = await callReceiver(delivery, options);
+    if (result.error === 'local') {
+      options.metrics.deliveryLocalFaults.inc({ code: result.code });
+      await options.giveBack(delivery);
+      return { kind: 'local fault', code: result.code };
+    }
     const endedAt = options.clock();
     const durationMs = Math.round(options.monotonic() - started);
     const outcome = decideOutcome(result, delivery.ladderStep, options.random());
@@ -70,6 +77,7 @@ export async function attemptDelivery(
     observe(delivery, outcome, { durationMs, endedAt }, options.metrics);
     log(delivery, finished, recorded, 'detail' in result ? result.detail : undefined, options.logger);
     if (recorded) options.publish(toMessage(delivery, finished, recorded));
+    return { kind: result.status > 0 ? 'answered' : 'unanswered' };
   } finally {
     options.metrics.deliveriesInFlight.dec();
   }

@@ -1,57 +1,41 @@
 import type { ClaimedDelivery } from '../../shared/stores/deliveries.ts';
 import type { DeliveryTarget } from '../../shared/stores/delivery-queue.ts';
+import { AttemptPermits } from './attempt-permits.ts';
+import type { Standing } from './attempt-permits.ts';
 import { DeliveryLane } from './delivery-lane.ts';
 import { EndpointSlots, endpointOf } from './endpoint-slots.ts';
+import { EndpointStandings } from './endpoint-standings.ts';
 import type { Endpoint } from './endpoint-slots.ts';
+import { LocalOutage } from './local-outage.ts';
+import { DEFAULT_LIMITS } from './dispatcher-options.ts';
+import type { Claim, DispatcherLimits, DispatcherOptions } from './dispatcher-options.ts';
 
-/** What the dispatcher asks of the database. Each claim is committed when it resolves. */
-export interface DeliveryQueue {
-  target(monitorId: string): Promise<DeliveryTarget>;
-  claimNew(monitorId: string, seqs: readonly number[]): Promise<Claim>;
-  claimDue(monitorId: string, limit: number): Promise<Claim>;
-  giveBack(deliveries: readonly ClaimedDelivery[]): Promise<void>;
-  /** Returns whether there may be more to skip. */
-  skipUndeliverable(monitorId: string): Promise<boolean>;
+/** Room for attempts at an endpoint: slots and permits, as many of each. */
+interface Grant {
+  endpoint: Endpoint;
+  standing: Standing;
+  count: number;
+  isProbe: boolean;
 }
 
-export interface Claim {
-  deliveries: ClaimedDelivery[];
-  /** Moment before the claim was sent, on the monotonic clock: the leases end no earlier than their length after it. */
-  claimedAt: number;
-}
-
-export interface DispatcherOptions {
-  queue: DeliveryQueue;
-  /** One attempt, from its first byte to its stored outcome. Called in match order; begins its request before it returns. */
-  attempt: (delivery: ClaimedDelivery, claimedAt: number) => Promise<void>;
-  /** An error of the queue or an attempt. Hints of that monitor are dropped: the poller finds the rows. */
-  onError: (error: unknown) => void;
-  /** Milliseconds since some fixed moment. */
-  monotonic: () => number;
-  limits?: Partial<DispatcherLimits>;
-}
-
-export interface DispatcherLimits {
-  perUrl: number;
-  perOrigin: number;
-  /** Hints kept in all; more are dropped. A hint is a number: 50,000 take a few megabytes. */
-  hints: number;
-}
-
-const DEFAULT_LIMITS: DispatcherLimits = { perUrl: 4, perOrigin: 64, hints: 50_000 };
+/** An endpoint that has not answered by then counts as silent. */
+const SOON_MS = 1_000;
 /** Only a guess which endpoint needs a slot: the claim tells the URL that counts. */
 const TARGET_KEPT_MS = 10_000;
 const TARGETS_KEPT = 20_000;
 
 /**
  * Decides what is attempted when. A monitor's lane collects hints and the word of the poller; whenever its endpoint has free
- * slots, as many matches are claimed and their attempts begun; without free slots the monitor waits in the endpoint's queue.
- * Nothing is awaited across endpoints, so a dead one delays nobody.
+ * slots, and the process a permit for its standing, as many matches are claimed and their attempts begun; else the monitor waits,
+ * in the endpoint's queue or for a permit. Nothing is awaited across endpoints, so a dead one delays nobody.
  */
 export class DeliveryDispatcher {
   private readonly options: DispatcherOptions;
   private readonly limits: DispatcherLimits;
   private readonly slots: EndpointSlots;
+  private readonly permits: AttemptPermits;
+  private readonly standings = new EndpointStandings();
+  private readonly outage: LocalOutage;
   private readonly lanes = new Map<string, DeliveryLane>();
   private readonly targets = new Map<string, { endpoint: Endpoint | null; until: number }>();
   private readonly underWay = new Set<Promise<void>>();
@@ -62,6 +46,8 @@ export class DeliveryDispatcher {
     this.options = options;
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.slots = new EndpointSlots(this.limits.perUrl, this.limits.perOrigin);
+    this.permits = new AttemptPermits(this.limits.total);
+    this.outage = new LocalOutage({ monotonic: options.monotonic, onChange: options.onOutage });
   }
 
   /** A match was just recorded. Returns false when the queue is full and the hint is dropped. */
@@ -111,27 +97,51 @@ export class DeliveryDispatcher {
           await this.skip(lane);
           continue;
         }
-        const wanted = lane.isDue ? this.limits.perUrl : lane.hintCount;
-        const taken = this.slots.take(endpoint, wanted);
-        if (taken === 0) {
-          this.slots.waitFor(endpoint, lane.monitorId);
-          break;
-        }
-        await this.fill(lane, endpoint, taken);
+        const grant = this.grant(lane, endpoint);
+        // Handed one just now, by what was released.
+        if (!grant && lane.permit) continue;
+        if (!grant) break;
+        await this.fill(lane, grant);
       }
     } catch (error) {
-      lane.isDue = false;
-      this.takeHints(lane, lane.hintCount);
+      this.forget(lane);
       this.options.onError(error);
     }
     lane.isRunning = false;
+    this.returnPermit(lane);
     if (lane.isIdle) this.lanes.delete(lane.monitorId);
   }
 
-  private async fill(lane: DeliveryLane, endpoint: Endpoint, taken: number): Promise<void> {
-    let unused = taken;
+  /** Slots and permits for attempts at an endpoint; undefined when the lane has to wait, or is left to the poller. */
+  private grant(lane: DeliveryLane, endpoint: Endpoint): Grant | undefined {
+    const admitted = this.outage.admits(endpoint.url);
+    if (admitted === 'no') {
+      this.forget(lane);
+      return undefined;
+    }
+    const isProbe = admitted === 'as a probe';
+    const standing = lane.permit ?? this.standings.of(endpoint.url);
+    const handed = lane.permit ? 1 : 0;
+    lane.permit = undefined;
+    const slots = this.slots.take(endpoint, isProbe ? 1 : lane.isDue ? this.limits.perUrl : lane.hintCount);
+    const count = handed + this.permits.take(standing, Math.max(0, slots - handed));
+    const used = Math.min(slots, count);
+    if (used > 0) this.release({ endpoint, standing }, { slots: slots - used, permits: 0 });
+    else {
+      if (isProbe) this.outage.probeUnused();
+      if (slots === 0) this.slots.waitFor(endpoint, lane.monitorId);
+      else this.permits.waitFor(standing, lane.monitorId);
+      this.release({ endpoint, standing }, { slots, permits: count });
+      return undefined;
+    }
+    return { endpoint, standing, count: used, isProbe };
+  }
+
+  private async fill(lane: DeliveryLane, grant: Grant): Promise<void> {
+    const { endpoint } = grant;
+    let unused = grant.count;
     try {
-      const { deliveries, claimedAt } = await this.claim(lane, taken);
+      const { deliveries, claimedAt } = await this.claim(lane, grant.count);
       const moved = deliveries.filter(({ webhookUrl }) => webhookUrl !== endpoint.url);
       if (moved.length > 0 || this.isStopping) {
         this.targets.delete(lane.monitorId);
@@ -142,10 +152,11 @@ export class DeliveryDispatcher {
       }
       for (const delivery of deliveries) {
         unused--;
-        this.track(this.run(delivery, claimedAt, endpoint));
+        this.track(this.run(delivery, claimedAt, grant));
       }
     } finally {
-      this.release(endpoint, unused);
+      if (grant.isProbe && unused === grant.count) this.outage.probeUnused();
+      this.release(grant, { slots: unused, permits: unused });
     }
   }
 
@@ -161,29 +172,80 @@ export class DeliveryDispatcher {
     return claim;
   }
 
-  private async run(delivery: ClaimedDelivery, claimedAt: number, endpoint: Endpoint): Promise<void> {
+  private async run(delivery: ClaimedDelivery, claimedAt: number, grant: Grant): Promise<void> {
+    const { endpoint } = grant;
+    let { standing } = grant;
+    const late = setTimeout(() => {
+      this.standings.set(endpoint.url, 'silent');
+      this.permits.move(standing, 'silent');
+      standing = 'silent';
+      this.handOutPermits();
+    }, SOON_MS);
     try {
-      await this.options.attempt(delivery, claimedAt);
+      const { kind, code } = await this.options.attempt(delivery, claimedAt);
+      clearTimeout(late);
+      if (kind === 'local fault') this.outage.failed(endpoint, code);
+      else if (kind === 'unmade') this.outage.probeUnused();
+      else {
+        this.outage.gotOut(endpoint.url);
+        const isSoon = kind === 'answered' && (standing !== 'silent' || grant.standing === 'silent');
+        this.standings.set(endpoint.url, isSoon ? 'answering' : 'silent');
+      }
     } catch (error) {
+      if (grant.isProbe) this.outage.probeUnused();
       this.options.onError(error);
     } finally {
-      this.release(endpoint, 1);
+      clearTimeout(late);
+      this.release({ endpoint, standing }, { slots: 1, permits: 1 });
     }
   }
 
   private async skip(lane: DeliveryLane): Promise<void> {
-    this.takeHints(lane, lane.hintCount);
-    lane.isDue = false;
+    this.forget(lane);
     if (await this.options.queue.skipUndeliverable(lane.monitorId)) lane.isDue = true;
   }
 
-  private release(endpoint: Endpoint, count: number): void {
-    if (count === 0) return;
+  private release(
+    { endpoint, standing }: Pick<Grant, 'endpoint' | 'standing'>,
+    count: { slots: number; permits: number },
+  ): void {
+    this.permits.release(standing, count.permits);
+    if (count.slots > 0) {
+      const wantsOne = (monitorId: string) => {
+        const lane = this.lanes.get(monitorId);
+        return lane !== undefined && !lane.isIdle && !lane.isRunning;
+      };
+      const woken = this.slots.release(endpoint, count.slots, wantsOne);
+      for (const monitorId of woken) this.wake(this.lanes.get(monitorId)!);
+    }
+    this.handOutPermits();
+  }
+
+  private handOutPermits(): void {
+    if (this.isStopping) return;
     const wantsOne = (monitorId: string) => {
       const lane = this.lanes.get(monitorId);
-      return lane !== undefined && !lane.isIdle && !lane.isRunning;
+      return lane !== undefined && !lane.isIdle && lane.permit === undefined;
     };
-    for (const monitorId of this.slots.release(endpoint, count, wantsOne)) this.wake(this.lanes.get(monitorId)!);
+    for (const { monitorId, standing } of this.permits.handOut(wantsOne)) {
+      const lane = this.lanes.get(monitorId)!;
+      lane.permit = standing;
+      this.wake(lane);
+    }
+  }
+
+  /** A permit that was handed to a lane which has nothing to use it for any more. */
+  private returnPermit(lane: DeliveryLane): void {
+    if (!lane.permit) return;
+    this.permits.release(lane.permit, 1);
+    lane.permit = undefined;
+    this.handOutPermits();
+  }
+
+  /** The poller finds the rows again. */
+  private forget(lane: DeliveryLane): void {
+    lane.isDue = false;
+    this.takeHints(lane, lane.hintCount);
   }
 
   private takeHints(lane: DeliveryLane, count: number): number[] {
@@ -198,7 +260,8 @@ export class DeliveryDispatcher {
     return this.remember(await this.options.queue.target(monitorId));
   }
 
-  private remember({ monitorId, webhookUrl }: DeliveryTarget): Endpoint | null {
+  private remember({ monitorId, webhookUrl, isAnswering }: DeliveryTarget): Endpoint | null {
+    if (webhookUrl !== null && isAnswering !== null) this.standings.assume(webhookUrl, isAnswering);
     if (this.targets.size >= TARGETS_KEPT) this.targets.clear();
     const endpoint = webhookUrl === null ? null : endpointOf(webhookUrl);
     this.targets.set(monitorId, { endpoint, until: this.options.monotonic() + TARGET_KEPT_MS });

@@ -5,7 +5,7 @@ import { claimDueMatches, claimNewMatches, releaseLeases, skipUndeliverable } fr
 import type { ClaimedDelivery, ClaimLease } from '../../shared/stores/deliveries.ts';
 import { readDeliveryTargets } from '../../shared/stores/delivery-queue.ts';
 import type { DeliveryTarget } from '../../shared/stores/delivery-queue.ts';
-import type { Claim, DeliveryQueue } from './delivery-dispatcher.ts';
+import type { Claim, DeliveryQueue } from './dispatcher-options.ts';
 
 export interface GroupedQueueOptions {
   pool: Pool;

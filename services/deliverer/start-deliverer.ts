@@ -33,7 +33,7 @@ import { readDueMonitors } from '../../shared/stores/delivery-queue.ts';
 import { AttemptPublisher } from './attempt-publisher.ts';
 import { attemptDelivery } from './delivery-attempt.ts';
 import { DeliveryDispatcher } from './delivery-dispatcher.ts';
-import type { DispatcherLimits } from './delivery-dispatcher.ts';
+import type { DispatcherLimits } from './dispatcher-options.ts';
 import { startDuePoller } from './due-poller.ts';
 import { createGroupedQueue } from './grouped-delivery-queue.ts';
 
@@ -153,6 +153,11 @@ function createDispatcher(
     queue: createGroupedQueue({ pool, monotonic, leaseMs: LEASE_MS }),
     monotonic,
     onError: errorHandler(deps, outage),
+    onOutage: ({ isPaused, code }) => {
+      deps.metrics.deliveriesPaused.set(isPaused ? 1 : 0);
+      if (isPaused) logger.error({ code }, 'webhooks cannot be sent from here; matches wait, and use up no attempts');
+      else logger.info('webhooks can be sent again');
+    },
     ...(deps.limits ? { limits: deps.limits } : {}),
     attempt: (delivery, claimedAt) =>
       attemptDelivery(delivery, claimedAt, {

@@ -13,7 +13,7 @@ const JITTER = 0.1;
 export const WEBHOOK_DEADLINE_MS = 8 * SECOND_MS;
 
 export interface AttemptResult {
-  /** Why there was no answer: timeout, dns, tls, connect or blocked_address. */
+  /** Why there was no answer: timeout, dns, tls, connect, blocked_address or local. */
   error: string | null;
   /** The answer's status; 0 without one. */
   status: number;

@@ -2,6 +2,7 @@ import { Agent, request as send } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
 import type { AddressLookup } from './address-lookup.ts';
 import { BlockedAddressError, UnresolvedNameError, createCheckedConnector } from './checked-connector.ts';
+import { localFaultCode } from './local-fault.ts';
 import { createProxyTunnel } from './proxy-tunnel.ts';
 import { isPublicAddress, urlRefusal } from './public-address.ts';
 import { parseRetryAfter } from './retry-after.ts';
@@ -15,7 +16,8 @@ export interface OutboundRequest {
   deadlineMs: number;
 }
 
-export type OutboundError = 'timeout' | 'dns' | 'tls' | 'connect' | 'blocked_address';
+/** `local`: the request could not be sent for a reason on this side; it says nothing about the receiver. */
+export type OutboundError = 'timeout' | 'dns' | 'tls' | 'connect' | 'blocked_address' | 'local';
 
 export type OutboundResult =
   | {
@@ -26,7 +28,9 @@ export type OutboundResult =
       /** The first 64 KB of the answer, as text; what arrived until the deadline. */
       bodyExcerpt: string;
     }
-  | { error: OutboundError; status: 0; detail: string };
+  | { error: Exclude<OutboundError, 'local'>; status: 0; detail: string }
+  /** `code`: of the system, or name_servers_away, proxy_away, proxy_refused. */
+  | { error: 'local'; status: 0; detail: string; code: string };
 
 /** The only way out to addresses that users choose. */
 export interface OutboundDoor {
@@ -77,6 +81,8 @@ export function createOutboundDoor(options: OutboundDoorOptions): OutboundDoor {
       try {
         return await exchange(agent, request, options.clock);
       } catch (error) {
+        const code = localFaultCode(error);
+        if (code !== undefined) return { error: 'local', status: 0, detail: describe(error), code };
         return { error: classify(error), status: 0, detail: describe(error) };
       }
     },
@@ -139,7 +145,7 @@ async function readExcerpt(body: AsyncIterable<Buffer>): Promise<string> {
 const TLS_CODE = /^(ERR_TLS|ERR_SSL|EPROTO$|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_CA)/;
 const TIMEOUT_CODES = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT']);
 
-function classify(error: unknown): OutboundError {
+function classify(error: unknown): Exclude<OutboundError, 'local'> {
   if (error instanceof BlockedAddressError) return 'blocked_address';
   if (error instanceof UnresolvedNameError) return 'dns';
   if (!(error instanceof Error)) return 'connect';

@@ -1,21 +1,28 @@
 import { Socket, isIPv6 } from 'node:net';
 import { Pool } from 'undici';
+import { LocalFault } from './local-fault.ts';
 
 /** Opens connections through an HTTP proxy. */
 export interface ProxyTunnel {
   /**
    * A raw connection to `address`:`port`. The proxy is given the address that was checked, never a name it would resolve itself.
    *
-   * @throws Error when the proxy is away, refuses or does not answer in time
+   * @throws LocalFault when the proxy is away or refuses us
+   * @throws Error when the proxy cannot reach the address, or does not answer in time
    */
   open(address: string, port: number): Promise<Socket>;
   close(): Promise<void>;
 }
 
+/** The proxy has its place near us; well below a request's deadline, so that its absence is not taken for a slow receiver. */
+const PROXY_CONNECT_TIMEOUT_MS = 3_000;
+/** What a proxy answers when it cannot reach the receiver. */
+const UNREACHED = new Set([502, 503, 504]);
+
 /** @param proxyUrl http://[user:password@]host:port */
 export function createProxyTunnel(proxyUrl: string, timeoutMs: number): ProxyTunnel {
   const url = new URL(proxyUrl);
-  const pool = new Pool(url.origin, { connect: { timeout: timeoutMs } });
+  const pool = new Pool(url.origin, { connect: { timeout: Math.min(timeoutMs, PROXY_CONNECT_TIMEOUT_MS) } });
   const authorization = proxyAuthorization(url);
   return {
     async open(address, port) {
@@ -23,7 +30,8 @@ export function createProxyTunnel(proxyUrl: string, timeoutMs: number): ProxyTun
       const { statusCode, socket } = await connect(pool, path, authorization, timeoutMs);
       if (statusCode >= 200 && statusCode < 300 && socket instanceof Socket) return socket;
       socket.on('error', () => undefined).destroy();
-      throw new Error(`the proxy answered ${statusCode}`);
+      const message = `the proxy answered ${statusCode}`;
+      throw UNREACHED.has(statusCode) ? new Error(message) : new LocalFault('proxy_refused', message);
     },
     close: () => pool.destroy(),
   };
@@ -38,7 +46,10 @@ async function connect(pool: Pool, path: string, authorization: Record<string, s
       signal: AbortSignal.timeout(timeoutMs),
     });
   } catch (error) {
-    throw new Error('no tunnel through the proxy', { cause: error });
+    const message = 'no tunnel through the proxy';
+    // Connected, and then silent: it waits for the receiver.
+    if (error instanceof Error && error.name === 'TimeoutError') throw new Error(message, { cause: error });
+    throw new LocalFault('proxy_away', message, { cause: error });
   }
 }
 

@@ -62,6 +62,7 @@ const VARIABLES = z.object({
   SIMULATOR_RATE: z.coerce.number().min(0).max(20_000).default(20),
   SUPPRESSED_MATCHES_PER_DAY: z.coerce.number().int().min(0).max(10_000_000).default(SUPPRESSED_PER_DAY),
   WEBHOOK_ALLOW_PRIVATE: flag.default(false),
+  WEBHOOK_ATTEMPTS_AT_ONCE: z.coerce.number().int().min(8).max(50_000).default(1_024),
   WEBHOOK_EGRESS_PROXY: url('http').optional(),
   SMTP_URL: url('smtp', 'smtps').optional(),
   MAIL_FROM: z.string().min(3).optional(),
@@ -124,6 +125,10 @@ export interface Config {
     suppressedPerDay: number;
   };
   webhooks: { allowPrivate: boolean; egressProxy: string | undefined };
+  deliverer: {
+    /** Webhook attempts under way at once, in each process. */
+    attemptsAtOnce: number;
+  };
   mail: {
     /** undefined: mails go to the data directory's outbox. */
     smtpUrl: string | undefined;
@@ -204,6 +209,7 @@ function toConfig(e: z.infer<typeof ENVIRONMENT>): Config {
     },
     crawlSources: e.CRAWL_SOURCES,
     simulatorRate: e.SIMULATOR_RATE,
+    deliverer: { attemptsAtOnce: e.WEBHOOK_ATTEMPTS_AT_ONCE },
     recorder: { suppressedPerDay: e.SUPPRESSED_MATCHES_PER_DAY },
     webhooks: { allowPrivate: e.WEBHOOK_ALLOW_PRIVATE, egressProxy: e.WEBHOOK_EGRESS_PROXY },
     mail: { smtpUrl: e.SMTP_URL, from: e.MAIL_FROM ?? `no-reply@${new URL(e.APP_URL ?? local).hostname}` },

@@ -106,6 +106,16 @@ function declare(registers: Registry[]) {
 
     deliveryAttempts: counter('delivery_attempts_total', 'Webhook attempts by outcome.', ['kind', 'outcome']),
     deliverySeconds: histogram('delivery_attempt_seconds', 'Duration of one webhook attempt.', ['outcome']),
+    deliveryLocalFaults: counter(
+      'delivery_local_faults_total',
+      'Webhook attempts that could not be sent for a reason of this side; their matches were given back. Look at network, name servers, egress proxy and open files.',
+      ['code'],
+    ),
+    deliveriesPaused: gauge(
+      'deliveries_paused',
+      '1 while webhooks as a whole cannot be sent for a reason of this side. The log names it.',
+      [],
+    ),
     deliveriesInFlight: gauge('deliveries_in_flight', 'Webhook attempts under way.', []),
     deliveryLatency: histogram(
       'delivery_latency_seconds',

@@ -4,6 +4,8 @@ import type { Queryable } from '../postgres/pool.ts';
 export interface DeliveryTarget {
   monitorId: string;
   webhookUrl: string | null;
+  /** Whether the attempt of its newest match that was tried was answered within a second; null: none was tried. */
+  isAnswering: boolean | null;
 }
 
 /** One step of the walk over the monitors that have pending matches. */
@@ -20,7 +22,7 @@ export interface QueuePage {
  * gathered.
  */
 export async function readDueMonitors(db: Queryable, after: string, limit: number): Promise<QueuePage> {
-  const { rows } = await db.query<{ monitor_id: string; is_due: boolean; webhook_url: string | null }>({
+  const { rows } = await db.query<TargetRow & { is_due: boolean }>({
     name: 'deliveries-read-due-monitors',
     text: `
       WITH RECURSIVE walk AS (
@@ -45,7 +47,11 @@ export async function readDueMonitors(db: Queryable, after: string, limit: numbe
             AND m.next_attempt_at <= (SELECT service_now())
             AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now()))
         ) AS is_due,
-        w.webhook_url
+        w.webhook_url,
+        (
+          SELECT a.status > 0 AND a.duration_ms < 1000 FROM delivery_attempts a
+          WHERE a.monitor_id = walk.monitor_id ORDER BY a.seq DESC, a.attempt DESC LIMIT 1
+        ) AS is_answering
       FROM walk
       LEFT JOIN monitors w ON w.id = walk.monitor_id AND w.status <> 'deleted'
       WHERE walk.monitor_id IS NOT NULL
@@ -53,18 +59,35 @@ export async function readDueMonitors(db: Queryable, after: string, limit: numbe
     values: [after, limit],
   });
   return {
-    due: rows.filter((row) => row.is_due).map((row) => ({ monitorId: row.monitor_id, webhookUrl: row.webhook_url })),
+    due: rows.filter((row) => row.is_due).map(toTarget),
     next: rows.length < limit ? null : rows.at(-1)!.monitor_id,
   };
 }
 
 /** Where the matches of monitors go now, in the order asked. */
 export async function readDeliveryTargets(db: Queryable, monitorIds: readonly string[]): Promise<DeliveryTarget[]> {
-  const { rows } = await db.query<{ id: string; webhook_url: string | null }>({
+  const { rows } = await db.query<TargetRow>({
     name: 'deliveries-read-targets',
-    text: `SELECT id, webhook_url FROM monitors WHERE id = ANY ($1::text[]) AND status <> 'deleted'`,
+    text: `
+      SELECT m.id AS monitor_id, m.webhook_url,
+        (
+          SELECT a.status > 0 AND a.duration_ms < 1000 FROM delivery_attempts a
+          WHERE a.monitor_id = m.id ORDER BY a.seq DESC, a.attempt DESC LIMIT 1
+        ) AS is_answering
+      FROM monitors m
+      WHERE m.id = ANY ($1::text[]) AND m.status <> 'deleted'`,
     values: [monitorIds],
   });
-  const urls = new Map(rows.map(({ id, webhook_url }) => [id, webhook_url]));
-  return monitorIds.map((monitorId) => ({ monitorId, webhookUrl: urls.get(monitorId) ?? null }));
+  const targets = new Map(rows.map((row) => [row.monitor_id, toTarget(row)]));
+  return monitorIds.map((monitorId) => targets.get(monitorId) ?? { monitorId, webhookUrl: null, isAnswering: null });
+}
+
+interface TargetRow {
+  monitor_id: string;
+  webhook_url: string | null;
+  is_answering: boolean | null;
+}
+
+function toTarget(row: TargetRow): DeliveryTarget {
+  return { monitorId: row.monitor_id, webhookUrl: row.webhook_url, isAnswering: row.is_answering };
 }

@@ -1,12 +1,13 @@
 /**
- * `npm run --silent bench -- delivery [--matches N] [--seconds N]`: the deliverer in a process of its own, with real Kafka and Postgres, and
+ * `npm run --silent bench -- delivery [--matches N] [--seconds N] [--at-once N] [--phase alone|waiting|hanging|silent]`: the deliverer in a process of its own, with real Kafka and Postgres, and
  * 200 endpoints on 20 servers in another.
  *
  * - How many webhooks it delivers a second when all matches are there at once (through Kafka's hints and the poller, as they come).
  * - From a match's recording to its webhook at an even rate.
  *
- * Both alone, beside 100,000 matches that wait for their next attempt, and beside 100 endpoints that hang with 1,000 due matches each. In the same run,
- * as baselines: bare requests through the same door to the same servers, and claims and outcomes alone.
+ * Both alone, beside 100,000 matches that wait for their next attempt, beside 100 endpoints that hang with 1,000 due matches each, and beside 10,000
+ * endpoints that are silent, each an origin of its own with 4 due matches; with the deliverer's memory and its attempts under way. In the same run, as
+ * baselines: bare requests through the same door to the same servers, and claims and outcomes alone.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -17,6 +18,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { MONITOR_DELIVERIES, MONITOR_MATCHES } from '../../schemas/topics.ts';
+import { DELIVERIES_AT_ONCE } from '../../services/deliverer/dispatcher-options.ts';
 import { createSecretBox } from '../../shared/domain/secret-box.ts';
 import { startEngines } from '../../shared/engines/embedded-engines.ts';
 import { createKafka } from '../../shared/kafka/kafka-connection.ts';
@@ -29,7 +31,7 @@ import { silentLogger } from '../support/silent-logger.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { Report } from './main.ts';
 import { bareRequests, claimsAndOutcomes } from './support-delivery-baselines.ts';
-import type { DelivererJob } from './support-delivery-child.ts';
+import type { DelivererJob, DelivererState } from './support-delivery-child.ts';
 import { insertMatches, insertMonitors, publishHints } from './support-delivery-matches.ts';
 import type { ReceivedSince, ReceiverPorts } from './support-delivery-receivers.ts';
 import { percentiles } from './support-percentiles.ts';
@@ -39,6 +41,7 @@ const ENDPOINTS = 200;
 const RATE = 200;
 const WAITING_MONITORS = 1_000;
 const HANGING_ENDPOINTS = 100;
+const SILENT_ORIGINS = 10_000;
 const SECRET_KEY = 'a secret key of the benchmark, long enough';
 
 /** What the phases share. */
@@ -52,7 +55,12 @@ interface Surroundings {
 export default async function bench(report: Report, args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
-    options: { matches: { type: 'string', default: '30000' }, seconds: { type: 'string', default: '15' } },
+    options: {
+      matches: { type: 'string', default: '30000' },
+      seconds: { type: 'string', default: '15' },
+      'at-once': { type: 'string', default: String(DELIVERIES_AT_ONCE) },
+      phase: { type: 'string' },
+    },
   });
   const perMonitor = Math.ceil(Number(values.matches) / ENDPOINTS);
   const dataDir = mkdtempSync(join(tmpdir(), 'forum-bench-delivery-'));
@@ -67,6 +75,7 @@ export default async function bench(report: Report, args: string[]): Promise<voi
       broker: engines.urls.kafka.replace('kafka://', ''),
       prefix: 'bench.',
       secretKey: SECRET_KEY,
+      atOnce: Number(values['at-once']),
     };
     const db = await createTestDatabase(engines.urls.postgres);
     const urls = Array.from({ length: ENDPOINTS }, (_, i) => urlOf(ports.answering[i % SERVERS]!, i));
@@ -78,25 +87,41 @@ export default async function bench(report: Report, args: string[]): Promise<voi
     const secretBox = createSecretBox(SECRET_KEY);
     const at = { pool: db.pool, publisher, receivers, monitorIds: await insertMonitors(db.pool, urls, secretBox) };
     report({ case: 'claims and outcomes alone', ...(await claimsAndOutcomes(db.pool, secretBox)) });
-    deliverer = await startChild({ ...job, postgresUrl: db.url });
+    const child = await startChild({ ...job, postgresUrl: db.url });
+    deliverer = child;
 
     const seqs = numbering();
     const measure = async (beside: string) => {
       await deliverAll(at, seqs(10));
       report({ case: 'all at once', beside, ...(await deliverAll(at, seqs(perMonitor))) });
       report({ case: 'at an even rate', beside, ...(await deliverEvenly(at, seqs, Number(values.seconds))) });
+      report({ case: 'deliverer', beside, at_once: job.atOnce, ...(await stateOf(child)) });
     };
-    await measure('nothing');
-    const waiting = Array.from({ length: WAITING_MONITORS }, (_, i) => urlOf(ports.hanging, i));
-    const waitingIds = await insertMonitors(db.pool, waiting, secretBox);
-    await insertMatches(db.pool, waitingIds, { firstSeq: 1, count: 100, dueIn: '2 hours', attempts: 5 });
-    await db.pool.query('ANALYZE');
-    await measure('100,000 matches that wait for their next attempt');
-    await db.pool.query(`UPDATE matches SET next_attempt_at = service_now() WHERE monitor_id = ANY ($1)`, [
-      waitingIds.slice(0, HANGING_ENDPOINTS),
-    ]);
-    await wait(3_000);
-    await measure('100,000 that wait, of which 10,000 are due at 100 endpoints that hang');
+    const isAsked = (phase: string) => values.phase === undefined || values.phase === phase;
+    if (isAsked('alone')) await measure('nothing');
+    if (isAsked('waiting') || isAsked('hanging')) {
+      const waiting = Array.from({ length: WAITING_MONITORS }, (_, i) => urlOf(ports.hanging, i));
+      const waitingIds = await insertMonitors(db.pool, waiting, secretBox);
+      await insertMatches(db.pool, waitingIds, { firstSeq: 1, count: 100, dueIn: '2 hours', attempts: 5 });
+      await db.pool.query('ANALYZE');
+      if (isAsked('waiting')) await measure('100,000 matches that wait for their next attempt');
+      if (isAsked('hanging')) {
+        await db.pool.query(`UPDATE matches SET next_attempt_at = service_now() WHERE monitor_id = ANY ($1)`, [
+          waitingIds.slice(0, HANGING_ENDPOINTS),
+        ]);
+        await wait(3_000);
+        await measure('100,000 that wait, of which 10,000 are due at 100 endpoints that hang');
+      }
+    }
+    if (isAsked('silent')) {
+      const silent = Array.from({ length: SILENT_ORIGINS }, (_, i) => silentUrl(ports.hanging, i));
+      const silentIds = await insertMonitors(db.pool, silent, secretBox);
+      await deliverAll(at, seqs(1));
+      await insertMatches(db.pool, silentIds, { firstSeq: 1, count: 4, dueIn: '0 seconds', attempts: 0 });
+      await db.pool.query('ANALYZE');
+      await wait(3_000);
+      await measure('40,000 due matches of 10,000 silent endpoints');
+    }
     await publisher.stop();
     await db.pool.end();
   } finally {
@@ -109,6 +134,16 @@ export default async function bench(report: Report, args: string[]): Promise<voi
 
 function urlOf(port: number, number: number): string {
   return `http://127.0.0.1:${port}/hooks/${number}`;
+}
+
+function silentUrl(port: number, number: number): string {
+  return `http://127.4.${number >> 8}.${number & 255}:${port}/`;
+}
+
+async function stateOf(child: ChildProcess): Promise<DelivererState> {
+  const answer = once(child, 'message') as Promise<[DelivererState]>;
+  child.send('state');
+  return (await answer)[0];
 }
 
 async function startChild(job: DelivererJob): Promise<ChildProcess> {

@@ -11,17 +11,27 @@ export interface DelivererJob {
   prefix: string;
   postgresUrl: string;
   secretKey: string;
+  /** Attempts under way at once. */
+  atOnce: number;
 }
 
-const { broker, prefix, postgresUrl, secretKey } = JSON.parse(process.argv[2]!) as DelivererJob;
+/** Answer to any message. */
+export interface DelivererState {
+  rssMb: number;
+  underWay: number;
+}
+
+const { broker, prefix, postgresUrl, secretKey, atOnce } = JSON.parse(process.argv[2]!) as DelivererJob;
 const logger = silentLogger();
+const metrics = createMetrics();
 const deliverer = await startDeliverer({
   kafka: createKafka({ brokers: [broker], clientId: 'bench', logger }),
   prefix,
   pool: createPool({ url: postgresUrl, name: 'deliverer', logger, max: 30 }),
   webhooks: { allowPrivate: true, egressProxy: undefined },
   secretBox: createSecretBox(secretKey),
-  metrics: createMetrics(),
+  metrics,
+  limits: { total: atOnce },
   logger,
   fatal: (error) => {
     throw error;
@@ -29,4 +39,10 @@ const deliverer = await startDeliverer({
 });
 while (!deliverer.ready()) await new Promise((resolve) => setTimeout(resolve, 50));
 process.send!('ready');
+process.on('message', () => {
+  void metrics.deliveriesInFlight.get().then(({ values }) => {
+    const state = { rssMb: Math.round(process.memoryUsage.rss() / 2 ** 20), underWay: values[0]?.value ?? 0 };
+    process.send!(state satisfies DelivererState);
+  });
+});
 process.once('disconnect', () => process.exit());

@@ -28,15 +28,16 @@ const answering: RequestListener = (request, response) => {
   });
 };
 
-async function listen(handle: RequestListener): Promise<number> {
+async function listen(handle: RequestListener, host = '127.0.0.1'): Promise<number> {
   const server = createServer(handle);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, 4_096, resolve));
   return (server.address() as AddressInfo).port;
 }
 
 const ports: ReceiverPorts = {
   answering: await Promise.all(Array.from({ length: Number(process.argv[2]) }, () => listen(answering))),
-  hanging: await listen((request) => request.resume()),
+  // At all addresses of loopback, 127.0.0.0/8: as many origins as are wanted.
+  hanging: await listen((request) => request.resume(), '0.0.0.0'),
 };
 process.send!(ports);
 setInterval(() => {

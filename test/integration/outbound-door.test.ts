@@ -2,9 +2,11 @@ import { createServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import { connect, createServer as createTcpServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { afterEach, expect, it } from 'vitest';
 import { createOutboundDoor } from '../../shared/http/outbound-door.ts';
-import type { OutboundDoor, OutboundDoorOptions } from '../../shared/http/outbound-door.ts';
+import type { OutboundDoor, OutboundDoorOptions, OutboundResult } from '../../shared/http/outbound-door.ts';
+import { freePort } from '../support/free-port.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -182,15 +184,45 @@ it('resolves and checks a name itself and asks the proxy for the checked address
   expect(asked).toHaveLength(1);
 });
 
-it('reports a proxy that refuses or is away as a failed connection', async () => {
+it.each([
+  { answer: 'HTTP/1.1 403 Forbidden', code: 'proxy_refused' },
+  { answer: 'HTTP/1.1 407 Proxy Authentication Required', code: 'proxy_refused' },
+  { answer: 'HTTP/1.1 500 Internal Server Error', code: 'proxy_refused' },
+])('a proxy that answers $answer is a fault of ours', async ({ answer, code }) => {
+  expect(await throughProxy((_, socket) => socket.end(`${answer}\r\n\r\n`))).toMatchObject({ error: 'local', code });
+});
+
+it.each([502, 503, 504])('a proxy that answers %i cannot reach the receiver', async (status) => {
+  const result = await throughProxy((_, socket) => socket.end(`HTTP/1.1 ${status} Away\r\n\r\n`));
+  expect(result).toMatchObject({ error: 'connect', status: 0 });
+});
+
+it('a proxy that waits for the receiver and says nothing is a timeout of the receiver', async () => {
+  expect(await throughProxy(() => undefined)).toMatchObject({ error: 'timeout', status: 0 });
+});
+
+it('a proxy that is away, or breaks off, is a fault of ours', async () => {
+  expect(await throughProxy((_, socket) => socket.destroy())).toMatchObject({ error: 'local', code: 'proxy_away' });
+  const door = openDoor({ egressProxy: `http://127.0.0.1:${await freePort()}` });
+  const result = await door.send(post('http://receiver.test/'));
+  expect(result).toMatchObject({ error: 'local', status: 0, code: 'proxy_away' });
+});
+
+async function throughProxy(onConnect: (request: unknown, socket: Duplex) => unknown): Promise<OutboundResult> {
   const proxy = createServer();
-  proxy.on('connect', (_, socket) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n'));
-  const refusing = await listen(proxy);
-  const broken = await listen(createTcpServer((socket) => socket.destroy()));
-  for (const port of [refusing, broken]) {
-    const door = openDoor({ egressProxy: `http://127.0.0.1:${port}`, lookup: async () => ['8.8.8.8'] });
-    expect(await door.send(post('http://receiver.test/'))).toMatchObject({ error: 'connect', status: 0 });
-  }
+  proxy.on('connect', (request, socket) => {
+    cleanups.push(async () => socket.destroy());
+    onConnect(request, socket);
+  });
+  const door = openDoor({ egressProxy: `http://127.0.0.1:${await listen(proxy)}` });
+  return door.send(post('http://receiver.test/', 1_000));
+}
+
+it('an address that this machine refuses to connect to is a fault of ours, unless another of the name is refused by its owner', async () => {
+  const broadcast = openDoor({ lookup: async () => ['255.255.255.255'] });
+  expect(await broadcast.send(post('http://receiver.test:9/'))).toMatchObject({ error: 'local', status: 0 });
+  const both = openDoor({ lookup: async () => ['127.0.0.1', '255.255.255.255'] });
+  expect(await both.send(post(`http://receiver.test:${await freePort()}/`))).toMatchObject({ error: 'connect' });
 });
 
 it('keeps connections, so that the next webhook needs no new handshake', async () => {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { DELIVERIES_AT_ONCE } from '../../services/deliverer/dispatcher-options.ts';
+import { SUPPRESSED_PER_DAY } from '../../shared/domain/match-numbering.ts';
 import { ConfigError, loadConfig } from '../../shared/runtime/config.ts';
 
 describe('loadConfig', () => {
@@ -9,6 +11,8 @@ describe('loadConfig', () => {
     expect(config.upstream.clients).toBeUndefined();
     expect(config.kafka).toEqual({ brokers: undefined, topicPrefix: '' });
     expect(config.webhooks.allowPrivate).toBe(false);
+    expect(config.recorder.suppressedPerDay).toBe(SUPPRESSED_PER_DAY);
+    expect(config.deliverer.attemptsAtOnce).toBe(DELIVERIES_AT_ONCE);
   });
 
   test('all faults are named in one message', () => {

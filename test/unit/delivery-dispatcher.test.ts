@@ -1,87 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { DeliveryDispatcher } from '../../services/deliverer/delivery-dispatcher.ts';
-import type { DispatcherLimits } from '../../services/deliverer/delivery-dispatcher.ts';
 import { EndpointSlots, endpointOf } from '../../services/deliverer/endpoint-slots.ts';
-import type { ClaimedDelivery } from '../../shared/stores/deliveries.ts';
-
-interface Started {
-  id: string;
-  url: string;
-  end: () => void;
-}
-
-/** The dispatcher over matches held in memory; attempts last until a test ends them. */
-class Bench {
-  readonly started: Started[] = [];
-  readonly urls = new Map<string, string | null>();
-  readonly rows = new Map<string, Set<number>>();
-  readonly givenBack: string[] = [];
-  readonly errors: unknown[] = [];
-  skipped = 0;
-  claims = 0;
-  readonly dispatcher: DeliveryDispatcher;
-
-  constructor(limits: Partial<DispatcherLimits> = {}) {
-    const claim = (monitorId: string, wanted: number[]) => {
-      this.claims++;
-      const url = this.urls.get(monitorId) ?? null;
-      const rows = this.rows.get(monitorId) ?? new Set();
-      const seqs = url === null ? [] : wanted.filter((seq) => rows.delete(seq)).sort((a, b) => a - b);
-      const deliveries = seqs.map((seq) => ({ monitorId, seq, attempt: 0, webhookUrl: url }) as ClaimedDelivery);
-      return turn({ deliveries, claimedAt: 0 });
-    };
-    this.dispatcher = new DeliveryDispatcher({
-      queue: {
-        target: (monitorId) => turn({ monitorId, webhookUrl: this.urls.get(monitorId) ?? null }),
-        claimNew: (monitorId, seqs) => claim(monitorId, [...seqs]),
-        claimDue: (monitorId, limit) => claim(monitorId, [...(this.rows.get(monitorId) ?? [])].slice(0, limit)),
-        giveBack: async (deliveries) => {
-          for (const { monitorId, seq } of deliveries) {
-            this.rows.get(monitorId)?.add(seq);
-            this.givenBack.push(`${monitorId}/${seq}`);
-          }
-        },
-        skipUndeliverable: async () => {
-          this.skipped++;
-          return false;
-        },
-      },
-      attempt: ({ monitorId, seq, webhookUrl }) =>
-        new Promise((resolve) => this.started.push({ id: `${monitorId}/${seq}`, url: webhookUrl, end: resolve })),
-      onError: (error) => this.errors.push(error),
-      monotonic: () => 0,
-      limits,
-    });
-  }
-
-  add(monitorId: string, url: string | null, seqs: number[]): void {
-    this.urls.set(monitorId, url);
-    this.rows.set(monitorId, new Set(seqs));
-  }
-
-  hintAll(monitorId: string): void {
-    for (const seq of this.rows.get(monitorId)!) this.dispatcher.hint(monitorId, seq);
-  }
-
-  ids(): string[] {
-    return this.started.map(({ id }) => id);
-  }
-
-  async settle(): Promise<void> {
-    for (let i = 0; i < 30; i++) await turn();
-  }
-
-  /** Ends attempts, those begun meanwhile too, until none is begun any more. */
-  async drain(): Promise<void> {
-    for (let ended = 0; ended < this.started.length;) {
-      while (ended < this.started.length) this.started[ended++]!.end();
-      await this.settle();
-    }
-  }
-}
-
-const range = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
+import { DispatcherBench as Bench, range } from '../support/dispatcher-bench.ts';
 
 describe('DeliveryDispatcher', () => {
   it('has at most four attempts under way per URL, starts them in match order and all of them once', async () => {
@@ -141,11 +61,12 @@ describe('DeliveryDispatcher', () => {
   it('delivers to other endpoints at once while one answers nothing, and asks the database no more about that one', async () => {
     const bench = new Bench();
     bench.add('dead', 'https://dead.example/', range(1_000));
-    bench.dispatcher.due({ monitorId: 'dead', webhookUrl: 'https://dead.example/' });
+    bench.dispatcher.due({ monitorId: 'dead', webhookUrl: 'https://dead.example/', isAnswering: null });
     await bench.settle();
     expect(bench.started).toHaveLength(4);
     const claims = bench.claims;
-    for (let i = 0; i < 10; i++) bench.dispatcher.due({ monitorId: 'dead', webhookUrl: 'https://dead.example/' });
+    for (let i = 0; i < 10; i++)
+      bench.dispatcher.due({ monitorId: 'dead', webhookUrl: 'https://dead.example/', isAnswering: null });
     await bench.settle();
     expect(bench.claims).toBe(claims);
     for (const n of range(20)) {
@@ -160,7 +81,7 @@ describe('DeliveryDispatcher', () => {
     const bench = new Bench();
     bench.add('a', 'https://one.example/', range(30));
     bench.dispatcher.hint('a', 30);
-    bench.dispatcher.due({ monitorId: 'a', webhookUrl: 'https://one.example/' });
+    bench.dispatcher.due({ monitorId: 'a', webhookUrl: 'https://one.example/', isAnswering: null });
     await bench.drain();
     await bench.settle();
     await bench.drain();

@@ -161,7 +161,8 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
   TestDelivery: {
     delivered: 'Whether the endpoint answered 2xx.',
     status: 'What it answered; 0: nothing.',
-    error: 'Why there was no answer; `redirect`: there was one that is not followed.',
+    error:
+      'Why there was no answer; `redirect`: there was one that is not followed; `local`: it could not be sent for a reason on our side.',
   },
   CreateApiKey: {
     name: 'What you call it.',

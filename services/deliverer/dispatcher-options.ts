@@ -1,0 +1,49 @@
+import type { ClaimedDelivery } from '../../shared/stores/deliveries.ts';
+import type { DeliveryTarget } from '../../shared/stores/delivery-queue.ts';
+import type { LocalOutageOptions } from './local-outage.ts';
+
+/** What the dispatcher asks of the database. Each claim is committed when it resolves. */
+export interface DeliveryQueue {
+  target(monitorId: string): Promise<DeliveryTarget>;
+  claimNew(monitorId: string, seqs: readonly number[]): Promise<Claim>;
+  claimDue(monitorId: string, limit: number): Promise<Claim>;
+  giveBack(deliveries: readonly ClaimedDelivery[]): Promise<void>;
+  /** Returns whether there may be more to skip. */
+  skipUndeliverable(monitorId: string): Promise<boolean>;
+}
+
+export interface Claim {
+  deliveries: ClaimedDelivery[];
+  /** Moment before the claim was sent, on the monotonic clock: the leases end no earlier than their length after it. */
+  claimedAt: number;
+}
+
+/** How an attempt ended. With a local fault, or unmade, its match was given back. */
+export type AttemptEnd =
+  { kind: 'answered' | 'unanswered' | 'unmade'; code?: undefined } | { kind: 'local fault'; code: string };
+
+export interface DispatcherOptions {
+  queue: DeliveryQueue;
+  /** One attempt, from its first byte to its stored outcome. Called in match order; begins its request before it returns. */
+  attempt: (delivery: ClaimedDelivery, claimedAt: number) => Promise<AttemptEnd>;
+  /** Sending as a whole stopped because of this side, or went on. */
+  onOutage: LocalOutageOptions['onChange'];
+  /** An error of the queue or an attempt. Hints of that monitor are dropped: the poller finds the rows. */
+  onError: (error: unknown) => void;
+  /** Milliseconds since some fixed moment. */
+  monotonic: () => number;
+  limits?: Partial<DispatcherLimits>;
+}
+
+export interface DispatcherLimits {
+  /** Attempts of this process under way at once, from the claim on. */
+  total: number;
+  perUrl: number;
+  perOrigin: number;
+  /** Hints kept in all; more are dropped. A hint is a number: 50,000 take a few megabytes. */
+  hints: number;
+}
+
+/** `bench -- delivery --at-once N` measures the total. */
+export const DELIVERIES_AT_ONCE = 1_024;
+export const DEFAULT_LIMITS: DispatcherLimits = { total: DELIVERIES_AT_ONCE, perUrl: 4, perOrigin: 64, hints: 50_000 };

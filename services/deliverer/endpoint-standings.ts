@@ -1,0 +1,25 @@
+import type { Standing } from './attempt-permits.ts';
+
+/** Some 10 MB; those that were learnt longest ago are forgotten first. */
+const KEPT = 50_000;
+
+/** What this process knows of endpoints, by webhook URL. */
+export class EndpointStandings {
+  private readonly known = new Map<string, Standing>();
+
+  of(url: string): Standing {
+    return this.known.get(url) ?? 'unknown';
+  }
+
+  /** An attempt of this process told. */
+  set(url: string, standing: Standing): void {
+    this.known.delete(url);
+    if (this.known.size >= KEPT) this.known.delete(this.known.keys().next().value!);
+    this.known.set(url, standing);
+  }
+
+  /** An attempt that was made before, or by another process, told; what this one knows itself counts more. */
+  assume(url: string, isAnswering: boolean): void {
+    if (!this.known.has(url)) this.set(url, isAnswering ? 'answering' : 'silent');
+  }
+}

@@ -1,0 +1,105 @@
+export interface LocalOutageOptions {
+  /** Milliseconds since some fixed moment. */
+  monotonic: () => number;
+  /** Sending as a whole stopped, with the code of the fault, or went on. */
+  onChange: (change: { isPaused: boolean; code: string }) => void;
+}
+
+/** Back-off of an endpoint that cannot be reached from here: 1 s, 2 s, 4 s … 1 min. */
+const ENDPOINT_FIRST_MS = 1_000;
+const ENDPOINT_LONGEST_MS = 60_000;
+/** Of all sending: 1 s, 2 s, 4 s, 5 s. Short, because it also delays those who could be reached. */
+const PAUSE_FIRST_MS = 1_000;
+const PAUSE_LONGEST_MS = 5_000;
+/** Faults in a row, without any attempt that got out, of so many origins: then it is not about some endpoints. */
+const FAULTS_UNTIL_PAUSE = 10;
+const ORIGINS_UNTIL_PAUSE = 5;
+/** Faults of the process as a whole, whatever the endpoint: these need fewer. */
+const OF_THE_PROCESS = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|name_servers_away|proxy_away)$/;
+const PROCESS_FAULTS_UNTIL_PAUSE = 3;
+const ENDPOINTS_KEPT = 20_000;
+
+/**
+ * Remembers faults of this side (`local-fault.ts`), so that matches which were given back are not claimed again at once. States:
+ *
+ *   sending ── faults in a row of several origins ──▶ paused ── time is up ──▶ probing (one attempt)
+ *      ▲                                                 ▲                        │      │
+ *      └──────────── an attempt got out ─────────────────┼────────────────────────┘      │
+ *                                                        └──── fault: longer pause ──────┘
+ *
+ * An endpoint of its own that cannot be reached from here (an address family that this machine lacks) backs off alone.
+ */
+export class LocalOutage {
+  private readonly options: LocalOutageOptions;
+  private readonly endpoints = new Map<string, { until: number; waitMs: number }>();
+  private readonly origins = new Set<string>();
+  private inARow = 0;
+  private processFaults = 0;
+  private pauseMs = 0;
+  private pausedUntil = 0;
+  private isProbing = false;
+
+  constructor(options: LocalOutageOptions) {
+    this.options = options;
+  }
+
+  get isPaused(): boolean {
+    return this.pauseMs > 0;
+  }
+
+  /** Whether an attempt at this URL may begin. After a pause the first who asks gets a single probe, which must end in `ended`. */
+  admits(url: string): 'yes' | 'as a probe' | 'no' {
+    const now = this.options.monotonic();
+    if ((this.endpoints.get(url)?.until ?? 0) > now) return 'no';
+    if (!this.isPaused) return 'yes';
+    if (this.isProbing || this.pausedUntil > now) return 'no';
+    this.isProbing = true;
+    return 'as a probe';
+  }
+
+  /** The probe was not made after all. */
+  probeUnused(): void {
+    this.isProbing = false;
+  }
+
+  /** An attempt got out, whatever the receiver made of it. */
+  gotOut(url: string): void {
+    this.endpoints.delete(url);
+    this.origins.clear();
+    this.inARow = this.processFaults = 0;
+    this.isProbing = false;
+    if (!this.isPaused) return;
+    this.pauseMs = 0;
+    this.options.onChange({ isPaused: false, code: '' });
+  }
+
+  failed(endpoint: { url: string; origin: string }, code: string): void {
+    this.backOff(endpoint.url);
+    this.inARow += 1;
+    if (OF_THE_PROCESS.test(code)) this.processFaults += 1;
+    if (this.origins.size < ORIGINS_UNTIL_PAUSE) this.origins.add(endpoint.origin);
+    const isGeneral =
+      this.processFaults >= PROCESS_FAULTS_UNTIL_PAUSE ||
+      (this.inARow >= FAULTS_UNTIL_PAUSE && this.origins.size >= ORIGINS_UNTIL_PAUSE);
+    if (!isGeneral) return;
+    const now = this.options.monotonic();
+    // Attempts that were under way when the pause began do not make it longer.
+    if (this.isPaused && !this.isProbing) return;
+    const begins = !this.isPaused;
+    this.pauseMs = begins ? PAUSE_FIRST_MS : Math.min(this.pauseMs * 2, PAUSE_LONGEST_MS);
+    this.pausedUntil = now + this.pauseMs;
+    this.isProbing = false;
+    if (begins) this.options.onChange({ isPaused: true, code });
+  }
+
+  private backOff(url: string): void {
+    const now = this.options.monotonic();
+    const before = this.endpoints.get(url);
+    // Of several attempts that failed together only the first counts.
+    if (before && before.until > now) return;
+    const waitMs = before ? Math.min(before.waitMs * 2, ENDPOINT_LONGEST_MS) : ENDPOINT_FIRST_MS;
+    this.endpoints.delete(url);
+    if (this.endpoints.size >= ENDPOINTS_KEPT) this.endpoints.delete(this.endpoints.keys().next().value!);
+    this.endpoints.set(url, { until: now + waitMs, waitMs });
+  }
+}
