@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { bareId, fullname } from '../../schemas/forum-item.ts';
-import { integer, seconds } from './field-schemas.ts';
+import { integer, seconds, text } from './field-schemas.ts';
 
 /** null and absent both mean that the account is gone. */
 const author = z
@@ -20,7 +20,8 @@ export const postData = z
     promoted: z.boolean().nullish(),
     created_utc: seconds,
     title: z.string(),
-    selftext: z.string(),
+    /** Null or absent where a post has no text of its own. */
+    selftext: text,
     over_18: z.boolean(),
     permalink: z.string(),
     url: z.string().nullish(),

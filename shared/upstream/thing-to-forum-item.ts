@@ -20,7 +20,7 @@ export interface ItemOrigin {
 
 /** True for a comment that carries its post's title and NSFW flag itself, as user, community and site listings do. */
 export function knowsItsPost(comment: CommentData): boolean {
-  return typeof comment.link_title === 'string' && typeof comment.over_18 === 'boolean';
+  return !!comment.link_title && typeof comment.over_18 === 'boolean';
 }
 
 /**
@@ -66,7 +66,7 @@ function commentParts(data: CommentData, siteUrl: string, post: PostOfComment | 
     kind: 'comment' as const,
     post_id: data.post_id,
     parent_id: data.parent_id,
-    title: data.link_title ?? post?.title ?? '',
+    title: data.link_title || (post?.title ?? ''),
     body: data.body,
     permalink: absolute(siteUrl, path),
     nsfw: data.over_18 ?? post?.nsfw ?? true,

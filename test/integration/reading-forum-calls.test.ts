@@ -12,7 +12,7 @@ import type { TestApi } from '../support/test-api.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 import { SITE_URL } from '../support/test-forum.ts';
-import { listingOf, nodeOf, POST } from '../support/upstream-samples.ts';
+import { COMMENT, listingOf, nodeOf, POST } from '../support/upstream-samples.ts';
 
 interface Answer {
   status: number;
@@ -177,5 +177,41 @@ describe('requests that are not charged', () => {
     await things(other, 't3_1abcde');
     // The thread, one wave of pages, and the request of the other account.
     expect(calls).toHaveLength(1 + 4 + 1);
+  });
+});
+
+describe('comments by id', () => {
+  /** /api/info as it is at its scarcest: comments say nothing of their post. */
+  const scarce = ({ url = '' }: IncomingMessage): Answer => {
+    const ids = new URL(url, 'http://forum').searchParams.get('id')?.split(',') ?? [];
+    const things = ids.map((name) => {
+      const kind = name.slice(0, 2);
+      const fields = { id: name.slice(3), name, link_title: '', link_author: null, is_submitter: null };
+      return kind === 't3'
+        ? { kind, data: { ...POST, ...fields, title: `Post ${name}`, author: 'smith' } }
+        : { kind, data: { ...COMMENT, ...fields, link_id: 't3_p1', author: name === 't1_c1' ? 'smith' : 'jones' } };
+    });
+    return { status: 200, body: listingOf(...things) };
+  };
+
+  it('have the title of their post, and know whether its author wrote them, by one further call', async () => {
+    answer = scarce;
+    const { apiKey } = await api.account();
+    const { body } = await things(apiKey, 't1_c1,t1_c2');
+    expect(body).toMatchObject({
+      items: [
+        { comment: { name: 't1_c1', post_title: 'Post t3_p1', is_submitter: true } },
+        { comment: { name: 't1_c2', post_title: 'Post t3_p1', is_submitter: false } },
+      ],
+    });
+    expect(calls).toHaveLength(2);
+  });
+
+  it('ask for no post that was asked for with them', async () => {
+    answer = scarce;
+    const { apiKey } = await api.account();
+    const { body } = await things(apiKey, 't1_c1,t3_p1');
+    expect(body).toMatchObject({ items: [{ comment: { post_title: 'Post t3_p1' } }, { kind: 'post' }] });
+    expect(calls).toHaveLength(1);
   });
 });

@@ -149,6 +149,24 @@ describe('other resources', () => {
     });
   });
 
+  it.each([
+    ['its own author', { link_author: 'jones' }, undefined, true],
+    ['another author', { link_author: 'smith' }, undefined, false],
+    ['a deleted author', { author: null, link_author: '[deleted]' }, undefined, false],
+    ['a post asked for', {}, { title: 'On rust', author: 'jones' }, true],
+    ['nothing', {}, undefined, false],
+    ['a word of its own', { is_submitter: false, link_author: 'jones' }, undefined, false],
+  ])('a comment by the poster, where the forum does not say so, is known from %s', (_, fields, post, expected) => {
+    const data = { ...samples.COMMENT, is_submitter: undefined, link_author: undefined, ...fields };
+    expect(toCommentItem(parseAnswer(readComment, data), CONTEXT, post).is_submitter).toBe(expected);
+  });
+
+  it.each([undefined, null, ''])('a comment whose title of the post is %j takes it from the post', (link_title) => {
+    const comment = parseAnswer(readComment, { ...samples.COMMENT, link_title });
+    expect(toCommentItem(comment, CONTEXT, { title: 'On rust', author: 'a' }).post_title).toBe('On rust');
+    expect(toCommentItem(comment, CONTEXT).post_title).toBe('');
+  });
+
   it('a community with rules', () => {
     const rules = toRules(parseAnswer(readRules, samples.RULES));
     expect(toSubreddit(parseAnswer(readSubreddit, samples.SUBREDDIT), CONTEXT, rules)).toEqual({

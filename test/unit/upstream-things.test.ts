@@ -73,6 +73,10 @@ describe('a post', () => {
     });
   });
 
+  it.each([null, undefined])('whose selftext is %j has an empty text', (selftext) => {
+    expect(item('t3', { ...POST, selftext }).body).toBe('');
+  });
+
   it('keeps where a link points, and completes a link within the site', () => {
     expect(item('t3', { ...POST, is_self: false, url: 'https://example.org/a' }).url).toBe('https://example.org/a');
     expect(item('t3', { ...POST, is_self: false, url: '/r/pots/comments/9/x/' }).url).toBe(
@@ -111,6 +115,10 @@ describe('a comment', () => {
       permalink: 'https://forum.example/r/tea/comments/1q2w3e/_/zzzzzzzzzzzz9/',
     });
     expect(item('t1', bare)).toMatchObject({ title: '', nsfw: true });
+  });
+
+  it.each([null, ''])('whose link_title is %j takes its title from its post', (link_title) => {
+    expect(item('t1', { ...COMMENT, link_title }, { title: 'Which kettle', nsfw: true }).title).toBe('Which kettle');
   });
 
   it('without link_id finds its post in its context, its permalink or its parent', () => {

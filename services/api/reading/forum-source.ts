@@ -139,30 +139,27 @@ export class ForumSource {
     return toPost(data, this.context());
   }
 
-  /** What the forum has of these fullnames, at most 100. Comments get the titles of their posts. @throws UpstreamError */
+  /** What the forum has of these fullnames, at most 100. Comments get the titles of their posts, by one further call. @throws UpstreamError */
   async things(names: readonly string[]): Promise<FoundThings> {
     const found = await this.info(names);
+    const withoutPost = found.comments.filter(({ data }) => !data.link_title || typeof data.is_submitter !== 'boolean');
     const unknown = new Set(
-      found.untitled.map(({ data }) => `t3_${data.post_id}`).filter((name) => !found.posts.has(name)),
+      withoutPost.map(({ data }) => `t3_${data.post_id}`).filter((name) => !found.posts.has(name)),
     );
-    const titles = new Map([...found.posts.values()].map((post) => [post.id, post.title]));
-    if (unknown.size > 0) {
-      const posts = await this.info([...unknown]);
-      for (const { id, title } of posts.posts.values()) titles.set(id, title);
-    }
+    const others = await this.info([...unknown]);
     const comments = new Map(
-      found.untitled.map(({ data }) => [
-        `t1_${data.id}`,
-        toCommentItem(data, this.context(), titles.get(data.post_id)),
-      ]),
+      found.comments.map(({ data }) => {
+        const name = `t3_${data.post_id}`;
+        return [`t1_${data.id}`, toCommentItem(data, this.context(), found.posts.get(name) ?? others.posts.get(name))];
+      }),
     );
     return { posts: found.posts, comments };
   }
 
   /** Comments by their fullnames, at most 100, without the titles of their posts. @throws UpstreamError */
   async commentsById(names: readonly string[]): Promise<Map<string, CommentItem>> {
-    const { untitled } = await this.info(names);
-    return new Map(untitled.map(({ data }) => [`t1_${data.id}`, toCommentItem(data, this.context())]));
+    const { comments } = await this.info(names);
+    return new Map(comments.map(({ data }) => [`t1_${data.id}`, toCommentItem(data, this.context())]));
   }
 
   /**
@@ -193,13 +190,13 @@ export class ForumSource {
 
   private async info(names: readonly string[]) {
     const posts = new Map<string, Post>();
-    if (names.length === 0) return { posts, untitled: [] };
+    if (names.length === 0) return { posts, comments: [] };
     const answer = await this.get('/api/info', { id: names.slice(0, IDS_PER_CALL).join(',') }, '/api/info');
     const page = parsePage(answer, { t1: readComment, t3: readPost });
     for (const child of page.children) {
       if (child.kind === 't3') posts.set(`t3_${child.data.id}`, toPost(child.data, this.context()));
     }
-    return { posts, untitled: page.children.filter((child) => child.kind === 't1') };
+    return { posts, comments: page.children.filter((child) => child.kind === 't1') };
   }
 
   private get(path: string, params: Params, endpoint: string): Promise<unknown> {
