@@ -11,6 +11,14 @@ export interface EnteredItem {
 /** A new or changed monitor looks back so far. Far above the time in which a change is noticed (7 s, and a comparison). */
 export const RING_MS = 30_000;
 
+/**
+ * Bytes of all items at most. 30 s of the whole site at its bursts (500/s of some 2 kB in memory) are 30 MB; a replay that runs
+ * at full speed could otherwise bring gigabytes.
+ */
+export const RING_BYTES = 256 * 1024 * 1024;
+/** What an item takes besides its texts: the object, its short fields, its places in the ring. */
+const ITEM_BYTES = 1_000;
+
 /** One partition's items in the order of their offsets. */
 interface Recent {
   items: EnteredItem[];
@@ -19,14 +27,23 @@ interface Recent {
    * entered since a time is found from the end, without looking at the rest.
    */
   latestMs: number[];
+  bytes: number;
 }
 
 /**
  * The ring: the last 30 s of items of every owned partition, by append time. A monitor's rule is known to the matcher a moment
- * after it began; the items that entered in between are still here.
+ * after it began; the items that entered in between are still here, unless they were too many for `mostBytes`.
  */
 export class RecentItems {
   private readonly partitions = new Map<string, Recent>();
+  private readonly mostBytes: number;
+  /** Items given up before their 30 s were over, since the last look. */
+  private cutShort = 0;
+
+  /** `mostBytes`: of all partitions together, as estimated. */
+  constructor(mostBytes = RING_BYTES) {
+    this.mostBytes = mostBytes;
+  }
 
   /** Partitions were lost or assigned anew; what they held is read again from the refill offset. */
   clear(): void {
@@ -36,15 +53,31 @@ export class RecentItems {
   /** Appends an item; one that is there already (its batch is repeated) is left as it is. */
   add(slot: string, entered: EnteredItem): void {
     let recent = this.partitions.get(slot);
-    if (!recent) this.partitions.set(slot, (recent = { items: [], latestMs: [] }));
+    if (!recent) this.partitions.set(slot, (recent = { items: [], latestMs: [], bytes: 0 }));
     const { items, latestMs } = recent;
     const [first, last] = [items[0], items.at(-1)];
     // Read from further back than the ring reaches, or the log was made anew: begin again.
-    if (first && entered.offset < first.offset) items.length = latestMs.length = 0;
+    if (first && entered.offset < first.offset) items.length = latestMs.length = recent.bytes = 0;
     else if (last && entered.offset <= last.offset) return;
     items.push(entered);
     latestMs.push(Math.max(latestMs.at(-1) ?? 0, entered.enteredAtMs));
+    recent.bytes += bytesOf(entered);
     trim(recent, entered.enteredAtMs - RING_MS);
+    while (this.bytes > this.mostBytes) this.cutFullest();
+  }
+
+  /** As estimated: texts at two bytes a character, and a thousand for the rest of each item. */
+  get bytes(): number {
+    let bytes = 0;
+    for (const recent of this.partitions.values()) bytes += recent.bytes;
+    return bytes;
+  }
+
+  /** Items that were given up before their 30 s were over, because the ring was full; since the last call of this. */
+  takeCutShort(): number {
+    const count = this.cutShort;
+    this.cutShort = 0;
+    return count;
   }
 
   /** The offset at which a refill of this partition has to begin; undefined: nothing is held. */
@@ -66,13 +99,31 @@ export class RecentItems {
     for (const { items } of this.partitions.values()) size += items.length;
     return size;
   }
+
+  /** Gives up the oldest quarter of the partition that holds most bytes, and always at least one item. */
+  private cutFullest(): void {
+    const [fullest] = [...this.partitions.values()].sort((a, b) => b.bytes - a.bytes);
+    if (!fullest) return;
+    const count = Math.max(1, Math.floor(fullest.items.length / 4));
+    drop(fullest, count);
+    this.cutShort += count;
+  }
+}
+
+function bytesOf({ item }: EnteredItem): number {
+  return ITEM_BYTES + 2 * (item.title.length + item.body.length);
+}
+
+function drop(recent: Recent, count: number): void {
+  for (const entered of recent.items.splice(0, count)) recent.bytes -= bytesOf(entered);
+  recent.latestMs.splice(0, count);
 }
 
 /** Cuts in blocks: a shift per item would move the whole array each time. */
-function trim({ items, latestMs }: Recent, oldestMs: number): void {
+function trim(recent: Recent, oldestMs: number): void {
+  const { items } = recent;
   let expired = 0;
   while (expired < items.length && items[expired]!.enteredAtMs < oldestMs) expired++;
   if (expired <= 256 && expired * 2 <= items.length) return;
-  items.splice(0, expired);
-  latestMs.splice(0, expired);
+  drop(recent, expired);
 }

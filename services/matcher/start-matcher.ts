@@ -102,6 +102,11 @@ export async function startMatcher(deps: MatcherDependencies): Promise<Running &
   const gauges = setInterval(() => {
     metrics.matcherMonitors.set(monitors.size);
     metrics.matcherRingItems.set(recent.size);
+    metrics.matcherRingBytes.set(recent.bytes);
+    const cutShort = recent.takeCutShort();
+    if (cutShort === 0) return;
+    metrics.matcherRingCutShort.inc(cutShort);
+    logger.warn({ items: cutShort }, 'the ring is full: a new or changed monitor looks back less than 30 s');
   }, GAUGES_EVERY_MS);
   parts.onStop('gauges', () => {
     clearInterval(gauges);

@@ -97,6 +97,12 @@ function declare(registers: Registry[]) {
       [],
     ),
     matcherRingItems: gauge('matcher_ring_items', 'Recent items kept for new and changed monitors.', []),
+    matcherRingBytes: gauge('matcher_ring_bytes', 'Estimated bytes of these items.', []),
+    matcherRingCutShort: counter(
+      'matcher_ring_cut_short_total',
+      'Items given up before their 30 s because the ring was full. Above 0: something publishes much faster than the forum.',
+      [],
+    ),
 
     recorderCandidates: counter('recorder_candidates_total', 'Candidates by what became of them.', ['outcome']),
     recorderBatchSeconds: histogram('recorder_batch_seconds', 'Duration of one batch: transaction and publishing.', []),

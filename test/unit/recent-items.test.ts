@@ -73,3 +73,31 @@ test('a log that was made anew begins at offset 0 again', () => {
 test('an append time that steps back (another broker leads) loses nothing', () => {
   expect(offsetsSince(filled(40_000, 39_000, 41_000), 39_000)).toEqual([0n, 1n, 2n]);
 });
+
+test('is bounded in bytes: the oldest items of the fullest partition go first, and are counted', () => {
+  const mostBytes = 1024 * 1024;
+  const recent = new RecentItems(mostBytes);
+  const long = { ...item, body: 'x'.repeat(10_000) };
+  recent.add(P1, { offset: 0n, enteredAtMs: 1_000, item });
+  for (let n = 0; n < 1_000; n++) {
+    recent.add(P0, { offset: BigInt(n), enteredAtMs: 1_000, item: long });
+    expect(recent.bytes).toBeLessThanOrEqual(mostBytes);
+  }
+  const kept = recent.size - 1;
+  expect(recent.takeCutShort()).toBe(1_000 - kept);
+  expect(recent.takeCutShort()).toBe(0);
+  expect(kept).toBeGreaterThan(20);
+  expect(recent.oldestOffset(P0), 'a refill begins where the ring does').toBe(BigInt(1_000 - kept));
+  expect(recent.oldestOffset(P1)).toBe(0n);
+});
+
+test('gives bytes back with the items that leave it', () => {
+  const recent = new RecentItems();
+  for (let n = 0; n < 2_000; n++) recent.add(P0, { offset: BigInt(n), enteredAtMs: n, item });
+  const full = recent.bytes;
+  recent.add(P0, { offset: 2_000n, enteredAtMs: 10 * RING_MS, item });
+  expect(recent.size).toBe(1);
+  expect(recent.bytes).toBe(full / 2_000);
+  recent.clear();
+  expect(recent.bytes).toBe(0);
+});
