@@ -6,6 +6,7 @@ import { createMetrics } from '../../shared/runtime/metrics.ts';
 import type { Upstream, UpstreamCall } from '../../shared/upstream/upstream-client.ts';
 import { createUpstream } from '../../shared/upstream/upstream-client.ts';
 import { UpstreamError } from '../../shared/upstream/upstream-error.ts';
+import { eventually } from '../support/eventually.ts';
 import { silentLogger } from '../support/silent-logger.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -103,6 +104,21 @@ describe('the client', () => {
     now += 2_000;
     await client.get('/x', {}, { endpoint: 'x' });
     expect(front.tokenRequests).toHaveLength(2);
+  });
+
+  it('answers live calls while slow reads hold all connections that readers have', async () => {
+    front.answer = (request, response) => {
+      if (request.url?.startsWith('/slow') !== true) reply(200, '"live"')(request, response);
+    };
+    const client = create();
+    const abandon = new AbortController();
+    const slow = Array.from({ length: 40 }, () =>
+      client.get('/slow', {}, { endpoint: 'x', lane: 'reading', signal: abandon.signal }).catch(() => 'given up'),
+    );
+    await eventually('readers hold their connections', () => front.requests.length === 16);
+    expect(await client.get('/x', {}, { endpoint: 'x', lane: 'live' })).toBe('live');
+    abandon.abort();
+    expect(new Set(await Promise.all(slow))).toEqual(new Set(['given up']));
   });
 
   it('takes a new token after a 401, once', async () => {
