@@ -28,8 +28,12 @@ const BLOCK_STARTS: readonly RegExp[] = [
   /^:(?=::|[ \t]|$)/, // container; definition of a term
 ];
 
+/** All that any of them begins with, or that may stand unseen before it: most lines of most texts begin otherwise. */
+const MAY_START = /^[-+*\d#_=|:<`~>[$\t\p{Z}\p{Cf}]/u;
+
 /** The text of a line, without its indent, so that it begins nothing but a paragraph. */
 export function escapeBlockStart(text: string): string {
+  if (!MAY_START.test(text)) return text;
   const unseen = UNSEEN.exec(text)?.[0] ?? '';
   const rest = text.slice(unseen.length);
   for (const start of BLOCK_STARTS) {

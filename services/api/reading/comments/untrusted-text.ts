@@ -8,6 +8,9 @@ const TAB_STOP = 4;
 const DEEPEST_QUOTE = 8;
 const QUOTED = new RegExp(`^((?: {0,3}> ?){0,${DEEPEST_QUOTE}})( *)(.*)`);
 
+/** Few lines of long texts do, and what is behind it takes longer. */
+const BEGINS_INDENTED = /^[ \t>]/;
+
 /** A line of a paragraph: the quote marks and indent before it, and its text. */
 interface ParagraphLine {
   before: string;
@@ -42,7 +45,9 @@ class Blocks {
       this.addToFence(raw, line, this.fence);
       return;
     }
-    const [, quotes = '', indent = '', text = ''] = QUOTED.exec(line) ?? [];
+    const [, quotes = '', indent = '', text = ''] = BEGINS_INDENTED.test(line)
+      ? (QUOTED.exec(line) ?? [])
+      : [line, '', '', line];
     if (text.trim() === '') {
       this.endParagraph();
       this.lines.push(quotes.trimEnd());
@@ -92,6 +97,7 @@ class Blocks {
 
 /** Tabs before the first character that is neither white space nor a quote mark, as the spaces up to their tab stops. */
 function expandLeadingTabs(line: string): string {
+  if (!BEGINS_INDENTED.test(line)) return line;
   const leading = /^[ \t>]*/.exec(line)?.[0] ?? '';
   if (!leading.includes('\t')) return line;
   let expanded = '';
