@@ -3,8 +3,8 @@ import type { ClickHouseClient } from '../shared/clickhouse/clickhouse-client.ts
 import { migrateClickhouse } from '../shared/clickhouse/migrate-clickhouse.ts';
 import type { Pool } from '../shared/postgres/pool.ts';
 import { delay } from '../shared/runtime/clock.ts';
+import type { Logger } from '../shared/runtime/logger.ts';
 import { retry } from '../shared/runtime/retry.ts';
-import type { ProcessParts } from './connect-engines.ts';
 
 /** How far ClickHouse's schema is, on which the archiver and comment search depend, and nothing else. */
 export interface ArchiveSchema {
@@ -19,7 +19,7 @@ const LONGEST_TRY_MS = 5_000;
 /** Brings ClickHouse's schema up to date in the background, for as long as it takes. An error that is not an outage ends the process. */
 export function prepareArchiveSchema(
   { clickhouse, pool }: { clickhouse: ClickHouseClient; pool: Pool },
-  { logger, signal, fatal }: Pick<ProcessParts, 'logger' | 'signal' | 'fatal'>,
+  { logger, signal, fatal }: { logger: Logger; signal: AbortSignal; fatal: (error: unknown) => void },
 ): ArchiveSchema {
   const firstTry = Promise.withResolvers<undefined>();
   const migrate = async (): Promise<boolean> => {
