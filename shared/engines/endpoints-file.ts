@@ -8,7 +8,7 @@ export interface Endpoints {
   pid: number;
   api: string;
   metrics: string;
-  /** kafka://host:port, several brokers separated by commas after the scheme. */
+  /** kafka://user:password@host:port, several brokers separated by commas after the scheme. */
   kafka: string;
   postgres: string;
   clickhouse: string;
@@ -43,7 +43,7 @@ export function readEndpoints(dataDir: string): Endpoints | undefined {
   return typeof endpoints.pid === 'number' && identifyProcess(endpoints.pid) !== undefined ? endpoints : undefined;
 }
 
-/** The host:port list of a kafka:// URL. */
+/** The list of a kafka:// URL, as KAFKA_BROKERS takes it: [user:password@]host:port. */
 export function brokersOf(kafkaUrl: string): string {
   return kafkaUrl.replace(/^kafka:\/\//, '');
 }

@@ -9,6 +9,8 @@ import { kafkaJars, missingProgram } from './kafka-jars.ts';
 import type { KafkaJars } from './kafka-jars.ts';
 import { probeKafka } from './kafka-probe.ts';
 import { kafkaProperties } from './kafka-properties.ts';
+import type { KafkaCredential } from './kafka-properties.ts';
+import { keptSecret } from './kept-secret.ts';
 import { endOrphan } from './orphan.ts';
 import { logSize, logTail, startOwnedProcess } from './owned-process.ts';
 import type { OwnedProcess, ProcessEnd } from './owned-process.ts';
@@ -55,16 +57,30 @@ export function kafkaEngine(context: EngineContext, options: KafkaEngineOptions)
     async start(ports) {
       if (prepared === undefined) throw new Error('prepare() comes before start()');
       mkdirSync(home, { recursive: true });
-      writeFileSync(
+      const credential = credentialOf(context);
+      writePrivately(
         paths.properties,
-        kafkaProperties({ port: ports.kafka, controllerPort: ports['kafka-controller'] }),
+        kafkaProperties({ port: ports.kafka, controllerPort: ports['kafka-controller'], credential }),
       );
       const { java, jars } = prepared;
       if (!existsSync(paths.meta)) await format(context, java, jars, paths);
-      return run(context, { java, jars, paths, port: ports.kafka, heapMb: options.heapMb });
+      return run(context, { java, jars, paths, port: ports.kafka, credential, heapMb: options.heapMb });
     },
-    url: (ports) => `kafka://127.0.0.1:${ports.kafka}`,
+    url(ports) {
+      const { user, password } = credentialOf(context);
+      return `kafka://${user}:${password}@127.0.0.1:${ports.kafka}`;
+    },
   };
+}
+
+function credentialOf({ dataDir }: EngineContext): KafkaCredential {
+  return { user: 'forum', password: keptSecret(dataDir, 'kafka') };
+}
+
+/** It holds the password. An earlier version's file was readable by everybody. */
+function writePrivately(path: string, text: string): void {
+  rmSync(path, { force: true });
+  writeFileSync(path, text, { mode: 0o600 });
 }
 
 /** Formatting writes meta.properties last: without it nothing was ever stored, and what an interrupted one left is removed. */
@@ -96,6 +112,7 @@ interface Run {
   jars: KafkaJars;
   paths: Paths;
   port: number;
+  credential: KafkaCredential;
   heapMb: number;
 }
 
@@ -111,7 +128,10 @@ async function run(context: EngineContext, broker: Run): Promise<OwnedProcess> {
   }
 }
 
-async function runOnce(context: EngineContext, { java, jars, paths, port, heapMb }: Run): Promise<OwnedProcess> {
+async function runOnce(
+  context: EngineContext,
+  { java, jars, paths, port, credential, heapMb }: Run,
+): Promise<OwnedProcess> {
   const archive = archiveOf(jars);
   const dump = existsSync(archive) ? undefined : `${archive}.${process.pid}`;
   const share = dump === undefined ? shareArgs(jars) : [`-XX:ArchiveClassesAtExit=${dump}`];
@@ -130,7 +150,7 @@ async function runOnce(context: EngineContext, { java, jars, paths, port, heapMb
     stopDeadlineMs: 15_000,
   });
   if (dump !== undefined) void broker.exited.then((end) => keepArchive(dump, archive, end));
-  const probe = () => probeKafka(port);
+  const probe = () => probeKafka(port, credential);
   try {
     await awaitReady({ process: broker, probe, deadlineMs: 60_000, log: paths.log, logFrom, signal: context.signal });
   } catch (error) {

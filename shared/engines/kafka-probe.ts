@@ -1,50 +1,86 @@
 import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import type { KafkaCredential } from './kafka-properties.ts';
+
+const METADATA = { key: 3, version: 4 };
+const SASL_HANDSHAKE = { key: 17, version: 1 };
+const SASL_AUTHENTICATE = { key: 36, version: 0 };
 
 /**
- * Asks a broker for its metadata in Kafka's own protocol (Metadata v4, no topics) and resolves when the answer lists a
- * registered broker. An open port alone proves little: it opens before the broker may serve.
+ * Signs in to a broker and asks for its metadata in Kafka's own protocol (no topics); resolves when the answer lists a registered broker.
+ * An open port alone proves little: it opens before the broker may serve.
  *
- * @throws Error when nothing answers within 2 s or no broker is registered yet.
+ * @throws Error when nothing answers within 2 s, the credential is refused, or no broker is registered yet.
  */
-export function probeKafka(port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: '127.0.0.1' });
-    let answer = Buffer.alloc(0);
-    const fail = (reason: string) => {
-      socket.destroy();
-      reject(new Error(reason));
-    };
-    socket.setTimeout(2_000, () => fail('the broker does not answer'));
-    socket.once('error', (error) => fail(error.message));
-    socket.once('close', () => fail('the broker closed the connection'));
-    socket.once('connect', () => socket.write(metadataRequest()));
-    socket.on('data', (chunk: Buffer) => {
-      answer = Buffer.concat([answer, chunk]);
-      // size (4), correlation id (4), throttle time (4), number of brokers (4)
-      if (answer.length < 16) return;
-      if (answer.readInt32BE(12) < 1) {
-        fail('no broker is registered yet');
-        return;
-      }
-      socket.destroy();
-      resolve();
-    });
-  });
+export async function probeKafka(port: number, { user, password }: KafkaCredential): Promise<void> {
+  const socket = connect({ port, host: '127.0.0.1' });
+  try {
+    const ask = conversation(socket);
+    const handshake = await ask(SASL_HANDSHAKE, text('PLAIN'));
+    if (handshake.readInt16BE(0) !== 0) throw new Error('the broker does not offer SASL/PLAIN');
+    const answer = await ask(SASL_AUTHENTICATE, bytes(`\0${user}\0${password}`));
+    if (answer.readInt16BE(0) !== 0) throw new Error('the broker refuses the credential');
+    // No topics, and none to be created.
+    const metadata = await ask(METADATA, Buffer.from([0, 0, 0, 0, 0]));
+    // throttle time (4), number of brokers (4)
+    if (metadata.readInt32BE(4) < 1) throw new Error('no broker is registered yet');
+  } finally {
+    socket.destroy();
+  }
 }
 
-const METADATA = 3;
-const VERSION = 4;
+type Ask = (api: { key: number; version: number }, body: Buffer) => Promise<Buffer>;
 
-function metadataRequest(): Buffer {
-  const client = Buffer.from('readiness');
-  const request = Buffer.alloc(4 + 2 + 2 + 4 + 2 + client.length + 4 + 1);
-  let at = request.writeInt32BE(request.length - 4, 0);
-  at = request.writeInt16BE(METADATA, at);
-  at = request.writeInt16BE(VERSION, at);
-  at = request.writeInt32BE(1, at);
-  at = request.writeInt16BE(client.length, at);
-  at += client.copy(request, at);
-  at = request.writeInt32BE(0, at);
-  request.writeUInt8(0, at);
-  return request;
+/** One request after the other; an answer is given without its size and correlation id. */
+function conversation(socket: Socket): Ask {
+  let received = Buffer.alloc(0);
+  let failure: Error | undefined;
+  let look = (): void => undefined;
+  const fail = (reason: string) => {
+    failure ??= new Error(reason);
+    look();
+  };
+  socket.setTimeout(2_000, () => fail('the broker does not answer'));
+  socket.once('error', (error) => fail(error.message));
+  socket.once('close', () => fail('the broker closed the connection'));
+  socket.on('data', (chunk: Buffer) => {
+    received = Buffer.concat([received, chunk]);
+    look();
+  });
+  return (api, body) =>
+    new Promise((resolve, reject) => {
+      look = () => {
+        const size = received.length < 4 ? Infinity : 4 + received.readInt32BE(0);
+        if (received.length >= size) {
+          const answer = received.subarray(8, size);
+          received = received.subarray(size);
+          resolve(answer);
+        } else if (failure !== undefined) reject(failure);
+      };
+      socket.write(requestOf(api, body));
+      look();
+    });
+}
+
+function requestOf({ key, version }: { key: number; version: number }, body: Buffer): Buffer {
+  const head = Buffer.alloc(8);
+  head.writeInt16BE(key, 0);
+  head.writeInt16BE(version, 2);
+  head.writeInt32BE(1, 4);
+  return bytes(Buffer.concat([head, text('readiness'), body]));
+}
+
+/** A string with its length in two bytes. */
+function text(value: string): Buffer {
+  const size = Buffer.alloc(2);
+  size.writeInt16BE(Buffer.byteLength(value), 0);
+  return Buffer.concat([size, Buffer.from(value)]);
+}
+
+/** Bytes with their length in four bytes. */
+function bytes(value: string | Buffer): Buffer {
+  const content = Buffer.from(value);
+  const size = Buffer.alloc(4);
+  size.writeInt32BE(content.length, 0);
+  return Buffer.concat([size, content]);
 }

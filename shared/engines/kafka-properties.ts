@@ -1,23 +1,38 @@
 export interface KafkaPropertiesOptions {
   port: number;
   controllerPort: number;
+  /** Whoever connects, to either listener, names it: SASL/PLAIN. No character in it needs escaping. */
+  credential: KafkaCredential;
+}
+
+export interface KafkaCredential {
+  user: string;
+  password: string;
 }
 
 /**
  * server.properties of the single node, broker and controller in one.
  *
  * The log directory is relative to the working directory, so no path ever needs escaping. A single node needs every
- * replication factor at 1, or consumers wait for ever. The short session lets a broker register again 2.5 s after a
+ * replication factor at 1, or consumers wait for ever. Both listeners take the one user: who may reach the controller's could take the cluster over. The short session lets a broker register again 2.5 s after a
  * kill -9 instead of 12 s. Topics set their own retention; the values here bound what does not.
  */
 export function kafkaProperties(options: KafkaPropertiesOptions): string {
-  const { port, controllerPort } = options;
+  const { port, controllerPort, credential } = options;
+  const { user, password } = credential;
+  const login = `org.apache.kafka.common.security.plain.PlainLoginModule required username="${user}" password="${password}" user_${user}="${password}";`;
   return `process.roles=broker,controller
 node.id=1
-listeners=PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}
-advertised.listeners=PLAINTEXT://127.0.0.1:${port}
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+listeners=CLIENT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}
+advertised.listeners=CLIENT://127.0.0.1:${port}
+listener.security.protocol.map=CLIENT:SASL_PLAINTEXT,CONTROLLER:SASL_PLAINTEXT
+inter.broker.listener.name=CLIENT
 controller.listener.names=CONTROLLER
+sasl.enabled.mechanisms=PLAIN
+sasl.mechanism.inter.broker.protocol=PLAIN
+sasl.mechanism.controller.protocol=PLAIN
+listener.name.client.plain.sasl.jaas.config=${login}
+listener.name.controller.plain.sasl.jaas.config=${login}
 controller.quorum.voters=1@127.0.0.1:${controllerPort}
 log.dirs=data
 broker.session.timeout.ms=2500

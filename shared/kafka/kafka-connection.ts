@@ -1,6 +1,7 @@
 import kafkajs from 'kafkajs';
 import type { Admin, Kafka, LogEntry } from 'kafkajs';
 import type { Logger } from '../runtime/logger.ts';
+import { parseBrokers } from './broker-list.ts';
 
 export interface KafkaConnection {
   /** For the files of this folder only. */
@@ -23,12 +24,13 @@ const PASSING =
  * after 3 s. Retries inside kafkajs: ten, 0.1 s to 1 s apart, about 7 s in all; then the caller hears of it.
  */
 export function createKafka(options: {
+  /** host:port or user:password@host:port each. */
   brokers: readonly string[];
   clientId: string;
   logger: Logger;
 }): KafkaConnection {
   const client = new kafkajs.Kafka({
-    brokers: [...options.brokers],
+    ...parseBrokers(options.brokers),
     clientId: options.clientId,
     connectionTimeout: 3_000,
     requestTimeout: 12_000,

@@ -39,7 +39,12 @@ const VARIABLES = z.object({
   TRUST_PROXY: z.string().optional(),
   DATA_DIR: z.string().min(1).default('.data'),
   KAFKA_BROKERS: list(
-    z.string().regex(/^(kafka:\/\/)?[^:/\s]+:\d+$/, 'must be host:port, separated by commas'),
+    z
+      .string()
+      .regex(
+        /^(kafka:\/\/)?([^:@/\s]+:[^:@/\s]+@)?[^:@/\s]+:\d+$/,
+        'must be host:port or kafka://user:password@host:port, separated by commas',
+      ),
   ).optional(),
   DATABASE_URL: url('postgres', 'postgresql').optional(),
   CLICKHOUSE_URL: url('http', 'https').optional(),
@@ -99,7 +104,7 @@ export interface Config {
   /** Absolute path. */
   dataDir: string;
   kafka: {
-    /** host:port each; undefined: embedded. */
+    /** host:port or user:password@host:port each; undefined: embedded. */
     brokers: string[] | undefined;
     topicPrefix: string;
   };

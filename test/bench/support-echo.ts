@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import kafkajs from 'kafkajs';
+import { parseBrokers } from '../../shared/kafka/broker-list.ts';
 
 /**
  * The yardstick of the latency benchmark: bare kafkajs, three topics, each consumer producing to the next one. Returns the
  * milliseconds from each send to the last consumer.
  */
 export async function threeHopEcho(brokers: string[], messages: number, perSecond: number): Promise<number[]> {
-  const kafka = new kafkajs.Kafka({ clientId: 'echo', brokers, logLevel: kafkajs.logLevel.NOTHING });
+  const kafka = new kafkajs.Kafka({ clientId: 'echo', ...parseBrokers(brokers), logLevel: kafkajs.logLevel.NOTHING });
   const run = randomBytes(4).toString('hex');
   const topics = [1, 2, 3].map((hop) => `echo-${run}-${hop}`);
   const admin = kafka.admin();

@@ -13,6 +13,7 @@ import { startEngines } from '../../shared/engines/embedded-engines.ts';
 import type { EngineName } from '../../shared/engines/engine.ts';
 import { readPidFile } from '../../shared/engines/orphan.ts';
 import { identifyProcess } from '../../shared/engines/process-identity.ts';
+import { parseBrokers } from '../../shared/kafka/broker-list.ts';
 import { askClickhouse } from '../support/clickhouse-request.ts';
 import { eventually } from '../support/eventually.ts';
 import { killTree } from '../support/process-tree.ts';
@@ -46,9 +47,8 @@ async function onClickhouse(urls: Urls, sql: string): Promise<string> {
 }
 
 function admin(urls: Urls) {
-  const brokers = [urls.kafka.replace('kafka://', '')];
   const { Kafka, logLevel } = kafkajs;
-  return new Kafka({ brokers, logLevel: logLevel.NOTHING }).admin();
+  return new Kafka({ ...parseBrokers([urls.kafka]), logLevel: logLevel.NOTHING }).admin();
 }
 
 /** Something in each engine that must outlive every crash. */

@@ -157,10 +157,10 @@ describe('endpoints.json', () => {
 
 describe('kafkaProperties', () => {
   const properties = new Map(
-    kafkaProperties({ port: 21_001, controllerPort: 21_002 })
+    kafkaProperties({ port: 21_001, controllerPort: 21_002, credential: { user: 'forum', password: 'p' } })
       .trim()
       .split('\n')
-      .map((line) => line.split('=') as [string, string]),
+      .map((line) => line.split(/=(.*)/) as [string, string]),
   );
 
   it('keeps every internal topic on the one node', () => {
@@ -168,6 +168,13 @@ describe('kafkaProperties', () => {
       if (/replication\.factor$|min\.isr$/.test(name)) expect([name, value]).toEqual([name, '1']);
     }
     expect([...properties.keys()].filter((name) => name.endsWith('replication.factor'))).toHaveLength(4);
+  });
+
+  it('takes nobody without the password, on either listener', () => {
+    expect(properties.get('listener.security.protocol.map')).toBe('CLIENT:SASL_PLAINTEXT,CONTROLLER:SASL_PLAINTEXT');
+    for (const listener of ['client', 'controller']) {
+      expect(properties.get(`listener.name.${listener}.plain.sasl.jaas.config`)).toContain('user_forum="p";');
+    }
   });
 
   it('listens on loopback only', () => {
