@@ -8,6 +8,7 @@ import { createDnsLookup, createSystemLookup } from '../shared/http/address-look
 import { createOutboundDoor } from '../shared/http/outbound-door.ts';
 import { startLagMonitor } from '../shared/kafka/lag-monitor.ts';
 import { createPublisher } from '../shared/kafka/publisher.ts';
+import { consumerLag } from '../shared/kafka/topic-admin.ts';
 import { createPool, REQUEST_LIMITS } from '../shared/postgres/pool.ts';
 import { createMailer } from '../shared/mail/create-mailer.ts';
 import { createMailDomainCheck } from '../shared/mail/mail-domain.ts';
@@ -165,7 +166,15 @@ async function startTheCrawler(at: Surroundings): Promise<Started> {
   const { config } = at;
   const publisher = await publisherOf(at);
   const { siteUrl } = config.upstream;
-  return startCrawler({ ...at, publisher, sources: config.crawlSources, siteUrl, clock: systemClock });
+  const replayLag = { read: () => matcherLag(at), most: config.replayMostLag };
+  return startCrawler({ ...at, publisher, sources: config.crawlSources, siteUrl, replayLag, clock: systemClock });
+}
+
+/** Records of items that the matcher has not committed yet. */
+async function matcherLag({ kafka, prefix }: Installation): Promise<number> {
+  const topics = [FORUM_POSTS.name, FORUM_COMMENTS.name];
+  const lags = await consumerLag(kafka, { prefix, group: groups.MATCHER_GROUP, topics });
+  return lags.reduce((sum, { lag }) => sum + lag, 0);
 }
 
 /** Services that call the forum. */

@@ -9,6 +9,7 @@ import type { DumpLine } from './dump-lines.ts';
 import { readDumpLines } from './dump-lines.ts';
 import { parseDumpLine } from './parse-dump-line.ts';
 import type { ReplayPlan } from './replay-plan.ts';
+import type { ReplayThrottle } from './replay-throttle.ts';
 
 const THINGS_PER_ROUND = 500;
 /** With a rate, a round holds what this time allows, so that the flow is even. */
@@ -29,6 +30,8 @@ export interface ReplaySourceDeps {
   metrics: Metrics;
   logger: Logger;
   clock: Clock;
+  /** Waits while others are behind. Undefined: as fast as the file and its rate allow. */
+  throttle: Pick<ReplayThrottle, 'mayGoOn'> | undefined;
 }
 
 /** A dump file, once from the beginning to its end, going on where it stopped. It never asks the forum for anything. */
@@ -64,8 +67,9 @@ export class ReplaySource implements CrawlSource {
     this.lines = readDumpLines(this.plan.path, this.at.line);
   }
 
-  async round(): Promise<Round> {
+  async round(signal: AbortSignal): Promise<Round> {
     if (this.at.done) return this.finished();
+    await this.deps.throttle?.mayGoOn(signal);
     this.open ??= await this.nextRound();
     return this.open;
   }

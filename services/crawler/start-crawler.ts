@@ -19,6 +19,7 @@ import { PostIdSource } from './post-id-source.ts';
 import { PostLookup } from './post-lookup.ts';
 import { RecentPosts } from './recent-posts.ts';
 import { ReplaySource } from './replay-source.ts';
+import { ReplayThrottle } from './replay-throttle.ts';
 import { SourceRunner } from './run-source.ts';
 import { SeenThings } from './seen-things.ts';
 
@@ -37,6 +38,8 @@ export interface CrawlerDeps {
   sources: readonly string[];
   /** The public site, without a slash at the end. */
   siteUrl: string;
+  /** Holds replays back: they wait while more records than `most` wait for the matcher. Undefined: they never wait. */
+  replayLag?: { read: () => Promise<number>; most: number };
   metrics: Metrics;
   logger: Logger;
   clock: Clock;
@@ -104,6 +107,11 @@ function createSource(plan: SourcePlan, deps: SourceDeps): CrawlSource {
     case 'listing':
       return new ListingSource(plan.listing, deps);
     case 'replay':
-      return new ReplaySource(plan.replay, deps);
+      return new ReplaySource(plan.replay, { ...deps, throttle: throttleOf(deps) });
   }
+}
+
+function throttleOf({ replayLag, logger, clock }: CrawlerDeps): ReplayThrottle | undefined {
+  if (replayLag === undefined) return undefined;
+  return new ReplayThrottle({ lag: replayLag.read, mostLag: replayLag.most, logger, clock });
 }

@@ -64,6 +64,7 @@ const VARIABLES = z.object({
   CRAWL_SOURCES: list(
     z.string().regex(CRAWL_SOURCE, 'may name post-ids, comment-ids, listings, threads and replay:FILE'),
   ).default(['post-ids', 'listings']),
+  REPLAY_MOST_LAG: z.coerce.number().int().min(1).default(10_000),
   SIMULATOR_RATE: z.coerce.number().min(0).max(20_000).default(20),
   SUPPRESSED_MATCHES_PER_DAY: z.coerce.number().int().min(0).max(10_000_000).default(SUPPRESSED_PER_DAY),
   WEBHOOK_ALLOW_PRIVATE: flag.default(false),
@@ -124,6 +125,8 @@ export interface Config {
     shares: { live: number; reading: number; audit: number };
   };
   crawlSources: string[];
+  /** Records that may wait for the matcher before a replay pauses. */
+  replayMostLag: number;
   simulatorRate: number;
   recorder: {
     /** Suppressed matches that a monitor may store a UTC day. */
@@ -213,6 +216,7 @@ function toConfig(e: z.infer<typeof ENVIRONMENT>): Config {
       },
     },
     crawlSources: e.CRAWL_SOURCES,
+    replayMostLag: e.REPLAY_MOST_LAG,
     simulatorRate: e.SIMULATOR_RATE,
     deliverer: { attemptsAtOnce: e.WEBHOOK_ATTEMPTS_AT_ONCE },
     recorder: { suppressedPerDay: e.SUPPRESSED_MATCHES_PER_DAY },
