@@ -43,3 +43,34 @@ export async function queueResends(
   );
   return rowCount ?? 0;
 }
+
+/** Matches that an account has sent again today (UTC), and the seconds until that counts anew. */
+export async function readResends(db: Queryable, accountId: string): Promise<{ today: number; secondsLeft: number }> {
+  const { rows } = await db.query<{ today: number; seconds_left: number }>(
+    `WITH moment AS MATERIALIZED (SELECT service_now() AT TIME ZONE 'UTC' AS now)
+     SELECT CASE WHEN l.resend_day >= now::date THEN l.day_resends ELSE 0 END AS today,
+       greatest(1, ceil(extract(epoch FROM now::date + 1 - now)))::integer AS seconds_left
+     FROM account_limits l, moment
+     WHERE l.account_id = $1`,
+    [accountId],
+  );
+  return { today: rows[0]?.today ?? 0, secondsLeft: rows[0]?.seconds_left ?? 1 };
+}
+
+/** Counts matches that are sent again; false, and nothing is counted, when the day would have more than `most`. */
+export async function countResends(
+  db: Queryable,
+  accountId: string,
+  { count, most }: { count: number; most: number },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `WITH today AS MATERIALIZED (SELECT (service_now() AT TIME ZONE 'UTC')::date AS day)
+     UPDATE account_limits l
+     SET day_resends = CASE WHEN l.resend_day >= today.day THEN l.day_resends ELSE 0 END + $2,
+       resend_day = greatest(l.resend_day, today.day)
+     FROM today
+     WHERE l.account_id = $1 AND CASE WHEN l.resend_day >= today.day THEN l.day_resends ELSE 0 END + $2 <= $3`,
+    [accountId, count, most],
+  );
+  return rowCount === 1;
+}

@@ -156,7 +156,7 @@ export const monitorDocuments: readonly RouteDocument[] = [
     operationId: 'redeliver',
     summary: 'Send matches again',
     description:
-      'Queues matches whose delivery failed, was skipped or succeeded, ten a second, 5,000 a request at most. Matches that the daily cap held back are not sent. A failure of a resend does not count for `webhook_failing`. Again is harmless: what is queued stays queued once.',
+      'Queues matches whose delivery failed, was skipped or succeeded, ten a second, 5,000 a request at most. Matches that the daily cap held back are not sent. A failure of a resend does not count for `webhook_failing`. Again is harmless: what is queued stays queued once. An account may send as many matches again a UTC day as its plan lets its monitors match, and at least 1,000; then it is `rate_limited` until the day ends.',
     body: { schema: 'Redeliver', examples: { ofIds: deliveries.ofIds, failedSince: deliveries.failedSince } },
     answer: ok('They are queued.', 'Redelivery', 'queued', deliveries.queued),
     errors: BODY_ERRORS,

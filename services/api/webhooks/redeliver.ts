@@ -1,9 +1,12 @@
 import { redeliverBody } from '../../../schemas/delivery-log.ts';
 import { parseMatchId } from '../../../shared/domain/identifiers.ts';
+import { planOf } from '../../../shared/domain/plans.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import { queueResends } from '../../../shared/stores/resends.ts';
+import { countResends, queueResends, readResends } from '../../../shared/stores/resends.ts';
 import type { ResendChoice } from '../../../shared/stores/resends.ts';
+import { ApiError } from '../api-error.ts';
+import type { Caller } from '../authentication.ts';
 import { invalidRequest, parseRequest, refuseFaults } from '../invalid-request.ts';
 import { lockLivingMonitor } from '../living-monitor.ts';
 
@@ -11,17 +14,19 @@ import { lockLivingMonitor } from '../living-monitor.ts';
 const MOST_AT_ONCE = 5_000;
 /** Ten a second: a receiver that was away is not met by all it missed at once. */
 const PACE_MS = 100;
+/** A day (UTC): as many as the plan lets its monitors match a day, and at least this many. */
+const FEWEST_A_DAY = 1_000;
 /** What a resend can be of: everything that is settled and was meant to be sent. */
 const SETTLED = ['failed', 'skipped', 'delivered'] as const;
 
 /**
  * Queues settled matches to be sent again, paced. Repeating it is harmless: what is queued is pending, and left alone.
  *
- * @throws ApiError not_found, invalid_request
+ * @throws ApiError not_found, invalid_request, rate_limited when the account has sent as many again today as it may
  */
 export function redeliver(
   pool: Pool,
-  accountId: string,
+  { accountId, pack }: Pick<Caller, 'accountId' | 'pack'>,
   { id, body }: { id: string; body: unknown },
 ): Promise<{ queued: number; more: boolean }> {
   const choice = choiceOf(id, body);
@@ -30,9 +35,20 @@ export function redeliver(
     if (webhook_url === null) {
       throw invalidRequest([{ field: 'webhook_url', message: 'the monitor has no webhook to send to' }]);
     }
-    const queued = await queueResends(client, id, choice, { limit: MOST_AT_ONCE, paceMs: PACE_MS });
-    return { queued, more: queued === MOST_AT_ONCE };
+    const { monitors, dailyMatchCap } = planOf(pack);
+    const most = Math.max(FEWEST_A_DAY, monitors * dailyMatchCap);
+    const { today, secondsLeft } = await readResends(client, accountId);
+    if (today >= most) throw usedUp(most, secondsLeft);
+    const limit = Math.min(MOST_AT_ONCE, most - today);
+    const queued = await queueResends(client, id, choice, { limit, paceMs: PACE_MS });
+    // Other requests of the account may have counted meanwhile; then nothing of this one is kept.
+    if (!(await countResends(client, accountId, { count: queued, most }))) throw usedUp(most, secondsLeft);
+    return { queued, more: queued === limit };
   });
+}
+
+function usedUp(most: number, retryAfter: number): ApiError {
+  return new ApiError('rate_limited', `The account may send ${most} matches again a UTC day.`, { retryAfter });
 }
 
 function choiceOf(monitorId: string, body: unknown): ResendChoice {

@@ -39,7 +39,7 @@ export function webhookRoutes(service: TestDeliveryService): Route[] {
       path: '/v1/monitors/:id/redeliver',
       readsBody: true,
       async handle({ caller, id, body }) {
-        return { status: 200, body: await redeliver(service.pool, caller.accountId, { id, body }) };
+        return { status: 200, body: await redeliver(service.pool, caller, { id, body }) };
       },
     },
   ];
