@@ -40,6 +40,24 @@ async function secondsUntilUse(db: Queryable, { name, most, seconds }: UseLimit)
   return Math.max(1, rows[0]?.seconds ?? 1);
 }
 
+/** Whether there is a use of a name now; takes none. */
+export async function hasUse(db: Queryable, { name, most, seconds }: UseLimit): Promise<boolean> {
+  const { rows } = await db.query<{ used_up: boolean }>(
+    `SELECT cardinality(times) >= $2
+         AND times[cardinality(times) + 1 - $2] > service_now() - make_interval(secs => $3)
+         AND times[cardinality(times) + 1 - $2] <= service_now() + make_interval(secs => $3) AS used_up
+     FROM recent_uses
+     WHERE name = $1`,
+    [name, most, seconds],
+  );
+  return rows[0]?.used_up !== true;
+}
+
+/** Gives the last use of a name back that this transaction took, and so holds the lock of. */
+export async function giveUseBack(db: Queryable, name: string): Promise<void> {
+  await db.query('UPDATE recent_uses SET times = trim_array(times, 1) WHERE name = $1', [name]);
+}
+
 /**
  * Deletes what no longer limits anything, at most `limit` names; answers how many. The rows are locked before they are judged: a name that is
  * taken again at that moment stays.

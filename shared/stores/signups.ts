@@ -1,29 +1,70 @@
 import type { Queryable } from '../postgres/pool.ts';
 
+/** What a mail is for: what was mailed for one is not known to the other. */
+export type MailPurpose = 'signup' | 'signin';
+
 export interface NewSignup {
   /** SHA-256 of the token that the client holds. */
   tokenHash: Uint8Array;
+  purpose: MailPurpose;
   /** Mail goes there. */
   email: string;
   mailbox: string;
-  codeHash: Uint8Array;
+  /** What the mail holds: a code, or a link. */
+  secret: { codeHash: Uint8Array } | { linkHash: Uint8Array };
+  /** Of a sign-in: the page that a link leads back to. */
+  interaction: string | undefined;
   validSeconds: number;
 }
 
-export interface LockedSignup {
+/** Somebody has shown that they read the mail of an address. */
+export interface ConfirmedMailbox {
   email: string;
   mailbox: string;
-  code_hash: Buffer;
+}
+
+export interface LockedSignup extends ConfirmedMailbox {
+  /** null: a link was mailed. */
+  code_hash: Buffer | null;
   wrong_codes: number;
   expired: boolean;
 }
 
 export async function insertSignup(db: Queryable, signup: NewSignup): Promise<void> {
+  const { secret } = signup;
   await db.query(
-    `INSERT INTO signups (token_hash, email, mailbox, code_hash, expires_at)
-     VALUES ($1, $2, $3, $4, service_now() + make_interval(secs => $5))`,
-    [signup.tokenHash, signup.email, signup.mailbox, signup.codeHash, signup.validSeconds],
+    `INSERT INTO signups (token_hash, purpose, email, mailbox, code_hash, link_hash, interaction, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, service_now() + make_interval(secs => $8))`,
+    [
+      signup.tokenHash,
+      signup.purpose,
+      signup.email,
+      signup.mailbox,
+      'codeHash' in secret ? secret.codeHash : null,
+      'linkHash' in secret ? secret.linkHash : null,
+      signup.interaction ?? null,
+      signup.validSeconds,
+    ],
   );
+}
+
+/**
+ * Uses a link up, exactly once however many ask at the same time.
+ *
+ * @returns undefined when it was used before, is unknown for this purpose, or too old
+ */
+export async function takeLink(
+  db: Queryable,
+  linkHash: Uint8Array,
+  purpose: MailPurpose,
+): Promise<(ConfirmedMailbox & { interaction: string | null }) | undefined> {
+  const { rows } = await db.query<ConfirmedMailbox & { interaction: string | null }>(
+    `UPDATE signups SET link_used_at = service_now()
+     WHERE link_hash = $1 AND purpose = $2 AND link_used_at IS NULL AND expires_at > service_now()
+     RETURNING email, mailbox, interaction`,
+    [linkHash, purpose],
+  );
+  return rows[0];
 }
 
 /** Forgets a sign-up whose code could not be mailed. */
@@ -34,17 +75,21 @@ export async function deleteSignup(db: Queryable, tokenHash: Uint8Array): Promis
 /**
  * Locks a sign-up until the transaction ends and reads it in the same step, so that codes of one token are judged one after the other.
  *
- * @returns undefined when there is none, or it expired more than an hour ago, whether swept or not
+ * @returns undefined when there is none of this purpose, or it expired more than an hour ago, whether swept or not
  */
-export async function lockSignup(db: Queryable, tokenHash: Uint8Array): Promise<LockedSignup | undefined> {
+export async function lockSignup(
+  db: Queryable,
+  tokenHash: Uint8Array,
+  purpose: MailPurpose,
+): Promise<LockedSignup | undefined> {
   const { rows } = await db.query<LockedSignup & { forgotten: boolean }>(
     `SELECT email, mailbox, code_hash, wrong_codes,
        expires_at <= service_now() AS expired,
        expires_at <= service_now() - interval '1 hour' AS forgotten
      FROM signups
-     WHERE token_hash = $1
+     WHERE token_hash = $1 AND purpose = $2
      FOR UPDATE`,
-    [tokenHash],
+    [tokenHash, purpose],
   );
   const row = rows[0];
   return row?.forgotten === false ? row : undefined;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMailboxHash } from '../../shared/domain/mailbox-hash.ts';
 import {
   createCodeHashes,
-  hashSignupToken,
+  hashMailedToken,
   newCode,
   newSignupToken,
 } from '../../services/api/signup/signup-secrets.ts';
@@ -38,12 +38,14 @@ async function signUpMany(mailboxes: readonly string[]): Promise<[string, string
   const made: [string, string][] = [];
   for (const email of mailboxes.flatMap((one) => Array<string>(TOKENS_EACH).fill(one))) {
     const [token, code] = [newSignupToken(), newCode()];
-    const tokenHash = hashSignupToken(token);
+    const tokenHash = hashMailedToken(token);
     await insertSignup(db.pool, {
       tokenHash,
       email,
       mailbox: email,
-      codeHash: hashes.hash(tokenHash, code),
+      purpose: 'signup',
+      secret: { codeHash: hashes.hash(tokenHash, code) },
+      interaction: undefined,
       validSeconds: 600,
     });
     made.push([token, code]);

@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { mailboxOf } from '../../shared/domain/mailbox.ts';
-import { newEmail, startSignupApp } from '../support/signup-app.ts';
+import { Browser } from '../support/oauth-browser.ts';
+import type { SeenPage } from '../support/oauth-browser.ts';
+import { APP_URL, newEmail, startSignupApp } from '../support/signup-app.ts';
 import type { SignupApp, SignupReply } from '../support/signup-app.ts';
 import { signupFaults } from '../support/signup-audit.ts';
-import { codeIn } from '../support/smtp-mail.ts';
+import { codeIn, linkIn } from '../support/smtp-mail.ts';
 import { startSmtpReceiver } from '../support/smtp-receiver.ts';
 import type { SmtpReceiver } from '../support/smtp-receiver.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -12,17 +14,23 @@ import type { TestDatabase } from '../support/test-database.ts';
 
 let db: TestDatabase;
 let smtp: SmtpReceiver;
-let app: SignupApp;
+/** Two processes' worth, each in turn: they share the database alone. */
+let apps: [SignupApp, SignupApp];
+let turn = 0;
+const app = () => apps[turn++ % 2]!;
 beforeAll(async () => {
   db = await createTestDatabase();
   smtp = await startSmtpReceiver();
-  app = await startSignupApp(db.pool, { smtpUrl: smtp.url });
+  const start = () => startSignupApp(db.pool, { smtpUrl: smtp.url });
+  apps = [await start(), await start()];
 });
 afterAll(async () => {
-  await app.stop();
+  for (const one of apps) await one.stop();
   await smtp.stop();
   await db.drop();
 });
+
+let pressed = 0;
 
 /** Three mailboxes: one at a provider with dots, two at a small domain. */
 const SPELLINGS = ['one@gmail.com', 'o.n.e+x@googlemail.com', 'two@DOMAIN', 'Two+y@DOMAIN', 'three@DOMAIN'];
@@ -33,20 +41,31 @@ interface Verify {
   /** 0: the right code; else how far beside it. */
   beside: number;
 }
-type Step = { ask: number } | { verify: Verify[] } | { minutes: number } | { closeAccount: number };
+type Step =
+  | { ask: number }
+  | { verify: Verify[] }
+  | { guess: number }
+  | { press: number }
+  | { minutes: number }
+  | { closeAccount: number };
 
 const spelling = fc.nat(SPELLINGS.length - 1);
 const verify = fc.record({ token: fc.nat(9), beside: fc.constantFrom(0, 0, 1, 2) });
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ ask: spelling }) },
   { weight: 5, arbitrary: fc.record({ verify: fc.array(verify, { minLength: 1, maxLength: 8 }) }) },
-  { weight: 1, arbitrary: fc.record({ minutes: fc.constantFrom(4, 9, 80, 1_500) }) },
+  { weight: 2, arbitrary: fc.record({ guess: spelling }) },
+  { weight: 2, arbitrary: fc.record({ press: fc.nat(9) }) },
+  { weight: 1, arbitrary: fc.record({ minutes: fc.constantFrom(4, 9, 80, 1_500, 44_000) }) },
   { weight: 1, arbitrary: fc.record({ closeAccount: spelling }) },
 );
 
 interface KnownToken {
   token: string;
-  code: string;
+  /** undefined: a link was mailed. */
+  code: string | undefined;
+  link: string | undefined;
+  isPressed: boolean;
   mailbox: string;
   wrong: number;
   expiresAt: number;
@@ -57,28 +76,39 @@ class Model {
   readonly tokens: KnownToken[] = [];
   readonly open = new Set<string>();
   readonly credited = new Set<string>();
+  /** When wrong codes were judged, by mailbox. */
+  readonly wrong = new Map<string, number[]>();
   minute = 0;
+
+  /** Six wrong codes a day, twelve in thirty days. */
+  triesLeft(mailbox: string): number {
+    const since = (minutes: number) =>
+      (this.wrong.get(mailbox) ?? []).filter((at) => at > this.minute - minutes).length;
+    return Math.min(6 - since(1_440), 12 - since(43_200));
+  }
 
   /** How many of each answer there must be when these come at once for one token. */
   judge(known: KnownToken, codes: readonly number[], replies: readonly SignupReply[]): void {
     const kinds = replies.map(({ status, code }) => code ?? String(status));
     const count = (kind: string) => kinds.filter((one) => one === kind).length;
     const right = codes.filter((beside) => beside === 0).length;
-    if (known.wrong < 3 && this.minute >= known.expiresAt) {
+    if (known.code !== undefined && known.wrong < 3 && this.minute >= known.expiresAt) {
       const kind = this.minute >= known.expiresAt + 60 ? 'invalid_signup_token' : 'code_expired';
       expect(kinds).toEqual(kinds.map(() => kind));
       return;
     }
-    if (known.wrong >= 3) {
+    if (known.code === undefined || known.wrong >= 3) {
       const kind = this.minute >= known.expiresAt + 60 ? 'invalid_signup_token' : 'too_many_attempts';
       expect(kinds).toEqual(kinds.map(() => kind));
       return;
     }
-    const wrong = Math.min(codes.length - right, 3 - known.wrong);
-    expect(count('invalid_code')).toBe(wrong);
-    known.wrong += wrong;
-    // A right code that came after the third wrong one is refused; without a third wrong one all right codes were judged.
-    if (known.wrong < 3) expect(count('too_many_attempts')).toBe(0);
+    const possible = Math.min(codes.length - right, 3 - known.wrong);
+    expect(count('invalid_code')).toBeLessThanOrEqual(possible);
+    known.wrong += count('invalid_code');
+    this.possible.set(known.mailbox, (this.possible.get(known.mailbox) ?? 0) + possible);
+    this.judged.set(known.mailbox, (this.judged.get(known.mailbox) ?? 0) + count('invalid_code'));
+    // A right code that came after the last wrong one of its token or its mailbox is refused; else all right codes were judged.
+    if (known.wrong < 3 && count('too_many_attempts') > 0) this.refused.add(known.mailbox);
     expect(count('201') + count('account_exists') + count('invalid_code') + count('too_many_attempts')).toBe(
       kinds.length,
     );
@@ -86,6 +116,25 @@ class Model {
       if (beside !== 0) expect(['invalid_code', 'too_many_attempts']).toContain(kinds[at]);
       else expect(['201', 'account_exists', 'too_many_attempts']).toContain(kinds[at]);
     }
+  }
+
+  /** Of what came at once: wrong codes that tokens had room for, and those that were judged; mailboxes with codes that were not. */
+  private readonly possible = new Map<string, number>();
+  private readonly judged = new Map<string, number>();
+  private readonly refused = new Set<string>();
+
+  /** What came at once is over: of each mailbox as many wrong codes were judged as it had tries, or all. */
+  settle(): void {
+    for (const [mailbox, possible] of this.possible) {
+      const left = this.triesLeft(mailbox);
+      const judged = this.judged.get(mailbox)!;
+      expect(judged).toBe(Math.min(possible, left));
+      this.wrong.set(mailbox, [...(this.wrong.get(mailbox) ?? []), ...Array<number>(judged).fill(this.minute)]);
+      if (this.refused.has(mailbox)) expect(this.triesLeft(mailbox)).toBe(0);
+    }
+    this.possible.clear();
+    this.judged.clear();
+    this.refused.clear();
   }
 
   /** Accounts that came about among tokens of a mailbox that were verified at once. */
@@ -114,23 +163,68 @@ async function run(model: Model, domain: string, steps: readonly Step[]): Promis
       const mailbox = mailboxOf(addressOf(one.closeAccount));
       await db.pool.query('UPDATE accounts SET mailbox = id WHERE mailbox = $1', [mailbox]);
       model.open.delete(mailbox);
-    } else await verifyAtOnce(model, one.verify);
+    } else if ('press' in one) await press(model, one.press);
+    else if ('guess' in one) await guess(model, addressOf(one.guess));
+    else await verifyAtOnce(model, one.verify);
   }
 }
 
 async function ask(model: Model, email: string): Promise<void> {
-  const reply = await app.signUp(email);
-  // Five an hour and mailbox: signup-limits.test.ts.
+  const reply = await app().signUp(email);
+  // So many an hour and mailbox: signup-limits.test.ts.
   if (reply.code === 'rate_limited') return;
   expect(reply.status).toBe(200);
   const token = reply.body.signup_token as string;
+  const mailbox = mailboxOf(email);
+  const mail = smtp.mailTo(email);
+  const isCode = model.triesLeft(mailbox) > 0;
   model.tokens.push({
     token,
-    code: codeIn(smtp.mailTo(email)),
-    mailbox: mailboxOf(email),
+    code: isCode ? codeIn(mail) : undefined,
+    link: isCode ? undefined : linkIn(mail),
+    isPressed: false,
+    mailbox,
     wrong: 0,
     expiresAt: model.minute + 10,
   });
+}
+
+/** Somebody asks twice for a mailbox's codes and guesses, and its owner asks after that. */
+async function guess(model: Model, email: string): Promise<void> {
+  await ask(model, email);
+  await ask(model, email);
+  const last = model.tokens.length;
+  await verifyAtOnce(
+    model,
+    [1, 2, 3, 4].flatMap((beside) => [last - 1, last - 2].map((token) => ({ token: Math.max(0, token), beside }))),
+  );
+  await ask(model, email);
+}
+
+/** Presses the button of a link twice at once: the account is there once, or was before. */
+async function press(model: Model, at: number): Promise<void> {
+  const links = model.tokens.filter(({ link }) => link !== undefined);
+  const known = links[at % Math.max(1, links.length)];
+  if (known === undefined) return;
+  const isGood = !known.isPressed && model.minute < known.expiresAt;
+  const pages = await Promise.all([known, known].map(pressOnce));
+  const statuses = pages.map(({ status }) => status).sort();
+  const done = model.open.has(known.mailbox) ? 409 : 201;
+  expect(statuses).toEqual(isGood ? [done, 400].sort() : [400, 400]);
+  if (!isGood) return;
+  known.isPressed = true;
+  pressed++;
+  if (done === 409) return;
+  const page = pages.find(({ status }) => status === 201)!.html;
+  expect(page).toContain(`has ${model.credited.has(known.mailbox) ? 0 : 200} credits`);
+  model.open.add(known.mailbox);
+  model.credited.add(known.mailbox);
+}
+
+async function pressOnce({ link }: KnownToken): Promise<SeenPage> {
+  const browser = new Browser((url, init) => fetch(String(url).replace(APP_URL, app().url), init));
+  await browser.open(link!);
+  return browser.submit('/link');
 }
 
 async function verifyAtOnce(model: Model, verifies: readonly Verify[]): Promise<void> {
@@ -138,7 +232,7 @@ async function verifyAtOnce(model: Model, verifies: readonly Verify[]): Promise<
   const chosen = verifies.map(({ token, beside }) => ({ known: model.tokens[token % model.tokens.length]!, beside }));
   const replies = await Promise.all(
     chosen.map(({ known, beside }) =>
-      app.verify(known.token, String((Number(known.code) + beside) % 1_000_000).padStart(6, '0')),
+      app().verify(known.token, String((Number(known.code ?? 0) + beside) % 1_000_000).padStart(6, '0')),
     ),
   );
   const all = chosen.map((one, at) => ({ ...one, reply: replies[at]! }));
@@ -149,6 +243,7 @@ async function verifyAtOnce(model: Model, verifies: readonly Verify[]): Promise<
       of.map(({ reply }) => reply),
     );
   }
+  model.settle();
   for (const [mailbox, of] of Map.groupBy(all, (one) => one.known.mailbox)) {
     model.opened(
       mailbox,
@@ -157,8 +252,9 @@ async function verifyAtOnce(model: Model, verifies: readonly Verify[]): Promise<
   }
 }
 
-test('whatever comes at once and in whatever order: one account a mailbox, credits once, three wrong codes', async () => {
+test('whatever comes at once and in whatever order: one account a mailbox, credits once, three wrong codes a token, six a day and mailbox', async () => {
   let accounts = 0;
+  pressed = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
       await db.freeze();
@@ -172,4 +268,5 @@ test('whatever comes at once and in whatever order: one account a mailbox, credi
   );
   // Or nothing was tried.
   expect(accounts).toBeGreaterThan(10);
+  expect(pressed).toBeGreaterThan(3);
 }, 300_000);

@@ -3,6 +3,7 @@ const SECRETS: Readonly<Record<string, RegExp>> = {
   'an API key': /fk_[0-9a-hjkmnp-tv-z]{40}/,
   'a webhook secret': /whsec_[A-Za-z0-9+/]{16}/,
   'a sign-up token': /sgn_[0-9a-hjkmnp-tv-z]{32}/,
+  'a link of a mail': /lnk_[0-9a-hjkmnp-tv-z]{26}/,
   'a token of the sign-in': /o(at|rt|ac|cs)_[0-9a-hjkmnp-tv-z]{52}/,
   'credentials in a header': /\b(bearer|basic) +[A-Za-z0-9_+/=-]{16}/i,
   'credentials in a URL': /\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@"'\\]+:[^\s/@"'\\]+@/,

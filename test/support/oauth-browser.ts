@@ -40,12 +40,15 @@ export class Browser {
     const actions = [...this.page.html.matchAll(/<form method="post" action="([^"]+)"/g)].map((found) => found[1]!);
     const action = actions.find((one) => one.endsWith(ending));
     if (action === undefined) throw new Error(`the page has no form …${ending}: ${this.page.html}`);
+    const hidden = [...this.page.html.matchAll(/<input type="hidden"[^>]* name="([^"]+)"[^>]* value="([^"]*)"/g)];
+    const hiddenFields = Object.fromEntries(hidden.map(([, name, value]) => [name!, value!]));
     return this.go(new URL(action, this.page.url), {
       method: 'POST',
-      body: new URLSearchParams(fields).toString(),
+      body: new URLSearchParams({ ...hiddenFields, ...fields }).toString(),
       headers: {
         'content-type': 'application/x-www-form-urlencoded',
-        origin: this.page.url.origin,
+        // As the Fetch standard has it for forms of pages that send no referrer.
+        origin: this.page.headers.get('referrer-policy') === 'no-referrer' ? 'null' : this.page.url.origin,
         'sec-fetch-site': 'same-origin',
         ...headers,
       },

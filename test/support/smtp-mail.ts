@@ -27,6 +27,13 @@ export function codeIn(mail: ReadMail): string {
   return code;
 }
 
+/** The link that a mail's text brings. */
+export function linkIn(mail: ReadMail): string {
+  const link = /^https?:\/\/\S+\?token=lnk_\w{26}$/m.exec(mail.text)?.[0];
+  if (link === undefined) throw new Error(`there is no link in ${mail.text}`);
+  return link;
+}
+
 function splitHead(text: string): { headers: Map<string, string[]>; body: string } {
   const end = text.indexOf('\r\n\r\n');
   const unfolded = text.slice(0, end).replace(/\r\n[ \t]+/g, ' ');

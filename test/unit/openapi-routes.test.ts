@@ -57,8 +57,8 @@ function routesOf(layers: readonly Layer[]): string[] {
   );
 }
 
-/** Pages and files for people. */
-const FOR_BROWSERS = /^get \/docs(\/|$)/;
+/** Pages and files for people, links in their mails too. */
+const FOR_BROWSERS = /^get \/docs(\/|$)|^(get|post) \/api\/agent\/link$/;
 /** The tool server, which describes itself, and what its clients find by its metadata. */
 const FOR_AGENTS = /^\w+ \/(mcp$|(oauth|\.well-known)\/)/;
 

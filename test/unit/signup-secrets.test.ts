@@ -5,7 +5,7 @@ import { networksOf } from '../../services/api/signup/client-network.ts';
 import { codeMail, SIGN_UP } from '../../services/api/signup/code-mail.ts';
 import {
   createCodeHashes,
-  hashSignupToken,
+  hashMailedToken,
   newCode,
   newSignupToken,
 } from '../../services/api/signup/signup-secrets.ts';
@@ -29,7 +29,7 @@ describe('tokens and codes', () => {
 
   test('a code is right for its token, its key and itself alone', () => {
     const hashes = createCodeHashes(SECRET_KEY);
-    const [token, other] = [hashSignupToken('sgn_a'), hashSignupToken('sgn_b')];
+    const [token, other] = [hashMailedToken('sgn_a'), hashMailedToken('sgn_b')];
     const stored = hashes.hash(token, '012345');
     expect(hashes.isCode(stored, token, '012345')).toBe(true);
     expect(hashes.isCode(stored, token, '012346')).toBe(false);
@@ -39,7 +39,7 @@ describe('tokens and codes', () => {
   });
 
   test('hashes have keys of their own', () => {
-    const token = hashSignupToken('sgn_a');
+    const token = hashMailedToken('sgn_a');
     const derived = (label: string) => Buffer.from(hkdfSync('sha256', SECRET_KEY, '', label, 32));
     const hmac = (key: Buffer, ...parts: (Buffer | string)[]) =>
       parts.reduce((made, part) => made.update(part), createHmac('sha256', key)).digest();

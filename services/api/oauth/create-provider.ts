@@ -8,7 +8,7 @@ import type { OAuthService } from './oauth-service.ts';
 import { createAdapterFactory } from './record-adapter.ts';
 import type { FindDocument } from './client-documents.ts';
 import { keepErrorsHere, showPage } from './error-redirects.ts';
-import type { Page } from './pages.ts';
+import type { Page } from '../pages/page.ts';
 import type { SealedRecords } from '../../../shared/stores/sealed-records.ts';
 
 const HOUR = 3_600;

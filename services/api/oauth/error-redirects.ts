@@ -2,7 +2,7 @@ import { errors } from 'oidc-provider';
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { SealedRecords } from '../../../shared/stores/sealed-records.ts';
-import type { Page } from './pages.ts';
+import type { Page } from '../pages/page.ts';
 
 /**
  * Shows errors on a page of ours instead of sending them to the redirect of a client that nobody ever allowed anything: anybody can register one, and

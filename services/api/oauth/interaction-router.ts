@@ -7,27 +7,32 @@ import { z } from 'zod';
 import { findAccount } from '../../../shared/stores/accounts.ts';
 import { ApiError } from '../api-error.ts';
 import { refusalOf } from '../error-handler.ts';
+import { sendPage } from '../pages/page.ts';
+import type { Page } from '../pages/page.ts';
 import { methodNotAllowed } from '../route.ts';
 import { isDocumentId } from './client-documents.ts';
 import { GRANT_SECONDS } from './create-provider.ts';
 import { folderOf, resourceOf, SCOPES } from './oauth-metadata.ts';
 import type { OAuthService } from './oauth-service.ts';
-import { addressPage, codePage, consentPage, errorPage, sendPage } from './pages.ts';
-import type { AskingClient, Page } from './pages.ts';
+import { addressPage, codePage, consentPage, errorPage } from './pages.ts';
+import type { AskingClient } from './pages.ts';
 import { trustIssuer } from './provider-routes.ts';
 import type { SealedRecords } from '../../../shared/stores/sealed-records.ts';
-import { createSignIn } from './sign-in.ts';
-import type { SignIn, SignInVerdict } from './sign-in.ts';
+import { signedInPage } from './sign-in-link.ts';
+import type { SignedInBrowsers } from './sign-in-link.ts';
+import { problemOf } from './sign-in-problem.ts';
+import type { SignIn } from './sign-in.ts';
 
 const FOLDER = '/oauth/interaction';
 const BODY_LIMIT = 4 * 1024;
 const START_AGAIN = 'This sign-in is over, or was begun in another browser.';
 
-interface Parts {
+export interface Parts {
   service: OAuthService;
   provider: Provider;
   records: SealedRecords;
   signIn: SignIn;
+  browsers: SignedInBrowsers;
 }
 
 /** What the pages keep of a sign-in under way, beside what the provider wants to know in the end. */
@@ -55,8 +60,8 @@ export function interactionUrl(baseUrl: string, uid: string): string {
  * The pages of a sign-in: address, code, consent. Each form's answer is a redirect to the page that comes next. A sign-in belongs to the browser
  * that began it: its id is also in a cookie of this path, which pages of other sites cannot send with a form.
  */
-export function createInteractionRouter(service: OAuthService, provider: Provider, records: SealedRecords): Router {
-  const parts: Parts = { service, provider, records, signIn: createSignIn(service) };
+export function createInteractionRouter(parts: Parts): Router {
+  const { service } = parts;
   const router = Router();
   const page = `${FOLDER}/:uid`;
   router.use(page, noStore);
@@ -83,7 +88,7 @@ export function createInteractionRouter(service: OAuthService, provider: Provide
     });
     router.all(`${page}/${name}`, methodNotAllowed(['GET', 'HEAD', 'POST']));
   }
-  router.use(page, showRefusal);
+  router.use(page, showRefusal(parts));
   return router;
 }
 
@@ -113,7 +118,8 @@ function atStep(parts: Parts, handle: (step: Step) => Promise<void>): RequestHan
   };
 }
 
-async function showPage(step: Step): Promise<void> {
+async function showPage(begun: Step): Promise<void> {
+  const step = await withLinkedBrowser(begun);
   const { service, response, interaction, state, at } = step;
   const client = await askingClient(step);
   if (state.login) {
@@ -124,11 +130,21 @@ async function showPage(step: Step): Promise<void> {
   else send(response, 200, addressPage(at, client));
 }
 
+/** A browser that a link has signed in needs no code: whichever program's question it has come for. */
+async function withLinkedBrowser(step: Step): Promise<Step> {
+  if (step.state.login || step.request.method !== 'GET') return step;
+  const accountId = await step.browsers.take(step.request, step.response);
+  if (accountId === undefined) return step;
+  const state: Kept = { login: { accountId } };
+  await keep(step, state);
+  return { ...step, state };
+}
+
 async function takeAddress(step: Step): Promise<void> {
-  const { request, response, at, signIn } = step;
+  const { request, response, at, signIn, interaction } = step;
   const email = field(request, 'email').trim();
   try {
-    const token = await signIn.sendCode(email, request.ip);
+    const token = await signIn.sendCode(email, request.ip, interaction.uid);
     await goOn(step, { code: { token, email } });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -182,25 +198,6 @@ async function allow(step: Step, accountId: string): Promise<void> {
   await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
 }
 
-function problemOf(verdict: Exclude<SignInVerdict, { outcome: 'signed in' }>): string {
-  switch (verdict.outcome) {
-    case 'wrong':
-      return verdict.triesLeft === 0
-        ? 'The code was wrong three times. Ask for another one.'
-        : `The code is wrong. Tries left: ${verdict.triesLeft}.`;
-    case 'expired':
-    case 'exhausted':
-    case 'unknown':
-      return 'The code is not valid any more. Ask for another one.';
-    case 'frozen':
-      return 'This account is closed for now.';
-    case 'other spelling':
-      return 'The account of this mailbox was opened with another spelling of the address. Sign in with that one.';
-    case 'no account':
-      return 'There is no account with this address, and none can be opened now.';
-  }
-}
-
 async function askingClient({ provider, interaction }: Step): Promise<AskingClient> {
   const id = String(interaction.params.client_id);
   const client = await provider.Client.find(id);
@@ -237,16 +234,20 @@ function send(response: Response, status: number, page: Page): void {
   sendPage(response.status(status), page);
 }
 
-const showRefusal: ErrorRequestHandler = (error: unknown, _request, response, next) => {
-  if (error instanceof errors.SessionNotFound) send(response, 400, errorPage(START_AGAIN));
-  else if (error instanceof errors.OIDCProviderError && error.expose) {
-    send(response, error.statusCode, errorPage(error.error_description ?? error.error));
-  } else {
-    const refusal = refusalOf(error);
-    if (refusal === undefined || refusal.code === 'method_not_allowed') next(error);
-    else {
-      if (refusal.retryAfter !== undefined) response.set('Retry-After', String(refusal.retryAfter));
-      send(response, refusal.status, errorPage(refusal.message));
+function showRefusal({ browsers }: Parts): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
+    // The link was opened in another browser than the one that asked.
+    if (error instanceof errors.SessionNotFound && browsers.isSignedIn(request)) send(response, 200, signedInPage());
+    else if (error instanceof errors.SessionNotFound) send(response, 400, errorPage(START_AGAIN));
+    else if (error instanceof errors.OIDCProviderError && error.expose) {
+      send(response, error.statusCode, errorPage(error.error_description ?? error.error));
+    } else {
+      const refusal = refusalOf(error);
+      if (refusal === undefined || refusal.code === 'method_not_allowed') next(error);
+      else {
+        if (refusal.retryAfter !== undefined) response.set('Retry-After', String(refusal.retryAfter));
+        send(response, refusal.status, errorPage(refusal.message));
+      }
     }
-  }
-};
+  };
+}

@@ -3,9 +3,10 @@ import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { UseLimit } from '../../../shared/stores/recent-uses.ts';
 import { takeUses } from '../../../shared/stores/take-uses.ts';
 import { networksOf } from '../signup/client-network.ts';
-import { errorPage, sendPage } from './pages.ts';
+import { sendPage } from '../pages/page.ts';
+import { errorPage } from './pages.ts';
 
-export type OAuthLimit = 'authorization' | 'token' | 'registration';
+export type OAuthLimit = 'authorization' | 'token' | 'registration' | 'link';
 
 const MINUTE = 60;
 const HOUR = 3_600;
@@ -13,6 +14,7 @@ const PER_NETWORK: Readonly<Record<OAuthLimit, Omit<UseLimit, 'name'>>> = {
   authorization: { most: 60, seconds: MINUTE },
   token: { most: 120, seconds: MINUTE },
   registration: { most: 60, seconds: HOUR },
+  link: { most: 60, seconds: HOUR },
 };
 const REGISTRATIONS = { name: 'oauth:registration:total', most: 500, seconds: HOUR };
 

@@ -16,6 +16,8 @@ export const ROUTES = {
   revocation: '/oauth/revoke',
 } as const;
 export const REGISTRATION = '/oauth/register';
+/** Where the links in mails lead. */
+export const SIGN_IN_LINK = '/oauth/link';
 
 const PROTECTED_RESOURCE = '/.well-known/oauth-protected-resource';
 const AUTHORIZATION_SERVER = '/.well-known/oauth-authorization-server';

@@ -7,6 +7,9 @@ import { createOAuthLimits } from './oauth-limits.ts';
 import { createMetadataRouter } from './oauth-metadata.ts';
 import type { OAuthService } from './oauth-service.ts';
 import { errorPage } from './pages.ts';
+import { createSignedInBrowsers, signInLink } from './sign-in-link.ts';
+import { createSignIn } from './sign-in.ts';
+import { createLinkRouter } from '../signup/link-router.ts';
 import { createProviderRoutes } from './provider-routes.ts';
 import { createRegistrationRouter } from './register-client.ts';
 import { SealedRecords } from '../../../shared/stores/sealed-records.ts';
@@ -15,11 +18,12 @@ import { SealedRecords } from '../../../shared/stores/sealed-records.ts';
 export function createOAuthRouter(service: OAuthService): Router {
   const records = new SealedRecords(service.pool, service.secretBox);
   const { allowPrivate } = service.webhooks;
+  const pageOf = (uid: string) => interactionUrl(service.baseUrl, uid);
   const findDocument = createFindDocument({ door: service.door, allowPrivate, records, pool: service.pool });
   const provider = createProvider(service, {
     records,
     findDocument,
-    pageOf: (uid) => interactionUrl(service.baseUrl, uid),
+    pageOf,
     errorPage,
   });
   const limit = createOAuthLimits(service.pool);
@@ -27,7 +31,10 @@ export function createOAuthRouter(service: OAuthService): Router {
   router.use('/oauth', keepOpener);
   router.use(createMetadataRouter(service.baseUrl));
   router.use(createRegistrationRouter(records, limit('registration')));
-  router.use(createInteractionRouter(service, provider, records));
+  const signIn = createSignIn(service);
+  const browsers = createSignedInBrowsers(records, service.baseUrl);
+  router.use(createLinkRouter(signInLink({ baseUrl: service.baseUrl, signIn, browsers, pageOf }), limit('link')));
+  router.use(createInteractionRouter({ service, provider, records, signIn, browsers }));
   router.use(createProviderRoutes(provider, limit));
   return router;
 }

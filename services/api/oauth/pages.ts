@@ -1,12 +1,6 @@
-import { createHash } from 'node:crypto';
-import type { Response } from 'express';
-import { html, Html, NO_HTML } from './html.ts';
-
-/** A page, and where its forms may lead. */
-export interface Page {
-  text: string;
-  contentSecurityPolicy: string;
-}
+import { html, Html, NO_HTML } from '../pages/html.ts';
+import { pageOf, problem } from '../pages/page.ts';
+import type { Page } from '../pages/page.ts';
 
 /** What asks to be let in, as it says itself. */
 export interface AskingClient {
@@ -17,37 +11,12 @@ export interface AskingClient {
   redirectUri: string;
 }
 
-const STYLE = `
-:root { color-scheme: light dark; font: 100%/1.5 system-ui, sans-serif; }
-body { margin: 0 auto; max-width: 30rem; padding: 1.5rem 1rem; overflow-wrap: anywhere; }
-h1 { font-size: 1.4rem; line-height: 1.25; }
-label { display: block; font-weight: 600; margin-top: 1rem; }
-input, button { box-sizing: border-box; font: inherit; min-height: 2.75rem; padding: 0.5rem 0.75rem; width: 100%; }
-input { border: 1px solid GrayText; border-radius: 0.25rem; margin-top: 0.25rem; }
-button { border: 1px solid; border-radius: 0.25rem; cursor: pointer; font-weight: 600; margin-top: 1rem; }
-:focus-visible { outline: 3px solid; outline-offset: 2px; }
-[role='alert'] { border-inline-start: 0.25rem solid; font-weight: 600; padding-inline-start: 0.75rem; }
-.note { font-size: 0.9rem; }
-`;
-const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`);
-const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
-
-/** With what protects it. */
-export function sendPage(response: Response, page: Page): void {
-  response.set({
-    'Content-Security-Policy': page.contentSecurityPolicy,
-    // Forms tell this origin, and no other, where they were.
-    'Referrer-Policy': 'same-origin',
-  });
-  response.type('html').send(page.text);
-}
-
 /** Asks for the address that a code goes to. @param given what was given already, with its problem */
-export function addressPage(at: string, client: AskingClient, problem?: string, given = ''): Page {
+export function addressPage(at: string, client: AskingClient, fault?: string, given = ''): Page {
   return pageOf(
     'Sign in',
     html`<p>${nameOf(client)} asks to use your account.</p>
-      ${alert(problem)}
+      ${problem(fault)}
       <form method="post" action="${at}/address">
         <label for="email">E-mail address</label>
         <input
@@ -57,7 +26,7 @@ export function addressPage(at: string, client: AskingClient, problem?: string, 
           autocomplete="email"
           maxlength="254"
           value="${given}"
-          ${faulty(problem)}
+          ${faulty(fault)}
           required
           autofocus
         />
@@ -68,11 +37,12 @@ export function addressPage(at: string, client: AskingClient, problem?: string, 
 }
 
 /** Asks for the code that was mailed. */
-export function codePage(at: string, email: string, problem?: string): Page {
+export function codePage(at: string, email: string, fault?: string): Page {
   return pageOf(
     'Enter the code',
     html`<p>A code of 6 digits was mailed to <strong>${email}</strong>. It is valid for 10 minutes.</p>
-      ${alert(problem)}
+      <p>If the mail holds a link instead of a code, open it in this browser.</p>
+      ${problem(fault)}
       <form method="post" action="${at}/code">
         <label for="code">Code</label>
         <input
@@ -82,7 +52,7 @@ export function codePage(at: string, email: string, problem?: string): Page {
           autocomplete="one-time-code"
           pattern="[0-9 ]{6,9}"
           maxlength="9"
-          ${faulty(problem)}
+          ${faulty(fault)}
           required
           autofocus
         />
@@ -116,7 +86,7 @@ export function consentPage(at: string, client: AskingClient, email: string, sco
 export function errorPage(description: string): Page {
   return pageOf(
     'This did not work',
-    html`${alert(description)}
+    html`${problem(description)}
       <p>Go back to the program that brought you here, and start again.</p>`,
   );
 }
@@ -131,13 +101,9 @@ function originOf({ host }: AskingClient): Html {
     : html`It is the program of <strong>${host}</strong>; its name is what that site says.`;
 }
 
-function alert(problem: string | undefined): Html {
-  return problem === undefined ? NO_HTML : html`<p id="problem" role="alert">${problem}</p>`;
-}
-
 /** Attributes of the field that the page's problem is about. */
-function faulty(problem: string | undefined): Html {
-  return problem === undefined ? NO_HTML : new Html('aria-invalid="true" aria-describedby="problem"');
+function faulty(fault: string | undefined): Html {
+  return fault === undefined ? NO_HTML : new Html('aria-invalid="true" aria-describedby="problem"');
 }
 
 /**
@@ -146,30 +112,4 @@ function faulty(problem: string | undefined): Html {
  */
 function formTarget({ protocol, hostname, origin }: URL): string {
   return protocol === 'http:' && !hostname.startsWith('[') ? origin : protocol;
-}
-
-function pageOf(title: string, content: Html, formTargets = ''): Page {
-  const { text } = html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${title} – Forum monitor</title>
-        ${STYLE_ELEMENT}
-      </head>
-      <body>
-        <main>
-          <h1>${title}</h1>
-          ${content}
-        </main>
-      </body>
-    </html>`;
-  const policy = [
-    "default-src 'none'",
-    `style-src 'sha256-${STYLE_HASH}'`,
-    "base-uri 'none'",
-    `form-action 'self' ${formTargets}`.trim(),
-    "frame-ancestors 'none'",
-  ];
-  return { text, contentSecurityPolicy: policy.join('; ') };
 }

@@ -1,18 +1,20 @@
 import { newAccountId } from '../../../shared/domain/identifiers.ts';
-import { createMailboxHash } from '../../../shared/domain/mailbox-hash.ts';
 import type { MailboxHash } from '../../../shared/domain/mailbox-hash.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { findAccount, insertAccount } from '../../../shared/stores/accounts.ts';
 import type { StoredAccount } from '../../../shared/stores/accounts.ts';
-import type { LockedSignup } from '../../../shared/stores/signups.ts';
+import { takeLink } from '../../../shared/stores/signups.ts';
+import type { ConfirmedMailbox } from '../../../shared/stores/signups.ts';
 import { SIGN_IN } from '../signup/code-mail.ts';
 import { giveFreeCredits } from '../signup/free-credits.ts';
-import { judgeCode } from '../signup/judge-code.ts';
+import { createCodeJudge, judgeCode } from '../signup/judge-code.ts';
 import type { CodeVerdict } from '../signup/judge-code.ts';
 import { createRequestCode } from '../signup/request-code.ts';
-import { createCodeHashes, hashSignupToken } from '../signup/signup-secrets.ts';
+import { hashMailedToken } from '../signup/signup-secrets.ts';
+import { tellOfWrongCodes } from '../signup/tell-of-wrong-codes.ts';
 import type { OAuthService } from './oauth-service.ts';
+import { SIGN_IN_LINK } from './oauth-metadata.ts';
 
 /** What became of a code: whose account it opened, or why it opened none. */
 export type SignInVerdict =
@@ -20,26 +22,42 @@ export type SignInVerdict =
   | { outcome: 'signed in'; accountId: string }
   | { outcome: 'frozen' | 'other spelling' | 'no account' };
 
+/** Whose mailbox a link was sent to, and the sign-in that asked for it. */
+export type ConfirmedLink = Entry & { interaction: string | null };
+
+type Entry = Exclude<SignInVerdict, CodeVerdict>;
+
 export interface SignIn {
   /** Mails a code; answers the token that stands for it. @throws ApiError as sign-up does */
-  sendCode(email: string, clientAddress: string | undefined): Promise<string>;
+  sendCode(email: string, clientAddress: string | undefined, interaction: string): Promise<string>;
   verify(token: string, code: string): Promise<SignInVerdict>;
+  /** Uses a link up; undefined when it is not good any more. */
+  confirmLink(linkHash: Buffer): Promise<ConfirmedLink | undefined>;
 }
 
 /** Signing in is signing up once more: the same code, limits and mail, whether or not the mailbox has an account. */
 export function createSignIn(service: OAuthService): SignIn {
-  const requestCode = createRequestCode(service, SIGN_IN);
-  const codes = createCodeHashes(service.secretKey);
-  const mailboxHash = createMailboxHash(service.secretKey);
+  const requestCode = createRequestCode(service, SIGN_IN, service.baseUrl + SIGN_IN_LINK);
+  const judge = createCodeJudge(service, 'signin');
+  const { mailboxHash } = judge;
   const mayOpen = service.signup.enabled;
   return {
-    sendCode: async (email, clientAddress) => (await requestCode({ email }, clientAddress)).signup_token,
-    verify: (token, code) =>
+    sendCode: async (email, clientAddress, interaction) =>
+      (await requestCode({ email }, clientAddress, interaction)).signup_token,
+    async verify(token, code) {
+      const verdict = await inTransaction(service.pool, async (client): Promise<SignInVerdict> => {
+        const judged = await judgeCode(client, judge, hashMailedToken(token), code);
+        return judged.outcome === 'right' ? accountOf(client, judged.signup, { mayOpen, mailboxHash }) : judged;
+      });
+      await tellOfWrongCodes(service, verdict);
+      return verdict;
+    },
+    confirmLink: (linkHash) =>
       inTransaction(service.pool, async (client) => {
-        const tokenHash = hashSignupToken(token);
-        const verdict = await judgeCode(client, codes, tokenHash, code);
-        if (verdict.outcome !== 'right') return verdict;
-        return accountOf(client, verdict.signup, { mayOpen, mailboxHash });
+        const confirmed = await takeLink(client, linkHash, 'signin');
+        if (confirmed === undefined) return undefined;
+        const entry = await accountOf(client, confirmed, { mayOpen, mailboxHash });
+        return { ...entry, interaction: confirmed.interaction };
       }),
   };
 }
@@ -47,9 +65,9 @@ export function createSignIn(service: OAuthService): SignIn {
 /** The mailbox's account, or a new one exactly as agents get it, but without a key. */
 async function accountOf(
   db: Queryable,
-  { email, mailbox }: LockedSignup,
+  { email, mailbox }: ConfirmedMailbox,
   { mayOpen, mailboxHash }: { mayOpen: boolean; mailboxHash: MailboxHash },
-): Promise<SignInVerdict> {
+): Promise<Entry> {
   if (mayOpen) {
     const accountId = newAccountId();
     if (await insertAccount(db, { id: accountId, email, mailbox })) {
@@ -65,7 +83,7 @@ async function accountOf(
  * Spellings that are one mailbox for free credits need not be one for everybody: `ada+x@` may be somebody else where plus means nothing. So only
  * the address that the account was opened with lets anybody in.
  */
-function entryInto(account: StoredAccount, email: string): SignInVerdict {
+function entryInto(account: StoredAccount, email: string): Entry {
   if (account.status !== 'active') return { outcome: 'frozen' };
   if (account.email.toLowerCase() !== email.toLowerCase()) return { outcome: 'other spelling' };
   return { outcome: 'signed in', accountId: account.id };

@@ -6,7 +6,7 @@ const codeSent: CodeSent = {
   status: 'code_sent',
   signup_token: token,
   expires_in: 600,
-  next: 'Ask for the 6-digit code that was mailed to the address, and send it with signup_token to POST https://app.example.com/api/agent/verify within 10 minutes.',
+  next: 'Ask for the 6-digit code that was mailed to the address, and send it with signup_token to POST https://app.example.com/api/agent/verify within 10 minutes. A mail that holds a link instead is for the person alone: its page shows them the key.',
 };
 
 const accountCreated: AccountCreated = {

@@ -1,11 +1,14 @@
 import type { Mail } from '../../../shared/mail/mailer.ts';
+import type { MailPurpose } from '../../../shared/stores/signups.ts';
+import { html, Html } from '../pages/html.ts';
 import { CODE_SECONDS } from './signup-secrets.ts';
 
-/** What a code is for, in the mail's words. */
+/** What a code or a link is for, in the mail's words. */
 export interface CodePurpose {
-  /** In front of the names of its limits. */
-  name: 'signup' | 'signin';
+  /** In front of the names of its limits, too. */
+  name: MailPurpose;
   subject: string;
+  linkSubject: string;
   /** Two lines, before "and is valid for 10 minutes". */
   use: (host: string) => readonly [string, string];
 }
@@ -13,39 +16,73 @@ export interface CodePurpose {
 export const SIGN_UP: CodePurpose = {
   name: 'signup',
   subject: 'Your sign-up code',
+  linkSubject: 'Your sign-up link',
   use: (host) => ['It completes the sign-up for an account and an API key at', `${host},`],
 };
 export const SIGN_IN: CodePurpose = {
   name: 'signin',
   subject: 'Your sign-in code',
+  linkSubject: 'Your sign-in link',
   use: (host) => ['It signs you in on the page that asks whether a program may use', `your account at ${host},`],
 };
 
+const MINUTES = CODE_SECONDS / 60;
+const NOT_YOU = ['If it was not you who asked for it, ignore this mail: without the code', 'nothing happens.'] as const;
+const NOBODY_ASKS = 'Nobody of ours will ever ask you for it.';
+
 /** The mail with a code. It holds nothing that whoever asked for it chose: nobody can send words of theirs through it. */
 export function codeMail(to: string, code: string, appUrl: string, purpose: CodePurpose): Mail {
-  const { host } = new URL(appUrl);
-  const minutes = CODE_SECONDS / 60;
-  const [what, where] = purpose.use(host);
+  const [what, where] = purpose.use(new URL(appUrl).host);
+  return mailOf(to, purpose.subject, [
+    [`Your code is ${code}`],
+    [what, `${where} and is valid for ${MINUTES} minutes.`],
+    [NOT_YOU[0], `${NOT_YOU[1]} ${NOBODY_ASKS}`],
+  ]);
+}
+
+/** The mail with a link, for a mailbox that wrong codes were tried for. */
+export function linkMail(to: string, link: string, appUrl: string, purpose: CodePurpose): Mail {
+  const [what, where] = purpose.use(new URL(appUrl).host);
+  return mailOf(to, purpose.linkSubject, [
+    ['Open this link, and press the button on its page:'],
+    [link],
+    [what, `${where} and is valid for ${MINUTES} minutes, once,`, 'in the browser that opened it.'],
+    ['Too many wrong codes were tried for your address lately, so this mail', 'holds a link instead of a code.'],
+    [
+      'If it was not you who asked for it, ignore this mail, and do not press the',
+      `button: without it nothing happens. ${NOBODY_ASKS}`,
+    ],
+  ]);
+}
+
+/** Tells the owner of a mailbox that wrong codes were tried, when they were the last ones for now. */
+export function wrongCodesMail(to: string, appUrl: string): Mail {
+  return mailOf(to, 'Wrong codes were tried for your address', [
+    ['Somebody tried several wrong codes to sign up or sign in at', `${new URL(appUrl).host} with your address.`],
+    [
+      'None of them was right. No more codes are accepted for your address for',
+      'now: who asks is mailed a link instead.',
+    ],
+    [
+      'If it was you, ask again and use the link. If it was not, there is nothing',
+      'to do. Never tell anybody a code or a link.',
+    ],
+  ]);
+}
+
+/** Paragraphs of lines that every mail server takes as they are; a line that is an address becomes a link. */
+function mailOf(to: string, subject: string, paragraphs: readonly (readonly string[])[]): Mail {
+  const htmlOf = (line: string) => {
+    if (/^https?:/.test(line)) return html`<a href="${line}">${line}</a>`;
+    const [, before, code] = /^(Your code is )(\d+)$/.exec(line) ?? [];
+    return code === undefined ? html`${line}` : html`${before!}<strong>${code}</strong>`;
+  };
   return {
     to,
-    subject: purpose.subject,
-    text: [
-      `Your code is ${code}`,
-      '',
-      what,
-      `${where} and is valid for ${minutes} minutes.`,
-      '',
-      'If it was not you who asked for it, ignore this mail: without the code',
-      'nothing happens. Nobody of ours will ever ask you for it.',
-      '',
-    ].join('\n'),
-    html: [
-      `<p>Your code is <strong>${code}</strong></p>`,
-      `<p>${what}`,
-      `${where} and is valid for ${minutes} minutes.</p>`,
-      '<p>If it was not you who asked for it, ignore this mail: without the code',
-      'nothing happens. Nobody of ours will ever ask you for it.</p>',
-      '',
-    ].join('\n'),
+    subject,
+    text: paragraphs.map((lines) => `${lines.join('\n')}\n`).join('\n'),
+    html: paragraphs
+      .map((lines) => `${html`<p>${new Html(lines.map((line) => htmlOf(line).text).join('\n'))}</p>`.text}\n`)
+      .join(''),
   };
 }

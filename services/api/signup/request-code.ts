@@ -7,58 +7,101 @@ import { mailboxOf } from '../../../shared/domain/mailbox.ts';
 import { MailError } from '../../../shared/mail/mail-error.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
 import { deleteSignup, insertSignup } from '../../../shared/stores/signups.ts';
+import type { NewSignup } from '../../../shared/stores/signups.ts';
 import { ApiError } from '../api-error.ts';
 import { parseRequest } from '../invalid-request.ts';
-import { codeMail, SIGN_UP } from './code-mail.ts';
+import { codeMail, linkMail, SIGN_UP } from './code-mail.ts';
 import type { CodePurpose } from './code-mail.ts';
 import { createDisposableCheck } from './disposable-domains.ts';
 import type { DisposableCheck } from './disposable-domains.ts';
 import { takeCodeLimits } from './signup-limits.ts';
-import { CODE_SECONDS, createCodeHashes, hashSignupToken, newCode, newSignupToken } from './signup-secrets.ts';
+import {
+  CODE_SECONDS,
+  createCodeHashes,
+  hashMailedToken,
+  newCode,
+  newLinkToken,
+  newSignupToken,
+} from './signup-secrets.ts';
+import type { CodeHashes } from './signup-secrets.ts';
+import { signupLinkPage } from './signup-link.ts';
 import type { SignupService } from './signup-service.ts';
+import { hasTry } from './wrong-codes.ts';
 
 /** Seconds until another try at mailing is worth it. */
 const MAIL_RETRY_AFTER = 60;
 
-/** Mails a code to the address that a body names. */
-export type RequestCode = (body: unknown, clientAddress: string | undefined) => Promise<CodeSent>;
+/** Mails a code to the address that a body names, or a link where its tries of codes are used up. */
+export type RequestCode = (
+  body: unknown,
+  clientAddress: string | undefined,
+  /** Of a sign-in: the page that a link leads back to. */
+  interaction?: string,
+) => Promise<CodeSent>;
 
 /**
  * POST /api/agent/signup, and the page of the sign-in. Accounts are never looked at, so that neither the answer nor its time tells whether a mailbox has one.
  *
  * A crash after step 2 leaves limits taken, after step 4 a sign-up without its mail: the client asks for another code.
  */
-export function createRequestCode(service: SignupService, purpose: CodePurpose = SIGN_UP): RequestCode {
+export function createRequestCode(
+  service: SignupService,
+  purpose: CodePurpose = SIGN_UP,
+  linkPage = signupLinkPage(service.appUrl),
+): RequestCode {
   const isDisposable = createDisposableCheck();
   const mailboxHash = createMailboxHash(service.secretKey);
   const codes = createCodeHashes(service.secretKey);
-  return async (body, clientAddress) => {
+  return async (body, clientAddress, interaction) => {
     // 1. What can be said without asking anybody.
     const { address, domain } = acceptableAddress(body, isDisposable);
     const mailbox = mailboxOf(address);
+    const hash = mailboxHash(mailbox);
     // 2. Limits, before anything that costs others: name servers, mail servers, mailboxes.
     await takeCodeLimits(service.pool, service.signup, {
       purpose: purpose.name,
       clientAddress,
-      mailboxHash: mailboxHash(mailbox),
+      mailboxHash: hash,
     });
     // 3. The domain.
     if (service.takesMail && !(await service.takesMail(domain))) {
       throw new ApiError('undeliverable_email', `email: the domain ${domain} cannot receive mail.`);
     }
     // 4. The sign-up, then 5. the mail: a code that arrives is known.
-    const [token, code] = [newSignupToken(), newCode()];
-    const tokenHash = hashSignupToken(token);
-    const codeHash = codes.hash(tokenHash, code);
-    await insertSignup(service.pool, { tokenHash, email: address, mailbox, codeHash, validSeconds: CODE_SECONDS });
-    await sendOrForget(service, tokenHash, codeMail(address, code, service.appUrl, purpose));
+    const token = newSignupToken();
+    const tokenHash = hashMailedToken(token);
+    const { secret, mail } = (await hasTry(service.pool, hash))
+      ? withCode(codes, tokenHash, (code) => codeMail(address, code, service.appUrl, purpose))
+      : withLink((link) => linkMail(address, `${linkPage}?token=${link}`, service.appUrl, purpose));
+    await insertSignup(service.pool, {
+      tokenHash,
+      purpose: purpose.name,
+      email: address,
+      mailbox,
+      secret,
+      interaction,
+      validSeconds: CODE_SECONDS,
+    });
+    await sendOrForget(service, tokenHash, mail);
     return {
       status: 'code_sent',
       signup_token: token,
       expires_in: CODE_SECONDS,
-      next: `Ask for the 6-digit code that was mailed to the address, and send it with signup_token to POST ${service.appUrl}/api/agent/verify within ${CODE_SECONDS / 60} minutes.`,
+      next: `Ask for the 6-digit code that was mailed to the address, and send it with signup_token to POST ${service.appUrl}/api/agent/verify within ${CODE_SECONDS / 60} minutes. A mail that holds a link instead is for the person alone: its page shows them the key.`,
     };
   };
+}
+
+type Mailed = { secret: NewSignup['secret']; mail: Mail };
+
+function withCode(codes: CodeHashes, tokenHash: Buffer, mailOf: (code: string) => Mail): Mailed {
+  const code = newCode();
+  return { secret: { codeHash: codes.hash(tokenHash, code) }, mail: mailOf(code) };
+}
+
+function withLink(mailOf: (link: string) => Mail): Mailed {
+  const link = newLinkToken();
+  return { secret: { linkHash: hashMailedToken(link) }, mail: mailOf(link) };
 }
 
 function acceptableAddress(body: unknown, isDisposable: DisposableCheck): EmailAddress {

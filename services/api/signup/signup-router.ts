@@ -3,7 +3,10 @@ import type { RequestHandler } from 'express';
 import { ApiError } from '../api-error.ts';
 import { jsonBody } from '../json-body.ts';
 import { methodNotAllowed } from '../route.ts';
+import { createOAuthLimits } from '../oauth/oauth-limits.ts';
+import { createLinkRouter } from './link-router.ts';
 import { createRequestCode } from './request-code.ts';
+import { signupLink } from './signup-link.ts';
 import type { SignupService } from './signup-service.ts';
 import { createVerifyCode } from './verify-code.ts';
 
@@ -28,6 +31,7 @@ export function createSignupRouter(service: SignupService): Router {
     const created = await verifyCode(request.body);
     response.status(201).json(created);
   });
+  router.use(createLinkRouter(signupLink(service), createOAuthLimits(service.pool)('link')));
   router.all([SIGNUP, VERIFY], methodNotAllowed(['POST']));
   return router;
 }

@@ -5,6 +5,8 @@ import { randomText } from '../../../shared/domain/identifiers.ts';
 export const CODE_SECONDS = 600;
 
 const TOKEN_LENGTH = 32;
+const LINK_LENGTH = 26;
+const LINK_TOKEN = /^lnk_[0-9a-hjkmnp-tv-z]{26}$/;
 const CODE_DIGITS = 6;
 
 /** sgn_ and 160 random bits. */
@@ -12,8 +14,17 @@ export function newSignupToken(): string {
   return `sgn_${randomText(TOKEN_LENGTH)}`;
 }
 
+/** What a link in a mail holds: lnk_ and 130 random bits. */
+export function newLinkToken(): string {
+  return `lnk_${randomText(LINK_LENGTH)}`;
+}
+
+export function isLinkToken(text: string): boolean {
+  return LINK_TOKEN.test(text);
+}
+
 /** SHA-256: the token is random, so a slow or keyed hash would protect nothing more. */
-export function hashSignupToken(token: string): Buffer {
+export function hashMailedToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 

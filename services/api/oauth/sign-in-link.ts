@@ -1,0 +1,92 @@
+import type { Request, Response } from 'express';
+import { randomText } from '../../../shared/domain/identifiers.ts';
+import type { SealedRecords } from '../../../shared/stores/sealed-records.ts';
+import { cookieOf } from '../signup/cookies.ts';
+import { linkProblem, tooOldPage } from '../signup/link-router.ts';
+import type { LinkPage } from '../signup/link-router.ts';
+import { CODE_SECONDS } from '../signup/signup-secrets.ts';
+import { html } from '../pages/html.ts';
+import { pageOf } from '../pages/page.ts';
+import type { Page } from '../pages/page.ts';
+import { folderOf, SIGN_IN_LINK } from './oauth-metadata.ts';
+import { problemOf } from './sign-in-problem.ts';
+import type { SignIn } from './sign-in.ts';
+
+const COOKIE = 'oauth_signed_in';
+const MODEL = 'SignedIn';
+const PROOF_LENGTH = 52;
+
+/** Browsers that a link signed in. */
+export interface SignedInBrowsers {
+  /** Signs a browser in for its next question whether a program may use the account: once, and for ten minutes. */
+  remember(response: Response, accountId: string): Promise<void>;
+  /** Uses that up. @returns whose account it is; undefined when the browser is not signed in */
+  take(request: Request, response: Response): Promise<string | undefined>;
+  /** Whether a browser says that it is signed in. */
+  isSignedIn(request: Request): boolean;
+}
+
+/** The proof is in a cookie of the pages' path and is stored as a hash: what other browsers do gets them nothing of it. */
+export function createSignedInBrowsers(records: SealedRecords, baseUrl: string): SignedInBrowsers {
+  const path = `${folderOf(baseUrl)}/oauth`;
+  const secure = new URL(baseUrl).protocol === 'https:';
+  const options = { path, httpOnly: true, sameSite: 'lax', secure } as const;
+  return {
+    async remember(response, accountId) {
+      const proof = randomText(PROOF_LENGTH);
+      await records.put({ model: MODEL, id: proof, payload: { accountId }, validSeconds: CODE_SECONDS });
+      response.cookie(COOKIE, proof, { ...options, maxAge: CODE_SECONDS * 1000 });
+    },
+    async take(request, response) {
+      const proof = cookieOf(request, COOKIE);
+      if (proof === undefined) return undefined;
+      response.clearCookie(COOKIE, options);
+      const found = await records.find(MODEL, proof);
+      if (found === undefined || !(await records.consume(MODEL, proof, 0))) return undefined;
+      return typeof found.payload.accountId === 'string' ? found.payload.accountId : undefined;
+    },
+    isSignedIn: (request) => cookieOf(request, COOKIE) !== undefined,
+  };
+}
+
+/** The page that signs in the browser which opened the link, and leads it back to the program's question where that was asked in it. */
+export function signInLink(parts: {
+  baseUrl: string;
+  signIn: SignIn;
+  browsers: SignedInBrowsers;
+  /** The page of a sign-in under way. */
+  pageOf: (interaction: string) => string;
+}): LinkPage {
+  const { host } = new URL(parts.baseUrl);
+  return {
+    path: SIGN_IN_LINK,
+    url: parts.baseUrl + SIGN_IN_LINK,
+    title: 'Sign in',
+    question: `The button signs you in at ${host}, in this browser alone.`,
+    button: 'Sign in',
+    async confirm(linkHash, response) {
+      const verdict = await parts.signIn.confirmLink(linkHash);
+      if (verdict === undefined) return tooOldPage(response);
+      if (verdict.outcome !== 'signed in') {
+        response.status(400);
+        return linkProblem(problemOf(verdict));
+      }
+      await parts.browsers.remember(response, verdict.accountId);
+      if (verdict.interaction === null) return signedInPage();
+      response.redirect(303, parts.pageOf(verdict.interaction));
+      return undefined;
+    },
+  };
+}
+
+/** For a browser that a link signed in, and that a program's question was not asked in. */
+export function signedInPage(): Page {
+  return pageOf(
+    'You are signed in',
+    html`<p>This browser is signed in for ${String(CODE_SECONDS / 60)} minutes.</p>
+      <p>
+        Go back to your program, start again there, and let it open this browser: it asks whether you allow it, without
+        a code. The page where you asked for the mail stays signed out.
+      </p>`,
+  );
+}

@@ -1,0 +1,119 @@
+import { timingSafeEqual } from 'node:crypto';
+import { Router, urlencoded } from 'express';
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
+import { randomText } from '../../../shared/domain/identifiers.ts';
+import { refusalOf } from '../error-handler.ts';
+import { html } from '../pages/html.ts';
+import { pageOf, problem, sendPage } from '../pages/page.ts';
+import type { Page } from '../pages/page.ts';
+import { methodNotAllowed } from '../route.ts';
+import { cookieOf } from './cookies.ts';
+import { CODE_SECONDS, hashMailedToken, isLinkToken } from './signup-secrets.ts';
+
+/** The page that the links of one purpose lead to. */
+export interface LinkPage {
+  path: string;
+  /** Its whole public address. */
+  url: string;
+  title: string;
+  /** What the button does, in a sentence, and the button's word. */
+  question: string;
+  button: string;
+  /** Does it. @returns the page to show; undefined when it has answered otherwise */
+  confirm: (linkHash: Buffer, response: Response) => Promise<Page | undefined>;
+}
+
+const BODY_LIMIT = 4 * 1024;
+const COOKIE = 'link_page';
+const PROOF_LENGTH = 26;
+const PROOF = /^[0-9a-z]{26}$/;
+const TOO_OLD = `This link was used, or is older than ${CODE_SECONDS / 60} minutes. Ask for another one.`;
+
+/**
+ * Links in mails. GET has no effect, since programs that look through mails open links: it shows a button, and gives the browser a cookie. Only a POST
+ * with that cookie's value in its form uses the link, so no other site can send it. The link itself is in no Referer and no log.
+ */
+export function createLinkRouter(page: LinkPage, limit: RequestHandler): Router {
+  const router = Router();
+  router.use(page.path, protect);
+  router.get(page.path, (request, response) => {
+    const { token } = request.query;
+    if (typeof token !== 'string' || !isLinkToken(token))
+      show(response, 400, linkProblem('This link is not whole. Copy all of it.'));
+    else show(response, 200, buttonPage(page, token, proofFor(page, request, response)));
+  });
+  router.post(page.path, limit, urlencoded({ extended: false, limit: BODY_LIMIT }), async (request, response) => {
+    const { token, proof } = (request.body ?? {}) as Record<string, unknown>;
+    if (!isOwnForm(page, request, proof)) {
+      show(response, 400, linkProblem('Open the link in the mail again, and press the button there.'));
+    } else if (typeof token !== 'string' || !isLinkToken(token)) show(response, 400, linkProblem(TOO_OLD));
+    else {
+      const shown = await page.confirm(hashMailedToken(token), response);
+      if (shown) show(response, response.statusCode, shown);
+    }
+  });
+  router.all(page.path, methodNotAllowed(['GET', 'HEAD', 'POST']));
+  router.use(page.path, showRefusal);
+  return router;
+}
+
+/** A link that opens nothing any more. */
+export function tooOldPage(response: Response): Page {
+  response.status(400);
+  return linkProblem(TOO_OLD);
+}
+
+/** Says why a link did nothing. */
+export function linkProblem(description: string): Page {
+  return pageOf('This did not work', problem(description));
+}
+
+const protect: RequestHandler = (_request, response, next) => {
+  response.set({ 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex' });
+  next();
+};
+
+function show(response: Response, status: number, page: Page): void {
+  sendPage(response.status(status), page, 'no-referrer');
+}
+
+function buttonPage({ url, title, question, button }: LinkPage, token: string, proof: string): Page {
+  return pageOf(
+    title,
+    html`<p>${question}</p>
+      <form method="post" action="${new URL(url).pathname}">
+        <input type="hidden" id="token" name="token" value="${token}" />
+        <input type="hidden" id="proof" name="proof" value="${proof}" />
+        <button>${button}</button>
+      </form>
+      <p class="note">If you did not ask for it, close this page: without the button nothing happens.</p>`,
+  );
+}
+
+/** The value that the browser's cookie and the form share; that of another page which it has open stays. */
+function proofFor({ url }: LinkPage, request: Request, response: Response): string {
+  const given = cookieOf(request, COOKIE);
+  const proof = given !== undefined && PROOF.test(given) ? given : randomText(PROOF_LENGTH);
+  const { pathname, protocol } = new URL(url);
+  response.cookie(COOKIE, proof, { path: pathname, httpOnly: true, sameSite: 'lax', secure: protocol === 'https:' });
+  return proof;
+}
+
+/** With `no-referrer` browsers say `Origin: null` of our own form, too: what they say of another site refuses, the cookie decides. */
+function isOwnForm({ url }: LinkPage, request: Request, proof: unknown): boolean {
+  const [site, origin, cookie] = [request.get('Sec-Fetch-Site'), request.get('Origin'), cookieOf(request, COOKIE)];
+  if (site !== undefined && site !== 'same-origin') return false;
+  if (origin !== undefined && origin !== 'null' && origin !== new URL(url).origin) return false;
+  if (typeof proof !== 'string' || !PROOF.test(proof) || cookie?.length !== PROOF_LENGTH) return false;
+  return timingSafeEqual(Buffer.from(proof), Buffer.from(cookie));
+}
+
+/** A body that cannot be read, and methods. */
+const showRefusal: ErrorRequestHandler = (error: unknown, _request, response, next) => {
+  const refusal = refusalOf(error);
+  if (refusal === undefined || refusal.code === 'method_not_allowed') next(error);
+  else {
+    if (refusal.retryAfter !== undefined) response.set('Retry-After', String(refusal.retryAfter));
+    show(response, refusal.status, linkProblem(refusal.message));
+  }
+};

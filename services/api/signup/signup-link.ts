@@ -1,0 +1,68 @@
+import type { Response } from 'express';
+import { createMailboxHash } from '../../../shared/domain/mailbox-hash.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import { takeLink } from '../../../shared/stores/signups.ts';
+import { html } from '../pages/html.ts';
+import { pageOf } from '../pages/page.ts';
+import type { Page } from '../pages/page.ts';
+import { linkProblem, tooOldPage } from './link-router.ts';
+import type { LinkPage } from './link-router.ts';
+import type { SignupService } from './signup-service.ts';
+import { openForMailbox } from './verify-code.ts';
+import type { OpenedForMailbox } from './verify-code.ts';
+
+export const SIGNUP_LINK = '/api/agent/link';
+
+/** Where the links of sign-up lead. */
+export function signupLinkPage(appUrl: string): string {
+  return `${appUrl}${SIGNUP_LINK}`;
+}
+
+/**
+ * The page that finishes a sign-up in the browser of whoever reads the mail: the key is shown there, once, and never to the program that asked for the
+ * mail. One transaction: a crash leaves the link unused, or the account whole.
+ */
+export function signupLink(service: SignupService): LinkPage {
+  const { pool, appUrl, signup } = service;
+  const mailboxHash = createMailboxHash(service.secretKey);
+  const { host } = new URL(appUrl);
+  return {
+    path: SIGNUP_LINK,
+    url: signupLinkPage(appUrl),
+    title: 'Open an account',
+    question: `The button opens an account at ${host} for your e-mail address, and shows its API key here, this once.`,
+    button: 'Open the account',
+    async confirm(linkHash, response) {
+      if (!signup.enabled) return failed(response, 503, 'Sign-up is off here.');
+      const opened = await inTransaction(pool, async (client) => {
+        const confirmed = await takeLink(client, linkHash, 'signup');
+        return confirmed && openForMailbox(client, confirmed, mailboxHash);
+      });
+      if (opened === undefined) return tooOldPage(response);
+      if (opened.outcome === 'account exists') {
+        return failed(response, 409, 'This mailbox has an account already. Its keys are with whoever opened it.');
+      }
+      response.status(201);
+      return keyPage(opened, service.baseUrl);
+    },
+  };
+}
+
+function failed(response: Response, status: number, description: string): Page {
+  response.status(status);
+  return linkProblem(description);
+}
+
+function keyPage({ apiKey, given }: Extract<OpenedForMailbox, { outcome: 'created' }>, baseUrl: string): Page {
+  return pageOf(
+    'Your account is open',
+    html`<p>Its API key, shown this once:</p>
+      <p><code>${apiKey}</code></p>
+      <p>
+        Put it where your program keeps its secrets, and not into a chat. The program sends it as
+        <code>Authorization: Bearer KEY</code> to <strong>${baseUrl}</strong>.
+      </p>
+      <p>The account has ${String(given.credits)} credits. ${'reason' in given ? given.reason : ''}</p>
+      <p class="note">How it is used: <a href="${baseUrl}/docs">${baseUrl}/docs</a></p>`,
+  );
+}

@@ -1,0 +1,49 @@
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import { giveUseBack, hasUse, takeUse } from '../../../shared/stores/recent-uses.ts';
+import type { UseLimit } from '../../../shared/stores/recent-uses.ts';
+
+const DAY = 24 * 3_600;
+/**
+ * Wrong codes of a mailbox, whatever they were for, by all processes together. A try hits one of a million codes, so within a year a guess succeeds
+ * with a chance of at most 12 × 365 / 30 = 146 tries in 1,000,000: one mailbox of 6,800 whose codes are guessed without pause for a whole year. A person
+ * who mistypes two codes a day does not notice the limits; beyond them mails hold links of 130 bits, so the owner is not locked out.
+ */
+const PER_DAY = 6;
+const PER_MONTH = 12;
+const MONTH = 30 * DAY;
+
+/**
+ * Takes a try before a code is judged, so that codes of a mailbox that come together, of whichever token and at whichever process, are judged one after
+ * the other. To be called in a transaction.
+ *
+ * @returns false when the tries are used up: nothing was taken
+ */
+export async function takeTry(db: Queryable, mailboxHash: Buffer): Promise<boolean> {
+  const [day, month] = limitsOf(mailboxHash);
+  if ((await takeUse(db, day)) > 0) return false;
+  if ((await takeUse(db, month)) === 0) return true;
+  await giveUseBack(db, day.name);
+  return false;
+}
+
+/** The code was right: gives back what this transaction took. */
+export async function giveTryBack(db: Queryable, mailboxHash: Buffer): Promise<void> {
+  for (const { name } of limitsOf(mailboxHash)) await giveUseBack(db, name);
+}
+
+/** Whether a code of this mailbox would be judged now. */
+export async function hasTry(db: Queryable, mailboxHash: Buffer): Promise<boolean> {
+  for (const limit of limitsOf(mailboxHash)) {
+    if (!(await hasUse(db, limit))) return false;
+  }
+  return true;
+}
+
+/** In the order of their names. */
+function limitsOf(mailboxHash: Buffer): [UseLimit, UseLimit] {
+  const mailbox = mailboxHash.toString('hex');
+  return [
+    { name: `codes:wrong:day:${mailbox}`, most: PER_DAY, seconds: DAY },
+    { name: `codes:wrong:month:${mailbox}`, most: PER_MONTH, seconds: MONTH },
+  ];
+}
