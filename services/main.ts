@@ -2,8 +2,12 @@ import { StartFault } from '../shared/engines/start-fault.ts';
 import { ConfigError, loadConfig } from '../shared/runtime/config.ts';
 import { fullStart } from './parent/full-start.ts';
 import { joiningStart } from './parent/joining-start.ts';
+import { startWarnings } from './parent/start-warnings.ts';
 
 // npm start: a whole installation. npm start -- matcher recorder: these services beside one that runs.
+// Whatever is made here and by the processes started from here is this user's alone.
+process.umask(0o077);
+
 const stopping = new AbortController();
 const stop = () => stopping.abort();
 process.on('SIGTERM', stop);
@@ -13,6 +17,7 @@ process.stdout.on('error', () => undefined);
 
 try {
   const config = loadConfig(process.env);
+  for (const warning of startWarnings(config)) console.error(`WARNING: ${warning}`);
   const services = process.argv.slice(2);
   if (services.length > 0) joiningStart(services, config, process.env);
   await fullStart({ config, env: process.env, signal: stopping.signal, progress: (line) => console.log(line) });

@@ -13,6 +13,7 @@ export class Readiness {
   private readonly probes = new Map<string, Probe>();
   /** A probe that hangs is not asked again before it ends: it may hold a connection. */
   private readonly underWay = new Map<string, Promise<boolean>>();
+  private isAnnounced = false;
 
   constructor({ pool, clickhouse, kafka }: Pick<Installation, 'pool' | 'clickhouse' | 'kafka'>) {
     this.add('postgres', async () => (await pool.query('SELECT 1')).rowCount === 1);
@@ -31,6 +32,17 @@ export class Readiness {
     );
     const ready = answers.every(([part, isReady]) => isReady || OPTIONAL.has(part));
     return { ready, parts: Object.fromEntries(answers) };
+  }
+
+  /** Whoever reads "ready" finds the addresses written down: until then the answer is no. */
+  announced(): void {
+    this.isAnnounced = true;
+  }
+
+  /** What /readyz says. */
+  async answer(): Promise<{ ready: boolean; parts: Record<string, boolean> }> {
+    const { ready, parts } = await this.check();
+    return { ready: ready && this.isAnnounced, parts };
   }
 
   /** Waits for the optional parts too, as long as ClickHouse answers. Returns early when the signal aborts. */

@@ -49,11 +49,14 @@ const POST_DISK_BYTES = 512 * 1024 * 1024;
 /** How far clocks may differ from the broker's where they are not on one machine, in milliseconds. */
 const CLOCK_TOLERANCE_MS = 500;
 
+/** Tells where the services answer, once they do; /readyz says yes afterwards. */
+type Announce = (addresses: { api: string; metrics: string }) => Promise<void>;
+
 /**
  * Starts services in this process, each part registered to be stopped in reverse order. Resolves when all of them are ready.
  */
 export async function runServices(
-  parts: ProcessParts & { services: readonly ServiceName[] },
+  parts: ProcessParts & { services: readonly ServiceName[]; announce: Announce },
 ): Promise<{ api: string; metrics: string }> {
   const { config, lifecycle, services } = parts;
   const connected = await connectEngines(parts);
@@ -72,7 +75,10 @@ export async function runServices(
   }
   lifecycle.add('lag', watchLag(installation));
   await readiness.untilReady(parts.signal);
-  return { api, metrics: operations.url };
+  const addresses = { api, metrics: operations.url };
+  if (!parts.signal.aborted) await parts.announce(addresses);
+  readiness.announced();
+  return addresses;
 }
 
 /** What every service is started with: the engines, and the forum, whose budget all services of a process share. */
@@ -122,7 +128,7 @@ async function startTheApi(at: Surroundings, readiness: Readiness): Promise<Star
     mailer: createMailer({ ...config.mail, outbox: join(config.dataDir, 'outbox') }),
     takesMail: config.signup.dnsCheck ? createMailDomainCheck() : undefined,
     forum: { upstream: at.upstream, siteUrl: config.upstream.siteUrl, clock: systemClock, disk: await openDisk(at) },
-    ready: () => readiness.check(),
+    ready: () => readiness.answer(),
     liveTail: { wakeUps: at.lifecycle.add('live tail', startMatchWakeUps(at)) },
   });
 }

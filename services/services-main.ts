@@ -2,6 +2,7 @@
  * The services' child process: all services, or those named as arguments. Its parent (main.ts) hands it the addresses of
  * the engines in the environment.
  */
+import { once } from 'node:events';
 import { ConfigError, loadConfig } from '../shared/runtime/config.ts';
 import type { Config } from '../shared/runtime/config.ts';
 import { Lifecycle } from '../shared/runtime/lifecycle.ts';
@@ -30,6 +31,16 @@ const fatal = (error: unknown) => {
 process.on('uncaughtException', fatal);
 process.on('unhandledRejection', fatal);
 
+/** The parent writes the addresses down and answers. A joining process has none to tell. */
+async function announce(addresses: { api: string; metrics: string }): Promise<void> {
+  if (process.send === undefined) return;
+  const noted = once(process, 'message', { signal: stopping.signal });
+  process.send({ type: 'ready', ...addresses });
+  await noted.catch((error: unknown) => {
+    if (!stopping.signal.aborted) throw error;
+  });
+}
+
 const stopping = new AbortController();
 const stop = () => {
   if (stopping.signal.aborted) return;
@@ -45,8 +56,7 @@ try {
   const services = chooseServices(process.argv.slice(2));
   const { signal } = stopping;
   const ownsDataDir = process.send !== undefined;
-  const endpoints = await runServices({ config, services, lifecycle, logger, fatal, ownsDataDir, signal });
-  if (!stopping.signal.aborted) process.send?.({ type: 'ready', ...endpoints });
+  await runServices({ config, services, lifecycle, logger, fatal, ownsDataDir, signal, announce });
 } catch (error) {
   if (!stopping.signal.aborted) fatal(error);
 }

@@ -38,7 +38,10 @@ export async function startServices({ env, pidFile, onReady }: ServicesChildOpti
     stopDeadlineMs: 20_000,
   });
   child.child.on('message', (message: unknown) => {
-    if (isReady(message)) onReady({ api: message.api, metrics: message.metrics });
+    if (!isReady(message)) return;
+    onReady({ api: message.api, metrics: message.metrics });
+    // Its /readyz says yes from now on. A child that is gone needs no answer.
+    child.child.send({ type: 'noted' }, () => undefined);
   });
   return child;
 }

@@ -1,6 +1,7 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { delay } from '../runtime/clock.ts';
+import { makeDataDir } from './make-data-dir.ts';
 import { identifyProcess } from './process-identity.ts';
 import { StartFault, reasonOf } from './start-fault.ts';
 
@@ -84,7 +85,7 @@ export class DataDirLock {
 function attempt(dataDir: string, path: string, self: Holder): boolean {
   const mine = `${path}.${self.pid}`;
   try {
-    mkdirSync(dataDir, { recursive: true });
+    makeDataDir(dataDir);
     writeFileSync(mine, JSON.stringify(self), { mode: 0o600 });
   } catch (error) {
     throw new StartFault(`DATA_DIR ${dataDir} cannot be written to: ${reasonOf(error)}`);

@@ -1,9 +1,9 @@
-import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { clickhouseCredentials, clickhouseUrl } from './clickhouse-credentials.ts';
 import { clickhouseEngine } from './clickhouse-engine.ts';
 import type { Engine, EngineContext, EngineName } from './engine.ts';
 import { kafkaEngine } from './kafka-engine.ts';
+import { makeDataDir } from './make-data-dir.ts';
 import type { OwnedProcess } from './owned-process.ts';
 import { reservePorts } from './ports.ts';
 import type { PortName } from './ports.ts';
@@ -56,7 +56,7 @@ export async function startEngines<Name extends EngineName = EngineName>(
     progress: options.progress ?? (() => undefined),
     signal: options.signal,
   };
-  mkdirSync(context.dataDir, { recursive: true });
+  makeDataDir(context.dataDir);
   const wanted = new Set<EngineName>(options.engines ?? ['kafka', 'postgres', 'clickhouse']);
   const engines = [
     kafkaEngine(context, { heapMb: options.kafkaHeapMb ?? 384 }),
