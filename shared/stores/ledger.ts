@@ -15,22 +15,20 @@ export interface LedgerMove<K extends string> {
 /**
  * Takes credits, all or nothing: the balance and its ledger row change in one statement.
  *
- * @param before when the statement comes to run later than this, by the server's clock, it changes nothing: whoever waited for it
- *   was told so by then
  * @returns the balance afterwards; undefined when it does not cover the charge, or the account is not active (then nothing changed)
  * @throws a unique violation when this was charged before; the transaction must then be rolled back
  */
-export async function charge(db: Queryable, move: LedgerMove<ChargeKind>, before?: Date): Promise<number | undefined> {
+export async function charge(db: Queryable, move: LedgerMove<ChargeKind>): Promise<number | undefined> {
   const { rows } = await db.query<{ balance_after: number }>(
     `WITH charged AS (
        UPDATE accounts SET balance = balance - $3
-       WHERE id = $1 AND balance >= $3 AND status = 'active' AND ($5::timestamptz IS NULL OR clock_timestamp() < $5)
+       WHERE id = $1 AND balance >= $3 AND status = 'active'
        RETURNING id, balance
      )
      INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference)
      SELECT id, $2, -$3::bigint, balance, $4 FROM charged
      RETURNING balance_after`,
-    [move.accountId, move.kind, move.credits, move.reference, before],
+    [move.accountId, move.kind, move.credits, move.reference],
   );
   return rows[0]?.balance_after;
 }
@@ -39,7 +37,6 @@ export async function charge(db: Queryable, move: LedgerMove<ChargeKind>, before
  * Takes credits for many moves in one statement that never waits for another transaction: accounts that are locked by others, and
  * those whose balance does not cover all of their moves here, are left as they are.
  *
- * @param before as for `charge`
  * @returns for each move, in their order, the balance afterwards, as if they had come one after the other; undefined when it was not
  *   charged: `charge` then says whether it can be
  * @throws a unique violation when one of them was charged before; none of them is then
@@ -47,7 +44,6 @@ export async function charge(db: Queryable, move: LedgerMove<ChargeKind>, before
 export async function chargeTogether(
   db: Queryable,
   moves: readonly LedgerMove<ChargeKind>[],
-  before?: Date,
 ): Promise<(number | undefined)[]> {
   const { rows } = await db.query<{ reference: string; kind: string; account_id: string; balance_after: number }>({
     name: 'charge-together',
@@ -60,7 +56,7 @@ export async function chargeTogether(
              SELECT account_id, sum(credits)::bigint AS credits FROM asked GROUP BY account_id
            ), locked AS MATERIALIZED (
              SELECT id FROM accounts
-             WHERE id = ANY ($1) AND status = 'active' AND ($5::timestamptz IS NULL OR clock_timestamp() < $5)
+             WHERE id = ANY ($1) AND status = 'active'
              ORDER BY id FOR UPDATE SKIP LOCKED
            ), charged AS (
              UPDATE accounts SET balance = accounts.balance - due.credits
@@ -82,7 +78,6 @@ export async function chargeTogether(
       moves.map(({ kind }) => kind),
       moves.map(({ credits }) => credits),
       moves.map(({ reference }) => reference),
-      before,
     ],
   });
   const balances = new Map(rows.map((row) => [`${row.account_id} ${row.kind} ${row.reference}`, row.balance_after]));

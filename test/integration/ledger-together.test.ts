@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createPool, inTransaction } from '../../shared/postgres/pool.ts';
 import { lockAccount } from '../../shared/stores/accounts.ts';
 import { charge, chargeTogether } from '../../shared/stores/ledger.ts';
@@ -110,4 +110,21 @@ test('what is dear is charged as far as the balance covers it, at least one cred
   expect(await charges.chargeCovered(callerOf(accountId), 3)).toEqual({ credits: 3, balance: 2 });
   expect(await charges.chargeCovered(callerOf(accountId), 16)).toEqual({ credits: 2, balance: 0 });
   await expect(charges.chargeCovered(callerOf(accountId), 16)).rejects.toMatchObject({ code: 'insufficient_credits' });
+});
+
+test('a charge does not depend on how far the clocks of this machine and of Postgres differ', async () => {
+  const charges = new ReadingCharges(db.pool);
+  const accountId = await account(9);
+  try {
+    for (const [minutes, balance] of [
+      [-1, 8],
+      [1, 7],
+    ] as const) {
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + minutes * 60_000 });
+      expect(await charges.charge(callerOf(accountId), 1)).toEqual({ credits: 1, balance });
+      vi.useRealTimers();
+    }
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -21,12 +21,11 @@ export function refuseWithoutCredits({ balance }: Caller): void {
 }
 
 /**
- * A charge that the server comes to later than this was given up by its request, which is answered as uncharged. Less than the 6 s
- * of REQUEST_LIMITS by more than clocks differ.
+ * Charges requests when their answers are ready. Those that come together share a statement and its commit.
+ *
+ * Each charge is a transaction, whose COMMIT is sent only once the server has answered the charge: a server that stood still until the
+ * request was given up, and answered as uncharged, does not commit it afterwards (`idleInTransactionMs`). No clock decides that.
  */
-const CHARGE_WITHIN_MS = 4_500;
-
-/** Charges requests when their answers are ready. Those that come together share a statement and its commit. */
 export class ReadingCharges {
   private readonly pool: Pool;
   private readonly together: GroupedCalls<LedgerMove<ChargeKind>, number | undefined>;
@@ -34,7 +33,7 @@ export class ReadingCharges {
   constructor(pool: Pool) {
     this.pool = pool;
     this.together = new GroupedCalls({
-      run: (moves) => chargeTogether(pool, moves, chargeBefore()),
+      run: (moves) => inTransaction(pool, (client) => chargeTogether(client, moves)),
       isShared: isPostgresAway,
     });
   }
@@ -47,7 +46,8 @@ export class ReadingCharges {
   async charge(caller: Caller, credits: number): Promise<Charged> {
     const move = moveOf(caller, credits);
     // What could not be charged along with others may still be: somebody else had the account locked, or the last credits are in it.
-    const balance = (await this.together.call(move)) ?? (await charge(this.pool, move, chargeBefore()));
+    const balance =
+      (await this.together.call(move)) ?? (await inTransaction(this.pool, (client) => charge(client, move)));
     if (balance === undefined) throw tooFewCredits();
     return { credits, balance };
   }
@@ -67,10 +67,6 @@ export class ReadingCharges {
       return { credits: covered, balance };
     });
   }
-}
-
-function chargeBefore(): Date {
-  return new Date(Date.now() + CHARGE_WITHIN_MS);
 }
 
 function moveOf({ accountId }: Caller, credits: number): LedgerMove<ChargeKind> {
