@@ -184,9 +184,10 @@ export class DeliveryDispatcher {
     try {
       const { kind, code } = await this.options.attempt(delivery, claimedAt);
       clearTimeout(late);
-      if (kind === 'local fault') this.outage.failed(endpoint, code);
-      else if (kind === 'unmade') this.outage.probeUnused();
-      else {
+      if (kind === 'local fault') this.outage.failed(endpoint, code, grant.isProbe);
+      else if (kind === 'unmade') {
+        if (grant.isProbe) this.outage.probeUnused();
+      } else {
         this.outage.gotOut(endpoint.url);
         const isSoon = kind === 'answered' && (standing !== 'silent' || grant.standing === 'silent');
         this.standings.set(endpoint.url, isSoon ? 'answering' : 'silent');

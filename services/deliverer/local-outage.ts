@@ -17,6 +17,11 @@ const ORIGINS_UNTIL_PAUSE = 5;
 /** Faults of the process as a whole, whatever the endpoint: these need fewer. */
 const OF_THE_PROCESS = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|name_servers_away|proxy_away)$/;
 const PROCESS_FAULTS_UNTIL_PAUSE = 3;
+/**
+ * Faults that a customer can bring about at will, by the address or the port that a URL leads to: they say nothing of other endpoints,
+ * however many there are, or all deliveries would stand still whenever somebody wants them to.
+ */
+const OF_THE_ENDPOINT = /^(ipv6_unreachable|proxy_refused|EACCES|EPERM)$/;
 const ENDPOINTS_KEPT = 20_000;
 
 /**
@@ -27,7 +32,7 @@ const ENDPOINTS_KEPT = 20_000;
  *      └──────────── an attempt got out ─────────────────┼────────────────────────┘      │
  *                                                        └──── fault: longer pause ──────┘
  *
- * An endpoint of its own that cannot be reached from here (an address family that this machine lacks) backs off alone.
+ * An endpoint that cannot be reached from here for a reason of its own (OF_THE_ENDPOINT) backs off alone.
  */
 export class LocalOutage {
   private readonly options: LocalOutageOptions;
@@ -73,8 +78,13 @@ export class LocalOutage {
     this.options.onChange({ isPaused: false, code: '' });
   }
 
-  failed(endpoint: { url: string; origin: string }, code: string): void {
+  /** @param isProbe the attempt was admitted as one */
+  failed(endpoint: { url: string; origin: string }, code: string, isProbe: boolean): void {
     this.backOff(endpoint.url);
+    if (OF_THE_ENDPOINT.test(code)) {
+      if (isProbe) this.probeUnused();
+      return;
+    }
     this.inARow += 1;
     if (OF_THE_PROCESS.test(code)) this.processFaults += 1;
     if (this.origins.size < ORIGINS_UNTIL_PAUSE) this.origins.add(endpoint.origin);
@@ -84,7 +94,7 @@ export class LocalOutage {
     if (!isGeneral) return;
     const now = this.options.monotonic();
     // Attempts that were under way when the pause began do not make it longer.
-    if (this.isPaused && !this.isProbing) return;
+    if (this.isPaused && !isProbe) return;
     const begins = !this.isPaused;
     this.pauseMs = begins ? PAUSE_FIRST_MS : Math.min(this.pauseMs * 2, PAUSE_LONGEST_MS);
     this.pausedUntil = now + this.pauseMs;

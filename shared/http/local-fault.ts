@@ -1,3 +1,5 @@
+import { isIPv6 } from 'node:net';
+
 /**
  * A request could not be sent for a reason that lies on this side: this machine, its name servers or its egress proxy. It says
  * nothing about the receiver.
@@ -6,7 +8,7 @@ export class LocalFault extends Error {
   override name = 'LocalFault';
   readonly code: string;
 
-  /** @param code of the system, or name_servers_away, proxy_away, proxy_refused */
+  /** @param code of the system, or name_servers_away, proxy_away, proxy_refused, ipv6_unreachable */
   constructor(code: string, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
@@ -28,17 +30,26 @@ const LOCAL_CODES = new Set([
   ...['EAI_AGAIN', 'EAI_SYSTEM'],
 ]);
 
+/** What the system says of an IPv6 address when this machine has no IPv6, or not to the internet. */
+const NO_FAMILY_CODES = new Set(['ENETUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EACCES', 'EPERM']);
+const IPV6_UNREACHABLE = 'ipv6_unreachable';
+
 /**
  * The code of what failed on this side; undefined when the receiver, or its network, may be the cause. Looks into causes; of
- * several tries to connect all must have failed here.
+ * several tries to connect all must have failed here, and the code is then that of one by IPv4, if there was any.
  */
 export function localFaultCode(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if (error instanceof LocalFault) return error.code;
   if (error instanceof AggregateError && error.errors.length > 0) {
     const codes = error.errors.map(localFaultCode);
-    return codes.includes(undefined) ? undefined : codes[0];
+    if (codes.includes(undefined)) return undefined;
+    return codes.find((code) => code !== IPV6_UNREACHABLE) ?? IPV6_UNREACHABLE;
   }
-  if ('code' in error && LOCAL_CODES.has(String(error.code))) return String(error.code);
+  if ('code' in error && LOCAL_CODES.has(String(error.code))) {
+    const isIpv6Missing =
+      NO_FAMILY_CODES.has(String(error.code)) && 'address' in error && isIPv6(String(error.address));
+    return isIpv6Missing ? IPV6_UNREACHABLE : String(error.code);
+  }
   return localFaultCode(error.cause);
 }

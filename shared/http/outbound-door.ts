@@ -29,7 +29,7 @@ export type OutboundResult =
       bodyExcerpt: string;
     }
   | { error: Exclude<OutboundError, 'local'>; status: 0; detail: string }
-  /** `code`: of the system, or name_servers_away, proxy_away, proxy_refused. */
+  /** `code`: of the system, or name_servers_away, proxy_away, proxy_refused, ipv6_unreachable. */
   | { error: 'local'; status: 0; detail: string; code: string };
 
 /** The only way out to addresses that users choose. */

@@ -41,10 +41,15 @@ const KEPT = 'first_seen_at > now64(3) - INTERVAL 30 DAY';
 
 type Row = Omit<ArchivedComment, 'created_utc'> & { created_at: string };
 
-/** Comments that may be what was asked for, best first: what has the words. Whether the terms occur is for shared/matching to say. */
+/**
+ * Comments that may be what was asked for, best first: what has the words. Whether the terms occur is for shared/matching to say.
+ *
+ * @param signal ends it, and frees its connection
+ */
 export async function searchArchivedComments(
   clickhouse: ClickHouseClient,
   query: CommentQuery,
+  signal?: AbortSignal,
 ): Promise<ArchivedComment[]> {
   const { after, order } = query;
   const key = order === 'new' ? 'created_utc' : 'relevance';
@@ -78,20 +83,23 @@ export async function searchArchivedComments(
       limit: query.limit,
     },
     format: 'JSONEachRow',
+    ...(signal ? { abort_signal: signal } : {}),
   });
   return (await result.json<Row>()).map(toComment);
 }
 
-/** One comment, with its relevance for these terms; undefined: it is not in the archive. */
+/** One comment, with its relevance for these terms; undefined: it is not in the archive. @param signal as of searchArchivedComments */
 export async function findArchivedComment(
   clickhouse: ClickHouseClient,
   thingId: string,
   terms: readonly string[],
+  signal?: AbortSignal,
 ): Promise<ArchivedComment | undefined> {
   const result = await clickhouse.query({
     query: `SELECT ${COLUMNS} FROM items FINAL WHERE thing_id = {thing_id: String} AND kind = 'comment' AND ${KEPT}`,
     query_params: { thing_id: thingId, terms: [...terms] },
     format: 'JSONEachRow',
+    ...(signal ? { abort_signal: signal } : {}),
   });
   const [row] = await result.json<Row>();
   return row && toComment(row);

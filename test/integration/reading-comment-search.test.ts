@@ -8,7 +8,9 @@ import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client
 import { migrateClickhouse } from '../../shared/clickhouse/migrate-clickhouse.ts';
 import { parseListing } from '../../shared/upstream/parse-things.ts';
 import { thingToForumItem } from '../../shared/upstream/thing-to-forum-item.ts';
+import { eventually } from '../support/eventually.ts';
 import { silentLogger } from '../support/silent-logger.ts';
+import { TcpProxy } from '../support/tcp-proxy.ts';
 import { startTestApi } from '../support/test-api.ts';
 import type { TestAccount, TestApi } from '../support/test-api.ts';
 import { createTestClickhouse } from '../support/test-clickhouse.ts';
@@ -154,4 +156,24 @@ describe('comment search', () => {
     expect([reply.status, error.code]).toEqual([400, 'invalid_request']);
     expect(error.message).toContain(message);
   });
+});
+
+it('answers 503 while ClickHouse is silent, and leaves no query to hold or wait for a connection', async () => {
+  const proxy = await TcpProxy.start(archive.url);
+  const client = createClickhouse(proxy.url, 'test');
+  const silent = await startTestApi(db.pool, { forum: forum.forum, clickhouse: client });
+  try {
+    const { apiKey } = await silent.account();
+    proxy.delayAnswers(60_000);
+    // Two more than the client has connections.
+    const searches = Array.from({ length: 12 }, () => silent.call(apiKey, 'GET', '/v1/forum/search/comments?q=quick'));
+    expect((await Promise.all(searches)).map(({ status }) => status)).toEqual(searches.map(() => 503));
+    await eventually('no connection is held', () => proxy.connections === 0, 10_000);
+    proxy.delayAnswers(0);
+    expect((await silent.call(apiKey, 'GET', '/v1/forum/search/comments?q=quick')).status).toBe(200);
+  } finally {
+    await silent.stop();
+    await client.close();
+    await proxy.stop();
+  }
 });

@@ -32,6 +32,11 @@ export class TcpProxy {
     return url.href;
   }
 
+  /** Connections of clients that are open. */
+  get connections(): number {
+    return this.pairs.size;
+  }
+
   /** Nothing passes any more, on old and new connections, and nobody is told. */
   freeze(): void {
     this.frozen = true;

@@ -91,7 +91,7 @@ class OutageBench {
   });
 
   fail(count: number, code = 'ENETUNREACH', originOf = (at: number) => `origin ${at}`): void {
-    for (let at = 0; at < count; at++) this.outage.failed({ url: `url ${at}`, origin: originOf(at) }, code);
+    for (let at = 0; at < count; at++) this.outage.failed({ url: `url ${at}`, origin: originOf(at) }, code, false);
   }
 
   /** When the next attempt at an endpoint is admitted, in milliseconds from now. */
@@ -105,7 +105,7 @@ class OutageBench {
 test('an endpoint that cannot be reached from here backs off alone, up to a minute', () => {
   const bench = new OutageBench();
   const waits = Array.from({ length: 8 }, () => {
-    bench.outage.failed({ url: 'v6', origin: 'v6' }, 'ENETUNREACH');
+    bench.outage.failed({ url: 'v6', origin: 'v6' }, 'ENETUNREACH', false);
     expect(bench.outage.admits('other')).toBe('yes');
     bench.outage.gotOut('other');
     return bench.waitOf('v6');
@@ -122,6 +122,20 @@ test('faults at a few origins alone never pause the process', () => {
   expect(bench.outage.admits('other')).toBe('yes');
 });
 
+test.each(['ipv6_unreachable', 'proxy_refused', 'EACCES', 'EPERM'])(
+  '%s, which a customer can bring about, pauses nobody else, and as a probe tells nothing',
+  (code) => {
+    const bench = new OutageBench();
+    bench.fail(1_000, code);
+    expect([bench.outage.admits('url 0'), bench.outage.admits('other')]).toEqual(['no', 'yes']);
+    bench.fail(3, 'EMFILE');
+    bench.now += 1_000;
+    expect(bench.outage.admits('probe')).toBe('as a probe');
+    bench.outage.failed({ url: 'probe', origin: 'any' }, code, true);
+    expect(bench.outage.admits('other')).toBe('as a probe');
+  },
+);
+
 test.each([
   { code: 'ENETUNREACH', faults: 10 },
   { code: 'EADDRNOTAVAIL', faults: 10 },
@@ -134,7 +148,7 @@ test.each([
   bench.outage.gotOut('healthy');
   bench.fail(given.faults - 1, given.code);
   expect(bench.outage.admits('other')).toBe('yes');
-  bench.outage.failed({ url: 'last', origin: 'last' }, given.code);
+  bench.outage.failed({ url: 'last', origin: 'last' }, given.code, false);
   expect(bench.outage.admits('other')).toBe('no');
   expect(bench.changes).toEqual([{ isPaused: true, code: given.code }]);
 });
@@ -147,7 +161,10 @@ test('a pause ends with a single probe that gets out; each that fails makes it l
     let admitted: string;
     while ((admitted = bench.outage.admits(`probe ${at}`)) === 'no') bench.now += 500;
     expect([admitted, bench.outage.admits('another')]).toEqual(['as a probe', 'no']);
-    bench.outage.failed({ url: `probe ${at}`, origin: 'any' }, 'EMFILE');
+    // One that was under way before is not the probe.
+    bench.outage.failed({ url: `late ${at}`, origin: 'any' }, 'EMFILE', false);
+    expect(bench.outage.admits('another')).toBe('no');
+    bench.outage.failed({ url: `probe ${at}`, origin: 'any' }, 'EMFILE', true);
     return bench.now - begun;
   });
   expect(waits).toEqual([1_000, 2_000, 4_000, 5_000, 5_000]);

@@ -39,6 +39,17 @@ test('of several addresses all must have failed here', () => {
   expect(localFaultCode(both())).toBeUndefined();
 });
 
+test('an IPv6 address that this machine has no way to has a code of its own, which one by IPv4 outweighs', () => {
+  const to = (address: string, code: string) => Object.assign(systemError(code), { address });
+  const [v6, v4] = [to('2001:db8::1', 'ENETUNREACH'), to('192.0.2.1', 'ENETUNREACH')];
+  expect(localFaultCode(v6)).toBe('ipv6_unreachable');
+  expect(localFaultCode(to('2001:db8::1', 'EADDRNOTAVAIL'))).toBe('ipv6_unreachable');
+  expect(localFaultCode(to('2001:db8::1', 'EMFILE'))).toBe('EMFILE');
+  expect(localFaultCode(v4)).toBe('ENETUNREACH');
+  expect(localFaultCode(new AggregateError([v6, v6]))).toBe('ipv6_unreachable');
+  expect(localFaultCode(new AggregateError([v6, v4]))).toBe('ENETUNREACH');
+});
+
 test('a fault that was recognized before keeps its code', () => {
   const fault = new LocalFault('proxy_away', 'no tunnel', { cause: systemError('ECONNREFUSED') });
   expect(localFaultCode(new Error('wrapped', { cause: fault }))).toBe('proxy_away');

@@ -147,9 +147,8 @@ async function take(
   const taken: Taken = { comments: [], filtered: 0, next: undefined };
   let last = wanted.after;
   for (let queries = 0; queries < MOST_QUERIES; queries++) {
-    const rows = await inArchive(archive, () =>
-      searchArchivedComments(archive.clickhouse, { ...query, after: last, limit: ROWS_PER_QUERY }),
-    );
+    const page = { ...query, after: last, limit: ROWS_PER_QUERY };
+    const rows = await inArchive(archive, (signal) => searchArchivedComments(archive.clickhouse, page, signal));
     for (const row of rows) {
       if (taken.comments.length === wanted.count) return { ...taken, next: last?.thing_id };
       last = row;
@@ -185,16 +184,18 @@ async function cursorOf(
   terms: readonly string[],
 ): Promise<ArchivedComment | undefined> {
   if (after === undefined) return undefined;
-  const comment = await inArchive(archive, () => findArchivedComment(archive.clickhouse, after, terms));
+  const comment = await inArchive(archive, (signal) => findArchivedComment(archive.clickhouse, after, terms, signal));
   if (comment === undefined) throw invalidRequest([{ field: 'after', message: 'is no comment of the archive' }]);
   return comment;
 }
 
 const TOO_LATE = 'ClickHouse did not answer in time';
 
-async function inArchive<T>({ deadlineAt }: SearchedArchive, read: () => Promise<T>): Promise<T> {
+/** A query that is given up is ended: those that hang would hold the connections that the archiver shares, and others wait in line for them. */
+async function inArchive<T>({ deadlineAt }: SearchedArchive, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const ms = Math.max(0, Math.ceil(deadlineAt - performance.now()));
   try {
-    return await withDeadline(read(), deadlineAt - performance.now(), TOO_LATE);
+    return await withDeadline(read(AbortSignal.timeout(ms)), ms, TOO_LATE);
   } catch (error) {
     if (!isClickhouseAway(error) && (error as Error).message !== TOO_LATE) throw error;
     throw new ApiError('upstream_error', 'The archive of comments cannot be read.', { retryAfter: 5 });
