@@ -168,7 +168,8 @@ export class CallBudget {
     const perSecond = known.length === 0 ? Infinity : (sum * rates.length) / known.length;
     const mine = everyLane((lane) => this.lanes.get(lane)?.wanted.perSecond(now) ?? 0);
     this.bounds = boundsOfLanes(perSecond, { mine, others: this.others }, this.shares);
-    const burstSeconds = Math.min(BURST_SECONDS, BURST_PART * this.secondsLeft(now));
+    // Every process may burst at the same moment, before it hears of the others.
+    const burstSeconds = Math.min(BURST_SECONDS, (BURST_PART * this.secondsLeft(now)) / (1 + this.others.length));
     for (const [lane, { bucket }] of this.lanes) bucket.setRate(this.bounds[lane], burstSeconds, now);
     this.refreshPayers(burstSeconds, now);
   }

@@ -2,6 +2,8 @@
 const UNKNOWN_WAIT_MS = 1000;
 /** Ends of windows that differ by less are the same one: the header counts whole seconds. */
 const SAME_WINDOW_MS = 5_000;
+/** The forum's windows are ten minutes; a header beyond this is broken, and one broken header must not end all calls for years. */
+const LONGEST_WINDOW_MS = 3_600_000;
 
 /** What a process knows of a client's window, for the others that use the client. Times are milliseconds from now. */
 export interface WindowReport {
@@ -46,7 +48,7 @@ export class RateBudget {
     this.inFlight -= 1;
     const remaining = parse(headers.remaining);
     const reset = parse(headers.reset);
-    if (remaining === undefined || reset === undefined) return;
+    if (remaining === undefined || reset === undefined || reset < 0 || reset * 1000 > LONGEST_WINDOW_MS) return;
     const used = parse(headers.used);
     if (used !== undefined) this.limit = remaining + used;
     else this.limit = Math.max(this.limit ?? 0, remaining);
@@ -74,7 +76,7 @@ export class RateBudget {
     this.turnWindow(now);
     this.block(now + blockedForMs - ageMs);
     const endsAt = now + endsInMs - ageMs;
-    if (endsAt <= now) return;
+    if (endsAt <= now || endsInMs > LONGEST_WINDOW_MS) return;
     if (this.isKnown && Math.abs(endsAt - this.endsAt) < SAME_WINDOW_MS) {
       this.left = Math.min(this.left, left);
     } else if (!this.isKnown || endsAt > this.endsAt) {

@@ -4,6 +4,8 @@ import { UpstreamError } from './upstream-error.ts';
 type Response = Dispatcher.ResponseData;
 
 const DEFAULT_RETRY_AFTER_MS = 5_000;
+/** Whatever a header says, the forum is asked again after so long. */
+const MOST_RETRY_AFTER_MS = 3_600_000;
 
 /** One header's value; the first one where it was sent several times. */
 export function header(response: Pick<Response, 'headers'>, name: string): string | undefined {
@@ -75,12 +77,12 @@ function explain(text: string): string {
   }
 }
 
-/** Milliseconds from a Retry-After header in seconds or as a date. */
+/** Milliseconds from a Retry-After header in seconds or as a date, an hour at most. */
 export function retryAfter(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
-  if (/^\d+(\.\d+)?$/.test(value.trim())) return Number(value) * 1000;
+  if (/^\d+(\.\d+)?$/.test(value.trim())) return Math.min(MOST_RETRY_AFTER_MS, Number(value) * 1000);
   const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  return Number.isNaN(date) ? undefined : Math.min(MOST_RETRY_AFTER_MS, Math.max(0, date - now));
 }
 
 async function readText(response: Response, maxBytes: number): Promise<string> {

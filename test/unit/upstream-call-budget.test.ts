@@ -151,6 +151,22 @@ describe('crawler and API in two processes', () => {
     expect(installation.rate(readers, MINUTE, 5 * MINUTE)).toBeLessThan(TOTAL * 0.2 * 1.15);
   });
 
+  it.each([540, 580, 590, 595])(
+    'five idle readers that all ask at once, %i s into a window, leave live sources their share of the rest',
+    (burstAt) => {
+      const installation = new Installation(6);
+      const crawler = live(() => 4);
+      const bursting = Array.from({ length: 5 }, (_, index): Caller => ({
+        ...reader(index + 1, 0),
+        perSecond: (now) => (now >= burstAt * 1000 ? 60 : 0),
+      }));
+      const earlier: Caller = { ...reader(1, 0), perSecond: (now) => (now < 500_000 ? 20 : 0) };
+      installation.run([crawler, earlier, ...bursting], 10 * MINUTE);
+      expect(installation.rate(crawler, burstAt * 1000, 10 * MINUTE)).toBeGreaterThan(4 * 0.85);
+      expect(installation.forum.refused).toBeLessThan(5);
+    },
+  );
+
   it('with the database away the last shares stay', () => {
     const installation = new Installation(2);
     const crawler = live(() => 2.6);

@@ -152,6 +152,7 @@ describe('the client', () => {
       { failure: 'moved', location: '/subreddits/search?q=x' },
     ],
     ['429', 429, '', { 'retry-after': '7' }, { failure: 'busy', retryAfterMs: 7000 }],
+    ['429 for years', 429, '', { 'retry-after': '9999999999' }, { failure: 'busy', retryAfterMs: 3_600_000 }],
     ['503', 503, '<html>', { 'content-type': 'text/html' }, { failure: 'broken', retryable: true }],
     ['HTML with status 200', 200, '<html>', { 'content-type': 'text/html' }, { failure: 'broken', reason: 'not_json' }],
     ['broken JSON', 200, '{"a":', JSON_TYPE, { failure: 'broken', reason: 'broken_json' }],

@@ -65,6 +65,18 @@ describe('the budget of a client', () => {
     budget.settle({ remaining: 'many', reset: '' }, NOW);
     expect(budget.remaining(NOW)).toBe(498);
   });
+
+  it.each([
+    ['a date instead of seconds', { remaining: '0.0', used: '1000', reset: '1770000000' }],
+    ['a window of years', { remaining: '10', used: '990', reset: '99999999' }],
+    ['a window that ended', { remaining: '0', used: '1000', reset: '-5' }],
+  ])('learns nothing from headers with %s', (_, headers) => {
+    const budget = after('500', '500', '60');
+    budget.take(NOW);
+    budget.settle(headers, NOW);
+    expect(budget.remaining(NOW)).toBe(499);
+    expect(budget.report(NOW)).toMatchObject({ left: 499, endsInMs: 60_000 });
+  });
 });
 
 describe('what another process knows of the client', () => {
@@ -83,6 +95,12 @@ describe('what another process knows of the client', () => {
     expect(budget.remaining(NOW)).toBe(300);
     budget.learn({ ...report, left: 250, endsInMs: 59_400 }, 0, NOW);
     expect(budget.remaining(NOW)).toBe(250);
+  });
+
+  it('of a window of years is not taken over', () => {
+    const budget = new RateBudget();
+    budget.learn({ ...report, left: 0, endsInMs: 10 ** 12 }, 0, NOW);
+    expect(budget.waitMs(NOW)).toBe(0);
   });
 
   it('of an earlier window is old, of a later one new', () => {
