@@ -40,7 +40,12 @@ export class StatementJudge {
       }
     }
     checkSingle(sql);
-    checkWrites({ printed: await this.print(sql), settings });
+    const printed = await this.print(sql);
+    checkWrites({ printed, settings });
+    // Behind a comment, or begun in the URL and ended in the body: its data would not be looked at.
+    if (/^INSERT\b/.test(printed) && formatOfData(printed) !== undefined) {
+      throw refusal('A statement that brings rows must begin with INSERT, and name their format before them.');
+    }
   }
 
   private async print(sql: string): Promise<string> {

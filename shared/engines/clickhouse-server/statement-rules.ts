@@ -87,6 +87,10 @@ function checkToken(token: Token, { printed, settings }: JudgedStatement): void 
   const rest = () => printed.slice(token.end, token.end + 1_000);
   if (word !== undefined && FILE_WORDS.has(word.toUpperCase())) throw refusal(`Cannot use files here (${word}).`);
   if (word === 'FORMAT') checkFormatClause(rest());
+  if (word === 'INSERT' && token.end > word.length && /^\s+INTO\b/.test(rest())) {
+    // The engine takes what follows the inner statement for rows, and what follows a blank line in them for a statement, also to EXPLAIN it.
+    throw refusal('INSERT cannot be a part of another statement here.');
+  }
   const name = called ?? (call === undefined ? undefined : quoted);
   if (name !== undefined) checkFunction(name, rest());
   if (quoted !== undefined) checkName(quoted);
