@@ -44,8 +44,14 @@ export const monitorStats = z.strictObject({
   last_match_at: timestamp.nullable(),
 });
 
+/** What is worth knowing about a monitor that was accepted, a sentence each; absent when there is nothing to say. */
+const warnings = z.array(z.string()).min(1).optional();
+
 /** Answer of POST /v1/monitors: the secret is shown this once. */
-export const createdMonitor = z.strictObject({ monitor, webhook_secret: z.string() });
+export const createdMonitor = z.strictObject({ monitor, webhook_secret: z.string(), warnings });
+
+/** Answer of PATCH /v1/monitors/{id}. */
+export const updatedMonitor = z.strictObject({ monitor, warnings });
 
 /** Answer of GET /v1/monitors. */
 export const monitorList = z.strictObject({

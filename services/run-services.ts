@@ -123,6 +123,7 @@ async function startTheApi(at: Surroundings, readiness: Readiness): Promise<Star
     ...secrets(at),
     http: config.http,
     webhooks: { allowPrivate, lookup },
+    suppressedPerDay: config.recorder.suppressedPerDay,
     door,
     signup: config.signup,
     mailer: createMailer({ ...config.mail, outbox: join(config.dataDir, 'outbox') }),

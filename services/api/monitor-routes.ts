@@ -6,6 +6,7 @@ import { readMonitorStats } from '../../shared/stores/monitor-stats.ts';
 import { listMonitors } from '../../shared/stores/monitors.ts';
 import { answerOnce } from './answer-once.ts';
 import { noSuchMonitor } from './api-error.ts';
+import { commonKeywordWarnings, warningsMember } from './common-keywords.ts';
 import { checkedSettings, createMonitor } from './create-monitor.ts';
 import { parseRequest } from './invalid-request.ts';
 import { readLivingMonitor } from './living-monitor.ts';
@@ -32,7 +33,7 @@ export function monitorRoutes(service: MonitorService): Route[] {
 }
 
 function create(service: MonitorService, call: Call): Promise<Answer> {
-  const { pool, secretBox } = service;
+  const { pool, secretBox, suppressedPerDay } = service;
   return answerOnce({
     pool,
     secretBox,
@@ -43,7 +44,11 @@ function create(service: MonitorService, call: Call): Promise<Answer> {
       const created = await createMonitor(client, secretBox, call.caller.accountId, settings);
       return {
         status: 201,
-        body: { monitor: created.monitor, webhook_secret: created.webhookSecret },
+        body: {
+          monitor: created.monitor,
+          webhook_secret: created.webhookSecret,
+          ...warningsMember(commonKeywordWarnings(settings, suppressedPerDay)),
+        },
         charged: { credits: MONITOR_PERIOD_CREDITS, balance: created.balance },
       };
     },
@@ -67,7 +72,9 @@ async function show({ pool }: MonitorService, { caller, id }: Call): Promise<Ans
 }
 
 async function update(service: MonitorService, { caller, id, body }: Call): Promise<Answer> {
-  return { status: 200, body: { monitor: await updateMonitor(service, caller.accountId, id, body) } };
+  const monitor = await updateMonitor(service, caller.accountId, id, body);
+  const warnings = commonKeywordWarnings(monitor, service.suppressedPerDay);
+  return { status: 200, body: { monitor, ...warningsMember(warnings) } };
 }
 
 async function remove({ pool }: MonitorService, { caller, id }: Call): Promise<Answer> {

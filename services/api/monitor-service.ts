@@ -9,4 +9,6 @@ export interface MonitorService {
   secretBox: SecretBox;
   /** How webhook URLs are judged. */
   webhooks: PublicUrlOptions;
+  /** Suppressed matches that a monitor may store a UTC day: warnings name it. */
+  suppressedPerDay: number;
 }

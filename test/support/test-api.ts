@@ -1,5 +1,6 @@
 import { createSecretBox } from '../../shared/domain/secret-box.ts';
 import type { SecretBox } from '../../shared/domain/secret-box.ts';
+import { SUPPRESSED_PER_DAY } from '../../shared/domain/match-numbering.ts';
 import { randomText } from '../../shared/domain/identifiers.ts';
 import { allPlans } from '../../shared/domain/plans.ts';
 import type { Pack } from '../../shared/domain/plans.ts';
@@ -120,6 +121,7 @@ export async function startTestApi(pool: Pool, options: TestApiOptions = {}): Pr
     logger: options.logger ?? silentLogger(),
     secretBox,
     webhooks: { allowPrivate, lookup },
+    suppressedPerDay: SUPPRESSED_PER_DAY,
     door,
     ready: options.ready ?? (() => Promise.resolve({ ready: true, parts: {} })),
     forum: options.forum ?? unreachableForum(metrics),

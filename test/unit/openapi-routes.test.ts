@@ -23,6 +23,7 @@ function idleApp(): Express {
     clickhouse: createClickhouse('http://127.0.0.1:9', 'none'),
     secretBox: createSecretBox('a secret key for tests, 32 characters'),
     webhooks: { allowPrivate: false, lookup: away },
+    suppressedPerDay: 0,
     trustProxy: undefined,
     secretKey: 'a secret key for tests, 32 characters',
     baseUrl: 'https://api.example.com',

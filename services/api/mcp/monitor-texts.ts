@@ -32,10 +32,16 @@ export function monitorText({ monitor }: { monitor: Monitor }): string {
   return monitorLine(monitor);
 }
 
-export function createdText({ monitor, webhook_secret: secret }: { monitor: Monitor; webhook_secret: string }): string {
+interface Created {
+  monitor: Monitor;
+  webhook_secret: string;
+  warnings?: string[];
+}
+
+export function createdText({ monitor, webhook_secret: secret, warnings = [] }: Created): string {
   const signs =
     monitor.webhook_url === null ? '' : `\nIts webhooks are signed with ${secret}, which is shown this once.`;
-  return monitorLine(monitor) + signs;
+  return [monitorLine(monitor) + signs, ...warnings.map((warning) => `Warning: ${inlineText(warning)}`)].join('\n');
 }
 
 export function pausedText(): string {

@@ -14,6 +14,7 @@ import {
   monitorPaused,
   monitorStats,
   patchMonitorBody,
+  updatedMonitor,
 } from '../../../schemas/monitor.ts';
 import { accountCreated, codeSent, signupBody, verifyBody } from '../../../schemas/signup.ts';
 import { testDelivery } from '../../../schemas/test-delivery.ts';
@@ -47,6 +48,7 @@ const ANSWERS = {
   CreatedMonitor: createdMonitor,
   MonitorList: monitorList,
   MonitorAnswer: monitorAnswer,
+  UpdatedMonitor: updatedMonitor,
   MonitorWithStats: z.strictObject({ monitor, stats: monitorStats }),
   MonitorDeleted: z.strictObject({ status: z.literal('deleted') }),
   MonitorPaused: monitorPaused,

@@ -15,6 +15,8 @@ const subreddits = {
 };
 const webhookUrl = 'Where matches are sent: an `https://` URL that leads to a public address.';
 const webhookKind = 'What the webhook is; detected from the URL when absent.';
+const warnings =
+  'Keywords that are very common, a sentence each; absent when there are none, and for a monitor of some communities only.';
 const webhookSecret = 'Signs what is sent to generic webhooks. Shown this once.';
 
 const monitorBody = {
@@ -129,7 +131,8 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
     after: 'With `order=oldest`: send it as `after` to go on. Only set while more matches are waiting.',
     before: 'With `order=newest`: send it as `before` to get the next, older page.',
   },
-  CreatedMonitor: { webhook_secret: webhookSecret },
+  CreatedMonitor: { webhook_secret: webhookSecret, warnings },
+  UpdatedMonitor: { warnings },
   MonitorList: {
     limit: 'Monitors that the account may have.',
     used: 'Monitors that it has.',

@@ -58,7 +58,9 @@ export const monitorDocuments: readonly RouteDocument[] = [
     answer: {
       status: 201,
       description: 'It runs. `webhook_secret` is shown this once.',
-      content: [{ schema: 'CreatedMonitor', examples: { created: examples.created } }],
+      content: [
+        { schema: 'CreatedMonitor', examples: { created: examples.created, commonWord: examples.createdCommon } },
+      ],
       headers: [...CHARGED],
     },
     errors: [...BODY_ERRORS, 'monitor_limit_reached', 'insufficient_credits', 'idempotency_conflict'],
@@ -90,7 +92,7 @@ export const monitorDocuments: readonly RouteDocument[] = [
       schema: 'PatchMonitor',
       examples: { newKeywords: examples.newKeywords, noWebhook: examples.noWebhook },
     },
-    answer: ok('The monitor as it is now.', 'MonitorAnswer', 'monitor', examples.monitor),
+    answer: ok('The monitor as it is now.', 'UpdatedMonitor', 'monitor', examples.monitor),
     errors: BODY_ERRORS,
   }),
   ofMonitors({

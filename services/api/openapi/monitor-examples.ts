@@ -1,5 +1,7 @@
 import type { MatchPage, MonitorMatch } from '../../../schemas/monitor-match.ts';
 import type { Monitor } from '../../../schemas/monitor.ts';
+import { SUPPRESSED_PER_DAY } from '../../../shared/domain/match-numbering.ts';
+import { commonKeywordWarnings } from '../common-keywords.ts';
 import { matchEvent, STREAM_BEGIN } from '../live-tail/event-stream-text.ts';
 
 const monitor: Monitor = {
@@ -20,6 +22,8 @@ const monitor: Monitor = {
   created_at: '2026-03-04T10:00:00.000Z',
   updated_at: '2026-03-04T10:00:00.000Z',
 };
+
+const commonMonitor: Monitor = { ...monitor, keywords: ['grinder', 'how'], subreddits: [], last_match_at: null };
 
 const match: MonitorMatch = {
   id: 'mat_3k7m2q9x4t8v_000000000042',
@@ -57,6 +61,11 @@ export const monitorExamples = {
   created: {
     monitor: { ...monitor, last_match_at: null },
     webhook_secret: 'whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=',
+  },
+  createdCommon: {
+    monitor: commonMonitor,
+    webhook_secret: 'whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=',
+    warnings: commonKeywordWarnings(commonMonitor, SUPPRESSED_PER_DAY),
   },
   list: { items: [monitor], limit: 10, used: 1, daily_match_cap: 1_000 },
   withStats: {
