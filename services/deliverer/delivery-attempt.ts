@@ -77,7 +77,7 @@ export async function attemptDelivery(
     observe(delivery, outcome, { durationMs, endedAt }, options.metrics);
     log(delivery, finished, recorded, 'detail' in result ? result.detail : undefined, options.logger);
     if (recorded) options.publish(toMessage(delivery, finished, recorded));
-    return { kind: result.status > 0 ? 'answered' : 'unanswered' };
+    return result.status > 0 ? { kind: 'answered', afterMs: durationMs } : { kind: 'unanswered' };
   } finally {
     options.metrics.deliveriesInFlight.dec();
   }

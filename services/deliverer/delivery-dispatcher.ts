@@ -176,20 +176,20 @@ export class DeliveryDispatcher {
     const { endpoint } = grant;
     let { standing } = grant;
     const late = setTimeout(() => {
-      this.standings.set(endpoint.url, 'silent');
       this.permits.move(standing, 'silent');
       standing = 'silent';
       this.handOutPermits();
     }, SOON_MS);
     try {
-      const { kind, code } = await this.options.attempt(delivery, claimedAt);
+      const end = await this.options.attempt(delivery, claimedAt);
       clearTimeout(late);
-      if (kind === 'local fault') this.outage.failed(endpoint, code, grant.isProbe);
-      else if (kind === 'unmade') {
+      if (end.kind === 'local fault') this.outage.failed(endpoint, end.code, grant.isProbe);
+      else if (end.kind === 'unmade') {
         if (grant.isProbe) this.outage.probeUnused();
       } else {
         this.outage.gotOut(endpoint.url);
-        const isSoon = kind === 'answered' && (standing !== 'silent' || grant.standing === 'silent');
+        // By the receiver's time alone: a Postgres that is slow to store outcomes makes no receiver silent.
+        const isSoon = end.kind === 'answered' && end.afterMs <= SOON_MS;
         this.standings.set(endpoint.url, isSoon ? 'answering' : 'silent');
       }
     } catch (error) {

@@ -20,7 +20,12 @@ export interface Claim {
 
 /** How an attempt ended. With a local fault, or unmade, its match was given back. */
 export type AttemptEnd =
-  { kind: 'answered' | 'unanswered' | 'unmade'; code?: undefined } | { kind: 'local fault'; code: string };
+  | {
+      kind: 'answered';
+      /** From its begin until the receiver's answer; storing the outcome takes longer. */ afterMs: number;
+    }
+  | { kind: 'unanswered' | 'unmade' }
+  | { kind: 'local fault'; code: string };
 
 export interface DispatcherOptions {
   queue: DeliveryQueue;

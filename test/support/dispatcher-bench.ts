@@ -49,7 +49,7 @@ export class DispatcherBench {
       },
       attempt: ({ monitorId, seq, webhookUrl }) =>
         new Promise((resolve) => {
-          const end = (how: AttemptEnd = { kind: 'answered' }) => {
+          const end = (how: AttemptEnd = { kind: 'answered', afterMs: 0 }) => {
             resolve(how);
           };
           this.started.push({ id: `${monitorId}/${seq}`, url: webhookUrl, end });

@@ -60,7 +60,7 @@ describe('the bound on all attempts', () => {
     const bench = new Bench({ total: 16 });
     addSilent(bench, 100, range(3));
     for (let round = 0; round < 20; round++) {
-      for (const { end } of bench.started) end({ kind: round % 2 ? 'answered' : 'unanswered' });
+      for (const { end } of bench.started) end(round % 2 ? { kind: 'answered', afterMs: 0 } : { kind: 'unanswered' });
       await bench.settle();
     }
     await bench.drain();
@@ -80,6 +80,25 @@ describe('the bound on all attempts', () => {
     vi.advanceTimersByTime(1_000);
     await bench.settle();
     expect(bench.ids().at(-1)).toBe('healthy15/1');
+  });
+
+  it.each([
+    { afterMs: 50, free: 1, what: 'an outcome that took long to store does not make its receiver silent' },
+    { afterMs: 3_000, free: 0, what: 'an answer after a second does' },
+  ])('$what', async ({ afterMs, free }) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const bench = new Bench({ total: 16 });
+    bench.dispatcher.due(healthy(bench, 1));
+    await bench.settle();
+    vi.advanceTimersByTime(1_000);
+    bench.started[0]!.end({ kind: 'answered', afterMs });
+    await bench.settle();
+    addSilent(bench, 100);
+    await bench.settle();
+    const before = bench.started.length;
+    bench.dispatcher.due(healthy(bench, 1));
+    await bench.settle();
+    expect(bench.started.length - before).toBe(free);
   });
 
   const healthy = (bench: Bench, n: number) => {
