@@ -143,12 +143,13 @@ export class SourcePersistence {
 
   /** First the gaps, then the cursor that lies behind them. */
   private async write(): Promise<void> {
-    const { db, source, position, clock } = this.deps;
+    const { db, source, holder, position, clock } = this.deps;
     const { revision } = this;
     const reached = position();
     await this.writeGaps();
     if (revision === this.savedRevision || clock() >= this.leaseUntil) return;
-    if (reached !== undefined) await saveCursor(db, source, reached);
+    const lease = { name: this.leaseName, holder };
+    if (reached !== undefined && !(await saveCursor(db, { source, position: reached, lease }))) return;
     this.savedRevision = revision;
   }
 

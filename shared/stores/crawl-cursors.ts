@@ -8,12 +8,22 @@ export async function readCursor(db: Queryable, source: string): Promise<unknown
   return result.rows[0]?.position;
 }
 
-/** Saves where a source stands. Called only after everything before that position was acknowledged by the broker. */
-export async function saveCursor(db: Queryable, source: string, position: unknown): Promise<void> {
-  await db.query(
+/**
+ * Saves where a source stands, unless another process has taken its lease: a process that stood still must not overwrite
+ * what the next one saved. Called only after everything before that position was acknowledged by the broker.
+ *
+ * @returns whether it was saved
+ */
+export async function saveCursor(
+  db: Queryable,
+  cursor: { source: string; position: unknown; lease: { name: string; holder: string } },
+): Promise<boolean> {
+  const { source, position, lease } = cursor;
+  const result = await db.query(
     `INSERT INTO crawl_cursors (source, position, updated_at)
-     VALUES ($1, $2, service_now())
+     SELECT $1, $2, service_now() FROM leases WHERE name = $3 AND holder = $4 FOR SHARE
      ON CONFLICT (source) DO UPDATE SET position = excluded.position, updated_at = excluded.updated_at`,
-    [source, JSON.stringify(position)],
+    [source, JSON.stringify(position), lease.name, lease.holder],
   );
+  return result.rowCount === 1;
 }
