@@ -38,14 +38,21 @@ export function boundsOfLanes(
   });
 }
 
-/** Max-min fairness: how much each of several may have at most, so that together they have `amount`; Infinity: all have what they want. */
-export function fairLevel(amount: number, wanted: readonly number[]): number {
+/**
+ * Max-min fairness: how much each of several may have at most for each unit of its weight, so that together they have `amount`;
+ * Infinity: all have what they want.
+ *
+ * @param weights of those who want, in their order; default: all alike
+ */
+export function fairLevel(amount: number, wanted: readonly number[], weights = wanted.map(() => 1)): number {
+  const claims = wanted.map((want, index) => ({ want, weight: weights[index] ?? 1 }));
   let left = amount;
-  let claims = wanted.length;
-  for (const want of [...wanted].sort((a, b) => a - b)) {
-    if (want > left / claims) return left / claims;
-    left -= want;
-    claims -= 1;
+  let weight = sum(weights);
+  for (const claim of claims.sort((a, b) => a.want / a.weight - b.want / b.weight)) {
+    const level = left / weight;
+    if (claim.want > level * claim.weight) return level;
+    left -= claim.want;
+    weight -= claim.weight;
   }
   return Infinity;
 }

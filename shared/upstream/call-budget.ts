@@ -31,11 +31,17 @@ export interface HeardReport extends BudgetReport {
   ageMs: number;
 }
 
+/** The account that a reading is for. */
+export interface Payer {
+  id: string;
+  /** Those of one process share the lane in this proportion, while they want more than there is. Above 0. */
+  weight: number;
+}
+
 /** Who takes a call. */
 export interface Claim {
   lane: Lane;
-  /** The account that a reading is for: those of one process share the lane fairly. */
-  payer?: string | undefined;
+  payer?: Payer | undefined;
 }
 
 /** A call taken from the client of that index, to be settled once; or how long to wait for one. */
@@ -59,7 +65,7 @@ export class CallBudget {
   private readonly names: readonly string[];
   private readonly shares: BudgetShares;
   private readonly lanes = new Map<Lane, Claimant>(LANES.map((lane) => [lane, newClaimant()]));
-  private readonly payers = new Map<string, Claimant>();
+  private readonly payers = new Map<string, Claimant & { weight: number }>();
   private others: LaneRates[] = [];
   private bounds: LaneRates = everyLane(() => Infinity);
   private refreshedAt = -Infinity;
@@ -150,10 +156,13 @@ export class CallBudget {
   private claimants({ lane, payer }: Claim): Claimant[] {
     const claimants = [this.lanes.get(lane) ?? newClaimant()];
     if (payer === undefined) return claimants;
-    const known = this.payers.get(payer);
-    if (known) return [...claimants, known];
-    const added = newClaimant();
-    this.payers.set(payer, added);
+    const known = this.payers.get(payer.id);
+    if (known) {
+      known.weight = payer.weight;
+      return [...claimants, known];
+    }
+    const added = { ...newClaimant(), weight: payer.weight };
+    this.payers.set(payer.id, added);
     this.refreshedAt = -Infinity;
     return [...claimants, added];
   }
@@ -187,13 +196,19 @@ export class CallBudget {
       if (inFlight === 0 && wanted.perSecond(now) < FORGOTTEN_PER_SECOND) this.payers.delete(payer);
     }
     const amount = this.bounds.reading;
-    const wanted = [...this.payers.values()].map((payer) => payer.wanted.perSecond(now));
-    const total = wanted.reduce((sum, one) => sum + one, 0);
-    const level = fairLevel(amount, wanted);
-    for (const [index, { bucket }] of [...this.payers.values()].entries()) {
+    const payers = [...this.payers.values()].map((payer) => ({ ...payer, wants: payer.wanted.perSecond(now) }));
+    const total = payers.reduce((sum, { wants }) => sum + wants, 0);
+    const weights = payers.map(({ weight }) => weight);
+    const perWeight = amount / weights.reduce((sum, weight) => sum + weight, 0);
+    const level = fairLevel(
+      amount,
+      payers.map(({ wants }) => wants),
+      weights,
+    );
+    for (const { bucket, weight, wants } of payers) {
       // While all have what they want, one may want all that the others leave.
-      const unclaimed = Math.max(amount / wanted.length, amount - total + (wanted[index] ?? 0));
-      bucket.setRate(level === Infinity && amount !== Infinity ? unclaimed : level, burstSeconds, now);
+      const unclaimed = Math.max(perWeight * weight, amount - total + wants);
+      bucket.setRate(level === Infinity && amount !== Infinity ? unclaimed : level * weight, burstSeconds, now);
     }
   }
 }

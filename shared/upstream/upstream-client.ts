@@ -6,7 +6,7 @@ import { delay } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { AccessToken } from './access-token.ts';
-import type { Claim } from './call-budget.ts';
+import type { Claim, Payer } from './call-budget.ts';
 import { CallBudget } from './call-budget.ts';
 import type { BudgetShares, Lane } from './lanes.ts';
 import { DEFAULT_SHARES } from './lanes.ts';
@@ -24,8 +24,8 @@ export interface UpstreamCall {
   endpoint: string;
   /** Default: reading. */
   lane?: Lane;
-  /** The account that a reading is for: accounts share the readers' part fairly. */
-  payer?: string | undefined;
+  /** The account that a reading is for: accounts share the readers' part by their weights. */
+  payer?: Payer | undefined;
   /** For the whole call with its retries; default 10 s. */
   deadlineMs?: number;
   /** Milliseconds before each further try; default none. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AccountCalls } from '../../services/api/reading/account-calls.ts';
 import { ApiError } from '../../services/api/api-error.ts';
+import type { Payer } from '../../shared/upstream/call-budget.ts';
 import { UpstreamError } from '../../shared/upstream/upstream-error.ts';
 
 const CALL = { endpoint: 'x' };
@@ -9,7 +10,7 @@ const CALL = { endpoint: 'x' };
 class Waiting {
   now = 0;
   asked = 0;
-  payers: (string | undefined)[] = [];
+  payers: (Payer | undefined)[] = [];
   private readonly open: (() => void)[] = [];
   readonly calls = new AccountCalls({
     forum: {
@@ -19,7 +20,7 @@ class Waiting {
     clock: () => this.now,
   });
 
-  private answerLater(payer: string | undefined): Promise<unknown> {
+  private answerLater(payer: Payer | undefined): Promise<unknown> {
     this.asked += 1;
     this.payers.push(payer);
     return new Promise((resolve) => this.open.push(() => resolve(this.asked)));
@@ -31,8 +32,8 @@ class Waiting {
   }
 
   /** A request of some calls, one after the other. */
-  async request(account: string, calls: number, outcome: 'paid' | 'failed'): Promise<void> {
-    const request = this.calls.begin(account);
+  async request(account: string, calls: number, outcome: 'paid' | 'failed', pack = 0): Promise<void> {
+    const request = this.calls.begin({ accountId: account, pack });
     for (let call = 0; call < calls; call++) {
       const [answer] = await Promise.allSettled([request.get('/x', {}, CALL), this.answerAll()]);
       if (answer.status === 'rejected') throw answer.reason;
@@ -51,10 +52,14 @@ async function refusal(work: Promise<unknown>): Promise<ApiError> {
 }
 
 describe('calls of accounts', () => {
-  it('are made in the name of the account', async () => {
+  it('are made in the name of the account, with the weight of its plan', async () => {
     const forum = new Waiting();
     await forum.request('a', 1, 'paid');
-    expect(forum.payers).toEqual(['a']);
+    await forum.request('b', 1, 'paid', 79);
+    expect(forum.payers).toEqual([
+      { id: 'a', weight: 1 },
+      { id: 'b', weight: 20 },
+    ]);
   });
 
   it('of requests that are paid are never refused', async () => {
@@ -81,7 +86,7 @@ describe('calls of accounts', () => {
     const fail = () => Promise.reject(failure);
     const calls = new AccountCalls({ forum: { get: fail, post: fail }, clock: () => 0 });
     for (let request = 0; request < 500; request++) {
-      await expect(calls.begin('a').get('/x', {}, CALL)).rejects.toBe(failure);
+      await expect(calls.begin({ accountId: 'a', pack: 0 }).get('/x', {}, CALL)).rejects.toBe(failure);
     }
   });
 
@@ -94,10 +99,12 @@ describe('calls of accounts', () => {
 
   it('under way are forty when a request may make its first one', async () => {
     const forum = new Waiting();
-    const waiting = Array.from({ length: 40 }, () => forum.calls.begin('a').get('/x', {}, CALL));
-    const refused = await refusal(forum.calls.begin('a').get('/x', {}, CALL));
+    const waiting = Array.from({ length: 40 }, () =>
+      forum.calls.begin({ accountId: 'a', pack: 0 }).get('/x', {}, CALL),
+    );
+    const refused = await refusal(forum.calls.begin({ accountId: 'a', pack: 0 }).get('/x', {}, CALL));
     expect(refused).toMatchObject({ code: 'rate_limited', retryAfter: 1 });
-    const other = forum.calls.begin('b').get('/x', {}, CALL);
+    const other = forum.calls.begin({ accountId: 'b', pack: 0 }).get('/x', {}, CALL);
     await forum.answerAll();
     await Promise.all([...waiting, other]);
     expect(forum.asked).toBe(41);

@@ -99,9 +99,9 @@ class Installation {
 const TOTAL = (4 * CALLS * 1000) / WINDOW_MS;
 const MINUTE = 60_000;
 const live = (perSecond: (now: number) => number): Caller => ({ process: 0, claim: { lane: 'live' }, perSecond });
-const reader = (process: number, perSecond: number, payer?: string): Caller => ({
+const reader = (process: number, perSecond: number, payer?: string, weight = 1): Caller => ({
   process,
-  claim: { lane: 'reading', payer },
+  claim: { lane: 'reading', payer: payer === undefined ? undefined : { id: payer, weight } },
   perSecond: () => perSecond,
 });
 
@@ -196,6 +196,18 @@ describe('readers', () => {
     installation.run([live(() => 2.6), greedy, modest], 5 * MINUTE);
     expect(installation.rate(modest, MINUTE, 5 * MINUTE)).toBeGreaterThan(0.95);
     expect(installation.rate(greedy, MINUTE, 5 * MINUTE)).toBeGreaterThan(TOTAL - 2.6 - 1.3);
+  });
+
+  it('a paying account keeps its part by weight beside a hundred free ones, whose parts are alike', () => {
+    const installation = new Installation(1);
+    const paying = reader(0, 20, 'paying', 20);
+    const free = Array.from({ length: 100 }, (_, at) => reader(0, 1, `free ${at}`));
+    installation.run([live(() => 4), paying, ...free], 10 * MINUTE);
+    const rateOf = (caller: Caller) => installation.rate(caller, MINUTE, 10 * MINUTE);
+    const others = free.reduce((sum, caller) => sum + rateOf(caller), 0);
+    // 20 of 120 parts, less what buckets of a hundred payers round away.
+    expect(rateOf(paying)).toBeGreaterThan(0.12 * (others + rateOf(paying)));
+    expect(others).toBeGreaterThan(rateOf(paying));
   });
 
   it('are told when to come back', () => {

@@ -1,6 +1,9 @@
+import { planOf } from '../../../shared/domain/plans.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { Payer } from '../../../shared/upstream/call-budget.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
 import { ApiError } from '../api-error.ts';
+import type { Caller } from '../authentication.ts';
 import { isTrouble } from './reading-failure.ts';
 
 export type ForumCalls = Pick<Upstream, 'get' | 'post'>;
@@ -34,9 +37,9 @@ export class AccountCalls {
     this.clock = clock;
   }
 
-  /** The calls of one request. */
-  begin(accountId: string): RequestCalls {
-    return new RequestCalls(this, accountId);
+  /** The calls of one request. Accounts that want more than readers have share it in proportion to what their plans allow. */
+  begin({ accountId, pack }: Pick<Caller, 'accountId' | 'pack'>): RequestCalls {
+    return new RequestCalls(this, { id: accountId, weight: planOf(pack).requestsPerSecond });
   }
 
   /** @throws ApiError rate_limited */
@@ -100,28 +103,28 @@ export class AccountCalls {
 /** The forum as one request asks it. */
 export class RequestCalls implements ForumCalls {
   private readonly calls: AccountCalls;
-  private readonly accountId: string;
+  private readonly payer: Payer;
   private made = 0;
 
-  constructor(calls: AccountCalls, accountId: string) {
+  constructor(calls: AccountCalls, payer: Payer) {
     this.calls = calls;
-    this.accountId = accountId;
+    this.payer = payer;
   }
 
   get: ForumCalls['get'] = (path, params, call) =>
-    this.ask((forum) => forum.get(path, params, { ...call, payer: this.accountId }));
+    this.ask((forum) => forum.get(path, params, { ...call, payer: this.payer }));
 
   post: ForumCalls['post'] = (path, form, call) =>
-    this.ask((forum) => forum.post(path, form, { ...call, payer: this.accountId }));
+    this.ask((forum) => forum.post(path, form, { ...call, payer: this.payer }));
 
   /** The request was charged. */
   paid(): void {
-    if (this.made > 0) this.calls.pay(this.accountId, this.made);
+    if (this.made > 0) this.calls.pay(this.payer.id, this.made);
   }
 
   private async ask(ask: (forum: ForumCalls) => Promise<unknown>): Promise<unknown> {
-    if (this.made === 0) this.calls.admit(this.accountId);
+    if (this.made === 0) this.calls.admit(this.payer.id);
     this.made += 1;
-    return this.calls.call(this.accountId, ask);
+    return this.calls.call(this.payer.id, ask);
   }
 }

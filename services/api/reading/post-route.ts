@@ -66,7 +66,7 @@ export async function readChargedPost(
 ): Promise<ChargedPost> {
   const asked = parseRequest(postQuery, query, 'query');
   refuseWithoutCredits(caller);
-  const calls = service.accountCalls.begin(caller.accountId);
+  const calls = service.accountCalls.begin(caller);
   const { read, commentId } = await refusing(POST, () => readAsked(serviceFor(service, calls), asked, signal));
   const whole = { limit: asked.max_comments, isLimited: false };
   const cost = postCost(renderCharged(service, { read, commentId, ...whole }, asked.format).returned);

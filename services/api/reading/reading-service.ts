@@ -58,7 +58,7 @@ export function readingRoute<S extends z.ZodType>(service: ReadingService, route
     async handle({ caller, query, refuseAbandoned }: Call): Promise<Answer> {
       const asked = parseRequest(route.query, query, 'query');
       refuseWithoutCredits(caller);
-      const calls = service.accountCalls.begin(caller.accountId);
+      const calls = service.accountCalls.begin(caller);
       const { body, tier } = await refusing(route.traits, () => route.read(asked, serviceFor(service, calls)));
       refuseAbandoned();
       const charged = await service.charges.charge(caller, 1);
