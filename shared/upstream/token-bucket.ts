@@ -1,4 +1,4 @@
-/** Rates are measured over about so long: what is no longer wanted is lent within a second. */
+/** Rates are measured over about so long: a share that nobody wants any more is lent within a second. */
 const DEMAND_MS = 500;
 /** Whatever the rate, so many calls may come at once: as many as a page of comments asks for at a time. */
 const LEAST_BURST = 4;

@@ -55,7 +55,7 @@ test('a fault that was recognized before keeps its code', () => {
   expect(localFaultCode(new Error('wrapped', { cause: fault }))).toBe('proxy_away');
 });
 
-test('what is no error is no fault of ours', () => {
+test('a value that is not an Error is not a local fault', () => {
   expect(localFaultCode(undefined)).toBeUndefined();
   expect(localFaultCode({ code: 'EMFILE' })).toBeUndefined();
 });

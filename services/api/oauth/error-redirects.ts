@@ -33,7 +33,7 @@ export function keepErrorsHere(
   });
 }
 
-/** What is not an error of OAuth is our fault, and says nothing. */
+/** An error that OAuth does not define is a fault of ours: the page says nothing about it. */
 function saidBy(refusal: Error): { error: string; description: string } {
   const known = refusal instanceof errors.OIDCProviderError && refusal.expose;
   if (!known) return { error: 'server_error', description: 'Something went wrong here.' };
