@@ -42,7 +42,7 @@ export interface BudgetExchangeOptions {
 
 /**
  * Tells the other processes of the installation twice a second what this one wants and knows of the forum's budget, and hears the same
- * of them. No call waits for it: while the database is away each process goes on with what it heard last. Resolves after the first
+ * of them. No call waits for it: while the database is away each process uses the last reports. Resolves after the first
  * exchange, whatever came of it.
  */
 export async function startBudgetExchange(options: BudgetExchangeOptions): Promise<Running> {
