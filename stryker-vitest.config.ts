@@ -20,7 +20,7 @@ function withoutCounting(code: string): string {
   return code.replace('function cover() {', 'function cover() { if (ns.activeMutant) return;');
 }
 
-/** An endless loop is ended by the number of mutants it passes, see test/support/mutation-setup.ts; such a hit count means a timeout. */
+/** An endless loop is ended by the number of mutants it passes, see test/support/runner/mutation-setup.ts; such a hit count means a timeout. */
 function withMostPasses(code: string): string {
   const endless = 'if (++ns.passes > ns.mostPasses) { ns.hitCount = Infinity; throw new Error("Endless loop"); }';
   return code.replace('function isActive(id) {', `function isActive(id) { ${endless}`);
@@ -32,7 +32,7 @@ const quickRuns: Vite.Plugin = {
   enforce: 'pre',
   resolveId: (source, importer) =>
     source === 'vitest' && importer?.startsWith(at('test/unit/'))
-      ? at('test/support/one-test-per-table.ts')
+      ? at('test/support/runner/one-test-per-table.ts')
       : undefined,
   transform: (code, id) =>
     id.startsWith(at('shared/matching/')) ? { code: withoutCounting(withMostPasses(code)), map: null } : undefined,
@@ -46,10 +46,10 @@ const quickRuns: Vite.Plugin = {
 export default defineConfig({
   plugins: [quickRuns],
   test: {
-    include: ['test/unit/matching-*.test.ts'],
+    include: ['test/unit/shared/matching/**/*.test.ts'],
     // Long texts and many keywords show what matching costs, not what it finds.
-    exclude: ['test/unit/matching-{work,endurance}.test.ts'],
-    setupFiles: ['test/support/mutation-setup.ts'],
+    exclude: ['test/unit/shared/matching/monitor-index-work.test.ts'],
+    setupFiles: ['test/support/runner/mutation-setup.ts'],
     sequence: { sequencer: ExamplesFirst },
     // Test files share nothing but the tables of the code, so one worker per run will do instead of one per file.
     isolate: false,

@@ -21,7 +21,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
-          globalSetup: ['test/support/start-engines.ts'],
+          globalSetup: ['test/support/runner/start-engines.ts'],
           maxWorkers: 2,
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -1,4 +1,4 @@
-import { TOPICS } from '../schemas/topics.ts';
+import { TOPICS } from '../schemas/messages/topics.ts';
 import { createClickhouse } from '../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../shared/clickhouse/clickhouse-client.ts';
 import { createKafka } from '../shared/kafka/kafka-connection.ts';
@@ -15,7 +15,7 @@ import type { Logger } from '../shared/runtime/logger.ts';
 import { createMetrics } from '../shared/runtime/metrics.ts';
 import type { Metrics } from '../shared/runtime/metrics.ts';
 import { retry } from '../shared/runtime/retry.ts';
-import { ensureSecretKey } from '../shared/stores/settings.ts';
+import { ensureSecretKey } from '../shared/stores/upkeep/settings.ts';
 import { prepareArchiveSchema } from './archive-schema.ts';
 import type { ArchiveSchema } from './archive-schema.ts';
 

@@ -1,8 +1,8 @@
-import { StartFault } from '../shared/engines/start-fault.ts';
+import { StartFault } from './launcher/engines/start-fault.ts';
 import { ConfigError, loadConfig } from '../shared/runtime/config.ts';
-import { fullStart } from './parent/full-start.ts';
-import { joiningStart } from './parent/joining-start.ts';
-import { startWarnings } from './parent/start-warnings.ts';
+import { fullStart } from './launcher/full-start.ts';
+import { joiningStart } from './launcher/joining-start.ts';
+import { startWarnings } from './launcher/start-warnings.ts';
 
 // npm start: a whole installation. npm start -- matcher recorder: these services beside one that runs.
 // Whatever is made here and by the processes started from here is this user's alone.

@@ -1,8 +1,8 @@
-import { isEmailAddress, mailboxOf } from '../../shared/domain/mailbox.ts';
-import { planOf } from '../../shared/domain/plans.ts';
+import { isEmailAddress, mailboxOf } from '../../shared/domain/accounts/mailbox.ts';
+import { planOf } from '../../shared/domain/accounts/plans.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
-import { findAccount } from '../../shared/stores/accounts.ts';
-import type { StoredAccount } from '../../shared/stores/accounts.ts';
+import { findAccount } from '../../shared/stores/accounts/accounts.ts';
+import type { StoredAccount } from '../../shared/stores/accounts/accounts.ts';
 import { AdminError } from './admin-error.ts';
 import type { Command, OptionValues } from './command.ts';
 

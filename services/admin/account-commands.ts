@@ -1,8 +1,8 @@
-import { SIGN_UP_CREDITS } from '../../shared/domain/credits.ts';
-import type { Pack } from '../../shared/domain/plans.ts';
+import { SIGN_UP_CREDITS } from '../../shared/domain/accounts/credits.ts';
+import type { Pack } from '../../shared/domain/accounts/plans.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
-import { listAccounts } from '../../shared/stores/accounts.ts';
-import { openAccount } from '../../shared/stores/open-account.ts';
+import { listAccounts } from '../../shared/stores/accounts/accounts.ts';
+import { openAccount } from '../../shared/stores/accounts/open-account.ts';
 import { accountLine, foundAccount, requiredEmail, WHICH_HELP, WHICH_OPTIONS, whichAccount } from './account-choice.ts';
 import { AdminError } from './admin-error.ts';
 import type { Command, OptionValues } from './command.ts';

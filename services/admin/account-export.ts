@@ -1,8 +1,8 @@
 import type { Pool } from '../../shared/postgres/pool.ts';
-import type { StoredAccount } from '../../shared/stores/accounts.ts';
-import { listApiKeys } from '../../shared/stores/api-keys.ts';
-import { readLedgerForward } from '../../shared/stores/ledger-pages.ts';
-import { listMonitors } from '../../shared/stores/monitors.ts';
+import type { StoredAccount } from '../../shared/stores/accounts/accounts.ts';
+import { listApiKeys } from '../../shared/stores/accounts/api-keys.ts';
+import { readLedgerForward } from '../../shared/stores/accounts/ledger-pages.ts';
+import { listMonitors } from '../../shared/stores/monitors/monitors.ts';
 import { accountLine, foundAccount, WHICH_HELP, WHICH_OPTIONS, whichAccount } from './account-choice.ts';
 import type { Command } from './command.ts';
 

@@ -1,8 +1,8 @@
-import { createMailboxHash } from '../../shared/domain/mailbox-hash.ts';
+import { createMailboxHash } from '../../shared/domain/accounts/mailbox-hash.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
-import { closeAccount } from '../../shared/stores/close-account.ts';
-import { freezeAccount, unfreezeAccount } from '../../shared/stores/freeze-account.ts';
-import { findSecretKey } from '../../shared/stores/settings.ts';
+import { closeAccount } from '../../shared/stores/accounts/close-account.ts';
+import { freezeAccount, unfreezeAccount } from '../../shared/stores/accounts/freeze-account.ts';
+import { findSecretKey } from '../../shared/stores/upkeep/settings.ts';
 import { accountLine, foundAccount, WHICH_HELP, WHICH_OPTIONS, whichAccount } from './account-choice.ts';
 import { AdminError } from './admin-error.ts';
 import type { Command } from './command.ts';

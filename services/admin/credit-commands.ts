@@ -1,8 +1,8 @@
-import { planOf } from '../../shared/domain/plans.ts';
+import { planOf } from '../../shared/domain/accounts/plans.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool, PoolClient } from '../../shared/postgres/pool.ts';
-import { credit } from '../../shared/stores/ledger.ts';
-import { givePack, refundPack } from '../../shared/stores/packs.ts';
+import { credit } from '../../shared/stores/accounts/ledger.ts';
+import { givePack, refundPack } from '../../shared/stores/accounts/packs.ts';
 import { foundAccount, WHICH_HELP, WHICH_OPTIONS, whichAccount } from './account-choice.ts';
 import { AdminError } from './admin-error.ts';
 import type { Command } from './command.ts';

@@ -1,5 +1,5 @@
-import { isPack } from '../../shared/domain/plans.ts';
-import type { Pack } from '../../shared/domain/plans.ts';
+import { isPack } from '../../shared/domain/accounts/plans.ts';
+import type { Pack } from '../../shared/domain/accounts/plans.ts';
 import { AdminError } from './admin-error.ts';
 
 const MOST_CREDITS = 1_000_000_000;

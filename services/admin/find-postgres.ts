@@ -1,4 +1,4 @@
-import { readEndpoints } from '../../shared/engines/endpoints-file.ts';
+import { readEndpoints } from '../../shared/runtime/endpoints-file.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 import { AdminError } from './admin-error.ts';
 

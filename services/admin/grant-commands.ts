@@ -1,8 +1,8 @@
 import { createSecretBox } from '../../shared/domain/secret-box.ts';
-import { grantHashStart } from '../../shared/domain/oauth-secret.ts';
-import { listAccountGrants, revokeGrant } from '../../shared/stores/account-grants.ts';
-import { SealedRecords } from '../../shared/stores/sealed-records.ts';
-import { findSecretKey } from '../../shared/stores/settings.ts';
+import { grantHashStart } from '../../shared/domain/accounts/oauth-secret.ts';
+import { listAccountGrants, revokeGrant } from '../../shared/stores/accounts/account-grants.ts';
+import { SealedRecords } from '../../shared/stores/accounts/sealed-records.ts';
+import { findSecretKey } from '../../shared/stores/upkeep/settings.ts';
 import { foundAccount, WHICH_HELP, WHICH_OPTIONS, whichAccount } from './account-choice.ts';
 import { AdminError } from './admin-error.ts';
 import type { Command } from './command.ts';

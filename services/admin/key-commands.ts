@@ -1,5 +1,5 @@
-import { apiKeyId, isApiKeyId } from '../../shared/domain/api-key.ts';
-import { issueApiKey, listApiKeys, revokeApiKey } from '../../shared/stores/api-keys.ts';
+import { apiKeyId, isApiKeyId } from '../../shared/domain/accounts/api-key.ts';
+import { issueApiKey, listApiKeys, revokeApiKey } from '../../shared/stores/accounts/api-keys.ts';
 import { foundAccount, WHICH_HELP, WHICH_OPTIONS, whichAccount } from './account-choice.ts';
 import { AdminError } from './admin-error.ts';
 import type { Command } from './command.ts';

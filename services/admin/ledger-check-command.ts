@@ -1,5 +1,5 @@
 import type { Pool } from '../../shared/postgres/pool.ts';
-import { findLedgerMismatches } from '../../shared/stores/ledger-check.ts';
+import { findLedgerMismatches } from '../../shared/stores/accounts/ledger-check.ts';
 import { AdminError } from './admin-error.ts';
 import type { Command } from './command.ts';
 

@@ -5,7 +5,7 @@ import type { Config } from '../../shared/runtime/config.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import { createApiApp } from './api-app.ts';
 import type { ApiAppOptions } from './api-app.ts';
-import { answerConnectionErrors, REQUEST_HEAD_BYTES } from './connection-errors.ts';
+import { answerConnectionErrors, REQUEST_HEAD_BYTES } from './http/connection-errors.ts';
 import { LiveTails } from './live-tail/live-tails.ts';
 import type { LiveTailsOptions } from './live-tail/live-tails.ts';
 

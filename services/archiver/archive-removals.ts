@@ -1,12 +1,12 @@
-import { REMOVALS_ARCHIVER_GROUP } from '../../schemas/consumer-groups.ts';
-import { FORUM_REMOVALS } from '../../schemas/topics.ts';
+import { REMOVALS_ARCHIVER_GROUP } from '../../schemas/messages/consumer-groups.ts';
+import { FORUM_REMOVALS } from '../../schemas/messages/topics.ts';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
-import { blankMatchedItems, recordRemovals } from '../../shared/stores/removals.ts';
-import type { ArchiverDependencies } from './archiver-dependencies.ts';
+import { blankMatchedItems, recordRemovals } from '../../shared/stores/crawl/removals.ts';
+import type { ArchiverDependencies } from './archiver-deps.ts';
 
 /** The ids travel in ClickHouse's URL, which servers bound (some at 16 KB): 500 × 25 bytes. */
 const MAX_REMOVALS = 500;

@@ -1,6 +1,6 @@
-import type { DeliveryAttempt } from '../../schemas/delivery-attempt.ts';
-import type { ForumItem } from '../../schemas/forum-item.ts';
-import type { RecordedMatch } from '../../schemas/recorded-match.ts';
+import type { DeliveryAttempt } from '../../schemas/messages/delivery-attempt.ts';
+import type { ForumItem } from '../../schemas/messages/forum-item.ts';
+import type { RecordedMatch } from '../../schemas/messages/recorded-match.ts';
 import { blankedContent } from '../../shared/domain/blanked-content.ts';
 import { searchableWords } from '../../shared/matching/searchable-words.ts';
 

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import type { Topic } from '../../schemas/topics.ts';
+import type { Topic } from '../../schemas/messages/topics.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
-import type { ArchiverDependencies } from './archiver-dependencies.ts';
+import type { ArchiverDependencies } from './archiver-deps.ts';
 import { GroupCommit } from './group-commit.ts';
 
 export interface Archive<S extends z.ZodType> {

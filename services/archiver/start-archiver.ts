@@ -2,12 +2,12 @@ import {
   DELIVERIES_ARCHIVER_GROUP,
   ITEMS_ARCHIVER_GROUP,
   MATCHES_ARCHIVER_GROUP,
-} from '../../schemas/consumer-groups.ts';
-import { FORUM_COMMENTS, FORUM_POSTS, MONITOR_DELIVERIES, MONITOR_MATCHES } from '../../schemas/topics.ts';
+} from '../../schemas/messages/consumer-groups.ts';
+import { FORUM_COMMENTS, FORUM_POSTS, MONITOR_DELIVERIES, MONITOR_MATCHES } from '../../schemas/messages/topics.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import { insertItems } from './archive-items.ts';
 import { archiveRemovals } from './archive-removals.ts';
-import type { ArchiverDependencies } from './archiver-dependencies.ts';
+import type { ArchiverDependencies } from './archiver-deps.ts';
 import { attemptRow, matchRow } from './archive-rows.ts';
 import type { ArchiveRow } from './archive-rows.ts';
 import { archiveTopic } from './archive-topic.ts';

@@ -1,7 +1,7 @@
-import { DELIVERIES_ARCHIVER_GROUP, MATCHES_ARCHIVER_GROUP } from '../../schemas/consumer-groups.ts';
-import { MONITOR_DELIVERIES, MONITOR_MATCHES } from '../../schemas/topics.ts';
+import { DELIVERIES_ARCHIVER_GROUP, MATCHES_ARCHIVER_GROUP } from '../../schemas/messages/consumer-groups.ts';
+import { MONITOR_DELIVERIES, MONITOR_MATCHES } from '../../schemas/messages/topics.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
-import type { TopicOffsets } from '../../shared/stores/erasure.ts';
+import type { TopicOffsets } from '../../shared/stores/upkeep/erasure.ts';
 
 /** What the archive holds by monitor, and who writes it. */
 const ARCHIVED = [

@@ -1,5 +1,5 @@
-import { MONITOR_PERIOD_CREDITS } from '../../shared/domain/credits.ts';
-import type { PayingAccount, StoppedMonitor } from '../../shared/stores/renewals.ts';
+import { MONITOR_PERIOD_CREDITS } from '../../shared/domain/accounts/credits.ts';
+import type { PayingAccount, StoppedMonitor } from '../../shared/stores/monitors/renewals.ts';
 
 export interface RenewalDecisions<M> {
   /** Charged and going on; by account and id. */

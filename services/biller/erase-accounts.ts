@@ -11,11 +11,11 @@ import {
   listAccountsToErase,
   listAccountsToEraseInArchive,
   markErasedHere,
-} from '../../shared/stores/erasure.ts';
-import type { AccountErasure } from '../../shared/stores/erasure.ts';
+} from '../../shared/stores/upkeep/erasure.ts';
+import type { AccountErasure } from '../../shared/stores/upkeep/erasure.ts';
 import { isArchivedUpTo, readArchiveProgress } from './archive-progress.ts';
 import type { ArchiveProgress } from './archive-progress.ts';
-import type { BillerDependencies } from './biller-dependencies.ts';
+import type { BillerDependencies } from './biller-deps.ts';
 
 /** Rows a statement: short locks, short transactions, and other work in between. */
 const BATCH = 5_000;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from '../../shared/postgres/pool.ts';
-import { releaseLease, takeLease } from '../../shared/stores/leases.ts';
+import { releaseLease, takeLease } from '../../shared/stores/upkeep/leases.ts';
 
 const LEASE_SECONDS = 60;
 /** A statement may take 30 s: the lease outlasts it. */

@@ -1,6 +1,6 @@
-import { findLedgerMismatches, findNextAccountId } from '../../shared/stores/ledger-check.ts';
-import type { LedgerPage } from '../../shared/stores/ledger-check.ts';
-import type { BillerDependencies } from './biller-dependencies.ts';
+import { findLedgerMismatches, findNextAccountId } from '../../shared/stores/accounts/ledger-check.ts';
+import type { LedgerPage } from '../../shared/stores/accounts/ledger-check.ts';
+import type { BillerDependencies } from './biller-deps.ts';
 
 const ACCOUNTS_A_PAGE = 100;
 

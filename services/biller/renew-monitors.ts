@@ -1,14 +1,14 @@
-import { MONITOR_PERIOD_CREDITS, periodReference } from '../../shared/domain/credits.ts';
+import { MONITOR_PERIOD_CREDITS, periodReference } from '../../shared/domain/accounts/credits.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
-import { chargeTogether } from '../../shared/stores/ledger.ts';
+import { chargeTogether } from '../../shared/stores/accounts/ledger.ts';
 import {
   lockDueMonitors,
   lockPayingAccounts,
   readDueMonitors,
   startNextPeriods,
   stopUnpaidMonitors,
-} from '../../shared/stores/renewals.ts';
+} from '../../shared/stores/monitors/renewals.ts';
 import { decideRenewals } from './decide-renewals.ts';
 
 /** What became of the monitors of one batch. */

@@ -1,6 +1,6 @@
-import type { DueMonitor } from '../../shared/stores/renewals.ts';
-import { listDueMonitors } from '../../shared/stores/renewals.ts';
-import type { BillerDependencies } from './biller-dependencies.ts';
+import type { DueMonitor } from '../../shared/stores/monitors/renewals.ts';
+import { listDueMonitors } from '../../shared/stores/monitors/renewals.ts';
+import type { BillerDependencies } from './biller-deps.ts';
 import { renewMonitors } from './renew-monitors.ts';
 
 /** Read at once, so that several billers find batches that the others do not hold. */

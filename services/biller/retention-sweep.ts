@@ -1,9 +1,9 @@
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { deleteExpiredLiveTailPlaces } from '../../shared/stores/live-tails.ts';
-import { deleteExpiredOAuthRecords } from '../../shared/stores/oauth-records.ts';
-import { deleteForgottenUses } from '../../shared/stores/recent-uses.ts';
+import { deleteExpiredLiveTailPlaces } from '../../shared/stores/matches/live-tails.ts';
+import { deleteExpiredOAuthRecords } from '../../shared/stores/accounts/oauth-records.ts';
+import { deleteForgottenUses } from '../../shared/stores/accounts/sliding-log-limits.ts';
 import {
   deleteExpiredAnswers,
   deleteExpiredHistory,
@@ -13,8 +13,8 @@ import {
   deleteOrphanedAttempts,
   forgetDeletedMonitor,
   listCounterIds,
-} from '../../shared/stores/retention.ts';
-import { deleteExpiredSignups } from '../../shared/stores/signups.ts';
+} from '../../shared/stores/upkeep/retention.ts';
+import { deleteExpiredSignups } from '../../shared/stores/accounts/signups.ts';
 
 const MATCH_DAYS = 30;
 const REMOVAL_DAYS = 90;

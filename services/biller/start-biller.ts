@@ -1,8 +1,8 @@
 import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
-import { countOpenErasures } from '../../shared/stores/erasure.ts';
-import { secondsUntilTomorrow } from '../../shared/stores/ledger-check.ts';
-import type { BillerDependencies } from './biller-dependencies.ts';
+import { countOpenErasures } from '../../shared/stores/upkeep/erasure.ts';
+import { secondsUntilTomorrow } from '../../shared/stores/accounts/ledger-check.ts';
+import type { BillerDependencies } from './biller-deps.ts';
 import { advanceErasures } from './erase-accounts.ts';
 import { Lease } from './lease.ts';
 import { checkLedger } from './ledger-check.ts';

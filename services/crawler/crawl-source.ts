@@ -1,4 +1,4 @@
-import type { Thing } from '../../shared/upstream/thing-schema.ts';
+import type { Thing } from '../../shared/upstream/parsing/thing-schema.ts';
 
 /** What one round of a source brought. */
 export interface Round {

@@ -1,4 +1,4 @@
-import type { CrawlGap, NoticedGap } from '../../shared/stores/crawl-gaps.ts';
+import type { CrawlGap, NoticedGap } from '../../shared/stores/crawl/crawl-gaps.ts';
 
 /** About a minute of nothing but gaps at the fastest, an hour and more at the usual pace; beyond it neighbours are joined. */
 const MOST_GAPS = 1_000;

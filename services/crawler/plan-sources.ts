@@ -1,7 +1,7 @@
 import { ConfigError } from '../../shared/runtime/config.ts';
-import type { ListingPlan } from './listing-source.ts';
-import type { ReplayPlan } from './replay-plan.ts';
-import { parseReplayPlan } from './replay-plan.ts';
+import type { ListingPlan } from './listings/listing-source.ts';
+import type { ReplayPlan } from './replay/replay-plan.ts';
+import { parseReplayPlan } from './replay/replay-plan.ts';
 
 const LISTINGS: readonly ListingPlan[] = [
   // Most items are comments, so the wait for the next look at them is most of the latency.

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { parseListing } from '../../shared/upstream/parse-things.ts';
-import type { CommentData } from '../../shared/upstream/thing-schema.ts';
-import type { PostOfComment } from '../../shared/upstream/thing-to-forum-item.ts';
+import { parseListing } from '../../shared/upstream/parsing/parse-things.ts';
+import type { CommentData } from '../../shared/upstream/parsing/thing-schema.ts';
+import type { PostOfComment } from '../../shared/upstream/parsing/thing-to-forum-item.ts';
 import type { Upstream } from '../../shared/upstream/upstream-client.ts';
 import { UpstreamError } from '../../shared/upstream/upstream-error.ts';
 import type { RecentPosts } from './recent-posts.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import type { ParsedListing } from '../../shared/upstream/parse-things.ts';
-import { parseListing } from '../../shared/upstream/parse-things.ts';
+import type { ParsedListing } from '../../shared/upstream/parsing/parse-things.ts';
+import { parseListing } from '../../shared/upstream/parsing/parse-things.ts';
 import type { CrawlSource } from './crawl-source.ts';
 
 export interface ThingReader {

@@ -1,5 +1,5 @@
-import type { Thing } from '../../shared/upstream/thing-schema.ts';
-import type { PostOfComment } from '../../shared/upstream/thing-to-forum-item.ts';
+import type { Thing } from '../../shared/upstream/parsing/thing-schema.ts';
+import type { PostOfComment } from '../../shared/upstream/parsing/thing-to-forum-item.ts';
 
 /** Title and NSFW flag of the posts seen lately, bounded as SeenThings is. */
 export class RecentPosts {

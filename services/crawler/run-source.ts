@@ -3,7 +3,7 @@ import { delay } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
-import type { CrawlGap } from '../../shared/stores/crawl-gaps.ts';
+import type { CrawlGap } from '../../shared/stores/crawl/crawl-gaps.ts';
 import { UpstreamError } from '../../shared/upstream/upstream-error.ts';
 import { backOffMs } from './back-off.ts';
 import type { CrawlSource } from './crawl-source.ts';

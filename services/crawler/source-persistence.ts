@@ -3,10 +3,10 @@ import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { readCursor, saveCursor } from '../../shared/stores/crawl-cursors.ts';
-import type { CrawlGap } from '../../shared/stores/crawl-gaps.ts';
-import { openGaps } from '../../shared/stores/crawl-gaps.ts';
-import { releaseLease, takeLease } from '../../shared/stores/leases.ts';
+import { readCursor, saveCursor } from '../../shared/stores/crawl/crawl-cursors.ts';
+import type { CrawlGap } from '../../shared/stores/crawl/crawl-gaps.ts';
+import { openGaps } from '../../shared/stores/crawl/crawl-gaps.ts';
+import { releaseLease, takeLease } from '../../shared/stores/upkeep/leases.ts';
 import { PendingGaps } from './pending-gaps.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { DeliveryAttempt } from '../../schemas/delivery-attempt.ts';
-import { MONITOR_DELIVERIES } from '../../schemas/topics.ts';
+import type { DeliveryAttempt } from '../../schemas/messages/delivery-attempt.ts';
+import { MONITOR_DELIVERIES } from '../../schemas/messages/topics.ts';
 import type { Publisher } from '../../shared/kafka/publisher.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 

@@ -1,17 +1,17 @@
-import type { DeliveryAttempt } from '../../schemas/delivery-attempt.ts';
-import { decideOutcome } from '../../shared/domain/delivery-outcome.ts';
-import type { DeliveryOutcome } from '../../shared/domain/delivery-outcome.ts';
+import type { DeliveryAttempt } from '../../schemas/messages/delivery-attempt.ts';
+import { decideOutcome } from '../../shared/domain/webhooks/delivery-outcome.ts';
+import type { DeliveryOutcome } from '../../shared/domain/webhooks/delivery-outcome.ts';
 import type { SecretBox } from '../../shared/domain/secret-box.ts';
 import { storableText } from '../../shared/domain/storable-text.ts';
-import { buildWebhookMessage, webhookRequestUrl } from '../../shared/domain/webhook-message.ts';
-import type { WebhookMessage } from '../../shared/domain/webhook-message.ts';
-import type { OutboundDoor, OutboundResult } from '../../shared/http/outbound-door.ts';
+import { buildWebhookMessage, webhookRequestUrl } from '../../shared/domain/webhooks/webhook-message.ts';
+import type { WebhookMessage } from '../../shared/domain/webhooks/webhook-message.ts';
+import type { OutboundDoor, OutboundResult } from '../../shared/http/egress-client.ts';
 import { parseRetryAfterBody } from '../../shared/http/retry-after.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import type { ClaimedDelivery } from '../../shared/stores/deliveries.ts';
-import type { FinishedAttempt, RecordedAttempt } from '../../shared/stores/delivery-outcomes.ts';
+import type { ClaimedDelivery } from '../../shared/stores/deliveries/deliveries.ts';
+import type { FinishedAttempt, RecordedAttempt } from '../../shared/stores/deliveries/delivery-outcomes.ts';
 import type { AttemptEnd } from './dispatcher-options.ts';
 
 export interface AttemptOptions {

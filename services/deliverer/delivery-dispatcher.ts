@@ -1,5 +1,5 @@
-import type { ClaimedDelivery } from '../../shared/stores/deliveries.ts';
-import type { DeliveryTarget } from '../../shared/stores/delivery-queue.ts';
+import type { ClaimedDelivery } from '../../shared/stores/deliveries/deliveries.ts';
+import type { DeliveryTarget } from '../../shared/stores/deliveries/delivery-queue.ts';
 import { AttemptPermits } from './attempt-permits.ts';
 import type { Standing } from './attempt-permits.ts';
 import { DeliveryLane } from './delivery-lane.ts';

@@ -1,5 +1,5 @@
-import type { ClaimedDelivery } from '../../shared/stores/deliveries.ts';
-import type { DeliveryTarget } from '../../shared/stores/delivery-queue.ts';
+import type { ClaimedDelivery } from '../../shared/stores/deliveries/deliveries.ts';
+import type { DeliveryTarget } from '../../shared/stores/deliveries/delivery-queue.ts';
 import type { LocalOutageOptions } from './local-outage.ts';
 
 /** What the dispatcher asks of the database. Each claim is committed when it resolves. */

@@ -1,6 +1,6 @@
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
-import type { DeliveryTarget, QueuePage } from '../../shared/stores/delivery-queue.ts';
+import type { DeliveryTarget, QueuePage } from '../../shared/stores/deliveries/delivery-queue.ts';
 
 export interface DuePollerOptions {
   /** Monitors behind `after` that have pending matches, and which of them have due ones. */

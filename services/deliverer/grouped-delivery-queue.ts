@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from '../../shared/postgres/pool.ts';
-import { GroupedCalls } from '../../shared/runtime/grouped-calls.ts';
-import { claimDueMatches, claimNewMatches, releaseLeases, skipUndeliverable } from '../../shared/stores/deliveries.ts';
-import type { ClaimedDelivery, ClaimLease } from '../../shared/stores/deliveries.ts';
-import { readDeliveryTargets } from '../../shared/stores/delivery-queue.ts';
-import type { DeliveryTarget } from '../../shared/stores/delivery-queue.ts';
+import { GroupedCalls } from '../../shared/runtime/call-batcher.ts';
+import {
+  claimDueMatches,
+  claimNewMatches,
+  releaseLeases,
+  skipUndeliverable,
+} from '../../shared/stores/deliveries/deliveries.ts';
+import type { ClaimedDelivery, ClaimLease } from '../../shared/stores/deliveries/deliveries.ts';
+import { readDeliveryTargets } from '../../shared/stores/deliveries/delivery-queue.ts';
+import type { DeliveryTarget } from '../../shared/stores/deliveries/delivery-queue.ts';
 import type { Claim, DeliveryQueue } from './dispatcher-options.ts';
 
 export interface GroupedQueueOptions {

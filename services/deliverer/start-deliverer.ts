@@ -1,11 +1,11 @@
-import { DELIVERER_GROUP } from '../../schemas/consumer-groups.ts';
-import { MONITOR_MATCHES } from '../../schemas/topics.ts';
-import { WEBHOOK_DEADLINE_MS } from '../../shared/domain/delivery-outcome.ts';
+import { DELIVERER_GROUP } from '../../schemas/messages/consumer-groups.ts';
+import { MONITOR_MATCHES } from '../../schemas/messages/topics.ts';
+import { WEBHOOK_DEADLINE_MS } from '../../shared/domain/webhooks/delivery-outcome.ts';
 import type { SecretBox } from '../../shared/domain/secret-box.ts';
 import { createDnsLookup, createSystemLookup } from '../../shared/http/address-lookup.ts';
 import type { AddressLookup } from '../../shared/http/address-lookup.ts';
-import { createOutboundDoor } from '../../shared/http/outbound-door.ts';
-import type { OutboundDoor } from '../../shared/http/outbound-door.ts';
+import { createOutboundDoor } from '../../shared/http/egress-client.ts';
+import type { OutboundDoor } from '../../shared/http/egress-client.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
@@ -23,13 +23,16 @@ import { withDeadline } from '../../shared/runtime/lifecycle.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { GroupedCalls } from '../../shared/runtime/grouped-calls.ts';
+import { GroupedCalls } from '../../shared/runtime/call-batcher.ts';
 import { retry } from '../../shared/runtime/retry.ts';
-import { releaseLeases } from '../../shared/stores/deliveries.ts';
-import { recordOutcomes } from '../../shared/stores/delivery-outcomes.ts';
-import type { FinishedAttempt, RecordedAttempt } from '../../shared/stores/delivery-outcomes.ts';
-import { markAttemptsPublished, readUnpublishedAttempts } from '../../shared/stores/delivery-publications.ts';
-import { readDueMonitors } from '../../shared/stores/delivery-queue.ts';
+import { releaseLeases } from '../../shared/stores/deliveries/deliveries.ts';
+import { recordOutcomes } from '../../shared/stores/deliveries/delivery-outcomes.ts';
+import type { FinishedAttempt, RecordedAttempt } from '../../shared/stores/deliveries/delivery-outcomes.ts';
+import {
+  markAttemptsPublished,
+  readUnpublishedAttempts,
+} from '../../shared/stores/deliveries/delivery-publications.ts';
+import { readDueMonitors } from '../../shared/stores/deliveries/delivery-queue.ts';
 import { AttemptPublisher } from './attempt-publisher.ts';
 import { attemptDelivery } from './delivery-attempt.ts';
 import { DeliveryDispatcher } from './delivery-dispatcher.ts';

@@ -1,6 +1,6 @@
-import type { Candidate } from '../../schemas/candidate.ts';
+import type { Candidate } from '../../schemas/messages/candidate.ts';
 import type { OutgoingRecord } from '../../shared/kafka/publisher.ts';
-import type { TimeSlices } from '../../shared/runtime/time-slices.ts';
+import type { TimeSlices } from '../../shared/runtime/cooperative-yield.ts';
 
 /** A word that everybody watches must not fill the memory, and a portion is sent in one go: no more than takes a few milliseconds. */
 const MOST_RECORDS = 500;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { MONITOR_CHANGED_CHANNEL } from '../../schemas/notifications.ts';
+import { MONITOR_CHANGED_CHANNEL } from '../../schemas/messages/notifications.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';

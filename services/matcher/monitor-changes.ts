@@ -5,13 +5,13 @@ import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { retry } from '../../shared/runtime/retry.ts';
 import type { RetryOptions } from '../../shared/runtime/retry.ts';
-import type { TimeSlices } from '../../shared/runtime/time-slices.ts';
-import { readActiveRules, readActiveStates, readRulesOf } from '../../shared/stores/monitor-rules.ts';
+import type { TimeSlices } from '../../shared/runtime/cooperative-yield.ts';
+import { readActiveRules, readActiveStates, readRulesOf } from '../../shared/stores/monitors/monitor-rules.ts';
 import { CandidatePortions } from './candidate-portions.ts';
 import type { PublishCandidates } from './candidate-portions.ts';
-import { HeldMonitors } from './held-monitors.ts';
+import { HeldMonitors } from './active-monitors.ts';
 import { keysetPages } from './keyset-pages.ts';
-import { OneAtATime } from './one-at-a-time.ts';
+import { OneAtATime } from './coalesced-job.ts';
 import type { RecentItems } from './recent-items.ts';
 
 const COMPARE_EVERY_MS = 60_000;

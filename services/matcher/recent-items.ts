@@ -1,4 +1,4 @@
-import type { ForumItem } from '../../schemas/forum-item.ts';
+import type { ForumItem } from '../../schemas/messages/forum-item.ts';
 
 /** An item as it came from Kafka. */
 export interface EnteredItem {

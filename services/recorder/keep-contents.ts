@@ -1,9 +1,9 @@
-import type { Candidate } from '../../schemas/candidate.ts';
-import type { ItemContent } from '../../schemas/forum-item.ts';
+import type { Candidate } from '../../schemas/messages/candidate.ts';
+import type { ItemContent } from '../../schemas/messages/forum-item.ts';
 import { blankedContent } from '../../shared/domain/blanked-content.ts';
 import { storableText } from '../../shared/domain/storable-text.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
-import { findKnownThings, keepItems, overwriteItems, readItems } from '../../shared/stores/recording-items.ts';
+import { findKnownThings, keepItems, overwriteItems, readItems } from '../../shared/stores/matches/recording-items.ts';
 
 /**
  * Makes sure that the content of every candidate's thing is stored, and returns it as it was first stored, by thing id. A

@@ -1,13 +1,13 @@
-import type { Candidate } from '../../schemas/candidate.ts';
-import type { ItemContent } from '../../schemas/forum-item.ts';
-import type { RecordedMatch } from '../../schemas/recorded-match.ts';
+import type { Candidate } from '../../schemas/messages/candidate.ts';
+import type { ItemContent } from '../../schemas/messages/forum-item.ts';
+import type { RecordedMatch } from '../../schemas/messages/recorded-match.ts';
 import { dailyMatchCap } from '../../shared/domain/daily-match-cap.ts';
 import { matchId } from '../../shared/domain/identifiers.ts';
 import { SUPPRESSED_PER_DAY } from '../../shared/domain/match-numbering.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
-import type { StoredMatch } from '../../shared/stores/recording-matches.ts';
-import { findSuppressedMonitors } from '../../shared/stores/recording-monitors.ts';
+import type { StoredMatch } from '../../shared/stores/matches/recording-matches.ts';
+import { findSuppressedMonitors } from '../../shared/stores/monitors/recording-monitors.ts';
 import { keepContents, readContents } from './keep-contents.ts';
 import { recordPairs } from './record-pairs.ts';
 import type { OutcomeCounts, RecordingLimits } from './record-pairs.ts';

@@ -1,4 +1,4 @@
-import type { Candidate } from '../../schemas/candidate.ts';
+import type { Candidate } from '../../schemas/messages/candidate.ts';
 import { numberMatches } from '../../shared/domain/match-numbering.ts';
 import type { AcceptedCandidate, CounterAdvance, NumberedMatch } from '../../shared/domain/match-numbering.ts';
 import { refusalOf } from '../../shared/domain/recording-decision.ts';
@@ -10,14 +10,14 @@ import {
   advanceCounters,
   findStoredMatches,
   insertMatches,
-} from '../../shared/stores/recording-matches.ts';
-import type { StoredMatch } from '../../shared/stores/recording-matches.ts';
+} from '../../shared/stores/matches/recording-matches.ts';
+import type { StoredMatch } from '../../shared/stores/matches/recording-matches.ts';
 import {
   lockRecordingMonitors,
   readRecordingMonitors,
   readVersionStarts,
-} from '../../shared/stores/recording-monitors.ts';
-import type { RecordingMonitor } from '../../shared/stores/recording-monitors.ts';
+} from '../../shared/stores/monitors/recording-monitors.ts';
+import type { RecordingMonitor } from '../../shared/stores/monitors/recording-monitors.ts';
 
 /**
  * What became of a candidate: recorded (also over the cap: suppressed, and beyond the ceiling of those: not_stored), repeated

@@ -1,7 +1,7 @@
-import { candidate } from '../../schemas/candidate.ts';
-import { RECORDER_GROUP } from '../../schemas/consumer-groups.ts';
-import type { RecordedMatch } from '../../schemas/recorded-match.ts';
-import { MONITOR_CANDIDATES, MONITOR_MATCHES } from '../../schemas/topics.ts';
+import { candidate } from '../../schemas/messages/candidate.ts';
+import { RECORDER_GROUP } from '../../schemas/messages/consumer-groups.ts';
+import type { RecordedMatch } from '../../schemas/messages/recorded-match.ts';
+import { MONITOR_CANDIDATES, MONITOR_MATCHES } from '../../schemas/messages/topics.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchOutcome, ConsumedBatch } from '../../shared/kafka/consumed-batch.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';

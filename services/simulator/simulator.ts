@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import type { AccessOptions } from './access.ts';
-import { Access } from './access.ts';
-import { Faults } from './faults.ts';
-import { requestListener } from './server.ts';
-import type { Latency } from './server.ts';
+import type { AccessOptions } from './http/access.ts';
+import { Access } from './http/access.ts';
+import { Faults } from './http/faults.ts';
+import { requestListener } from './http/server.ts';
+import type { Latency } from './http/server.ts';
 import type { WorldOptions } from './world.ts';
 import { openWorld } from './world.ts';
 

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
-import { Catalog } from './catalog.ts';
-import { describe, Emission, readInjected } from './emission.ts';
-import { EmittedLog } from './emitted-log.ts';
-import type { CommentIds } from './numbering.ts';
-import { BLOCK } from './numbering.ts';
-import { Position } from './position.ts';
-import { RecentIndex } from './recent-index.ts';
-import { KEPT_POSTS, Threads } from './threads.ts';
-import type { Run } from './timeline.ts';
-import { Timeline } from './timeline.ts';
+import { Catalog } from './content/catalog.ts';
+import { describe, Emission, readInjected } from './timeline/emission.ts';
+import { EmittedLog } from './timeline/emitted-log.ts';
+import type { CommentIds } from './timeline/numbering.ts';
+import { BLOCK } from './timeline/numbering.ts';
+import { Position } from './timeline/position.ts';
+import { RecentIndex } from './timeline/recent-index.ts';
+import { KEPT_POSTS, Threads } from './content/threads.ts';
+import type { Run } from './timeline/timeline.ts';
+import { Timeline } from './timeline/timeline.ts';
 
 const HOUR = 3_600_000;
 /** The history ends well before the first start: monitors accept items that are up to five minutes older than they are. */

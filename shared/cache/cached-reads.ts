@@ -1,7 +1,7 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { DiskCache } from './disk-cache.ts';
 import { estimateBytes } from './estimate-bytes.ts';
-import { SharedFetches } from './shared-fetches.ts';
+import { SharedFetches } from './single-flight.ts';
 import { TinyLfuCache } from './tiny-lfu-cache.ts';
 
 /** Where a value came from, in the words of the header X-Cache-Tier. */

@@ -1,4 +1,4 @@
-import type { ItemContent } from '../../schemas/forum-item.ts';
+import type { ItemContent } from '../../schemas/messages/forum-item.ts';
 
 /**
  * The content of a thing that was deleted or removed on the forum: who wrote it and what it said are gone; what it was and

@@ -1,4 +1,4 @@
-import type { RecordedMatch } from '../../schemas/recorded-match.ts';
+import type { RecordedMatch } from '../../schemas/messages/recorded-match.ts';
 import { dailyMatchCap } from './daily-match-cap.ts';
 
 /** A page that is polled shows the match before its webhook is sent, and a hint on monitor.matches usually comes first. */

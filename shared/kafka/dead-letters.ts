@@ -1,4 +1,4 @@
-import { DEAD_LETTER_SUFFIX } from '../../schemas/topics.ts';
+import { DEAD_LETTER_SUFFIX } from '../../schemas/messages/topics.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { ConsumedRecord, PoisonRecord } from './consumed-batch.ts';

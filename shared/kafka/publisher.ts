@@ -1,5 +1,5 @@
 import type { IHeaders, Message } from 'kafkajs';
-import { MAX_MESSAGE_BYTES } from '../../schemas/topics.ts';
+import { MAX_MESSAGE_BYTES } from '../../schemas/messages/topics.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { withDeadline } from '../runtime/lifecycle.ts';
 import type { Running } from '../runtime/lifecycle.ts';

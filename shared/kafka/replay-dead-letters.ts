@@ -1,5 +1,5 @@
 import type { IHeaders } from 'kafkajs';
-import { DEAD_LETTER_SUFFIX } from '../../schemas/topics.ts';
+import { DEAD_LETTER_SUFFIX } from '../../schemas/messages/topics.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { startBatchConsumer } from './batch-consumer.ts';

@@ -1,11 +1,11 @@
 import type { Admin, ITopicConfig } from 'kafkajs';
-import { DEAD_LETTER_RETENTION_MS, DEAD_LETTER_SUFFIX, MAX_MESSAGE_BYTES } from '../../schemas/topics.ts';
-import type { Topic } from '../../schemas/topics.ts';
+import { DEAD_LETTER_RETENTION_MS, DEAD_LETTER_SUFFIX, MAX_MESSAGE_BYTES } from '../../schemas/messages/topics.ts';
+import type { Topic } from '../../schemas/messages/topics.ts';
 import { retry } from '../runtime/retry.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
 import { protocolErrorType } from './kafka-connection.ts';
 
-/** What ensureTopics needs to know of a topic; every declaration in schemas/topics.ts has it. */
+/** What ensureTopics needs to know of a topic; every declaration in schemas/messages/topics.ts has it. */
 export type TopicDeclaration = Pick<Topic, 'name' | 'partitions' | 'retentionMs' | 'embeddedRetentionBytes'>;
 
 /** An existing topic has another number of partitions than this version declares. */

@@ -1,5 +1,5 @@
 import { searchableWords } from './searchable-words.ts';
-import { TermIndex } from './term-index.ts';
+import { TermIndex } from './terms/term-index.ts';
 
 /**
  * The words that at least 2 % of all posts and comments hold, by how many percent of them hold each, about: measured with

@@ -1,10 +1,10 @@
 import { blockingFilter, filteredItem, filterOf } from './item-filter.ts';
 import type { FilterName } from './item-filter.ts';
-import { FIELDS, forEachText } from './item-texts.ts';
+import { FIELDS, forEachText } from './text/item-texts.ts';
 import { matchOne } from './match-one.ts';
 import type { MatchItem, MatchPosition, Rule } from './rule.ts';
-import { TermIndex } from './term-index.ts';
-import type { TermKind } from './term-shape.ts';
+import { TermIndex } from './terms/term-index.ts';
+import type { TermKind } from './terms/term-shape.ts';
 
 export interface TermExplanation {
   /** As the owner wrote it. */

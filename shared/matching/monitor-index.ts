@@ -1,12 +1,12 @@
-import { postings, setPostings } from './found-terms.ts';
-import { Hits } from './hits.ts';
-import { IntHeap } from './int-heap.ts';
+import { postings, setPostings } from './terms/found-terms.ts';
+import { Hits } from './terms/hits.ts';
+import { IntHeap } from './tables/int-heap.ts';
 import { blockingFilter, filteredItem, filterOf, WITHIN } from './item-filter.ts';
 import type { FilteredItem } from './item-filter.ts';
-import { FIELDS, forEachText } from './item-texts.ts';
-import { PackedStrings } from './packed-strings.ts';
+import { FIELDS, forEachText } from './text/item-texts.ts';
+import { PackedStrings } from './tables/packed-strings.ts';
 import type { MatchItem, MatchPosition, Rule } from './rule.ts';
-import { TermIndex } from './term-index.ts';
+import { TermIndex } from './terms/term-index.ts';
 
 export interface MonitorMatchResult<P = undefined> {
   monitorId: string;

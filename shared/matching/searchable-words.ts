@@ -1,5 +1,5 @@
-import { FoldedText } from './folded-text.ts';
-import { CHARACTER_TOKEN, Tokens, WORD_TOKEN } from './tokens.ts';
+import { FoldedText } from './text/folded-text.ts';
+import { CHARACTER_TOKEN, Tokens, WORD_TOKEN } from './text/tokens.ts';
 
 /**
  * The words of a text, and its characters of scripts without spaces, as matching compares them, each once, in the order in which they

@@ -1,4 +1,4 @@
-import { TermIndex } from './term-index.ts';
+import { TermIndex } from './terms/term-index.ts';
 
 /** One thing that is wrong, named as the client knows it: `keywords`, or `keywords[2]` counting from 0. */
 export interface RuleFault {

@@ -6,10 +6,10 @@ import { delay } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { AccessToken } from './access-token.ts';
-import type { Claim, Payer } from './call-budget.ts';
-import { CallBudget } from './call-budget.ts';
-import type { BudgetShares, Lane } from './lanes.ts';
-import { DEFAULT_SHARES } from './lanes.ts';
+import type { Claim, Payer } from './budget/call-budget.ts';
+import { CallBudget } from './budget/call-budget.ts';
+import type { BudgetShares, Lane } from './budget/lanes.ts';
+import { DEFAULT_SHARES } from './budget/lanes.ts';
 import { header, readJson } from './read-response.ts';
 import { UpstreamError } from './upstream-error.ts';
 

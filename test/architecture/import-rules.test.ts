@@ -10,9 +10,12 @@ const ROOT = join(import.meta.dirname, '../..');
 const BREACHES: [string, string, string][] = [
   ['schemas/a.ts', '../shared/runtime/b.ts', 'schemas-import-nothing-of-ours'],
   ['shared/runtime/b.ts', '../../services/api/c.ts', 'shared-imports-schemas-only'],
+  ['shared/stores/crawl/m.ts', '../../../services/api/c.ts', 'shared-imports-schemas-only'],
+  ['services/run.ts', './launcher/n.ts', 'nothing-imports-the-launcher'],
+  ['services/go.ts', './simulator/o.ts', 'nothing-imports-the-simulator'],
   ['services/api/c.ts', '../recorder/d.ts', 'services-do-not-import-each-other'],
   ['services/recorder/d.ts', 'kafkajs', 'kafkajs-only-in-shared-kafka'],
-  ['services/recorder/e.ts', 'chdb', 'embedded-engines-only-in-shared-engines'],
+  ['services/recorder/e.ts', 'chdb', 'embedded-engines-only-in-the-launcher'],
   ['shared/matching/f.ts', '../runtime/b.ts', 'matching-imports-nothing'],
   ['shared/domain/g.ts', '../runtime/b.ts', 'domain-is-pure'],
   ['shared/runtime/h.ts', '../../test/i.ts', 'product-does-not-import-tests'],
@@ -34,6 +37,7 @@ describe('import rules', () => {
     };
     for (const [path, target] of BREACHES) write(path, `import * as x from '${target}';\nexport const y = x;\n`);
     write('shared/kafka/k.ts', `import * as x from './j.ts';\nexport const y = x;\n`);
+    for (const leaf of ['services/launcher/n.ts', 'services/simulator/o.ts']) write(leaf, 'export const y = 1;\n');
     write('test/i.ts', 'export const y = 1;\n');
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -10,7 +10,7 @@ const CONSTANT = /^[A-Z][A-Z0-9_]*$/;
 /** Files whose statements are put together from pieces that the code alone chooses. */
 const BUILDS_STATEMENTS = new Set([
   // Conditions and order by the query's options; values are ClickHouse parameters.
-  'shared/stores/archived-comments.ts',
+  'shared/stores/matches/archived-comments.ts',
   // The names of the two tables of matches.
   'shared/clickhouse/erase-monitors.ts',
 ]);

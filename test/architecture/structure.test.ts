@@ -38,7 +38,7 @@ describe('structure', () => {
   });
 
   test('the environment is handed to the configuration by programs only', () => {
-    const allowed = /(^|\/)([a-z-]*main|config)\.ts$|^shared\/engines\/|^services\/parent\//;
+    const allowed = /(^|\/)([a-z-]*main|config)\.ts$|^services\/launcher\//;
     const readers = product.filter((file) => !allowed.test(file) && /process\.env/.test(read(file)));
     expect(readers).toEqual([]);
   });

@@ -1,20 +1,19 @@
 /** `npm run --silent bench -- NAME [args]`: runs one benchmark; each result is one JSON line on stdout. */
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 
 export type Report = (line: object) => void;
-/** A benchmark is a file of this folder whose default export has this type. */
+/** A benchmark is a file NAME/NAME.ts of this folder whose default export has this type. */
 export type Bench = (report: Report, args: string[]) => Promise<void>;
 
-const names = readdirSync(import.meta.dirname)
-  .filter((file) => file.endsWith('.ts') && file !== 'main.ts')
-  .map((file) => file.slice(0, -3))
-  .filter((name) => !name.startsWith('support-'));
+const fileOf = (bench: string) => join(import.meta.dirname, bench, `${bench}.ts`);
+const names = readdirSync(import.meta.dirname).filter((folder) => existsSync(fileOf(folder)));
 
 const [name, ...args] = process.argv.slice(2);
 if (!name || !names.includes(name)) {
   console.error(`Usage: npm run --silent bench -- NAME\nBenchmarks: ${names.join(', ')}`);
   process.exit(name ? 1 : 0);
 }
-const { default: bench } = (await import(`./${name}.ts`)) as { default: Bench };
+const { default: bench } = (await import(fileOf(name))) as { default: Bench };
 await bench((line) => console.log(JSON.stringify({ bench: name, ...line })), args);
 process.exit(0);

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { discussionGraph } from '../../schemas/forum-post.ts';
-import type { Comment } from '../../schemas/forum-post.ts';
+import { discussionGraph } from '../../schemas/messages/forum-post.ts';
+import type { Comment } from '../../schemas/messages/forum-post.ts';
 import { buildCommentTree, inPageOrder } from '../../services/api/reading/comments/comment-tree.ts';
 import { buildDiscussionGraph } from '../../services/api/reading/comments/discussion-graph.ts';
 import { renderPostMarkdown } from '../../services/api/reading/comments/post-markdown.ts';
-import { parseMoreChildren, parseThread } from '../../shared/upstream/parse-comment-tree.ts';
-import type { ParsedComments } from '../../shared/upstream/parse-comment-tree.ts';
-import { toPost } from '../../shared/upstream/to-post.ts';
-import { expectedStructure, markdownStructure, outlineOf } from '../support/markdown-structure.ts';
-import { nodesOf, readRecordedResponses, RECORDED } from '../support/recorded-responses.ts';
-import type { RecordedResponse } from '../support/recorded-responses.ts';
+import { parseMoreChildren, parseThread } from '../../shared/upstream/parsing/parse-comment-tree.ts';
+import type { ParsedComments } from '../../shared/upstream/parsing/parse-comment-tree.ts';
+import { toPost } from '../../shared/upstream/parsing/to-post.ts';
+import { expectedStructure, markdownStructure, outlineOf } from '../support/oracles/markdown-structure.ts';
+import { nodesOf, readRecordedResponses, RECORDED } from '../support/samples/recorded-responses.ts';
+import type { RecordedResponse } from '../support/samples/recorded-responses.ts';
 
 const CONTEXT = { siteUrl: 'https://forum.example', now: Date.UTC(2026, 0, 1) };
 

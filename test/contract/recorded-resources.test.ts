@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { post } from '../../schemas/forum-post.ts';
-import type { Post } from '../../schemas/forum-post.ts';
-import { commentItem, forumUser, subreddit, subredditRule } from '../../schemas/forum-resources.ts';
-import { parseAnswer } from '../../shared/upstream/parse-page.ts';
-import { readPost } from '../../shared/upstream/post-schema.ts';
-import { readComment, toCommentItem } from '../../shared/upstream/to-comment-item.ts';
-import { readUser, toForumUser } from '../../shared/upstream/to-forum-user.ts';
-import { toPost } from '../../shared/upstream/to-post.ts';
-import { readRules, readSubreddit, toRules, toSubreddit } from '../../shared/upstream/to-subreddit.ts';
-import { nodesOf, readRecordedResponses, RECORDED } from '../support/recorded-responses.ts';
-import type { RecordedResponse } from '../support/recorded-responses.ts';
+import { post } from '../../schemas/messages/forum-post.ts';
+import type { Post } from '../../schemas/messages/forum-post.ts';
+import { commentItem, forumUser, subreddit, subredditRule } from '../../schemas/api/forum-resources.ts';
+import { parseAnswer } from '../../shared/upstream/parsing/parse-page.ts';
+import { readPost } from '../../shared/upstream/parsing/post-schema.ts';
+import { readComment, toCommentItem } from '../../shared/upstream/parsing/to-comment-item.ts';
+import { readUser, toForumUser } from '../../shared/upstream/parsing/to-forum-user.ts';
+import { toPost } from '../../shared/upstream/parsing/to-post.ts';
+import { readRules, readSubreddit, toRules, toSubreddit } from '../../shared/upstream/parsing/to-subreddit.ts';
+import { nodesOf, readRecordedResponses, RECORDED } from '../support/samples/recorded-responses.ts';
+import type { RecordedResponse } from '../support/samples/recorded-responses.ts';
 
 const CONTEXT = { siteUrl: 'https://forum.example', now: Date.UTC(2026, 0, 1) };
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { forumItem } from '../../schemas/forum-item.ts';
-import { parseListing, parseThing } from '../../shared/upstream/parse-things.ts';
-import { thingToForumItem } from '../../shared/upstream/thing-to-forum-item.ts';
-import { readRecordedResponses, RECORDED } from '../support/recorded-responses.ts';
+import { forumItem } from '../../schemas/messages/forum-item.ts';
+import { parseListing, parseThing } from '../../shared/upstream/parsing/parse-things.ts';
+import { thingToForumItem } from '../../shared/upstream/parsing/thing-to-forum-item.ts';
+import { readRecordedResponses, RECORDED } from '../support/samples/recorded-responses.ts';
 
 const ORIGIN = { source: 'replay', replay: true, firstSeenAt: 0, siteUrl: 'https://forum.example' };
 

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { eventually } from '../support/eventually.ts';
-import { Installation } from '../support/installation.ts';
+import { eventually } from '../support/fixtures/eventually.ts';
+import { Installation } from '../support/children/installation.ts';
 
 const installation = await Installation.prepare();
 afterAll(() => installation.remove());

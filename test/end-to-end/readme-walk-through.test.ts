@@ -3,9 +3,9 @@ import type { ChildProcess } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventually } from '../support/eventually.ts';
-import { freePort } from '../support/free-port.ts';
-import { Installation } from '../support/installation.ts';
+import { eventually } from '../support/fixtures/eventually.ts';
+import { freePort } from '../support/fixtures/free-port.ts';
+import { Installation } from '../support/children/installation.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');

@@ -1,10 +1,10 @@
-import type { Account } from '../../../schemas/account.ts';
-import { planOf } from '../../../shared/domain/plans.ts';
-import { findAccount } from '../../../shared/stores/accounts.ts';
-import type { StoredAccount } from '../../../shared/stores/accounts.ts';
-import { closeAccount } from '../../../shared/stores/close-account.ts';
-import type { Answer, Call, Route } from '../route.ts';
-import type { AccountService } from './account-service.ts';
+import type { Account } from '../../../schemas/api/account.ts';
+import { planOf } from '../../../shared/domain/accounts/plans.ts';
+import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
+import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
+import type { Answer, Call, Route } from '../http/route.ts';
+import type { AccountService } from './account-deps.ts';
 import { grantRoutes } from './grant-routes.ts';
 import { keyRoutes } from './key-routes.ts';
 import { ledgerRoute } from './ledger-route.ts';

@@ -1,10 +1,10 @@
-import type { AccountGrantResource } from '../../../schemas/account.ts';
-import { listAccountGrants, revokeGrant } from '../../../shared/stores/account-grants.ts';
-import type { AccountGrant } from '../../../shared/stores/account-grants.ts';
-import { SealedRecords } from '../../../shared/stores/sealed-records.ts';
-import { ApiError } from '../api-error.ts';
-import type { Answer, Call, Route } from '../route.ts';
-import type { AccountService } from './account-service.ts';
+import type { AccountGrantResource } from '../../../schemas/api/account.ts';
+import { listAccountGrants, revokeGrant } from '../../../shared/stores/accounts/account-grants.ts';
+import type { AccountGrant } from '../../../shared/stores/accounts/account-grants.ts';
+import { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
+import { ApiError } from '../http/api-error.ts';
+import type { Answer, Call, Route } from '../http/route.ts';
+import type { AccountService } from './account-deps.ts';
 
 /** The routes about programs that the account allowed something, by the sign-in for the tool server. */
 export function grantRoutes(service: AccountService): Route[] {

@@ -1,15 +1,15 @@
-import { createKeyBody } from '../../../schemas/account.ts';
-import type { ApiKey } from '../../../schemas/account.ts';
-import { apiKeyId, isApiKeyId } from '../../../shared/domain/api-key.ts';
+import { createKeyBody } from '../../../schemas/api/account.ts';
+import type { ApiKey } from '../../../schemas/api/account.ts';
+import { apiKeyId, isApiKeyId } from '../../../shared/domain/accounts/api-key.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
-import { lockAccount } from '../../../shared/stores/accounts.ts';
-import { issueApiKey, listApiKeys, revokeApiKey } from '../../../shared/stores/api-keys.ts';
-import type { StoredApiKey } from '../../../shared/stores/api-keys.ts';
-import { ApiError } from '../api-error.ts';
-import { unauthorized } from '../authentication.ts';
-import { invalidRequest, parseRequest } from '../invalid-request.ts';
-import type { Answer, Call, Route } from '../route.ts';
-import type { AccountService } from './account-service.ts';
+import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { issueApiKey, listApiKeys, revokeApiKey } from '../../../shared/stores/accounts/api-keys.ts';
+import type { StoredApiKey } from '../../../shared/stores/accounts/api-keys.ts';
+import { ApiError } from '../http/api-error.ts';
+import { unauthorized } from '../admission/authentication.ts';
+import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
+import type { Answer, Call, Route } from '../http/route.ts';
+import type { AccountService } from './account-deps.ts';
 
 /** In use at a time. */
 const MOST_KEYS = 20;

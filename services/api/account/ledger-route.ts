@@ -1,11 +1,11 @@
 import { stringify } from 'csv-stringify/sync';
-import { ledgerEntry, ledgerQuery } from '../../../schemas/account.ts';
-import type { LedgerEntry } from '../../../schemas/account.ts';
-import { readLedgerPage } from '../../../shared/stores/ledger-pages.ts';
-import type { StoredLedgerEntry } from '../../../shared/stores/ledger-pages.ts';
-import { parseRequest } from '../invalid-request.ts';
-import type { Answer, Call, Route } from '../route.ts';
-import type { AccountService } from './account-service.ts';
+import { ledgerEntry, ledgerQuery } from '../../../schemas/api/account.ts';
+import type { LedgerEntry } from '../../../schemas/api/account.ts';
+import { readLedgerPage } from '../../../shared/stores/accounts/ledger-pages.ts';
+import type { StoredLedgerEntry } from '../../../shared/stores/accounts/ledger-pages.ts';
+import { parseRequest } from '../http/invalid-request.ts';
+import type { Answer, Call, Route } from '../http/route.ts';
+import type { AccountService } from './account-deps.ts';
 
 const CSV = 'text/csv';
 const PATH = '/v1/account/ledger';

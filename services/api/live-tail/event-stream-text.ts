@@ -1,5 +1,5 @@
-import type { LiveTailEnd } from '../../../schemas/live-tail.ts';
-import type { MonitorMatch } from '../../../schemas/monitor-match.ts';
+import type { LiveTailEnd } from '../../../schemas/api/live-tail.ts';
+import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 
 // The format is that of the HTML standard, "Server-sent events". JSON holds no line break, so each `data` is one line.
 

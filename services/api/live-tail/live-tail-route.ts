@@ -1,12 +1,12 @@
-import { liveTailQuery } from '../../../schemas/live-tail.ts';
+import { liveTailQuery } from '../../../schemas/api/live-tail.ts';
 import { parseMatchId } from '../../../shared/domain/identifiers.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { readLastSeq } from '../../../shared/stores/live-tails.ts';
-import { StreamedBody } from '../answer-stream.ts';
-import { noSuchMonitor } from '../api-error.ts';
-import { invalidRequest, parseRequest } from '../invalid-request.ts';
-import { readLivingMonitor } from '../living-monitor.ts';
-import type { Answer, Call, Route } from '../route.ts';
+import { readLastSeq } from '../../../shared/stores/matches/live-tails.ts';
+import { StreamedBody } from '../http/answer-stream.ts';
+import { noSuchMonitor } from '../http/api-error.ts';
+import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
+import { readLivingMonitor } from '../monitors/find-monitor.ts';
+import type { Answer, Call, Route } from '../http/route.ts';
 import type { LiveTails } from './live-tails.ts';
 
 const EVENT_STREAM = 'text/event-stream';

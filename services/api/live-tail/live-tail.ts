@@ -2,10 +2,10 @@ import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
-import { readLiveTailPage } from '../../../shared/stores/live-tails.ts';
-import type { LiveTailPage } from '../../../shared/stores/live-tails.ts';
-import type { AnswerStream } from '../answer-stream.ts';
-import { matchResource } from '../match-page.ts';
+import { readLiveTailPage } from '../../../shared/stores/matches/live-tails.ts';
+import type { LiveTailPage } from '../../../shared/stores/matches/live-tails.ts';
+import type { AnswerStream } from '../http/answer-stream.ts';
+import { matchResource } from '../monitors/match-page.ts';
 import { endEvent, HEARTBEAT, matchEvent, STREAM_BEGIN } from './event-stream-text.ts';
 import type { LiveTailTiming } from './live-tail-timing.ts';
 

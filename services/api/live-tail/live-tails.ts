@@ -1,12 +1,12 @@
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
-import type { AnswerStream } from '../answer-stream.ts';
-import { ApiError } from '../api-error.ts';
+import type { AnswerStream } from '../http/answer-stream.ts';
+import { ApiError } from '../http/api-error.ts';
 import { LIVE_TAIL_TIMING } from './live-tail-timing.ts';
 import type { LiveTailTiming } from './live-tail-timing.ts';
 import { LiveTail } from './live-tail.ts';
-import { STREAMS_PER_ACCOUNT, StreamPlaces } from './stream-places.ts';
+import { STREAMS_PER_ACCOUNT, StreamPlaces } from './stream-slots.ts';
 
 /** Where it is heard that a monitor may have new matches. */
 export interface WakeUps {

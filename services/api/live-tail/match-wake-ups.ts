@@ -1,7 +1,7 @@
-import { MONITOR_MATCHES } from '../../../schemas/topics.ts';
+import { MONITOR_MATCHES } from '../../../schemas/messages/topics.ts';
 import { randomText } from '../../../shared/domain/identifiers.ts';
 import type { KafkaConnection } from '../../../shared/kafka/kafka-connection.ts';
-import { startKeyWatch } from '../../../shared/kafka/key-watch.ts';
+import { startKeyWatch } from '../../../shared/kafka/topic-key-listener.ts';
 import type { Running } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { WakeUps } from './live-tails.ts';

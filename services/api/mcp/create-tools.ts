@@ -1,5 +1,5 @@
 import type { ReadingService } from '../reading/reading-service.ts';
-import type { Route } from '../route.ts';
+import type { Route } from '../http/route.ts';
 import { monitorTools } from './monitor-tools.ts';
 import { readingTools } from './reading-tools.ts';
 import type { Tool } from './tool.ts';

@@ -1,4 +1,4 @@
-import type { Post } from '../../../schemas/forum-post.ts';
+import type { Post } from '../../../schemas/messages/forum-post.ts';
 import type {
   CommentItem,
   ForumUser,
@@ -7,7 +7,7 @@ import type {
   SubredditListing,
   ThingsResponse,
   UserListing,
-} from '../../../schemas/forum-resources.ts';
+} from '../../../schemas/api/forum-resources.ts';
 import { inlineText } from '../reading/comments/inline-text.ts';
 import { excerptOf } from './excerpt.ts';
 

@@ -1,5 +1,5 @@
-import type { MatchPage, MonitorMatch } from '../../../schemas/monitor-match.ts';
-import type { Monitor } from '../../../schemas/monitor.ts';
+import type { MatchPage, MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
+import type { Monitor } from '../../../schemas/api/monitor.ts';
 import { inlineText } from '../reading/comments/inline-text.ts';
 import { excerptOf } from './excerpt.ts';
 

@@ -1,13 +1,13 @@
-import { matchPageQuery } from '../../../schemas/match-page-query.ts';
-import { matchPage } from '../../../schemas/monitor-match.ts';
+import { matchPageQuery } from '../../../schemas/api/match-page-query.ts';
+import { matchPage } from '../../../schemas/messages/monitor-match.ts';
 import {
   createdMonitor,
   createMonitorBody,
   monitorAnswer,
   monitorList,
   monitorPaused,
-} from '../../../schemas/monitor.ts';
-import type { Route } from '../route.ts';
+} from '../../../schemas/api/monitor.ts';
+import type { Route } from '../http/route.ts';
 import { createdText, matchesText, monitorsText, monitorText, pausedText } from './monitor-texts.ts';
 import { inputOfQuery, objectSchemaOf, routeTool } from './tool.ts';
 import type { ObjectSchema, Tool } from './tool.ts';

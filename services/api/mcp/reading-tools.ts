@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { postResponse } from '../../../schemas/forum-post.ts';
-import * as forum from '../../../schemas/forum-resources.ts';
-import * as queries from '../../../schemas/reading-queries.ts';
+import { postResponse } from '../../../schemas/messages/forum-post.ts';
+import * as forum from '../../../schemas/api/forum-resources.ts';
+import * as queries from '../../../schemas/api/reading-queries.ts';
 import { metaOf, readChargedPost, renderCharged } from '../reading/post-route.ts';
 import type { ReadingService } from '../reading/reading-service.ts';
-import type { Route } from '../route.ts';
+import type { Route } from '../http/route.ts';
 import { listingText, subredditText, thingsText, userText } from './forum-texts.ts';
 import { inputOfQuery, objectSchemaOf, queryOf, routeTool } from './tool.ts';
 import type { Tool, ToolAnswer, ToolCall } from './tool.ts';

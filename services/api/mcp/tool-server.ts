@@ -1,12 +1,12 @@
 import { McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { ErrorEnvelope } from '../../../schemas/error-envelope.ts';
+import type { ErrorEnvelope } from '../../../schemas/api/error-envelope.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import { ApiError, ClientGone } from '../api-error.ts';
-import { API_VERSION } from '../api-version.ts';
-import { mayRead, mayUseMonitors } from '../authentication.ts';
-import { refusalOf } from '../error-handler.ts';
-import type { Admission } from '../request-gate.ts';
+import { ApiError, ClientGone } from '../http/api-error.ts';
+import { API_VERSION } from '../http/api-version.ts';
+import { mayRead, mayUseMonitors } from '../admission/authentication.ts';
+import { refusalOf } from '../http/error-handler.ts';
+import type { Admission } from '../admission/admission-control.ts';
 import type { Tool, ToolAnswer } from './tool.ts';
 
 /** A request to the tool server whose caller is known. */

@@ -1,9 +1,9 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { Caller } from '../authentication.ts';
-import { invalidRequest } from '../invalid-request.ts';
+import type { Caller } from '../admission/authentication.ts';
+import { invalidRequest } from '../http/invalid-request.ts';
 import { queryParametersOf } from '../openapi/json-schemas.ts';
-import type { Answer, Call, Route } from '../route.ts';
+import type { Answer, Call, Route } from '../http/route.ts';
 
 /** JSON Schema 2020-12 of an object. */
 export type ObjectSchema = Record<string, unknown> & { type: 'object' };

@@ -1,11 +1,11 @@
 import { errors } from 'oidc-provider';
 import type { ClientMetadata } from 'oidc-provider';
 import { z } from 'zod';
-import type { OutboundDoor, OutboundResult } from '../../../shared/http/outbound-door.ts';
+import type { OutboundDoor, OutboundResult } from '../../../shared/http/egress-client.ts';
 import { urlRefusal } from '../../../shared/http/public-address.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import type { SealedRecords } from '../../../shared/stores/sealed-records.ts';
-import { takeUses } from '../../../shared/stores/take-uses.ts';
+import type { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
+import { takeUses } from '../../../shared/stores/accounts/take-uses.ts';
 import { networksOf } from '../signup/client-network.ts';
 import { clientMetadata, clientOf, metadataFault, UNUSED_CLIENT_SECONDS } from './client-metadata.ts';
 

@@ -1,15 +1,15 @@
 import { generateKeyPairSync, hkdfSync } from 'node:crypto';
 import Provider, { errors, interactionPolicy } from 'oidc-provider';
 import type { Configuration, JWK } from 'oidc-provider';
-import { newOAuthSecret } from '../../../shared/domain/oauth-secret.ts';
-import { findAccount } from '../../../shared/stores/accounts.ts';
+import { newOAuthSecret } from '../../../shared/domain/accounts/oauth-secret.ts';
+import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { folderOf, ROUTES, resourceOf, SCOPES } from './oauth-metadata.ts';
 import type { OAuthService } from './oauth-service.ts';
 import { createAdapterFactory } from './record-adapter.ts';
 import type { FindDocument } from './client-documents.ts';
 import { keepErrorsHere, showPage } from './error-redirects.ts';
 import type { Page } from '../pages/page.ts';
-import type { SealedRecords } from '../../../shared/stores/sealed-records.ts';
+import type { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;

@@ -1,7 +1,7 @@
 import { errors } from 'oidc-provider';
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import type { SealedRecords } from '../../../shared/stores/sealed-records.ts';
+import type { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 import type { Page } from '../pages/page.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import type { UseLimit } from '../../../shared/stores/recent-uses.ts';
-import { takeUses } from '../../../shared/stores/take-uses.ts';
+import type { UseLimit } from '../../../shared/stores/accounts/sliding-log-limits.ts';
+import { takeUses } from '../../../shared/stores/accounts/take-uses.ts';
 import { networksOf } from '../signup/client-network.ts';
 import { sendPage } from '../pages/page.ts';
 import { errorPage } from './pages.ts';

@@ -1,8 +1,8 @@
 import { Router } from 'express';
 import type { RequestHandler } from 'express';
-import { MONITORS_SCOPE, READING_SCOPE } from '../authentication.ts';
+import { MONITORS_SCOPE, READING_SCOPE } from '../admission/authentication.ts';
 import type { ResourceProtection } from '../mcp/mcp-router.ts';
-import { methodNotAllowed } from '../route.ts';
+import { methodNotAllowed } from '../http/route.ts';
 
 /** What tokens may allow, and how the consent page says it. */
 export const SCOPES: ReadonlyMap<string, string> = new Map([

@@ -12,7 +12,7 @@ import { createSignIn } from './sign-in.ts';
 import { createLinkRouter } from '../signup/link-router.ts';
 import { createProviderRoutes } from './provider-routes.ts';
 import { createRegistrationRouter } from './register-client.ts';
-import { SealedRecords } from '../../../shared/stores/sealed-records.ts';
+import { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 
 /** Sign-in for the tool server: metadata, clients, pages, tokens. */
 export function createOAuthRouter(service: OAuthService): Router {

@@ -1,5 +1,5 @@
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
-import type { OutboundDoor } from '../../../shared/http/outbound-door.ts';
+import type { OutboundDoor } from '../../../shared/http/egress-client.ts';
 import type { SignupService } from '../signup/signup-service.ts';
 
 /** What the sign-in for the tool server works with. */

@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import type { Request, RequestHandler } from 'express';
 import type Provider from 'oidc-provider';
-import { methodNotAllowed } from '../route.ts';
+import { methodNotAllowed } from '../http/route.ts';
 import type { OAuthLimit } from './oauth-limits.ts';
 import { folderOf, ROUTES, SCOPES } from './oauth-metadata.ts';
 

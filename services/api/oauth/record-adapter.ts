@@ -4,7 +4,7 @@ import type { Adapter, AdapterFactory } from 'oidc-provider';
 import { awayEngine } from '../../../shared/outages/away-engine.ts';
 import { isDocumentId } from './client-documents.ts';
 import type { FindDocument } from './client-documents.ts';
-import type { SealedRecords } from '../../../shared/stores/sealed-records.ts';
+import type { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 
 /** How long a used code is kept, so that its second use takes back what the first one gave. */
 const USED_CODE_SECONDS = 3_600;

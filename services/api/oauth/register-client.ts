@@ -1,11 +1,11 @@
 import { json, Router } from 'express';
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
-import { newOAuthSecret } from '../../../shared/domain/oauth-secret.ts';
-import { refusalOf } from '../error-handler.ts';
-import { methodNotAllowed } from '../route.ts';
+import { newOAuthSecret } from '../../../shared/domain/accounts/oauth-secret.ts';
+import { refusalOf } from '../http/error-handler.ts';
+import { methodNotAllowed } from '../http/route.ts';
 import { clientMetadata, clientOf, metadataFault, UNUSED_CLIENT_SECONDS } from './client-metadata.ts';
 import { REGISTRATION } from './oauth-metadata.ts';
-import type { SealedRecords } from '../../../shared/stores/sealed-records.ts';
+import type { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 
 const BODY_LIMIT = 16 * 1024;
 const METHODS = ['none', 'client_secret_basic', 'client_secret_post'] as const;

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { randomText } from '../../../shared/domain/identifiers.ts';
-import type { SealedRecords } from '../../../shared/stores/sealed-records.ts';
+import type { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 import { cookieOf } from '../signup/cookies.ts';
 import { linkProblem, tooOldPage } from '../signup/link-router.ts';
 import type { LinkPage } from '../signup/link-router.ts';

@@ -1,11 +1,11 @@
 import { newAccountId } from '../../../shared/domain/identifiers.ts';
-import type { MailboxHash } from '../../../shared/domain/mailbox-hash.ts';
+import type { MailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { findAccount, insertAccount } from '../../../shared/stores/accounts.ts';
-import type { StoredAccount } from '../../../shared/stores/accounts.ts';
-import { takeLink } from '../../../shared/stores/signups.ts';
-import type { ConfirmedMailbox } from '../../../shared/stores/signups.ts';
+import { findAccount, insertAccount } from '../../../shared/stores/accounts/accounts.ts';
+import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { takeLink } from '../../../shared/stores/accounts/signups.ts';
+import type { ConfirmedMailbox } from '../../../shared/stores/accounts/signups.ts';
 import { SIGN_IN } from '../signup/code-mail.ts';
 import { giveFreeCredits } from '../signup/free-credits.ts';
 import { createCodeJudge, judgeCode } from '../signup/judge-code.ts';

@@ -1,4 +1,4 @@
-import { ledgerQuery } from '../../../schemas/account.ts';
+import { ledgerQuery } from '../../../schemas/api/account.ts';
 import { accountExamples as examples } from './account-examples.ts';
 import type { ComponentName } from './component-schemas.ts';
 import type { AnswerDocument, RouteDocument } from './route-document.ts';

@@ -1,4 +1,4 @@
-import { API_VERSION } from '../api-version.ts';
+import { API_VERSION } from '../http/api-version.ts';
 import { accountDocuments } from './account-documents.ts';
 import { componentSchemas } from './component-schemas.ts';
 import { monitorDocuments } from './monitor-documents.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { account, accountGrant, apiKey, createKeyBody, ledgerEntry, ledgerPage } from '../../../schemas/account.ts';
-import { deliveryLogEntry, deliveryLogPage, redeliverBody, redelivery } from '../../../schemas/delivery-log.ts';
-import { errorEnvelope } from '../../../schemas/error-envelope.ts';
-import * as posts from '../../../schemas/forum-post.ts';
-import * as forum from '../../../schemas/forum-resources.ts';
-import { matchPage, monitorMatch } from '../../../schemas/monitor-match.ts';
+import { account, accountGrant, apiKey, createKeyBody, ledgerEntry, ledgerPage } from '../../../schemas/api/account.ts';
+import { deliveryLogEntry, deliveryLogPage, redeliverBody, redelivery } from '../../../schemas/api/delivery-log.ts';
+import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
+import * as posts from '../../../schemas/messages/forum-post.ts';
+import * as forum from '../../../schemas/api/forum-resources.ts';
+import { matchPage, monitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import {
   createdMonitor,
   createMonitorBody,
@@ -15,9 +15,9 @@ import {
   monitorStats,
   patchMonitorBody,
   updatedMonitor,
-} from '../../../schemas/monitor.ts';
-import { accountCreated, codeSent, signupBody, verifyBody } from '../../../schemas/signup.ts';
-import { testDelivery } from '../../../schemas/test-delivery.ts';
+} from '../../../schemas/api/monitor.ts';
+import { accountCreated, codeSent, signupBody, verifyBody } from '../../../schemas/api/signup.ts';
+import { testDelivery } from '../../../schemas/api/test-delivery.ts';
 import { fieldNotes } from './field-notes.ts';
 import { jsonSchemasOf } from './json-schemas.ts';
 import type { JsonSchema } from './openapi-shape.ts';

@@ -1,8 +1,8 @@
-import { liveTailQuery } from '../../../schemas/live-tail.ts';
-import { matchPageQuery } from '../../../schemas/match-page-query.ts';
+import { liveTailQuery } from '../../../schemas/api/live-tail.ts';
+import { matchPageQuery } from '../../../schemas/api/match-page-query.ts';
 import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
 import type { ComponentName } from './component-schemas.ts';
-import { deliveryLogQuery } from '../../../schemas/delivery-log.ts';
+import { deliveryLogQuery } from '../../../schemas/api/delivery-log.ts';
 import { deliveryExamples as deliveries } from './delivery-examples.ts';
 import { monitorExamples as examples } from './monitor-examples.ts';
 import type { AnswerDocument, RouteDocument } from './route-document.ts';

@@ -1,7 +1,7 @@
-import type { MatchPage, MonitorMatch } from '../../../schemas/monitor-match.ts';
-import type { Monitor } from '../../../schemas/monitor.ts';
+import type { MatchPage, MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
+import type { Monitor } from '../../../schemas/api/monitor.ts';
 import { SUPPRESSED_PER_DAY } from '../../../shared/domain/match-numbering.ts';
-import { commonKeywordWarnings } from '../common-keywords.ts';
+import { commonKeywordWarnings } from '../monitors/common-keywords.ts';
 import { matchEvent, STREAM_BEGIN } from '../live-tail/event-stream-text.ts';
 
 const monitor: Monitor = {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Router } from 'express';
-import { methodNotAllowed } from '../route.ts';
+import { methodNotAllowed } from '../http/route.ts';
 import type { OpenApiDocument } from './openapi-shape.ts';
 
 /** GET /openapi.json: the document, for everybody. It changes with a deployment only, so clients may keep it for a while. */

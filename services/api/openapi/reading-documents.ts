@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import * as queries from '../../../schemas/reading-queries.ts';
+import * as queries from '../../../schemas/api/reading-queries.ts';
 import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
 import type { ComponentName } from './component-schemas.ts';
 import { forumExamples as examples } from './forum-examples.ts';

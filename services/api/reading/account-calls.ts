@@ -1,9 +1,9 @@
-import { planOf } from '../../../shared/domain/plans.ts';
+import { planOf } from '../../../shared/domain/accounts/plans.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import type { Payer } from '../../../shared/upstream/call-budget.ts';
+import type { Payer } from '../../../shared/upstream/budget/call-budget.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
-import { ApiError } from '../api-error.ts';
-import type { Caller } from '../authentication.ts';
+import { ApiError } from '../http/api-error.ts';
+import type { Caller } from '../admission/authentication.ts';
 import { isTrouble } from './reading-failure.ts';
 
 export type ForumCalls = Pick<Upstream, 'get' | 'post'>;

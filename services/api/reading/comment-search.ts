@@ -1,14 +1,14 @@
-import type { CommentItem, CommentListing } from '../../../schemas/forum-resources.ts';
+import type { CommentItem, CommentListing } from '../../../schemas/api/forum-resources.ts';
 import { isClickhouseAway } from '../../../shared/clickhouse/clickhouse-away.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { searchableWords } from '../../../shared/matching/searchable-words.ts';
-import { TermFinder } from '../../../shared/matching/term-finder.ts';
+import { TermFinder } from '../../../shared/matching/terms/term-finder.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
-import { findArchivedComment, searchArchivedComments } from '../../../shared/stores/archived-comments.ts';
-import type { ArchivedComment, CommentQuery } from '../../../shared/stores/archived-comments.ts';
-import { ApiError } from '../api-error.ts';
-import { invalidRequest } from '../invalid-request.ts';
+import { findArchivedComment, searchArchivedComments } from '../../../shared/stores/matches/archived-comments.ts';
+import type { ArchivedComment, CommentQuery } from '../../../shared/stores/matches/archived-comments.ts';
+import { ApiError } from '../http/api-error.ts';
+import { invalidRequest } from '../http/invalid-request.ts';
 import type { ForumSource } from './forum-source.ts';
 import { searchTerms } from './search-terms.ts';
 

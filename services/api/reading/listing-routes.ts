@@ -1,5 +1,5 @@
-import * as queries from '../../../schemas/reading-queries.ts';
-import type { Route } from '../route.ts';
+import * as queries from '../../../schemas/api/reading-queries.ts';
+import type { Route } from '../http/route.ts';
 import type { Page } from './forum-source.ts';
 import { pageEnvelope } from './page-envelope.ts';
 import type { PageEnvelope, PageRequest } from './page-envelope.ts';

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import type { PostMeta } from '../../../schemas/forum-post.ts';
-import { postQuery } from '../../../schemas/reading-queries.ts';
-import { coveredComments, postCost } from '../../../shared/domain/reading-cost.ts';
-import { parseRequest } from '../invalid-request.ts';
-import type { Answer, Call, Route } from '../route.ts';
+import type { PostMeta } from '../../../schemas/messages/forum-post.ts';
+import { postQuery } from '../../../schemas/api/reading-queries.ts';
+import { coveredComments, postCost } from '../../../shared/domain/accounts/reading-cost.ts';
+import { parseRequest } from '../http/invalid-request.ts';
+import type { Answer, Call, Route } from '../http/route.ts';
 import type { PostRead } from './post-reader.ts';
 import { refuseWithoutCredits } from './reading-charge.ts';
 import type { Charged } from './reading-charge.ts';

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
-import { GroupedCalls } from '../../../shared/runtime/grouped-calls.ts';
-import { lockAccount } from '../../../shared/stores/accounts.ts';
-import { charge, chargeTogether } from '../../../shared/stores/ledger.ts';
-import type { ChargeKind, LedgerMove } from '../../../shared/stores/ledger.ts';
-import { ApiError } from '../api-error.ts';
-import type { Caller } from '../authentication.ts';
+import { GroupedCalls } from '../../../shared/runtime/call-batcher.ts';
+import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { charge, chargeTogether } from '../../../shared/stores/accounts/ledger.ts';
+import type { ChargeKind, LedgerMove } from '../../../shared/stores/accounts/ledger.ts';
+import { ApiError } from '../http/api-error.ts';
+import type { Caller } from '../admission/authentication.ts';
 
 /** What a request cost, and the balance afterwards. */
 export interface Charged {

@@ -1,5 +1,5 @@
 import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
-import { ApiError } from '../api-error.ts';
+import { ApiError } from '../http/api-error.ts';
 
 /** What a route may say when the forum says no. */
 export interface ReadingTraits {

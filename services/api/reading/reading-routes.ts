@@ -3,7 +3,7 @@ import type { DiskCache } from '../../../shared/cache/disk-cache.ts';
 import { forumHosts } from '../../../shared/domain/forum-reference.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import type { Route } from '../route.ts';
+import type { Route } from '../http/route.ts';
 import { AccountCalls } from './account-calls.ts';
 import { ForumSource } from './forum-source.ts';
 import type { ForumSourceOptions } from './forum-source.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { ForumHosts } from '../../../shared/domain/forum-reference.ts';
-import { parseRequest } from '../invalid-request.ts';
-import type { Answer, Call, Route } from '../route.ts';
+import { parseRequest } from '../http/invalid-request.ts';
+import type { Answer, Call, Route } from '../http/route.ts';
 import type { AccountCalls, RequestCalls } from './account-calls.ts';
 import type { CommentArchive } from './comment-search.ts';
 import type { ForumSource } from './forum-source.ts';

@@ -1,5 +1,5 @@
 import { parseReference } from '../../../shared/domain/forum-reference.ts';
-import { invalidRequest } from '../invalid-request.ts';
+import { invalidRequest } from '../http/invalid-request.ts';
 import type { ReadingService } from './reading-service.ts';
 
 export const ACCEPTED =

@@ -1,5 +1,5 @@
-import * as queries from '../../../schemas/reading-queries.ts';
-import type { Route } from '../route.ts';
+import * as queries from '../../../schemas/api/reading-queries.ts';
+import type { Route } from '../http/route.ts';
 import { searchComments } from './comment-search.ts';
 import type { Page } from './forum-source.ts';
 import { pageOf, within } from './listing-routes.ts';

@@ -1,8 +1,8 @@
-import type { ThingsResponse } from '../../../schemas/forum-resources.ts';
-import * as queries from '../../../schemas/reading-queries.ts';
+import type { ThingsResponse } from '../../../schemas/api/forum-resources.ts';
+import * as queries from '../../../schemas/api/reading-queries.ts';
 import { parseReference } from '../../../shared/domain/forum-reference.ts';
-import { invalidRequest } from '../invalid-request.ts';
-import type { Route } from '../route.ts';
+import { invalidRequest } from '../http/invalid-request.ts';
+import type { Route } from '../http/route.ts';
 import type { FoundThings } from './forum-source.ts';
 import { pageOf, within } from './listing-routes.ts';
 import { isDenial } from './reading-failure.ts';

@@ -1,6 +1,6 @@
-import type { AccountCreated } from '../../../schemas/signup.ts';
-import { MONITOR_PERIOD_CREDITS } from '../../../shared/domain/credits.ts';
-import { planOf } from '../../../shared/domain/plans.ts';
+import type { AccountCreated } from '../../../schemas/api/signup.ts';
+import { MONITOR_PERIOD_CREDITS } from '../../../shared/domain/accounts/credits.ts';
+import { planOf } from '../../../shared/domain/accounts/plans.ts';
 import type { FreeCredits } from './free-credits.ts';
 
 const NO_PACK = 0;

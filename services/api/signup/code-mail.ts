@@ -1,5 +1,5 @@
 import type { Mail } from '../../../shared/mail/mailer.ts';
-import type { MailPurpose } from '../../../shared/stores/signups.ts';
+import type { MailPurpose } from '../../../shared/stores/accounts/signups.ts';
 import { html, Html } from '../pages/html.ts';
 import { CODE_SECONDS } from './signup-secrets.ts';
 

@@ -1,11 +1,11 @@
-import { SIGN_UP_CREDITS } from '../../../shared/domain/credits.ts';
-import { isLargeProvider } from '../../../shared/domain/mail-providers.ts';
-import type { MailboxHash } from '../../../shared/domain/mailbox-hash.ts';
-import { registrableDomain } from '../../../shared/domain/registrable-domain.ts';
+import { SIGN_UP_CREDITS } from '../../../shared/domain/accounts/credits.ts';
+import { isLargeProvider } from '../../../shared/domain/accounts/mail-providers.ts';
+import type { MailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
+import { registrableDomain } from '../../../shared/domain/accounts/registrable-domain.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { credit } from '../../../shared/stores/ledger.ts';
-import { takeUse } from '../../../shared/stores/recent-uses.ts';
-import { isCreditedMailbox, recordCreditedMailbox } from '../../../shared/stores/signups.ts';
+import { credit } from '../../../shared/stores/accounts/ledger.ts';
+import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
+import { isCreditedMailbox, recordCreditedMailbox } from '../../../shared/stores/accounts/signups.ts';
 
 const DAY = 24 * 3_600;
 /** Whoever owns a domain has as many subdomains and mailboxes as they like. */

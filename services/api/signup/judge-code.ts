@@ -1,8 +1,8 @@
-import { createMailboxHash } from '../../../shared/domain/mailbox-hash.ts';
-import type { MailboxHash } from '../../../shared/domain/mailbox-hash.ts';
+import { createMailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
+import type { MailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { countWrongCode, lockSignup } from '../../../shared/stores/signups.ts';
-import type { ConfirmedMailbox } from '../../../shared/stores/signups.ts';
+import { countWrongCode, lockSignup } from '../../../shared/stores/accounts/signups.ts';
+import type { ConfirmedMailbox } from '../../../shared/stores/accounts/signups.ts';
 import type { CodePurpose } from './code-mail.ts';
 import { createCodeHashes } from './signup-secrets.ts';
 import type { CodeHashes } from './signup-secrets.ts';

@@ -2,11 +2,11 @@ import { timingSafeEqual } from 'node:crypto';
 import { Router, urlencoded } from 'express';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { randomText } from '../../../shared/domain/identifiers.ts';
-import { refusalOf } from '../error-handler.ts';
+import { refusalOf } from '../http/error-handler.ts';
 import { html } from '../pages/html.ts';
 import { pageOf, problem, sendPage } from '../pages/page.ts';
 import type { Page } from '../pages/page.ts';
-import { methodNotAllowed } from '../route.ts';
+import { methodNotAllowed } from '../http/route.ts';
 import { cookieOf } from './cookies.ts';
 import { CODE_SECONDS, hashMailedToken, isLinkToken } from './signup-secrets.ts';
 

@@ -1,7 +1,7 @@
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import type { UseLimit } from '../../../shared/stores/recent-uses.ts';
-import { takeUses } from '../../../shared/stores/take-uses.ts';
-import { ApiError } from '../api-error.ts';
+import type { UseLimit } from '../../../shared/stores/accounts/sliding-log-limits.ts';
+import { takeUses } from '../../../shared/stores/accounts/take-uses.ts';
+import { ApiError } from '../http/api-error.ts';
 import { networksOf } from './client-network.ts';
 import type { ClientNetwork } from './client-network.ts';
 import type { CodePurpose } from './code-mail.ts';

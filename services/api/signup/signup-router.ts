@@ -1,8 +1,8 @@
 import { Router } from 'express';
 import type { RequestHandler } from 'express';
-import { ApiError } from '../api-error.ts';
-import { jsonBody } from '../json-body.ts';
-import { methodNotAllowed } from '../route.ts';
+import { ApiError } from '../http/api-error.ts';
+import { jsonBody } from '../http/json-body.ts';
+import { methodNotAllowed } from '../http/route.ts';
 import { createOAuthLimits } from '../oauth/oauth-limits.ts';
 import { createLinkRouter } from './link-router.ts';
 import { createRequestCode } from './request-code.ts';

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { giveUseBack, hasUse, takeUse } from '../../../shared/stores/recent-uses.ts';
-import type { UseLimit } from '../../../shared/stores/recent-uses.ts';
+import { giveUseBack, hasUse, takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
+import type { UseLimit } from '../../../shared/stores/accounts/sliding-log-limits.ts';
 
 const DAY = 24 * 3_600;
 /**

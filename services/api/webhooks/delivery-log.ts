@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import type { DeliveryLogEntry, DeliveryLogPage, deliveryLogQuery } from '../../../schemas/delivery-log.ts';
+import type { DeliveryLogEntry, DeliveryLogPage, deliveryLogQuery } from '../../../schemas/api/delivery-log.ts';
 import { matchId, parseMatchId } from '../../../shared/domain/identifiers.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { readAttemptsBefore } from '../../../shared/stores/delivery-log.ts';
-import type { AttemptPosition, StoredAttempt } from '../../../shared/stores/delivery-log.ts';
-import { invalidRequest } from '../invalid-request.ts';
+import { readAttemptsBefore } from '../../../shared/stores/deliveries/delivery-log.ts';
+import type { AttemptPosition, StoredAttempt } from '../../../shared/stores/deliveries/delivery-log.ts';
+import { invalidRequest } from '../http/invalid-request.ts';
 
 const NEWEST: AttemptPosition = { seq: Number.MAX_SAFE_INTEGER, attempt: 0 };
 const CURSOR = /^(mat_[0-9a-z]+_\d{12})\.([1-9]\d{0,8})$/;

@@ -1,14 +1,14 @@
-import { redeliverBody } from '../../../schemas/delivery-log.ts';
+import { redeliverBody } from '../../../schemas/api/delivery-log.ts';
 import { parseMatchId } from '../../../shared/domain/identifiers.ts';
-import { planOf } from '../../../shared/domain/plans.ts';
+import { planOf } from '../../../shared/domain/accounts/plans.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import { countResends, queueResends, readResends } from '../../../shared/stores/resends.ts';
-import type { ResendChoice } from '../../../shared/stores/resends.ts';
-import { ApiError } from '../api-error.ts';
-import type { Caller } from '../authentication.ts';
-import { invalidRequest, parseRequest, refuseFaults } from '../invalid-request.ts';
-import { lockLivingMonitor } from '../living-monitor.ts';
+import { countResends, queueResends, readResends } from '../../../shared/stores/deliveries/resends.ts';
+import type { ResendChoice } from '../../../shared/stores/deliveries/resends.ts';
+import { ApiError } from '../http/api-error.ts';
+import type { Caller } from '../admission/authentication.ts';
+import { invalidRequest, parseRequest, refuseFaults } from '../http/invalid-request.ts';
+import { lockLivingMonitor } from '../monitors/find-monitor.ts';
 
 /** In one request, so that the monitor's lock is held for a fraction of a second. */
 const MOST_AT_ONCE = 5_000;

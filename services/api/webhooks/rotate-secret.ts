@@ -1,9 +1,9 @@
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
-import { newWebhookSecret } from '../../../shared/domain/webhook-secret.ts';
+import { newWebhookSecret } from '../../../shared/domain/webhooks/webhook-secret.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import { rotateWebhookSecret } from '../../../shared/stores/monitor-webhooks.ts';
-import { lockLivingMonitor } from '../living-monitor.ts';
+import { rotateWebhookSecret } from '../../../shared/stores/monitors/monitor-webhooks.ts';
+import { lockLivingMonitor } from '../monitors/find-monitor.ts';
 
 /** Gives a monitor a new secret and returns it, this once. @throws ApiError not_found */
 export function rotateSecret(

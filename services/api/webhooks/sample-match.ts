@@ -1,4 +1,4 @@
-import type { MonitorMatch } from '../../../schemas/monitor-match.ts';
+import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import { randomText } from '../../../shared/domain/identifiers.ts';
 
 /**

@@ -1,20 +1,20 @@
-import type { WebhookKind } from '../../../schemas/monitor.ts';
-import type { TestDelivery } from '../../../schemas/test-delivery.ts';
-import { decideOutcome, WEBHOOK_DEADLINE_MS } from '../../../shared/domain/delivery-outcome.ts';
+import type { WebhookKind } from '../../../schemas/api/monitor.ts';
+import type { TestDelivery } from '../../../schemas/api/test-delivery.ts';
+import { decideOutcome, WEBHOOK_DEADLINE_MS } from '../../../shared/domain/webhooks/delivery-outcome.ts';
 import { isMonitorId } from '../../../shared/domain/identifiers.ts';
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
-import { buildWebhookMessage, webhookRequestUrl } from '../../../shared/domain/webhook-message.ts';
-import type { WebhookMessage } from '../../../shared/domain/webhook-message.ts';
-import type { OutboundDoor } from '../../../shared/http/outbound-door.ts';
+import { buildWebhookMessage, webhookRequestUrl } from '../../../shared/domain/webhooks/webhook-message.ts';
+import type { WebhookMessage } from '../../../shared/domain/webhooks/webhook-message.ts';
+import type { OutboundDoor } from '../../../shared/http/egress-client.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import { readMonitorWebhook } from '../../../shared/stores/monitor-webhooks.ts';
-import type { MonitorWebhook } from '../../../shared/stores/monitor-webhooks.ts';
-import { clearMonitorHealth, lockMonitor, readMonitor } from '../../../shared/stores/monitors.ts';
-import { takeUse } from '../../../shared/stores/recent-uses.ts';
-import { ApiError, noSuchMonitor } from '../api-error.ts';
-import { invalidRequest } from '../invalid-request.ts';
+import { readMonitorWebhook } from '../../../shared/stores/monitors/monitor-webhooks.ts';
+import type { MonitorWebhook } from '../../../shared/stores/monitors/monitor-webhooks.ts';
+import { clearMonitorHealth, lockMonitor, readMonitor } from '../../../shared/stores/monitors/monitors.ts';
+import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
+import { ApiError, noSuchMonitor } from '../http/api-error.ts';
+import { invalidRequest } from '../http/invalid-request.ts';
 import { sampleMatch } from './sample-match.ts';
 
 export interface TestDeliveryService {

@@ -1,7 +1,7 @@
-import { deliveryLogQuery } from '../../../schemas/delivery-log.ts';
-import { parseRequest } from '../invalid-request.ts';
-import { readLivingMonitor } from '../living-monitor.ts';
-import type { Route } from '../route.ts';
+import { deliveryLogQuery } from '../../../schemas/api/delivery-log.ts';
+import { parseRequest } from '../http/invalid-request.ts';
+import { readLivingMonitor } from '../monitors/find-monitor.ts';
+import type { Route } from '../http/route.ts';
 import { readDeliveryLog } from './delivery-log.ts';
 import { redeliver } from './redeliver.ts';
 import { rotateSecret } from './rotate-secret.ts';

@@ -1,5 +1,5 @@
-import type { Comment } from '../../../../schemas/forum-post.ts';
-import type { MoreStub } from '../../../../shared/upstream/parse-comment-tree.ts';
+import type { Comment } from '../../../../schemas/messages/forum-post.ts';
+import type { MoreStub } from '../../../../shared/upstream/parsing/parse-comment-tree.ts';
 
 /** What is known of a thread so far. Plain data, so that it can be kept and gone on from; nothing here changes it. */
 export interface HeldComments {

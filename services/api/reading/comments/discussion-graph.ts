@@ -1,4 +1,4 @@
-import type { Comment, DiscussionGraph, Post } from '../../../../schemas/forum-post.ts';
+import type { Comment, DiscussionGraph, Post } from '../../../../schemas/messages/forum-post.ts';
 import { inPageOrder } from './comment-tree.ts';
 
 /** How many of the highest scores are given. */

@@ -1,5 +1,5 @@
-import type { ParsedComments, ParsedThread } from '../../../../shared/upstream/parse-comment-tree.ts';
-import type { ReadPost } from '../../../../shared/upstream/post-schema.ts';
+import type { ParsedComments, ParsedThread } from '../../../../shared/upstream/parsing/parse-comment-tree.ts';
+import type { ReadPost } from '../../../../shared/upstream/parsing/post-schema.ts';
 import { UpstreamError } from '../../../../shared/upstream/upstream-error.ts';
 import type { HeldComments } from './comment-tree.ts';
 import { HeldThread } from './held-thread.ts';

@@ -1,5 +1,5 @@
-import type { Comment } from '../../../../schemas/forum-post.ts';
-import type { MoreStub, ParsedComments } from '../../../../shared/upstream/parse-comment-tree.ts';
+import type { Comment } from '../../../../schemas/messages/forum-post.ts';
+import type { MoreStub, ParsedComments } from '../../../../shared/upstream/parsing/parse-comment-tree.ts';
 import type { HeldComments } from './comment-tree.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { MoreStub } from '../../../../shared/upstream/parse-comment-tree.ts';
+import type { MoreStub } from '../../../../shared/upstream/parsing/parse-comment-tree.ts';
 import { buildCommentTree, inPageOrder } from './comment-tree.ts';
 import type { HeldComments } from './comment-tree.ts';
 

@@ -1,4 +1,4 @@
-import type { Comment, Post, PostMedia, PostMeta } from '../../../../schemas/forum-post.ts';
+import type { Comment, Post, PostMedia, PostMeta } from '../../../../schemas/messages/forum-post.ts';
 import { escapeBlockStart } from './block-start.ts';
 import { inPageOrder } from './comment-tree.ts';
 import { inlineLink, inlineText } from './inline-text.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../../shared/runtime/clock.ts';
-import { parseMoreChildren, parseThread } from '../../../../shared/upstream/parse-comment-tree.ts';
-import type { ParsedComments, ParsedThread } from '../../../../shared/upstream/parse-comment-tree.ts';
+import { parseMoreChildren, parseThread } from '../../../../shared/upstream/parsing/parse-comment-tree.ts';
+import type { ParsedComments, ParsedThread } from '../../../../shared/upstream/parsing/parse-comment-tree.ts';
 import type { Upstream, UpstreamCall } from '../../../../shared/upstream/upstream-client.ts';
 import { UpstreamError } from '../../../../shared/upstream/upstream-error.ts';
 

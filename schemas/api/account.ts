@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { timestamp } from '../messages/forum-item.ts';
+import { givenName } from './given-name.ts';
+import { queryInteger } from './query-integer.ts';
+
+/** Answer of GET /v1/account. */
+export const account = z.strictObject({
+  id: z.string(),
+  email: z.string(),
+  /** Credits. */
+  balance: z.number().int().min(0),
+  /** free, or the largest pack bought. */
+  plan: z.enum(['free', 'pack_9', 'pack_29', 'pack_79']),
+  limits: z.strictObject({
+    monitors: z.number().int(),
+    /** Per monitor and UTC day. */
+    daily_match_cap: z.number().int(),
+    requests_per_second: z.number().int(),
+    request_burst: z.number().int(),
+    /** null: no daily limit. */
+    requests_per_day: z.number().int().nullable(),
+  }),
+  created_at: timestamp,
+});
+
+export type Account = z.infer<typeof account>;
+
+/** A change of the balance. */
+export const ledgerEntry = z.strictObject({
+  id: z.string(),
+  created_at: timestamp,
+  kind: z.enum(['grant', 'pack', 'refund', 'monitor_create', 'monitor_resume', 'monitor_renewal', 'read']),
+  /** Credits: above 0 given, below 0 taken. */
+  amount: z.number().int(),
+  balance_after: z.number().int().min(0),
+  /** What was charged or granted. */
+  reference: z.string(),
+});
+
+export type LedgerEntry = z.infer<typeof ledgerEntry>;
+
+/** Newest first. */
+export const ledgerPage = z.strictObject({
+  items: z.array(ledgerEntry),
+  /** Cursor of the next, older page; null on the last one. */
+  after: z.string().nullable(),
+});
+
+export type LedgerPage = z.infer<typeof ledgerPage>;
+
+/** Query of GET /v1/account/ledger. */
+export const ledgerQuery = z.strictObject({
+  limit: queryInteger(1, 100).default(25).describe('Entries a page.'),
+  after: z
+    .string()
+    .regex(/^\d{1,15}$/, 'must be the `after` of a page')
+    .optional()
+    .describe('The `after` of the page before: the entries older than its last one are returned.'),
+});
+
+const scope = z.enum(['forum:read']);
+
+/** A key without its secret. */
+export const apiKey = z.strictObject({
+  /** The public part, which begins the key. */
+  id: z.string(),
+  name: z.string(),
+  scopes: z.array(scope),
+  created_at: timestamp,
+  /** To the minute; null: never. */
+  last_used_at: timestamp.nullable(),
+});
+
+export type ApiKey = z.infer<typeof apiKey>;
+
+/** A program that the account allowed something, by the sign-in for the tool server. */
+export const accountGrant = z.strictObject({
+  id: z.string(),
+  client_id: z.string(),
+  /** What the program calls itself; null: it gave no name, or is not known any more. */
+  client_name: z.string().nullable(),
+  scopes: z.array(z.string()),
+  granted_at: timestamp,
+  /** To the minute; null: never. */
+  last_used_at: timestamp.nullable(),
+});
+
+export type AccountGrantResource = z.infer<typeof accountGrant>;
+
+/** Body of POST /v1/account/keys. */
+export const createKeyBody = z.strictObject({
+  name: givenName,
+  scopes: z.array(scope).max(1, 'must name each permission once').default(['forum:read']),
+});

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { timestamp } from '../messages/forum-item.ts';
+import { webhookKind } from './monitor.ts';
+import { queryInteger } from './query-integer.ts';
+
+/** One attempt to deliver one match. */
+export const deliveryLogEntry = z.strictObject({
+  match_id: z.string(),
+  /** 1, 2, 3 …, over resends too. */
+  attempt: z.number().int().min(1),
+  started_at: timestamp,
+  duration_ms: z.number().int().min(0),
+  webhook_kind: webhookKind,
+  /** Host and port of the webhook; the rest of its address may be a secret. */
+  host: z.string(),
+  /** What the endpoint answered; 0: nothing. */
+  status: z.number().int().min(0),
+  error: z.string().nullable(),
+  response_excerpt: z.string().nullable(),
+  /** What the attempt made of the match. */
+  delivery_status: z.enum(['pending', 'delivered', 'failed']),
+  next_attempt_at: timestamp.nullable(),
+});
+
+export type DeliveryLogEntry = z.infer<typeof deliveryLogEntry>;
+
+/** Newest match first, and of each match the last attempt first. */
+export const deliveryLogPage = z.strictObject({
+  items: z.array(deliveryLogEntry),
+  /** Cursor of the next, older page; null on the last one. */
+  after: z.string().nullable(),
+});
+
+export type DeliveryLogPage = z.infer<typeof deliveryLogPage>;
+
+/** Query of GET /v1/monitors/{id}/deliveries. */
+export const deliveryLogQuery = z.strictObject({
+  limit: queryInteger(1, 100).default(25).describe('Attempts a page.'),
+  after: z
+    .string()
+    .min(1, 'must not be empty')
+    .optional()
+    .describe('The `after` of the page before: the attempts that come after its last one are returned.'),
+  match: z.string().min(1, 'must not be empty').optional().describe('The id of a match: only its attempts.'),
+});
+
+const MOST_IDS = 200;
+
+/** Body of POST /v1/monitors/{id}/redeliver: ids of matches; or a status, a time, or both. */
+export const redeliverBody = z
+  .strictObject({
+    match_ids: z
+      .array(z.string())
+      .min(1, 'must name at least one match')
+      .max(MOST_IDS, `must name at most ${MOST_IDS} matches`)
+      .optional(),
+    status: z.enum(['failed', 'skipped', 'delivered']).optional(),
+    since: z.iso.datetime({ offset: true, error: 'must be an ISO 8601 date and time with its offset' }).optional(),
+  })
+  .superRefine(({ match_ids, status, since }, context) => {
+    if (match_ids === undefined && status === undefined && since === undefined) {
+      context.addIssue({ code: 'custom', path: ['match_ids'], message: 'give match_ids, or status, or since' });
+    }
+    if (match_ids !== undefined && (status !== undefined || since !== undefined)) {
+      context.addIssue({ code: 'custom', path: ['match_ids'], message: 'cannot be combined with status or since' });
+    }
+  });
+
+/** Answer of POST /v1/monitors/{id}/redeliver. */
+export const redelivery = z.strictObject({
+  /** Matches that are queued now because of this request. */
+  queued: z.number().int().min(0),
+  /** Whether more matches fit what was asked: ask again. */
+  more: z.boolean(),
+});

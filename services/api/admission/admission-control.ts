@@ -1,0 +1,146 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { allPlans } from '../../../shared/domain/accounts/plans.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
+import { GroupedCalls } from '../../../shared/runtime/call-batcher.ts';
+import { admitRequests, returnDaySlot } from '../../../shared/stores/accounts/request-limits.ts';
+import type { AdmittedRequest, AskingRequest, RequestLimits } from '../../../shared/stores/accounts/request-limits.ts';
+import { ApiError } from '../http/api-error.ts';
+import { checkKey, givenKey, givenTokenHash, unauthorized } from './authentication.ts';
+import type { Caller } from './authentication.ts';
+
+/** What is left of a limit, after the request that asked. */
+export interface Quota {
+  name: 'burst' | 'day';
+  /** Requests in a window of `windowSeconds`. */
+  limit: number;
+  windowSeconds: number;
+  left: number;
+  /** Until it is whole again. */
+  wholeInSeconds: number;
+}
+
+/** A request whose key or token is valid. */
+export interface Admission {
+  caller: Caller;
+  quotas: Quota[];
+  /** Why it is not let in; undefined: it is. */
+  refusal: ApiError | undefined;
+  /** The UTC day of which it holds a slot; undefined where there is no daily limit, or it was not let in. */
+  day: string | undefined;
+}
+
+/** Requests of an account, by the price of its pack. */
+export type LimitsByPack = ReadonlyMap<number, RequestLimits>;
+
+const DAY_SECONDS = 86_400;
+
+/**
+ * The one round trip before a request's work: its key, its account's balance, its rate and its day's slot. Requests that come
+ * together share a statement. Nothing is remembered between requests, so a key that was revoked, by whichever process, works in
+ * none from then on.
+ */
+export class RequestGate {
+  private readonly db: Queryable;
+  private readonly limits: LimitsByPack;
+  private readonly together: GroupedCalls<AskingRequest, AdmittedRequest | undefined>;
+
+  constructor(db: Queryable, limits: LimitsByPack = allPlans()) {
+    this.db = db;
+    this.limits = limits;
+    this.together = new GroupedCalls({
+      run: (requests) => admitRequests(db, requests, limits),
+      isShared: isPostgresAway,
+    });
+  }
+
+  /** @throws ApiError unauthorized; no limit is touched then */
+  async admit(headers: IncomingHttpHeaders): Promise<Admission> {
+    const given = givenKey(headers);
+    const found = await this.find({ keyId: given.id, keyHash: given.hash });
+    checkKey(given, found.key_hash);
+    return this.admissionOf(found);
+  }
+
+  /** The same where access tokens of `audience` are good too. @throws ApiError unauthorized */
+  async admitWithToken(headers: IncomingHttpHeaders, audience: string): Promise<Admission> {
+    const tokenHash = givenTokenHash(headers);
+    if (tokenHash === undefined) return this.admit(headers);
+    return this.admissionOf(await this.find({ tokenHash, audience }));
+  }
+
+  private async find(asking: AskingRequest): Promise<AdmittedRequest> {
+    const found = await this.together.call(asking);
+    if (found === undefined) throw unauthorized();
+    return found;
+  }
+
+  private admissionOf(found: AdmittedRequest): Admission {
+    const limits = this.limits.get(found.pack);
+    if (limits === undefined) throw new RangeError(`there is no pack of $${found.pack}`);
+    return admissionOf(found, limits);
+  }
+
+  /** Gives the day's slot back, because the request failed on our side. */
+  async giveBack({ caller, day }: Admission): Promise<void> {
+    if (day !== undefined) await returnDaySlot(this.db, caller.accountId, day);
+  }
+}
+
+function admissionOf(found: AdmittedRequest, limits: RequestLimits): Admission {
+  const quotas = [burstOf(found, limits), ...dayOf(found, limits)];
+  const isIn = found.place <= found.taken;
+  return {
+    caller: {
+      keyId: found.key_id ?? undefined,
+      accountId: found.account_id,
+      scopes: found.scopes,
+      balance: found.balance,
+      pack: found.pack,
+    },
+    quotas,
+    refusal: isIn ? undefined : refusalOf(found, limits),
+    day: isIn && limits.requestsPerDay !== null ? found.day : undefined,
+  };
+}
+
+/** Milliseconds until the burst is whole again, after this request. */
+function wholeInMs({ place, taken, whole_in_ms }: AdmittedRequest, { requestsPerSecond }: RequestLimits): number {
+  return whole_in_ms + (Math.min(place, taken) * 1000) / requestsPerSecond;
+}
+
+function burstOf(found: AdmittedRequest, limits: RequestLimits): Quota {
+  const { burst, requestsPerSecond } = limits;
+  const wholeIn = wholeInMs(found, limits);
+  return {
+    name: 'burst',
+    limit: burst,
+    windowSeconds: Math.ceil(burst / requestsPerSecond),
+    left: Math.max(0, Math.floor(burst - (wholeIn * requestsPerSecond) / 1000)),
+    wholeInSeconds: Math.ceil(wholeIn / 1000),
+  };
+}
+
+function dayOf(found: AdmittedRequest, { requestsPerDay }: RequestLimits): Quota[] {
+  if (requestsPerDay === null) return [];
+  const left = Math.max(0, requestsPerDay - found.day_used - Math.min(found.place, found.taken));
+  const wholeInSeconds = Math.ceil(found.day_left_ms / 1000);
+  return [{ name: 'day', limit: requestsPerDay, windowSeconds: DAY_SECONDS, left, wholeInSeconds }];
+}
+
+/** The day's end is named where the day is used up: a wait of a second would not help then. */
+function refusalOf(found: AdmittedRequest, limits: RequestLimits): ApiError {
+  const { burst, requestsPerSecond, requestsPerDay } = limits;
+  if (requestsPerDay !== null && found.day_used + found.taken >= requestsPerDay) {
+    const retryAfter = Math.max(1, Math.ceil(found.day_left_ms / 1000));
+    const message = `The ${requestsPerDay} requests of today (UTC) are used up. Any credit pack removes this limit.`;
+    return new ApiError('daily_limit_reached', message, { retryAfter });
+  }
+  // Until one request fits into the burst.
+  const freeInMs = wholeInMs(found, limits) - ((burst - 1) * 1000) / requestsPerSecond;
+  const retryAfter = Math.max(1, Math.ceil(freeInMs / 1000));
+  const allowed = burst === 1 ? '' : `, and ${burst} at once`;
+  return new ApiError('rate_limited', `Too many requests: ${requestsPerSecond} a second are allowed${allowed}.`, {
+    retryAfter,
+  });
+}

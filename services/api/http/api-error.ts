@@ -1,0 +1,49 @@
+import type { ErrorEnvelope } from '../../../schemas/api/error-envelope.ts';
+import { ERROR_CODES } from '../../../shared/domain/error-codes.ts';
+import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
+
+export interface ApiErrorOptions {
+  /** Seconds until another try is worth it; sent in the body and as Retry-After. */
+  retryAfter?: number;
+  headers?: Record<string, string>;
+}
+
+/** A request that is refused, for a reason that its sender may read. Thrown inside a transaction it rolls everything back. */
+export class ApiError extends Error {
+  override name = 'ApiError';
+  readonly code: ErrorCode;
+  readonly retryAfter: number | undefined;
+  readonly headers: Record<string, string>;
+
+  constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
+    super(message);
+    this.code = code;
+    this.retryAfter = options.retryAfter;
+    this.headers = options.headers ?? {};
+  }
+
+  get status(): number {
+    return ERROR_CODES[this.code].status;
+  }
+
+  get envelope(): ErrorEnvelope {
+    return {
+      error: {
+        code: this.code,
+        message: this.message,
+        retryable: ERROR_CODES[this.code].retryable,
+        ...(this.retryAfter === undefined ? {} : { retry_after: this.retryAfter }),
+      },
+    };
+  }
+}
+
+/** The client closed its connection before its answer was ready: it gets none, and pays nothing. */
+export class ClientGone extends Error {
+  override name = 'ClientGone';
+}
+
+/** The same answer for a monitor that is unknown, somebody else's, malformed or deleted: nobody learns which. */
+export function noSuchMonitor(): ApiError {
+  return new ApiError('not_found', 'No such monitor.');
+}

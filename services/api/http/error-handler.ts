@@ -1,0 +1,68 @@
+import type { ErrorRequestHandler } from 'express';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import { awayEngine } from '../../../shared/outages/away-engine.ts';
+import { ApiError, ClientGone } from './api-error.ts';
+
+/** Every request fails while an engine is away: one line tells of all of them. */
+const OUTAGE_LOG_MS = 60_000;
+const RETRY_AFTER_S = 5;
+
+/**
+ * Turns whatever a request threw into the envelope. What is not the client's doing is logged whole and answered with the
+ * request id alone: no message, no stack.
+ */
+export function createErrorHandler(logger: Logger): ErrorRequestHandler {
+  let outageLoggedAt = Number.NEGATIVE_INFINITY;
+  const logOutage = (error: unknown) => {
+    const engine = awayEngine(error);
+    if (engine === undefined || performance.now() - outageLoggedAt < OUTAGE_LOG_MS) return;
+    outageLoggedAt = performance.now();
+    logger.warn({ err: error, engine }, 'an engine is away: requests that need it are answered 503');
+  };
+  return (error: unknown, _request, response, next) => {
+    // Nobody is left to be answered.
+    if (error instanceof ClientGone) return;
+    const known = refusalOf(error);
+    const requestId = String(response.getHeader('X-Request-Id'));
+    if (known === undefined) logger.error({ err: error, requestId }, 'a request failed');
+    else if (known.code === 'service_unavailable') logOutage(error);
+    if (response.headersSent) {
+      // The status is out: all that can be said is that the answer broke off.
+      next(error);
+      return;
+    }
+    const refusal = known ?? new ApiError('internal_error', `Something broke on our side (request ${requestId}).`);
+    // HTTP demands it of every 401; a refusal may name a better one.
+    if (refusal.status === 401) response.set('WWW-Authenticate', 'Bearer');
+    response.set(refusal.headers);
+    if (refusal.retryAfter !== undefined) response.set('Retry-After', String(refusal.retryAfter));
+    response.status(refusal.status).json(refusal.envelope);
+  };
+}
+
+/** What the client is told; undefined: not the client's doing, so nothing but that it failed. */
+export function refusalOf(error: unknown): ApiError | undefined {
+  return error instanceof ApiError ? error : (frameworkError(error) ?? outageError(error));
+}
+
+/** An engine that is away answers later; nothing was done meanwhile. */
+function outageError(error: unknown): ApiError | undefined {
+  if (awayEngine(error) === undefined) return undefined;
+  const message = 'The service cannot answer for the moment. Nothing was charged.';
+  return new ApiError('service_unavailable', message, { retryAfter: RETRY_AFTER_S });
+}
+
+/** Errors that Express and its body parser throw about what the client sent; undefined: not the client's doing. */
+function frameworkError(error: unknown): ApiError | undefined {
+  if (!(error instanceof Error) || !('status' in error)) return undefined;
+  if (error.status === 413) {
+    const limit = 'limit' in error ? ` at most ${Number(error.limit) / 1024} KiB` : ' less';
+    return new ApiError('payload_too_large', `body: must have${limit}.`);
+  }
+  if (error.status === 415) {
+    return new ApiError('unsupported_media_type', 'body: its character set or compression is not supported.');
+  }
+  if (error instanceof URIError) return new ApiError('not_found', 'The path is not valid percent-encoding.');
+  if (error.status === 400) return new ApiError('invalid_request', 'body: must be complete and valid JSON.');
+  return undefined;
+}

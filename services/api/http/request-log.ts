@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RequestHandler } from 'express';
+import { pinoHttp } from 'pino-http';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+
+/** A client may have put its key where the key's id belongs. */
+const WHOLE_KEY = /(fk_[0-9a-z]{8})[0-9a-z]{8,}/gi;
+/** The id of a sign-in under way, which is of use only with its cookie. */
+const SIGN_IN_ID = /(\/oauth\/(?:interaction|authorize)\/)[^/]+/gi;
+const GIVEN_ID = /^[A-Za-z0-9._-]{1,64}$/;
+
+/**
+ * One line per request, and X-Request-Id on every answer (the client's own when it sends a plain one). A line holds no header,
+ * no query and no body, so no key and no secret.
+ */
+export function createRequestLog(logger: Logger): RequestHandler {
+  return pinoHttp({
+    logger,
+    genReqId: (request, response) => {
+      const given = request.headers['x-request-id'];
+      const id = typeof given === 'string' && GIVEN_ID.test(given) ? given : randomUUID();
+      response.setHeader('X-Request-Id', id);
+      return id;
+    },
+    customLogLevel: (_request, response) => (response.statusCode >= 500 ? 'error' : 'info'),
+    autoLogging: { ignore: (request) => request.url === '/healthz' || request.url === '/readyz' },
+    quietReqLogger: true,
+    customAttributeKeys: { reqId: 'requestId' },
+    quietResLogger: true,
+    customSuccessObject: requestFields,
+    customErrorObject: (request, response, _error, line: { responseTime?: number }) =>
+      requestFields(request, response, line),
+    // The logger's own serializers stay in force: the package's print request headers and every field of an error. The request
+    // itself, which the package hands to the logger, is dropped before redaction walks through its getters.
+    serializers: { req: () => null },
+    wrapSerializers: false,
+  });
+}
+
+function requestFields(request: IncomingMessage, response: ServerResponse, line: { responseTime?: number }): object {
+  return {
+    method: request.method,
+    path: originalPath(request),
+    status: response.statusCode,
+    ms: line.responseTime,
+    remote: request.socket.remoteAddress,
+  };
+}
+
+function originalPath(request: IncomingMessage & { originalUrl?: string }): string {
+  const path = (request.originalUrl ?? request.url ?? '').split('?')[0] ?? '';
+  return path.replace(WHOLE_KEY, '$1…').replace(SIGN_IN_ID, '$1…');
+}

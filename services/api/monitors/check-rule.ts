@@ -1,0 +1,38 @@
+import { normalizeSubreddit, subredditKey, validateTerms } from '../../../shared/matching/validate-rule.ts';
+import type { Fault } from '../http/invalid-request.ts';
+
+const MOST_SUBREDDITS = 50;
+
+/** The lists of a rule as a client may send them: on PATCH some are absent. */
+export interface RuleTerms {
+  keywords?: string[] | undefined;
+  exclude?: string[] | undefined;
+  subreddits?: string[] | undefined;
+}
+
+/** The lists in the form to be stored, absent where they were, and what is wrong with them. */
+export function checkRuleTerms(given: RuleTerms): { terms: RuleTerms; faults: Fault[] } {
+  const keywords = given.keywords && validateTerms('keywords', given.keywords);
+  const exclude = given.exclude && validateTerms('exclude', given.exclude);
+  const subreddits = given.subreddits && checkSubreddits(given.subreddits);
+  return {
+    terms: { keywords: keywords?.terms, exclude: exclude?.terms, subreddits: subreddits?.names },
+    faults: [keywords, exclude, subreddits].flatMap((checked) => checked?.faults ?? []),
+  };
+}
+
+/** Names without r/, each community once, as first written. */
+function checkSubreddits(given: readonly string[]): { names: string[]; faults: Fault[] } {
+  if (given.length > MOST_SUBREDDITS) {
+    return { names: [], faults: [{ field: 'subreddits', message: `must have at most ${MOST_SUBREDDITS} names` }] };
+  }
+  const names = new Map<string, string>();
+  const faults: Fault[] = [];
+  given.forEach((written, position) => {
+    const name = normalizeSubreddit(written);
+    if (name === undefined) {
+      faults.push({ field: `subreddits[${position}]`, message: 'must be the name of a community, with or without r/' });
+    } else if (!names.has(subredditKey(name))) names.set(subredditKey(name), name);
+  });
+  return { names: [...names.values()], faults };
+}

@@ -1,0 +1,101 @@
+import { createMonitorBody } from '../../../schemas/api/monitor.ts';
+import type { Monitor } from '../../../schemas/api/monitor.ts';
+import { MONITOR_PERIOD_CREDITS, periodReference } from '../../../shared/domain/accounts/credits.ts';
+import { newMonitorId } from '../../../shared/domain/identifiers.ts';
+import { planOf } from '../../../shared/domain/accounts/plans.ts';
+import type { SecretBox } from '../../../shared/domain/secret-box.ts';
+import { newWebhookSecret } from '../../../shared/domain/webhooks/webhook-secret.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { charge } from '../../../shared/stores/accounts/ledger.ts';
+import {
+  announceMonitorChange,
+  countMonitors,
+  insertMonitor,
+  readMonitor,
+} from '../../../shared/stores/monitors/monitors.ts';
+import type { MonitorSettings } from '../../../shared/stores/monitors/monitors.ts';
+import { ApiError } from '../http/api-error.ts';
+import { invalidRequest, parseRequest, refuseFaults } from '../http/invalid-request.ts';
+import { monitorResource } from './monitor-resource.ts';
+import type { MonitorService } from './monitor-deps.ts';
+import { checkRuleTerms } from './check-rule.ts';
+import { changedWebhook, checkWebhookUrl } from './webhook-settings.ts';
+
+/** Period 1 begins with the monitor; resume and renewal count on. */
+const FIRST_PERIOD = 1;
+
+export interface CreatedMonitor {
+  monitor: Monitor;
+  /** Shown this once. */
+  webhookSecret: string;
+  /** Of the account, afterwards. */
+  balance: number;
+}
+
+/**
+ * Checks what a monitor is to be. Looks its webhook's host up, so not in a transaction.
+ *
+ * @throws ApiError invalid_request
+ */
+export async function checkedSettings(service: MonitorService, body: unknown): Promise<MonitorSettings> {
+  const { name, posts, comments, nsfw, ...given } = parseRequest(
+    createMonitorBody,
+    body === undefined ? {} : body,
+    'body',
+  );
+  const { terms, faults } = checkRuleTerms(given);
+  if (given.webhook_url === '') faults.push({ field: 'webhook_url', message: 'must not be empty' });
+  refuseFaults([...faults, ...(await checkWebhookUrl(given.webhook_url, service.webhooks))]);
+  const changed = changedWebhook({ webhook_url: null, webhook_kind: null }, given);
+  if ('fault' in changed) throw invalidRequest([changed.fault]);
+  const { keywords = [], exclude = [], subreddits = [] } = terms;
+  return { name, keywords, exclude, subreddits, posts, comments, nsfw, ...changed.webhook };
+}
+
+/**
+ * Creates a running monitor and charges its first day, in the transaction of `client`: both or neither.
+ *
+ * @throws ApiError monitor_limit_reached, insufficient_credits; the transaction must then be rolled back
+ */
+export async function createMonitor(
+  client: Queryable,
+  secretBox: SecretBox,
+  accountId: string,
+  settings: MonitorSettings,
+): Promise<CreatedMonitor> {
+  const id = newMonitorId();
+  const webhookSecret = newWebhookSecret();
+  const sealedSecret = secretBox.seal(webhookSecret, id);
+  // The account's lock first: creates of one account take turns, so the count is exact and active_since is later than it.
+  await refuseBeyondLimit(client, accountId);
+  const balance = await payFirstPeriod(client, accountId, id);
+  await insertMonitor(client, { ...settings, id, accountId, sealedSecret });
+  await announceMonitorChange(client, id);
+  const stored = await readMonitor(client, accountId, id);
+  if (!stored) throw new Error(`monitor ${id} is not there after its insert`);
+  return { monitor: monitorResource(stored), webhookSecret, balance };
+}
+
+async function refuseBeyondLimit(db: Queryable, accountId: string): Promise<void> {
+  const account = await lockAccount(db, accountId);
+  if (account?.status !== 'active') throw new ApiError('unauthorized', 'The account is not active any more.');
+  const limit = planOf(account.pack).monitors;
+  const used = await countMonitors(db, accountId);
+  if (used < limit) return;
+  const message = `The account has ${used} of the ${limit} monitors it may have; delete one, or buy a larger pack.`;
+  throw new ApiError('monitor_limit_reached', message);
+}
+
+async function payFirstPeriod(db: Queryable, accountId: string, monitorId: string): Promise<number> {
+  const balance = await charge(db, {
+    accountId,
+    kind: 'monitor_create',
+    credits: MONITOR_PERIOD_CREDITS,
+    reference: periodReference(monitorId, FIRST_PERIOD),
+  });
+  if (balance === undefined) {
+    throw new ApiError('insufficient_credits', `Creating a monitor costs ${MONITOR_PERIOD_CREDITS} credits.`);
+  }
+  return balance;
+}

@@ -1,0 +1,24 @@
+import { isMonitorId } from '../../../shared/domain/identifiers.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import { lockMonitor, readMonitor } from '../../../shared/stores/monitors/monitors.ts';
+import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
+import { noSuchMonitor } from '../http/api-error.ts';
+
+/** @throws ApiError not_found when the account has no such monitor, or has deleted it */
+export async function readLivingMonitor(db: Queryable, accountId: string, id: string): Promise<StoredMonitor> {
+  const monitor = isMonitorId(id) ? await readMonitor(db, accountId, id) : undefined;
+  if (!monitor || monitor.status === 'deleted') throw noSuchMonitor();
+  return monitor;
+}
+
+/**
+ * Takes the monitor's lock and then reads it, in a statement of its own: a statement that waited for the lock would still see
+ * what was there before the wait.
+ *
+ * @throws ApiError not_found as above
+ */
+export async function lockLivingMonitor(db: Queryable, accountId: string, id: string): Promise<StoredMonitor> {
+  if (!isMonitorId(id)) throw noSuchMonitor();
+  await lockMonitor(db, accountId, id);
+  return readLivingMonitor(db, accountId, id);
+}

@@ -1,0 +1,70 @@
+import type { MatchPage, MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
+import type { MatchPageQuery } from '../../../schemas/api/match-page-query.ts';
+import { matchId, parseMatchId } from '../../../shared/domain/identifiers.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import { readMatchesAfter, readMatchesBefore } from '../../../shared/stores/matches/match-pages.ts';
+import type { StoredPageMatch } from '../../../shared/stores/matches/match-pages.ts';
+import { invalidRequest } from '../http/invalid-request.ts';
+
+/** A query whose cursor fits its order and its monitor. */
+export interface MatchPageRequest {
+  monitorId: string;
+  order: 'oldest' | 'newest';
+  /** The cursor's; undefined: from the first match in this order. */
+  seq: number | undefined;
+  limit: number;
+}
+
+/** @throws ApiError invalid_request naming the cursor that is malformed, of another monitor, or of the other order */
+export function matchPageRequest(monitorId: string, query: MatchPageQuery): MatchPageRequest {
+  const [field, other] = query.order === 'oldest' ? (['after', 'before'] as const) : (['before', 'after'] as const);
+  if (query[other] !== undefined) {
+    throw invalidRequest([{ field: other, message: `cannot be used with order=${query.order}; use ${field}` }]);
+  }
+  const cursor = query[field];
+  const named = cursor === undefined ? undefined : parseMatchId(cursor);
+  if (cursor !== undefined && named === undefined) {
+    throw invalidRequest([{ field, message: 'must be the id of a match' }]);
+  }
+  if (named !== undefined && named.monitorId !== monitorId) {
+    throw invalidRequest([{ field, message: 'must be the id of a match of this monitor' }]);
+  }
+  return { monitorId, order: query.order, seq: named?.seq, limit: query.limit };
+}
+
+/**
+ * One page. Its cursor is set only when more is there right now: one match beyond the page is read to know. A cursor older than
+ * what is kept reads from the oldest kept, because only the order of seqs counts.
+ */
+export async function readMatchPage(db: Queryable, request: MatchPageRequest): Promise<MatchPage> {
+  const { monitorId, order, seq, limit } = request;
+  const found =
+    order === 'oldest'
+      ? await readMatchesAfter(db, monitorId, seq ?? 0, limit + 1)
+      : await readMatchesBefore(db, monitorId, seq, limit + 1);
+  const items = found.slice(0, limit).map((match) => matchResource(monitorId, match));
+  const cursor = found.length > limit ? (items.at(-1)?.id ?? null) : null;
+  return { items, after: order === 'oldest' ? cursor : null, before: order === 'newest' ? cursor : null };
+}
+
+/** A match as pages and streams show it. */
+export function matchResource(monitorId: string, stored: StoredPageMatch): MonitorMatch {
+  return {
+    id: matchId(monitorId, stored.seq),
+    monitor_id: monitorId,
+    thing_id: stored.thing_id,
+    kind: stored.kind,
+    subreddit: stored.subreddit,
+    author: stored.author,
+    title: stored.title,
+    body: stored.body,
+    permalink: stored.permalink,
+    post_id: stored.post_id,
+    created_utc: stored.created_utc.toISOString(),
+    matched_terms: stored.matched_terms,
+    suppressed: stored.suppressed,
+    delivery_status: stored.delivery_status,
+    created_at: stored.created_at.toISOString(),
+    delivered_at: stored.delivered_at?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,114 @@
+import { matchPageQuery } from '../../../schemas/api/match-page-query.ts';
+import { MONITOR_PERIOD_CREDITS } from '../../../shared/domain/accounts/credits.ts';
+import { isMonitorId } from '../../../shared/domain/identifiers.ts';
+import { planOf } from '../../../shared/domain/accounts/plans.ts';
+import { readMonitorStats } from '../../../shared/stores/monitors/monitor-stats.ts';
+import { listMonitors } from '../../../shared/stores/monitors/monitors.ts';
+import { answerOnce } from '../admission/idempotent-request.ts';
+import { noSuchMonitor } from '../http/api-error.ts';
+import { commonKeywordWarnings, warningsMember } from './common-keywords.ts';
+import { checkedSettings, createMonitor } from './create-monitor.ts';
+import { parseRequest } from '../http/invalid-request.ts';
+import { readLivingMonitor } from './find-monitor.ts';
+import { matchPageRequest, readMatchPage } from './match-page.ts';
+import { monitorResource } from './monitor-resource.ts';
+import type { MonitorService } from './monitor-deps.ts';
+import { deleteMonitor, pauseMonitor, resumeMonitor } from './monitor-state.ts';
+import type { Answer, Call, Route } from '../http/route.ts';
+import { updateMonitor } from './update-monitor.ts';
+
+export function monitorRoutes(service: MonitorService): Route[] {
+  const on = (handle: (service: MonitorService, call: Call) => Promise<Answer>) => (call: Call) =>
+    handle(service, call);
+  return [
+    { method: 'post', path: '/v1/monitors', readsBody: true, handle: on(create) },
+    { method: 'get', path: '/v1/monitors', handle: on(list) },
+    { method: 'get', path: '/v1/monitors/:id', handle: on(show) },
+    { method: 'patch', path: '/v1/monitors/:id', readsBody: true, handle: on(update) },
+    { method: 'delete', path: '/v1/monitors/:id', handle: on(remove) },
+    { method: 'post', path: '/v1/monitors/:id/pause', handle: on(pause) },
+    { method: 'post', path: '/v1/monitors/:id/resume', handle: on(resume) },
+    { method: 'get', path: '/v1/monitors/:id/matches', handle: on(matches) },
+  ];
+}
+
+function create(service: MonitorService, call: Call): Promise<Answer> {
+  const { pool, secretBox, suppressedPerDay } = service;
+  return answerOnce({
+    pool,
+    secretBox,
+    call,
+    route: 'POST /v1/monitors',
+    prepare: () => checkedSettings(service, call.body),
+    async work(client, settings) {
+      const created = await createMonitor(client, secretBox, call.caller.accountId, settings);
+      return {
+        status: 201,
+        body: {
+          monitor: created.monitor,
+          webhook_secret: created.webhookSecret,
+          ...warningsMember(commonKeywordWarnings(settings, suppressedPerDay)),
+        },
+        charged: { credits: MONITOR_PERIOD_CREDITS, balance: created.balance },
+      };
+    },
+  });
+}
+
+async function list({ pool }: MonitorService, { caller }: Call): Promise<Answer> {
+  const stored = await listMonitors(pool, caller.accountId);
+  const plan = planOf(caller.pack);
+  const items = stored.map(monitorResource);
+  return {
+    status: 200,
+    body: { items, limit: plan.monitors, used: items.length, daily_match_cap: plan.dailyMatchCap },
+  };
+}
+
+async function show({ pool }: MonitorService, { caller, id }: Call): Promise<Answer> {
+  const monitor = monitorResource(await readLivingMonitor(pool, caller.accountId, id));
+  const counts = await readMonitorStats(pool, id);
+  return { status: 200, body: { monitor, stats: { ...counts, last_match_at: monitor.last_match_at } } };
+}
+
+async function update(service: MonitorService, { caller, id, body }: Call): Promise<Answer> {
+  const monitor = await updateMonitor(service, caller.accountId, id, body);
+  const warnings = commonKeywordWarnings(monitor, service.suppressedPerDay);
+  return { status: 200, body: { monitor, ...warningsMember(warnings) } };
+}
+
+async function remove({ pool }: MonitorService, { caller, id }: Call): Promise<Answer> {
+  await deleteMonitor(pool, caller.accountId, id);
+  return { status: 200, body: { status: 'deleted' } };
+}
+
+async function pause({ pool }: MonitorService, { caller, id }: Call): Promise<Answer> {
+  await pauseMonitor(pool, caller.accountId, id);
+  return { status: 200, body: { status: 'paused' } };
+}
+
+function resume({ pool, secretBox }: MonitorService, call: Call): Promise<Answer> {
+  const { caller, id } = call;
+  // What is no id must not become part of what is kept.
+  if (!isMonitorId(id)) return Promise.reject(noSuchMonitor());
+  return answerOnce({
+    pool,
+    secretBox,
+    call,
+    route: `POST /v1/monitors/${id}/resume`,
+    prepare: () => Promise.resolve(),
+    async work(client) {
+      const { monitor, balance } = await resumeMonitor(client, caller.accountId, id);
+      const charged =
+        balance === undefined ? { credits: 0, balance: caller.balance } : { credits: MONITOR_PERIOD_CREDITS, balance };
+      return { status: 200, body: { monitor }, charged };
+    },
+  });
+}
+
+async function matches({ pool }: MonitorService, { caller, id, query }: Call): Promise<Answer> {
+  const request = matchPageRequest(id, parseRequest(matchPageQuery, query, 'query'));
+  // Both at once: the page of a monitor that is not theirs is thrown away.
+  const [page] = await Promise.all([readMatchPage(pool, request), readLivingMonitor(pool, caller.accountId, id)]);
+  return { status: 200, body: page };
+}

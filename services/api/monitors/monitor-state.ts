@@ -1,0 +1,83 @@
+import type { Monitor } from '../../../schemas/api/monitor.ts';
+import { MONITOR_PERIOD_CREDITS, periodReference } from '../../../shared/domain/accounts/credits.ts';
+import { isMonitorId } from '../../../shared/domain/identifiers.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
+import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { charge } from '../../../shared/stores/accounts/ledger.ts';
+import {
+  announceMonitorChange,
+  lockMonitor,
+  readMonitor,
+  startMonitorPeriod,
+  stopMonitor,
+} from '../../../shared/stores/monitors/monitors.ts';
+import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
+import { ApiError, noSuchMonitor } from '../http/api-error.ts';
+import { lockLivingMonitor, readLivingMonitor } from './find-monitor.ts';
+import { monitorResource } from './monitor-resource.ts';
+
+// active ── pause ──▶ paused ── resume (10 credits) ──▶ active
+// active ── renewal without credits (biller) ──▶ paused_balance ── resume (10 credits) ──▶ active; ── pause ──▶ paused
+// any of them ── delete ──▶ deleted, for good
+// Matching and charging stop with the commit of pause and delete; the day that was paid is not given back.
+
+/** Pauses; a monitor that is paused stays so. @throws ApiError not_found */
+export async function pauseMonitor(pool: Pool, accountId: string, id: string): Promise<void> {
+  await inTransaction(pool, async (client) => {
+    const current = await lockLivingMonitor(client, accountId, id);
+    if (current.status === 'paused') return;
+    await stopMonitor(client, id, 'paused');
+    await announceMonitorChange(client, id);
+  });
+}
+
+/** Deletes for good, softly: its matches stay until their retention ends. Again is harmless. @throws ApiError not_found */
+export async function deleteMonitor(pool: Pool, accountId: string, id: string): Promise<void> {
+  if (!isMonitorId(id)) throw noSuchMonitor();
+  await inTransaction(pool, async (client) => {
+    // The lock row of one deleted long ago may be gone with its matches; then there is nothing to lock, and nothing to do.
+    await lockMonitor(client, accountId, id);
+    const current = await readMonitor(client, accountId, id);
+    if (!current) throw noSuchMonitor();
+    if (current.status === 'deleted') return;
+    await stopMonitor(client, id, 'deleted');
+    await announceMonitorChange(client, id);
+  });
+}
+
+export interface ResumedMonitor {
+  monitor: Monitor;
+  /** undefined: it was running, so nothing was charged. */
+  balance: number | undefined;
+}
+
+/**
+ * Starts a stopped monitor and charges its next 24 hours, in the transaction of `client`: both or neither; a running one is left alone.
+ *
+ * @throws ApiError not_found, insufficient_credits, unauthorized; the transaction must then be rolled back
+ */
+export async function resumeMonitor(client: Queryable, accountId: string, id: string): Promise<ResumedMonitor> {
+  const current = await lockLivingMonitor(client, accountId, id);
+  if (current.status === 'active') return { monitor: monitorResource(current), balance: undefined };
+  const balance = await startPaidPeriod(client, accountId, current);
+  await announceMonitorChange(client, id);
+  return { monitor: monitorResource(await readLivingMonitor(client, accountId, id)), balance };
+}
+
+async function startPaidPeriod(db: Queryable, accountId: string, current: StoredMonitor): Promise<number> {
+  const periodNo = current.period_no + 1;
+  await startMonitorPeriod(db, current.id, periodNo);
+  const balance = await charge(db, {
+    accountId,
+    kind: 'monitor_resume',
+    credits: MONITOR_PERIOD_CREDITS,
+    reference: periodReference(current.id, periodNo),
+  });
+  if (balance === undefined) {
+    const account = await findAccount(db, accountId);
+    if (account?.status !== 'active') throw new ApiError('unauthorized', 'The account is not active any more.');
+    throw new ApiError('insufficient_credits', `Resuming a monitor costs ${MONITOR_PERIOD_CREDITS} credits.`);
+  }
+  return balance;
+}

@@ -1,0 +1,86 @@
+import { patchMonitorBody } from '../../../schemas/api/monitor.ts';
+import type { Monitor } from '../../../schemas/api/monitor.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import {
+  announceMonitorChange,
+  clearMonitorHealth,
+  insertMonitorVersion,
+  readMonitor,
+  updateMonitorSettings,
+} from '../../../shared/stores/monitors/monitors.ts';
+import type { MonitorSettings, StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
+import { noSuchMonitor } from '../http/api-error.ts';
+import { invalidRequest, parseRequest, refuseFaults } from '../http/invalid-request.ts';
+import { lockLivingMonitor } from './find-monitor.ts';
+import { monitorResource } from './monitor-resource.ts';
+import type { MonitorService } from './monitor-deps.ts';
+import { checkRuleTerms } from './check-rule.ts';
+import { changedWebhook, checkWebhookUrl } from './webhook-settings.ts';
+import type { WebhookChange } from './webhook-settings.ts';
+
+/** What decides whether an item matches: a change of any of these is a new version of the rule. */
+const RULE_FIELDS = ['keywords', 'exclude', 'subreddits', 'posts', 'comments', 'nsfw'] as const;
+const OTHER_FIELDS = ['name', 'webhook_url', 'webhook_kind'] as const;
+
+type MonitorChange = Partial<Omit<MonitorSettings, keyof WebhookChange>> & WebhookChange;
+
+/**
+ * Changes what a client named, in every state but deleted. Items that enter after the answer are judged by the new rule alone;
+ * a request that changes nothing begins no version.
+ *
+ * @throws ApiError invalid_request, not_found; nothing is changed then
+ */
+export async function updateMonitor(
+  service: MonitorService,
+  accountId: string,
+  id: string,
+  body: unknown,
+): Promise<Monitor> {
+  const change = await checkedChange(service, body);
+  return inTransaction(service.pool, async (client) => {
+    const current = await lockLivingMonitor(client, accountId, id);
+    const settings = mergedSettings(current, change);
+    if (!differs(current, settings, [...RULE_FIELDS, ...OTHER_FIELDS])) return monitorResource(current);
+    await applyChange(client, current, settings);
+    const changed = await readMonitor(client, accountId, id);
+    if (!changed) throw noSuchMonitor();
+    return monitorResource(changed);
+  });
+}
+
+async function checkedChange(service: MonitorService, body: unknown): Promise<MonitorChange> {
+  const given = parseRequest(patchMonitorBody, body === undefined ? {} : body, 'body');
+  const { terms, faults } = checkRuleTerms(given);
+  refuseFaults([...faults, ...(await checkWebhookUrl(given.webhook_url, service.webhooks))]);
+  return definedOnly({ ...given, ...terms });
+}
+
+function mergedSettings(current: StoredMonitor, change: MonitorChange): MonitorSettings {
+  const changed = changedWebhook(current, change);
+  if ('fault' in changed) throw invalidRequest([changed.fault]);
+  const { name, keywords, exclude, subreddits, posts, comments, nsfw } = { ...current, ...change };
+  return { name, keywords, exclude, subreddits, posts, comments, nsfw, ...changed.webhook };
+}
+
+/** In the lock order: the monitor's lock is held; then monitors, health, and the new version. */
+async function applyChange(db: Queryable, current: StoredMonitor, settings: MonitorSettings): Promise<void> {
+  const isNewRule = differs(current, settings, RULE_FIELDS);
+  const version = isNewRule ? current.version + 1 : current.version;
+  await updateMonitorSettings(db, current.id, { ...settings, version });
+  if (settings.webhook_url !== current.webhook_url) await clearMonitorHealth(db, current.id);
+  if (!isNewRule) return;
+  await insertMonitorVersion(db, current.id, version);
+  await announceMonitorChange(db, current.id);
+}
+
+function differs(a: MonitorSettings, b: MonitorSettings, fields: readonly (keyof MonitorSettings)[]): boolean {
+  return fields.some((field) => JSON.stringify(a[field]) !== JSON.stringify(b[field]));
+}
+
+/** Without the members that are undefined, which would otherwise overwrite what they are spread over. */
+function definedOnly<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}

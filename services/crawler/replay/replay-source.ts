@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import type { Metrics } from '../../../shared/runtime/metrics.ts';
+import type { Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
+import { unescapeThing } from '../../../shared/upstream/parsing/unescape-transport.ts';
+import type { CrawlSource, Round } from '../crawl-source.ts';
+import type { DumpLine } from './dump-lines.ts';
+import { readDumpLines } from './dump-lines.ts';
+import { parseDumpLine } from './parse-dump-line.ts';
+import type { ReplayPlan } from './replay-plan.ts';
+import type { ReplayThrottle } from './replay-throttle.ts';
+
+const THINGS_PER_ROUND = 500;
+/** With a rate, a round holds what this time allows, so that the flow is even. */
+const ROUND_MS = 100;
+const PROGRESS_MS = 5_000;
+const FAULTS_LOGGED = 5;
+
+const savedPosition = z.object({
+  /** Lines whose things were all acknowledged. */
+  line: z.int().min(0),
+  things: z.int().min(0),
+  skipped: z.int().min(0),
+  done: z.boolean(),
+});
+type Position = z.infer<typeof savedPosition>;
+
+export interface ReplaySourceDeps {
+  metrics: Metrics;
+  logger: Logger;
+  clock: Clock;
+  /** Waits while others are behind. Undefined: as fast as the file and its rate allow. */
+  throttle: Pick<ReplayThrottle, 'mayGoOn'> | undefined;
+}
+
+/** A dump file, once from the beginning to its end, going on where it stopped. It never asks the forum for anything. */
+export class ReplaySource implements CrawlSource {
+  readonly name: string;
+  readonly label = 'replay';
+  readonly replay = true;
+  private readonly plan: ReplayPlan;
+  private readonly deps: ReplaySourceDeps;
+  private lines: AsyncGenerator<DumpLine> | undefined;
+  private at: Position = { line: 0, things: 0, skipped: 0, done: false };
+  /** A round that was given out and not yet acknowledged. */
+  private open: Round | undefined;
+  private startedAt = 0;
+  private startedThings = 0;
+  private lastProgressAt = 0;
+  private faultsLogged = 0;
+
+  constructor(plan: ReplayPlan, deps: ReplaySourceDeps) {
+    this.plan = plan;
+    this.name = plan.name;
+    this.deps = deps;
+  }
+
+  async begin(position: unknown): Promise<void> {
+    await this.end();
+    this.at = position === undefined ? { line: 0, things: 0, skipped: 0, done: false } : savedPosition.parse(position);
+    this.startedAt = this.deps.clock();
+    this.lastProgressAt = this.startedAt;
+    this.startedThings = this.at.things;
+    if (this.at.done) this.deps.logger.info({ file: this.plan.path }, 'this file was replayed already');
+    else this.deps.logger.info({ file: this.plan.path, fromLine: this.at.line + 1 }, 'replay begins');
+    this.lines = readDumpLines(this.plan.path, this.at.line);
+  }
+
+  async round(signal: AbortSignal): Promise<Round> {
+    if (this.at.done) return this.finished();
+    await this.deps.throttle?.mayGoOn(signal);
+    this.open ??= await this.nextRound();
+    return this.open;
+  }
+
+  position(): unknown {
+    return this.at;
+  }
+
+  async end(): Promise<void> {
+    this.open = undefined;
+    await this.lines?.return(undefined);
+    this.lines = undefined;
+  }
+
+  private finished(): Round {
+    return { things: [], seenAt: this.deps.clock(), acknowledged: () => undefined, pauseMs: 0, done: true };
+  }
+
+  private async nextRound(): Promise<Round> {
+    const { rate } = this.plan;
+    const most =
+      rate === undefined ? THINGS_PER_ROUND : Math.max(1, Math.min(THINGS_PER_ROUND, (rate * ROUND_MS) / 1000));
+    const things: Thing[] = [];
+    const next: Position = { ...this.at };
+    while (things.length < Math.floor(most)) {
+      const line = await this.nextLine();
+      if (!line || line.done === true) {
+        next.done = true;
+        break;
+      }
+      next.line = line.value.number;
+      const thing = this.read(line.value);
+      if (thing) things.push(thing);
+      else if (line.value.text?.trim() !== '') next.skipped += 1;
+    }
+    next.things += things.length;
+    return {
+      things,
+      seenAt: this.deps.clock(),
+      acknowledged: () => {
+        this.settle(next);
+      },
+      pauseMs: rate === undefined ? 0 : this.dueAfter(next.things - this.startedThings, rate),
+      done: next.done,
+    };
+  }
+
+  /** Where a file is damaged its end is reached: trying again would not mend it, and what came before is good. */
+  private async nextLine(): Promise<IteratorResult<DumpLine> | undefined> {
+    try {
+      return await this.lines?.next();
+    } catch (error) {
+      this.deps.logger.error({ err: error, file: this.plan.path }, 'the file is damaged; replay ends here');
+      return undefined;
+    }
+  }
+
+  private settle(next: Position): void {
+    this.at = next;
+    this.open = undefined;
+    const now = this.deps.clock();
+    if (next.done) this.report(now, 'replay is complete');
+    else if (now - this.lastProgressAt >= PROGRESS_MS) this.report(now, 'replay goes on');
+  }
+
+  private report(now: number, message: string): void {
+    this.lastProgressAt = now;
+    const seconds = Math.max(0.001, (now - this.startedAt) / 1000);
+    const perSecond = Math.round((this.at.things - this.startedThings) / seconds);
+    const { line, things, skipped } = this.at;
+    this.deps.logger.info({ file: this.plan.path, lines: line, things, skipped, perSecond }, message);
+  }
+
+  /** Milliseconds until `count` things since the start are no more than `rate` allows. */
+  private dueAfter(count: number, rate: number): number {
+    return Math.max(0, this.startedAt + (count * 1000) / rate - this.deps.clock());
+  }
+
+  private read(line: DumpLine): Thing | undefined {
+    if (line.text?.trim() === '') return undefined;
+    const entry = line.text === undefined ? undefined : parseDumpLine(line.text);
+    if (entry?.parsed.outcome === 'thing') {
+      const { thing } = entry.parsed;
+      return (this.plan.escaped ?? entry.isBare) ? unescapeThing(thing) : thing;
+    }
+    if (entry?.parsed.outcome === 'unknown_kind') this.deps.metrics.crawlerUnknownKinds.inc({ source: this.label });
+    this.faultsLogged += 1;
+    if (this.faultsLogged <= FAULTS_LOGGED) {
+      const why = entry === undefined ? { message: 'is too long' } : faultOf(entry.parsed);
+      this.deps.logger.warn({ file: this.plan.path, line: line.number, ...why }, 'a line was skipped');
+    }
+    return undefined;
+  }
+}
+
+function faultOf(parsed: ReturnType<typeof parseDumpLine>['parsed']): object {
+  if (parsed.outcome === 'fault') return parsed.fault;
+  return { message: 'is neither a post nor a comment' };
+}

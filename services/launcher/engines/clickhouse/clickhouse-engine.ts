@@ -1,0 +1,62 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { clickhouseCredentials, clickhouseUrl } from './clickhouse-credentials.ts';
+import type { Engine, EngineContext } from '../engine.ts';
+import { endOrphan } from '../orphan.ts';
+import { logSize, startOwnedProcess } from '../owned-process.ts';
+import { awaitReady } from '../readiness.ts';
+import { StartFault } from '../start-fault.ts';
+
+const SERVER = join(import.meta.dirname, 'clickhouse-main.ts');
+
+/** The real ClickHouse engine (npm package chdb) in a child process that speaks ClickHouse's HTTP protocol. */
+export function clickhouseEngine(context: EngineContext): Engine {
+  const data = join(context.dataDir, 'clickhouse');
+  const userFiles = join(data, 'user_files');
+  const log = join(context.dataDir, 'logs', 'clickhouse.log');
+  const pidFile = join(context.dataDir, 'run', 'clickhouse.pid');
+  return {
+    name: 'clickhouse',
+    ports: ['clickhouse', 'clickhouse-read-only'],
+    stopSignal: 'SIGTERM',
+    async prepare() {
+      if (existsSync(join(import.meta.dirname, '../../../../node_modules/chdb'))) return;
+      throw new StartFault(
+        'The embedded ClickHouse (npm package chdb) is not installed. Run npm ci with development packages, or name a server in CLICKHOUSE_URL.',
+      );
+    },
+    async endOrphans() {
+      await endOrphan(pidFile, 'SIGTERM', 10_000);
+    },
+    async start(ports) {
+      // Made here, before anything reads them.
+      clickhouseCredentials(context.dataDir);
+      mkdirSync(userFiles, { recursive: true });
+      const logFrom = logSize(log);
+      const server = await startOwnedProcess({
+        name: 'clickhouse',
+        command: process.execPath,
+        args: [SERVER, data, String(ports.clickhouse), String(ports['clickhouse-read-only']), context.dataDir],
+        // Each session blocks a thread of the pool while its statement runs.
+        env: { ...context.env, UV_THREADPOOL_SIZE: '16', NODE_OPTIONS: '' },
+        // The engine takes the name of an unknown table for a file's in this folder, which is empty.
+        cwd: userFiles,
+        pidFile,
+        marker: data,
+        output: log,
+        stopSignal: 'SIGTERM',
+        stopDeadlineMs: 10_000,
+      });
+      const probe = () => ping(ports.clickhouse);
+      await awaitReady({ process: server, probe, deadlineMs: 60_000, log, logFrom, signal: context.signal });
+      return server;
+    },
+    url: (ports) => clickhouseUrl(clickhouseCredentials(context.dataDir).writer, ports.clickhouse),
+  };
+}
+
+async function ping(port: number): Promise<void> {
+  const answer = await fetch(`http://127.0.0.1:${port}/ping`, { signal: AbortSignal.timeout(2_000) });
+  if (!answer.ok) throw new Error(`ping answers ${answer.status}`);
+  await answer.text();
+}

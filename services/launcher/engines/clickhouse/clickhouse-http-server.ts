@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createLimitedServer } from '../../../../shared/http/limited-server.ts';
+import { checkCredential, refusePages } from './callers.ts';
+import type { Credential } from './callers.ts';
+import { fault } from './faults.ts';
+import { encodeBody, readBody } from './http-body.ts';
+import type { StatementRunner } from './statement-runner.ts';
+import { countInsertedRows, outputFormat, parseStatement } from './statement.ts';
+import type { Statement } from './statement.ts';
+
+export interface ClickhouseHttpOptions {
+  writers: StatementRunner;
+  readers: StatementRunner;
+  /** Every statement of this server only reads. */
+  readOnly: boolean;
+  /** Who may ask. */
+  credential: Credential;
+}
+
+const LIMITS = {
+  connections: 500,
+  // Longer than clients keep idle connections, so that it is never this side that closes one in use.
+  keepAliveMs: 30_000,
+  // Inserts of services and their mutations take long on a busy machine.
+  requestMs: 120_000,
+  idleMs: 600_000,
+};
+
+/** The engine parses statements of up to 256 KB. */
+const MOST_READER_BYTES = 2 ** 20;
+
+/**
+ * ClickHouse's HTTP interface: /ping, and statements by GET (reads only, as there) and POST, in the URL or the body, with
+ * parameters, settings, formats and compression. Every statement has a session of its own: session_id is refused where it could matter.
+ */
+export function clickhouseHttpServer(options: ClickhouseHttpOptions): Server {
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
+    answer(options, request, response).catch((error: unknown) => sendFault(response, error));
+  };
+  return createLimitedServer(listener, LIMITS);
+}
+
+async function answer(
+  options: ClickhouseHttpOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  refusePages(request);
+  const url = new URL(request.url ?? '/', 'http://localhost');
+  if (url.pathname === '/ping') {
+    response.end('Ok.\n');
+    return;
+  }
+  if (!checkCredential(request, url.searchParams, options.credential)) {
+    response.statusCode = 401;
+    response.setHeader('WWW-Authenticate', 'Basic realm="ClickHouse"');
+    throw fault(516, 'Authentication failed: a user and a password are required.', 'AUTHENTICATION_FAILED');
+  }
+  const queryId = url.searchParams.get('query_id') ?? randomUUID();
+  response.setHeader('X-ClickHouse-Query-Id', queryId);
+  response.setHeader('X-ClickHouse-Server-Display-Name', 'embedded');
+  response.setHeader('X-ClickHouse-Timezone', 'UTC');
+  const readOnly = options.readOnly || request.method !== 'POST';
+  const body = await readBody(request, readOnly ? MOST_READER_BYTES : Infinity);
+  const statement = parseStatement(url.searchParams, request.headers, body, readOnly);
+  check(statement);
+  // A reader's session could hold nothing: it sets nothing and makes no tables.
+  if (!readOnly && url.searchParams.has('session_id')) {
+    throw fault(48, 'The embedded engine has no sessions (session_id).', 'NOT_IMPLEMENTED');
+  }
+  const started = performance.now();
+  const result = await (readOnly ? options.readers : options.writers).run(statement);
+  const format = outputFormat(statement);
+  const { body: sent, encoding } = await encodeBody(result.bytes(), request, url.searchParams);
+  response.setHeader('Content-Type', contentType(format));
+  response.setHeader('X-ClickHouse-Format', format);
+  response.setHeader('X-ClickHouse-Summary', summary(statement, result, performance.now() - started));
+  if (encoding !== undefined) response.setHeader('Content-Encoding', encoding);
+  response.end(sent);
+}
+
+function check(statement: Statement): void {
+  if (statement.sql.trim() === '')
+    throw fault(62, 'Syntax error: failed at position 1 (end of query): Empty query.', 'SYNTAX_ERROR');
+}
+
+/** Numbers are strings here, as in ClickHouse. */
+function summary(statement: Statement, result: { rowsRead: number; bytesRead: number }, elapsedMs: number): string {
+  const written = countInsertedRows(statement);
+  return JSON.stringify({
+    read_rows: String(written > 0 ? 0 : result.rowsRead),
+    read_bytes: String(written > 0 ? 0 : result.bytesRead),
+    written_rows: String(written),
+    written_bytes: written > 0 ? String(Buffer.byteLength(statement.sql)) : '0',
+    total_rows_to_read: '0',
+    result_rows: '0',
+    result_bytes: '0',
+    elapsed_ns: String(Math.round(elapsedMs * 1e6)),
+  });
+}
+
+function contentType(format: string): string {
+  if (/^JSON\w*EachRow/.test(format)) return 'application/x-ndjson; charset=UTF-8';
+  if (/^JSON/.test(format)) return 'application/json; charset=UTF-8';
+  if (/^CSV/.test(format)) return 'text/csv; charset=UTF-8; header=absent';
+  if (/^(TabSeparated|TSV)/.test(format)) return 'text/tab-separated-values; charset=UTF-8';
+  if (/^(Parquet|Native|RowBinary|Arrow|ORC|Avro)/.test(format)) return 'application/octet-stream';
+  return 'text/plain; charset=UTF-8';
+}
+
+/** ClickHouse's own mapping of the commonest codes. */
+const STATUS: Record<number, number> = {
+  60: 404,
+  81: 404,
+  47: 404,
+  46: 404,
+  62: 400,
+  36: 400,
+  42: 400,
+  43: 400,
+  516: 403,
+  159: 408,
+};
+
+function sendFault(response: ServerResponse, error: unknown): void {
+  const text = error instanceof Error ? error.message : String(error);
+  const code = Number(/Code: (\d+)/.exec(text)?.[1] ?? 1002);
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  if (response.statusCode !== 401) response.statusCode = STATUS[code] ?? 500;
+  // The body of a refused request is not read.
+  if (code === 516) response.setHeader('Connection', 'close');
+  response.setHeader('Content-Type', 'text/plain; charset=UTF-8');
+  response.setHeader('X-ClickHouse-Exception-Code', String(code));
+  response.end(`${text.startsWith('Code:') ? text : `Code: ${code}. DB::Exception: ${text} (UNKNOWN_EXCEPTION)`}\n`);
+}

@@ -1,0 +1,135 @@
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { delay } from '../../../shared/runtime/clock.ts';
+import { makeDataDir } from './make-data-dir.ts';
+import { identifyProcess } from '../../../shared/runtime/process-identity.ts';
+import { StartFault, reasonOf } from './start-fault.ts';
+
+interface Holder {
+  pid: number;
+  startedAt: string;
+  state: 'running' | 'stopping';
+}
+
+export interface DataDirLockOptions {
+  /** How long a start waits for a stopping holder. Default 15 s. */
+  waitMs?: number;
+  progress?: (line: string) => void;
+  /** Ends the waiting. */
+  signal?: AbortSignal;
+}
+
+/**
+ * Held by the one process that owns a data directory. It is the file DATA_DIR/lock, made by a hard link, which fails when
+ * it exists. After a kill -9 it stays; the next start sees that its process (pid and start time) is gone and takes over.
+ */
+export class DataDirLock {
+  private readonly path: string;
+  private readonly self: Holder;
+
+  private constructor(path: string, self: Holder) {
+    this.path = path;
+    this.self = self;
+  }
+
+  /**
+   * Takes the lock, making the directory when it is missing.
+   *
+   * @throws StartFault when a running process holds it, when a stopping one does not end in time, or when the directory
+   * cannot be written to.
+   */
+  static async acquire(dataDir: string, options: DataDirLockOptions = {}): Promise<DataDirLock> {
+    const path = join(dataDir, 'lock');
+    const self: Holder = {
+      pid: process.pid,
+      startedAt: identifyProcess(process.pid)?.startedAt ?? '',
+      state: 'running',
+    };
+    const deadline = performance.now() + (options.waitMs ?? 15_000);
+    let announced = false;
+    while (!attempt(dataDir, path, self)) {
+      const holder = readHolder(path);
+      if (holder === undefined || !isAlive(holder)) {
+        removeStale(path, holder);
+        continue;
+      }
+      if (holder.state === 'running') {
+        throw new StartFault(
+          `${dataDir} is in use by a running start (pid ${holder.pid}). Stop it first, or choose another DATA_DIR.`,
+        );
+      }
+      if (performance.now() > deadline) {
+        throw new StartFault(
+          `${dataDir} is still held by a start that is stopping (pid ${holder.pid}). Try again in a moment.`,
+        );
+      }
+      if (!announced) options.progress?.(`waiting for the earlier start (pid ${holder.pid}) to stop`);
+      announced = true;
+      await delay(100, options.signal);
+      if (options.signal?.aborted === true) throw new StartFault('the start was interrupted');
+    }
+    return new DataDirLock(path, self);
+  }
+
+  /** Tells later starts that it is worth waiting. */
+  markStopping(): void {
+    writeFileSync(`${this.path}.new`, JSON.stringify({ ...this.self, state: 'stopping' }));
+    renameSync(`${this.path}.new`, this.path);
+  }
+
+  release(): void {
+    rmSync(this.path, { force: true });
+  }
+}
+
+function attempt(dataDir: string, path: string, self: Holder): boolean {
+  const mine = `${path}.${self.pid}`;
+  try {
+    makeDataDir(dataDir);
+    writeFileSync(mine, JSON.stringify(self), { mode: 0o600 });
+  } catch (error) {
+    throw new StartFault(`DATA_DIR ${dataDir} cannot be written to: ${reasonOf(error)}`);
+  }
+  try {
+    linkSync(mine, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw new StartFault(`DATA_DIR ${dataDir} cannot be locked: ${reasonOf(error)}`);
+  } finally {
+    rmSync(mine, { force: true });
+  }
+}
+
+function isAlive(holder: Holder): boolean {
+  return identifyProcess(holder.pid)?.startedAt === holder.startedAt;
+}
+
+/** Of several starts that find the same dead holder one moves the file away; one that moved away a newer file puts it back. */
+function removeStale(path: string, stale: Holder | undefined): void {
+  const aside = `${path}.stale-${process.pid}`;
+  try {
+    renameSync(path, aside);
+  } catch {
+    return;
+  }
+  const moved = readHolder(aside);
+  if (moved !== undefined && (moved.pid !== stale?.pid || moved.startedAt !== stale.startedAt)) {
+    try {
+      linkSync(aside, path);
+    } catch {
+      // A third start holds it by now and will refuse the others.
+    }
+  }
+  rmSync(aside, { force: true });
+}
+
+function readHolder(path: string): Holder | undefined {
+  try {
+    const { pid, startedAt, state } = JSON.parse(readFileSync(path, 'utf8')) as Partial<Holder>;
+    if (typeof pid !== 'number' || typeof startedAt !== 'string') return undefined;
+    return { pid, startedAt, state: state === 'stopping' ? 'stopping' : 'running' };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,126 @@
+import { resolve } from 'node:path';
+import { clickhouseCredentials, clickhouseUrl } from './clickhouse/clickhouse-credentials.ts';
+import { clickhouseEngine } from './clickhouse/clickhouse-engine.ts';
+import type { Engine, EngineContext, EngineName } from './engine.ts';
+import { kafkaEngine } from './kafka/kafka-engine.ts';
+import { makeDataDir } from './make-data-dir.ts';
+import type { OwnedProcess } from './owned-process.ts';
+import { reservePorts } from './ports.ts';
+import type { PortName } from './ports.ts';
+import { postgresEngine } from './postgres/postgres-engine.ts';
+import { StartFault, reasonOf } from './start-fault.ts';
+
+export interface StartEnginesOptions<Name extends EngineName> {
+  /** Where everything is kept; made when missing. Only one living owner at a time: see DataDirLock. */
+  dataDir: string;
+  /** The environment of the children, and where programs and the cache folder are found. */
+  env: NodeJS.ProcessEnv;
+  /** Which ones to start; default: all. */
+  engines?: readonly Name[];
+  /** Lines for the person who waits. Default: none. */
+  progress?: (line: string) => void;
+  /** Java heap of the broker in MB; default 384. */
+  kafkaHeapMb?: number;
+  /** Aborts a start under way; what has started by then is stopped, and the start fails. */
+  signal?: AbortSignal;
+}
+
+/** Engines that were started together. */
+export interface RunningEngines<Name extends EngineName = EngineName> {
+  /** `kafka://…`, `postgres://…/forum`, `http://…`, each as `user:password@127.0.0.1:PORT`; only those that were asked for. */
+  urls: Record<Name, string>;
+  /** ClickHouse for analysts: the same, but it refuses everything that writes. */
+  clickhouseReadOnlyUrl: string | undefined;
+  /** The ports of this data directory, kept over restarts. */
+  ports: Record<PortName, number>;
+  /** The living process of an engine. */
+  process(name: Name): OwnedProcess;
+  /** Starts an engine that has ended again, on its old port. @throws StartFault */
+  restart(name: Name): Promise<OwnedProcess>;
+  /** Stops all in parallel, each within its own deadline. Repeatable. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts real servers as child processes under a data directory, in parallel: about 3 s. What an earlier owner left running
+ * there is stopped first, and every engine recovers by itself from a kill -9. A failed start leaves nothing running.
+ *
+ * @throws StartFault with a message for the person at the terminal.
+ */
+export async function startEngines<Name extends EngineName = EngineName>(
+  options: StartEnginesOptions<Name>,
+): Promise<RunningEngines<Name>> {
+  const context: EngineContext = {
+    dataDir: resolve(options.dataDir),
+    env: options.env,
+    progress: options.progress ?? (() => undefined),
+    signal: options.signal,
+  };
+  makeDataDir(context.dataDir);
+  const wanted = new Set<EngineName>(options.engines ?? ['kafka', 'postgres', 'clickhouse']);
+  const engines = [
+    kafkaEngine(context, { heapMb: options.kafkaHeapMb ?? 384 }),
+    postgresEngine(context),
+    clickhouseEngine(context),
+  ].filter((engine) => wanted.has(engine.name));
+  for (const engine of engines) await engine.prepare();
+  await Promise.all(engines.map((engine) => engine.endOrphans()));
+  const names = [...engines.flatMap((engine) => engine.ports), 'simulator' as const];
+  const ports = await reservePorts(context.dataDir, names, { progress: context.progress });
+  return running<Name>(context.dataDir, engines, ports, await startAll(context, engines, ports));
+}
+
+async function startAll(
+  context: EngineContext,
+  engines: Engine[],
+  ports: Record<PortName, number>,
+): Promise<Map<EngineName, OwnedProcess>> {
+  const processes = new Map<EngineName, OwnedProcess>();
+  const started = performance.now();
+  const outcomes = await Promise.allSettled(
+    engines.map(async (engine) => {
+      processes.set(engine.name, await engine.start(ports));
+      context.progress(`${engine.name} is ready (${((performance.now() - started) / 1000).toFixed(1)} s)`);
+    }),
+  );
+  const failures = outcomes
+    .filter((outcome) => outcome.status === 'rejected')
+    .map((outcome) => outcome.reason as unknown);
+  if (failures.length === 0) return processes;
+  await Promise.all([...processes.values()].map((process) => process.stop()));
+  throw new StartFault(failures.map(reasonOf).join('\n'));
+}
+
+function running<Name extends EngineName>(
+  dataDir: string,
+  engines: Engine[],
+  ports: Record<PortName, number>,
+  processes: Map<EngineName, OwnedProcess>,
+): RunningEngines<Name> {
+  const processOf = (name: EngineName) => {
+    const process = processes.get(name);
+    if (process === undefined) throw new Error(`${name} is not embedded here`);
+    return process;
+  };
+  let stopping = false;
+  return {
+    urls: Object.fromEntries(engines.map((engine) => [engine.name, engine.url(ports)])) as Record<Name, string>,
+    clickhouseReadOnlyUrl: processes.has('clickhouse')
+      ? clickhouseUrl(clickhouseCredentials(dataDir).reader, ports['clickhouse-read-only'])
+      : undefined,
+    ports,
+    process: processOf,
+    async restart(name) {
+      const engine = engines.find((candidate) => candidate.name === name);
+      if (engine === undefined) throw new Error(`${name} is not embedded here`);
+      const process = await engine.start(ports);
+      processes.set(name, process);
+      if (stopping) await process.stop();
+      return process;
+    },
+    async stop() {
+      stopping = true;
+      await Promise.all([...processes.values()].map((process) => process.stop()));
+    },
+  };
+}

@@ -1,0 +1,209 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Engine, EngineContext } from '../engine.ts';
+import { findProgram } from '../find-program.ts';
+import { kafkaJars, missingProgram } from './kafka-jars.ts';
+import type { KafkaJars } from './kafka-jars.ts';
+import { probeKafka } from './kafka-probe.ts';
+import { kafkaProperties } from './kafka-properties.ts';
+import type { KafkaCredential } from './kafka-properties.ts';
+import { keptSecret } from '../kept-secret.ts';
+import { endOrphan } from '../orphan.ts';
+import { logSize, logTail, startOwnedProcess } from '../owned-process.ts';
+import type { OwnedProcess, ProcessEnd } from '../owned-process.ts';
+import { identifyProcess } from '../../../../shared/runtime/process-identity.ts';
+import { awaitReady } from '../readiness.ts';
+import { StartFault, reasonOf } from '../start-fault.ts';
+
+export interface KafkaEngineOptions {
+  /** Java heap, in MB. */
+  heapMb: number;
+}
+
+interface Paths {
+  home: string;
+  properties: string;
+  meta: string;
+  log: string;
+  pidFile: string;
+}
+
+/** The real Kafka broker, one node in KRaft mode, as a child process. */
+export function kafkaEngine(context: EngineContext, options: KafkaEngineOptions): Engine {
+  const home = join(context.dataDir, 'kafka');
+  const paths: Paths = {
+    home,
+    properties: join(home, 'server.properties'),
+    meta: join(home, 'data', 'meta.properties'),
+    log: join(context.dataDir, 'logs', 'kafka.log'),
+    pidFile: join(context.dataDir, 'run', 'kafka.pid'),
+  };
+  let prepared: { java: string; jars: KafkaJars } | undefined;
+  return {
+    name: 'kafka',
+    ports: ['kafka', 'kafka-controller'],
+    stopSignal: 'SIGTERM',
+    async prepare() {
+      const java = findProgram('java', context.env);
+      if (java === undefined) throw new StartFault(missingProgram('Java, on which the Kafka broker runs,'));
+      prepared = { java, jars: await kafkaJars(context) };
+    },
+    async endOrphans() {
+      await endOrphan(paths.pidFile, 'SIGTERM', 10_000);
+    },
+    async start(ports) {
+      if (prepared === undefined) throw new Error('prepare() comes before start()');
+      mkdirSync(home, { recursive: true });
+      const credential = credentialOf(context);
+      writePrivately(
+        paths.properties,
+        kafkaProperties({ port: ports.kafka, controllerPort: ports['kafka-controller'], credential }),
+      );
+      const { java, jars } = prepared;
+      if (!existsSync(paths.meta)) await format(context, java, jars, paths);
+      return run(context, { java, jars, paths, port: ports.kafka, credential, heapMb: options.heapMb });
+    },
+    url(ports) {
+      const { user, password } = credentialOf(context);
+      return `kafka://${user}:${password}@127.0.0.1:${ports.kafka}`;
+    },
+  };
+}
+
+function credentialOf({ dataDir }: EngineContext): KafkaCredential {
+  return { user: 'forum', password: keptSecret(dataDir, 'kafka') };
+}
+
+/** It holds the password. An earlier version's file was readable by everybody. */
+function writePrivately(path: string, text: string): void {
+  rmSync(path, { force: true });
+  writeFileSync(path, text, { mode: 0o600 });
+}
+
+/** Formatting writes meta.properties last: without it nothing was ever stored, and what an interrupted one left is removed. */
+async function format(context: EngineContext, java: string, jars: KafkaJars, paths: Paths): Promise<void> {
+  context.progress('formatting the storage of Kafka');
+  rmSync(join(paths.home, 'data'), { recursive: true, force: true });
+  const clusterId = clusterIdFrom(randomBytes(16));
+  const args = [...jvmArgs(64), ...shareArgs(jars), '-cp', jars.classPath, 'kafka.tools.StorageTool', 'format'];
+  try {
+    await promisify(execFile)(java, [...args, '-t', clusterId, '-c', paths.properties], {
+      cwd: paths.home,
+      env: context.env,
+      ...(context.signal ? { signal: context.signal } : {}),
+    });
+  } catch (error) {
+    throw new StartFault(`The storage of Kafka could not be formatted: ${explain(reasonOf(error))}`);
+  }
+}
+
+/** 22 characters of base64url. Never one that begins with a dash, which the tool would take for an option: the top bit is cleared. */
+export function clusterIdFrom(random: Buffer): string {
+  const bytes = Buffer.from(random);
+  bytes[0] = bytes[0]! & 0x7f;
+  return bytes.toString('base64url');
+}
+
+interface Run {
+  java: string;
+  jars: KafkaJars;
+  paths: Paths;
+  port: number;
+  credential: KafkaCredential;
+  heapMb: number;
+}
+
+async function run(context: EngineContext, broker: Run): Promise<OwnedProcess> {
+  const archived = existsSync(archiveOf(broker.jars));
+  try {
+    return await runOnce(context, broker);
+  } catch (error) {
+    if (!archived || context.signal?.aborted === true) throw error;
+    // The archive is the one thing that other runs share: without it once, before the failure counts.
+    rmSync(archiveOf(broker.jars), { force: true });
+    return runOnce(context, broker);
+  }
+}
+
+async function runOnce(
+  context: EngineContext,
+  { java, jars, paths, port, credential, heapMb }: Run,
+): Promise<OwnedProcess> {
+  const archive = archiveOf(jars);
+  const dump = existsSync(archive) ? undefined : `${archive}.${process.pid}`;
+  const share = dump === undefined ? shareArgs(jars) : [`-XX:ArchiveClassesAtExit=${dump}`];
+  if (dump !== undefined) removeLostDumps(jars);
+  const logFrom = logSize(paths.log);
+  const broker = await startOwnedProcess({
+    name: 'kafka',
+    command: java,
+    args: [...jvmArgs(heapMb), ...share, '-cp', jars.classPath, 'kafka.Kafka', paths.properties],
+    env: context.env,
+    cwd: paths.home,
+    pidFile: paths.pidFile,
+    marker: paths.properties,
+    output: paths.log,
+    stopSignal: 'SIGTERM',
+    stopDeadlineMs: 15_000,
+  });
+  if (dump !== undefined) void broker.exited.then((end) => keepArchive(dump, archive, end));
+  const probe = () => probeKafka(port, credential);
+  try {
+    await awaitReady({ process: broker, probe, deadlineMs: 60_000, log: paths.log, logFrom, signal: context.signal });
+  } catch (error) {
+    const tail = logTail(paths.log, logFrom);
+    throw isOldJava(tail) ? new StartFault(explain(tail)) : error;
+  }
+  return broker;
+}
+
+function jvmArgs(heapMb: number): string[] {
+  return [
+    '-Xms32m',
+    `-Xmx${heapMb}m`,
+    '-XX:+UseSerialGC',
+    '-XX:TieredStopAtLevel=1',
+    '-XX:+ExitOnOutOfMemoryError',
+    '-Xlog:disable',
+    '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+    '-Dorg.slf4j.simpleLogger.showDateTime=true',
+    '-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd HH:mm:ss,SSS',
+  ];
+}
+
+/** Loaded classes as a file, written at the first clean stop: the start after it is about a second shorter. */
+function archiveOf(jars: KafkaJars): string {
+  return join(jars.folder, 'classes.jsa');
+}
+
+/** With -Xshare:auto the virtual machine ignores an archive of another Java version. */
+function shareArgs(jars: KafkaJars): string[] {
+  const archive = archiveOf(jars);
+  return existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`, '-Xshare:auto'] : [];
+}
+
+/** A parent that was killed could not give its broker's archive its name. */
+function removeLostDumps(jars: KafkaJars): void {
+  for (const file of readdirSync(jars.folder)) {
+    const owner = /^classes\.jsa\.(\d+)$/.exec(file)?.[1];
+    if (owner !== undefined && identifyProcess(Number(owner)) === undefined)
+      rmSync(join(jars.folder, file), { force: true });
+  }
+}
+
+function keepArchive(dump: string, archive: string, end: ProcessEnd): void {
+  // 143: ended by SIGTERM in its own time, so the file is complete. A killed broker's may not be.
+  const complete = existsSync(dump) && (end.code === 0 || end.code === 143);
+  if (complete) renameSync(dump, archive);
+  else rmSync(dump, { force: true });
+}
+
+const isOldJava = (text: string) =>
+  /UnsupportedClassVersionError|Unrecognized VM option|UnsupportedClassVersion/.test(text);
+
+function explain(text: string): string {
+  return isOldJava(text) ? missingProgram('Java 17 or newer (an older one is on the PATH)') : text;
+}

@@ -1,0 +1,66 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { delay } from '../../../shared/runtime/clock.ts';
+import { identifyProcess } from '../../../shared/runtime/process-identity.ts';
+import type { ProcessIdentity } from '../../../shared/runtime/process-identity.ts';
+
+/** What a pid file says about the process that a parent started. */
+export interface PidRecord {
+  pid: number;
+  startedAt: string;
+  /** A part of the command line that only a process of this installation has, such as its own data directory. */
+  marker: string;
+}
+
+/**
+ * True when the living process is the one of the record: its command line names what only ours names, and it is not a
+ * later process that was given the same pid. Anything else is left alone.
+ */
+export function isOurs(record: PidRecord, living: ProcessIdentity | undefined): living is ProcessIdentity {
+  if (living?.startedAt !== record.startedAt) return false;
+  return living.command === undefined || living.command.includes(record.marker);
+}
+
+export function readPidFile(path: string): PidRecord | undefined {
+  try {
+    const parsed: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    if (typeof parsed !== 'object' || parsed === null) return undefined;
+    const { pid, startedAt, marker } = parsed as Partial<PidRecord>;
+    if (typeof pid !== 'number' || typeof startedAt !== 'string' || typeof marker !== 'string') return undefined;
+    return marker === '' ? undefined : { pid, startedAt, marker };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Ends the process that a pid file names, if it still lives and is ours, and removes the file.
+ *
+ * @param graceMs how long it may take to stop by itself before it is killed.
+ * @returns true when a process was ended.
+ */
+export async function endOrphan(pidFile: string, signal: NodeJS.Signals, graceMs: number): Promise<boolean> {
+  const record = readPidFile(pidFile);
+  const ended = record === undefined ? false : await endProcess(record, signal, graceMs);
+  rmSync(pidFile, { force: true });
+  return ended;
+}
+
+/** As endOrphan, for a process known otherwise. */
+export async function endProcess(record: PidRecord, signal: NodeJS.Signals, graceMs: number): Promise<boolean> {
+  const alive = () => isOurs(record, identifyProcess(record.pid));
+  if (!alive()) return false;
+  send(record.pid, signal);
+  const deadline = performance.now() + graceMs;
+  while (alive() && performance.now() < deadline) await delay(50);
+  if (alive()) send(record.pid, 'SIGKILL');
+  while (alive()) await delay(50);
+  return true;
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It ended by itself a moment ago.
+  }
+}

@@ -1,0 +1,164 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess, StdioOptions } from 'node:child_process';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { identifyProcess } from '../../../shared/runtime/process-identity.ts';
+import { StartFault } from './start-fault.ts';
+
+export interface OwnedProcessOptions {
+  name: string;
+  command: string;
+  args: string[];
+  env: NodeJS.ProcessEnv;
+  cwd?: string;
+  /** Where the process is remembered, so that the next start can recognise it if its parent dies. */
+  pidFile: string;
+  /** A part of its command line that no other installation's process has. */
+  marker: string;
+  /** Its output goes to this file; 'inherit': to the parent's own output. */
+  output: string;
+  /** Opens an IPC channel. */
+  ipc?: boolean;
+  stopSignal: NodeJS.Signals;
+  /** From the stop signal to SIGKILL. */
+  stopDeadlineMs: number;
+}
+
+export interface ProcessEnd {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** A child in a session of its own: a Ctrl-C in the terminal does not reach it, and it never outlives its parent. */
+export interface OwnedProcess {
+  readonly name: string;
+  readonly pid: number;
+  readonly child: ChildProcess;
+  /** Resolves when the process has ended, never rejects. */
+  readonly exited: Promise<ProcessEnd>;
+  /** Undefined while it lives. */
+  end(): ProcessEnd | undefined;
+  /** Sends the stop signal, SIGKILL to its whole group after the deadline; resolves when it has ended. Repeatable. */
+  stop(): Promise<ProcessEnd>;
+}
+
+/**
+ * Lives beside an owned process and reads a pipe that its parent holds open. A line means the process has ended; the pipe's
+ * end without a line means that the parent died (kill -9 as well), so the process is stopped: $1 pid, $2 signal, $3 seconds.
+ */
+const WATCHER = `
+read -r told && exit 0
+kill -s "$2" "$1" 2>/dev/null || exit 0
+n=0
+while kill -0 "$1" 2>/dev/null; do
+  [ "$n" -ge "$3" ] && { kill -s KILL "$1" 2>/dev/null; exit 0; }
+  n=$((n + 1))
+  sleep 1
+done`;
+
+/** Starts a child of this process. @throws StartFault when the command cannot be run. */
+export async function startOwnedProcess(options: OwnedProcessOptions): Promise<OwnedProcess> {
+  const output = options.output === 'inherit' ? 'inherit' : openLog(options.output);
+  const stdio: StdioOptions = ['ignore', output, output, ...(options.ipc === true ? (['ipc'] as const) : [])];
+  const child = spawn(options.command, options.args, {
+    stdio,
+    env: options.env,
+    detached: true,
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+  });
+  if (typeof output === 'number') closeSync(output);
+  const pid = await new Promise<number>((resolve, reject) => {
+    child.once('error', (error) => {
+      reject(new StartFault(`${options.name} could not be started (${options.command}): ${error.message}`));
+    });
+    if (child.pid !== undefined) resolve(child.pid);
+  });
+  return own(options, child, pid);
+}
+
+function own(options: OwnedProcessOptions, child: ChildProcess, pid: number): OwnedProcess {
+  mkdirSync(dirname(options.pidFile), { recursive: true });
+  const startedAt = identifyProcess(pid)?.startedAt ?? '';
+  writeFileSync(options.pidFile, JSON.stringify({ pid, startedAt, marker: options.marker }), { mode: 0o600 });
+  const dismissWatcher = watch(options, pid);
+  let end: ProcessEnd | undefined;
+  const exited = new Promise<ProcessEnd>((resolve) => {
+    child.once('exit', (code, signal) => {
+      end = { code, signal };
+      dismissWatcher();
+      rmSync(options.pidFile, { force: true });
+      resolve(end);
+    });
+  });
+  return {
+    name: options.name,
+    pid,
+    child,
+    exited,
+    end: () => end,
+    async stop() {
+      if (end) return end;
+      child.kill(options.stopSignal);
+      const timer = setTimeout(() => killGroup(pid), options.stopDeadlineMs);
+      const ended = await exited;
+      clearTimeout(timer);
+      return ended;
+    },
+  };
+}
+
+function watch(options: OwnedProcessOptions, pid: number): () => void {
+  const signal = options.stopSignal.replace('SIG', '');
+  const seconds = String(Math.ceil(options.stopDeadlineMs / 1000));
+  const watcher = spawn('/bin/sh', ['-c', WATCHER, 'watch-parent', String(pid), signal, seconds], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  watcher.on('error', () => undefined);
+  watcher.stdin.on('error', () => undefined);
+  watcher.unref();
+  return () => {
+    watcher.stdin.end('ended\n');
+  };
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // The whole group has ended.
+  }
+}
+
+const LOG_ROTATE_BYTES = 10 * 1024 * 1024;
+
+function openLog(path: string): number {
+  mkdirSync(dirname(path), { recursive: true });
+  if (existsSync(path) && statSync(path).size > LOG_ROTATE_BYTES) renameSync(path, `${path}.1`);
+  return openSync(path, 'a', 0o600);
+}
+
+/** The last lines of a log, for an error message; `from` is where this run's part begins, in bytes. */
+export function logTail(path: string, from = 0, lines = 15): string {
+  try {
+    const text = readFileSync(path).subarray(from).toString('utf8');
+    return text.trimEnd().split('\n').slice(-lines).join('\n');
+  } catch {
+    return '';
+  }
+}
+
+/** Size of a log so far, in bytes; 0 when there is none. */
+export function logSize(path: string): number {
+  return existsSync(path) ? statSync(path).size : 0;
+}

@@ -1,0 +1,87 @@
+import { randomInt } from 'node:crypto';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { delay } from '../../../shared/runtime/clock.ts';
+
+export type PortName = 'kafka' | 'kafka-controller' | 'postgres' | 'clickhouse' | 'clickhouse-read-only' | 'simulator';
+
+/**
+ * Below every system's range of ephemeral ports (Linux from 32768, macOS from 49152). A listening port inside that range
+ * could be taken by an outgoing connection while its engine restarts, even by a client that keeps trying to reach it.
+ */
+const FIRST_PORT = 20_000;
+const LAST_PORT = 32_000;
+
+export interface PortOptions {
+  progress: (line: string) => void;
+  isFree?: (port: number) => Promise<boolean>;
+  /** A random whole number, from the first (inclusive) to the second (exclusive). */
+  random?: (from: number, to: number) => number;
+}
+
+/**
+ * Free loopback ports, chosen once and kept in DATA_DIR/ports.json over restarts. A stored port that another program has
+ * taken is replaced, with a notice. Call it after orphans have been ended: they would still hold ours.
+ */
+export async function reservePorts(
+  dataDir: string,
+  names: readonly PortName[],
+  options: PortOptions,
+): Promise<Record<PortName, number>> {
+  const isFree = options.isFree ?? portIsFree;
+  const random = options.random ?? randomInt;
+  const path = join(dataDir, 'ports.json');
+  const stored = readPorts(path);
+  const ports: Partial<Record<PortName, number>> = { ...stored };
+  for (const name of names) {
+    const before = stored[name];
+    if (before !== undefined && (await becomesFree(before, isFree))) continue;
+    let port = random(FIRST_PORT, LAST_PORT);
+    while (Object.values(ports).includes(port) || !(await isFree(port))) port = random(FIRST_PORT, LAST_PORT);
+    if (before !== undefined) options.progress(`port ${before} is taken by another program: ${name} moves to ${port}`);
+    ports[name] = port;
+  }
+  writeFileSync(`${path}.new`, `${JSON.stringify(ports)}\n`, { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+  return {
+    kafka: 0,
+    'kafka-controller': 0,
+    postgres: 0,
+    clickhouse: 0,
+    'clickhouse-read-only': 0,
+    simulator: 0,
+    ...ports,
+  };
+}
+
+/** A process that was just killed lets go of its port within moments. */
+async function becomesFree(port: number, isFree: (port: number) => Promise<boolean>): Promise<boolean> {
+  for (let attempt = 0; attempt < 20; attempt++) {
+    if (await isFree(port)) return true;
+    await delay(100);
+  }
+  return false;
+}
+
+function readPorts(path: string): Partial<Record<PortName, number>> {
+  try {
+    const parsed: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    if (typeof parsed !== 'object' || parsed === null) return {};
+    const valid = Object.entries(parsed).filter(([, port]) => Number.isInteger(port) && port > 0 && port < 65536);
+    return Object.fromEntries(valid);
+  } catch {
+    return {};
+  }
+}
+
+/** True when nothing listens on the port of an address (default: loopback). */
+export function portIsFree(port: number, host = '127.0.0.1'): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ port, host, exclusive: true }, () => {
+      server.close(() => resolve(true));
+    });
+  });
+}

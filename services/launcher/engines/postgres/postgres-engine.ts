@@ -1,0 +1,195 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { delay } from '../../../../shared/runtime/clock.ts';
+import type { Engine, EngineContext } from '../engine.ts';
+import { endOrphan, endProcess } from '../orphan.ts';
+import { logSize, startOwnedProcess } from '../owned-process.ts';
+import type { OwnedProcess } from '../owned-process.ts';
+import { postgresBinaries } from './postgres-binaries.ts';
+import type { PostgresBinaries } from './postgres-binaries.ts';
+import { serverUser } from './postgres-user.ts';
+import type { ServerUser } from './postgres-user.ts';
+import { identifyProcess } from '../../../../shared/runtime/process-identity.ts';
+import { awaitReady } from '../readiness.ts';
+import { StartFault, reasonOf } from '../start-fault.ts';
+
+/** The role, a superuser, and its database have the same name. */
+const NAME = 'forum';
+
+interface Paths {
+  home: string;
+  cluster: string;
+  password: string;
+  postmasterPid: string;
+  log: string;
+  pidFile: string;
+}
+
+/** The real PostgreSQL server as a child process. */
+export function postgresEngine(context: EngineContext): Engine {
+  const home = join(context.dataDir, 'postgres');
+  const paths: Paths = {
+    home,
+    cluster: join(home, 'data'),
+    password: join(home, 'password'),
+    postmasterPid: join(home, 'data', 'postmaster.pid'),
+    log: join(context.dataDir, 'logs', 'postgres.log'),
+    pidFile: join(context.dataDir, 'run', 'postgres.pid'),
+  };
+  let prepared: { binaries: PostgresBinaries; user: ServerUser } | undefined;
+  return {
+    name: 'postgres',
+    ports: ['postgres'],
+    stopSignal: 'SIGINT',
+    async prepare() {
+      prepared = { binaries: postgresBinaries(), user: serverUser(paths.cluster, context.env) };
+    },
+    endOrphans: () => endServers(paths),
+    async start(ports) {
+      if (prepared === undefined) throw new Error('prepare() comes before start()');
+      const { binaries, user } = prepared;
+      if (!existsSync(paths.home)) await createCluster(context, binaries, user, paths);
+      dropForeignPid(paths);
+      return startServer(context, { binaries, user, paths, port: ports.postgres });
+    },
+    url: (ports) => urlOf(paths, ports.postgres, NAME),
+  };
+}
+
+/** The whole folder gets its name in one step: an interrupted initdb is begun anew. */
+async function createCluster(
+  context: EngineContext,
+  binaries: PostgresBinaries,
+  user: ServerUser,
+  paths: Paths,
+): Promise<void> {
+  context.progress('creating the PostgreSQL cluster');
+  const fresh = `${paths.home}.new`;
+  rmSync(fresh, { recursive: true, force: true });
+  mkdirSync(fresh, { recursive: true, mode: 0o700 });
+  const password = join(fresh, 'password');
+  writeFileSync(password, randomBytes(18).toString('base64url'), { mode: 0o600 });
+  user.own(password);
+  user.own(fresh);
+  const [command, args] = user.command(binaries.initdb, [
+    `--pgdata=${join(fresh, 'data')}`,
+    `--username=${NAME}`,
+    `--pwfile=${password}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    '--locale=C',
+    '--no-sync',
+    '--no-instructions',
+  ]);
+  try {
+    await promisify(execFile)(command, args, {
+      cwd: '/',
+      env: context.env,
+      ...(context.signal ? { signal: context.signal } : {}),
+    });
+  } catch (error) {
+    throw new StartFault(`The PostgreSQL cluster could not be created: ${reasonOf(error)}`);
+  }
+  renameSync(fresh, paths.home);
+}
+
+interface Server {
+  binaries: PostgresBinaries;
+  user: ServerUser;
+  paths: Paths;
+  port: number;
+}
+
+/** After a kill -9 of the server its own children need a moment to notice and let go of the shared memory: try again. */
+async function startServer(context: EngineContext, server: Server): Promise<OwnedProcess> {
+  const deadline = performance.now() + 15_000;
+  for (;;) {
+    try {
+      return await startServerOnce(context, server);
+    } catch (error) {
+      const passing = /shared memory block|postmaster\.pid|still in use/.test(reasonOf(error));
+      if (!passing || performance.now() > deadline) throw error;
+      await delay(300);
+    }
+  }
+}
+
+/** The settings suit many small transactions by a few hundred connections on loopback; durability stays as shipped. */
+const SETTINGS = [
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  'max_connections=200',
+  'shared_buffers=128MB',
+  'jit=off',
+  'logging_collector=off',
+  'log_timezone=UTC',
+  'timezone=UTC',
+];
+
+async function startServerOnce(context: EngineContext, { binaries, user, paths, port }: Server): Promise<OwnedProcess> {
+  const logFrom = logSize(paths.log);
+  const settings = SETTINGS.flatMap((setting) => ['-c', setting]);
+  const [command, args] = user.command(binaries.postgres, ['-D', paths.cluster, '-p', String(port), ...settings]);
+  const server = await startOwnedProcess({
+    name: 'postgres',
+    command,
+    args,
+    env: context.env,
+    cwd: '/',
+    pidFile: paths.pidFile,
+    marker: paths.cluster,
+    output: paths.log,
+    // SIGINT: disconnects everyone and stops. SIGTERM would wait for the last client to leave.
+    stopSignal: 'SIGINT',
+    stopDeadlineMs: 10_000,
+  });
+  const probe = () => ensureDatabase(paths, port);
+  await awaitReady({ process: server, probe, deadlineMs: 60_000, log: paths.log, logFrom, signal: context.signal });
+  return server;
+}
+
+async function ensureDatabase(paths: Paths, port: number): Promise<void> {
+  const client = new pg.Client({ connectionString: urlOf(paths, port, 'postgres'), connectionTimeoutMillis: 5_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [NAME]);
+    if (rowCount === 0) await client.query(`CREATE DATABASE ${NAME}`);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+function urlOf(paths: Paths, port: number, database: string): string {
+  const password = encodeURIComponent(readFileSync(paths.password, 'utf8').trim());
+  return `postgres://${NAME}:${password}@127.0.0.1:${port}/${database}`;
+}
+
+/** The server also keeps a pid file of its own, which is there when ours was lost. */
+async function endServers(paths: Paths): Promise<void> {
+  await endOrphan(paths.pidFile, 'SIGINT', 10_000);
+  const pid = postmasterPid(paths);
+  const living = pid === undefined ? undefined : identifyProcess(pid);
+  if (pid === undefined || living === undefined) return;
+  await endProcess({ pid, startedAt: living.startedAt, marker: `-D ${paths.cluster} ` }, 'SIGINT', 10_000);
+}
+
+/** The server refuses to start while any process of its user has the pid of its old pid file; one that is not it does no harm. */
+function dropForeignPid(paths: Paths): void {
+  const pid = postmasterPid(paths);
+  const living = pid === undefined ? undefined : identifyProcess(pid);
+  if (living?.command?.includes(paths.cluster) === false) rmSync(paths.postmasterPid, { force: true });
+}
+
+function postmasterPid(paths: Paths): number | undefined {
+  try {
+    const pid = Number.parseInt(readFileSync(paths.postmasterPid, 'utf8'), 10);
+    return Number.isInteger(pid) && pid > 0 ? pid : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,68 @@
+import { Dice, PURPOSE, hash32 } from './seeded-random.ts';
+
+const FIRST_PARTS = [
+  ...['quiet', 'amber', 'brisk', 'copper', 'dusty', 'early', 'fuzzy', 'gentle', 'hollow', 'idle', 'jolly', 'keen'],
+  ...['lunar', 'mossy', 'nimble', 'oaken', 'plain', 'quick', 'rainy', 'silver', 'tidy', 'upper', 'velvet', 'windy'],
+];
+const SECOND_PARTS = [
+  ...['badger', 'kettle', 'lantern', 'marble', 'needle', 'otter', 'pebble', 'quill', 'rocket', 'saddle', 'teapot'],
+  ...['umbrella', 'violin', 'walnut', 'yak', 'zeppelin', 'anchor', 'biscuit', 'compass', 'dumpling', 'engine'],
+];
+const FORMS: readonly ((a: string, b: string, n: number) => string)[] = [
+  (a, b) => `${a}_${b}`,
+  (a, b, n) => `${a}${b}${n}`,
+  (a, b, n) => `${a}-${b}-${1000 + n}`,
+  (a, b, n) => `${capital(a)}${capital(b)}_${n}`,
+];
+const AUTHOR_COUNT = FIRST_PARTS.length * SECOND_PARTS.length * FORMS.length;
+/** Few write much and many write little. */
+const SKEW = 3;
+const SUSPENDED_ONE_IN = 200;
+const SHADOW_BANNED = new Set(['shadow_shelly']);
+export const SUSPENDED_USER = 'suspended_sam';
+const SITE_STAFF = new Set(['AutoModerator']);
+
+function capital(word: string): string {
+  return word[0]!.toUpperCase() + word.slice(1);
+}
+
+function nameOf(seed: number, index: number): string {
+  const a = FIRST_PARTS[index % FIRST_PARTS.length]!;
+  const rest = Math.floor(index / FIRST_PARTS.length);
+  const b = SECOND_PARTS[rest % SECOND_PARTS.length]!;
+  const form = FORMS[Math.floor(rest / SECOND_PARTS.length)]!;
+  const name = form(a, b, hash32(seed, index, PURPOSE.user) % 90);
+  return name.slice(0, 20);
+}
+
+/** The author of the item in slot k, as a name of 3 to 20 characters. */
+export function authorOf(seed: number, k: number): string {
+  const dice = new Dice(seed, k, PURPOSE.author);
+  if (dice.chance(0.006)) return 'AutoModerator';
+  return nameOf(seed, Math.floor(dice.next() ** SKEW * AUTHOR_COUNT));
+}
+
+/** Every author the seed can bring forth, so that a name can be told from one that never existed. */
+export function everyAuthor(seed: number): Map<string, string> {
+  const names = Array.from({ length: AUTHOR_COUNT }, (_, index) => nameOf(seed, index));
+  return new Map([...names, ...SITE_STAFF, SUSPENDED_USER].map((name) => [name.toLowerCase(), name]));
+}
+
+export type Standing = 'good' | 'suspended' | 'shadow-banned';
+
+export function standingOf(seed: number, name: string): Standing {
+  if (SHADOW_BANNED.has(name)) return 'shadow-banned';
+  if (name === SUSPENDED_USER) return 'suspended';
+  return !SITE_STAFF.has(name) && numberOf(seed, name) % SUSPENDED_ONE_IN === 0 ? 'suspended' : 'good';
+}
+
+/** A stable number for a name: its account id and karma derive from it. */
+export function numberOf(seed: number, name: string): number {
+  let h = seed;
+  for (const character of name.toLowerCase()) h = hash32(h, character.codePointAt(0)!, PURPOSE.user);
+  return h;
+}
+
+export function accountId(seed: number, name: string): string {
+  return (numberOf(seed, name) + 40_000_000).toString(36);
+}

@@ -1,0 +1,198 @@
+import type { Community } from './communities.ts';
+import { communityNamed, communityOfPost } from './communities.ts';
+import { authorOf } from './authors.ts';
+import { BoundedCache } from '../bounded-cache.ts';
+import { Dice, PURPOSE } from './seeded-random.ts';
+import { slotOfPost } from '../timeline/numbering.ts';
+import { commentText, postText, postTitle } from './prose.ts';
+import { slugOf } from '../render/rendered-text.ts';
+import type { Threads } from './threads.ts';
+import type { Timeline } from '../timeline/timeline.ts';
+
+const POSTS_KEPT = 4096;
+const COMMENTS_KEPT = 8192;
+const MINUTE = 60_000;
+
+export type PostForm = 'self' | 'link' | 'image' | 'gallery' | 'video' | 'poll' | 'crosspost';
+
+/** What becomes of an item as it ages; ages in milliseconds, Infinity for never. */
+export interface Fate {
+  /** Removed before anybody saw it. */
+  removedAtOnce: boolean;
+  removedAfter: number;
+  deletedAfter: number;
+  editedAfter: number;
+  /** The score that it will reach. */
+  finalScore: number;
+}
+
+export interface Post {
+  k: number;
+  number: number;
+  community: Community;
+  author: string;
+  title: string;
+  /** The title as it ends a permalink. */
+  slug: string;
+  selftext: string;
+  form: PostForm;
+  /** Crossposts: the number of the post that is shared. */
+  original: number | undefined;
+  over18: boolean;
+  spoiler: boolean;
+  fate: Fate;
+}
+
+export interface Comment {
+  k: number;
+  post: Post;
+  author: string;
+  body: string;
+  fate: Fate;
+}
+
+const NO_FATE: Fate = {
+  removedAtOnce: false,
+  removedAfter: Infinity,
+  deletedAfter: Infinity,
+  editedAfter: Infinity,
+  finalScore: 12,
+};
+
+/** Nothing that a reader has just seen changes within its first twenty minutes, but for its score. */
+function fateOf(seed: number, k: number, cap: number): Fate {
+  const dice = new Dice(seed, k, PURPOSE.fate);
+  const end = dice.next();
+  const after = (20 + dice.next() * 100) * MINUTE;
+  const height = Math.min(cap, Math.floor(1 / (1 - dice.next() * 0.99999) ** 1.1));
+  return {
+    removedAtOnce: end < 0.004,
+    removedAfter: end >= 0.004 && end < 0.016 ? after : Infinity,
+    deletedAfter: end >= 0.016 && end < 0.036 ? after : Infinity,
+    editedAfter: dice.chance(0.03) ? 15 * MINUTE + after / 2 : Infinity,
+    finalScore: dice.chance(0.06) ? -Math.min(40, height) : height,
+  };
+}
+
+function formOf(roll: number): PostForm {
+  if (roll < 0.62) return 'self';
+  if (roll < 0.78) return 'link';
+  if (roll < 0.87) return 'image';
+  if (roll < 0.91) return 'gallery';
+  if (roll < 0.945) return 'video';
+  return roll < 0.97 ? 'poll' : 'crosspost';
+}
+
+/** The content of each slot: a pure function of (seed, k), but for the ties between items, which follow the timeline. */
+export class Catalog {
+  private readonly timeline: Timeline;
+  private readonly threads: Threads;
+  private readonly posts = new BoundedCache<Post>(POSTS_KEPT);
+  private readonly comments = new BoundedCache<Comment>(COMMENTS_KEPT);
+
+  constructor(timeline: Timeline, threads: Threads) {
+    this.timeline = timeline;
+    this.threads = threads;
+  }
+
+  postNumbered(number: number): Post {
+    const known = this.posts.get(number);
+    if (known) return known;
+    const post = this.makePost(number);
+    // Content of posts that are still to come (holes filled by an injected item later) must not be kept.
+    if (this.timeline.exists(post.k)) this.posts.set(number, post);
+    return post;
+  }
+
+  private makePost(number: number): Post {
+    const { seed } = this.timeline;
+    const k = slotOfPost(seed, number);
+    const injected = this.timeline.injected.get(k);
+    if (injected) {
+      const community = communityNamed(injected.subreddit)!;
+      const { author, title, text: selftext, over_18: over18 } = injected;
+      const form = 'self' as const;
+      return {
+        k,
+        number,
+        community,
+        author,
+        title,
+        slug: slugOf(title),
+        selftext,
+        form,
+        original: undefined,
+        over18,
+        spoiler: false,
+        fate: NO_FATE,
+      };
+    }
+    const community = communityOfPost(seed, number);
+    const dice = new Dice(seed, k, PURPOSE.text);
+    const shape = new Dice(seed, k, PURPOSE.form);
+    const form = number === 0 ? 'self' : formOf(shape.next());
+    const original = form === 'crosspost' ? this.originalOf(number, k, shape) : undefined;
+    const fate = fateOf(seed, k, 40_000);
+    const title = postTitle(community, dice);
+    const writes = form === 'self' || form === 'poll';
+    return {
+      k,
+      number,
+      community,
+      author: authorOf(seed, k),
+      title,
+      slug: slugOf(title),
+      selftext: fate.removedAtOnce && writes ? '[removed]' : writes ? postText(community, dice) : '',
+      form,
+      original,
+      over18: community.over18 || shape.chance(0.015),
+      spoiler: shape.chance(0.02),
+      fate,
+    };
+  }
+
+  /** One of the 32 posts before it that can be seen at its time. */
+  private originalOf(number: number, k: number, dice: Dice): number {
+    const wanted = Math.max(0, number - 1 - dice.below(32));
+    return this.threads.nearestVisible(wanted, this.timeline.emittedAt(k) ?? Infinity);
+  }
+
+  post(k: number): Post {
+    return this.postNumbered(this.timeline.place(k).number);
+  }
+
+  comment(k: number): Comment {
+    const known = this.comments.get(k);
+    if (known) return known;
+    const comment = this.makeComment(k);
+    if (this.timeline.exists(k)) this.comments.set(k, comment);
+    return comment;
+  }
+
+  private makeComment(k: number): Comment {
+    const { seed } = this.timeline;
+    const post = this.postNumbered(this.threads.postOf(k));
+    const injected = this.timeline.injected.get(k);
+    if (injected) return { k, post, author: injected.author, body: injected.text, fate: NO_FATE };
+    const fate = fateOf(seed, k, 4000);
+    const body = fate.removedAtOnce ? '[removed]' : commentText(post.community, new Dice(seed, k, PURPOSE.text));
+    return { k, post, author: this.commentAuthor(k, post), body, fate };
+  }
+
+  /** Posters answer in their own threads. */
+  private commentAuthor(k: number, post: Post): string {
+    const dice = new Dice(this.timeline.seed, k, PURPOSE.user);
+    return dice.chance(0.08) ? post.author : authorOf(this.timeline.seed, k);
+  }
+
+  attributes(k: number): { community: string; author: string } {
+    if (this.timeline.place(k).kind === 'post') {
+      const post = this.post(k);
+      return { community: post.community.name.toLowerCase(), author: post.author.toLowerCase() };
+    }
+    const injected = this.timeline.injected.get(k);
+    const post = this.postNumbered(this.threads.postOf(k));
+    const author = injected?.author ?? this.commentAuthor(k, post);
+    return { community: post.community.name.toLowerCase(), author: author.toLowerCase() };
+  }
+}

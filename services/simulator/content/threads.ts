@@ -1,0 +1,149 @@
+import { BoundedCache } from '../bounded-cache.ts';
+import { Dice, PURPOSE, roll } from './seeded-random.ts';
+import { BLOCK, slotOfPost } from '../timeline/numbering.ts';
+import type { Timeline } from '../timeline/timeline.ts';
+
+/**
+ * Which post a comment belongs to. Most comments go to one of the posts of the last blocks; a quarter goes to every 64th
+ * post, so that some threads reach a few hundred comments; a sixth goes to every 2,048th, so that some pass 2,000.
+ */
+const LARGE_EVERY = 64;
+const HUGE_EVERY = 2048;
+const HUGE_SHARE = 0.16;
+const LARGE_SHARE = 0.26;
+const RECENT_POSTS = 40;
+const TOP_LEVEL_SHARE = 0.38;
+const REPLY_TO_LAST_SHARE = 0.25;
+/** Threads in which nearly everybody answers the comment before: they grow deeper than a reader shows. */
+const CHAIN_POSTS = 0.04;
+const CHAIN_SHARE = 0.9;
+const SCANNED_THREADS_KEPT = 64;
+
+/** How many blocks after its own a post is still chosen by comments. */
+function reach(post: number): number {
+  if (post % HUGE_EVERY === 0) return HUGE_EVERY + 1;
+  return post % LARGE_EVERY === 0 ? 2 * LARGE_EVERY + 1 : RECENT_POSTS + 2;
+}
+
+/** Threads of the newest posts are kept: four times as many as can still get comments. */
+export const KEPT_POSTS = 4 * HUGE_EVERY;
+
+/** The comments of each post in slot order, whether visible yet or not. */
+export class Threads {
+  private readonly timeline: Timeline;
+  private readonly kept = new Map<number, number[]>();
+  private readonly scanned = new BoundedCache<number[]>(SCANNED_THREADS_KEPT);
+  /** Threads of posts from this number on are kept as they grow; older ones are found by a bounded scan. */
+  private firstKept: number;
+
+  constructor(timeline: Timeline, firstKept: number) {
+    this.timeline = timeline;
+    this.firstKept = firstKept;
+  }
+
+  /** The number of the post that the comment in slot k is under. */
+  postOf(k: number): number {
+    const injected = this.timeline.injected.get(k);
+    if (typeof injected?.post === 'number') return this.timeline.place(injected.post).number;
+    const before = Math.floor(k / BLOCK) - 1;
+    if (before < 0) return 0;
+    const dice = new Dice(this.timeline.seed, k, PURPOSE.thread);
+    const kind = dice.next();
+    let wanted: number;
+    if (kind < HUGE_SHARE) wanted = Math.floor(before / HUGE_EVERY) * HUGE_EVERY;
+    else if (kind < HUGE_SHARE + LARGE_SHARE) wanted = (Math.floor(before / LARGE_EVERY) - dice.below(2)) * LARGE_EVERY;
+    else wanted = before - Math.floor(dice.next() * dice.next() * RECENT_POSTS);
+    return this.nearestVisible(Math.max(0, wanted), this.timeline.emittedAt(k) ?? Infinity);
+  }
+
+  /** The wanted post, or where that is a hole, lost or not visible at the time, the nearest one before it. */
+  nearestVisible(wanted: number, at: number): number {
+    let post = wanted;
+    while (post > 0) {
+      const k = slotOfPost(this.timeline.seed, post);
+      if (this.timeline.visibleAt(k) <= at) return post;
+      const inside = this.timeline.lastWithinRun(k);
+      post = inside === k ? post - 1 : Math.min(post - 1, Math.floor(inside / BLOCK));
+    }
+    return 0;
+  }
+
+  /** Takes note of a newly emitted comment; slots come in rising order. */
+  add(k: number): void {
+    this.forget(Math.floor(k / BLOCK) - KEPT_POSTS);
+    const post = this.postOf(k);
+    if (post < this.firstKept) {
+      this.scanned.delete(post);
+      return;
+    }
+    const thread = this.kept.get(post);
+    if (thread) thread.push(k);
+    else this.kept.set(post, [k]);
+  }
+
+  /** Drops the threads of posts below `first`. */
+  private forget(first: number): void {
+    for (; this.firstKept < first; this.firstKept++) this.kept.delete(this.firstKept);
+  }
+
+  commentsOf(post: number): readonly number[] {
+    if (post >= this.firstKept) return this.kept.get(post) ?? [];
+    const known = this.scanned.get(post);
+    if (known) return known;
+    const thread = this.scan(post);
+    this.scanned.set(post, thread);
+    return thread;
+  }
+
+  private scan(post: number): number[] {
+    const { seed, frontier, injected } = this.timeline;
+    // Comments that wanted a missing or late post after this one fell back on it: their range counts as well.
+    let lastBlock = post + reach(post);
+    for (let next = post + 1; next < lastBlock; next++) {
+      const k = slotOfPost(seed, next);
+      if (this.timeline.visibleAt(k) === this.timeline.emittedAt(k)) break;
+      lastBlock = Math.max(lastBlock, next + reach(next));
+    }
+    const thread: number[] = [];
+    const end = Math.min(frontier, (lastBlock + 1) * BLOCK);
+    for (let k = post * BLOCK; k < end; k++) if (this.isCommentOf(k, post)) thread.push(k);
+    for (const k of injected.keys()) if (k >= end && this.isCommentOf(k, post)) thread.push(k);
+    return thread;
+  }
+
+  private isCommentOf(k: number, post: number): boolean {
+    return this.timeline.exists(k) && this.timeline.place(k).kind === 'comment' && this.postOf(k) === post;
+  }
+
+  /** The slot that the comment in slot k answers: a comment before it in its thread, or the post itself. */
+  parentOf(k: number): number {
+    const { seed } = this.timeline;
+    const injected = this.timeline.injected.get(k);
+    if (typeof injected?.parent === 'number') return injected.parent;
+    const post = this.postOf(k);
+    const thread = this.commentsOf(post);
+    const rank = rankIn(thread, k);
+    const postSlot = slotOfPost(seed, post);
+    if (rank === 0) return postSlot;
+    const dice = new Dice(seed, k, PURPOSE.parent);
+    const choice = dice.next();
+    const chain = roll(seed, post, PURPOSE.chain) < CHAIN_POSTS;
+    let parent: number;
+    if (chain ? choice < CHAIN_SHARE : choice < REPLY_TO_LAST_SHARE) parent = thread[rank - 1]!;
+    else if (choice < REPLY_TO_LAST_SHARE + TOP_LEVEL_SHARE || chain) return postSlot;
+    else parent = thread[dice.below(rank)]!;
+    return this.timeline.visibleAt(parent) <= this.timeline.emittedAt(k)! ? parent : postSlot;
+  }
+}
+
+/** How many of the sorted slots lie below k. */
+function rankIn(sorted: readonly number[], k: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]! < k) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

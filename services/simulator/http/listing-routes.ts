@@ -1,0 +1,150 @@
+import type { Answer } from './answer.ts';
+import { failure, ok, redirect } from './answer.ts';
+import { everyAuthor, standingOf, SUSPENDED_USER } from '../content/authors.ts';
+import type { Community } from '../content/communities.ts';
+import { COMMUNITIES, communityNamed, communityWithId, isReadable } from '../content/communities.ts';
+import { listingOf } from '../render/comment-tree.ts';
+import { pageListing, pageOf } from './paging.ts';
+import { renderComment } from '../render/render-comment.ts';
+import { renderCommunity, renderRules } from '../render/render-community.ts';
+import type { Thing } from '../render/render-post.ts';
+import { permalinkOf, renderPost } from '../render/render-post.ts';
+import { renderUser } from '../render/render-user.ts';
+import type { RouteRequest } from './request.ts';
+import { searchPosts } from './search-posts.ts';
+import { sorted } from './sorting.ts';
+
+const MOST_INFO_IDS = 100;
+
+function thingOf(request: RouteRequest, k: number): Thing {
+  const { world, now } = request;
+  return world.timeline.place(k).kind === 'post' ? renderPost(world, k, now) : renderComment(world, k, now);
+}
+
+function slotsListing(request: RouteRequest, slots: readonly number[]): Answer {
+  const nameOf = (k: number): string => request.world.timeline.nameOf(k);
+  return ok(pageListing(slots, pageOf(request.query), nameOf, (k) => thingOf(request, k)));
+}
+
+/** Why a community cannot be read, or undefined when it can. An unknown one leads to the search page, as upstream. */
+function refusal(name: string, community: Community | undefined): Answer | undefined {
+  if (!community) return redirect(302, `/subreddits/search?q=${encodeURIComponent(name)}`);
+  if (isReadable(community)) return undefined;
+  return community.type === 'banned' ? failure(404, 'banned') : failure(403, community.type);
+}
+
+/** `all`, one community, or several joined by +; of several, those that cannot be read are left out. */
+export function communityListing(request: RouteRequest, names: string, view: string): Answer {
+  const { world, query, now } = request;
+  const kind = view === 'comments' ? 'comment' : 'post';
+  const sort = view === 'comments' ? 'new' : view;
+  const wanted = names.toLowerCase().split('+');
+  const page = pageOf(query);
+  // Without an anchor the first page needs no more than its own items, and one to know that there are others.
+  const count = sort === 'new' && page.after === undefined && page.before === undefined ? page.limit + 1 : undefined;
+  let slots: number[];
+  if (wanted.includes('all') || wanted.includes('popular')) {
+    slots = world.index.newest(kind, 'all', count);
+  } else {
+    const only = wanted.length === 1 ? refusal(names, communityNamed(names)) : undefined;
+    if (only) return only;
+    const readable = wanted.filter((name) => refusal(name, communityNamed(name)) === undefined);
+    slots = world.index.newestOf(kind, readable, count);
+  }
+  return slotsListing(request, sorted(world, slots, sort, query.get('t'), now));
+}
+
+export function infoRoute(request: RouteRequest): Answer {
+  const { world, query, now } = request;
+  const names = (query.get('id') ?? '').split(',').filter((name) => name !== '');
+  if (names.length > MOST_INFO_IDS) return failure(400);
+  const slots = [...new Set(names)].map((name) => world.timeline.find(name, now)).filter((k) => k !== undefined);
+  // Upstream promises no order; newest first is not the order that anybody asked in.
+  const things = slots.sort((a, b) => b - a).map((k) => thingOf(request, k));
+  const communities = names.filter((name) => name.startsWith('t5_')).map((name) => communityWithId(name.slice(3)));
+  const known = communities.filter((community) => community !== undefined);
+  return ok(listingOf([...things, ...known.map((community) => renderCommunity(community))], null, null));
+}
+
+export function aboutRoute(name: string, rules: boolean): Answer {
+  const community = communityNamed(name);
+  const refused = refusal(name, community);
+  if (refused || !community) return refused ?? failure(404);
+  return ok(rules ? renderRules(community) : renderCommunity(community, true));
+}
+
+function communitiesListing(request: RouteRequest, communities: readonly Community[]): Answer {
+  const page = pageOf(request.query);
+  return ok(
+    pageListing(
+      communities,
+      page,
+      (community) => `t5_${community.id}`,
+      (community) => renderCommunity(community),
+    ),
+  );
+}
+
+const LISTED = COMMUNITIES.filter((community) => isReadable(community));
+
+export function communitiesRoute(request: RouteRequest, sort: string): Answer {
+  const key = (community: Community): number => (sort === 'new' ? community.created : community.subscribers);
+  return communitiesListing(
+    request,
+    [...LISTED].sort((a, b) => key(b) - key(a)),
+  );
+}
+
+export function communitySearchRoute(request: RouteRequest): Answer {
+  const q = (request.query.get('q') ?? '').toLowerCase();
+  const found = LISTED.filter(({ name, title }) => q !== '' && `${name} ${title}`.toLowerCase().includes(q));
+  return communitiesListing(request, found);
+}
+
+export function searchRoute(request: RouteRequest, name: string | undefined): Answer {
+  const { world, query, now } = request;
+  const type = query.get('type') ?? 'link';
+  if (type === 'sr') return communitySearchRoute(request);
+  if (type === 'user') return userSearch(request);
+  const refused = name === undefined ? undefined : refusal(name, communityNamed(name));
+  if (refused) return refused;
+  const restricted = name !== undefined && !/^(0|false|no|off)$/i.test(query.get('restrict_sr') ?? 'false');
+  return slotsListing(request, searchPosts(world, query, restricted ? name : undefined, now));
+}
+
+function userSearch(request: RouteRequest): Answer {
+  const { seed } = request.world.timeline;
+  const q = (request.query.get('q') ?? '').toLowerCase();
+  const names = [...everyAuthor(seed).values()]
+    .filter((name) => q !== '' && name.toLowerCase().includes(q))
+    .slice(0, 250);
+  const found = names.filter((name) => standingOf(seed, name) === 'good');
+  const idOf = (name: string): string => `t2_${String(renderUser(seed, name)?.data.id)}`;
+  return ok(pageListing(found, pageOf(request.query), idOf, (name) => renderUser(seed, name)!));
+}
+
+/** about, submitted, comments or overview of a user; a name that never wrote is unknown. */
+export function userRoute(request: RouteRequest, asked: string, view: string): Answer {
+  const { world, query, now } = request;
+  const { seed } = world.timeline;
+  const key = `u/${asked.toLowerCase()}`;
+  const posts = world.index.newest('post', key);
+  const comments = world.index.newest('comment', key);
+  const wrote = posts.length + comments.length > 0;
+  const name = everyAuthor(seed).get(asked.toLowerCase()) ?? (wrote ? asked : undefined);
+  const user = name === undefined ? undefined : renderUser(seed, name);
+  if (!user) return failure(404);
+  if (view === 'about') return ok(user);
+  if (user.data.name === SUSPENDED_USER || user.data.is_suspended === true) return failure(403);
+  const both = [...posts, ...comments].sort((a, b) => b - a);
+  const slots = view === 'submitted' ? posts : view === 'comments' ? comments : both;
+  return slotsListing(request, sorted(world, slots, query.get('sort') ?? 'new', query.get('t'), now));
+}
+
+/** Share links carry the post's id as their code, and lead to its permalink. */
+export function shareRoute(request: RouteRequest, code: string): Answer {
+  const { world, now } = request;
+  const k = world.timeline.find(`t3_${code.toLowerCase()}`, now);
+  if (k === undefined) return failure(404);
+  return redirect(301, `${permalinkOf(world, world.catalog.post(k))}?share_id=${code}&utm_source=share`);
+}

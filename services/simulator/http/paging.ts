@@ -1,0 +1,45 @@
+import { listingOf } from '../render/comment-tree.ts';
+import type { Thing } from '../render/render-post.ts';
+
+export interface Page {
+  limit: number;
+  after: string | undefined;
+  before: string | undefined;
+}
+
+const DEFAULT_LIMIT = 25;
+const HIGHEST_LIMIT = 100;
+
+/** As upstream: a limit out of range is brought into it, one that is no number is the default. */
+export function pageOf(query: URLSearchParams): Page {
+  const asked = Number.parseInt(query.get('limit') ?? '', 10);
+  const limit = Number.isNaN(asked) ? DEFAULT_LIMIT : Math.min(HIGHEST_LIMIT, Math.max(1, asked));
+  return { limit, after: query.get('after') ?? undefined, before: query.get('before') ?? undefined };
+}
+
+/**
+ * One page of a list, as a Listing. An anchor that is no longer in the list, or never was, gives an empty page, as
+ * upstream. `before` gives the items next above the anchor.
+ */
+export function pageListing<T>(
+  items: readonly T[],
+  page: Page,
+  nameOf: (item: T) => string,
+  render: (item: T) => Thing,
+): Thing {
+  let start = 0;
+  let end = items.length;
+  if (page.after !== undefined) {
+    const anchor = items.findIndex((item) => nameOf(item) === page.after);
+    start = anchor === -1 ? end : anchor + 1;
+  } else if (page.before !== undefined) {
+    end = Math.max(
+      0,
+      items.findIndex((item) => nameOf(item) === page.before),
+    );
+    start = Math.max(0, end - page.limit);
+  }
+  const shown = items.slice(start, Math.min(end, start + page.limit));
+  const isLast = start + shown.length >= items.length;
+  return listingOf(shown.map(render), isLast || shown.length === 0 ? null : nameOf(shown.at(-1)!), shown.length);
+}

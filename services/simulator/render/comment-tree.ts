@@ -1,0 +1,168 @@
+import type { Post } from '../content/catalog.ts';
+import { renderComment } from './render-comment.ts';
+import { scoreAt } from './render-post.ts';
+import type { Thing } from './render-post.ts';
+import type { World } from '../world.ts';
+
+export interface TreeOptions {
+  sort: string;
+  /** Comments shown; the rest is left to `more` stubs. */
+  limit: number;
+  /** Levels shown; what lies deeper is left to "continue this thread" stubs. */
+  depth: number;
+}
+
+interface Node {
+  k: number;
+  depth: number;
+  rank: number;
+}
+
+/** The visible comments of one post as a tree, at one moment. */
+export class CommentTree {
+  private readonly world: World;
+  private readonly now: number;
+  private readonly sort: string;
+  private readonly children = new Map<number, number[]>();
+  private readonly ranks = new Map<number, number>();
+
+  constructor(world: World, post: Post, sort: string, now: number) {
+    this.world = world;
+    this.now = now;
+    this.sort = sort;
+    for (const k of world.threads.commentsOf(post.number)) {
+      if (world.timeline.visibleAt(k) > now) continue;
+      const parent = world.threads.parentOf(k);
+      const siblings = this.children.get(parent);
+      if (siblings) siblings.push(k);
+      else this.children.set(parent, [k]);
+    }
+  }
+
+  childrenOf(k: number): number[] {
+    const children = this.children.get(k) ?? [];
+    return [...children].sort((a, b) => this.rank(b) - this.rank(a) || a - b);
+  }
+
+  private rank(k: number): number {
+    let rank = this.ranks.get(k);
+    if (rank === undefined) this.ranks.set(k, (rank = this.rankOf(k)));
+    return rank;
+  }
+
+  private rankOf(k: number): number {
+    if (this.sort === 'new') return k;
+    if (this.sort === 'old') return -k;
+    const age = this.now - this.world.timeline.emittedAt(k)!;
+    const { fate, author, post } = this.world.catalog.comment(k);
+    const score = scoreAt(fate, age);
+    if (this.sort === 'controversial') return -Math.abs(score);
+    if (this.sort === 'qa') return score + (author === post.author ? 1e6 : 0);
+    return score;
+  }
+
+  /** The comments to show: all roots as far as the limit goes, then always the best one whose parent is shown. */
+  private select(roots: readonly number[], options: TreeOptions): Set<number> {
+    const shown = new Set<number>();
+    const open: Node[] = roots.map((k) => ({ k, depth: 0, rank: this.rank(k) + 1e9 }));
+    while (shown.size < options.limit && open.length > 0) {
+      let best = 0;
+      for (let i = 1; i < open.length; i++) if (open[i]!.rank > open[best]!.rank) best = i;
+      const node = open[best]!;
+      open[best] = open.at(-1)!;
+      open.pop();
+      shown.add(node.k);
+      if (node.depth + 1 >= options.depth) continue;
+      for (const k of this.children.get(node.k) ?? []) {
+        open.push({ k, depth: node.depth + 1, rank: this.rank(k) / (node.depth + 2) });
+      }
+    }
+    return shown;
+  }
+
+  /** The children of a Listing under `parent`: nested comments and stubs. */
+  nested(parent: number, options: TreeOptions): Thing[] {
+    const roots = this.childrenOf(parent);
+    return this.siblings(roots, parent, 0, this.select(roots, options), options);
+  }
+
+  /** One comment at the top of a focused view, under it first the path to the focus, then the focus's own replies. */
+  focused(path: readonly number[], options: TreeOptions): Thing[] {
+    const focus = path.at(-1)!;
+    const replies = this.childrenOf(focus);
+    const below = path.length;
+    const shown = this.select(replies, { ...options, depth: Math.max(1, options.depth - below) });
+    let children = this.siblings(replies, focus, below, shown, options);
+    for (let i = path.length - 1; i >= 0; i--) children = [this.withReplies(path[i]!, i, children)];
+    return children;
+  }
+
+  private withReplies(k: number, depth: number, replies: Thing[]): Thing {
+    const thing = renderComment(this.world, k, this.now, depth);
+    if (replies.length > 0) thing.data.replies = listingOf(replies);
+    return thing;
+  }
+
+  private siblings(
+    all: readonly number[],
+    parent: number,
+    depth: number,
+    shown: Set<number>,
+    options: TreeOptions,
+  ): Thing[] {
+    if (all.length === 0) return [];
+    if (depth >= options.depth) return [this.continueStub(parent, depth)];
+    const things: Thing[] = [];
+    for (const k of all) {
+      if (!shown.has(k)) continue;
+      const replies = this.siblings(this.childrenOf(k), k, depth + 1, shown, options);
+      things.push(this.withReplies(k, depth, replies));
+    }
+    const hidden = all.filter((k) => !shown.has(k));
+    if (hidden.length > 0) things.push(this.moreStub(hidden, parent, depth));
+    return things;
+  }
+
+  /** A flat answer: the asked-for comments, then their replies as far as the limit goes, each with stubs for the rest. */
+  flat(roots: readonly number[], depthOf: (k: number) => number, options: TreeOptions): Thing[] {
+    const shown = this.select(roots, options);
+    const things: Thing[] = [];
+    const visit = (k: number, depth: number): void => {
+      things.push(renderComment(this.world, k, this.now, depth));
+      const children = this.childrenOf(k);
+      for (const child of children) if (shown.has(child)) visit(child, depth + 1);
+      const hidden = children.filter((child) => !shown.has(child));
+      if (hidden.length > 0) things.push(this.moreStub(hidden, k, depth + 1));
+    };
+    for (const k of roots) if (shown.has(k)) visit(k, depthOf(k));
+    return things;
+  }
+
+  private size(k: number): number {
+    return (this.children.get(k) ?? []).reduce((sum, child) => sum + this.size(child), 1);
+  }
+
+  private moreStub(hidden: readonly number[], parent: number, depth: number): Thing {
+    const { timeline } = this.world;
+    const ids = hidden.map((k) => timeline.idOf(k));
+    const count = hidden.reduce((sum, k) => sum + this.size(k), 0);
+    const data = {
+      count,
+      name: `t1_${ids[0]!}`,
+      id: ids[0]!,
+      parent_id: timeline.nameOf(parent),
+      depth,
+      children: ids,
+    };
+    return { kind: 'more', data };
+  }
+
+  private continueStub(parent: number, depth: number): Thing {
+    const parent_id = this.world.timeline.nameOf(parent);
+    return { kind: 'more', data: { count: 0, name: 't1__', id: '_', parent_id, depth, children: [] } };
+  }
+}
+
+export function listingOf(children: readonly Thing[], after: string | null = null, dist: number | null = null): Thing {
+  return { kind: 'Listing', data: { after, dist, modhash: null, geo_filter: null, children, before: null } };
+}

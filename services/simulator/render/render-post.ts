@@ -1,0 +1,148 @@
+import { accountId } from '../content/authors.ts';
+import type { Fate, Post } from '../content/catalog.ts';
+import { Dice, PURPOSE } from '../content/seeded-random.ts';
+import { mediaFields } from '../content/media.ts';
+import { selfTextHtml } from './rendered-text.ts';
+import { BOTH, POST_ONLY } from './constant-fields.ts';
+import type { World } from '../world.ts';
+
+export interface Thing {
+  kind: string;
+  data: Record<string, unknown>;
+}
+
+export const SITE = 'https://forum.example';
+const SCORE_GROWTH_MS = 3 * 3_600_000;
+
+/** Scores rise towards their end with the item's age. */
+export function scoreAt(fate: Fate, age: number): number {
+  return 1 + Math.round(fate.finalScore * (1 - Math.exp(-age / SCORE_GROWTH_MS)));
+}
+
+export function permalinkOf(world: World, post: Post): string {
+  return `/r/${post.community.name}/comments/${world.timeline.idOf(post.k)}/${post.slug}/`;
+}
+
+/** The longest delay of a late item: comments older than that are visible without asking. */
+const LATEST_MS = 20_000;
+
+/** How many comments under the post can be seen at `now`. */
+export function commentCount(world: World, post: Post, now: number): number {
+  const thread = world.threads.commentsOf(post.number);
+  let count = 0;
+  for (let i = thread.length - 1; i >= 0; i--) {
+    if (world.timeline.emittedAt(thread[i]!)! + LATEST_MS <= now) return count + i + 1;
+    if (world.timeline.visibleAt(thread[i]!) <= now) count++;
+  }
+  return count;
+}
+
+type End = 'none' | 'removed' | 'deleted';
+
+export function endOf(fate: Fate, age: number): End {
+  if (fate.removedAtOnce || age >= fate.removedAfter) return 'removed';
+  return age >= fate.deletedAfter ? 'deleted' : 'none';
+}
+
+/** When the item was edited, in seconds, or false. */
+export function editedAt(fate: Fate, createdAt: number, now: number): number | false {
+  return now - createdAt >= fate.editedAfter ? Math.floor((createdAt + fate.editedAfter) / 1000) : false;
+}
+
+function textFields(post: Post, end: End, edited: number | false): Record<string, unknown> {
+  let selftext = post.selftext;
+  if (end !== 'none' && selftext !== '') selftext = `[${end}]`;
+  else if (edited !== false && selftext !== '') selftext += '\n\nEdit: wording.';
+  return {
+    selftext,
+    selftext_html: selftext === '' ? null : selfTextHtml(selftext),
+    edited: selftext === '' ? false : edited,
+    removed_by_category:
+      end === 'none'
+        ? null
+        : end === 'deleted'
+          ? 'deleted'
+          : post.fate.removedAtOnce
+            ? 'automod_filtered'
+            : 'moderator',
+  };
+}
+
+function authorFields(world: World, post: Post, end: End): Record<string, unknown> {
+  if (end === 'deleted') return { author: '[deleted]' };
+  return { author: post.author, author_fullname: `t2_${accountId(world.timeline.seed, post.author)}` };
+}
+
+function flairFields(world: World, post: Post): Record<string, unknown> {
+  const dice = new Dice(world.timeline.seed, post.k, PURPOSE.score);
+  if (!dice.chance(0.3)) return {};
+  const text = dice.pick(['Question', 'Discussion', 'Show & tell', 'Meta']);
+  return { link_flair_text: text, link_flair_css_class: '', link_flair_background_color: '#edeff1' };
+}
+
+/** A post as the upstream shows it at `now`; `nested` leaves out what a post inside another does not carry. */
+export function renderPost(world: World, k: number, now: number, nested = false): Thing {
+  const { timeline, catalog } = world;
+  const post = catalog.post(k);
+  const createdAt = timeline.emittedAt(k)!;
+  const age = Math.max(0, now - createdAt);
+  const end = endOf(post.fate, age);
+  const score = scoreAt(post.fate, age);
+  const permalink = permalinkOf(world, post);
+  const isSelf = post.form === 'self' || post.form === 'poll';
+  const data: Record<string, unknown> = {
+    ...BOTH,
+    ...POST_ONLY,
+    ...communityFields(post),
+    ...authorFields(world, post, end),
+    id: timeline.idOf(k),
+    name: timeline.nameOf(k),
+    title: end === 'deleted' ? '[deleted by user]' : post.title,
+    ...textFields(post, end, editedAt(post.fate, createdAt, now)),
+    created: Math.floor(createdAt / 1000),
+    created_utc: Math.floor(createdAt / 1000),
+    domain: isSelf ? `self.${post.community.name}` : 'forum.example',
+    url: post.form === 'gallery' ? `${SITE}/gallery/${timeline.idOf(k)}` : SITE + permalink,
+    permalink,
+    is_self: isSelf,
+    over_18: post.over18,
+    spoiler: post.spoiler,
+    score,
+    ups: score,
+    upvote_ratio: Math.round((score < 1 ? 0.35 : 1 - 0.4 / (1 + Math.log1p(score))) * 100) / 100,
+    num_comments: commentCount(world, post, now),
+    num_crossposts: 0,
+    thumbnail: post.over18 ? 'nsfw' : isSelf ? 'self' : 'default',
+    stickied: false,
+    distinguished: post.author === 'AutoModerator' ? 'moderator' : null,
+    ...flairFields(world, post),
+    ...(end === 'removed' && post.form === 'gallery'
+      ? { is_gallery: true, gallery_data: null, media_metadata: null }
+      : mediaFields(timeline.seed, post, createdAt, now)),
+  };
+  if (post.original !== undefined && !nested) Object.assign(data, crosspostFields(world, post, now));
+  return { kind: 't3', data };
+}
+
+export function communityFields(post: Post): Record<string, unknown> {
+  const { name, id, type, subscribers } = post.community;
+  return {
+    subreddit: name,
+    subreddit_id: `t5_${id}`,
+    subreddit_name_prefixed: `r/${name}`,
+    subreddit_type: type,
+    subreddit_subscribers: subscribers,
+  };
+}
+
+function crosspostFields(world: World, post: Post, now: number): Record<string, unknown> {
+  const original = renderPost(world, world.catalog.postNumbered(post.original!).k, now, true).data;
+  return {
+    crosspost_parent: original.name,
+    crosspost_parent_list: [original],
+    url: String(original.permalink),
+    url_overridden_by_dest: String(original.permalink),
+    domain: `self.${String(original.subreddit)}`,
+    post_hint: 'link',
+  };
+}

@@ -1,0 +1,143 @@
+import { PURPOSE, roll } from '../content/seeded-random.ts';
+import type { CommentIds, Place } from './numbering.ts';
+import { commentId, placeOf, postId, slotOfName } from './numbering.ts';
+
+/**
+ * A stretch of slots emitted at one rate: slot k leaves at `at + (k − first + 1) · 1000 / rate`. `end` is null while
+ * the run goes on. Slots between one run's end and the next one's first were lost and never exist.
+ */
+export interface Run {
+  first: number;
+  end: number | null;
+  /** Milliseconds since 1970. */
+  at: number;
+  /** Slots per second; 0 emits nothing. */
+  rate: number;
+  ids: CommentIds;
+  /** Share of slots that never appear. */
+  holes: number;
+  /** Share of slots that become visible 1 to 20 s after their time. */
+  late: number;
+}
+
+/** An item that somebody asked for through the control route; it takes slot k, whose own content is never shown. */
+export interface Injected {
+  k: number;
+  at: number;
+  ids: CommentIds;
+  kind: 'post' | 'comment';
+  title: string;
+  text: string;
+  author: string;
+  /** Posts: the community. */
+  subreddit: string;
+  over_18: boolean;
+  /** Comments: the slots of post and parent. */
+  post: number | null;
+  parent: number | null;
+}
+
+/**
+ * Which slots exist, and when. The past never changes: a run's end is fixed before the next begins, so whatever is
+ * derived from (seed, k) and the runs before k gives the same answer for ever.
+ */
+export class Timeline {
+  readonly seed: number;
+  readonly runs: Run[];
+  readonly injected = new Map<number, Injected>();
+  /** Slots below this have been emitted (where they exist). */
+  frontier: number;
+
+  constructor(seed: number, runs: Run[], frontier: number) {
+    this.seed = seed;
+    this.runs = runs;
+    this.frontier = frontier;
+  }
+
+  private runOf(k: number): Run | undefined {
+    let low = 0;
+    let high = this.runs.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.runs[middle]!.first <= k) low = middle + 1;
+      else high = middle;
+    }
+    const run = this.runs[low - 1];
+    return run && k < (run.end ?? this.frontier) ? run : undefined;
+  }
+
+  /** The largest slot at or below k that lies inside a run: how a walk backwards crosses a stretch of lost slots. */
+  lastWithinRun(k: number): number {
+    if (this.runOf(k)) return k;
+    for (let i = this.runs.length - 1; i >= 0; i--) {
+      const run = this.runs[i]!;
+      const end = run.end ?? this.frontier;
+      if (end > run.first && end <= k) return end - 1;
+    }
+    return 0;
+  }
+
+  /** Slot 0, the first post, is always there. */
+  private isHole(run: Run, k: number): boolean {
+    return k !== 0 && roll(this.seed, k, PURPOSE.hole) < run.holes;
+  }
+
+  /** Whether slot k would be emitted by this run, asked before the frontier passes it. */
+  willEmit(run: Run, k: number): boolean {
+    return !this.isHole(run, k);
+  }
+
+  exists(k: number): boolean {
+    if (k >= this.frontier) return false;
+    if (this.injected.has(k)) return true;
+    const run = this.runOf(k);
+    return run !== undefined && !this.isHole(run, k);
+  }
+
+  /** Milliseconds since 1970; undefined for a slot that does not exist. */
+  emittedAt(k: number): number | undefined {
+    if (k >= this.frontier) return undefined;
+    const injected = this.injected.get(k);
+    if (injected) return injected.at;
+    const run = this.runOf(k);
+    return run && !this.isHole(run, k) ? emissionTime(run, k) : undefined;
+  }
+
+  /** As emittedAt, plus the delay of late items; Infinity for a slot that does not exist. */
+  visibleAt(k: number): number {
+    const at = this.emittedAt(k);
+    if (at === undefined) return Infinity;
+    const run = this.injected.has(k) ? undefined : this.runOf(k);
+    return run && k !== 0 && roll(this.seed, k, PURPOSE.late) < run.late
+      ? at + 1000 + 19_000 * roll(this.seed, k, PURPOSE.lateBy)
+      : at;
+  }
+
+  place(k: number): Place {
+    return placeOf(this.seed, k);
+  }
+
+  nameOf(k: number): string {
+    return (this.place(k).kind === 'post' ? 't3_' : 't1_') + this.idOf(k);
+  }
+
+  idOf(k: number): string {
+    const place = this.place(k);
+    return place.kind === 'post' ? postId(place.number) : commentId(this.seed, place.number, this.idsAt(k));
+  }
+
+  /** The slot of a fullname, when something is there that can be seen at `now`. */
+  find(name: string, now: number): number | undefined {
+    const slot = slotOfName(this.seed, name);
+    if (!slot || this.visibleAt(slot.k) > now) return undefined;
+    return name.startsWith('t3_') || slot.ids === this.idsAt(slot.k) ? slot.k : undefined;
+  }
+
+  private idsAt(k: number): CommentIds {
+    return this.injected.get(k)?.ids ?? this.runOf(k)?.ids ?? 'sequential';
+  }
+}
+
+export function emissionTime(run: Run, k: number): number {
+  return run.rate === 0 ? Infinity : run.at + ((k - run.first + 1) * 1000) / run.rate;
+}

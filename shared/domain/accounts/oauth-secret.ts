@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import { randomText } from '../identifiers.ts';
+
+/** 5 bits a character: 260 bits. */
+const SECRET_LENGTH = 52;
+/** What is in front, so that a secret in the wrong place is recognised. */
+const PREFIXES = {
+  'access token': 'oat',
+  'refresh token': 'ort',
+  code: 'oac',
+  client: 'ocl',
+  'client secret': 'ocs',
+} as const;
+const ACCESS_TOKEN = /^oat_[0-9a-hjkmnp-tv-z]{52}$/;
+
+/** An id that nobody guesses; of codes, tokens and client secrets it is the secret itself. */
+export function newOAuthSecret(kind: keyof typeof PREFIXES): string {
+  return `${PREFIXES[kind]}_${randomText(SECRET_LENGTH)}`;
+}
+
+/** Whether a text has the shape of an access token. */
+export function isAccessToken(text: string): boolean {
+  return ACCESS_TOKEN.test(text);
+}
+
+const GRANT_HASH_START = 12;
+const GRANT_ID = /^gra_([0-9a-f]{24})$/;
+
+/** What a grant is called where people see it: gra_ and the first 96 bits of its id's hash, which tell nothing of the id. */
+export function grantPublicId(idHash: Buffer): string {
+  return `gra_${idHash.subarray(0, GRANT_HASH_START).toString('hex')}`;
+}
+
+/** The first bytes of the hash of the grant that is called so; undefined when none can be. */
+export function grantHashStart(publicId: string): Buffer | undefined {
+  const hex = GRANT_ID.exec(publicId)?.[1];
+  return hex === undefined ? undefined : Buffer.from(hex, 'hex');
+}
+
+/** SHA-256: ids are random, so a slow or keyed hash would protect nothing more. */
+export function hashOAuthId(id: string): Buffer {
+  return createHash('sha256').update(id).digest();
+}

@@ -1,0 +1,74 @@
+import { dailyMatchCap } from '../daily-match-cap.ts';
+
+/** Price in dollars of the largest pack that an account bought; 0: none. */
+export type Pack = 0 | 9 | 29 | 79;
+
+/** What an account may do, by its largest pack. */
+export interface Plan {
+  name: 'free' | 'pack_9' | 'pack_29' | 'pack_79';
+  /** Credits that come with the pack. */
+  credits: number;
+  /** Monitors that are not deleted, running or not. */
+  monitors: number;
+  /** Matches per monitor and UTC day that are sent; those beyond are recorded as suppressed. */
+  dailyMatchCap: number;
+  requestsPerSecond: number;
+  burst: number;
+  /** Per UTC day; null: no limit. */
+  requestsPerDay: number | null;
+}
+
+const PLANS: Readonly<Record<Pack, Plan>> = {
+  0: {
+    name: 'free',
+    credits: 0,
+    monitors: 1,
+    dailyMatchCap: dailyMatchCap(0),
+    requestsPerSecond: 1,
+    burst: 1,
+    requestsPerDay: 100,
+  },
+  9: {
+    name: 'pack_9',
+    credits: 5_000,
+    monitors: 10,
+    dailyMatchCap: dailyMatchCap(9),
+    requestsPerSecond: 5,
+    burst: 10,
+    requestsPerDay: null,
+  },
+  29: {
+    name: 'pack_29',
+    credits: 20_000,
+    monitors: 50,
+    dailyMatchCap: dailyMatchCap(29),
+    requestsPerSecond: 10,
+    burst: 20,
+    requestsPerDay: null,
+  },
+  79: {
+    name: 'pack_79',
+    credits: 70_000,
+    monitors: 100,
+    dailyMatchCap: dailyMatchCap(79),
+    requestsPerSecond: 20,
+    burst: 40,
+    requestsPerDay: null,
+  },
+};
+
+/** Whether packs of this price are sold; 0 stands for no pack. */
+export function isPack(price: number): price is Pack {
+  return Object.hasOwn(PLANS, price);
+}
+
+/** @throws RangeError when no pack has this price */
+export function planOf(price: number): Plan {
+  if (!isPack(price)) throw new RangeError(`there is no pack of $${price}`);
+  return PLANS[price];
+}
+
+/** Every plan by the price of its pack. */
+export function allPlans(): ReadonlyMap<Pack, Plan> {
+  return new Map(Object.entries(PLANS).map(([price, plan]) => [Number(price) as Pack, plan]));
+}

@@ -1,0 +1,83 @@
+import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
+import { headOf, isVisible, linkTarget, plainLine } from './chat-text.ts';
+import { matchExcerpt } from './match-excerpt.ts';
+import type { MatchExcerpt } from './match-excerpt.ts';
+import { detectWebhookKind } from './webhook-kind.ts';
+
+/**
+ * Discord takes in an embed 256 characters of title, 4,096 of description, 1,024 in a field's value, 2,048 of footer, and 6,000
+ * together, as they are sent, so with the escapes (docs.discord.com/developers/resources/message, embed limits).
+ */
+const TITLE_LIMIT = 256;
+const DESCRIPTION_LIMIT = 600;
+const VALUE_LIMIT = 512;
+const NAME_LIMIT = 256;
+/** Twice two asterisks and one escape at the beginning. */
+const DESCRIPTION_MARKUP = 5;
+
+/** All that can begin or end formatting, a link, a mention, a time stamp or an emoji. A colon makes a link of https://. */
+const SPECIAL = /[\\*_~`|<>[\]@:]/g;
+/** Only at the beginning of a line: headings, small print, lists. */
+const LEADING = /^(\s*(?:\d+(?=[.)]))?)(?=[#+\-.)])/;
+
+/**
+ * One match as a message for a channel webhook: one embed, linked by its title, with the hit in bold. Nobody is mentioned,
+ * whatever the texts hold.
+ */
+export function discordMessage(monitor: { name: string }, match: MonitorMatch): Record<string, unknown> {
+  const excerpt = matchExcerpt(match, DESCRIPTION_LIMIT - DESCRIPTION_MARKUP, measure);
+  const url = linkTarget(match.permalink, lengthOf);
+  const embed = {
+    title: escapeLine(isVisible(match.title) ? match.title : `${match.kind} in r/${match.subreddit}`, TITLE_LIMIT),
+    ...(url === undefined ? {} : { url }),
+    ...(excerpt ? { description: descriptionOf(excerpt) } : {}),
+    fields: [
+      { name: 'Keyword', value: fieldValue(match.matched_terms[0] ?? ''), inline: true },
+      { name: 'Subreddit', value: fieldValue(`r/${match.subreddit}`), inline: true },
+    ],
+    // A footer is shown as it is: nothing in it formats, links or mentions.
+    footer: { text: `u/${nameLine(match.author)} · ${nameLine(monitor.name)}` },
+    timestamp: match.created_utc,
+  };
+  return { embeds: [embed], allowed_mentions: { parse: [] } };
+}
+
+/**
+ * Where a message for a channel webhook is sent. `wait`: the answer says whether the message was made, not only that it was read.
+ * URLs of Discord's own hosts without a version get one, because the default can be an old one, and before version 8 the
+ * time to wait after a 429 was in milliseconds. Everything else stays as it is.
+ */
+export function discordRequestUrl(webhookUrl: string): string {
+  if (!URL.canParse(webhookUrl)) return webhookUrl;
+  const url = new URL(webhookUrl);
+  if (detectWebhookKind(url) === 'discord')
+    url.pathname = url.pathname.replace(/^\/api\/webhooks\//, '/api/v10/webhooks/');
+  if (url.searchParams.has('wait')) url.searchParams.set('wait', 'true');
+  else url.search += url.search === '' ? '?wait=true' : '&wait=true';
+  return url.href;
+}
+
+function descriptionOf({ before, hit, after }: MatchExcerpt): string {
+  if (hit === '') return escapeStart(before + after);
+  return `${escapeStart(before)}**${escapeMarkdown(hit)}**${escapeMarkdown(after)}`;
+}
+
+function fieldValue(text: string): string {
+  return isVisible(plainLine(text)) ? escapeLine(text, VALUE_LIMIT) : '–';
+}
+
+function nameLine(text: string): string {
+  return headOf(plainLine(text).trim(), NAME_LIMIT, lengthOf);
+}
+
+function escapeLine(text: string, limit: number): string {
+  return escapeStart(headOf(plainLine(text).trim(), limit - 1, measure));
+}
+
+const lengthOf = (piece: string) => piece.length;
+const measure = (piece: string) => escapeMarkdown(piece).length;
+
+const escapeMarkdown = (text: string) => text.replace(SPECIAL, '\\$&');
+
+/** The same for a text that begins a line. */
+const escapeStart = (text: string) => escapeMarkdown(text).replace(LEADING, '$1\\');

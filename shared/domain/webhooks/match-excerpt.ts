@@ -1,0 +1,54 @@
+import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
+import { explain } from '../../matching/explain.ts';
+import { headOf, isVisible, plainLine, tailOf } from './chat-text.ts';
+import type { Measure } from './chat-text.ts';
+
+/** A piece of a match's text in one line, cut at words where it can be, with an ellipsis at each cut. */
+export interface MatchExcerpt {
+  before: string;
+  /** The first occurrence of the first matched term; empty when it is only in the title. */
+  hit: string;
+  after: string;
+}
+
+/** What belongs to the character before it, and must not be parted from it by the marks of the hit. */
+const TRAILING_PARTS = /^[\p{M}\p{Emoji_Modifier}\u200d]+/u;
+
+/**
+ * What is shown of a match's own text: around the first hit, or the beginning where the text has none. Undefined: there is
+ * nothing to show.
+ *
+ * @param limit of `measure` over the three parts together
+ */
+export function matchExcerpt(match: MonitorMatch, limit: number, measure: Measure): MatchExcerpt | undefined {
+  if (!isVisible(plainLine(match.body))) return undefined;
+  const place = firstHit(match);
+  if (!place) return { before: '', hit: '', after: headOf(plainLine(match.body).trim(), limit, measure) };
+  const [before, hit, after] = splitAt(match.body, place.start, place.end);
+  const room = limit - measure(hit);
+  if (room < 0) return { before: '', hit: headOf(hit, limit, measure), after: '' };
+  const [costBefore, costAfter] = [measure(before), measure(after)];
+  const half = Math.floor(room / 2);
+  // What one side does not need goes to the other.
+  const roomBefore = Math.max(half, room - costAfter);
+  const roomAfter = room - Math.min(costBefore, roomBefore);
+  return { before: tailOf(before, roomBefore, measure), hit, after: headOf(after, roomAfter, measure) };
+}
+
+/** Where the first matched term stands in the text, by the rules that made the item match. */
+function firstHit(match: MonitorMatch): { start: number; end: number } | undefined {
+  const [term] = match.matched_terms;
+  if (term === undefined) return undefined;
+  const rule = { keywords: [term], exclude: [], subreddits: [], posts: true, comments: true, nsfw: true };
+  const item = { kind: match.kind, title: match.title, text: match.body, subreddit: match.subreddit, nsfw: false };
+  return explain(rule, item).keywords[0]?.positions.find(({ field }) => field === 'text');
+}
+
+/** The three parts as plain lines; the hit has no blanks at its ends, the whole none at its own. */
+function splitAt(body: string, start: number, end: number): [string, string, string] {
+  const found = plainLine(body.slice(start, end));
+  const before = plainLine(body.slice(0, start) + /^ ?/.exec(found)![0]).trimStart();
+  const rest = plainLine(/ ?$/.exec(found)![0] + body.slice(end)).trimEnd();
+  const belonging = TRAILING_PARTS.exec(rest)?.[0] ?? '';
+  return [before, found.trim() + belonging, rest.slice(belonging.length)];
+}

@@ -1,0 +1,112 @@
+import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
+import { headOf, isVisible, linkTarget, plainLine } from './chat-text.ts';
+import { matchExcerpt } from './match-excerpt.ts';
+import type { MatchExcerpt } from './match-excerpt.ts';
+
+/**
+ * Slack takes up to 50 blocks a message and up to 3,000 characters in a section's text and in a text object, escaped
+ * (docs.slack.dev/reference/block-kit/composition-objects/text-object). What is sent here stays far below.
+ */
+const EXCERPT_LIMIT = 600;
+const TITLE_LIMIT = 300;
+const NAME_LIMIT = 200;
+/** Two asterisks, the two invisible blanks around them and a soft hyphen before a leading quote mark. */
+const EXCERPT_MARKUP = 5;
+
+/**
+ * Slack's markup has no escape for the characters that format: they are replaced by others that look like them, as is
+ * the usual way (github.com/yhatt/jsx-slack, docs/about-escape-and-exact-mode.md). The full-width ones format too.
+ */
+const LOOKALIKES: Readonly<Record<string, string>> = {
+  '*': '\u2217',
+  '＊': '\ufe61',
+  '~': '\u223c',
+  '`': '\u02cb',
+  '｀': '\u02cb',
+  '＿': '\u2e0f',
+};
+const LOW_LINE = '\u02cd';
+const COLON = '\ua789';
+const BROKEN_BAR = '\u00a6';
+const SOFT_HYPHEN = '\u00ad';
+const ZERO_WIDTH_SPACE = '\u200b';
+
+/**
+ * One match as a message for an incoming webhook: the linked title, an excerpt with the hit in bold, and a line that says why
+ * and where. `verbatim`: Slack itself makes no links and mentions of plain text.
+ */
+export function slackMessage(monitor: { name: string }, match: MonitorMatch): Record<string, unknown> {
+  const excerpt = matchExcerpt(match, EXCERPT_LIMIT - EXCERPT_MARKUP, measure);
+  const target = linkTarget(match.permalink, measure);
+  const title = escapeLine(titleOf(match), TITLE_LIMIT).replaceAll('|', BROKEN_BAR);
+  return {
+    text: fallbackText(match, excerpt, target),
+    blocks: [
+      section(target === undefined ? `*${title}*` : `*<${escapeEntities(target)}|${title}>*`),
+      ...(excerpt ? [section(excerptText(excerpt))] : []),
+      { type: 'context', elements: [textObject(contextLine(monitor, match))] },
+    ],
+    unfurl_links: false,
+    unfurl_media: false,
+  };
+}
+
+const textObject = (text: string) => ({ type: 'mrkdwn', text, verbatim: true });
+const section = (text: string) => ({ type: 'section', text: textObject(text) });
+
+function titleOf(match: MonitorMatch): string {
+  return isVisible(match.title) ? match.title : `${match.kind} in r/${match.subreddit}`;
+}
+
+/** What notifications and clients without blocks show. */
+function fallbackText(match: MonitorMatch, excerpt: MatchExcerpt | undefined, target: string | undefined): string {
+  const own = match.kind === 'comment' && excerpt ? excerpt.before + excerpt.hit + excerpt.after : titleOf(match);
+  const link = target === undefined ? '' : `\n<${escapeEntities(target)}>`;
+  return `${keywordOf(match)} in ${communityOf(match)}: ${escapeLine(own, EXCERPT_LIMIT)}${link}`;
+}
+
+function excerptText({ before, hit, after }: MatchExcerpt): string {
+  if (hit === '') return escapeStart(before + after);
+  // Marks count only at the border of a word, and an invisible blank is one.
+  const left = before === '' || before.endsWith(' ') ? '' : ZERO_WIDTH_SPACE;
+  const right = after === '' || after.startsWith(' ') ? '' : ZERO_WIDTH_SPACE;
+  return `${escapeStart(before)}${left}*${escapeSlack(hit)}*${right}${escapeSlack(after)}`;
+}
+
+function contextLine(monitor: { name: string }, match: MonitorMatch): string {
+  const seconds = Math.floor(Date.parse(match.created_utc) / 1000);
+  const time = `<!date^${seconds}^{date_short_pretty} {time}|${match.created_utc}>`;
+  const author = `u/${escapeLine(match.author, NAME_LIMIT)}`;
+  return [keywordOf(match), communityOf(match), author, time, escapeLine(monitor.name, NAME_LIMIT)].join(' · ');
+}
+
+const keywordOf = (match: MonitorMatch) => escapeLine(match.matched_terms[0] ?? '', NAME_LIMIT);
+const communityOf = (match: MonitorMatch) => `r/${escapeLine(match.subreddit, NAME_LIMIT)}`;
+
+function escapeLine(text: string, limit: number): string {
+  return escapeStart(headOf(plainLine(text).trim(), limit - 1, measure));
+}
+
+/** Not less than the length of what escapeSlack makes of a piece. */
+function measure(piece: string): number {
+  return escapeEntities(piece).length + piece.split('@').length - 1;
+}
+
+/** The same for a text that begins a line, where either sign would make it a quotation. */
+const escapeStart = (text: string) => (/^[>＞]/.test(text) ? SOFT_HYPHEN : '') + escapeSlack(text);
+
+function escapeSlack(text: string): string {
+  const plain = text
+    .replace(/[*＊~`｀＿]/g, (character) => LOOKALIKES[character] ?? '')
+    // Inside a word it formats nothing: names keep theirs.
+    .replace(/(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/g, LOW_LINE)
+    // An emoji's name stands between two colons, and the second may be ours.
+    .replace(/:(?=[\p{L}\p{M}\p{N}_+'-]+(?::|$))/gu, COLON)
+    .replaceAll('@', `@${ZERO_WIDTH_SPACE}`);
+  return escapeEntities(plain);
+}
+
+/** The three characters by which links, mentions and entities begin and end. */
+function escapeEntities(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

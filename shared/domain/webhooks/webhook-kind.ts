@@ -1,0 +1,24 @@
+import type { WebhookKind } from '../../../schemas/api/monitor.ts';
+
+const SLACK_HOSTS = new Set(['hooks.slack.com', 'hooks.slack-gov.com']);
+const DISCORD_HOSTS = new Set(
+  ['discord.com', 'discordapp.com'].flatMap((host) => [host, `canary.${host}`, `ptb.${host}`]),
+);
+const DISCORD_PATH = /^\/api\/(?:v\d+\/)?webhooks\//;
+
+/** What kind of webhook a URL is by its host and path: a chat product's own, else generic. */
+export function detectWebhookKind(url: URL): WebhookKind {
+  const host = url.hostname.replace(/\.$/, '');
+  if (SLACK_HOSTS.has(host)) return 'slack';
+  if (DISCORD_HOSTS.has(host) && DISCORD_PATH.test(url.pathname)) return 'discord';
+  return 'generic';
+}
+
+/**
+ * Whether a kind that the user chose can be meant for this URL. Only one chat product's messages sent to another are
+ * refused: many products accept Slack's messages at their own hosts, and Slack's workflows accept any JSON.
+ */
+export function fitsWebhookKind(url: URL, chosen: WebhookKind): boolean {
+  const detected = detectWebhookKind(url);
+  return chosen === 'generic' || detected === 'generic' || detected === chosen;
+}

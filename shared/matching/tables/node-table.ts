@@ -1,0 +1,79 @@
+import { AddressTable } from './address-table.ts';
+import type { IntHeap } from './int-heap.ts';
+import { mix } from '../text/tokens.ts';
+
+const PARENT = 0;
+const SYMBOL = 1;
+const CHILDREN = 2;
+/** What a trie adds to its nodes begins here. */
+export const NODE_SIZE = 3;
+
+/** The nodes of a trie whose edges are integers (words or characters), all edges in one hash table. A node is an address, above 0. */
+export class NodeTable {
+  readonly #heap: IntHeap;
+  readonly #table = new AddressTable();
+  readonly #size: number;
+
+  /** @param size integers of a node's record, NODE_SIZE at least */
+  constructor(heap: IntHeap, size: number) {
+    this.#heap = heap;
+    this.#size = size;
+  }
+
+  get bytes(): number {
+    return this.#table.bytes;
+  }
+
+  /** A node without a parent or symbol. */
+  createRoot(): number {
+    return this.#heap.allocate(this.#size);
+  }
+
+  /** 0: there is none. */
+  child(parent: number, symbol: number): number {
+    const heap = this.#heap;
+    const hash = hashOf(parent, symbol);
+    let node = this.#table.first(hash);
+    while (node !== 0 && !(heap.get(node + PARENT) === parent && heap.get(node + SYMBOL) === symbol)) {
+      node = this.#table.next(hash);
+    }
+    return node;
+  }
+
+  /** A new node; there must be no child of this symbol yet. A parent below 0 is no node, and counts its children itself. */
+  addChild(parent: number, symbol: number): number {
+    const heap = this.#heap;
+    const node = heap.allocate(this.#size);
+    heap.set(node + PARENT, parent);
+    heap.set(node + SYMBOL, symbol);
+    if (parent > 0) heap.set(parent + CHILDREN, heap.get(parent + CHILDREN) + 1);
+    this.#table.add(hashOf(parent, symbol), node);
+    return node;
+  }
+
+  /** Whether nothing goes on from here. */
+  isLeaf(node: number): boolean {
+    return this.#heap.get(node + CHILDREN) === 0;
+  }
+
+  /** Takes a leaf away. */
+  remove(node: number): void {
+    const heap = this.#heap;
+    const parent = heap.get(node + PARENT);
+    if (parent > 0) heap.set(parent + CHILDREN, heap.get(parent + CHILDREN) - 1);
+    this.#table.remove(hashOf(parent, heap.get(node + SYMBOL)), node);
+    heap.free(node, this.#size);
+  }
+
+  parent(node: number): number {
+    return this.#heap.get(node + PARENT);
+  }
+
+  symbol(node: number): number {
+    return this.#heap.get(node + SYMBOL);
+  }
+}
+
+function hashOf(parent: number, symbol: number): number {
+  return mix(Math.imul(parent, 0x9e3779b1) ^ symbol);
+}

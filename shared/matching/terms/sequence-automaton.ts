@@ -1,0 +1,292 @@
+import type { FoundTerms } from './found-terms.ts';
+import type { IntHeap } from '../tables/int-heap.ts';
+import { IntList } from '../tables/int-list.ts';
+import { NODE_SIZE, NodeTable } from '../tables/node-table.ts';
+import { isSymbolic, mayEndAt, SequenceTerms } from './sequence-terms.ts';
+import { HYPHEN_SYMBOL, SPACE_SYMBOL } from '../text/text-reader.ts';
+import type { TextReader } from '../text/text-reader.ts';
+
+/** What a node has besides. */
+const DEPTH = NODE_SIZE;
+/** The first of the terms that end here, or 0. */
+const TERM = NODE_SIZE + 1;
+/** The longest proper suffix of the node's sequence that is a node: valid in EPOCH only. */
+const FAILURE = NODE_SIZE + 2;
+/** The longest proper suffix at which terms end, or 0: valid in OUTPUT_EPOCH only. */
+const OUTPUT = NODE_SIZE + 3;
+const EPOCH = NODE_SIZE + 4;
+const OUTPUT_EPOCH = NODE_SIZE + 5;
+const VISITED = NODE_SIZE + 6;
+const SIZE = NODE_SIZE + 7;
+
+/**
+ * Terms that are more than words with spaces between: with punctuation or symbols, or of scripts without spaces. The
+ * automaton of Aho and Corasick (1975) over symbols, whole words among them. So that a term can be added and removed in place, the links
+ * from a node to its longest suffix are not kept but worked out when a text first needs them, and forgotten together when the trie
+ * changes.
+ *
+ * In the loose automaton a hyphen and a space are one symbol; there are the terms whose spaces may be hyphens.
+ */
+export class SequenceAutomaton {
+  readonly #heap: IntHeap;
+  readonly #nodes: NodeTable;
+  readonly #terms: SequenceTerms;
+  readonly #root: number;
+  readonly #isLoose: boolean;
+  /** IN_EXACT_SEQUENCE or IN_LOOSE_SEQUENCE. */
+  readonly #role: number;
+  #epoch = 1;
+  readonly #pending: number[] = [];
+  readonly #chain = new IntList();
+  /**
+   * The nodes whose terms were looked at in this item, as a sparse set; whether some of them are still to be found (1), and the
+   * next node on the way to the root of which the same is true.
+   */
+  readonly #visited = new IntList();
+  readonly #isOpen = new IntList();
+  readonly #nextOpen = new IntList();
+
+  constructor(heap: IntHeap, role: number, isLoose: boolean) {
+    this.#heap = heap;
+    this.#role = role;
+    this.#isLoose = isLoose;
+    this.#nodes = new NodeTable(heap, SIZE);
+    this.#terms = new SequenceTerms(heap, isLoose);
+    this.#root = this.#nodes.createRoot();
+  }
+
+  get bytes(): number {
+    return this.#nodes.bytes;
+  }
+
+  /** The term that the reader has read, made when there is none. */
+  findOrAdd(reader: TextReader): number {
+    const heap = this.#heap;
+    let node = this.#root;
+    for (let at = 0; at < reader.tokens.count; at++) {
+      const symbol = this.#symbol(reader, at);
+      let child = this.#nodes.child(node, symbol);
+      if (child === 0) {
+        child = this.#nodes.addChild(node, symbol);
+        heap.set(child + DEPTH, at + 1);
+        if (symbol > 0) {
+          reader.words.addUses(symbol, 1);
+          reader.words.addRole(symbol, this.#role);
+        } else {
+          reader.addCharacterRole(symbol, this.#role);
+          if (symbol === SPACE_SYMBOL) reader.addCharacterRole(HYPHEN_SYMBOL, this.#role);
+        }
+      }
+      node = child;
+    }
+    const first = this.#firstTerm(node);
+    const found = this.#terms.find(first, reader);
+    if (found !== 0) return found;
+    this.#forgetLinks();
+    const term = this.#terms.create(reader, first);
+    heap.set(node + TERM, term);
+    return term;
+  }
+
+  /** The term that the reader has read; 0: there is none. */
+  find(reader: TextReader): number {
+    const node = this.#nodeOf(reader);
+    return node === 0 ? 0 : this.#terms.find(this.#firstTerm(node), reader);
+  }
+
+  /** Forgets the term that the reader has read, and all nodes that lead nowhere any more. */
+  remove(term: number, reader: TextReader): void {
+    let node = this.#nodeOf(reader);
+    this.#forgetLinks();
+    this.#heap.set(node + TERM, this.#terms.remove(this.#firstTerm(node), term));
+    while (node !== this.#root && this.#firstTerm(node) === 0 && this.#nodes.isLeaf(node)) {
+      const parent = this.#nodes.parent(node);
+      const symbol = this.#nodes.symbol(node);
+      if (symbol > 0) reader.words.addUses(symbol, -1);
+      this.#nodes.remove(node);
+      node = parent;
+    }
+  }
+
+  /** To be called before the first text of an item. */
+  begin(): void {
+    this.#visited.clear();
+    this.#isOpen.clear();
+    this.#nextOpen.clear();
+  }
+
+  /** Reports every term that occurs in the text that was read. */
+  search(reader: TextReader, field: number, found: FoundTerms): void {
+    const root = this.#root;
+    const roles = reader.roles.items;
+    let node = root;
+    // The longest suffix of symbols alone: where no other term may end, these still may.
+    let symbols = root;
+    for (let at = 0; at < reader.tokens.count; at++) {
+      if (((roles[at] ?? 0) & this.#role) === 0) {
+        node = root;
+        symbols = root;
+        continue;
+      }
+      const symbol = this.#symbol(reader, at);
+      const next = this.#step(node, symbol, reader);
+      if (!isSymbolic(reader.tokens.kinds[at])) symbols = root;
+      else symbols = symbols === node ? next : this.#step(symbols, symbol, reader);
+      node = next;
+      const last = mayEndAt(reader, at + 1) ? node : symbols;
+      if (last !== root) this.#report(last, reader, field, at + 1, found);
+    }
+  }
+
+  #firstTerm(node: number): number {
+    return this.#heap.get(node + TERM);
+  }
+
+  /** Records hold 32 bits: the epoch may begin anew, but is never 0, that of a node without links. */
+  #forgetLinks(): void {
+    this.#epoch = (this.#epoch + 1) | 0 || 1;
+  }
+
+  #symbol(reader: TextReader, at: number): number {
+    const symbol = reader.symbols.items[at] ?? 0;
+    return this.#isLoose && symbol === HYPHEN_SYMBOL ? SPACE_SYMBOL : symbol;
+  }
+
+  #nodeOf(reader: TextReader): number {
+    let node = this.#root;
+    for (let at = 0; at < reader.tokens.count && node !== 0; at++)
+      node = this.#nodes.child(node, this.#symbol(reader, at));
+    return node;
+  }
+
+  #step(from: number, symbol: number, reader: TextReader): number {
+    for (let node = from; ; node = this.#failure(node, reader)) {
+      reader.steps++;
+      const child = this.#nodes.child(node, symbol);
+      if (child !== 0) return child;
+      if (node === this.#root) return node;
+    }
+  }
+
+  /** Looks at the terms that end here, the longest first, as far as there may be new ones. */
+  #report(node: number, reader: TextReader, field: number, end: number, found: FoundTerms): void {
+    const first = this.#firstTerm(node) !== 0 ? node : this.#output(node, reader);
+    for (let at = this.#firstOpen(first, reader); at !== 0;) {
+      const start = end - this.#heap.get(at + DEPTH);
+      let isOpen = false;
+      for (let term = this.#firstTerm(at); term !== 0; term = this.#terms.next(term)) {
+        reader.steps++;
+        if (found.has(term)) continue;
+        if (this.#terms.stands(term, reader, start)) reader.report(found, term, field, start, end);
+        else isOpen = true;
+      }
+      at = this.#leave(at, isOpen, reader);
+    }
+  }
+
+  /** Notes whether terms at the node are still to be found in this item; returns the next node where some are. */
+  #leave(node: number, isOpen: boolean, reader: TextReader): number {
+    let index = this.#indexOf(node);
+    const next = this.#firstOpen(index < 0 ? this.#output(node, reader) : (this.#nextOpen.items[index] ?? 0), reader);
+    if (index < 0) {
+      index = this.#visited.length;
+      this.#heap.set(node + VISITED, index);
+      this.#visited.push(node);
+      this.#isOpen.push(0);
+      this.#nextOpen.push(0);
+    }
+    this.#isOpen.items[index] = isOpen ? 1 : 0;
+    this.#nextOpen.items[index] = next;
+    return next;
+  }
+
+  /** Where among the visited nodes the node is; -1: terms that end there were not looked at yet in this item. */
+  #indexOf(node: number): number {
+    const index = this.#heap.get(node + VISITED);
+    return index < this.#visited.length && this.#visited.items[index] === node ? index : -1;
+  }
+
+  #isClosed(node: number): boolean {
+    const index = node === 0 ? -1 : this.#indexOf(node);
+    return index >= 0 && this.#isOpen.items[index] === 0;
+  }
+
+  /** The node, or the next one on the way to the root that is open. The way there is shortened, as in a union-find (Tarjan, 1975). */
+  #firstOpen(node: number, reader: TextReader): number {
+    const next = this.#nextOpen.items;
+    let open = node;
+    while (this.#isClosed(open)) {
+      reader.steps++;
+      open = next[this.#indexOf(open)] ?? 0;
+    }
+    for (let at = node; at !== open;) {
+      const index = this.#indexOf(at);
+      at = next[index] ?? 0;
+      next[index] = open;
+    }
+    return open;
+  }
+
+  #failure(node: number, reader: TextReader): number {
+    if (!this.#isLinked(node)) this.#link(node, reader);
+    return this.#heap.get(node + FAILURE);
+  }
+
+  #isLinked(node: number): boolean {
+    return node === this.#root || this.#heap.get(node + EPOCH) === this.#epoch;
+  }
+
+  /** Links the node and whatever its link depends on, all of which lie nearer to the root. */
+  #link(node: number, reader: TextReader): void {
+    const pending = this.#pending;
+    pending.push(node);
+    for (let top = pending.at(-1); top !== undefined; top = pending.at(-1)) {
+      const needed = this.#tryToLink(top, reader);
+      if (needed === 0) pending.pop();
+      else pending.push(needed);
+    }
+  }
+
+  /** Links the node, or returns one that has to be linked before. */
+  #tryToLink(node: number, reader: TextReader): number {
+    const heap = this.#heap;
+    const symbol = this.#nodes.symbol(node);
+    const parent = this.#nodes.parent(node);
+    let failure = this.#root;
+    if (parent !== this.#root) {
+      if (!this.#isLinked(parent)) return parent;
+      for (let suffix = heap.get(parent + FAILURE); ; suffix = heap.get(suffix + FAILURE)) {
+        reader.steps++;
+        const child = this.#nodes.child(suffix, symbol);
+        if (child !== 0) failure = child;
+        if (child !== 0 || suffix === this.#root) break;
+        if (!this.#isLinked(suffix)) return suffix;
+      }
+    }
+    heap.set(node + FAILURE, failure);
+    heap.set(node + EPOCH, this.#epoch);
+    return 0;
+  }
+
+  /** The outputs of the suffixes on the way are known, or become so with this one's. */
+  #output(node: number, reader: TextReader): number {
+    const heap = this.#heap;
+    const chain = this.#chain;
+    chain.clear();
+    let output = node;
+    while (heap.get(output + OUTPUT_EPOCH) !== this.#epoch) {
+      reader.steps++;
+      chain.push(output);
+      output = this.#failure(output, reader);
+      if (output === this.#root || this.#firstTerm(output) !== 0) break;
+    }
+    if (output === this.#root) output = 0;
+    else if (this.#firstTerm(output) === 0 || chain.length === 0) output = heap.get(output + OUTPUT);
+    for (let index = 0; index < chain.length; index++) {
+      const visited = chain.items[index] ?? 0;
+      heap.set(visited + OUTPUT, output);
+      heap.set(visited + OUTPUT_EPOCH, this.#epoch);
+    }
+    return output;
+  }
+}

@@ -1,0 +1,92 @@
+import type { Queryable } from '../../postgres/pool.ts';
+
+export interface StoredAccount {
+  id: string;
+  email: string;
+  /** The address in its canonical form. */
+  mailbox: string;
+  status: 'active' | 'frozen' | 'deleted';
+  /** Price in dollars of the largest pack bought; 0: none. */
+  pack: number;
+  /** Credits. */
+  balance: number;
+  /** Credits of refunded packs that were spent before. */
+  owed: number;
+  created_at: Date;
+}
+
+/**
+ * Adds an account with no credits and no pack. Waits for a concurrent insert of the same mailbox.
+ *
+ * @param mailbox canonical form of the address, one account each
+ * @returns false when the mailbox has an account already
+ */
+export async function insertAccount(
+  db: Queryable,
+  account: { id: string; email: string; mailbox: string },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    'INSERT INTO accounts (id, email, mailbox) VALUES ($1, $2, $3) ON CONFLICT (mailbox) DO NOTHING',
+    [account.id, account.email, account.mailbox],
+  );
+  return rowCount === 1;
+}
+
+/** Account of a mailbox in its canonical form, or by id. */
+export async function findAccount(db: Queryable, idOrMailbox: string): Promise<StoredAccount | undefined> {
+  const { rows } = await db.query<StoredAccount>(
+    `SELECT id, email, mailbox, status, pack, balance, owed, created_at
+     FROM accounts
+     WHERE id = $1 OR mailbox = $1`,
+    [idOrMailbox],
+  );
+  return rows[0];
+}
+
+/** Locks an account until the transaction ends and reads it in the same step. */
+export async function lockAccount(db: Queryable, id: string): Promise<StoredAccount | undefined> {
+  const { rows } = await db.query<StoredAccount>(
+    `SELECT id, email, mailbox, status, pack, balance, owed, created_at
+     FROM accounts
+     WHERE id = $1
+     FOR UPDATE`,
+    [id],
+  );
+  return rows[0];
+}
+
+/** Accounts in the order of their ids, after a given one; 1,000 at most. */
+export async function listAccounts(db: Queryable, afterId: string | undefined): Promise<StoredAccount[]> {
+  const { rows } = await db.query<StoredAccount>(
+    `SELECT id, email, mailbox, status, pack, balance, owed, created_at
+     FROM accounts
+     WHERE id > $1
+     ORDER BY id
+     LIMIT 1000`,
+    [afterId ?? ''],
+  );
+  return rows;
+}
+
+/**
+ * Notes that an account got a pack, and raises its limits when the pack is its largest. Gives no credits. To be called in the
+ * transaction that does.
+ *
+ * @param id the payment's own id, or the grant's reference
+ * @param credits what came with it
+ */
+export async function recordPack(
+  db: Queryable,
+  bought: { id: string; accountId: string; pack: number; credits: number },
+): Promise<void> {
+  await db.query(
+    `WITH bought AS (
+       INSERT INTO packs_bought (id, account_id, pack, credits) VALUES ($1, $2, $3, $4)
+       RETURNING account_id, pack
+     )
+     UPDATE accounts SET pack = greatest(accounts.pack, bought.pack)
+     FROM bought
+     WHERE accounts.id = bought.account_id`,
+    [bought.id, bought.accountId, bought.pack, bought.credits],
+  );
+}

@@ -1,0 +1,54 @@
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** Names one request of an account, however often it is sent. */
+export interface IdempotencyKey {
+  accountId: string;
+  /** Method and path. */
+  route: string;
+  key: string;
+}
+
+export interface KeptAnswer {
+  /** SHA-256 of the body that was answered. */
+  body_hash: Buffer;
+  /** Encrypted. */
+  answer: Buffer;
+}
+
+/** The answer that was kept in the last 24 hours. */
+export async function findKeptAnswer(db: Queryable, key: IdempotencyKey): Promise<KeptAnswer | undefined> {
+  const { rows } = await db.query<KeptAnswer>(
+    `SELECT body_hash, answer
+     FROM idempotency_keys
+     WHERE account_id = $1 AND route = $2 AND key = $3 AND created_at > (SELECT service_now()) - interval '24 hours'`,
+    [key.accountId, key.route, key.key],
+  );
+  return rows[0];
+}
+
+/**
+ * Takes the key for the request of this transaction. While another transaction holds it, waits for its end.
+ *
+ * @returns false when a request of the last 24 hours has it: its answer is kept
+ */
+export async function claimIdempotencyKey(db: Queryable, key: IdempotencyKey, bodyHash: Buffer): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `INSERT INTO idempotency_keys AS kept (account_id, route, key, body_hash, answer)
+     VALUES ($1, $2, $3, $4, '')
+     ON CONFLICT (account_id, route, key) DO UPDATE
+       SET body_hash = excluded.body_hash, answer = '', created_at = service_now()
+       WHERE kept.created_at <= service_now() - interval '24 hours'`,
+    [key.accountId, key.route, key.key, bodyHash],
+  );
+  return rowCount === 1;
+}
+
+/** In the transaction that claimed the key. */
+export async function keepAnswer(db: Queryable, key: IdempotencyKey, answer: Buffer): Promise<void> {
+  await db.query('UPDATE idempotency_keys SET answer = $4 WHERE account_id = $1 AND route = $2 AND key = $3', [
+    key.accountId,
+    key.route,
+    key.key,
+    answer,
+  ]);
+}

@@ -1,0 +1,67 @@
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** An account whose balance is not what its ledger says. */
+export interface LedgerMismatch {
+  account_id: string;
+  balance: number;
+  /** Of all its entries. */
+  sum: number;
+  /** Entries whose balance_after is not the one before plus their amount. */
+  broken_entries: number;
+  /** The first of them; null: none. */
+  first_broken_id: number | null;
+}
+
+export interface LedgerPage {
+  mismatches: LedgerMismatch[];
+  /** The last account that was looked at: go on after it; undefined: there are no more. */
+  lastId: string | undefined;
+}
+
+/**
+ * Compares up to `limit` accounts after `afterId` ('' from the start) with their ledger: each balance_after follows from the one
+ * before, and the balance is the sum of the entries, so also what the last of them says. One statement, so one snapshot: charges
+ * that go on meanwhile are in both or in neither. Reads every entry of the accounts.
+ */
+export async function findLedgerMismatches(db: Queryable, afterId: string, limit: number): Promise<LedgerPage> {
+  const { rows } = await db.query<LedgerMismatch>(
+    `WITH page AS (
+       SELECT id, balance FROM accounts WHERE id > $1 ORDER BY id LIMIT $2
+     ), entries AS (
+       SELECT e.account_id, e.id, e.amount,
+         lag(e.balance_after, 1, 0::bigint) OVER (PARTITION BY e.account_id ORDER BY e.id) + e.amount <> e.balance_after AS is_broken
+       FROM page
+       JOIN ledger_entries e ON e.account_id = page.id
+     )
+     SELECT page.id AS account_id, page.balance,
+       coalesce(sum(entries.amount), 0)::bigint AS sum,
+       count(*) FILTER (WHERE entries.is_broken) AS broken_entries,
+       min(entries.id) FILTER (WHERE entries.is_broken) AS first_broken_id
+     FROM page
+     LEFT JOIN entries ON entries.account_id = page.id
+     GROUP BY page.id, page.balance
+     ORDER BY page.id`,
+    [afterId, limit],
+  );
+  return {
+    mismatches: rows.filter(({ balance, sum, broken_entries }) => balance !== sum || broken_entries > 0),
+    lastId: rows.at(-1)?.account_id,
+  };
+}
+
+/** Seconds until the next UTC day begins, by the service's time. */
+export async function secondsUntilTomorrow(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ seconds: number }>(
+    `SELECT extract(epoch FROM date_trunc('day', now, 'UTC') + interval '24 hours' - now)::float8 AS seconds
+     FROM service_now() AS now`,
+  );
+  return rows[0]!.seconds;
+}
+
+/** The account after `afterId`, by id; undefined: there is none. */
+export async function findNextAccountId(db: Queryable, afterId: string): Promise<string | undefined> {
+  const { rows } = await db.query<{ id: string }>('SELECT id FROM accounts WHERE id > $1 ORDER BY id LIMIT 1', [
+    afterId,
+  ]);
+  return rows[0]?.id;
+}

@@ -1,0 +1,43 @@
+import type { Queryable } from '../../postgres/pool.ts';
+
+export interface StoredLedgerEntry {
+  id: number;
+  created_at: Date;
+  kind: string;
+  /** Credits: above 0 given, below 0 taken. */
+  amount: number;
+  balance_after: number;
+  reference: string;
+}
+
+/** An account's entries that are older than the entry `beforeId`, newest first. */
+export async function readLedgerPage(
+  db: Queryable,
+  page: { accountId: string; beforeId: number; limit: number },
+): Promise<StoredLedgerEntry[]> {
+  const { rows } = await db.query<StoredLedgerEntry>(
+    `SELECT id, created_at, kind, amount, balance_after, reference
+     FROM ledger_entries
+     WHERE account_id = $1 AND id < $2
+     ORDER BY id DESC
+     LIMIT $3`,
+    [page.accountId, page.beforeId, page.limit],
+  );
+  return rows;
+}
+
+/** An account's entries that are newer than the entry `afterId`, oldest first. */
+export async function readLedgerForward(
+  db: Queryable,
+  page: { accountId: string; afterId: number; limit: number },
+): Promise<StoredLedgerEntry[]> {
+  const { rows } = await db.query<StoredLedgerEntry>(
+    `SELECT id, created_at, kind, amount, balance_after, reference
+     FROM ledger_entries
+     WHERE account_id = $1 AND id > $2
+     ORDER BY id
+     LIMIT $3`,
+    [page.accountId, page.afterId, page.limit],
+  );
+  return rows;
+}

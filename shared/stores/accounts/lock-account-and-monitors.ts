@@ -1,0 +1,89 @@
+import type { MonitorStatus } from '../../../schemas/api/monitor.ts';
+import { MONITOR_CHANGED_CHANNEL } from '../../../schemas/messages/notifications.ts';
+import { inTransaction } from '../../postgres/pool.ts';
+import type { Pool, PoolClient, Queryable } from '../../postgres/pool.ts';
+import { lockAccount } from './accounts.ts';
+import type { StoredAccount } from './accounts.ts';
+
+/** An account under its lock, with its monitors that are not deleted, under theirs. */
+export interface WholeAccount {
+  account: StoredAccount;
+  monitors: { id: string; status: MonitorStatus }[];
+}
+
+/** A monitor was created after the list of those to be locked was read. */
+class MonitorCreated extends Error {
+  override name = 'MonitorCreated';
+}
+
+/**
+ * Runs `work` in a transaction that holds the locks of an account and of all its monitors: nobody can start, stop or change one,
+ * create another, record a match of one or move the account's credits until it is committed.
+ *
+ * @returns what `work` returns; undefined when there is no such account: then it does not run
+ */
+export async function withWholeAccount<T>(
+  pool: Pool,
+  accountId: string,
+  work: (client: PoolClient, whole: WholeAccount) => Promise<T>,
+): Promise<T | undefined> {
+  for (;;) {
+    try {
+      return await inTransaction(pool, async (client) => {
+        const whole = await lockWholeAccount(client, accountId);
+        return whole && (await work(client, whole));
+      });
+    } catch (error) {
+      if (!(error instanceof MonitorCreated)) throw error;
+    }
+  }
+}
+
+/** In the order of the service's locks, which begins with the monitors: so one that is created meanwhile means to begin again. */
+async function lockWholeAccount(db: Queryable, accountId: string): Promise<WholeAccount | undefined> {
+  const ids = await listLivingMonitorIds(db, accountId);
+  await lockCounters(db, ids);
+  await lockMonitorRows(db, ids);
+  const account = await lockAccount(db, accountId);
+  if (!account) return undefined;
+  const monitors = await readLivingMonitors(db, accountId);
+  const locked = new Set(ids);
+  if (monitors.some(({ id }) => !locked.has(id))) throw new MonitorCreated();
+  return { account, monitors };
+}
+
+async function listLivingMonitorIds(db: Queryable, accountId: string): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `SELECT id FROM monitors WHERE account_id = $1 AND status <> 'deleted'`,
+    [accountId],
+  );
+  return rows.map(({ id }) => id);
+}
+
+async function lockCounters(db: Queryable, ids: readonly string[]): Promise<void> {
+  await db.query('SELECT FROM monitor_counters WHERE monitor_id = ANY ($1) ORDER BY monitor_id FOR UPDATE', [ids]);
+}
+
+async function lockMonitorRows(db: Queryable, ids: readonly string[]): Promise<void> {
+  await db.query('SELECT FROM monitors WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE', [ids]);
+}
+
+async function readLivingMonitors(db: Queryable, accountId: string): Promise<WholeAccount['monitors']> {
+  const { rows } = await db.query<WholeAccount['monitors'][number]>(
+    `SELECT id, status FROM monitors WHERE account_id = $1 AND status <> 'deleted' ORDER BY id`,
+    [accountId],
+  );
+  return rows;
+}
+
+/** Stops locked monitors and tells the matchers at commit. */
+export async function stopMonitors(db: Queryable, ids: readonly string[], status: 'paused' | 'deleted'): Promise<void> {
+  await db.query(
+    `WITH stopped AS (
+       UPDATE monitors SET status = $2, updated_at = service_now() WHERE id = ANY ($1)
+       RETURNING id
+     )
+     SELECT pg_notify($3, id) FROM stopped`,
+    [ids, status, MONITOR_CHANGED_CHANNEL],
+  );
+}

@@ -1,0 +1,42 @@
+import type { Queryable } from '../../postgres/pool.ts';
+import { revokeOAuthGrant } from './oauth-records.ts';
+
+/** What an account allowed a program; all but its times is in the sealed payload. */
+export interface StoredGrant {
+  id_hash: Buffer;
+  payload: Buffer;
+  granted_at: Date;
+  /** To the minute; null: never. */
+  last_used_at: Date | null;
+}
+
+/** Grants of an account that have not ended, the newest first, at most `limit`. */
+export async function listOAuthGrants(db: Queryable, accountId: string, limit: number): Promise<StoredGrant[]> {
+  const { rows } = await db.query<StoredGrant>(
+    `SELECT id_hash, payload, written_at AS granted_at, last_used_at
+     FROM oauth_records
+     WHERE account_id = $1 AND model = 'Grant' AND expires_at > (SELECT service_now())
+     ORDER BY written_at DESC, id_hash
+     LIMIT $2`,
+    [accountId, limit],
+  );
+  return rows;
+}
+
+/**
+ * Ends a grant of an account with its codes and tokens: requests that come after the commit are refused, by every process.
+ *
+ * @param hashStart the first bytes of its id_hash
+ * @returns false when the account has no such grant
+ */
+export async function revokeAccountGrant(db: Queryable, accountId: string, hashStart: Uint8Array): Promise<boolean> {
+  const { rows } = await db.query<{ id_hash: Buffer }>(
+    `SELECT id_hash FROM oauth_records
+     WHERE account_id = $1 AND model = 'Grant' AND substring(id_hash FOR $3) = $2
+       AND expires_at > (SELECT service_now())`,
+    [accountId, hashStart, hashStart.length],
+  );
+  if (rows[0] === undefined) return false;
+  await revokeOAuthGrant(db, rows[0].id_hash);
+  return true;
+}

@@ -1,0 +1,166 @@
+import type { Queryable } from '../../postgres/pool.ts';
+
+export interface NewOAuthRecord {
+  model: string;
+  idHash: Uint8Array;
+  /** Of the grant that it belongs to. */
+  grantHash: Uint8Array | undefined;
+  accountId: string | undefined;
+  scopes: string[] | undefined;
+  audience: string | undefined;
+  /** Sealed. */
+  payload: Uint8Array;
+  validSeconds: number;
+}
+
+export interface StoredOAuthRecord {
+  payload: Buffer;
+  consumed: boolean;
+  /** Seconds since it was written, and until it expires; the latter rounded up. */
+  age: number;
+  seconds_left: number;
+}
+
+/** Writes a record, or replaces the one with this id. */
+export async function putOAuthRecord(db: Queryable, record: NewOAuthRecord): Promise<void> {
+  await db.query(
+    `INSERT INTO oauth_records (id_hash, model, grant_hash, account_id, scopes, audience, payload, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, service_now() + make_interval(secs => $8))
+     ON CONFLICT (id_hash) DO UPDATE
+       SET payload = excluded.payload, written_at = excluded.written_at,
+           expires_at = greatest(oauth_records.expires_at, excluded.expires_at)
+       WHERE oauth_records.model = excluded.model`,
+    [
+      record.idHash,
+      record.model,
+      record.grantHash ?? null,
+      record.accountId ?? null,
+      record.scopes ?? null,
+      record.audience ?? null,
+      record.payload,
+      record.validSeconds,
+    ],
+  );
+}
+
+/** A record that has not expired. */
+export async function findOAuthRecord(
+  db: Queryable,
+  model: string,
+  idHash: Uint8Array,
+): Promise<StoredOAuthRecord | undefined> {
+  const { rows } = await db.query<StoredOAuthRecord>(
+    `SELECT payload, consumed_at IS NOT NULL AS consumed,
+       floor(extract(epoch FROM service_now() - written_at))::integer AS age,
+       ceil(extract(epoch FROM expires_at - service_now()))::integer AS seconds_left
+     FROM oauth_records
+     WHERE id_hash = $1 AND model = $2 AND expires_at > (SELECT service_now())`,
+    [idHash, model],
+  );
+  return rows[0];
+}
+
+/**
+ * Marks a code or a refresh token as used, exactly once however many ask at the same time, and keeps it for `keptSeconds` at least, so that
+ * another use is noticed.
+ *
+ * @returns false when it was used before, or is gone
+ */
+export async function consumeOAuthRecord(
+  db: Queryable,
+  model: string,
+  idHash: Uint8Array,
+  keptSeconds: number,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `UPDATE oauth_records
+     SET consumed_at = service_now(), expires_at = greatest(expires_at, service_now() + make_interval(secs => $3))
+     WHERE id_hash = $1 AND model = $2 AND consumed_at IS NULL AND expires_at > (SELECT service_now())`,
+    [idHash, model, keptSeconds],
+  );
+  return rowCount === 1;
+}
+
+/** Notes that somebody allowed a client something, and keeps it for `seconds` more. */
+export async function allowOAuthClient(db: Queryable, idHash: Uint8Array, seconds: number): Promise<void> {
+  await db.query(
+    `UPDATE oauth_records
+     SET expires_at = greatest(expires_at, service_now() + make_interval(secs => $2)),
+       allowed_at = coalesce(allowed_at, service_now())
+     WHERE id_hash = $1 AND model IN ('Client', 'ClientDocument')`,
+    [idHash, seconds],
+  );
+}
+
+/** Whether anybody ever allowed a client anything. */
+export async function isAllowedOAuthClient(db: Queryable, idHash: Uint8Array): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `SELECT FROM oauth_records
+     WHERE id_hash = $1 AND model IN ('Client', 'ClientDocument') AND allowed_at IS NOT NULL`,
+    [idHash],
+  );
+  return rowCount === 1;
+}
+
+export async function deleteOAuthRecord(db: Queryable, model: string, idHash: Uint8Array): Promise<void> {
+  await db.query('DELETE FROM oauth_records WHERE id_hash = $1 AND model = $2', [idHash, model]);
+}
+
+/** Deletes a grant with its codes and tokens. What is issued of it at the same moment is worth nothing without it. */
+export async function revokeOAuthGrant(db: Queryable, grantHash: Uint8Array): Promise<void> {
+  await db.query(
+    `WITH locked AS MATERIALIZED (
+       SELECT id_hash FROM oauth_records
+       WHERE grant_hash = $1 OR (id_hash = $1 AND model = 'Grant')
+       ORDER BY id_hash
+       FOR UPDATE
+     )
+     DELETE FROM oauth_records r USING locked WHERE r.id_hash = locked.id_hash`,
+    [grantHash],
+  );
+}
+
+/** Deletes an account's grants, codes and tokens. */
+export async function deleteOAuthRecordsOf(db: Queryable, accountId: string): Promise<void> {
+  await db.query(
+    `WITH locked AS MATERIALIZED (
+       SELECT id_hash FROM oauth_records WHERE account_id = $1 ORDER BY id_hash FOR UPDATE
+     )
+     DELETE FROM oauth_records r USING locked WHERE r.id_hash = locked.id_hash`,
+    [accountId],
+  );
+}
+
+/** Whose access token this is; undefined when it may not be used now, or not there. */
+export async function findUsableAccessToken(
+  db: Queryable,
+  idHash: Uint8Array,
+  audience: string,
+): Promise<{ account_id: string } | undefined> {
+  const { rows } = await db.query<{ account_id: string }>(
+    `SELECT t.account_id
+     FROM oauth_records t
+     JOIN oauth_records g ON g.id_hash = t.grant_hash
+     JOIN accounts a ON a.id = t.account_id
+     WHERE t.id_hash = $1 AND t.model = 'AccessToken' AND t.audience = $2 AND t.expires_at > (SELECT service_now())
+       AND g.model = 'Grant' AND g.expires_at > (SELECT service_now()) AND a.status = 'active'`,
+    [idHash, audience],
+  );
+  return rows[0];
+}
+
+/** Deletes what has expired, at most `limit` records; answers how many. */
+export async function deleteExpiredOAuthRecords(db: Queryable, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `WITH old AS MATERIALIZED (
+       SELECT id_hash FROM oauth_records
+       WHERE expires_at <= (SELECT service_now())
+       ORDER BY expires_at
+       LIMIT $1
+       FOR UPDATE SKIP LOCKED
+     )
+     DELETE FROM oauth_records WHERE id_hash IN (SELECT id_hash FROM old)`,
+    [limit],
+  );
+  return rowCount ?? 0;
+}

@@ -1,0 +1,40 @@
+import { newAccountId } from '../../domain/identifiers.ts';
+import { mailboxOf } from '../../domain/accounts/mailbox.ts';
+import type { Pack } from '../../domain/accounts/plans.ts';
+import type { Queryable } from '../../postgres/pool.ts';
+import { insertAccount, recordPack } from './accounts.ts';
+import { issueApiKey } from './api-keys.ts';
+import { credit } from './ledger.ts';
+
+export interface NewAccount {
+  email: string;
+  /** Granted at once; 0 and more. */
+  credits: number;
+  /** Sets the limits only; 0: none. */
+  pack: Pack;
+  keyName: string;
+}
+
+export interface OpenedAccount {
+  accountId: string;
+  /** Shown this once. */
+  apiKey: string;
+}
+
+/**
+ * Opens an account with its credits, its pack and a first key. To be called in a transaction, so that all of it is there or none.
+ *
+ * @returns undefined when the mailbox has an account already; nothing is changed then
+ */
+export async function openAccount(db: Queryable, account: NewAccount): Promise<OpenedAccount | undefined> {
+  const accountId = newAccountId();
+  const isNew = await insertAccount(db, { id: accountId, email: account.email, mailbox: mailboxOf(account.email) });
+  if (!isNew) return undefined;
+  if (account.pack > 0) {
+    await recordPack(db, { id: `granted:${accountId}`, accountId, pack: account.pack, credits: 0 });
+  }
+  if (account.credits > 0) {
+    await credit(db, { accountId, kind: 'grant', credits: account.credits, reference: 'opening' });
+  }
+  return { accountId, apiKey: await issueApiKey(db, accountId, account.keyName) };
+}

@@ -1,0 +1,89 @@
+import type { Queryable } from '../../postgres/pool.ts';
+import { lockAccount, recordPack } from './accounts.ts';
+import { credit } from './ledger.ts';
+
+export interface BoughtPack {
+  /** The payment's own id, or the grant's reference: a pack is given once. */
+  id: string;
+  accountId: string;
+  /** Price in dollars. */
+  pack: number;
+  /** Above 0. */
+  credits: number;
+}
+
+/**
+ * Gives a pack: its credits, and its limits when it is the account's largest. To be called in a transaction.
+ *
+ * @returns the balance afterwards
+ * @throws a unique violation when it was given before; the transaction must then be rolled back
+ */
+export async function givePack(db: Queryable, bought: BoughtPack): Promise<number> {
+  await lockAccount(db, bought.accountId);
+  await recordPack(db, bought);
+  const { accountId, credits, id } = bought;
+  return credit(db, { accountId, kind: 'pack', credits, reference: id });
+}
+
+export interface RefundedPack {
+  accountId: string;
+  /** Credits that were taken back. */
+  taken: number;
+  /** Credits that were spent already, and are owed. */
+  owed: number;
+  balance: number;
+}
+
+/**
+ * Takes a pack back: its limits, and its credits as far as the balance has them; the rest is owed, and what is credited later pays it
+ * first. To be called in a transaction.
+ *
+ * @returns undefined when there is no such pack, or it was taken back before: then nothing changed
+ */
+export async function refundPack(db: Queryable, id: string): Promise<RefundedPack | undefined> {
+  const { rows } = await db.query<{ account_id: string }>('SELECT account_id FROM packs_bought WHERE id = $1', [id]);
+  const accountId = rows[0]?.account_id;
+  if (accountId === undefined) return undefined;
+  const account = await lockAccount(db, accountId);
+  const credits = await markRefunded(db, id);
+  if (!account || credits === undefined) return undefined;
+  const taken = Math.min(credits, account.balance);
+  const owed = credits - taken;
+  await lowerAccount(db, { accountId, taken, owed });
+  if (taken > 0) await insertRefund(db, { accountId, taken, balance: account.balance - taken, reference: id });
+  return { accountId, taken, owed, balance: account.balance - taken };
+}
+
+/** The credits that came with it; undefined when it was refunded before. Under the account's lock. */
+async function markRefunded(db: Queryable, id: string): Promise<number | undefined> {
+  const { rows } = await db.query<{ credits: number }>(
+    `UPDATE packs_bought SET refunded_at = service_now() WHERE id = $1 AND refunded_at IS NULL
+     RETURNING credits`,
+    [id],
+  );
+  return rows[0]?.credits;
+}
+
+async function lowerAccount(
+  db: Queryable,
+  { accountId, taken, owed }: { accountId: string; taken: number; owed: number },
+): Promise<void> {
+  await db.query(
+    `UPDATE accounts
+     SET balance = balance - $2, owed = owed + $3,
+       pack = (SELECT coalesce(max(pack), 0) FROM packs_bought WHERE account_id = $1 AND refunded_at IS NULL)
+     WHERE id = $1`,
+    [accountId, taken, owed],
+  );
+}
+
+async function insertRefund(
+  db: Queryable,
+  refund: { accountId: string; taken: number; balance: number; reference: string },
+): Promise<void> {
+  await db.query(
+    `INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference)
+     VALUES ($1, 'refund', -$2::bigint, $3, $4)`,
+    [refund.accountId, refund.taken, refund.balance, refund.reference],
+  );
+}

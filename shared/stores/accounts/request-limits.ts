@@ -1,0 +1,176 @@
+import type { Plan } from '../../domain/accounts/plans.ts';
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** A request that wants in, by its key or by its access token. */
+export type AskingRequest =
+  | {
+      /** Public id of the key. */
+      keyId: string;
+      /** SHA-256 of the whole key. */
+      keyHash: Buffer;
+    }
+  | {
+      /** SHA-256 of the token. */
+      tokenHash: Buffer;
+      /** Where it is used: tokens for other places are not known here. */
+      audience: string;
+    };
+
+/** What a plan allows, in the whole milliseconds that the statement counts in. */
+export type RequestLimits = Pick<Plan, 'requestsPerSecond' | 'burst' | 'requestsPerDay'>;
+
+/** A request whose key or token is valid, with its account as it was then, and whether the account's limits let it in. */
+export interface AdmittedRequest {
+  /** null: it came by a token. */
+  key_id: string | null;
+  /** Of the key or the token. */
+  key_hash: Buffer;
+  scopes: string[];
+  account_id: string;
+  /** Credits. */
+  balance: number;
+  /** Price in dollars of the account's largest pack; 0: none. */
+  pack: number;
+  /** 1 for the account's first request of this call, and so on. */
+  place: number;
+  /** How many of the account's requests of this call are let in: the first ones. */
+  taken: number;
+  /** Milliseconds until the burst is whole again, before this call. */
+  whole_in_ms: number;
+  /** UTC date, YYYY-MM-DD, and the requests of that day that counted before this call. */
+  day: string;
+  day_used: number;
+  /** Milliseconds until the day ends. */
+  day_left_ms: number;
+}
+
+/**
+ * Looks the keys and tokens of requests up and takes the rate and the day slot of each, in one statement: exact however many processes ask at
+ * once, because an account's row is locked before it is read. A key that is unknown, revoked or of an account that is not active
+ * takes nothing, nor does such a token.
+ *
+ * Rates are kept by the generic cell rate algorithm (ITU-T I.371): of an account only the time is stored at which its burst is whole
+ * again. The commit is not awaited on disk: should the server crash, a few slots of its last moments are free again.
+ *
+ * @param limits of each pack, by its price
+ * @returns for each request, in their order, what was found; undefined when its key or token may not be used
+ */
+export async function admitRequests(
+  db: Queryable,
+  requests: readonly AskingRequest[],
+  limits: ReadonlyMap<number, RequestLimits>,
+): Promise<(AdmittedRequest | undefined)[]> {
+  const plans = [...limits.values()];
+  const { rows } = await db.query<AdmittedRequest & { number: number }>({
+    name: 'admit-requests',
+    text: ADMIT,
+    values: [
+      requests.map((request) => ('keyId' in request ? request.keyId : null)),
+      requests.map((request) => ('keyId' in request ? request.keyHash : request.tokenHash)),
+      [...limits.keys()],
+      plans.map(({ requestsPerSecond }) => 1000 / requestsPerSecond),
+      plans.map(({ burst }) => burst),
+      plans.map(({ requestsPerDay }) => requestsPerDay),
+      requests.map((request) => ('keyId' in request ? null : request.audience)),
+    ],
+  });
+  const found = new Map(rows.map((row) => [row.number, row]));
+  return requests.map((_, index) => found.get(index + 1));
+}
+
+// In the order of its steps: the keys and tokens; the accounts' limits, locked in the order of ids and then read at the time of the lock; how
+// many requests each account gets; the limits and the last use of keys and grants written, but for those that others hold: nothing waits for them.
+// What a clock that went back has left further in the future than can be is taken for one request just now, and for tomorrow.
+const ADMIT = `
+  WITH lax AS MATERIALIZED (
+    SELECT set_config('synchronous_commit', 'off', true)
+  ), asked AS (
+    SELECT * FROM unnest($1::text[], $2::bytea[], $7::text[]) WITH ORDINALITY AS asked (key_id, key_hash, audience, number)
+  ), plan AS (
+    SELECT * FROM unnest($3::integer[], $4::integer[], $5::integer[], $6::integer[]) AS plan (pack, every_ms, burst, per_day)
+  ), known AS MATERIALIZED (
+    SELECT asked.number, k.id AS key_id, k.hash AS key_hash, k.scopes, k.last_used_at, NULL::bytea AS grant_hash, k.account_id, a.balance, a.pack
+    FROM asked
+    JOIN api_keys k ON k.id = asked.key_id AND k.hash = asked.key_hash
+    JOIN accounts a ON a.id = k.account_id
+    WHERE k.revoked_at IS NULL AND a.status = 'active'
+    UNION ALL
+    SELECT asked.number, NULL, t.id_hash, t.scopes, g.last_used_at, g.id_hash, t.account_id, a.balance, a.pack
+    FROM asked
+    JOIN oauth_records t ON t.id_hash = asked.key_hash AND t.audience = asked.audience
+    JOIN oauth_records g ON g.id_hash = t.grant_hash
+    JOIN accounts a ON a.id = t.account_id
+    WHERE t.model = 'AccessToken' AND t.expires_at > (SELECT service_now())
+      AND g.model = 'Grant' AND g.expires_at > (SELECT service_now()) AND a.status = 'active'
+  ), wanted AS (
+    SELECT account_id, pack, count(*)::integer AS requests FROM known GROUP BY account_id, pack
+  ), locked AS MATERIALIZED (
+    SELECT account_id, burst_whole_at, day, day_requests
+    FROM account_limits
+    WHERE account_id IN (SELECT account_id FROM wanted)
+    ORDER BY account_id
+    FOR UPDATE
+  ), timed AS MATERIALIZED (
+    SELECT locked.*, service_now() AS now FROM locked
+  ), held AS (
+    SELECT account_id, now, burst_whole_at, today.day, CASE WHEN timed.day = today.day THEN day_requests ELSE 0 END AS day_used
+    FROM timed
+    CROSS JOIN LATERAL (SELECT (now AT TIME ZONE 'UTC')::date AS day) AS clock
+    CROSS JOIN LATERAL (SELECT least(greatest(timed.day, clock.day), clock.day + 1) AS day) AS today
+  ), granted AS MATERIALIZED (
+    SELECT held.*, plan.every_ms, plan.per_day, burst_end.whole_at, ahead.ms AS whole_in_ms,
+      least(
+        wanted.requests,
+        greatest(0, (plan.burst * plan.every_ms - ahead.ms) / plan.every_ms),
+        greatest(0, coalesce(plan.per_day - day_used, wanted.requests))
+      ) AS taken
+    FROM held
+    JOIN wanted USING (account_id)
+    JOIN plan USING (pack)
+    CROSS JOIN LATERAL (
+      SELECT CASE
+        WHEN burst_whole_at > now + burst * every_ms * interval '1 millisecond' THEN now + every_ms * interval '1 millisecond'
+        ELSE greatest(burst_whole_at, now)
+      END AS whole_at
+    ) AS burst_end
+    CROSS JOIN LATERAL (SELECT (extract(epoch FROM whole_at - now) * 1000)::integer AS ms) AS ahead
+  ), written AS (
+    UPDATE account_limits
+    SET burst_whole_at = whole_at + granted.taken * every_ms * interval '1 millisecond',
+      day = granted.day,
+      day_requests = day_used + CASE WHEN per_day IS NULL THEN 0 ELSE granted.taken END
+    FROM granted
+    WHERE account_limits.account_id = granted.account_id AND (granted.taken > 0 OR granted.burst_whole_at > whole_at)
+  ), stale AS MATERIALIZED (
+    SELECT api_keys.id, now
+    FROM known
+    JOIN granted USING (account_id)
+    JOIN api_keys ON api_keys.id = known.key_id
+    WHERE known.last_used_at IS NULL OR known.last_used_at < now - interval '1 minute'
+    FOR NO KEY UPDATE OF api_keys SKIP LOCKED
+  ), used AS (
+    UPDATE api_keys SET last_used_at = now FROM stale WHERE api_keys.id = stale.id
+  ), stale_grants AS MATERIALIZED (
+    SELECT oauth_records.id_hash, now
+    FROM known
+    JOIN granted USING (account_id)
+    JOIN oauth_records ON oauth_records.id_hash = known.grant_hash
+    WHERE known.last_used_at IS NULL OR known.last_used_at < now - interval '1 minute'
+    FOR NO KEY UPDATE OF oauth_records SKIP LOCKED
+  ), used_grants AS (
+    UPDATE oauth_records SET last_used_at = now FROM stale_grants WHERE oauth_records.id_hash = stale_grants.id_hash
+  )
+  SELECT number, key_id, key_hash, scopes, account_id, balance, known.pack, granted.taken, whole_in_ms, granted.day::text, day_used,
+    (extract(epoch FROM (granted.day + 1)::timestamp AT TIME ZONE 'UTC' - now) * 1000)::integer AS day_left_ms,
+    row_number() OVER (PARTITION BY account_id ORDER BY number)::integer AS place
+  FROM lax, known
+  JOIN granted USING (account_id)`;
+
+/** Gives the day's slot of a request back that failed on our side. A day that is over is left alone. */
+export async function returnDaySlot(db: Queryable, accountId: string, day: string): Promise<void> {
+  await db.query(
+    `UPDATE account_limits SET day_requests = day_requests - 1
+     WHERE account_id = $1 AND day = $2 AND day_requests > 0`,
+    [accountId, day],
+  );
+}

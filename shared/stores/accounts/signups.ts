@@ -1,0 +1,138 @@
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** What a mail is for: what was mailed for one is not known to the other. */
+export type MailPurpose = 'signup' | 'signin';
+
+export interface NewSignup {
+  /** SHA-256 of the token that the client holds. */
+  tokenHash: Uint8Array;
+  purpose: MailPurpose;
+  /** Mail goes there. */
+  email: string;
+  mailbox: string;
+  /** What the mail holds: a code, or a link. */
+  secret: { codeHash: Uint8Array } | { linkHash: Uint8Array };
+  /** Of a sign-in: the page that a link leads back to. */
+  interaction: string | undefined;
+  validSeconds: number;
+}
+
+/** Somebody has shown that they read the mail of an address. */
+export interface ConfirmedMailbox {
+  email: string;
+  mailbox: string;
+}
+
+export interface LockedSignup extends ConfirmedMailbox {
+  /** null: a link was mailed. */
+  code_hash: Buffer | null;
+  wrong_codes: number;
+  expired: boolean;
+}
+
+export async function insertSignup(db: Queryable, signup: NewSignup): Promise<void> {
+  const { secret } = signup;
+  await db.query(
+    `INSERT INTO signups (token_hash, purpose, email, mailbox, code_hash, link_hash, interaction, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, service_now() + make_interval(secs => $8))`,
+    [
+      signup.tokenHash,
+      signup.purpose,
+      signup.email,
+      signup.mailbox,
+      'codeHash' in secret ? secret.codeHash : null,
+      'linkHash' in secret ? secret.linkHash : null,
+      signup.interaction ?? null,
+      signup.validSeconds,
+    ],
+  );
+}
+
+/**
+ * Uses a link up, exactly once however many ask at the same time.
+ *
+ * @returns undefined when it was used before, is unknown for this purpose, or too old
+ */
+export async function takeLink(
+  db: Queryable,
+  linkHash: Uint8Array,
+  purpose: MailPurpose,
+): Promise<(ConfirmedMailbox & { interaction: string | null }) | undefined> {
+  const { rows } = await db.query<ConfirmedMailbox & { interaction: string | null }>(
+    `UPDATE signups SET link_used_at = service_now()
+     WHERE link_hash = $1 AND purpose = $2 AND link_used_at IS NULL AND expires_at > service_now()
+     RETURNING email, mailbox, interaction`,
+    [linkHash, purpose],
+  );
+  return rows[0];
+}
+
+/** Forgets a sign-up whose code could not be mailed. */
+export async function deleteSignup(db: Queryable, tokenHash: Uint8Array): Promise<void> {
+  await db.query('DELETE FROM signups WHERE token_hash = $1', [tokenHash]);
+}
+
+/**
+ * Locks a sign-up until the transaction ends and reads it in the same step, so that codes of one token are judged one after the other.
+ *
+ * @returns undefined when no sign-up of this purpose has the token, or it expired more than an hour ago (swept or not)
+ */
+export async function lockSignup(
+  db: Queryable,
+  tokenHash: Uint8Array,
+  purpose: MailPurpose,
+): Promise<LockedSignup | undefined> {
+  const { rows } = await db.query<LockedSignup & { forgotten: boolean }>(
+    `SELECT email, mailbox, code_hash, wrong_codes,
+       expires_at <= service_now() AS expired,
+       expires_at <= service_now() - interval '1 hour' AS forgotten
+     FROM signups
+     WHERE token_hash = $1 AND purpose = $2
+     FOR UPDATE`,
+    [tokenHash, purpose],
+  );
+  const row = rows[0];
+  return row?.forgotten === false ? row : undefined;
+}
+
+/** Counts a wrong code of a sign-up that this transaction has locked; answers how many there were by now. */
+export async function countWrongCode(db: Queryable, tokenHash: Uint8Array): Promise<number> {
+  const { rows } = await db.query<{ wrong_codes: number }>(
+    'UPDATE signups SET wrong_codes = wrong_codes + 1 WHERE token_hash = $1 RETURNING wrong_codes',
+    [tokenHash],
+  );
+  const row = rows[0];
+  if (!row) throw new Error('a sign-up is gone although it was locked');
+  return row.wrong_codes;
+}
+
+/** Whether a mailbox had its free credits. */
+export async function isCreditedMailbox(db: Queryable, mailboxHash: Uint8Array): Promise<boolean> {
+  const { rowCount } = await db.query('SELECT FROM credited_mailboxes WHERE mailbox_hash = $1', [mailboxHash]);
+  return rowCount === 1;
+}
+
+/**
+ * Notes that a mailbox gets its free credits.
+ *
+ * @throws a unique violation when it had them before; the transaction must then be rolled back
+ */
+export async function recordCreditedMailbox(db: Queryable, mailboxHash: Uint8Array): Promise<void> {
+  await db.query('INSERT INTO credited_mailboxes (mailbox_hash) VALUES ($1)', [mailboxHash]);
+}
+
+/** Deletes sign-ups that expired more than an hour ago, at most `limit`; answers how many. */
+export async function deleteExpiredSignups(db: Queryable, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `WITH old AS MATERIALIZED (
+       SELECT token_hash FROM signups
+       WHERE expires_at <= (SELECT service_now()) - interval '1 hour'
+       ORDER BY expires_at
+       LIMIT $1
+       FOR UPDATE SKIP LOCKED
+     )
+     DELETE FROM signups WHERE token_hash IN (SELECT token_hash FROM old)`,
+    [limit],
+  );
+  return rowCount ?? 0;
+}

@@ -1,0 +1,34 @@
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** Which of the given things were deleted or removed on the forum. */
+export async function findRemovedThings(db: Queryable, thingIds: readonly string[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ thing_id: string }>(
+    'SELECT thing_id FROM removed_things WHERE thing_id = ANY ($1::text[])',
+    [thingIds],
+  );
+  return new Set(rows.map(({ thing_id }) => thing_id));
+}
+
+/** Notes removals, so that content written from now on is blank. */
+export async function recordRemovals(
+  db: Queryable,
+  thingIds: readonly string[],
+  times: readonly string[],
+): Promise<void> {
+  await db.query(
+    `INSERT INTO removed_things (thing_id, at)
+     SELECT thing_id, min(at) FROM unnest($1::text[], $2::timestamptz[]) AS r (thing_id, at)
+     GROUP BY thing_id ORDER BY thing_id
+     ON CONFLICT (thing_id) DO NOTHING`,
+    [thingIds, times],
+  );
+}
+
+/** Blanks the stored content of removed things: what blankedContent leaves. */
+export async function blankMatchedItems(db: Queryable, thingIds: readonly string[]): Promise<void> {
+  await db.query(
+    `UPDATE matched_items SET author = '[deleted]', title = '', body = ''
+      WHERE thing_id IN (SELECT thing_id FROM matched_items WHERE thing_id = ANY ($1::text[]) ORDER BY thing_id FOR UPDATE)`,
+    [thingIds],
+  );
+}

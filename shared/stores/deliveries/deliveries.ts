@@ -1,0 +1,237 @@
+import { matchId } from '../../domain/identifiers.ts';
+import type { WebhookKind } from '../../../schemas/api/monitor.ts';
+import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** A match that this process alone may attempt to deliver until its lease ends. */
+export interface ClaimedDelivery {
+  monitorId: string;
+  seq: number;
+  leaseToken: string;
+  /** Attempts made so far, over resends too. */
+  attempt: number;
+  /** Attempts made since the match was last queued. */
+  ladderStep: number;
+  /** Queued again by its owner. */
+  isResent: boolean;
+  monitorName: string;
+  webhookUrl: string;
+  webhookKind: WebhookKind;
+  /** Sealed, the current one first; the one before only while it is still valid. */
+  sealedSecrets: [Buffer, ...Buffer[]];
+  enteredAt: Date;
+  firstSeenAt: Date;
+  /** As a page would show it now. */
+  match: MonitorMatch;
+}
+
+const SKIPPED_AT_ONCE = 1_000;
+
+interface ClaimRow {
+  monitor_id: string;
+  seq: number;
+  thing_id: string;
+  kind: MonitorMatch['kind'];
+  entered_at: Date;
+  first_seen_at: Date;
+  created_at: Date;
+  matched_terms: string[];
+  attempt: number;
+  ladder_step: number;
+  resent: boolean;
+  monitor_name: string;
+  webhook_url: string;
+  webhook_kind: WebhookKind;
+  webhook_secret: Buffer;
+  previous_secret: Buffer | null;
+  post_id: string;
+  subreddit: string;
+  author: string;
+  title: string;
+  body: string;
+  permalink: string;
+  created_utc: Date;
+}
+
+/** The lease that a claim puts on what it gets. */
+export interface ClaimLease {
+  /** A uuid made for this claim. */
+  token: string;
+  lengthMs: number;
+}
+
+/**
+ * Claims matches that were just recorded: those of the given seqs that are pending, were never attempted and are not leased.
+ * Rows that another process holds are passed over, never waited for. None of a monitor comes back when it or its webhook is
+ * gone. In match order within each monitor.
+ */
+export async function claimNewMatches(
+  db: Queryable,
+  claims: readonly { monitorId: string; seqs: readonly number[] }[],
+  lease: ClaimLease,
+): Promise<ClaimedDelivery[]> {
+  const { rows } = await db.query<ClaimRow>({
+    name: 'deliveries-claim-new',
+    text: `
+      WITH target AS (
+        SELECT m.monitor_id, m.seq, w.name AS monitor_name, w.webhook_url, w.webhook_kind, w.webhook_secret,
+          CASE WHEN w.previous_secret_until > (SELECT service_now()) THEN w.previous_webhook_secret END AS previous_secret
+        FROM unnest($1::text[], $2::bigint[]) AS wanted (monitor_id, seq)
+        JOIN matches m ON m.monitor_id = wanted.monitor_id AND m.seq = wanted.seq
+        JOIN monitors w ON w.id = m.monitor_id
+        WHERE m.delivery_status = 'pending' AND m.attempt = 0
+          AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now()))
+          AND w.status <> 'deleted' AND w.webhook_url IS NOT NULL
+        ORDER BY m.monitor_id, m.seq
+        FOR UPDATE OF m SKIP LOCKED
+      ), claimed AS (
+        UPDATE matches m
+        SET lease_token = $3, lease_until = (SELECT service_now()) + $4 * interval '1 millisecond'
+        FROM target t
+        WHERE m.monitor_id = t.monitor_id AND m.seq = t.seq
+        RETURNING m.monitor_id, m.seq, m.thing_id, m.kind, m.entered_at, m.first_seen_at, m.created_at,
+          m.matched_terms, m.attempt, m.ladder_step, m.resent, t.monitor_name, t.webhook_url, t.webhook_kind, t.webhook_secret,
+          t.previous_secret
+      )
+      SELECT c.*, coalesce(i.post_id, '') AS post_id, coalesce(i.subreddit, '') AS subreddit,
+        coalesce(i.author, '[deleted]') AS author, coalesce(i.title, '') AS title, coalesce(i.body, '') AS body,
+        coalesce(i.permalink, '') AS permalink, coalesce(i.created_utc, c.entered_at) AS created_utc
+      FROM claimed c
+      LEFT JOIN matched_items i ON i.thing_id = c.thing_id
+      ORDER BY c.monitor_id, c.seq`,
+    values: [
+      claims.flatMap(({ monitorId, seqs }) => seqs.map(() => monitorId)),
+      claims.flatMap(({ seqs }) => seqs),
+      lease.token,
+      lease.lengthMs,
+    ],
+  });
+  return rows.map((row) => toClaimedDelivery(row, lease.token));
+}
+
+/**
+ * Claims of each monitor up to `limit` matches whose next attempt is due: those longest due first, and among equals in match
+ * order. Rows that another process holds are passed over. None of a monitor comes back when it or its webhook is gone.
+ */
+export async function claimDueMatches(
+  db: Queryable,
+  claims: readonly { monitorId: string; limit: number }[],
+  lease: ClaimLease,
+): Promise<ClaimedDelivery[]> {
+  const { rows } = await db.query<ClaimRow>({
+    name: 'deliveries-claim-due',
+    text: `
+      WITH target AS (
+        SELECT w.id AS monitor_id, due.seq, w.name AS monitor_name, w.webhook_url, w.webhook_kind, w.webhook_secret,
+          CASE WHEN w.previous_secret_until > (SELECT service_now()) THEN w.previous_webhook_secret END AS previous_secret
+        FROM unnest($1::text[], $2::integer[]) AS wanted (monitor_id, count)
+        JOIN monitors w ON w.id = wanted.monitor_id
+        CROSS JOIN LATERAL (
+          SELECT m.seq
+          FROM matches m
+          WHERE m.monitor_id = w.id AND m.delivery_status = 'pending' AND m.next_attempt_at <= (SELECT service_now())
+            AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now()))
+          ORDER BY m.next_attempt_at, m.seq
+          LIMIT wanted.count
+          FOR UPDATE SKIP LOCKED
+        ) due
+        WHERE w.status <> 'deleted' AND w.webhook_url IS NOT NULL
+      ), claimed AS (
+        UPDATE matches m
+        SET lease_token = $3, lease_until = (SELECT service_now()) + $4 * interval '1 millisecond'
+        FROM target t
+        WHERE m.monitor_id = t.monitor_id AND m.seq = t.seq
+        RETURNING m.monitor_id, m.seq, m.thing_id, m.kind, m.entered_at, m.first_seen_at, m.created_at,
+          m.matched_terms, m.attempt, m.ladder_step, m.resent, t.monitor_name, t.webhook_url, t.webhook_kind, t.webhook_secret,
+          t.previous_secret
+      )
+      SELECT c.*, coalesce(i.post_id, '') AS post_id, coalesce(i.subreddit, '') AS subreddit,
+        coalesce(i.author, '[deleted]') AS author, coalesce(i.title, '') AS title, coalesce(i.body, '') AS body,
+        coalesce(i.permalink, '') AS permalink, coalesce(i.created_utc, c.entered_at) AS created_utc
+      FROM claimed c
+      LEFT JOIN matched_items i ON i.thing_id = c.thing_id
+      ORDER BY c.monitor_id, c.seq`,
+    values: [claims.map(({ monitorId }) => monitorId), claims.map(({ limit }) => limit), lease.token, lease.lengthMs],
+  });
+  return rows.map((row) => toClaimedDelivery(row, lease.token));
+}
+
+function toClaimedDelivery(row: ClaimRow, leaseToken: string): ClaimedDelivery {
+  return {
+    monitorId: row.monitor_id,
+    seq: row.seq,
+    leaseToken,
+    attempt: row.attempt,
+    ladderStep: row.ladder_step,
+    isResent: row.resent,
+    monitorName: row.monitor_name,
+    webhookUrl: row.webhook_url,
+    webhookKind: row.webhook_kind,
+    sealedSecrets: row.previous_secret ? [row.webhook_secret, row.previous_secret] : [row.webhook_secret],
+    enteredAt: row.entered_at,
+    firstSeenAt: row.first_seen_at,
+    match: toMonitorMatch(row),
+  };
+}
+
+function toMonitorMatch(row: ClaimRow): MonitorMatch {
+  return {
+    id: matchId(row.monitor_id, row.seq),
+    monitor_id: row.monitor_id,
+    thing_id: row.thing_id,
+    kind: row.kind,
+    subreddit: row.subreddit,
+    author: row.author,
+    title: row.title,
+    body: row.body,
+    permalink: row.permalink,
+    post_id: row.post_id,
+    created_utc: row.created_utc.toISOString(),
+    matched_terms: row.matched_terms,
+    // Suppressed matches are never pending.
+    suppressed: false,
+    delivery_status: 'pending',
+    created_at: row.created_at.toISOString(),
+    delivered_at: null,
+  };
+}
+
+/** Gives claimed matches back unattempted, so that another process need not wait for the lease to end. */
+export async function releaseLeases(
+  db: Queryable,
+  monitorId: string,
+  seqs: readonly number[],
+  leaseToken: string,
+): Promise<void> {
+  await db.query(
+    `UPDATE matches SET lease_token = NULL, lease_until = NULL
+     WHERE monitor_id = $1 AND seq = ANY ($2::bigint[]) AND lease_token = $3`,
+    [monitorId, seqs, leaseToken],
+  );
+}
+
+/**
+ * Turns a monitor's pending matches to skipped when the monitor or its webhook is gone; those under way keep their lease and
+ * their outcome. At most 1,000 at a time; returns whether there may be more.
+ */
+export async function skipUndeliverable(db: Queryable, monitorId: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `WITH target AS (
+       SELECT m.monitor_id, m.seq
+       FROM matches m
+       WHERE m.monitor_id = $1 AND m.delivery_status = 'pending'
+         AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now()))
+         AND NOT EXISTS (
+           SELECT FROM monitors w WHERE w.id = $1 AND w.status <> 'deleted' AND w.webhook_url IS NOT NULL)
+       ORDER BY m.seq
+       LIMIT $2
+       FOR UPDATE SKIP LOCKED
+     )
+     UPDATE matches m
+     SET delivery_status = 'skipped', next_attempt_at = NULL, lease_token = NULL, lease_until = NULL
+     FROM target t
+     WHERE m.monitor_id = t.monitor_id AND m.seq = t.seq`,
+    [monitorId, SKIPPED_AT_ONCE],
+  );
+  return rowCount === SKIPPED_AT_ONCE;
+}

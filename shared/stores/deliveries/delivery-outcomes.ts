@@ -1,0 +1,194 @@
+import type { WebhookKind } from '../../../schemas/api/monitor.ts';
+import { inTransaction } from '../../postgres/pool.ts';
+import type { Pool, Queryable } from '../../postgres/pool.ts';
+
+/** So many matches given up in a row mark the monitor webhook_failing. */
+const FAILURES_UNTIL_FAILING = 50;
+
+export interface FinishedAttempt {
+  monitorId: string;
+  seq: number;
+  leaseToken: string;
+  webhookKind: WebhookKind;
+  /** Queued again by its owner: a failure of it counts nowhere. */
+  isResent: boolean;
+  /** Host of the webhook URL only. */
+  host: string;
+  durationMs: number;
+  /** 0: no answer. */
+  httpStatus: number;
+  error: string | null;
+  responseExcerpt: string | null;
+  deliveryStatus: 'pending' | 'delivered' | 'failed';
+  /** Time until the next attempt; null unless pending. */
+  delayMs: number | null;
+}
+
+export interface RecordedAttempt {
+  attempt: number;
+  startedAt: Date;
+  nextAttemptAt: Date | null;
+}
+
+/**
+ * Stores attempts with everything that follows from them, in one transaction: their endpoints' health, the matches, the leases'
+ * end, the attempts' rows; in the order of the service's locks. An attempt whose lease is another's counts for nothing: nothing of
+ * it is stored, and its answer is undefined. Answers come in the order of the attempts, which is the order they ended in.
+ */
+export function recordOutcomes(
+  pool: Pool,
+  attempts: readonly FinishedAttempt[],
+): Promise<(RecordedAttempt | undefined)[]> {
+  return inTransaction(pool, async (tx) => {
+    const health = await lockHealth(tx, attempts);
+    const settled = await settleMatches(tx, attempts);
+    await storeHealth(
+      tx,
+      health,
+      attempts.filter((_, index) => settled[index]),
+    );
+    return settled;
+  });
+}
+
+interface Health {
+  failures: number;
+  webhook_failing: boolean;
+}
+
+const countsAsFailure = (attempt: FinishedAttempt) => attempt.deliveryStatus === 'failed' && !attempt.isResent;
+
+/**
+ * Locks the rows that these attempts may change: those of monitors with a failure, and those with failures to be forgotten. A
+ * healthy endpoint has none, so its deliveries cost no write.
+ */
+async function lockHealth(db: Queryable, attempts: readonly FinishedAttempt[]): Promise<Map<string, Health>> {
+  const failed = attempts.filter(countsAsFailure);
+  const failing = distinctMonitors(failed);
+  const delivered = distinctMonitors(attempts.filter(({ deliveryStatus }) => deliveryStatus === 'delivered'));
+  if (failing.length === 0 && delivered.length === 0) return new Map();
+  if (failing.length > 0) {
+    await db.query({
+      name: 'deliveries-open-health',
+      text: `
+        INSERT INTO monitor_health (monitor_id)
+        SELECT DISTINCT m.monitor_id
+        FROM unnest($1::text[], $2::bigint[], $3::uuid[]) AS failed (monitor_id, seq, lease_token)
+        JOIN matches m USING (monitor_id, seq, lease_token)
+        ORDER BY m.monitor_id
+        ON CONFLICT DO NOTHING`,
+      values: [
+        failed.map(({ monitorId }) => monitorId),
+        failed.map(({ seq }) => seq),
+        failed.map(({ leaseToken }) => leaseToken),
+      ],
+    });
+  }
+  const { rows } = await db.query<Health & { monitor_id: string }>({
+    name: 'deliveries-lock-health',
+    text: `
+      SELECT monitor_id, failures, webhook_failing FROM monitor_health
+      WHERE monitor_id = ANY ($1::text[]) OR (monitor_id = ANY ($2::text[]) AND failures > 0)
+      ORDER BY monitor_id
+      FOR UPDATE`,
+    values: [failing, delivered],
+  });
+  return new Map(rows.map((row) => [row.monitor_id, row]));
+}
+
+/** Counts in the order in which the attempts ended. webhook_failing stays until its owner acts. */
+async function storeHealth(
+  db: Queryable,
+  health: ReadonlyMap<string, Health>,
+  attempts: readonly FinishedAttempt[],
+): Promise<void> {
+  const changed = new Map<string, Health>();
+  for (const attempt of attempts) {
+    const before = changed.get(attempt.monitorId) ?? health.get(attempt.monitorId);
+    if (!before) continue;
+    if (attempt.deliveryStatus === 'delivered') changed.set(attempt.monitorId, { ...before, failures: 0 });
+    if (!countsAsFailure(attempt)) continue;
+    const failures = before.failures + 1;
+    const isFailing = before.webhook_failing || failures >= FAILURES_UNTIL_FAILING;
+    changed.set(attempt.monitorId, { failures, webhook_failing: isFailing });
+  }
+  if (changed.size === 0) return;
+  const states = [...changed.values()];
+  await db.query({
+    name: 'deliveries-store-health',
+    text: `
+      UPDATE monitor_health h SET failures = new.failures, webhook_failing = new.webhook_failing
+      FROM unnest($1::text[], $2::integer[], $3::boolean[]) AS new (monitor_id, failures, webhook_failing)
+      WHERE h.monitor_id = new.monitor_id`,
+    values: [
+      [...changed.keys()],
+      states.map(({ failures }) => failures),
+      states.map(({ webhook_failing }) => webhook_failing),
+    ],
+  });
+}
+
+/** The matches whose lease still holds, and the rows of their attempts. */
+async function settleMatches(
+  db: Queryable,
+  attempts: readonly FinishedAttempt[],
+): Promise<(RecordedAttempt | undefined)[]> {
+  const column = <Field extends keyof FinishedAttempt>(field: Field) => attempts.map((attempt) => attempt[field]);
+  const { rows } = await db.query<RecordedAttempt & { place: number }>({
+    name: 'deliveries-settle-matches',
+    text: `
+      WITH moment AS MATERIALIZED (SELECT service_now() AS at),
+      finished AS (
+        SELECT *
+        FROM unnest($1::text[], $2::bigint[], $3::uuid[], $4::text[], $5::float8[], $6::integer[], $7::text[], $8::text[],
+          $9::integer[], $10::text[], $11::text[]) WITH ORDINALITY
+          AS f (monitor_id, seq, lease_token, delivery_status, delay_ms, duration_ms, webhook_kind, host, status, error,
+            response_excerpt, place)
+      ), held AS (
+        SELECT m.monitor_id, m.seq, f.delivery_status, f.delay_ms, f.duration_ms, f.webhook_kind, f.host, f.status, f.error,
+          f.response_excerpt, f.place
+        FROM finished f
+        JOIN matches m ON m.monitor_id = f.monitor_id AND m.seq = f.seq AND m.lease_token = f.lease_token
+        ORDER BY m.monitor_id, m.seq
+        FOR UPDATE OF m
+      ), settled AS (
+        UPDATE matches m
+        SET attempt = m.attempt + 1, ladder_step = m.ladder_step + 1, delivery_status = held.delivery_status,
+          next_attempt_at = moment.at + held.delay_ms * interval '1 millisecond',
+          delivered_at = CASE WHEN held.delivery_status = 'delivered' THEN moment.at END,
+          lease_token = NULL, lease_until = NULL
+        FROM held, moment
+        WHERE m.monitor_id = held.monitor_id AND m.seq = held.seq
+        RETURNING m.monitor_id, m.seq, m.attempt, moment.at - held.duration_ms * interval '1 millisecond' AS started_at,
+          held.duration_ms, held.webhook_kind, held.host, held.status, held.error, held.response_excerpt, m.delivery_status,
+          m.next_attempt_at, held.place
+      ), logged AS (
+        INSERT INTO delivery_attempts (monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status, error,
+          response_excerpt, delivery_status, next_attempt_at)
+        SELECT monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status, error, response_excerpt,
+          delivery_status, next_attempt_at
+        FROM settled
+        ORDER BY monitor_id, seq
+      )
+      SELECT place, attempt, started_at AS "startedAt", next_attempt_at AS "nextAttemptAt" FROM settled`,
+    values: [
+      column('monitorId'),
+      column('seq'),
+      column('leaseToken'),
+      column('deliveryStatus'),
+      column('delayMs'),
+      column('durationMs'),
+      column('webhookKind'),
+      column('host'),
+      column('httpStatus'),
+      column('error'),
+      column('responseExcerpt'),
+    ],
+  });
+  const byPlace = new Map(rows.map(({ place, ...recorded }) => [place, recorded]));
+  return attempts.map((_, index) => byPlace.get(index + 1));
+}
+
+function distinctMonitors(attempts: readonly FinishedAttempt[]): string[] {
+  return [...new Set(attempts.map(({ monitorId }) => monitorId))];
+}

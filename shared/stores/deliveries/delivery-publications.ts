@@ -1,0 +1,60 @@
+import type { DeliveryAttempt } from '../../../schemas/messages/delivery-attempt.ts';
+import { matchId } from '../../domain/identifiers.ts';
+import type { Queryable } from '../../postgres/pool.ts';
+
+interface AttemptRow {
+  monitor_id: string;
+  seq: number;
+  attempt: number;
+  started_at: Date;
+  duration_ms: number;
+  webhook_kind: DeliveryAttempt['webhook_kind'];
+  host: string;
+  status: number;
+  error: string | null;
+  delivery_status: DeliveryAttempt['delivery_status'];
+  next_attempt_at: Date | null;
+}
+
+/** Attempts that began before the last `olderThanMs` and were not acknowledged on monitor.deliveries, oldest first. */
+export async function readUnpublishedAttempts(
+  db: Queryable,
+  olderThanMs: number,
+  limit: number,
+): Promise<DeliveryAttempt[]> {
+  const { rows } = await db.query<AttemptRow>(
+    `SELECT monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status, error, delivery_status,
+       next_attempt_at
+     FROM delivery_attempts
+     WHERE published_at IS NULL AND started_at < (SELECT service_now()) - $1 * interval '1 millisecond'
+     ORDER BY started_at
+     LIMIT $2`,
+    [olderThanMs, limit],
+  );
+  return rows.map((row) => ({
+    ...row,
+    v: 1,
+    match_id: matchId(row.monitor_id, row.seq),
+    started_at: row.started_at.toISOString(),
+    next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
+  }));
+}
+
+/** Marks attempts as acknowledged on monitor.deliveries. */
+export async function markAttemptsPublished(
+  db: Queryable,
+  attempts: readonly Pick<DeliveryAttempt, 'monitor_id' | 'seq' | 'attempt'>[],
+): Promise<void> {
+  await db.query({
+    name: 'deliveries-mark-published',
+    text: `
+      UPDATE delivery_attempts a SET published_at = (SELECT service_now())
+      FROM unnest($1::text[], $2::bigint[], $3::integer[]) AS w (monitor_id, seq, attempt)
+      WHERE a.monitor_id = w.monitor_id AND a.seq = w.seq AND a.attempt = w.attempt`,
+    values: [
+      attempts.map((attempt) => attempt.monitor_id),
+      attempts.map((attempt) => attempt.seq),
+      attempts.map((attempt) => attempt.attempt),
+    ],
+  });
+}

@@ -1,0 +1,93 @@
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** Where a monitor's matches go now; null when the monitor or its webhook is gone. */
+export interface DeliveryTarget {
+  monitorId: string;
+  webhookUrl: string | null;
+  /** Whether the attempt of its newest match that was tried was answered within a second; null: none was tried. */
+  isAnswering: boolean | null;
+}
+
+/** One step of the walk over the monitors that have pending matches. */
+export interface QueuePage {
+  /** Monitors with a match whose attempt is due and that nobody holds. */
+  due: DeliveryTarget[];
+  /** Where the next step goes on; null when the walk is through. */
+  next: string | null;
+}
+
+/**
+ * Looks at up to `limit` monitors behind `after` (by id, '' from the start) that have pending matches. A loose index scan: one
+ * probe of matches_pending finds the next monitor, one more whether a row of it is due, however many rows a dead endpoint has
+ * gathered.
+ */
+export async function readDueMonitors(db: Queryable, after: string, limit: number): Promise<QueuePage> {
+  const { rows } = await db.query<TargetRow & { is_due: boolean }>({
+    name: 'deliveries-read-due-monitors',
+    text: `
+      WITH RECURSIVE walk AS (
+        SELECT (
+          SELECT m.monitor_id FROM matches m
+          WHERE m.delivery_status = 'pending' AND m.monitor_id > $1
+          ORDER BY m.monitor_id LIMIT 1
+        ) AS monitor_id, 1 AS step
+        UNION ALL
+        SELECT (
+          SELECT m.monitor_id FROM matches m
+          WHERE m.delivery_status = 'pending' AND m.monitor_id > walk.monitor_id
+          ORDER BY m.monitor_id LIMIT 1
+        ), walk.step + 1
+        FROM walk
+        WHERE walk.monitor_id IS NOT NULL AND walk.step < $2
+      )
+      SELECT walk.monitor_id,
+        EXISTS (
+          SELECT FROM matches m
+          WHERE m.monitor_id = walk.monitor_id AND m.delivery_status = 'pending'
+            AND m.next_attempt_at <= (SELECT service_now())
+            AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now()))
+        ) AS is_due,
+        w.webhook_url,
+        (
+          SELECT a.status > 0 AND a.duration_ms < 1000 FROM delivery_attempts a
+          WHERE a.monitor_id = walk.monitor_id ORDER BY a.seq DESC, a.attempt DESC LIMIT 1
+        ) AS is_answering
+      FROM walk
+      LEFT JOIN monitors w ON w.id = walk.monitor_id AND w.status <> 'deleted'
+      WHERE walk.monitor_id IS NOT NULL
+      ORDER BY walk.monitor_id`,
+    values: [after, limit],
+  });
+  return {
+    due: rows.filter((row) => row.is_due).map(toTarget),
+    next: rows.length < limit ? null : rows.at(-1)!.monitor_id,
+  };
+}
+
+/** Where the matches of monitors go now, in the order asked. */
+export async function readDeliveryTargets(db: Queryable, monitorIds: readonly string[]): Promise<DeliveryTarget[]> {
+  const { rows } = await db.query<TargetRow>({
+    name: 'deliveries-read-targets',
+    text: `
+      SELECT m.id AS monitor_id, m.webhook_url,
+        (
+          SELECT a.status > 0 AND a.duration_ms < 1000 FROM delivery_attempts a
+          WHERE a.monitor_id = m.id ORDER BY a.seq DESC, a.attempt DESC LIMIT 1
+        ) AS is_answering
+      FROM monitors m
+      WHERE m.id = ANY ($1::text[]) AND m.status <> 'deleted'`,
+    values: [monitorIds],
+  });
+  const targets = new Map(rows.map((row) => [row.monitor_id, toTarget(row)]));
+  return monitorIds.map((monitorId) => targets.get(monitorId) ?? { monitorId, webhookUrl: null, isAnswering: null });
+}
+
+interface TargetRow {
+  monitor_id: string;
+  webhook_url: string | null;
+  is_answering: boolean | null;
+}
+
+function toTarget(row: TargetRow): DeliveryTarget {
+  return { monitorId: row.monitor_id, webhookUrl: row.webhook_url, isAnswering: row.is_answering };
+}

@@ -1,0 +1,92 @@
+import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** Of the given things: those whose stored content is kept long enough, and those that the forum removed. */
+export async function findKnownThings(
+  db: Queryable,
+  thingIds: readonly string[],
+): Promise<{ kept: Set<string>; removed: Set<string> }> {
+  const result = await db.query<{ thing_id: string; removed: boolean }>({
+    name: 'recording-find-known-things',
+    // More than a day short of its 33 days counts as not kept, so that a thing that keeps matching is written once a day.
+    text: `
+      SELECT thing_id, false AS removed FROM matched_items
+      WHERE thing_id = ANY ($1::text[]) AND kept_until >= (SELECT service_now()) + interval '32 days'
+      UNION ALL
+      SELECT thing_id, true FROM removed_things WHERE thing_id = ANY ($1::text[])`,
+    values: [thingIds],
+  });
+  const ids = (removed: boolean) => result.rows.filter((row) => row.removed === removed).map((row) => row.thing_id);
+  return { kept: new Set(ids(false)), removed: new Set(ids(true)) };
+}
+
+/**
+ * Stores content that is not stored yet and keeps all of it for 33 days from now: longer than any match of it (30 days), and
+ * than a candidate that arrives late. Content that is stored stays as it was first.
+ *
+ * @param items sorted by thing_id and each once, so that two recorders lock the rows in one order
+ */
+export async function keepItems(db: Queryable, items: readonly ItemContent[]): Promise<void> {
+  await db.query({
+    name: 'recording-keep-items',
+    text: `
+      INSERT INTO matched_items (thing_id, kind, post_id, parent_id, subreddit, author, title, body, permalink, nsfw,
+        created_utc, kept_until)
+      SELECT w.*, (SELECT service_now()) + interval '33 days'
+      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+        $9::text[], $10::boolean[], $11::timestamptz[]) AS w
+      ON CONFLICT (thing_id) DO UPDATE SET kept_until = greatest(matched_items.kept_until, excluded.kept_until)`,
+    values: [
+      items.map((item) => item.thing_id),
+      items.map((item) => item.kind),
+      items.map((item) => item.post_id),
+      items.map((item) => item.parent_id),
+      items.map((item) => item.subreddit),
+      items.map((item) => item.author),
+      items.map((item) => item.title),
+      items.map((item) => item.body),
+      items.map((item) => item.permalink),
+      items.map((item) => item.nsfw),
+      items.map((item) => item.created_utc),
+    ],
+  });
+}
+
+type ItemRow = Omit<ItemContent, 'created_utc'> & { created_utc: Date; removed: boolean };
+
+/** Stored content by thing id, with whether the forum removed the thing. */
+export async function readItems(
+  db: Queryable,
+  thingIds: readonly string[],
+): Promise<{ item: ItemContent; removed: boolean }[]> {
+  const result = await db.query<ItemRow>({
+    name: 'recording-read-items',
+    text: `
+      SELECT i.thing_id, i.kind, i.post_id, i.parent_id, i.subreddit, i.author, i.title, i.body, i.permalink, i.nsfw,
+        i.created_utc, i.thing_id IN (SELECT thing_id FROM removed_things WHERE thing_id = ANY ($1::text[])) AS removed
+      FROM matched_items i
+      WHERE i.thing_id = ANY ($1::text[])`,
+    values: [thingIds],
+  });
+  return result.rows.map(({ removed, created_utc, ...content }) => ({
+    item: { ...content, created_utc: created_utc.toISOString() },
+    removed,
+  }));
+}
+
+/** Writes the given content over what is stored of those things. */
+export async function overwriteItems(db: Queryable, items: readonly ItemContent[]): Promise<void> {
+  await db.query({
+    name: 'recording-overwrite-items',
+    text: `
+      UPDATE matched_items i SET author = w.author, title = w.title, body = w.body
+      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS w (thing_id, author, title, body)
+      WHERE i.thing_id = w.thing_id`,
+    values: [
+      items.map((item) => item.thing_id),
+      items.map((item) => item.author),
+      items.map((item) => item.title),
+      items.map((item) => item.body),
+    ],
+  });
+}

@@ -1,0 +1,122 @@
+import type { CounterAdvance, NumberedMatch } from '../../domain/match-numbering.ts';
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** A match as it was first stored. */
+export type StoredMatch = Omit<NumberedMatch, 'nextAttemptAt'>;
+
+interface MatchRow {
+  monitor_id: string;
+  seq: number;
+  thing_id: string;
+  kind: StoredMatch['kind'];
+  entered_at: Date;
+  first_seen_at: Date;
+  created_at: Date;
+  matched_terms: string[];
+  suppressed: boolean;
+  first_delivery: StoredMatch['firstDelivery'];
+}
+
+/** The matches that exist already for the given (monitor, thing) pairs, by monitor and seq. */
+export async function findStoredMatches(
+  db: Queryable,
+  pairs: readonly { monitorId: string; thingId: string }[],
+): Promise<StoredMatch[]> {
+  const result = await db.query<MatchRow>({
+    name: 'recording-find-stored-matches',
+    text: `
+      SELECT m.monitor_id, m.seq, m.thing_id, m.kind, m.entered_at, m.first_seen_at, m.created_at, m.matched_terms,
+        m.suppressed, m.first_delivery
+      FROM unnest($1::text[], $2::text[]) AS w (monitor_id, thing_id)
+      JOIN matches m ON m.monitor_id = w.monitor_id AND m.thing_id = w.thing_id
+      ORDER BY m.monitor_id, m.seq`,
+    values: [pairs.map((pair) => pair.monitorId), pairs.map((pair) => pair.thingId)],
+  });
+  return result.rows.map((row) => ({
+    monitorId: row.monitor_id,
+    seq: row.seq,
+    thingId: row.thing_id,
+    kind: row.kind,
+    enteredAt: row.entered_at.toISOString(),
+    firstSeenAt: row.first_seen_at.toISOString(),
+    createdAt: row.created_at.toISOString(),
+    matchedTerms: row.matched_terms,
+    suppressed: row.suppressed,
+    firstDelivery: row.first_delivery,
+  }));
+}
+
+/** Adds new matches, and what was not stored, to their days. @param advances sorted by monitor, each once */
+export async function addToMonitorDays(db: Queryable, advances: readonly CounterAdvance[]): Promise<void> {
+  await db.query({
+    name: 'recording-add-to-monitor-days',
+    text: `
+      INSERT INTO monitor_days (monitor_id, day, matches, suppressed, suppressed_not_stored)
+      SELECT * FROM unnest($1::text[], $2::date[], $3::integer[], $4::integer[], $5::bigint[])
+      ON CONFLICT (monitor_id, day) DO UPDATE
+        SET matches = monitor_days.matches + excluded.matches,
+          suppressed = monitor_days.suppressed + excluded.suppressed,
+          suppressed_not_stored = monitor_days.suppressed_not_stored + excluded.suppressed_not_stored`,
+    values: [
+      advances.map((advance) => advance.monitorId),
+      advances.map((advance) => advance.day),
+      advances.map((advance) => advance.matches),
+      advances.map((advance) => advance.suppressed),
+      advances.map((advance) => advance.notStored),
+    ],
+  });
+}
+
+/** Moves the counters of locked monitors on. */
+export async function advanceCounters(db: Queryable, advances: readonly CounterAdvance[]): Promise<void> {
+  await db.query({
+    name: 'recording-advance-counters',
+    text: `
+      UPDATE monitor_counters c SET last_seq = w.last_seq, last_match_at = w.last_match_at, last_day = w.last_day,
+        not_stored_until = greatest(c.not_stored_until, w.not_stored_until)
+      FROM unnest($1::text[], $2::bigint[], $3::timestamptz[], $4::date[], $5::timestamptz[])
+        AS w (monitor_id, last_seq, last_match_at, last_day, not_stored_until)
+      WHERE c.monitor_id = w.monitor_id`,
+    values: [
+      advances.map((advance) => advance.monitorId),
+      advances.map((advance) => advance.lastSeq),
+      advances.map((advance) => advance.lastMatchAt),
+      advances.map((advance) => advance.day),
+      advances.map((advance) => advance.notStoredUntil),
+    ],
+  });
+}
+
+/** Stores new matches. @param matches sorted by monitor and seq */
+export async function insertMatches(db: Queryable, matches: readonly NumberedMatch[]): Promise<void> {
+  await db.query({
+    name: 'recording-insert-matches',
+    text: `
+      INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms,
+        suppressed, first_delivery, delivery_status, next_attempt_at)
+      SELECT w.monitor_id, w.seq, w.thing_id, w.kind, w.entered_at, w.first_seen_at, w.created_at,
+        w.matched_terms::text[], w.suppressed, w.first_delivery, w.first_delivery, w.next_attempt_at
+      FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[],
+        $7::timestamptz[], $8::text[], $9::boolean[], $10::text[], $11::timestamptz[])
+        AS w (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms, suppressed,
+          first_delivery, next_attempt_at)`,
+    values: [
+      matches.map((match) => match.monitorId),
+      matches.map((match) => match.seq),
+      matches.map((match) => match.thingId),
+      matches.map((match) => match.kind),
+      matches.map((match) => match.enteredAt),
+      matches.map((match) => match.firstSeenAt),
+      matches.map((match) => match.createdAt),
+      matches.map((match) => arrayLiteral(match.matchedTerms)),
+      matches.map((match) => match.suppressed),
+      matches.map((match) => match.firstDelivery),
+      matches.map((match) => match.nextAttemptAt),
+    ],
+  });
+}
+
+/** Postgres's text form of a text[]: its arrays of arrays cannot be ragged, so each match's terms travel as one text. */
+function arrayLiteral(texts: readonly string[]): string {
+  return `{${texts.map((text) => `"${text.replace(/[\\"]/g, '\\$&')}"`).join(',')}}`;
+}

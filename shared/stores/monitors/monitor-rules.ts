@@ -1,0 +1,85 @@
+import type { Rule } from '../../matching/rule.ts';
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** What the matcher knows of an active monitor. Times in milliseconds since the epoch, real (wall_now). */
+export interface MonitorRule {
+  id: string;
+  rule: Rule;
+  version: number;
+  activeSinceMs: number;
+  /** When each rule version began, in the order of versions; those older than the kept ones are missing. */
+  versions: { version: number; sinceMs: number }[];
+}
+
+/** Enough to see that something changed. */
+export interface MonitorState {
+  id: string;
+  version: number;
+  activeSinceMs: number;
+}
+
+/*
+ * Postgres puts each page together as one JSON value: the client then parses a page in one go, while rows with arrays cost it
+ * more than twice the time. Fractions of milliseconds are cut off, so that nothing begins later than it did.
+ */
+
+/** The rules of all active monitors after `afterId`, at most `limit`, by id. */
+export async function readActiveRules(db: Queryable, afterId: string, limit: number): Promise<MonitorRule[]> {
+  const { rows } = await db.query<{ page: MonitorRule[] }>(
+    `SELECT coalesce(json_agg(monitor ORDER BY id), '[]') AS page
+       FROM (
+         SELECT m.id, json_build_object(
+             'id', m.id,
+             'rule', json_build_object('keywords', m.keywords, 'exclude', m.exclude, 'subreddits', m.subreddits,
+               'posts', m.posts, 'comments', m.comments, 'nsfw', m.nsfw),
+             'version', m.version,
+             'activeSinceMs', trunc(extract(epoch FROM m.active_since) * 1000),
+             'versions', coalesce(
+               (SELECT json_agg(json_build_object('version', version, 'sinceMs', trunc(extract(epoch FROM since) * 1000))
+                   ORDER BY version)
+                  FROM monitor_versions WHERE monitor_id = m.id), '[]')) AS monitor
+           FROM monitors m
+          WHERE m.status = 'active' AND m.id > $1
+          ORDER BY m.id
+          LIMIT $2
+       ) AS monitors`,
+    [afterId, limit],
+  );
+  return rows[0]!.page;
+}
+
+/** The rules of those of the given monitors that are active. */
+export async function readRulesOf(db: Queryable, ids: readonly string[]): Promise<MonitorRule[]> {
+  const { rows } = await db.query<{ monitors: MonitorRule[] }>(
+    `SELECT coalesce(json_agg(json_build_object(
+         'id', m.id,
+         'rule', json_build_object('keywords', m.keywords, 'exclude', m.exclude, 'subreddits', m.subreddits,
+           'posts', m.posts, 'comments', m.comments, 'nsfw', m.nsfw),
+         'version', m.version,
+         'activeSinceMs', trunc(extract(epoch FROM m.active_since) * 1000),
+         'versions', coalesce(
+           (SELECT json_agg(json_build_object('version', version, 'sinceMs', trunc(extract(epoch FROM since) * 1000))
+               ORDER BY version)
+              FROM monitor_versions WHERE monitor_id = m.id), '[]'))), '[]') AS monitors
+       FROM monitors m
+      WHERE m.status = 'active' AND m.id = ANY($1)`,
+    [ids],
+  );
+  return rows[0]!.monitors;
+}
+
+/**
+ * The active monitors after `afterId`, at most `limit`, by id, without their rules: for the comparison with what is held in
+ * memory.
+ */
+export async function readActiveStates(db: Queryable, afterId: string, limit: number): Promise<MonitorState[]> {
+  const { rows } = await db.query<{ page: MonitorState[] }>(
+    `SELECT coalesce(json_agg(json_build_object('id', id, 'version', version,
+              'activeSinceMs', trunc(extract(epoch FROM active_since) * 1000)) ORDER BY id), '[]') AS page
+       FROM (
+         SELECT id, version, active_since FROM monitors WHERE status = 'active' AND id > $1 ORDER BY id LIMIT $2
+       ) AS states`,
+    [afterId, limit],
+  );
+  return rows[0]!.page;
+}

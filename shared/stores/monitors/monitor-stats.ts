@@ -1,0 +1,31 @@
+import type { Queryable } from '../../postgres/pool.ts';
+
+export interface StoredMonitorStats {
+  matches_today: number;
+  suppressed_today: number;
+  suppressed_not_stored: number;
+  matches_7d: number;
+  delivery_failures_24h: number;
+}
+
+/**
+ * A monitor's counts. Matches come from the daily counters; what was given up is counted over the last attempts that ended so, by
+ * an index that holds no others.
+ */
+export async function readMonitorStats(db: Queryable, monitorId: string): Promise<StoredMonitorStats> {
+  const { rows } = await db.query<StoredMonitorStats>(
+    `WITH today AS (SELECT ((SELECT service_now()) AT TIME ZONE 'UTC')::date AS day)
+     SELECT coalesce(sum(d.matches) FILTER (WHERE d.day >= today.day), 0) AS matches_today,
+            coalesce(sum(d.suppressed) FILTER (WHERE d.day >= today.day), 0) AS suppressed_today,
+            coalesce(sum(d.suppressed_not_stored) FILTER (WHERE d.day >= today.day), 0)::bigint AS suppressed_not_stored,
+            coalesce(sum(d.matches), 0) AS matches_7d,
+            (SELECT count(*)
+             FROM delivery_attempts a
+             WHERE a.monitor_id = $1 AND a.delivery_status = 'failed'
+               AND a.started_at > (SELECT service_now()) - interval '24 hours') AS delivery_failures_24h
+     FROM today
+     LEFT JOIN monitor_days d ON d.monitor_id = $1 AND d.day > today.day - 7`,
+    [monitorId],
+  );
+  return rows[0]!;
+}

@@ -1,0 +1,40 @@
+import type { WebhookKind } from '../../../schemas/api/monitor.ts';
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** Where a monitor's matches go, and what signs them. */
+export interface MonitorWebhook {
+  name: string;
+  keywords: string[];
+  webhook_url: string | null;
+  webhook_kind: WebhookKind | null;
+  /** Encrypted, as is the one before a rotation while it is still valid. */
+  webhook_secret: Buffer;
+  previous_secret: Buffer | null;
+}
+
+/** Of a monitor that is not deleted. */
+export async function readMonitorWebhook(
+  db: Queryable,
+  accountId: string,
+  id: string,
+): Promise<MonitorWebhook | undefined> {
+  const { rows } = await db.query<MonitorWebhook>(
+    `SELECT name, keywords, webhook_url, webhook_kind, webhook_secret,
+       CASE WHEN previous_secret_until > (SELECT service_now()) THEN previous_webhook_secret END AS previous_secret
+     FROM monitors
+     WHERE id = $2 AND account_id = $1 AND status <> 'deleted'`,
+    [accountId, id],
+  );
+  return rows[0];
+}
+
+/** Replaces the secret; the one before stays valid beside it for 24 hours. Under the monitor's lock. */
+export async function rotateWebhookSecret(db: Queryable, id: string, sealedSecret: Buffer): Promise<void> {
+  await db.query(
+    `UPDATE monitors
+     SET previous_webhook_secret = webhook_secret, previous_secret_until = service_now() + interval '24 hours',
+       webhook_secret = $2, updated_at = service_now()
+     WHERE id = $1`,
+    [id, sealedSecret],
+  );
+}

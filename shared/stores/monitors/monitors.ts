@@ -1,0 +1,185 @@
+import type { MonitorStatus, WebhookKind } from '../../../schemas/api/monitor.ts';
+import { MONITOR_CHANGED_CHANNEL } from '../../../schemas/messages/notifications.ts';
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** What a user says about a monitor. */
+export interface MonitorSettings {
+  name: string;
+  keywords: string[];
+  exclude: string[];
+  /** Without r/, as the user wrote them; empty: everywhere. */
+  subreddits: string[];
+  posts: boolean;
+  comments: boolean;
+  nsfw: boolean;
+  /** Both null, or none. */
+  webhook_url: string | null;
+  webhook_kind: WebhookKind | null;
+}
+
+export interface StoredMonitor extends MonitorSettings {
+  id: string;
+  status: MonitorStatus;
+  /** Of the rule. */
+  version: number;
+  /** Of the last period that was paid. */
+  period_no: number;
+  next_charge_at: Date;
+  created_at: Date;
+  updated_at: Date;
+  webhook_failing: boolean;
+  last_match_at: Date | null;
+}
+
+/**
+ * Adds a running monitor with its lock row and the first version of its rule, in its first period. active_since is read inside
+ * this statement: call it after the account's lock was got, never before.
+ *
+ * @param sealedSecret the webhook secret, encrypted
+ */
+export async function insertMonitor(
+  db: Queryable,
+  monitor: MonitorSettings & { id: string; accountId: string; sealedSecret: Buffer },
+): Promise<void> {
+  await db.query(
+    `WITH added AS (
+       INSERT INTO monitors (id, account_id, name, keywords, exclude, subreddits, posts, comments, nsfw,
+                             webhook_url, webhook_kind, webhook_secret, active_since, next_charge_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, wall_now(), service_now() + interval '24 hours')
+       RETURNING id, version, active_since
+     ), lock_row AS (
+       INSERT INTO monitor_counters (monitor_id) SELECT id FROM added
+     )
+     INSERT INTO monitor_versions (monitor_id, version, since) SELECT id, version, active_since FROM added`,
+    [
+      monitor.id,
+      monitor.accountId,
+      monitor.name,
+      monitor.keywords,
+      monitor.exclude,
+      monitor.subreddits,
+      monitor.posts,
+      monitor.comments,
+      monitor.nsfw,
+      monitor.webhook_url,
+      monitor.webhook_kind,
+      monitor.sealedSecret,
+    ],
+  );
+}
+
+/**
+ * Takes the monitor's lock until the transaction ends, when the monitor is the account's (which never changes). What was read
+ * of the monitor before is stale afterwards: read it again.
+ */
+export async function lockMonitor(db: Queryable, accountId: string, id: string): Promise<void> {
+  await db.query(
+    `SELECT FROM monitor_counters c
+     WHERE c.monitor_id = $2 AND EXISTS (SELECT FROM monitors m WHERE m.id = $2 AND m.account_id = $1)
+     FOR UPDATE OF c`,
+    [accountId, id],
+  );
+}
+
+/** An account's monitor in any state, deleted too; undefined for one of somebody else's. */
+export async function readMonitor(db: Queryable, accountId: string, id: string): Promise<StoredMonitor | undefined> {
+  const { rows } = await db.query<StoredMonitor>({
+    name: 'read-monitor',
+    text: `
+      SELECT m.id, m.name, m.keywords, m.exclude, m.subreddits, m.posts, m.comments, m.nsfw, m.webhook_url, m.webhook_kind,
+             m.status, m.version, m.period_no, m.next_charge_at, m.created_at, m.updated_at,
+             coalesce(h.webhook_failing, false) AS webhook_failing, c.last_match_at
+      FROM monitors m
+      LEFT JOIN monitor_counters c ON c.monitor_id = m.id
+      LEFT JOIN monitor_health h ON h.monitor_id = m.id
+      WHERE m.id = $2 AND m.account_id = $1`,
+    values: [accountId, id],
+  });
+  return rows[0];
+}
+
+/** An account's monitors that are not deleted, oldest first. As many as its plan allows, so never many. */
+export async function listMonitors(db: Queryable, accountId: string): Promise<StoredMonitor[]> {
+  const { rows } = await db.query<StoredMonitor>(
+    `SELECT m.id, m.name, m.keywords, m.exclude, m.subreddits, m.posts, m.comments, m.nsfw, m.webhook_url, m.webhook_kind,
+            m.status, m.version, m.period_no, m.next_charge_at, m.created_at, m.updated_at,
+            coalesce(h.webhook_failing, false) AS webhook_failing, c.last_match_at
+     FROM monitors m
+     LEFT JOIN monitor_counters c ON c.monitor_id = m.id
+     LEFT JOIN monitor_health h ON h.monitor_id = m.id
+     WHERE m.account_id = $1 AND m.status <> 'deleted'
+     ORDER BY m.created_at, m.id`,
+    [accountId],
+  );
+  return rows;
+}
+
+/** How many of an account's monitors are not deleted. Exact for a create that holds the account's lock. */
+export async function countMonitors(db: Queryable, accountId: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `SELECT count(*) AS count FROM monitors WHERE account_id = $1 AND status <> 'deleted'`,
+    [accountId],
+  );
+  return rows[0]!.count;
+}
+
+/** Replaces what the user says. Under the monitor's lock. */
+export async function updateMonitorSettings(
+  db: Queryable,
+  id: string,
+  settings: MonitorSettings & { version: number },
+): Promise<void> {
+  await db.query(
+    `UPDATE monitors
+     SET name = $2, keywords = $3, exclude = $4, subreddits = $5, posts = $6, comments = $7, nsfw = $8,
+         webhook_url = $9, webhook_kind = $10, version = $11, updated_at = service_now()
+     WHERE id = $1`,
+    [
+      id,
+      settings.name,
+      settings.keywords,
+      settings.exclude,
+      settings.subreddits,
+      settings.posts,
+      settings.comments,
+      settings.nsfw,
+      settings.webhook_url,
+      settings.webhook_kind,
+      settings.version,
+    ],
+  );
+}
+
+/** Notes that a rule version begins now. Under the monitor's lock: since must not be older than the wait for it. */
+export async function insertMonitorVersion(db: Queryable, id: string, version: number): Promise<void> {
+  await db.query('INSERT INTO monitor_versions (monitor_id, version, since) VALUES ($1, $2, wall_now())', [
+    id,
+    version,
+  ]);
+}
+
+/** Forgets the failures of a webhook that was replaced. Under the monitor's lock. */
+export async function clearMonitorHealth(db: Queryable, id: string): Promise<void> {
+  await db.query('UPDATE monitor_health SET failures = 0, webhook_failing = false WHERE monitor_id = $1', [id]);
+}
+
+/** Stops a monitor, for now or for good. Under the monitor's lock. */
+export async function stopMonitor(db: Queryable, id: string, status: 'paused' | 'deleted'): Promise<void> {
+  await db.query('UPDATE monitors SET status = $2, updated_at = service_now() WHERE id = $1', [id, status]);
+}
+
+/** Starts a stopped monitor in a new period. Under the monitor's lock, in the transaction that charges the period. */
+export async function startMonitorPeriod(db: Queryable, id: string, periodNo: number): Promise<void> {
+  await db.query(
+    `UPDATE monitors
+     SET status = 'active', period_no = $2, active_since = wall_now(),
+         next_charge_at = service_now() + interval '24 hours', updated_at = service_now()
+     WHERE id = $1`,
+    [id, periodNo],
+  );
+}
+
+/** Tells the matchers, at commit, that a monitor's state or rule changed. */
+export async function announceMonitorChange(db: Queryable, id: string): Promise<void> {
+  await db.query('SELECT pg_notify($1, $2)', [MONITOR_CHANGED_CHANNEL, id]);
+}

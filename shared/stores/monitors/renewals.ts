@@ -1,0 +1,127 @@
+import type { MonitorStatus } from '../../../schemas/api/monitor.ts';
+import { MONITOR_CHANGED_CHANNEL } from '../../../schemas/messages/notifications.ts';
+import type { Queryable } from '../../postgres/pool.ts';
+import type { StoredAccount } from '../accounts/accounts.ts';
+
+/** An active monitor whose paid period is over. */
+export interface DueMonitor {
+  id: string;
+  account_id: string;
+}
+
+/**
+ * Up to `limit` monitors that are due, read without a lock: those of the accounts that have waited longest, each account's by id.
+ * All that is due of an account is together (of the last one, its first ids), so that one transaction can decide it.
+ *
+ * @returns with them, for how many seconds the oldest has been due; 0: none is
+ */
+export async function listDueMonitors(
+  db: Queryable,
+  limit: number,
+): Promise<{ monitors: DueMonitor[]; lateSeconds: number }> {
+  const { rows } = await db.query<DueMonitor & { late_seconds: number }>({
+    name: 'renewals-list-due',
+    text: `WITH oldest AS (
+             SELECT account_id, next_charge_at
+             FROM monitors
+             WHERE status = 'active' AND next_charge_at <= (SELECT service_now())
+             ORDER BY next_charge_at
+             LIMIT $1
+           ), waiting AS MATERIALIZED (
+             SELECT account_id, min(next_charge_at) AS since FROM oldest GROUP BY account_id
+           )
+           SELECT m.id, m.account_id, extract(epoch FROM (SELECT service_now()) - waiting.since)::float8 AS late_seconds
+           FROM waiting
+           JOIN monitors m ON m.account_id = waiting.account_id
+           WHERE m.status = 'active' AND m.next_charge_at <= (SELECT service_now())
+           ORDER BY waiting.since, m.account_id, m.id
+           LIMIT $1`,
+    values: [limit],
+  });
+  return { monitors: rows.map(({ id, account_id }) => ({ id, account_id })), lateSeconds: rows[0]?.late_seconds ?? 0 };
+}
+
+/**
+ * Takes the locks of those monitors that look due and that nobody else holds, until the transaction ends. It never waits: who holds
+ * one is renewing it, or stopping it, or recording a match of it.
+ */
+export async function lockDueMonitors(db: Queryable, ids: readonly string[]): Promise<string[]> {
+  const { rows } = await db.query<{ monitor_id: string }>({
+    name: 'renewals-lock-due',
+    text: `SELECT c.monitor_id
+           FROM monitor_counters c
+           JOIN monitors m ON m.id = c.monitor_id
+           WHERE c.monitor_id = ANY ($1) AND m.status = 'active' AND m.next_charge_at <= (SELECT service_now())
+           ORDER BY c.monitor_id
+           FOR UPDATE OF c SKIP LOCKED`,
+    values: [ids],
+  });
+  return rows.map(({ monitor_id }) => monitor_id);
+}
+
+/** The locked monitors that are due indeed, by id, their rows locked too. In a statement of its own after the lock. */
+export async function readDueMonitors(
+  db: Queryable,
+  lockedIds: readonly string[],
+): Promise<(DueMonitor & { period_no: number })[]> {
+  const { rows } = await db.query<DueMonitor & { period_no: number }>({
+    name: 'renewals-read-due',
+    text: `SELECT id, account_id, period_no
+           FROM monitors
+           WHERE id = ANY ($1) AND status = 'active' AND next_charge_at <= (SELECT service_now())
+           ORDER BY id
+           FOR NO KEY UPDATE`,
+    values: [lockedIds],
+  });
+  return rows;
+}
+
+/** Who pays, read under the account's lock. */
+export type PayingAccount = Pick<StoredAccount, 'id' | 'status' | 'balance'>;
+
+/** Locks accounts in the order of their ids until the transaction ends and reads them in the same step. */
+export async function lockPayingAccounts(db: Queryable, ids: readonly string[]): Promise<PayingAccount[]> {
+  const { rows } = await db.query<PayingAccount>({
+    name: 'renewals-lock-accounts',
+    text: 'SELECT id, status, balance FROM accounts WHERE id = ANY ($1) ORDER BY id FOR UPDATE',
+    values: [ids],
+  });
+  return rows;
+}
+
+/**
+ * Begins the next period of locked monitors, in the transaction that charges it. It ends at the time of day at which the last one
+ * ended, within 24 hours from now: days that nobody renewed are not charged.
+ */
+export async function startNextPeriods(db: Queryable, ids: readonly string[]): Promise<void> {
+  await db.query({
+    name: 'renewals-start-next-periods',
+    text: `WITH moment AS MATERIALIZED (SELECT service_now() AS now)
+           UPDATE monitors m
+           SET period_no = m.period_no + 1,
+               next_charge_at = m.next_charge_at + make_interval(hours => 24 * (
+                 1 + greatest(0, floor(extract(epoch FROM moment.now - m.next_charge_at) / 86400)::integer)))
+           FROM moment
+           WHERE m.id = ANY ($1)`,
+    values: [ids],
+  });
+}
+
+export interface StoppedMonitor {
+  id: string;
+  status: Extract<MonitorStatus, 'paused' | 'paused_balance'>;
+}
+
+/** Stops locked monitors that are not paid for, and tells the matchers at commit. */
+export async function stopUnpaidMonitors(db: Queryable, stopped: readonly StoppedMonitor[]): Promise<void> {
+  await db.query(
+    `WITH stopped AS (
+       UPDATE monitors m SET status = asked.status, updated_at = service_now()
+       FROM unnest($1::text[], $2::text[]) AS asked (id, status)
+       WHERE m.id = asked.id
+       RETURNING m.id
+     )
+     SELECT pg_notify($3, id) FROM stopped`,
+    [stopped.map(({ id }) => id), stopped.map(({ status }) => status), MONITOR_CHANGED_CHANNEL],
+  );
+}

@@ -1,0 +1,138 @@
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** Offsets by topic, without the prefix, and by partition. Text: they may be beyond what a number holds. */
+export type TopicOffsets = Record<string, Record<string, string>>;
+
+export interface AccountErasure {
+  account_id: string;
+  monitor_ids: string[];
+  /** null: not read yet. */
+  archive_offsets: TopicOffsets | null;
+}
+
+/** How many deleted accounts still have data somewhere. */
+export async function countOpenErasures(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    'SELECT count(*) AS count FROM account_erasures WHERE finished_at IS NULL',
+  );
+  return rows[0]!.count;
+}
+
+/** Deleted accounts with data in this database, the oldest first. */
+export async function listAccountsToErase(db: Queryable, limit: number): Promise<AccountErasure[]> {
+  const { rows } = await db.query<AccountErasure>(
+    `SELECT account_id, monitor_ids, archive_offsets
+     FROM account_erasures
+     WHERE finished_at IS NULL AND erased_here_at IS NULL
+     ORDER BY deleted_at
+     LIMIT $1`,
+    [limit],
+  );
+  return rows;
+}
+
+/** Deleted accounts that have had nothing left in this database for `seconds`, but may have in the archive. */
+export async function listAccountsToEraseInArchive(
+  db: Queryable,
+  seconds: number,
+  limit: number,
+): Promise<AccountErasure[]> {
+  const { rows } = await db.query<AccountErasure>(
+    `SELECT account_id, monitor_ids, archive_offsets
+     FROM account_erasures
+     WHERE finished_at IS NULL AND erased_here_at <= (SELECT service_now()) - make_interval(secs => $1)
+     ORDER BY deleted_at
+     LIMIT $2`,
+    [seconds, limit],
+  );
+  return rows;
+}
+
+/** Deletes the lock rows of monitors: from then on nobody records a match of one, or publishes an old one again. */
+export async function eraseMonitorCounters(db: Queryable, monitorIds: readonly string[]): Promise<void> {
+  await db.query(
+    `WITH locked AS MATERIALIZED (
+       SELECT monitor_id FROM monitor_counters WHERE monitor_id = ANY ($1) ORDER BY monitor_id FOR UPDATE
+     )
+     DELETE FROM monitor_counters c USING locked WHERE c.monitor_id = locked.monitor_id`,
+    [monitorIds],
+  );
+}
+
+/** Deletes matches of monitors, at most `limit`; answers how many. */
+export async function eraseMatches(db: Queryable, monitorIds: readonly string[], limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `WITH locked AS MATERIALIZED (
+       SELECT monitor_id, seq FROM matches WHERE monitor_id = ANY ($1) ORDER BY monitor_id, seq LIMIT $2 FOR UPDATE
+     )
+     DELETE FROM matches m USING locked WHERE m.monitor_id = locked.monitor_id AND m.seq = locked.seq`,
+    [monitorIds, limit],
+  );
+  return rowCount ?? 0;
+}
+
+/** Deletes delivery attempts of monitors, at most `limit`; answers how many. After their matches: without one there is no attempt. */
+export async function eraseAttempts(db: Queryable, monitorIds: readonly string[], limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `DELETE FROM delivery_attempts
+     WHERE (monitor_id, seq, attempt) IN (
+       SELECT monitor_id, seq, attempt FROM delivery_attempts
+       WHERE monitor_id = ANY ($1)
+       ORDER BY monitor_id, seq, attempt
+       LIMIT $2
+     )`,
+    [monitorIds, limit],
+  );
+  return rowCount ?? 0;
+}
+
+/** Deletes day counts, rule versions and health of monitors: a few dozen rows of each. */
+export async function eraseMonitorHistory(db: Queryable, monitorIds: readonly string[]): Promise<void> {
+  await db.query(
+    `WITH days AS (
+       DELETE FROM monitor_days WHERE monitor_id = ANY ($1)
+     ), versions AS (
+       DELETE FROM monitor_versions WHERE monitor_id = ANY ($1)
+     )
+     DELETE FROM monitor_health WHERE monitor_id = ANY ($1)`,
+    [monitorIds],
+  );
+}
+
+/** Deletes the monitors themselves, with their webhook URLs and secrets. */
+export async function eraseMonitors(db: Queryable, monitorIds: readonly string[]): Promise<void> {
+  await db.query(`DELETE FROM monitors WHERE id = ANY ($1) AND status = 'deleted'`, [monitorIds]);
+}
+
+/** Notes that nothing of the account's monitors is left in this database; false, and no note, while there is. */
+export async function markErasedHere(db: Queryable, accountId: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `UPDATE account_erasures e SET erased_here_at = service_now()
+     WHERE e.account_id = $1 AND e.erased_here_at IS NULL
+       AND NOT EXISTS (SELECT FROM monitors WHERE account_id = e.account_id)
+       AND NOT EXISTS (SELECT FROM monitor_counters WHERE monitor_id = ANY (e.monitor_ids))
+       AND NOT EXISTS (SELECT FROM matches WHERE monitor_id = ANY (e.monitor_ids))
+       AND NOT EXISTS (SELECT FROM delivery_attempts WHERE monitor_id = ANY (e.monitor_ids))
+       AND NOT EXISTS (SELECT FROM monitor_days WHERE monitor_id = ANY (e.monitor_ids))
+       AND NOT EXISTS (SELECT FROM monitor_versions WHERE monitor_id = ANY (e.monitor_ids))
+       AND NOT EXISTS (SELECT FROM monitor_health WHERE monitor_id = ANY (e.monitor_ids))`,
+    [accountId],
+  );
+  return rowCount === 1;
+}
+
+/** Notes up to where the archive must have got; the first note stays. */
+export async function keepArchiveOffsets(db: Queryable, accountId: string, offsets: TopicOffsets): Promise<void> {
+  await db.query('UPDATE account_erasures SET archive_offsets = $2 WHERE account_id = $1 AND archive_offsets IS NULL', [
+    accountId,
+    JSON.stringify(offsets),
+  ]);
+}
+
+/** Notes that nothing of the account's monitors is left anywhere. */
+export async function finishErasure(db: Queryable, accountId: string): Promise<void> {
+  await db.query(
+    'UPDATE account_erasures SET finished_at = service_now() WHERE account_id = $1 AND finished_at IS NULL',
+    [accountId],
+  );
+}

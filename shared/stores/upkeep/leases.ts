@@ -1,0 +1,21 @@
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** Takes or renews a lease; false while another holder has it. One process at a time holds a name, by the database's clock. */
+export async function takeLease(
+  db: Queryable,
+  lease: { name: string; holder: string; seconds: number },
+): Promise<boolean> {
+  const result = await db.query(
+    `INSERT INTO leases (name, holder, lease_until)
+     VALUES ($1, $2, service_now() + make_interval(secs => $3))
+     ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, lease_until = excluded.lease_until
+       WHERE leases.holder = excluded.holder OR leases.lease_until < service_now()`,
+    [lease.name, lease.holder, lease.seconds],
+  );
+  return result.rowCount === 1;
+}
+
+/** Gives a lease back, so that another process need not wait for its end. */
+export async function releaseLease(db: Queryable, lease: { name: string; holder: string }): Promise<void> {
+  await db.query('DELETE FROM leases WHERE name = $1 AND holder = $2', [lease.name, lease.holder]);
+}

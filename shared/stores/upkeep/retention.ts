@@ -1,0 +1,132 @@
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** The next monitors to sweep after `afterId`, by id. */
+export async function listCounterIds(db: Queryable, afterId: string, limit: number): Promise<string[]> {
+  const { rows } = await db.query<{ monitor_id: string }>(
+    'SELECT monitor_id FROM monitor_counters WHERE monitor_id > $1 ORDER BY monitor_id LIMIT $2',
+    [afterId, limit],
+  );
+  return rows.map(({ monitor_id }) => monitor_id);
+}
+
+/**
+ * Deletes a monitor's matches that are older than `days`, from its lowest seq upward, at most `limit`; answers how many.
+ * seq order is time order, so the oldest rows are found through the primary key, and nothing else is read.
+ */
+export async function deleteExpiredMatches(
+  db: Queryable,
+  monitorId: string,
+  days: number,
+  limit: number,
+): Promise<number> {
+  const { rowCount } = await db.query(
+    `DELETE FROM matches
+      WHERE monitor_id = $1
+        AND seq <= (SELECT max(seq)
+                      FROM (SELECT seq, created_at FROM matches WHERE monitor_id = $1 ORDER BY seq LIMIT $3) AS oldest
+                     WHERE created_at < (SELECT service_now()) - make_interval(days => $2))`,
+    [monitorId, days, limit],
+  );
+  return rowCount ?? 0;
+}
+
+/** Deletes the attempts of matches that are gone, at most `limit`; answers how many. */
+export async function deleteOrphanedAttempts(db: Queryable, monitorId: string, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `DELETE FROM delivery_attempts
+      WHERE (monitor_id, seq, attempt) IN (
+        SELECT monitor_id, seq, attempt FROM delivery_attempts
+         WHERE monitor_id = $1
+           AND seq < coalesce((SELECT min(seq) FROM matches WHERE monitor_id = $1),
+                              (SELECT last_seq + 1 FROM monitor_counters WHERE monitor_id = $1))
+         ORDER BY seq, attempt LIMIT $2)`,
+    [monitorId, limit],
+  );
+  return rowCount ?? 0;
+}
+
+/** Deletes day counts, and rule versions but the present one, that are older than `days`. */
+export async function deleteExpiredHistory(db: Queryable, monitorId: string, days: number): Promise<number> {
+  const daysDeleted = await db.query(
+    `DELETE FROM monitor_days
+      WHERE monitor_id = $1 AND day < ((SELECT service_now()) - make_interval(days => $2))::date`,
+    [monitorId, days],
+  );
+  const versionsDeleted = await db.query(
+    `DELETE FROM monitor_versions v
+      USING monitors m
+      WHERE v.monitor_id = $1 AND m.id = v.monitor_id AND v.version < m.version
+        AND v.since < (SELECT service_now()) - make_interval(days => $2)`,
+    [monitorId, days],
+  );
+  return (daysDeleted.rowCount ?? 0) + (versionsDeleted.rowCount ?? 0);
+}
+
+/**
+ * Removes the lock row of a deleted monitor of which nothing is left to expire, and with it the monitor from all later sweeps.
+ * A recorder that finds no lock row treats the monitor as deleted, which it is. Its last rule version and its health go too, and
+ * what its owner said about it: the row that stays says only whose it was, and when.
+ */
+export async function forgetDeletedMonitor(db: Queryable, monitorId: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `WITH forgotten AS (
+       DELETE FROM monitor_counters c
+        USING monitors m
+        WHERE c.monitor_id = $1 AND m.id = c.monitor_id AND m.status = 'deleted'
+          AND NOT EXISTS (SELECT 1 FROM matches WHERE monitor_id = $1)
+          AND NOT EXISTS (SELECT 1 FROM delivery_attempts WHERE monitor_id = $1)
+          AND NOT EXISTS (SELECT 1 FROM monitor_days WHERE monitor_id = $1)
+       RETURNING c.monitor_id
+     ), health AS (
+       DELETE FROM monitor_health h USING forgotten f WHERE h.monitor_id = f.monitor_id
+     ), versions AS (
+       DELETE FROM monitor_versions v USING forgotten f WHERE v.monitor_id = f.monitor_id
+     ), emptied AS (
+       UPDATE monitors m
+          SET name = '', keywords = '{}', exclude = '{}', subreddits = '{}', webhook_url = NULL, webhook_kind = NULL,
+              webhook_secret = '', previous_webhook_secret = NULL, previous_secret_until = NULL
+         FROM forgotten f
+        WHERE m.id = f.monitor_id
+     )
+     SELECT monitor_id FROM forgotten`,
+    [monitorId],
+  );
+  return rowCount === 1;
+}
+
+/** Deletes the contents that no match needs any more, at most `limit`; answers how many. */
+export async function deleteExpiredItems(db: Queryable, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `DELETE FROM matched_items
+      WHERE thing_id IN (SELECT thing_id FROM matched_items WHERE kept_until < (SELECT service_now())
+                          ORDER BY kept_until LIMIT $1)
+        AND kept_until < (SELECT service_now())`,
+    [limit],
+  );
+  return rowCount ?? 0;
+}
+
+/** Deletes notes of removals older than `days`, at most `limit`; answers how many. */
+export async function deleteExpiredRemovals(db: Queryable, days: number, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `DELETE FROM removed_things
+      WHERE thing_id IN (SELECT thing_id FROM removed_things
+                          WHERE at < (SELECT service_now()) - make_interval(days => $1) ORDER BY at LIMIT $2)`,
+    [days, limit],
+  );
+  return rowCount ?? 0;
+}
+
+/** Deletes answers kept for Idempotency-Key that are older than `hours`, at most `limit`; answers how many. */
+export async function deleteExpiredAnswers(db: Queryable, hours: number, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `DELETE FROM idempotency_keys
+      WHERE (account_id, route, key) IN (
+        SELECT account_id, route, key FROM idempotency_keys
+         WHERE created_at < (SELECT service_now()) - make_interval(hours => $1)
+         ORDER BY created_at LIMIT $2)
+        AND created_at < (SELECT service_now()) - make_interval(hours => $1)`,
+    [hours, limit],
+  );
+  return rowCount ?? 0;
+}

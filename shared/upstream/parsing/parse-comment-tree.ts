@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import type { Comment } from '../../../schemas/messages/forum-post.ts';
+import {
+  moreChildrenAnswer,
+  moreStub,
+  threadAnswer,
+  threadComment,
+  threadListing,
+  threadNode,
+} from './comment-tree-schema.ts';
+import type { ThreadComment } from './comment-tree-schema.ts';
+import { parseAnswer } from './parse-page.ts';
+import { readPost } from './post-schema.ts';
+import type { ReadPost } from './post-schema.ts';
+import { isoTime } from './to-post.ts';
+import { UpstreamError } from '../upstream-error.ts';
+
+const DELETED = '[deleted]';
+const REPLIES = '.data.replies.data.children.';
+/** A path in a message names so many levels from each end. */
+const LEVELS_NAMED = 4;
+
+/** Comments that the forum left out of an answer. */
+export interface MoreStub {
+  /** Fullname of the post or comment that they answer. */
+  parentId: string;
+  /** Bare ids of the nearest ones, best first. Empty: the thread goes on below the parent, which must be asked for itself. */
+  childIds: readonly string[];
+}
+
+export interface ParsedComments {
+  /** In the order of the page, each before its replies; `depth` is 0 and `replies` empty in all of them. */
+  comments: Comment[];
+  stubs: MoreStub[];
+  /** Children of other kinds, with how many there were. They are skipped, with all below them. */
+  unknownKinds: Map<string, number>;
+}
+
+export interface ParsedThread extends ParsedComments {
+  post: ReadPost;
+}
+
+/**
+ * The answer of /comments/ID. Any depth of nesting is fine.
+ *
+ * @throws UpstreamError broken that names the path where the shape is another, and holds nothing of the content; not_found
+ *   where the Listing of the post is empty
+ */
+export function parseThread(answer: unknown): ParsedThread {
+  const [posts, comments] = parseAnswer(threadAnswer, answer);
+  const first = posts.data.children[0];
+  if (first === undefined) throw new UpstreamError('not_found', 'the forum answered a thread without a post');
+  const node = parseAnswer(z.object({ kind: z.literal('t3'), data: readPost }), first, '0.data.children.0');
+  return { post: node.data, ...parseNodes(comments.data.children, '1.data.children.', node.data.author) };
+}
+
+/**
+ * The answer of /api/morechildren.
+ *
+ * @param postAuthor decides `is_submitter` where the forum does not say it
+ * @throws UpstreamError broken, as parseThread
+ */
+export function parseMoreChildren(answer: unknown, postAuthor: string): ParsedComments {
+  const { json } = parseAnswer(moreChildrenAnswer, answer);
+  return parseNodes(json.data.things, 'json.data.things.', postAuthor);
+}
+
+/** Children of one Listing, and the place of their Listing. */
+interface Level {
+  children: readonly unknown[];
+  /** The child to read next. */
+  next: number;
+  above: Level | undefined;
+}
+
+function parseNodes(children: readonly unknown[], root: string, postAuthor: string): ParsedComments {
+  const result: ParsedComments = { comments: [], stubs: [], unknownKinds: new Map() };
+  let level: Level | undefined = { children, next: 0, above: undefined };
+  while (level !== undefined) {
+    if (level.next === level.children.length) {
+      level = level.above;
+      continue;
+    }
+    const replies = parseNode(level.children[level.next], { root, level }, result, postAuthor);
+    level.next++;
+    if (replies !== undefined) level = { children: replies, next: 0, above: level };
+  }
+  return result;
+}
+
+/** Where a child was found; its path is made only when something is wrong with it. */
+interface Place {
+  root: string;
+  level: Level;
+}
+
+/** Adds one child to the result. @returns the children of the Listing of its replies, if it has one */
+function parseNode(
+  value: unknown,
+  place: Place,
+  result: ParsedComments,
+  postAuthor: string,
+): readonly unknown[] | undefined {
+  const { kind, data } = parsePart(threadNode, value, place, '');
+  if (kind === 't1') {
+    const comment = parsePart(threadComment, data, place, '.data');
+    result.comments.push(toComment(comment, postAuthor));
+    const { replies } = comment;
+    if (replies === '' || replies === undefined || replies === null) return undefined;
+    return parsePart(threadListing, replies, place, '.data.replies').data.children;
+  }
+  if (kind === 'more') {
+    const { parent_id: parentId, children: childIds } = parsePart(moreStub, data, place, '.data');
+    result.stubs.push({ parentId, childIds });
+  } else {
+    result.unknownKinds.set(kind, (result.unknownKinds.get(kind) ?? 0) + 1);
+  }
+  return undefined;
+}
+
+function parsePart<S extends z.ZodType>(schema: S, value: unknown, place: Place, suffix: string): z.output<S> {
+  const parsed = schema.safeParse(value);
+  return parsed.success ? parsed.data : parseAnswer(schema, value, pathOf(place) + suffix);
+}
+
+function pathOf({ root, level }: Place): string {
+  const steps: number[] = [];
+  for (let at: Level | undefined = level; at !== undefined; at = at.above) {
+    // The levels above have already moved on to their next child.
+    steps.push(at === level ? at.next : at.next - 1);
+  }
+  steps.reverse();
+  if (steps.length <= 2 * LEVELS_NAMED) return root + steps.join(REPLIES);
+  const left = steps.length - 2 * LEVELS_NAMED;
+  const [head, tail] = [steps.slice(0, LEVELS_NAMED), steps.slice(-LEVELS_NAMED)];
+  return `${root}${head.join(REPLIES)} … ${left} levels … ${tail.join(REPLIES)}`;
+}
+
+function toComment(data: ThreadComment, postAuthor: string): Comment {
+  return {
+    id: data.id,
+    parent_id: data.parent_id,
+    author: data.author,
+    body: data.body,
+    score: data.score,
+    created_at: isoTime(data.created_utc),
+    depth: 0,
+    is_submitter: data.is_submitter ?? (data.author !== DELETED && data.author === postAuthor),
+    controversy: data.controversiality,
+    replies: [],
+  };
+}

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import type { Thing } from './thing-schema.ts';
+import { commentData, postData } from './thing-schema.ts';
+import { UpstreamError } from '../upstream-error.ts';
+
+/** A post or comment whose shape changed: where, and what was wrong, without its content. */
+export interface ShapeFault {
+  /** Path inside the answer, such as `data.children.3.data.created_utc`. */
+  path: string;
+  message: string;
+}
+
+export type ParsedThing =
+  | { outcome: 'thing'; thing: Thing }
+  | { outcome: 'unknown_kind'; kind: string }
+  | { outcome: 'fault'; fault: ShapeFault };
+
+export interface ParsedListing {
+  things: Thing[];
+  /** Children that could not be read: never silently dropped, the caller counts and logs them or refuses the answer. */
+  faults: ShapeFault[];
+  /** Kinds other than t1 and t3, with how many there were. */
+  unknownKinds: Map<string, number>;
+  /** Cursor of the next page; undefined at the end. */
+  after: string | undefined;
+}
+
+const node = z.object({ kind: z.string(), data: z.unknown() });
+const listing = z.object({
+  kind: z.literal('Listing'),
+  data: z.object({ after: z.string().nullish(), children: z.array(z.unknown()) }),
+});
+
+/** One `{kind, data}` node. `path` is where it was found. */
+export function parseThing(value: unknown, path: string): ParsedThing {
+  const shell = node.safeParse(value);
+  if (!shell.success) return faultOf(shell.error, path);
+  const { kind, data } = shell.data;
+  if (kind === 't3') {
+    const post = postData.safeParse(data);
+    return post.success
+      ? { outcome: 'thing', thing: { kind, data: post.data } }
+      : faultOf(post.error, joinPath(path, 'data'));
+  }
+  if (kind === 't1') {
+    const comment = commentData.safeParse(data);
+    return comment.success
+      ? { outcome: 'thing', thing: { kind, data: comment.data } }
+      : faultOf(comment.error, joinPath(path, 'data'));
+  }
+  return { outcome: 'unknown_kind', kind };
+}
+
+/**
+ * A Listing with its posts and comments. Unknown fields are tolerated; one child of a changed shape does not hide the
+ * others.
+ *
+ * @throws UpstreamError broken when the Listing itself has another shape; the message names the path.
+ */
+export function parseListing(value: unknown): ParsedListing {
+  const parsed = listing.safeParse(value);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    const path = issue?.path.join('.') ?? '';
+    throw new UpstreamError('broken', `a listing has an unknown shape at "${path}": ${issue?.message ?? ''}`, {
+      reason: 'shape',
+    });
+  }
+  const result: ParsedListing = {
+    things: [],
+    faults: [],
+    unknownKinds: new Map(),
+    after: parsed.data.data.after ?? undefined,
+  };
+  for (const [index, child] of parsed.data.data.children.entries()) {
+    const entry = parseThing(child, `data.children.${index}`);
+    if (entry.outcome === 'thing') result.things.push(entry.thing);
+    else if (entry.outcome === 'fault') result.faults.push(entry.fault);
+    else result.unknownKinds.set(entry.kind, (result.unknownKinds.get(entry.kind) ?? 0) + 1);
+  }
+  return result;
+}
+
+function faultOf(error: z.ZodError, path: string): ParsedThing {
+  const issue = error.issues[0];
+  const inner = issue?.path.join('.') ?? '';
+  return { outcome: 'fault', fault: { path: joinPath(path, inner), message: issue?.message ?? 'unknown shape' } };
+}
+
+function joinPath(outer: string, inner: string): string {
+  return outer === '' || inner === '' ? outer + inner : `${outer}.${inner}`;
+}

@@ -1,0 +1,62 @@
+import type { PostMedia, PostPoll } from '../../../schemas/messages/forum-post.ts';
+import type { OwnPost, ReadPost } from './post-schema.ts';
+
+const IMAGE_FILE = /\.(?:jpe?g|png|gif|webp|avif)$/i;
+
+/**
+ * What a post shows, in its order: the pictures of a gallery, one video, or one image; of a crosspost, what the original shows when it
+ * has nothing itself.
+ */
+export function mediaOf(post: ReadPost): PostMedia[] {
+  const own = ownMedia(post);
+  const parent = post.crosspost_parent_list?.[0];
+  return own.length > 0 || parent === undefined ? own : ownMedia(parent);
+}
+
+function ownMedia(post: OwnPost): PostMedia[] {
+  if (post.gallery_data?.items) return galleryOf(post);
+  const video = post.secure_media?.reddit_video ?? post.media?.reddit_video;
+  if (video) {
+    return [{ type: 'video', url: video.fallback_url, width: video.width, height: video.height, caption: '' }];
+  }
+  // While it is being processed a video has nothing but its address.
+  if (post.is_video && post.url) return [{ type: 'video', url: post.url, width: 0, height: 0, caption: '' }];
+  return imageOf(post);
+}
+
+/** `media_metadata` has no order; pictures that failed or are still being processed have no source. */
+function galleryOf(post: OwnPost): PostMedia[] {
+  const pictures: PostMedia[] = [];
+  for (const { media_id: id, caption } of post.gallery_data?.items ?? []) {
+    const file = post.media_metadata?.[id];
+    const url = file?.s?.u ?? file?.s?.gif ?? file?.s?.mp4 ?? file?.hlsUrl ?? undefined;
+    if (!file || url === undefined || (file.status ?? 'valid') !== 'valid') continue;
+    const width = file.s?.x ?? file.x;
+    const height = file.s?.y ?? file.y;
+    pictures.push({ type: 'gallery', url, width, height, caption: caption ?? '' });
+  }
+  return pictures;
+}
+
+function imageOf(post: OwnPost): PostMedia[] {
+  const url = post.url ?? '';
+  if (post.is_self === true || !isImage(post, url)) return [];
+  const source = post.preview?.images?.[0]?.source;
+  return [{ type: 'image', url, width: source?.width ?? 0, height: source?.height ?? 0, caption: '' }];
+}
+
+/** Old posts, and new ones for some seconds, lack the forum's own hint: their file's name decides. */
+function isImage(post: OwnPost, url: string): boolean {
+  if (typeof post.post_hint === 'string') return post.post_hint === 'image';
+  return URL.canParse(url) && IMAGE_FILE.test(new URL(url).pathname);
+}
+
+/** @param now milliseconds since 1970: a poll is closed from its end on */
+export function pollOf({ poll_data: poll }: ReadPost, now: number): PostPoll | null {
+  if (!poll) return null;
+  return {
+    total_votes: poll.total_vote_count,
+    is_closed: typeof poll.voting_end_timestamp === 'number' && poll.voting_end_timestamp <= now,
+    options: poll.options,
+  };
+}

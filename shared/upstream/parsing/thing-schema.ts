@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { bareId, fullname } from '../../../schemas/messages/forum-item.ts';
+import { integer, seconds, text } from './field-schemas.ts';
+
+/** null and absent both mean that the account is gone. */
+const author = z
+  .string()
+  .nullish()
+  .transform((name) => name ?? '[deleted]');
+
+/**
+ * What this service needs of a post's `data`; everything else is tolerated and dropped. Reading routes extend it. An
+ * advertisement (`promoted`) is the only post without a community.
+ */
+export const postData = z
+  .object({
+    id: bareId,
+    author,
+    subreddit: z.string().optional(),
+    promoted: z.boolean().nullish(),
+    created_utc: seconds,
+    title: z.string(),
+    /** Null or absent where a post has no text of its own. */
+    selftext: text,
+    over_18: z.boolean(),
+    permalink: z.string(),
+    url: z.string().nullish(),
+    is_self: z.boolean().nullish(),
+    score: integer,
+    num_comments: z.number().int().nullish(),
+  })
+  .refine((post) => post.subreddit !== undefined || post.promoted === true, {
+    path: ['subreddit'],
+    message: 'is missing',
+  });
+
+/** What this service needs of a comment's `data`. Thread views lack link_title and over_18. */
+export const commentFields = z.object({
+  id: bareId,
+  author,
+  subreddit: z.string(),
+  subreddit_id: z.string().nullish(),
+  created_utc: seconds,
+  body: z.string(),
+  parent_id: fullname,
+  link_id: fullname.optional(),
+  link_title: z.string().nullish(),
+  over_18: z.boolean().nullish(),
+  permalink: z.string().nullish(),
+  context: z.string().nullish(),
+  score: integer,
+});
+
+/** Inbox views lack link_id and over_18 but carry `context`, a permalink: the post's id is found wherever it stands. */
+export function withPostId<S extends z.ZodType<PlaceOfComment>>(fields: S) {
+  return fields.transform((comment, check) => {
+    const postId = postIdOf(comment);
+    if (postId !== undefined) return { ...comment, post_id: postId };
+    check.addIssue({ code: 'custom', path: ['link_id'], message: 'is missing' });
+    return z.NEVER;
+  });
+}
+
+export const commentData = withPostId(commentFields);
+
+export type PostData = z.infer<typeof postData>;
+export type CommentData = z.infer<typeof commentData>;
+export type Thing = { kind: 't3'; data: PostData } | { kind: 't1'; data: CommentData };
+
+/** t3_… or t1_…. */
+export function fullnameOf(thing: Thing): string {
+  return `${thing.kind}_${thing.data.id}`;
+}
+
+interface PlaceOfComment {
+  link_id?: string | undefined;
+  permalink?: string | null | undefined;
+  context?: string | null | undefined;
+  parent_id: string;
+}
+
+function postIdOf(comment: PlaceOfComment): string | undefined {
+  if (comment.link_id !== undefined) return comment.link_id.slice(3);
+  const path = comment.permalink ?? comment.context ?? '';
+  const fromPath = /\/comments\/([0-9A-Za-z]{1,13})(\/|$)/.exec(path)?.[1];
+  return fromPath ?? (comment.parent_id.startsWith('t3_') ? comment.parent_id.slice(3) : undefined);
+}

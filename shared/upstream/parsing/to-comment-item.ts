@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import type { CommentItem } from '../../../schemas/api/forum-resources.ts';
+import { commentFields, withPostId } from './thing-schema.ts';
+import { absolute, isoTime } from './to-post.ts';
+import type { ReadingContext } from './to-post.ts';
+
+/** A comment's `data` as the reading routes need it. */
+export const readComment = withPostId(
+  commentFields.extend({
+    is_submitter: z.boolean().nullish(),
+    link_author: z.string().nullish(),
+    controversiality: z.number().int().min(0).nullish(),
+  }),
+);
+export type ReadComment = z.infer<typeof readComment>;
+
+/** What a comment does not always say of its post. */
+export interface PostOfItem {
+  title: string;
+  author: string;
+}
+
+/** @param post for comments that do not carry its title and author themselves, as some of /api/info */
+export function toCommentItem(data: ReadComment, { siteUrl }: ReadingContext, post?: PostOfItem): CommentItem {
+  const path = data.permalink ?? data.context ?? `/r/${data.subreddit}/comments/${data.post_id}/_/${data.id}/`;
+  return {
+    id: data.id,
+    name: `t1_${data.id}`,
+    post_id: data.post_id,
+    post_title: data.link_title || (post?.title ?? ''),
+    subreddit: data.subreddit,
+    author: data.author,
+    body: data.body,
+    permalink: absolute(path, siteUrl),
+    parent_id: data.parent_id,
+    score: data.score,
+    created_at: isoTime(data.created_utc),
+    is_submitter: data.is_submitter ?? isByAuthor(data, post),
+    controversiality: data.controversiality ?? 0,
+  };
+}
+
+/** Deleted accounts all have one name, so it says nothing. */
+function isByAuthor({ author, link_author }: ReadComment, post: PostOfItem | undefined): boolean {
+  return author !== '[deleted]' && author === (link_author ?? post?.author);
+}

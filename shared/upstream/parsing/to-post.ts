@@ -1,0 +1,77 @@
+import type { Post } from '../../../schemas/messages/forum-post.ts';
+import { mediaOf, pollOf } from './post-media.ts';
+import type { OwnPost, ReadPost } from './post-schema.ts';
+
+/** What the mapping of every resource needs to know. */
+export interface ReadingContext {
+  /** The public site, without a slash at the end: links begin with it. */
+  siteUrl: string;
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+/** The categories of a removal that is the author's own deletion. */
+const BY_AUTHOR = new Set(['author', 'deleted']);
+
+/** A post of the forum as the API shows it, without comments. */
+export function toPost(post: ReadPost, context: ReadingContext): Post {
+  const permalink = absolute(post.permalink, context.siteUrl);
+  return {
+    id: post.id,
+    name: `t3_${post.id}`,
+    domain: post.domain,
+    is_self: post.is_self ?? false,
+    flair: post.link_flair_text,
+    spoiler: post.spoiler,
+    stickied: post.stickied,
+    locked: post.locked,
+    removed: isRemoved(post),
+    subreddit: post.subreddit ?? '',
+    title: post.title,
+    author: post.author,
+    selftext: post.selftext,
+    score: post.score,
+    num_comments: Math.max(0, post.num_comments ?? 0),
+    upvote_ratio: post.upvote_ratio,
+    url: post.url ? absolute(post.url, context.siteUrl) : permalink,
+    permalink,
+    created_at: isoTime(post.created_utc),
+    is_video: post.is_video,
+    over_18: post.over_18,
+    media: mediaOf(post),
+    poll: pollOf(post, context.now),
+    crosspost_of: crosspostOf(post, context),
+    comments: [],
+  };
+}
+
+/** Removed by anybody but its author: by category, or as older answers say it. */
+function isRemoved(post: OwnPost): boolean {
+  if (typeof post.removed_by_category === 'string') return !BY_AUTHOR.has(post.removed_by_category);
+  if (post.removed === true) return true;
+  return post.banned_by === true || (typeof post.banned_by === 'string' && post.banned_by !== '');
+}
+
+/** Of an original that is gone only its id is told. */
+function crosspostOf(post: ReadPost, { siteUrl }: ReadingContext): Post['crosspost_of'] {
+  if (typeof post.crosspost_parent !== 'string') return null;
+  const id = post.crosspost_parent.replace(/^t3_/, '');
+  const parent = post.crosspost_parent_list?.[0];
+  return {
+    id: parent?.id ?? id,
+    subreddit: parent?.subreddit ?? '',
+    title: parent?.title ?? '',
+    author: parent?.author ?? '',
+    permalink: absolute(parent?.permalink ?? `/comments/${id}/`, siteUrl),
+  };
+}
+
+/** A link as the forum gives it: a path of the site, or whole. */
+export function absolute(link: string, siteUrl: string): string {
+  return link.startsWith('/') && !link.startsWith('//') ? siteUrl + link : link;
+}
+
+/** @param seconds since 1970 */
+export function isoTime(seconds: number): string {
+  return new Date(seconds * 1000).toISOString();
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import type { Subreddit, SubredditRule } from '../../../schemas/api/forum-resources.ts';
+import { count, flag, seconds, text } from './field-schemas.ts';
+import { absolute, isoTime } from './to-post.ts';
+import type { ReadingContext } from './to-post.ts';
+
+/** A community's `data`; private ones tell hardly more than their name. */
+export const readSubreddit = z.object({
+  display_name: z.string(),
+  title: text,
+  public_description: text,
+  description: text,
+  url: text,
+  icon_img: text,
+  community_icon: text,
+  subreddit_type: text,
+  subscribers: count,
+  created_utc: seconds,
+  over18: flag,
+});
+export type ReadSubreddit = z.infer<typeof readSubreddit>;
+
+/** The answer of /about/rules, which is no Listing. */
+export const readRules = z.object({
+  rules: z.array(
+    z.object({
+      kind: text,
+      short_name: text,
+      description: text,
+      violation_reason: text,
+      priority: z.number().int().nullish(),
+      created_utc: seconds,
+    }),
+  ),
+});
+
+export function toSubreddit(data: ReadSubreddit, { siteUrl }: ReadingContext, rules: SubredditRule[] = []): Subreddit {
+  return {
+    name: data.display_name,
+    title: data.title,
+    public_description: data.public_description,
+    description: data.description,
+    url: absolute(data.url === '' ? `/r/${data.display_name}/` : data.url, siteUrl),
+    icon: data.community_icon === '' ? data.icon_img : data.community_icon,
+    type: data.subreddit_type,
+    subscribers: data.subscribers,
+    created_at: isoTime(data.created_utc),
+    over_18: data.over18,
+    rules,
+  };
+}
+
+export function toRules(answer: z.infer<typeof readRules>): SubredditRule[] {
+  return answer.rules.map((rule, index) => ({
+    kind: rule.kind,
+    short_name: rule.short_name,
+    description: rule.description,
+    violation_reason: rule.violation_reason,
+    priority: rule.priority ?? index,
+    created_at: isoTime(rule.created_utc),
+  }));
+}

@@ -1,0 +1,62 @@
+/**
+ * A cached post, in a process of its own: by the API, which authenticates, limits and charges, and by the same route of an
+ * application that does none of it, but logs and sets the same headers otherwise. Given the URL of a PostgreSQL server it answers where both are.
+ */
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import helmet from 'helmet';
+import { createReadingService, readingRoutes } from '../../../services/api/reading/reading-routes.ts';
+import { createRequestLog } from '../../../services/api/http/request-log.ts';
+import { createRouter } from '../../../services/api/http/route.ts';
+import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import { startTestForum } from '../../support/fakes/test-forum.ts';
+import { threadOf } from '../reading/reading-thread.ts';
+
+export interface AccountsJob {
+  postgresUrl: string;
+  accounts: number;
+  /** Of the post. */
+  comments: number;
+}
+
+export interface AccountsAddresses {
+  /** Authenticated, limited, charged. */
+  whole: string;
+  /** The same route without all of it. */
+  bare: string;
+  keys: string[];
+}
+
+process.once('message', (job: AccountsJob) => {
+  void serve(job).then((addresses) => process.send!(addresses));
+});
+
+async function serve({ postgresUrl, accounts, comments }: AccountsJob): Promise<AccountsAddresses> {
+  const [db, { forum: source }] = await Promise.all([createTestDatabase(postgresUrl), startTestForum()]);
+  const upstream = { ...source.upstream, get: () => Promise.resolve(threadOf('bench1', comments)) };
+  const forum = { ...source, upstream };
+  const api = await startTestApi(db.pool, { forum, limits: 'plans' });
+  const opened = await Promise.all(
+    Array.from({ length: accounts }, () => api.account({ credits: 1_000_000, pack: 79 })),
+  );
+  const clickhouse = createClickhouse('http://127.0.0.1:9', 'none');
+  const service = createReadingService({ pool: db.pool, clickhouse, forum, logger: silentLogger() });
+  const free = { charge: nothing, chargeCovered: nothing };
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  const caller = { keyId: '', accountId: '', scopes: [], balance: 1, pack: 79 };
+  app.use(createRequestLog(silentLogger()), helmet());
+  app.use(createRouter(readingRoutes({ ...service, charges: free }), () => caller));
+  const server = app.listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { whole: api.url, bare: `http://127.0.0.1:${port}`, keys: opened.map(({ apiKey }) => apiKey) };
+}
+
+function nothing(): Promise<{ credits: number; balance: number }> {
+  return Promise.resolve({ credits: 1, balance: 1 });
+}

@@ -1,0 +1,84 @@
+/** The matcher, as the service runs it, in a process of its own; how long its event loop stood still is measured here. */
+import { startMatcher } from '../../../services/matcher/start-matcher.ts';
+import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
+import { createPublisher } from '../../../shared/kafka/publisher.ts';
+import { createPool } from '../../../shared/postgres/pool.ts';
+import { createLogger } from '../../../shared/runtime/logger.ts';
+import { createMetrics } from '../../../shared/runtime/metrics.ts';
+import { StallProbe } from './stalls.ts';
+import type { Stalls } from './stalls.ts';
+
+export interface MatcherChildJob {
+  brokers: string[];
+  prefix: string;
+  postgresUrl: string;
+}
+
+/** 'measure' is answered with 'measured', and begins the next measurement. */
+export type MatcherChildOrder = 'measure' | 'stop';
+
+/** What the process says. */
+export type MatcherChildMessage =
+  | { event: 'loaded'; ms: number; monitors: number }
+  | { event: 'compared'; ms: number; monitors: number }
+  | { event: 'ready' }
+  | { event: 'failed'; reason: string }
+  | ({ event: 'measured'; rssMb: number } & Stalls);
+
+/** The service's own words that end a phase. */
+const EVENTS: Record<string, 'loaded' | 'compared'> = {
+  'all active monitors are loaded': 'loaded',
+  'all monitors are compared with the database': 'compared',
+};
+
+function tell(message: MatcherChildMessage): void {
+  process.send!(message);
+}
+
+function tellOfLine(line: string): void {
+  const { msg, ms, monitors } = JSON.parse(line) as { msg: string; ms: number; monitors: number };
+  const event = EVENTS[msg];
+  if (event) tell({ event, ms, monitors });
+}
+
+async function run({ brokers, prefix, postgresUrl }: MatcherChildJob): Promise<void> {
+  const logger = createLogger('debug', { write: tellOfLine });
+  const metrics = createMetrics();
+  const kafka = createKafka({ brokers, clientId: 'bench-matcher', logger });
+  const publisher = await createPublisher({ kafka, prefix, metrics, logger });
+  const pool = createPool({ url: postgresUrl, name: 'bench-matcher', logger });
+  await pool.query('SELECT 1');
+  const fatal = (error: Error) => tell({ event: 'failed', reason: error.message });
+  const probe = new StallProbe();
+  const measure = async () => {
+    const stalls = await probe.take();
+    tell({ event: 'measured', rssMb: Math.round(process.memoryUsage.rss() / 2 ** 20), ...stalls });
+  };
+  const starting = startMatcher({
+    kafka,
+    publisher,
+    prefix,
+    pool,
+    postgresUrl,
+    toleranceMs: 0,
+    metrics,
+    logger,
+    fatal,
+  });
+  process.on('message', (order: MatcherChildOrder) => {
+    if (order === 'measure') void measure();
+    else void starting.then((matcher) => matcher.stop()).finally(() => process.disconnect());
+  });
+  const matcher = await starting;
+  const waiting = setInterval(() => {
+    if (!matcher.ready()) return;
+    clearInterval(waiting);
+    tell({ event: 'ready' });
+  }, 10);
+}
+
+process.once('message', (job: MatcherChildJob) => {
+  run(job).catch((error: unknown) => {
+    tell({ event: 'failed', reason: String(error) });
+  });
+});

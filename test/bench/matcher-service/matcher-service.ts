@@ -1,0 +1,150 @@
+/**
+ * The matcher as a service with 100,000 active monitors of 20 keywords and 2 excluded terms in Postgres: how long it takes to
+ * load them and to compare them, how long its event loop stands still meanwhile and while items flow and rules change, and how
+ * soon a change has its effect. On embedded engines, or on TEST_POSTGRES_URL and TEST_KAFKA_BROKERS.
+ *
+ * `--monitors N`, `--seconds N`, `--items N` and `--changes N` (both a second).
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { TOPICS } from '../../../schemas/messages/topics.ts';
+import { ensureTopics } from '../../../shared/kafka/topic-admin.ts';
+import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { Report } from '../main.ts';
+import { seededRandom } from '../shared/matcher-random.ts';
+import { MatcherProcess } from './service-process.ts';
+import { commonWords, EXCLUDES, insertWatchingMonitors, KEYWORDS } from './service-monitors.ts';
+import { Traffic } from './traffic.ts';
+import { percentiles } from '../shared/percentiles.ts';
+
+const OPTIONS = {
+  monitors: { type: 'string', default: '100000' },
+  seconds: { type: 'string', default: '20' },
+  items: { type: 'string', default: '500' },
+  changes: { type: 'string', default: '200' },
+} as const;
+const COMMON_WORDS = 20_000;
+/** Code is compiled and caches fill: not measured. */
+const WARM_UP_S = 3;
+
+export default async function benchMatcherService(report: Report, args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: OPTIONS });
+  const engines = await openEngines();
+  try {
+    await measure(report, engines, {
+      monitors: Number(values.monitors),
+      seconds: Number(values.seconds),
+      items: Number(values.items),
+      changes: Number(values.changes),
+    });
+  } finally {
+    await engines.stop();
+  }
+}
+
+interface Size {
+  monitors: number;
+  seconds: number;
+  items: number;
+  changes: number;
+}
+
+interface Engines {
+  postgres: string;
+  brokers: string;
+  stop(): Promise<void>;
+}
+
+async function openEngines(): Promise<Engines> {
+  const { TEST_POSTGRES_URL, TEST_KAFKA_BROKERS } = process.env;
+  if (TEST_POSTGRES_URL && TEST_KAFKA_BROKERS) {
+    return { postgres: TEST_POSTGRES_URL, brokers: TEST_KAFKA_BROKERS, stop: () => Promise.resolve() };
+  }
+  const { startEngines } = await import('../../../services/launcher/engines/embedded-engines.ts');
+  const dataDir = mkdtempSync(join(tmpdir(), 'forum-bench-matcher-'));
+  const engines = await startEngines({ dataDir, env: process.env, engines: ['postgres', 'kafka'] });
+  return {
+    postgres: engines.urls.postgres,
+    brokers: engines.urls.kafka.replace('kafka://', ''),
+    async stop() {
+      await engines.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function measure(report: Report, engines: Engines, size: Size): Promise<void> {
+  const database = await createTestDatabase(engines.postgres);
+  const kafka = await createKafkaFixture(engines.brokers);
+  const child = new MatcherProcess();
+  try {
+    const random = seededRandom(7);
+    const common = commonWords(COMMON_WORDS);
+    const monitorIds = await insertWatchingMonitors(database.pool, size.monitors, common, random);
+    await ensureTopics(kafka.kafka, { prefix: kafka.prefix, embedded: true, topics: TOPICS });
+    const traffic = new Traffic({ kafka, db: database.pool, monitorIds, common, random });
+    child.start({ brokers: engines.brokers.split(','), prefix: kafka.prefix, postgresUrl: database.url });
+    await measureLoad(report, child);
+    const stopReading = await traffic.readCandidates();
+    try {
+      await traffic.flow(WARM_UP_S, size.items, size.changes);
+      await measureTraffic(report, child, traffic, size, 'matching, with changes');
+      await database.pool.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE application_name = 'matcher-listener' AND datname = current_database()`,
+      );
+      await measureTraffic(
+        report,
+        child,
+        traffic,
+        { ...size, seconds: 5 },
+        'matching, from the loss of the listening connection on',
+      );
+      report({ phase: 'comparison meanwhile', comparison_ms: (await child.next('compared')).ms });
+    } finally {
+      await stopReading();
+    }
+  } finally {
+    await child.stop();
+    await kafka.drop();
+    await database.drop();
+  }
+}
+
+async function measureLoad(report: Report, child: MatcherProcess): Promise<void> {
+  const { ms, monitors } = await child.next('loaded');
+  const load = await child.measured();
+  const terms = monitors * (KEYWORDS + EXCLUDES);
+  report({ phase: 'load', monitors, terms, load_ms: ms, goal_load_ms: 5_000, ...load });
+  const comparison_ms = (await child.next('compared')).ms;
+  report({ phase: 'comparison', comparison_ms, ...(await child.measured()) });
+  await child.next('ready');
+}
+
+async function measureTraffic(
+  report: Report,
+  child: MatcherProcess,
+  traffic: Traffic,
+  { seconds, items, changes }: Size,
+  phase: string,
+): Promise<void> {
+  await child.measured();
+  traffic.effectsMs.length = 0;
+  await traffic.flow(seconds, items, changes);
+  const stalls = await child.measured();
+  for (let tries = 0; tries < 200 && traffic.pending > 0; tries++) await wait(50);
+  if (traffic.pending > 0) throw new Error(`${traffic.pending} changes had no effect`);
+  const { p50, p99, max } = percentiles(traffic.effectsMs);
+  report({
+    phase,
+    items_per_s: items,
+    changes_per_s: changes,
+    effects: traffic.effectsMs.length,
+    change_to_candidate_ms: { p50, p99, max },
+    ...stalls,
+  });
+}

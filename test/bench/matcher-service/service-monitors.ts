@@ -1,0 +1,82 @@
+import { newAccountId, newMonitorId } from '../../../shared/domain/identifiers.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import { oneOf } from '../shared/matcher-random.ts';
+import type { Random } from '../shared/matcher-random.ts';
+
+/** Terms of a monitor: 20 keywords, of which each third is a phrase, and 2 excluded words. */
+export const KEYWORDS = 20;
+export const EXCLUDES = 2;
+const PAGE = 2_000;
+/** Excluded terms are words that texts do have, but not the articles and pronouns. */
+const EXCLUDED_RANKS = [100, 2_000] as const;
+
+const CONSONANTS = 'b,c,d,f,g,h,j,k,l,m,n,p,r,s,t,v'.split(',');
+const SYLLABLES = CONSONANTS.flatMap((consonant) => 'a,e,i,o'.split(',').map((vowel) => consonant + vowel));
+
+/** Word number `number`, below 16,777,216: each number has its own, of eight letters, and none of them has an x. */
+export function watchedWord(number: number): string {
+  let word = '';
+  for (let rest = scattered(number), left = 4; left > 0; left--, rest = Math.floor(rest / 64)) {
+    word += SYLLABLES[rest % 64]!;
+  }
+  return word;
+}
+
+/** Neighbouring numbers far apart, each to one of its own: 6,364,137 is odd, and so prime to 2^24. */
+function scattered(number: number): number {
+  return Number((BigInt(number) * 6_364_137n) % 16_777_216n);
+}
+
+/** What the texts of items are made of: words with an x, so that they are none of the watched ones. */
+export function commonWords(count: number): string[] {
+  return Array.from(
+    { length: count },
+    (_, rank) => `x${watchedWord(rank).slice(0, 2 + (rank % 7))}${rank.toString(36)}`,
+  );
+}
+
+/**
+ * Stores so many active monitors, of one new account, as the API's create leaves them. Monitor n watches the words n × 20 to
+ * n × 20 + 19, some of them as a phrase behind a common word. Answers their ids, the n-th of monitor n.
+ */
+export async function insertWatchingMonitors(
+  db: Queryable,
+  count: number,
+  common: readonly string[],
+  random: Random,
+): Promise<string[]> {
+  const accountId = newAccountId();
+  await db.query('INSERT INTO accounts (id, email, mailbox, pack) VALUES ($1, $1, $1, 79)', [accountId]);
+  const ids: string[] = [];
+  while (ids.length < count) {
+    const first = ids.length;
+    const page = Array.from({ length: Math.min(PAGE, count - first) }, newMonitorId);
+    const keywords = page.map((_, index) => keywordsOf(first + index, common).join('|'));
+    const excludes = page.map(() => excludedWords(common, random).join('|'));
+    await db.query(
+      `WITH stored AS (
+         INSERT INTO monitors (id, account_id, name, keywords, exclude, nsfw, webhook_secret, active_since, next_charge_at)
+         SELECT id, $1, 'bench', string_to_array(keywords, '|'), string_to_array(exclude, '|'), true, '',
+                wall_now() - interval '1 hour', service_now() + interval '1 day'
+           FROM unnest($2::text[], $3::text[], $4::text[]) AS given (id, keywords, exclude)
+         RETURNING id, active_since)
+       INSERT INTO monitor_versions (monitor_id, version, since) SELECT id, 1, active_since FROM stored`,
+      [accountId, page, keywords, excludes],
+    );
+    ids.push(...page);
+  }
+  await db.query('VACUUM ANALYZE monitors, monitor_versions');
+  return ids;
+}
+
+function keywordsOf(monitor: number, common: readonly string[]): string[] {
+  return Array.from({ length: KEYWORDS }, (_, index) => {
+    const number = monitor * KEYWORDS + index;
+    return index % 3 === 2 ? `${common[number % common.length]!} ${watchedWord(number)}` : watchedWord(number);
+  });
+}
+
+function excludedWords(common: readonly string[], random: Random): string[] {
+  const excludable = common.slice(...EXCLUDED_RANKS);
+  return Array.from({ length: EXCLUDES }, () => oneOf(excludable, random));
+}

@@ -1,0 +1,80 @@
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { join } from 'node:path';
+import type { MatcherChildJob, MatcherChildMessage, MatcherChildOrder } from './matcher-service-child.ts';
+
+type Event = MatcherChildMessage['event'];
+type Told<E extends Event> = Extract<MatcherChildMessage, { event: E }>;
+
+const TIMEOUT_MS = 120_000;
+const STOP_TIMEOUT_MS = 5_000;
+
+/** The process that is measured, and what it tells. */
+export class MatcherProcess {
+  private readonly child: ChildProcess;
+  private readonly told: MatcherChildMessage[] = [];
+  private readonly news = new EventEmitter();
+
+  constructor() {
+    this.child = fork(join(import.meta.dirname, 'matcher-service-child.ts'), {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    this.child.on('message', (message: MatcherChildMessage) => this.hear(message));
+    this.child.on('exit', () => this.hear({ event: 'failed', reason: 'the process ended' }));
+  }
+
+  start(job: MatcherChildJob): void {
+    this.child.send(job);
+  }
+
+  /** The oldest message of a kind that nobody took, or the next one. @throws when the process fails, or after two minutes */
+  async next<E extends Event>(event: E): Promise<Told<E>> {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    for (;;) {
+      const at = this.told.findIndex((message) => message.event === event);
+      if (at >= 0) return this.told.splice(at, 1)[0] as Told<E>;
+      const failed = this.told.find((message) => message.event === 'failed');
+      if (failed) throw new Error(`the matcher failed: ${failed.reason}`);
+      await once(this.news, 'told', { signal });
+    }
+  }
+
+  /** What the event loop went through since the last call. */
+  async measured(): Promise<object> {
+    this.order('measure');
+    const { rssMb, longestMs, longestWithoutGcMs, longestCpuMs, over10Ms, longestGcMs, cpuMs } =
+      await this.next('measured');
+    return {
+      rss_mb: rssMb,
+      thread_cpu_ms: cpuMs,
+      longest_stall_ms: longestMs,
+      longest_stall_without_gc_ms: longestWithoutGcMs,
+      longest_stall_cpu_ms: longestCpuMs,
+      longest_gc_ms: longestGcMs,
+      stalls_over_10_ms: over10Ms,
+    };
+  }
+
+  /** Lets it leave its consumer group, if it can. */
+  async stop(): Promise<void> {
+    if (this.hasEnded()) return;
+    this.order('stop');
+    const timer = setTimeout(() => this.child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+    await once(this.child, 'exit');
+    clearTimeout(timer);
+  }
+
+  private hasEnded(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
+  private order(order: MatcherChildOrder): void {
+    this.child.send(order);
+  }
+
+  private hear(message: MatcherChildMessage): void {
+    this.told.push(message);
+    this.news.emit('told');
+  }
+}

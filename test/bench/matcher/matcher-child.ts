@@ -1,0 +1,93 @@
+/**
+ * One engine with one set of terms, in a process of its own, so that its memory is its own. It is given a Job and answers with a
+ * Measurement.
+ */
+import { readFileSync } from 'node:fs';
+import { BUILD } from './matching-engines.ts';
+import type { EngineName } from './matching-engines.ts';
+
+export interface MatcherJob {
+  engine: EngineName;
+  /** Files of a JSON array of strings each. */
+  textFile: string;
+  termsFile: string;
+  /** So many of the texts, from the first. */
+  texts: number;
+}
+
+export interface MatcherMeasurement {
+  units: number;
+  build_ms: number;
+  search: Speed;
+  /** Of the engine's other search, if it has one. */
+  otherSearch: Speed | null;
+  bytes: number | null;
+  /** Growth of the process's heap and array buffers. */
+  heap_bytes: number;
+  matches: number;
+}
+
+/** Million characters per second. */
+export interface Speed {
+  byClock: number;
+  /** By the processor time of the thread: the same as by the clock, when nothing else needs the processor. */
+  byProcessor: number;
+}
+
+const PASSES = 3;
+
+process.once('message', (job: MatcherJob) => {
+  process.send!(measure(job) satisfies MatcherMeasurement);
+  process.disconnect();
+});
+
+function measure({ engine: name, textFile, termsFile, texts: count }: MatcherJob): MatcherMeasurement {
+  const texts = stringsOf(textFile, count);
+  const terms = stringsOf(termsFile);
+  const units = texts.reduce((sum, text) => sum + text.length, 0);
+
+  const heapBefore = heapBytes();
+  const begun = performance.now();
+  const engine = BUILD[name](terms, texts);
+  const buildMs = performance.now() - begun;
+  const heapGrowth = heapBytes() - heapBefore;
+
+  const matches = engine.scan();
+  if (name === 'ours' && engine.other?.() !== matches) throw new Error('the monitors have other terms than the index');
+  return {
+    units,
+    build_ms: buildMs,
+    search: bestOf(engine.scan, units),
+    otherSearch: engine.other ? bestOf(engine.other, units) : null,
+    bytes: engine.bytes ?? null,
+    heap_bytes: heapGrowth,
+    matches,
+  };
+}
+
+/** Parsing makes each string anew: none is a slice of a larger one, as it would be when a text is cut into lines. */
+function stringsOf(file: string, most?: number): string[] {
+  return (JSON.parse(readFileSync(file, 'utf8')) as string[]).slice(0, most);
+}
+
+function heapBytes(): number {
+  globalThis.gc!();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+/** The best of three passes, after one that is not measured: what else runs on the machine can only make a pass slower. */
+function bestOf(scan: () => number, units: number): Speed {
+  const found = scan();
+  const speed = { byClock: 0, byProcessor: 0 };
+  for (let pass = 0; pass < PASSES; pass++) {
+    const cpuBegun = process.threadCpuUsage();
+    const begun = performance.now();
+    if (scan() !== found) throw new Error('two passes found different numbers');
+    const micros = (performance.now() - begun) * 1000;
+    const { user, system } = process.threadCpuUsage(cpuBegun);
+    speed.byClock = Math.max(speed.byClock, units / micros);
+    speed.byProcessor = Math.max(speed.byProcessor, units / (user + system));
+  }
+  return speed;
+}

@@ -1,0 +1,96 @@
+import AhoCorasick from 'ahocorasick';
+import { MonitorIndex } from '../../../shared/matching/monitor-index.ts';
+import { TermIndex } from '../../../shared/matching/terms/term-index.ts';
+import { commentOf } from '../shared/matcher-items.ts';
+import { unfilteredRule } from '../shared/matcher-monitors.ts';
+
+export type EngineName = 'ours' | 'ahocorasick' | 'regexp';
+
+/** One way to find terms in texts. */
+export interface Engine {
+  /** Finds the terms that stand in each text as whole words, each once per text; returns how many those are. */
+  scan: () => number;
+  /** A search that tells more or less than that. Returns how much it found, so that nothing can be optimized away. */
+  other?: () => number;
+  /** Bytes of the tables, when the engine knows. */
+  bytes?: number;
+}
+
+const TERMS_PER_MONITOR = 20;
+
+export const BUILD: Record<EngineName, (terms: readonly string[], texts: readonly string[]) => Engine> = {
+  ours: buildOurs,
+  ahocorasick: buildAhoCorasick,
+  regexp: buildRegExps,
+};
+
+/** The terms alone are searched as the other engines do; the monitors that hold them, with terms and places, are the second search. */
+function buildOurs(terms: readonly string[], texts: readonly string[]): Engine {
+  const index = new MonitorIndex();
+  for (let first = 0; first < terms.length; first += TERMS_PER_MONITOR) {
+    index.set(`m${first / TERMS_PER_MONITOR}`, unfilteredRule(terms.slice(first, first + TERMS_PER_MONITOR)));
+  }
+  let termIndex: TermIndex | undefined;
+  const scan = () => {
+    termIndex ??= termIndexOf(terms);
+    let hits = 0;
+    for (const text of texts) {
+      termIndex.begin();
+      termIndex.search(text, 1);
+      hits += termIndex.found.terms.length;
+    }
+    return hits;
+  };
+  const monitors = () => {
+    let hits = 0;
+    for (const text of texts) for (const { matchedTerms } of index.match(commentOf(text))) hits += matchedTerms.length;
+    return hits;
+  };
+  return { scan, other: monitors, bytes: index.bytes };
+}
+
+function termIndexOf(terms: readonly string[]): TermIndex {
+  const index = new TermIndex();
+  for (const term of terms) index.hold(term);
+  return index;
+}
+
+/** The package finds substrings, several times over: the whole words are to be sifted out of them. */
+function buildAhoCorasick(terms: readonly string[], texts: readonly string[]): Engine {
+  const automaton = new AhoCorasick(terms);
+  const scan = () => {
+    let sum = 0;
+    for (const text of texts) {
+      const found = new Set<string>();
+      for (const [last, words] of automaton.search(text)) {
+        for (const word of words) if (isWholeWord(text, last + 1 - word.length, last + 1)) found.add(word);
+      }
+      sum += found.size;
+    }
+    return sum;
+  };
+  const substringsOnly = () => {
+    let hits = 0;
+    for (const text of texts) hits += automaton.search(text).length;
+    return hits;
+  };
+  return { scan, other: substringsOnly };
+}
+
+const IS_WORD_CHARACTER = Array.from({ length: 128 }, (_, code) => /[a-z0-9]/.test(String.fromCharCode(code)));
+
+/** Beyond the text's ends there is no code to be found in the table. */
+function isWholeWord(text: string, start: number, end: number): boolean {
+  return !IS_WORD_CHARACTER[text.charCodeAt(start - 1)] && !IS_WORD_CHARACTER[text.charCodeAt(end)];
+}
+
+/** One regular expression per term: plain texts have no underscores, so that \b is the edge of a word. */
+function buildRegExps(terms: readonly string[], texts: readonly string[]): Engine {
+  const patterns = terms.map((term) => new RegExp(`\\b${term}\\b`));
+  const scan = () => {
+    let hits = 0;
+    for (const text of texts) for (const pattern of patterns) if (pattern.test(text)) hits++;
+    return hits;
+  };
+  return { scan };
+}

@@ -1,0 +1,70 @@
+import type { MatchItem } from '../../../shared/matching/rule.ts';
+import { naiveFold, naiveSearch } from '../../support/oracles/naive-matcher.ts';
+import type { BenchMonitor } from '../shared/matcher-monitors.ts';
+
+/** Which keywords of which monitor an item has. */
+export interface Pair {
+  item: number;
+  monitorId: string;
+  matchedTerms: string[];
+}
+
+/**
+ * What the monitors match among the items with keys of `items` as their numbers, by the second reading of the rules that the
+ * tests compare the product with. The keywords must be of plain ASCII words.
+ */
+export function naivePairs(monitors: readonly BenchMonitor[], items: ReadonlyMap<number, MatchItem>): Pair[] {
+  const byFirstWord = new Map<string, { monitor: BenchMonitor; keyword: string; words: string[] }[]>();
+  for (const monitor of monitors) {
+    for (const keyword of monitor.rule.keywords) {
+      const words = runsOf(keyword);
+      const others = byFirstWord.get(words[0]!);
+      if (others) others.push({ monitor, keyword, words });
+      else byFirstWord.set(words[0]!, [{ monitor, keyword, words }]);
+    }
+  }
+  const pairs: Pair[] = [];
+  for (const [number, item] of items) {
+    const texts = searchedTexts(item);
+    const runs = new Set(texts.flatMap(runsOf));
+    const found = new Map<BenchMonitor, Set<string>>();
+    for (const run of runs) {
+      for (const { monitor, keyword, words } of byFirstWord.get(run) ?? []) {
+        // The search itself is slow: not for what cannot be found.
+        if (!words.every((word) => runs.has(word)) || !isIn(keyword, texts)) continue;
+        found.set(monitor, (found.get(monitor) ?? new Set()).add(keyword));
+      }
+    }
+    for (const [{ id, rule }, keywords] of found) {
+      if (!watches(rule, item) || rule.exclude.some((term) => isIn(term, texts))) continue;
+      pairs.push({ item: number, monitorId: id, matchedTerms: rule.keywords.filter((term) => keywords.has(term)) });
+    }
+  }
+  return pairs;
+}
+
+function runsOf(text: string): string[] {
+  return text.match(/[a-z0-9]+/g) ?? [];
+}
+
+function searchedTexts({ kind, title, text }: MatchItem): string[] {
+  const body = text.trim() === '[deleted]' || text.trim() === '[removed]' ? '' : text;
+  return (kind === 'post' ? [title, body] : [body]).map((searched) =>
+    naiveFold(searched).replaceAll('İ', 'i').replaceAll('ſ', 's').toLowerCase(),
+  );
+}
+
+const searches = new Map<string, (text: string) => boolean>();
+
+function isIn(keyword: string, texts: string[]): boolean {
+  let search = searches.get(keyword);
+  if (!search) searches.set(keyword, (search = naiveSearch(keyword)));
+  return texts.some(search);
+}
+
+function watches(rule: BenchMonitor['rule'], item: MatchItem): boolean {
+  if (item.nsfw && !rule.nsfw) return false;
+  if (item.kind === 'post' ? !rule.posts : !rule.comments) return false;
+  const names = rule.subreddits.map((name) => name.toLowerCase());
+  return names.length === 0 || names.includes(item.subreddit.toLowerCase());
+}

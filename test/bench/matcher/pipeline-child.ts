@@ -1,0 +1,202 @@
+/**
+ * The matcher's held monitors in a process of their own, as the service has them: loaded one by one, matched with items that
+ * come in batches, changed meanwhile.
+ */
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
+import { HeldMonitors } from '../../../services/matcher/active-monitors.ts';
+import type { EnteredItem } from '../../../services/matcher/recent-items.ts';
+import type { MatchItem, Rule } from '../../../shared/matching/rule.ts';
+import type { BenchMonitor } from '../shared/matcher-monitors.ts';
+import type { Pair } from './naive-pairs.ts';
+import { StallClock } from '../matcher-service/stall-clock.ts';
+import { percentiles } from '../shared/percentiles.ts';
+
+export interface PipelineJob {
+  /** JSON lines of BenchMonitor. */
+  monitorsFile: string;
+  /** JSON lines of MatchItem. */
+  itemsFile: string;
+  /** Of the items whose number is divisible by this one the pairs are returned. */
+  sampleEvery: number;
+}
+
+export interface PipelineMeasurement {
+  monitors: number;
+  items: number;
+  matches: number;
+  items_per_s: number;
+  /** By the processor time of the thread. */
+  items_per_cpu_s: number;
+  load_ms: number;
+  rss_mb: number;
+  updates: number;
+  update_p50_us: number | null;
+  update_p99_us: number | null;
+  /** The longest call of set or remove, all that happens meanwhile included. */
+  longest_stall_ms: number;
+  /** Without stops for the collection of garbage, most of which the reading of the file makes, and waits for the processor. */
+  longest_own_stall_ms: number;
+  calls_over_10_ms: number;
+  longest_match_ms: number;
+  /** The pairs of the sample before the updates, and after them, which take every change back. */
+  pairs: Pair[];
+  pairsAfterUpdates: Pair[];
+}
+
+/** Enough that its processor time, which is counted in ticks, can be told; few enough not to matter for the memory. */
+const BATCH = 2_000;
+const WARM_UP_ITEMS = 20_000;
+const CHANGED_MONITORS = 3_000;
+
+process.once('message', (job: PipelineJob) => {
+  void new Pipeline(job).run().then((result) => {
+    process.send!(result);
+    process.disconnect();
+  });
+});
+
+class Pipeline {
+  private readonly job: PipelineJob;
+  private readonly monitors = new HeldMonitors();
+  /** Those that are changed later. */
+  private readonly changing: BenchMonitor[] = [];
+  private readonly sample = new Map<number, EnteredItem>();
+  private version = 1;
+  private readonly stalls = new StallClock();
+
+  constructor(job: PipelineJob) {
+    this.job = job;
+  }
+
+  async run(): Promise<PipelineMeasurement> {
+    const loadMs = await this.load();
+    await this.matchAll(WARM_UP_ITEMS);
+    const matched = await this.matchAll(Number.POSITIVE_INFINITY);
+    const rssMb = process.memoryUsage.rss() / 2 ** 20;
+    const pairs = this.samplePairs();
+    const { updatesUs, longestMatchMs } = this.update();
+    const { p50, p99 } = percentiles(updatesUs);
+    const stalls = await this.stalls.stop();
+    return {
+      monitors: this.monitors.size,
+      items: matched.items,
+      matches: matched.matches,
+      items_per_s: matched.items / matched.seconds,
+      items_per_cpu_s: matched.items / matched.processorSeconds,
+      load_ms: loadMs,
+      rss_mb: rssMb,
+      updates: updatesUs.length,
+      update_p50_us: p50,
+      update_p99_us: p99,
+      longest_stall_ms: stalls.longestMs,
+      longest_own_stall_ms: stalls.longestOwnMs,
+      calls_over_10_ms: stalls.over10Ms,
+      longest_match_ms: longestMatchMs,
+      pairs,
+      pairsAfterUpdates: this.samplePairs(),
+    };
+  }
+
+  /** Returns the milliseconds that the monitors' own code took, without the reading of the file. */
+  private async load(): Promise<number> {
+    let sumUs = 0;
+    let number = 0;
+    for await (const line of createInterface({ input: createReadStream(this.job.monitorsFile) })) {
+      const monitor = JSON.parse(line) as BenchMonitor;
+      sumUs += this.stalls.timed(() => this.set(monitor.id, monitor.rule));
+      if (number++ % 32 === 0 && this.changing.length < CHANGED_MONITORS) this.changing.push(monitor);
+    }
+    return sumUs / 1000;
+  }
+
+  private set(id: string, rule: Rule): void {
+    this.monitors.set({ id, rule, version: this.version++, activeSinceMs: 0, versions: [] });
+  }
+
+  private async matchAll(
+    most: number,
+  ): Promise<{ items: number; matches: number; seconds: number; processorSeconds: number }> {
+    let items = 0;
+    let matches = 0;
+    let ms = 0;
+    let processorMicros = 0;
+    let batch: EnteredItem[] = [];
+    const matchBatch = () => {
+      const usageBefore = process.threadCpuUsage();
+      const begun = performance.now();
+      for (const entered of batch) matches += this.monitors.candidates(entered).length;
+      ms += performance.now() - begun;
+      const { user, system } = process.threadCpuUsage(usageBefore);
+      processorMicros += user + system;
+      batch = [];
+    };
+    for await (const line of createInterface({ input: createReadStream(this.job.itemsFile) })) {
+      if (items === most) break;
+      const entered = enteredItem(JSON.parse(line) as MatchItem, items);
+      if (items % this.job.sampleEvery === 0) this.sample.set(items, entered);
+      items++;
+      if (batch.push(entered) === BATCH) matchBatch();
+    }
+    matchBatch();
+    return { items, matches, seconds: ms / 1000, processorSeconds: processorMicros / 1e6 };
+  }
+
+  private samplePairs(): Pair[] {
+    return [...this.sample].flatMap(([item, entered]) =>
+      this.monitors
+        .candidates(entered)
+        .map(({ monitor_id, matched_terms }) => ({ item, monitorId: monitor_id, matchedTerms: matched_terms })),
+    );
+  }
+
+  /** Each monitor gets its neighbour's rule, is removed, and is added anew with its own rule; after each step an item is matched. */
+  private update(): { updatesUs: number[]; longestMatchMs: number } {
+    const updatesUs: number[] = [];
+    let longestMatchMs = 0;
+    const items = [...this.sample.values()];
+    const matchOne = () => {
+      const begun = performance.now();
+      this.monitors.candidates(items[updatesUs.length % items.length]!);
+      longestMatchMs = Math.max(longestMatchMs, performance.now() - begun);
+    };
+    for (const [position, { id, rule }] of this.changing.entries()) {
+      const other = this.changing[(position + 1) % this.changing.length]!;
+      updatesUs.push(this.stalls.timed(() => this.set(id, other.rule)));
+      matchOne();
+      updatesUs.push(this.stalls.timed(() => this.monitors.remove(id)));
+      matchOne();
+      updatesUs.push(this.stalls.timed(() => this.set(id, rule)));
+      matchOne();
+    }
+    return { updatesUs, longestMatchMs };
+  }
+}
+
+const TIME = '2026-01-01T00:00:00.000Z';
+
+function enteredItem({ kind, title, text, subreddit, nsfw }: MatchItem, number: number): EnteredItem {
+  const id = number.toString(36);
+  const item: ForumItem = {
+    v: 1,
+    thing_id: `${kind === 'post' ? 't3' : 't1'}_${id}`,
+    kind,
+    post_id: id,
+    parent_id: kind === 'post' ? null : `t3_${id}`,
+    subreddit,
+    author: `author${number}`,
+    title,
+    body: text,
+    permalink: `https://forum.example.com/r/${subreddit}/comments/${id}/`,
+    nsfw,
+    created_utc: TIME,
+    source: 'replay',
+    replay: false,
+    first_seen_at: TIME,
+    score: 1,
+    num_comments: null,
+    url: null,
+  };
+  return { offset: BigInt(number), enteredAtMs: Date.parse(TIME), item };
+}

@@ -1,0 +1,70 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { MatchItem } from '../../../shared/matching/rule.ts';
+import type { Report } from '../main.ts';
+import type { Corpus } from '../shared/corpus.ts';
+import { runBounded } from './bounded-child.ts';
+import { cutItems } from '../shared/matcher-items.ts';
+import { sparseMonitors } from '../shared/matcher-monitors.ts';
+import { naivePairs } from './naive-pairs.ts';
+import type { Pair } from './naive-pairs.ts';
+import type { PipelineJob } from './pipeline-child.ts';
+import { plainText, readVocabulary } from '../shared/matcher-vocabulary.ts';
+
+const MONITORS = 100_000;
+const ITEMS = 100_000;
+/** Matches an item; the number that is reached is smaller, since filters and excluded terms take some away. */
+const MOST_PER_ITEM = 0.1;
+const SAMPLE_EVERY = 10;
+const BOUNDS = { heapMb: 4_096, seconds: 1_800 };
+
+/** 100,000 monitors of 20 keywords and 2 excluded terms, and items in which nearly nothing is watched, as in real life. */
+export async function benchPipeline(report: Report, corpus: Corpus, folder: string): Promise<void> {
+  const items = cutItems(corpus.items, ITEMS);
+  const vocabulary = readVocabulary(items.flatMap(({ title, text }) => [plainText(title), plainText(text)]));
+  const subreddits = [...new Set(items.map(({ subreddit }) => subreddit))].filter((name) => /^\w{2,21}$/.test(name));
+  const options = { count: MONITORS, items: items.length, mostPerItem: MOST_PER_ITEM, subreddits };
+  const monitors = sparseMonitors(vocabulary, options);
+  const job: PipelineJob = {
+    monitorsFile: linesFile(folder, 'monitors', monitors),
+    itemsFile: linesFile(folder, 'items', items),
+    sampleEvery: SAMPLE_EVERY,
+  };
+  const { pairs, pairsAfterUpdates, ...figures } = await runBounded('pipeline-child.ts', job, BOUNDS);
+  const density = figures.matches / figures.items;
+  const rounded = Object.entries(figures).map(([name, value]) => [name, value && Number(value.toFixed(1))]);
+  report({
+    case: 'pipeline',
+    ...(Object.fromEntries(rounded) as object),
+    item_bytes: Math.round(
+      items.reduce((sum, { title, text }) => sum + Buffer.byteLength(title + text), 0) / items.length,
+    ),
+    matches_per_item: Number(density.toFixed(4)),
+    checked_items: Math.ceil(items.length / SAMPLE_EVERY),
+    checked_matches: pairs.length,
+  });
+
+  if (density > MOST_PER_ITEM) throw new Error(`more than ${MOST_PER_ITEM} monitors match an item`);
+  const sample = new Map<number, MatchItem>([...items.entries()].filter(([number]) => number % SAMPLE_EVERY === 0));
+  const expected = naivePairs(monitors, sample);
+  assertEqual('the sample', pairs, expected);
+  assertEqual('the sample after the updates', pairsAfterUpdates, expected);
+}
+
+function assertEqual(what: string, pairs: readonly Pair[], expected: readonly Pair[]): void {
+  const [had, wanted] = [pairs, expected].map((list) => new Set(list.map((pair) => JSON.stringify(pair))));
+  const missing = [...wanted!].filter((pair) => !had!.has(pair));
+  const extra = [...had!].filter((pair) => !wanted!.has(pair));
+  if (pairs.length === expected.length && missing.length === 0 && extra.length === 0) return;
+  const examples = [
+    ...missing.slice(0, 3).map((pair) => `missing ${pair}`),
+    ...extra.slice(0, 3).map((pair) => `too many ${pair}`),
+  ];
+  throw new Error(`${what}: ${pairs.length} matches, expected ${expected.length}; ${examples.join('; ')}`);
+}
+
+function linesFile(folder: string, name: string, values: readonly object[]): string {
+  const file = join(folder, `${name}.jsonl`);
+  writeFileSync(file, values.map((value) => `${JSON.stringify(value)}\n`).join(''));
+  return file;
+}

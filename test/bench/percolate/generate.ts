@@ -1,0 +1,69 @@
+import { createWriteStream, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { MonitorIndex } from '../../../shared/matching/monitor-index.ts';
+import { readCorpus } from '../shared/corpus.ts';
+import { commentOf, cutItems } from '../shared/matcher-items.ts';
+import { denseMonitors } from '../shared/matcher-monitors.ts';
+import type { BenchMonitor } from '../shared/matcher-monitors.ts';
+import { Unusable } from './percolate-files.ts';
+import { plainText, readVocabulary } from '../shared/matcher-vocabulary.ts';
+
+/** Of 100,000 monitors; of more or fewer in proportion. */
+const MATCHES_PER_ITEM = 193;
+const PHRASE_SHARE = 0.25;
+const TUNING_STEPS = 4;
+const TUNING_ITEMS = 4_000;
+/** Near enough. */
+const TOLERANCE = 0.01;
+
+/**
+ * Writes monitors.jsonl and items.jsonl into the folder. How many of the keywords are words of the text is found by trying,
+ * on some of the items.
+ */
+export async function generateFiles(folder: string, options: { monitors: number; items: number }): Promise<object> {
+  const corpus = readCorpus();
+  const texts = cutItems(corpus.items, options.items).map(({ title, text }) => title + text);
+  if (texts.length < options.items) throw new Unusable(`The corpus has no more than ${texts.length} items.`);
+  const vocabulary = readVocabulary(texts.map(plainText));
+  const every = Math.max(1, Math.floor(texts.length / TUNING_ITEMS));
+  const sample = texts.filter((_, position) => position % every === 0);
+  const wanted = (MATCHES_PER_ITEM * options.monitors) / 100_000;
+  let words = 0.5;
+  let monitors: BenchMonitor[] = [];
+  for (let step = 0; step < TUNING_STEPS; step++) {
+    monitors = denseMonitors(vocabulary, options.monitors, { words, phrases: PHRASE_SHARE });
+    const mean = meanMatches(monitors, sample);
+    if (Math.abs(mean / wanted - 1) < TOLERANCE) break;
+    words = Math.min(1 - PHRASE_SHARE, (words * wanted) / mean);
+  }
+  mkdirSync(folder, { recursive: true });
+  const lines = monitors.map(({ id, rule: { keywords, exclude } }) => ({ id, keywords, exclude }));
+  await writeLines(join(folder, 'monitors.jsonl'), lines);
+  await writeLines(
+    join(folder, 'items.jsonl'),
+    texts.map((text) => ({ text })),
+  );
+  return {
+    corpus: corpus.name,
+    monitors: monitors.length,
+    items: texts.length,
+    item_bytes: Math.round(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / texts.length),
+    matches_per_item: Number(meanMatches(monitors, texts).toFixed(1)),
+  };
+}
+
+function meanMatches(monitors: readonly BenchMonitor[], texts: readonly string[]): number {
+  const index = new MonitorIndex();
+  for (const { id, rule } of monitors) index.set(id, rule);
+  let matches = 0;
+  for (const text of texts) index.forEachMatch(commentOf(text), () => matches++);
+  return matches / texts.length;
+}
+
+async function writeLines(file: string, values: Iterable<object>): Promise<void> {
+  const lines = function* () {
+    for (const value of values) yield `${JSON.stringify(value)}\n`;
+  };
+  await pipeline(lines, createWriteStream(file));
+}

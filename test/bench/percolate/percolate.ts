@@ -1,0 +1,163 @@
+/**
+ * `--monitors FILE --items FILE`: matches every item (as a comment) with all monitors, in one pass over items that are in memory.
+ * `--generate FOLDER [--monitors-count N] [--items-count N]`: writes two such files, with about 193 matches an item for
+ * 100,000 monitors. The files are JSON lines: {"id": "m1", "keywords": [], "exclude": []} and {"text": ""}.
+ */
+import { parseArgs } from 'node:util';
+import { MonitorIndex } from '../../../shared/matching/monitor-index.ts';
+import type { MatchItem, Rule } from '../../../shared/matching/rule.ts';
+import type { Report } from '../main.ts';
+import { commentOf } from '../shared/matcher-items.ts';
+import { unfilteredRule } from '../shared/matcher-monitors.ts';
+import { seededRandom } from '../shared/matcher-random.ts';
+import { readItems, readMonitors, Unusable } from './percolate-files.ts';
+import { generateFiles } from './generate.ts';
+import { percentiles } from '../shared/percentiles.ts';
+
+const USAGE = `Usage: npm run --silent bench -- percolate --monitors FILE --items FILE
+       npm run --silent bench -- percolate --generate FOLDER [--monitors-count N] [--items-count N]`;
+const UPDATED_MONITORS = 2_000;
+const PROGRESS_MS = 5_000;
+
+/** To be updated later. */
+interface Drawn {
+  id: string;
+  number: number;
+  rule: Rule;
+}
+
+export default async function benchPercolate(report: Report, args: string[]): Promise<void> {
+  try {
+    const options = parseOptions(args);
+    report('folder' in options ? await generateFiles(options.folder, options) : await percolate(options));
+  } catch (error) {
+    if (!(error instanceof Unusable)) throw error;
+    // The user's mistake, not the program's: the message says it all. main.ts would end the process with 0.
+    console.error(error.message);
+    process.once('exit', () => (process.exitCode = 1));
+  }
+}
+
+type Options = { monitorsFile: string; itemsFile: string } | { folder: string; monitors: number; items: number };
+
+function parseOptions(args: string[]): Options {
+  const { values } = parsedOrUsage(args);
+  if (values.generate !== undefined) {
+    if (values.monitors !== undefined || values.items !== undefined) throw new Unusable(USAGE);
+    const [monitors, items] = [values['monitors-count'], values['items-count']].map((text) => {
+      if (!/^[1-9]\d{0,7}$/.test(text)) throw new Unusable(`${text} is no number from 1 to 99,999,999\n${USAGE}`);
+      return Number(text);
+    });
+    return { folder: values.generate, monitors: monitors!, items: items! };
+  }
+  if (values.monitors === undefined || values.items === undefined) throw new Unusable(USAGE);
+  return { monitorsFile: values.monitors, itemsFile: values.items };
+}
+
+function parsedOrUsage(args: string[]) {
+  try {
+    const options = {
+      monitors: { type: 'string' },
+      items: { type: 'string' },
+      generate: { type: 'string' },
+      'monitors-count': { type: 'string', default: '100000' },
+      'items-count': { type: 'string', default: '100000' },
+    } as const;
+    return parseArgs({ args, options });
+  } catch (error) {
+    throw new Unusable(`${(error as Error).message}\n${USAGE}`, { cause: error });
+  }
+}
+
+async function percolate({ monitorsFile, itemsFile }: { monitorsFile: string; itemsFile: string }): Promise<object> {
+  const items: MatchItem[] = [];
+  let units = 0;
+  for await (const text of readItems(itemsFile)) {
+    items.push(commentOf(text));
+    units += text.length;
+  }
+  const { index, loadMs, drawn } = await loadMonitors(monitorsFile);
+  const { seconds, matches, sumOfIds } = matchAll(index, items);
+  const { p50, p99 } = percentiles(updateAll(index, drawn));
+  return {
+    monitors: index.size,
+    items: items.length,
+    text_mb: Number((units / 1e6).toFixed(2)),
+    seconds: Number(seconds.toFixed(3)),
+    items_per_s: Math.round(items.length / seconds),
+    matches,
+    sum_of_ids: sumOfIds,
+    load_ms: Math.round(loadMs),
+    update_p50_us: p50,
+    update_p99_us: p99,
+    rss_mb: Math.round(process.memoryUsage.rss() / 2 ** 20),
+  };
+}
+
+/** Of monitors with one id the last one counts. The time is the index's own, without the reading of the file. */
+async function loadMonitors(file: string): Promise<{ index: MonitorIndex<number>; loadMs: number; drawn: Drawn[] }> {
+  const index = new MonitorIndex<number>();
+  const random = seededRandom(7);
+  const drawn: Drawn[] = [];
+  const progress = new Progress('monitors loaded');
+  let loadMs = 0;
+  let count = 0;
+  for await (const { id, number, keywords, exclude } of readMonitors(file)) {
+    const rule = unfilteredRule(keywords, exclude);
+    const begun = performance.now();
+    index.set(id, rule, number);
+    loadMs += performance.now() - begun;
+    count++;
+    // Each of the monitors so far has been drawn with the same probability (reservoir sampling).
+    const place = drawn.length < UPDATED_MONITORS ? drawn.length : Math.floor(random() * count);
+    if (place < UPDATED_MONITORS) drawn[place] = { id, number, rule };
+    progress.show(count);
+  }
+  return { index, loadMs, drawn };
+}
+
+function matchAll(index: MonitorIndex<number>, items: readonly MatchItem[]) {
+  const progress = new Progress('items matched');
+  let matches = 0;
+  let sumOfIds = 0;
+  const visit = (_: string, number: number) => {
+    matches++;
+    sumOfIds += number;
+  };
+  const begun = performance.now();
+  for (const [position, item] of items.entries()) {
+    index.forEachMatch(item, visit);
+    if (position % 1_000 === 0) progress.show(position);
+  }
+  return { seconds: (performance.now() - begun) / 1000, matches, sumOfIds };
+}
+
+/** The microseconds of each update: each monitor is replaced by itself, removed and added. */
+function updateAll(index: MonitorIndex<number>, drawn: readonly Drawn[]): number[] {
+  const timed = (call: () => void) => {
+    const begun = performance.now();
+    call();
+    return (performance.now() - begun) * 1000;
+  };
+  return drawn.flatMap(({ id, number, rule }) => [
+    timed(() => index.set(id, rule, number)),
+    timed(() => index.remove(id)),
+    timed(() => index.set(id, rule, number)),
+  ]);
+}
+
+/** Says on stderr how far it is, every few seconds. */
+class Progress {
+  private readonly what: string;
+  private next = performance.now() + PROGRESS_MS;
+
+  constructor(what: string) {
+    this.what = what;
+  }
+
+  show(count: number): void {
+    if (performance.now() < this.next) return;
+    console.error(`${count} ${this.what}`);
+    this.next = performance.now() + PROGRESS_MS;
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * `npm run --silent bench -- reading [--seconds N]`: a cached post with 200 comments over HTTP, authenticated and charged, beside a bare
+ * Express route that sends the same bytes; a thread of 2,000 comments from the forum's JSON to the answer; memory under a scan of
+ * 100,000 posts. On embedded Postgres, or on TEST_POSTGRES_URL.
+ */
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Pool } from 'undici';
+import { buildCommentTree } from '../../../services/api/reading/comments/comment-tree.ts';
+import { buildDiscussionGraph } from '../../../services/api/reading/comments/discussion-graph.ts';
+import { parseThread } from '../../../shared/upstream/parsing/parse-comment-tree.ts';
+import { toPost } from '../../../shared/upstream/parsing/to-post.ts';
+import type { Report } from '../main.ts';
+import { percentiles } from '../shared/percentiles.ts';
+import { openPostgres } from '../shared/postgres-engine.ts';
+import type { ReadingAddresses, ReadingJob, ScanJob, ScanMeasurement } from './reading-child.ts';
+import { threadOf } from './reading-thread.ts';
+
+const CONNECTIONS = 16;
+const COMMENTS = 200;
+const LARGE_THREAD = 2_000;
+const SCAN: ScanJob = { posts: 100_000, memoryBytes: 64 * 2 ** 20 };
+
+export default async function bench(report: Report, args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: { seconds: { type: 'string', default: '10' } } });
+  report({ case: 'mapping', ...mapLargeThread() });
+  const scanned = await inChild<ScanMeasurement>(SCAN, ({ answer }) => Promise.resolve(answer));
+  report({ case: 'scan', limit_mb: SCAN.memoryBytes / 2 ** 20, ...rounded(scanned) });
+  const engine = await openPostgres();
+  try {
+    const job: ReadingJob = { postgresUrl: engine.url, comments: COMMENTS, accounts: CONNECTIONS };
+    await inChild<ReadingAddresses>(job, async ({ answer: at }) => {
+      const durationMs = Number(values.seconds) * 1000;
+      for (const [server, url] of [
+        ['bare express', at.bareUrl],
+        ['reading', at.apiUrl],
+        ['bare express', at.bareUrl],
+        ['reading', at.apiUrl],
+      ] as const) {
+        report({
+          case: 'cached post',
+          server,
+          comments: COMMENTS,
+          bytes: at.bytes,
+          ...(await load(url, at.keys, durationMs)),
+        });
+      }
+    });
+  } finally {
+    await engine.stop();
+  }
+}
+
+/** The best of some runs, milliseconds: from parsed JSON to what is sent, the tree and the graph included. */
+function mapLargeThread(): object {
+  const text = JSON.stringify(threadOf('large1', LARGE_THREAD));
+  const ms: number[] = [];
+  for (let run = 0; run < 12; run++) {
+    const answer: unknown = JSON.parse(text);
+    const begun = performance.now();
+    const { post, comments, stubs } = parseThread(answer);
+    const tree = buildCommentTree({ comments, stubs, missing: [] }, LARGE_THREAD);
+    if (tree.returned !== LARGE_THREAD) throw new Error(`${tree.returned} of ${LARGE_THREAD} comments came through`);
+    const mapped = toPost(post, { siteUrl: 'https://www.reddit.com', now: 0 });
+    buildDiscussionGraph(mapped, tree.comments);
+    ms.push(performance.now() - begun);
+  }
+  return { comments: LARGE_THREAD, first_ms: rounded({ ms: ms[0]! }).ms, best_ms: rounded({ ms: Math.min(...ms) }).ms };
+}
+
+/** Each connection asks again as soon as it is answered. */
+async function load(url: string, keys: readonly string[], durationMs: number): Promise<object> {
+  const pool = new Pool(url, { connections: CONNECTIONS });
+  const ask = async (key: string): Promise<void> => {
+    const headers = { authorization: `Bearer ${key}` };
+    const response = await pool.request({ path: '/v1/forum/post?id=bench1', method: 'GET', headers });
+    if (response.statusCode !== 200) throw new Error(`answered ${response.statusCode}: ${await response.body.text()}`);
+    await response.body.dump({ limit: Infinity });
+  };
+  const latencies: number[] = [];
+  const run = async (until: number, key: string): Promise<void> => {
+    while (performance.now() < until) {
+      const begun = performance.now();
+      await ask(key);
+      latencies.push(performance.now() - begun);
+    }
+  };
+  const all = (ms: number) => Promise.all(keys.map((key) => run(performance.now() + ms, key)));
+  await all(1_500);
+  latencies.length = 0;
+  const begun = performance.now();
+  await all(durationMs);
+  const seconds = (performance.now() - begun) / 1000;
+  await pool.close();
+  const { p50, p99 } = percentiles(latencies);
+  return {
+    connections: CONNECTIONS,
+    requests_per_s: Math.round(latencies.length / seconds),
+    ...rounded({ p50_ms: p50 ?? 0, p99_ms: p99 ?? 0 }),
+  };
+}
+
+async function inChild<A>(job: ReadingJob | ScanJob, use: (child: { answer: A }) => Promise<unknown>): Promise<A> {
+  const child: ChildProcess = fork(join(import.meta.dirname, 'reading-child.ts'), {
+    execArgv: ['--expose-gc'],
+  });
+  try {
+    child.send(job);
+    const [answer] = (await Promise.race([
+      once(child, 'message'),
+      once(child, 'exit').then(() => Promise.reject(new Error('the process under test ended'))),
+    ])) as [A];
+    await use({ answer });
+    return answer;
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+function rounded<T extends object>(values: T): T {
+  const entries = Object.entries(values).map(([name, value]) => [name, Number((value as number).toFixed(2))]);
+  return Object.fromEntries(entries) as T;
+}

@@ -1,0 +1,70 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Candidate } from '../../../schemas/messages/candidate.ts';
+import { recordBatch } from '../../../services/recorder/record-batch.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { candidateOf } from '../../support/fixtures/recorder-fixtures.ts';
+
+const BODY = 'Iron, water and air make rust; oil and paint keep it away. '.repeat(6);
+const FULL_BATCH = 500;
+
+/** Matches of things that were never seen before, spread over monitors. */
+export class RecorderLoad {
+  private readonly pool: Pool;
+  private readonly monitorIds: readonly string[];
+  private made = 0;
+
+  constructor(pool: Pool, monitorIds: readonly string[]) {
+    this.pool = pool;
+    this.monitorIds = monitorIds;
+  }
+
+  /** Batches one after the other. Returns matches a second. */
+  async flatOut(ms: number): Promise<number> {
+    const begun = performance.now();
+    let recorded = 0;
+    while (performance.now() - begun < ms) {
+      await this.record(FULL_BATCH);
+      recorded += FULL_BATCH;
+    }
+    return Math.round((recorded * 1_000) / (performance.now() - begun));
+  }
+
+  /**
+   * A batch every 100 ms, whether the one before is done or not, until time or signal end it.
+   *
+   * @returns how long each took from the moment at which it was due, in ms
+   */
+  async evenly(perSecond: number, ms: number, signal?: AbortSignal): Promise<number[]> {
+    const begun = performance.now();
+    const latencies: number[] = [];
+    const sent: Promise<void>[] = [];
+    const record = async (due: number) => {
+      await this.record(Math.round(perSecond / 10));
+      latencies.push(performance.now() - due);
+    };
+    while (sent.length * 100 < ms && signal?.aborted !== true) {
+      const due = begun + sent.length * 100;
+      await wait(Math.max(0, due - performance.now()));
+      sent.push(record(due));
+    }
+    await Promise.all(sent);
+    return latencies;
+  }
+
+  private async record(size: number): Promise<void> {
+    const batch = Array.from({ length: size }, () => this.candidate());
+    const { matches } = await recordBatch({ pool: this.pool, toleranceMs: 0 }, batch);
+    if (matches.length !== size) throw new Error(`${size} candidates became ${matches.length} matches`);
+  }
+
+  private candidate(): Candidate {
+    const monitorId = this.monitorIds[(this.made * 7_919) % this.monitorIds.length]!;
+    this.made += 1;
+    return candidateOf({
+      monitorId,
+      thingId: `t1_new${this.made.toString(36)}`,
+      terms: ['rust', 'iron ore'],
+      body: BODY,
+    });
+  }
+}

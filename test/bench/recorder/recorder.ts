@@ -1,0 +1,129 @@
+/**
+ * `npm run --silent bench -- recorder [--seconds N]`: candidates per second through the recorder's work in Postgres (contents
+ * and transaction, without Kafka), and how long a small batch takes. Beside it, in the same run, the bare writes of the same
+ * rows. On embedded Postgres, or on TEST_POSTGRES_URL.
+ */
+import { parseArgs } from 'node:util';
+import type { Candidate } from '../../../schemas/messages/candidate.ts';
+import { recordBatch } from '../../../services/recorder/record-batch.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { candidateOf, insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import { openPostgres } from '../shared/postgres-engine.ts';
+import { writeBarely } from './recorder-probe.ts';
+
+const MONITORS = 1_000;
+const BODY = 'Iron, water and air make rust; oil and paint keep it away. '.repeat(6);
+
+interface Run {
+  name: string;
+  batchSize: number;
+  monitorsPerThing: number;
+  work: (pool: Pool, batch: Candidate[]) => Promise<unknown>;
+}
+
+const RECORD: Run['work'] = async (pool, batch) => {
+  const { matches } = await recordBatch({ pool, toleranceMs: 0 }, batch);
+  if (matches.length !== batch.length) throw new Error(`${batch.length} candidates became ${matches.length} matches`);
+};
+
+/** As the service does with the batches of several partitions: each has monitors of its own. */
+const RECORD_FOUR_AT_ONCE: Run['work'] = async (pool, batch) => {
+  const partitions = Map.groupBy(batch, (candidate) => candidate.monitor_id.charCodeAt(6) % 4);
+  await Promise.all([...partitions.values()].map((partition) => RECORD(pool, partition)));
+};
+
+/** Of monitors that have stored all they may today. */
+const RECORD_NOTHING: Run['work'] = async (pool, batch) => {
+  const { matches } = await recordBatch({ pool, toleranceMs: 0, suppressedPerDay: 0 }, batch);
+  if (matches.length > 0) throw new Error(`${matches.length} matches beyond the ceiling were stored`);
+};
+
+const RUNS: Run[] = [
+  { name: 'bare writes', batchSize: 500, monitorsPerThing: 1, work: writeBarely },
+  { name: 'recorder', batchSize: 500, monitorsPerThing: 1, work: RECORD },
+  { name: 'recorder, 5 monitors a thing', batchSize: 500, monitorsPerThing: 5, work: RECORD },
+  { name: 'recorder', batchSize: 2_000, monitorsPerThing: 1, work: RECORD },
+  { name: 'recorder, in 4 partitions at once', batchSize: 2_000, monitorsPerThing: 1, work: RECORD_FOUR_AT_ONCE },
+  { name: 'recorder, beyond the ceiling', batchSize: 2_000, monitorsPerThing: 1, work: RECORD_NOTHING },
+  { name: 'bare writes', batchSize: 4, monitorsPerThing: 1, work: writeBarely },
+  { name: 'recorder', batchSize: 4, monitorsPerThing: 1, work: RECORD },
+];
+
+export default async function bench(report: (line: object) => void, args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: { seconds: { type: 'string', default: '8' } } });
+  const engine = await openPostgres();
+  try {
+    for (const run of RUNS) report(await measure(run, engine.url, Number(values.seconds) * 1_000));
+  } finally {
+    await engine.stop();
+  }
+}
+
+async function measure(run: Run, url: string, durationMs: number): Promise<object> {
+  const database = await createTestDatabase(url);
+  const statements = countStatements(database.pool);
+  const monitorIds = await insertMonitors(database.pool, MONITORS, { webhookUrl: 'https://example.com/', pack: 79 });
+  if (run.work === RECORD_NOTHING) await fillDay(database.pool, monitorIds);
+  const batches = generateBatches(run, monitorIds);
+  const perBatch: number[] = [];
+  // Plans and connections warm first; they are part of a process's first second, not of its rate.
+  for (let round = 0; round < 10; round += 1) await run.work(database.pool, batches());
+  const times: number[] = [];
+  let spent = 0;
+  while (spent < durationMs) {
+    const batch = batches();
+    const before = statements();
+    const start = performance.now();
+    await run.work(database.pool, batch);
+    times.push(performance.now() - start);
+    spent += times.at(-1)!;
+    perBatch.push(statements() - before);
+  }
+  await database.drop();
+  times.sort((a, b) => a - b);
+  const quantile = (q: number) => Number(times[Math.floor(q * (times.length - 1))]!.toFixed(2));
+  return {
+    what: run.name,
+    batch: run.batchSize,
+    monitors_per_thing: run.monitorsPerThing,
+    candidates_per_s: Math.round((times.length * run.batchSize * 1_000) / spent),
+    batch_ms: { p50: quantile(0.5), p99: quantile(0.99), max: quantile(1) },
+    statements_per_batch: { min: Math.min(...perBatch), max: Math.max(...perBatch) },
+  };
+}
+
+async function fillDay(pool: Pool, monitorIds: string[]): Promise<void> {
+  await pool.query(
+    `INSERT INTO monitor_days (monitor_id, day, matches)
+     SELECT unnest($1::text[]), ((SELECT service_now()) AT TIME ZONE 'UTC')::date, 1000`,
+    [monitorIds],
+  );
+}
+
+function generateBatches(run: Run, monitorIds: string[]): () => Candidate[] {
+  let made = 0;
+  return () =>
+    Array.from({ length: run.batchSize }, () => {
+      const thing = Math.floor(made / run.monitorsPerThing);
+      // 7,919 is prime to the number of monitors: a batch's monitors are spread, and each pair comes once.
+      const monitorId = monitorIds[(made * 7_919) % monitorIds.length]!;
+      made += 1;
+      return candidateOf({ monitorId, thingId: `t1_${thing.toString(36)}`, terms: ['rust', 'iron ore'], body: BODY });
+    });
+}
+
+/** Statements sent so far over the pool's connections, BEGIN and COMMIT included. */
+function countStatements(pool: Pool): () => number {
+  let sent = 0;
+  pool.on('acquire', (client) => {
+    if (Object.hasOwn(client, 'query')) return;
+    client.query = new Proxy(client.query.bind(client), {
+      apply(target, self, parameters) {
+        sent += 1;
+        return Reflect.apply(target, self, parameters) as unknown;
+      },
+    });
+  });
+  return () => sent;
+}

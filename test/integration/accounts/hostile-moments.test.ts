@@ -1,0 +1,210 @@
+import { connect } from 'node:net';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { freezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
+import { allPlans } from '../../../shared/domain/accounts/plans.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { Reply, TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
+import { startTestForum } from '../../support/fakes/test-forum.ts';
+import type { TestForum } from '../../support/fakes/test-forum.ts';
+
+let db: TestDatabase;
+let forum: TestForum;
+let api: TestApi;
+/** What the forum and the name servers wait for. */
+let gate = Promise.resolve();
+let atGate = 0;
+
+beforeAll(async () => {
+  [db, forum] = await Promise.all([createTestDatabase(), startTestForum()]);
+  const { upstream } = forum.forum;
+  const get: typeof upstream.get = async (...call) => {
+    atGate++;
+    await gate;
+    return upstream.get(...call);
+  };
+  const plans = allPlans();
+  api = await startTestApi(db.pool, {
+    limits: new Map([...plans].map(([pack, plan]) => [pack, { ...plan, requestsPerSecond: 1_000, burst: 1_000 }])),
+    forum: { ...forum.forum, upstream: { ...upstream, get } },
+    lookup: async () => {
+      atGate++;
+      await gate;
+      return ['93.184.216.34'];
+    },
+  });
+});
+
+afterAll(async () => {
+  await api.stop();
+  await forum.stop();
+  await db.drop();
+});
+
+const codeOf = ({ body }: Reply) => (body.error as { code: string } | undefined)?.code;
+const BODY = { name: 'a monitor', keywords: ['rust'] };
+
+async function amountsOf({ accountId }: TestAccount): Promise<number[]> {
+  const { rows } = await db.pool.query<{ amount: number }>(
+    'SELECT amount FROM ledger_entries WHERE account_id = $1 ORDER BY id',
+    [accountId],
+  );
+  return rows.map(({ amount }) => amount);
+}
+
+async function dayRequests({ accountId }: TestAccount): Promise<number> {
+  const { rows } = await db.pool.query<{ day_requests: number }>(
+    'SELECT day_requests FROM account_limits WHERE account_id = $1',
+    [accountId],
+  );
+  return rows[0]!.day_requests;
+}
+
+/** So many statements of this database wait for a lock. */
+async function waiting(count: number): Promise<void> {
+  await eventually(`${count} statements wait for locks`, async () => {
+    const { rows } = await db.pool.query<{ count: number }>(
+      `SELECT count(*) AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    return rows[0]!.count >= count;
+  });
+}
+
+/** Holds the account's row while `work` runs and until it resolves. */
+async function whileLocked<T>({ accountId }: TestAccount, work: () => Promise<T>): Promise<T> {
+  const held = await db.pool.connect();
+  try {
+    await held.query('BEGIN');
+    await held.query('SELECT FROM accounts WHERE id = $1 FOR UPDATE', [accountId]);
+    const result = await work();
+    await held.query('COMMIT');
+    return result;
+  } finally {
+    held.release();
+  }
+}
+
+const seenCloses = async () => {
+  const text = await api.metrics.registry.getSingleMetricAsString('http_requests_total');
+  return [...text.matchAll(/^http_requests_total\{.*\} (\d+)$/gm)].reduce((sum, [, count]) => sum + Number(count), 0);
+};
+
+/** Sends a request, closes the connection while the API waits at the gate, and lets it go on when it knows. */
+async function sendAndGo(head: string[], body = ''): Promise<void> {
+  let open = (): void => undefined;
+  gate = new Promise((resolve) => (open = resolve));
+  const [before, closesBefore] = [atGate, await seenCloses()];
+  const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
+  socket.write([...head, 'Host: localhost', `Content-Length: ${Buffer.byteLength(body)}`, '', body].join('\r\n'));
+  await eventually('the API waits', () => atGate > before);
+  socket.destroy();
+  await eventually('the API notices', async () => (await seenCloses()) > closesBefore);
+  open();
+}
+
+describe('a client that goes away', () => {
+  test.each(['', 'one'])(
+    'during a create with the Idempotency-Key %j gets no monitor and pays nothing',
+    async (key) => {
+      const account = await api.account({ pack: 0 });
+      const body = { ...BODY, webhook_url: 'https://example.com/hook' };
+      const head = [
+        'POST /v1/monitors HTTP/1.1',
+        `X-Api-Key: ${account.apiKey}`,
+        'Content-Type: application/json',
+        ...(key === '' ? [] : [`Idempotency-Key: ${key}`]),
+      ];
+      await sendAndGo(head, JSON.stringify(body));
+      const headers = key === '' ? undefined : { 'idempotency-key': key };
+      const again = await api.call(account.apiKey, 'POST', '/v1/monitors', body, headers);
+      expect([again.status, again.headers.get('x-credits-used')]).toEqual([201, '10']);
+      expect(await amountsOf(account)).toEqual([1_000, -10]);
+    },
+  );
+});
+
+test('an account that is frozen in mid-request: nothing is charged, started or made, and every answer says why', async () => {
+  const account = await api.account();
+  const { id } = await api.monitor(account.apiKey);
+  const { id: stopped } = await api.monitor(account.apiKey);
+  await api.call(account.apiKey, 'POST', `/v1/monitors/${stopped}/pause`);
+  const replies = await whileLocked(account, async () => {
+    const freezing = freezeAccount(db.pool, account.accountId);
+    await waiting(1);
+    const requests = [
+      ['POST', '/v1/monitors', BODY],
+      ['POST', `/v1/monitors/${stopped}/resume`, undefined],
+      ['POST', '/v1/account/keys', { name: 'k' }],
+      ['POST', `/v1/monitors/${id}/pause`, undefined],
+    ] as const;
+    const replies = requests.map(([method, path, body]) => api.call(account.apiKey, method, path, body));
+    await waiting(1 + requests.length);
+    return [freezing, Promise.all(replies)] as const;
+  });
+  expect(await replies[0]).toBe(true);
+  expect((await replies[1]).map((reply) => [reply.status, codeOf(reply)])).toEqual([
+    [401, 'unauthorized'],
+    [401, 'unauthorized'],
+    [401, 'unauthorized'],
+    [200, undefined],
+  ]);
+  expect(await amountsOf(account)).toEqual([1_000, -10, -10]);
+});
+
+describe('Postgres', () => {
+  test.each([undefined, { 'idempotency-key': 'k' }])(
+    'that loses the connection of a create: 503, nothing charged, the slot given back (%j)',
+    async (headers) => {
+      const account = await api.account({ pack: 0, credits: 10 });
+      const reply = await whileLocked(account, async () => {
+        const create = api.call(account.apiKey, 'POST', '/v1/monitors', BODY, headers);
+        await waiting(1);
+        await db.pool.query(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+           WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        return create;
+      });
+      expect([reply.status, reply.body.error]).toEqual([
+        503,
+        expect.objectContaining({ code: 'service_unavailable', retryable: true, retry_after: 5 }) as object,
+      ]);
+      expect(reply.text).not.toMatch(/terminat|postgres|pg_|stack/i);
+      expect([await dayRequests(account), await amountsOf(account)]).toEqual([0, [10]]);
+      const again = await api.call(account.apiKey, 'POST', '/v1/monitors', BODY, headers);
+      expect([again.status, await amountsOf(account)]).toEqual([201, [10, -10]]);
+    },
+  );
+
+  test('that is away: 503 with the envelope on every route, and everything again once it is back', async () => {
+    const account = await api.account();
+    const administrator = new pg.Client({ connectionString: inject('postgresUrl') });
+    await administrator.connect();
+    const name = new URL(db.url).pathname.slice(1);
+    try {
+      await administrator.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+      await administrator.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
+      for (const [method, path, body] of [
+        ['GET', '/v1/account'],
+        ['GET', '/v1/forum/subreddits'],
+        ['POST', '/v1/monitors', BODY],
+        ['DELETE', '/v1/account'],
+      ] as const) {
+        const reply = await api.call(account.apiKey, method, path, body, { 'idempotency-key': 'k' });
+        expect([reply.status, codeOf(reply), reply.headers.get('x-request-id')]).toEqual([
+          503,
+          'service_unavailable',
+          expect.any(String) as string,
+        ]);
+      }
+    } finally {
+      await administrator.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+      await administrator.end();
+    }
+    expect((await api.call(account.apiKey, 'GET', '/v1/account')).status).toBe(200);
+    expect(await amountsOf(account)).toEqual([1_000]);
+  });
+});

@@ -1,0 +1,142 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { renewMonitors } from '../../../services/biller/renew-monitors.ts';
+import { hashApiKey } from '../../../shared/domain/accounts/api-key.ts';
+import { allPlans } from '../../../shared/domain/accounts/plans.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
+import { freezeAccount, unfreezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
+import { findLedgerMismatches } from '../../../shared/stores/accounts/ledger-check.ts';
+import { chargeTogether, credit } from '../../../shared/stores/accounts/ledger.ts';
+import { givePack, refundPack } from '../../../shared/stores/accounts/packs.ts';
+import { lockRecordingMonitors, readRecordingMonitors } from '../../../shared/stores/monitors/recording-monitors.ts';
+import { listDueMonitors } from '../../../shared/stores/monitors/renewals.ts';
+import { admitRequests } from '../../../shared/stores/accounts/request-limits.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
+
+let db: TestDatabase;
+let api: TestApi;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  api = await startTestApi(db.pool);
+});
+
+afterAll(async () => {
+  await api.stop();
+  await db.drop();
+});
+
+const ACCOUNTS = 4;
+const STEPS = 3_000;
+/** Steps at which the first accounts are deleted, in the midst of it all. */
+const DELETIONS = [1_500, 2_250];
+const AT_ONCE = 16;
+
+/** The same numbers on every run. */
+function numbersFrom(seed: string): (below: number) => number {
+  let at = 0;
+  return (below) => createHash('sha256').update(`${seed} ${at++}`).digest().readUInt32BE() % below;
+}
+
+type Action = (account: TestAccount, monitorId: string) => Promise<unknown>;
+
+/** Statuses of a client's requests: nothing is our fault. */
+async function ask(account: TestAccount, method: string, path: string, body?: object, key?: string): Promise<void> {
+  const headers = key === undefined ? undefined : { 'idempotency-key': key };
+  const reply = await api.call(account.apiKey, method, path, body, headers);
+  if (reply.status >= 500) throw new Error(`${method} ${path}: ${reply.text}`);
+}
+
+function actions(next: (below: number) => number, packs: string[]): Action[] {
+  const BODY = { name: 'n', keywords: ['rust'] };
+  return [
+    (account) => ask(account, 'POST', '/v1/monitors', BODY),
+    (account) => ask(account, 'POST', '/v1/monitors', BODY, `k${next(3)}`),
+    (account, id) => ask(account, 'POST', `/v1/monitors/${id}/resume`),
+    (account, id) => ask(account, 'POST', `/v1/monitors/${id}/resume`, undefined, `k${next(3)}`),
+    (account, id) => ask(account, 'POST', `/v1/monitors/${id}/pause`),
+    (account, id) => ask(account, 'PATCH', `/v1/monitors/${id}`, { keywords: [`term${next(9)}`] }),
+    (account, id) => (next(4) === 0 ? ask(account, 'DELETE', `/v1/monitors/${id}`) : Promise.resolve()),
+    (account) => ask(account, 'POST', '/v1/account/keys', { name: 'k' }),
+    ({ accountId }) => credit(db.pool, { accountId, kind: 'grant', credits: 25, reference: randomUUID() }),
+    async ({ accountId }) => {
+      const id = randomUUID();
+      await inTransaction(db.pool, (client) => givePack(client, { id, accountId, pack: 29, credits: 40 }));
+      packs.push(id);
+    },
+    () => inTransaction(db.pool, (client) => refundPack(client, packs[next(packs.length)] ?? 'none')),
+    ({ accountId }) => (next(6) === 0 ? freezeAccount(db.pool, accountId) : Promise.resolve()),
+    ({ accountId }) => unfreezeAccount(db.pool, accountId),
+  ];
+}
+
+/** What concerns several accounts at once. */
+function sharedActions(accounts: readonly TestAccount[], monitorIds: string[]): (() => Promise<unknown>)[] {
+  const asked = accounts.map(({ apiKey }) => ({ keyId: apiKey.slice(3, 11), keyHash: hashApiKey(apiKey) }));
+  const moves = () =>
+    [...accounts, ...accounts].map(({ accountId }) => ({
+      accountId,
+      kind: 'read' as const,
+      credits: 1,
+      reference: randomUUID(),
+    }));
+  return [
+    () => admitRequests(db.pool, [...asked, ...asked.toReversed()], allPlans()),
+    () => chargeTogether(db.pool, moves()),
+    () => chargeTogether(db.pool, moves().toReversed()),
+    () => db.pool.query(`UPDATE monitors SET next_charge_at = service_now() WHERE id = $1`, [monitorIds[0]]),
+    async () => {
+      const { monitors } = await listDueMonitors(db.pool, 100);
+      return renewMonitors(
+        db.pool,
+        monitors.map(({ id }) => id),
+      );
+    },
+    () =>
+      inTransaction(db.pool, async (client) => {
+        await lockRecordingMonitors(client, monitorIds);
+        return readRecordingMonitors(client, monitorIds);
+      }),
+  ];
+}
+
+test('everything that changes accounts, all at once: no deadlock, no 5xx, and books that balance', async () => {
+  const next = numbersFrom('everything');
+  const accounts = await Promise.all(Array.from({ length: ACCOUNTS }, () => api.account({ credits: 100, pack: 29 })));
+  const monitorIds: string[] = [];
+  for (const { apiKey } of [...accounts, ...accounts]) monitorIds.push((await api.monitor(apiKey)).id);
+  const [own, shared] = [actions(next, []), sharedActions(accounts, monitorIds)];
+  const failures: unknown[] = [];
+  let step = 0;
+  const worker = async () => {
+    while (step++ < STEPS) {
+      const deleted = DELETIONS.indexOf(step);
+      const at = next(ACCOUNTS);
+      const choice = next(own.length + shared.length);
+      const monitorId = monitorIds[at + ACCOUNTS * next(2)]!;
+      try {
+        if (deleted >= 0)
+          await closeAccount(db.pool, accounts[deleted]!.accountId, { mailboxHash: Buffer.of(deleted) });
+        else if (choice < own.length) await own[choice]!(accounts[at]!, monitorId);
+        else await shared[choice - own.length]!();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  expect(failures).toEqual([]);
+  const { mismatches } = await findLedgerMismatches(db.pool, '', 100);
+  expect(mismatches).toEqual([]);
+  const { rows } = await db.pool.query<{ charged: number; periods: number; deleted: number }>(
+    `SELECT (SELECT count(*) FROM ledger_entries WHERE kind LIKE 'monitor_%') AS charged,
+       (SELECT sum(period_no)::integer FROM monitors) AS periods,
+       (SELECT count(*) FROM accounts WHERE status = 'deleted') AS deleted`,
+  );
+  expect(rows[0]).toMatchObject({ periods: rows[0]!.charged, deleted: DELETIONS.length });
+  expect(rows[0]!.charged).toBeGreaterThan(100);
+});

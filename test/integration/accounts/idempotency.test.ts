@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { Reply, TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
+
+let db: TestDatabase;
+let api: TestApi;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  api = await startTestApi(db.pool);
+});
+
+afterAll(async () => {
+  await api.stop();
+  await db.drop();
+});
+
+const BODY = { name: 'a monitor', keywords: ['rust'] };
+const create = ({ apiKey }: TestAccount, key: string, body: object = BODY): Promise<Reply> =>
+  api.call(apiKey, 'POST', '/v1/monitors', body, { 'idempotency-key': key });
+const codeOf = ({ body }: Reply) => (body.error as { code: string } | undefined)?.code;
+const ledgerOf = async ({ apiKey }: TestAccount) =>
+  ((await api.call(apiKey, 'GET', '/v1/account/ledger')).body.items as { kind: string }[]).map(({ kind }) => kind);
+
+describe('Idempotency-Key', () => {
+  test('the same create again gets the first answer, secret and all, and costs nothing', async () => {
+    const account = await api.account({ credits: 100 });
+    const first = await create(account, 'one');
+    const again = await create(account, 'one');
+    expect([first.status, again.status, again.body]).toEqual([201, 201, first.body]);
+    expect([first.headers.get('idempotency-replayed'), again.headers.get('idempotency-replayed')]).toEqual([
+      null,
+      'true',
+    ]);
+    expect([first.headers.get('x-credits-used'), again.headers.get('x-credits-used')]).toEqual(['10', '0']);
+    expect(again.headers.get('x-credits-remaining')).toBe('90');
+    expect(await ledgerOf(account)).toEqual(['monitor_create', 'grant']);
+    expect((await create(account, 'two')).body).not.toEqual(first.body);
+  });
+
+  test('20 at once: one monitor, 20 equal answers, also where the plan allows one monitor only', async () => {
+    const account = await api.account({ credits: 100, pack: 0 });
+    const replies = await Promise.all(Array.from({ length: 20 }, () => create(account, 'race')));
+    expect(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(replies[0]!.status).toBe(201);
+    expect(replies.filter(({ headers }) => headers.get('x-credits-used') === '10')).toHaveLength(1);
+    expect(await ledgerOf(account)).toEqual(['monitor_create', 'grant']);
+  });
+
+  test('another body is a conflict; another account, another route and another day are other requests', async () => {
+    const account = await api.account();
+    const first = await create(account, 'k');
+    const conflict = await create(account, 'k', { ...BODY, name: 'another' });
+    expect([conflict.status, codeOf(conflict)]).toEqual([409, 'idempotency_conflict']);
+    const stranger = await create(await api.account(), 'k');
+    expect([stranger.status, stranger.headers.get('idempotency-replayed')]).toEqual([201, null]);
+    expect((stranger.body.monitor as { id: string }).id).not.toBe((first.body.monitor as { id: string }).id);
+    await db.setShift('24 hours');
+    const later = await create(account, 'k', { ...BODY, name: 'another' });
+    await db.setShift('0');
+    expect([later.status, later.headers.get('idempotency-replayed')]).toEqual([201, null]);
+  });
+
+  test('a refusal is not kept: the same request may be sent again', async () => {
+    const account = await api.account({ credits: 5 });
+    expect(codeOf(await create(account, 'k'))).toBe('insufficient_credits');
+    await db.pool.query(`UPDATE accounts SET balance = 50 WHERE id = $1`, [account.accountId]);
+    expect((await create(account, 'k')).status).toBe(201);
+    expect(codeOf(await create(account, 'bad', { name: '' }))).toBe('invalid_request');
+    expect((await create(account, 'bad')).status).toBe(201);
+  });
+
+  test('resume: one period is paid, however often it is sent', async () => {
+    const account = await api.account({ credits: 100 });
+    const { id } = await api.monitor(account.apiKey);
+    await api.call(account.apiKey, 'POST', `/v1/monitors/${id}/pause`);
+    const resume = () =>
+      api.call(account.apiKey, 'POST', `/v1/monitors/${id}/resume`, undefined, { 'idempotency-key': 'r' });
+    const first = await resume();
+    await api.call(account.apiKey, 'POST', `/v1/monitors/${id}/pause`);
+    const again = await resume();
+    expect([again.status, again.body]).toEqual([200, first.body]);
+    expect([first.headers.get('x-credits-used'), again.headers.get('x-credits-used')]).toEqual(['10', '0']);
+    const { body } = await api.call(account.apiKey, 'GET', `/v1/monitors/${id}`);
+    expect(body.monitor).toMatchObject({ status: 'paused' });
+    expect(await ledgerOf(account)).toEqual(['monitor_resume', 'monitor_create', 'grant']);
+  });
+
+  test.each(['', ' ', 'a b', 'x'.repeat(256), 'ü'])('refuses the key %j', async (key) => {
+    const account = await api.account();
+    const reply = await create(account, key);
+    expect([reply.status, (reply.body.error as { message: string }).message]).toEqual([
+      400,
+      expect.stringMatching('^Idempotency-Key: must') as string,
+    ]);
+    expect(await ledgerOf(account)).toEqual(['grant']);
+  });
+
+  test('what is kept cannot be read in the database', async () => {
+    const account = await api.account();
+    const { body } = await create(account, 'sealed');
+    const { rows } = await db.pool.query<{ text: string }>(
+      `SELECT encode(answer, 'escape') AS text FROM idempotency_keys WHERE account_id = $1`,
+      [account.accountId],
+    );
+    expect(rows).toHaveLength(1);
+    expect(rows[0]!.text).not.toContain((body.webhook_secret as string).slice(6));
+    expect(rows[0]!.text).not.toContain('rust');
+  });
+});

@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { hashApiKey } from '../../../shared/domain/accounts/api-key.ts';
+import { allPlans } from '../../../shared/domain/accounts/plans.ts';
+import type { Pack } from '../../../shared/domain/accounts/plans.ts';
+import { revokeApiKey } from '../../../shared/stores/accounts/api-keys.ts';
+import { admitRequests } from '../../../shared/stores/accounts/request-limits.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { Reply, TestApi } from '../../support/fixtures/test-api.ts';
+
+let db: TestDatabase;
+let api: TestApi;
+let other: TestApi;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  api = await startTestApi(db.pool, { limits: 'plans' });
+  other = await startTestApi(db.pool, { limits: 'plans' });
+});
+
+afterAll(async () => {
+  await api.stop();
+  await other.stop();
+  await db.drop();
+});
+
+const ask = (key: string, from = api): Promise<Reply> => from.call(key, 'GET', '/v1/monitors');
+const codeOf = ({ body }: Reply) => (body.error as { code: string } | undefined)?.code;
+const limitsOf = ({ headers }: Reply) => [headers.get('ratelimit-policy'), headers.get('ratelimit')];
+const dayRequests = async (accountId: string) => {
+  const { rows } = await db.pool.query<{ day_requests: number }>(
+    'SELECT day_requests FROM account_limits WHERE account_id = $1',
+    [accountId],
+  );
+  return rows[0]!.day_requests;
+};
+
+describe('time stands still', () => {
+  beforeEach(() => db.freeze());
+
+  test.each([
+    [9, 10, 5],
+    [29, 20, 10],
+    [79, 40, 20],
+  ] as [Pack, number, number][])(
+    'the $%i pack: %i at once, %i a second, without a daily limit',
+    async (pack, burst, rate) => {
+      const { apiKey } = await api.account({ pack });
+      const replies = await Promise.all(
+        Array.from({ length: 100 }, (_, at) => ask(apiKey, at % 2 === 0 ? api : other)),
+      );
+      expect(replies.filter(({ status }) => status === 200)).toHaveLength(burst);
+      const refused = replies.filter(({ status }) => status === 429);
+      expect(refused).toHaveLength(100 - burst);
+      for (const reply of refused) {
+        expect([codeOf(reply), reply.headers.get('retry-after')]).toEqual(['rate_limited', '1']);
+        expect(limitsOf(reply)).toEqual([`"burst";q=${burst};w=2`, '"burst";r=0;t=2']);
+      }
+      await db.freeze('1 second');
+      const next = await Promise.all(Array.from({ length: 100 }, () => ask(apiKey)));
+      expect(next.filter(({ status }) => status === 200)).toHaveLength(rate);
+      await db.freeze('1 hour');
+      expect(limitsOf(await ask(apiKey))).toEqual([`"burst";q=${burst};w=2`, `"burst";r=${burst - 1};t=1`]);
+    },
+  );
+
+  test('a free account: one a second over all its keys and processes, and the answer says what is left', async () => {
+    const { apiKey } = await api.account({ pack: 0 });
+    const made = await api.call(apiKey, 'POST', '/v1/account/keys', { name: 'second' });
+    const second = made.body.api_key as string;
+    expect(limitsOf(made)[0]).toBe('"burst";q=1;w=1, "day";q=100;w=86400');
+    expect(limitsOf(made)[1]).toMatch(/^"burst";r=0;t=1, "day";r=99;t=\d+$/);
+    await db.freeze('999 milliseconds');
+    const early = await Promise.all([ask(apiKey), ask(second, other)]);
+    expect(early.map(codeOf)).toEqual(['rate_limited', 'rate_limited']);
+    await db.freeze('1 millisecond');
+    const replies = await Promise.all(
+      Array.from({ length: 200 }, (_, at) => ask(at % 3 === 0 ? second : apiKey, at % 2 === 0 ? api : other)),
+    );
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(replies.map(codeOf).filter((code) => code === 'rate_limited')).toHaveLength(199);
+    const { error } = replies.find(({ status }) => status === 429)!.body as { error: object };
+    expect(error).toEqual({
+      code: 'rate_limited',
+      message: 'Too many requests: 1 a second are allowed.',
+      retryable: true,
+      retry_after: 1,
+    });
+  });
+
+  test('100 a UTC day; what is refused by the rate takes no slot; the day ends at 00:00 UTC', async () => {
+    const { apiKey, accountId } = await api.account({ pack: 0 });
+    await db.pool.query(`UPDATE service_clock SET frozen_at = '2031-05-06T20:00:00Z'`);
+    for (let at = 0; at < 99; at++) {
+      await db.freeze('1 second');
+      expect((await ask(apiKey)).status).toBe(200);
+      if (at % 10 === 0) expect(codeOf(await ask(apiKey))).toBe('rate_limited');
+    }
+    expect(await dayRequests(accountId)).toBe(99);
+    await db.freeze('1 second');
+    expect(limitsOf(await ask(apiKey))[1]).toBe('"burst";r=0;t=1, "day";r=0;t=14300');
+    const spent = await ask(apiKey);
+    expect([spent.status, codeOf(spent), spent.headers.get('retry-after')]).toEqual([
+      429,
+      'daily_limit_reached',
+      '14300',
+    ]);
+    await db.pool.query(`UPDATE service_clock SET frozen_at = '2031-05-06T23:59:59.999Z'`);
+    expect((await ask(apiKey)).body.error).toMatchObject({ code: 'daily_limit_reached', retry_after: 1 });
+    await db.freeze('1 millisecond');
+    expect(limitsOf(await ask(apiKey))[1]).toBe('"burst";r=0;t=1, "day";r=99;t=86400');
+    await db.pool.query('UPDATE accounts SET pack = 9 WHERE id = $1', [accountId]);
+    expect(limitsOf(await ask(apiKey))[0]).toBe('"burst";q=10;w=2');
+    await db.pool.query('UPDATE service_clock SET frozen_at = NULL');
+  });
+
+  test("a clock that goes back gives no day's slots again", async () => {
+    const { apiKey, accountId } = await api.account({ pack: 0 });
+    await db.freeze('1 day');
+    await ask(apiKey);
+    await db.freeze('-1 day');
+    expect(codeOf(await ask(apiKey))).toBe('rate_limited');
+    await db.pool.query(`UPDATE account_limits SET burst_whole_at = '-infinity' WHERE account_id = $1`, [accountId]);
+    expect((await ask(apiKey)).status).toBe(200);
+    expect(await dayRequests(accountId)).toBe(2);
+  });
+
+  test('the order of checks: key, permission, limits, the rest', async () => {
+    const { apiKey, accountId } = await api.account({ pack: 0 });
+    const { rows } = await db.pool.query<{ id: string }>(
+      `UPDATE api_keys SET scopes = '{}' WHERE account_id = $1 RETURNING id`,
+      [accountId],
+    );
+    expect((await ask(apiKey)).status).toBe(200);
+    const codes = [];
+    for (const path of ['/v1/forum/post', '/v1/monitors', '/v1/nothing', '/v1/monitors?limit=x']) {
+      codes.push(codeOf(await api.call(apiKey, 'GET', path)));
+    }
+    expect(codes).toEqual(['insufficient_scope', 'rate_limited', 'rate_limited', 'rate_limited']);
+    await revokeApiKey(db.pool, accountId, rows[0]!.id);
+    expect(codeOf(await ask(apiKey))).toBe('unauthorized');
+  });
+
+  test('a wrong secret with the id of a key takes nothing of its account', async () => {
+    const { apiKey, accountId } = await api.account({ pack: 0 });
+    const wrong = apiKey.slice(0, -1) + (apiKey.endsWith('0') ? '1' : '0');
+    const replies = await Promise.all(Array.from({ length: 20 }, () => ask(wrong)));
+    expect(replies.every((reply) => codeOf(reply) === 'unauthorized' && limitsOf(reply)[0] === null)).toBe(true);
+    expect([await dayRequests(accountId), (await ask(apiKey)).status]).toEqual([0, 200]);
+  });
+
+  test("what fails on our side gives the day's slot back, and says so", async () => {
+    const { apiKey, accountId } = await api.account({ pack: 0 });
+    // The forum of this API cannot be reached.
+    const failed = await api.call(apiKey, 'GET', '/v1/forum/subreddit?sub=coffee');
+    expect([failed.status, limitsOf(failed)[1]]).toEqual([503, expect.stringContaining('"day";r=100;') as string]);
+    expect(await dayRequests(accountId)).toBe(0);
+    await db.freeze('1 second');
+    const wrong = await api.call(apiKey, 'GET', '/v1/forum/subreddit?sub=');
+    expect([wrong.status, limitsOf(wrong)[1]]).toEqual([400, expect.stringContaining('"day";r=99;') as string]);
+    expect(await dayRequests(accountId)).toBe(1);
+  });
+});
+
+test('requests of many accounts in one statement do not mix, and an unknown key is left out', async () => {
+  await db.freeze();
+  const accounts = await Promise.all(([0, 9, 29, 79] as Pack[]).map((pack) => api.account({ pack })));
+  const [free, ...rest] = accounts.map(({ apiKey }) => ({ keyId: apiKey.slice(3, 11), keyHash: hashApiKey(apiKey) }));
+  const asked = [free!, ...rest, free!, { keyId: 'zzzzzzzz', keyHash: Buffer.alloc(32) }, ...rest, free!];
+  const found = await admitRequests(db.pool, asked, allPlans());
+  expect(found.map((one) => one && [one.pack, one.place, one.taken])).toEqual([
+    ...[
+      [0, 1, 1],
+      [9, 1, 2],
+      [29, 1, 2],
+      [79, 1, 2],
+      [0, 2, 1],
+    ],
+    undefined,
+    ...[
+      [9, 2, 2],
+      [29, 2, 2],
+      [79, 2, 2],
+      [0, 3, 1],
+    ],
+  ]);
+});
+
+test('last use is kept to the minute', async () => {
+  const { apiKey } = await api.account();
+  const lastUsed = async () => {
+    const { body } = await api.call(apiKey, 'GET', '/v1/account/keys');
+    return Date.parse((body.items as { last_used_at: string }[])[0]!.last_used_at);
+  };
+  await db.freeze();
+  const first = await lastUsed();
+  await db.freeze('59 seconds');
+  expect(await lastUsed()).toBe(first);
+  await db.freeze('1 minute');
+  expect((await lastUsed()) - first).toBe(119_000);
+});
+
+test('a revoked key is refused by every process from the answer on', async () => {
+  for (let round = 0; round < 20; round++) {
+    const { apiKey } = await api.account();
+    const id = apiKey.slice(3, 11);
+    const background = Array.from({ length: 10 }, (_, at) => ask(apiKey, at % 2 === 0 ? api : other));
+    expect((await api.call(apiKey, 'DELETE', `/v1/account/keys/${id}`)).status).toBe(200);
+    const after = await Promise.all([ask(apiKey), ask(apiKey, other), ask(apiKey, other)]);
+    expect(after.map(({ status }) => status)).toEqual([401, 401, 401]);
+    await Promise.all(background);
+  }
+});

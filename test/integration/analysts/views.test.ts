@@ -1,0 +1,167 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  FORUM_COMMENTS,
+  FORUM_REMOVALS,
+  MONITOR_DELIVERIES,
+  MONITOR_MATCHES,
+} from '../../../schemas/messages/topics.ts';
+import { statementsOf } from '../../../shared/clickhouse/migrate-clickhouse.ts';
+import { EXPECTED, archivedContent, byKeys, keptMatches } from '../../support/oracles/analyst-answers.ts';
+import {
+  HOUR,
+  MINUTE,
+  MONITORS,
+  SUCCESS,
+  attemptOf,
+  iso,
+  makePublishedRows,
+  wire,
+} from '../../support/samples/analyst-rows.ts';
+import type { PublishedRows } from '../../support/samples/analyst-rows.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { Pipeline } from '../../support/fixtures/pipeline.ts';
+
+const SCHEMA = join(import.meta.dirname, '../../../schemas/clickhouse');
+const QUERIES = [...readFileSync(join(SCHEMA, 'README.md'), 'utf8').matchAll(/```sql\n([^]*?)```/g)].map(
+  ([, sql]) => sql!,
+);
+
+let pipeline: Pipeline;
+let published: PublishedRows;
+/** In the middle of a minute, so that nothing lies on a border of the queries while the test runs. */
+const now = Math.floor(Date.now() / MINUTE) * MINUTE - 30_000;
+
+const TABLES = ['items', 'matches', 'delivery_attempts'];
+
+async function rows<T>(query: string): Promise<T[]> {
+  const result = await pipeline.clickhouse.query({
+    query,
+    query_params: { monitor: MONITORS[0] },
+    format: 'JSONEachRow',
+  });
+  return result.json<T>();
+}
+
+async function publish(topic: string, values: { key: string; value: object }[]): Promise<void> {
+  const records = values.map(({ key, value }) => ({ key, value: JSON.stringify(value) }));
+  await pipeline.kafka.publisher.publish(topic, records);
+}
+
+function keyed<T extends object>(values: readonly T[], key: (value: T) => string): { key: string; value: object }[] {
+  return values.map((value) => ({ key: key(value), value }));
+}
+
+beforeAll(async () => {
+  published = makePublishedRows(now);
+  const { items, matches, attempts, removed } = published;
+  pipeline = await Pipeline.create();
+  await pipeline.start('archiver');
+  // Everything twice, as after a crash, and nothing is merged: each row is there twice, and what is past its time is still there.
+  for (const table of TABLES) await pipeline.clickhouse.command({ query: `SYSTEM STOP MERGES ${table}` });
+  for (const copies of [1, 2]) {
+    await publish(
+      FORUM_COMMENTS.name,
+      keyed(items, ({ thing_id }) => thing_id),
+    );
+    await publish(
+      MONITOR_MATCHES.name,
+      keyed(matches, ({ monitor_id }) => monitor_id),
+    );
+    await publish(
+      MONITOR_DELIVERIES.name,
+      keyed(attempts, ({ monitor_id }) => monitor_id),
+    );
+    await eventually('everything is archived', async () => {
+      const counts = TABLES.map((table) => `(SELECT count() FROM ${table})`);
+      const [found] = await rows<{ n: number[] }>(`SELECT [${counts.join(', ')}] AS n`);
+      const wanted = [items, matches, attempts].map(({ length }) => length * copies);
+      if (found!.n.join() !== wanted.join()) throw new Error(JSON.stringify([found, wanted]));
+      return true;
+    });
+  }
+  const removal = { v: 1, thing_id: removed.item.thing_id, removed_at: iso(now) };
+  await publish(FORUM_REMOVALS.name, [{ key: removal.thing_id, value: removal }]);
+  await eventually('the removal is archived', async () => (await rows('SELECT 1 FROM items WHERE ver = 2')).length > 0);
+});
+afterAll(() => pipeline.drop());
+
+test('the README has the queries that are tested here', () => {
+  expect(QUERIES).toHaveLength(Object.keys(EXPECTED).length);
+});
+
+test.each(Object.keys(EXPECTED).map((name, index) => ({ name, index })))(
+  'the query about $name answers what was published',
+  async ({ name, index }) => {
+    const found = await rows(QUERIES[index]!);
+    expect(found.length).toBeGreaterThan(0);
+    expect(found).toEqual(EXPECTED[name]!(published));
+  },
+);
+
+test('matches_with_items shows each match once, of the last 30 days; what the forum removed is blank', async () => {
+  const found = await rows<{ match_id: string; body: string; author: string; removed: number }>(
+    'SELECT match_id, body, author, removed FROM matches_with_items ORDER BY match_id',
+  );
+  expect(keptMatches(published).length).toBeLessThan(published.matches.length);
+  expect(found).toEqual(
+    keptMatches(published)
+      .sort(byKeys(({ match_id }) => match_id))
+      .map((match) => ({
+        match_id: match.match_id,
+        ...archivedContent(published, match),
+        removed: match === published.removed ? 1 : 0,
+      })),
+  );
+});
+
+test('an endpoint that failed and has succeeded since keeps its last success; one that failed over a day ago is not listed', async () => {
+  const insert = (host: string, hoursAgo: number, delivered: boolean, attempt: number) => {
+    const outcome = delivered ? SUCCESS : { status: 0, error: 'timeout', delivery_status: 'pending' as const };
+    const match = { ...published.removed, monitor_id: `mon_${host}` };
+    const made = attemptOf(match, { host, attempt, startedAt: now - hoursAgo * HOUR, durationMs: 5, ...outcome });
+    return { ...made, error: made.error ?? '', v: undefined };
+  };
+  const values = [
+    insert('mixed', 1, true, 3),
+    insert('mixed', 2, false, 2),
+    insert('mixed', 3, true, 1),
+    insert('mixed', 30, false, 4),
+    insert('over', 25, false, 1),
+    insert('long-ago', 1, false, 2),
+    insert('long-ago', 29 * 24, true, 1),
+  ];
+  await pipeline.clickhouse.insert({ table: 'delivery_attempts', values, format: 'JSONEachRow' });
+  const found = await rows(`SELECT host, attempts, failures, failure_share, last_error, last_failure_at, last_success_at
+    FROM failing_endpoints WHERE host IN ('mixed', 'over', 'long-ago') ORDER BY host`);
+  const at = (hoursAgo: number) => wire(iso(now - hoursAgo * HOUR));
+  expect(found).toEqual([
+    {
+      host: 'long-ago',
+      attempts: 1,
+      failures: 1,
+      failure_share: 1,
+      last_error: 'timeout',
+      last_failure_at: at(1),
+      last_success_at: at(29 * 24),
+    },
+    {
+      host: 'mixed',
+      attempts: 3,
+      failures: 1,
+      failure_share: 1 / 3,
+      last_error: 'timeout',
+      last_failure_at: at(2),
+      last_success_at: at(1),
+    },
+  ]);
+});
+
+test('the views can be made again at any time', async () => {
+  const before = await rows('SELECT count() AS n FROM matches_with_items');
+  for (const query of statementsOf(readFileSync(join(SCHEMA, '0003_analyst_views.sql'), 'utf8'))) {
+    await pipeline.clickhouse.command({ query });
+  }
+  expect(await rows('SELECT count() AS n FROM matches_with_items')).toEqual(before);
+});

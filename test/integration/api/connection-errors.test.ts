@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { TestApi } from '../../support/fixtures/test-api.ts';
+
+let db: TestDatabase;
+let api: TestApi;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  api = await startTestApi(db.pool);
+});
+afterAll(async () => {
+  await api.stop();
+  await db.drop();
+});
+
+/** What comes back for these bytes, until the server closes the connection. */
+async function send(text: string): Promise<{ status: string; headers: string; body: unknown }> {
+  const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  socket.write(text);
+  await once(socket, 'close');
+  const [head = '', body = ''] = Buffer.concat(chunks).toString().split('\r\n\r\n');
+  const [status = '', ...headers] = head.split('\r\n');
+  return { status, headers: headers.join('\n'), body: body === '' ? undefined : JSON.parse(body) };
+}
+
+test('what is no HTTP is answered with the envelope, and the connection is closed', async () => {
+  const answer = await send('hello\r\n\r\n');
+  expect(answer.status).toBe('HTTP/1.1 400 Bad Request');
+  expect(answer.headers).toMatch(/^Content-Type: application\/json.*\nContent-Length: \d+\nX-Request-Id: \S+\n/);
+  expect(answer.body).toEqual({
+    error: { code: 'invalid_request', message: 'This is not valid HTTP.', retryable: false },
+  });
+});
+
+test('a query and headers of more than 64 KiB: 400 with the envelope; less is judged by the route', async () => {
+  const get = (length: number) => `GET /v1/account?x=${'x'.repeat(length)} HTTP/1.1\r\nHost: localhost\r\n`;
+  const large = await send(`${get(70_000)}\r\n`);
+  expect(large.status).toBe('HTTP/1.1 400 Bad Request');
+  expect(large.body).toEqual({
+    error: {
+      code: 'invalid_request',
+      message: 'The query and the headers must have at most 64 KiB together.',
+      retryable: false,
+    },
+  });
+  expect((await send(`${get(60_000)}Connection: close\r\n\r\n`)).status).toBe('HTTP/1.1 401 Unauthorized');
+});

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { OpenApiDocument } from '../../../services/api/openapi/openapi-shape.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { TestApi } from '../../support/fixtures/test-api.ts';
+
+let db: TestDatabase;
+let api: TestApi;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  api = await startTestApi(db.pool);
+});
+
+afterAll(async () => {
+  await api.stop();
+  await db.drop();
+});
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(api.url + path, { headers, redirect: 'manual' });
+
+describe('/openapi.json', () => {
+  it('is there for everybody, and need not be sent again', async () => {
+    const response = await get('/openapi.json');
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(response.headers.get('cache-control')).toBe('public, max-age=300');
+    const document = (await response.json()) as OpenApiDocument;
+    expect(document).toMatchObject({ openapi: '3.1.0', info: { version: '1.0.0' } });
+    const etag = response.headers.get('etag')!;
+    // Without a word on caching, fetch itself asks for a fresh copy.
+    const headers = { 'if-none-match': etag, 'cache-control': 'max-age=0' };
+    const again = await api.call(undefined, 'GET', '/openapi.json', undefined, headers);
+    expect([again.status, again.text.length, again.headers.get('etag')]).toEqual([304, 0, etag]);
+    expect((await get('/openapi.json', { 'if-none-match': '"another"' })).status).toBe(200);
+  });
+});
+
+describe('/docs', () => {
+  it('is a page that may load from its own origin only', async () => {
+    const response = await get('/docs');
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const policy = response.headers.get('content-security-policy')!;
+    expect(policy).toContain(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'",
+    );
+    expect(policy).not.toMatch(/unsafe|https?:|\*|upgrade/);
+    const page = await response.text();
+    expect(page).not.toMatch(/https?:|\/\/|<style|style=| on\w+=|<script>|<script [^>]*>[^<]/);
+  });
+
+  it('loads only what is there', async () => {
+    const page = await (await get('/docs')).text();
+    const links = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link!);
+    expect(links.length).toBeGreaterThanOrEqual(4);
+    for (const link of links) {
+      const url = new URL(link, `${api.url}/docs`);
+      expect(url.origin).toBe(api.url);
+      const response = await fetch(url);
+      expect(response.status, link).toBe(200);
+      expect((await response.arrayBuffer()).byteLength, link).toBeGreaterThan(100);
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    }
+    const script = await get('/docs/swagger-ui-bundle.js');
+    expect(script.headers.get('content-type')).toContain('javascript');
+    expect(script.headers.get('cache-control')).toContain('immutable');
+    expect((await get('/docs/start.js')).headers.get('content-type')).toContain('javascript');
+  });
+
+  it('has one address, and serves no other file', async () => {
+    const slash = await get('/docs/');
+    expect([slash.status, slash.headers.get('location')]).toEqual([301, '../docs']);
+    for (const path of [
+      '/docs/package.json',
+      '/docs/..%2fpackage.json',
+      '/docs/swagger-ui.css.map',
+      '/docs/index.html',
+    ]) {
+      expect((await get(path)).status, path).toBe(404);
+    }
+  });
+});

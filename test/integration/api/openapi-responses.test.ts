@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { OpenApiDocument } from '../../../services/api/openapi/openapi-shape.ts';
+import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
+import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';
+import { grantPublicId, hashOAuthId } from '../../../shared/domain/accounts/oauth-secret.ts';
+import type { Mailer } from '../../../shared/mail/mailer.ts';
+import { createPool } from '../../../shared/postgres/pool.ts';
+import { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
+import { createTestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
+import type { TestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { startTestForum } from '../../support/fakes/test-forum.ts';
+import type { TestForum } from '../../support/fakes/test-forum.ts';
+
+let db: TestDatabase;
+let archive: TestClickhouse;
+let clickhouse: ClickHouseClient;
+let forum: TestForum;
+let api: TestApi;
+let owner: TestAccount;
+let document: OpenApiDocument;
+let mailed = '';
+const mailer: Mailer = {
+  send({ text }) {
+    mailed = text;
+    return Promise.resolve();
+  },
+};
+
+beforeAll(async () => {
+  [db, archive, forum] = await Promise.all([createTestDatabase(), createTestClickhouse(), startTestForum()]);
+  clickhouse = createClickhouse(archive.url, 'test');
+  await migrateClickhouse(clickhouse, db.pool, silentLogger());
+  api = await startTestApi(db.pool, { forum: forum.forum, clickhouse, mailer, allowPrivate: true });
+  owner = await api.account();
+  document = (await (await fetch(`${api.url}/openapi.json`)).json()) as OpenApiDocument;
+});
+
+afterAll(async () => {
+  await api.stop();
+  await forum.stop();
+  await clickhouse.close();
+  await archive.drop();
+  await db.drop();
+});
+
+/** What to ask so that each operation succeeds, in each of its forms. Every call is checked by the document as it returns. */
+const CALLS: Record<string, string[]> = {
+  'get /v1/forum/post': ['?id=POST', '?id=POST&format=graph', '?id=POST&format=md', '?id=POST&comment=COMMENT'],
+  'get /v1/forum/post/duplicates': ['?id=POST'],
+  'get /v1/forum/things': ['?ids=POST,t1_COMMENT,t3_zzzzzzzzzzzz1'],
+  'get /v1/forum/subreddit': ['?sub=coffee', '?sub=coffee&sort=top&t=week&nsfw=1'],
+  'get /v1/forum/subreddit/about': ['?sub=coffee'],
+  'get /v1/forum/subreddit/comments': ['?sub=coffee'],
+  'get /v1/forum/subreddits': ['', '?sort=new&limit=100'],
+  'get /v1/forum/user': ['?name=AUTHOR', '?name=suspended_sam'],
+  'get /v1/forum/user/posts': ['?name=AUTHOR'],
+  'get /v1/forum/user/comments': ['?name=AUTHOR'],
+  'get /v1/forum/search': ['?q=coffee', '?q=coffee&type=subreddit', '?q=sam&type=user'],
+  'get /v1/forum/search/comments': ['?q=coffee'],
+  'post /v1/monitors': [''],
+  'get /v1/monitors': [''],
+  'get /v1/monitors/{id}': [''],
+  'patch /v1/monitors/{id}': [''],
+  'delete /v1/monitors/{id}': [''],
+  'post /v1/monitors/{id}/pause': [''],
+  'post /v1/monitors/{id}/resume': [''],
+  'post /v1/monitors/{id}/rotate-secret': [''],
+  'post /v1/monitors/{id}/test': [''],
+  'get /v1/monitors/{id}/deliveries': [''],
+  'post /v1/monitors/{id}/redeliver': [''],
+  'get /v1/monitors/{id}/matches': ['', '?order=newest&limit=1'],
+  'get /v1/monitors/{id}/stream': [''],
+  'get /v1/account': [''],
+  'delete /v1/account': [''],
+  'get /v1/account/ledger': ['', '?limit=1'],
+  'get /v1/account/grants': [''],
+  'delete /v1/account/grants/{id}': [''],
+  'get /v1/account/keys': [''],
+  'post /v1/account/keys': [''],
+  'delete /v1/account/keys/{id}': [''],
+  'post /api/agent/signup': [''],
+  'post /api/agent/verify': [''],
+  'get /healthz': [''],
+  'get /readyz': [''],
+  'get /openapi.json': [''],
+};
+const BODIES: Record<string, object> = {
+  'post /v1/monitors': { name: 'mine', keywords: ['rust'] },
+  'patch /v1/monitors/{id}': { name: 'still mine' },
+  'post /v1/monitors/{id}/redeliver': { status: 'failed' },
+  'post /v1/account/keys': { name: 'another' },
+  'post /api/agent/signup': { email: 'somebody@example.com' },
+};
+
+it('is asked about every operation', () => {
+  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.keys(item).map((method) => `${method} ${path}`),
+  );
+  expect(Object.keys(CALLS).sort()).toEqual(operations.sort());
+});
+
+it.each(Object.entries(CALLS))('%s succeeds as documented', async (operation, queries) => {
+  const [method, pattern] = operation.split(' ') as [string, string];
+  const known = await knownThings();
+  for (const query of queries) {
+    // Some operations end their account.
+    const { apiKey, accountId } = method === 'delete' ? await api.account() : owner;
+    const hook = /\/(test|redeliver)$/.test(pattern) ? { webhook_url: 'http://127.0.0.1:9/' } : {};
+    const ids: Record<string, () => string | Promise<string>> = {
+      '/v1/account/keys/{id}': () => apiKey.slice(3, 11),
+      '/v1/account/grants/{id}': () => grantOf(accountId),
+    };
+    const id = await (ids[pattern]?.() ?? api.monitor(apiKey, hook).then((monitor) => monitor.id));
+    const path = pattern.replace('{id}', id);
+    const asked = query.replace(/[A-Z]{4,}/g, (name) => known[name]!);
+    const reply = await api.call(
+      apiKey,
+      method.toUpperCase(),
+      path + asked,
+      BODIES[operation] ?? (await verifying(operation)),
+    );
+    expect([200, 201], `${path}${asked}: ${reply.text.slice(0, 300)}`).toContain(reply.status);
+  }
+});
+
+/** A grant of an account, as signing in makes one. */
+async function grantOf(accountId: string): Promise<string> {
+  const payload = { accountId, clientId: 'ocl_0', resources: { resource: 'forum:read' } };
+  await new SealedRecords(db.pool, api.secretBox).put({ model: 'Grant', id: accountId, payload, validSeconds: 60 });
+  return grantPublicId(hashOAuthId(accountId));
+}
+
+/** What opens an account, where that is asked. */
+async function verifying(operation: string): Promise<object | undefined> {
+  if (operation !== 'post /api/agent/verify') return undefined;
+  const { body } = await api.call(undefined, 'POST', '/api/agent/signup', { email: 'another@example.com' });
+  return { signup_token: body.signup_token, code: /\b\d{6}\b/.exec(mailed)![0] };
+}
+
+/** A comment of the simulator that is there now, its author and its post. */
+async function knownThings(): Promise<Record<string, string>> {
+  const { body } = await api.call(owner.apiKey, 'GET', '/v1/forum/subreddit/comments?sub=coffee&limit=1');
+  const [comment] = body.items as { id: string; post_id: string; author: string }[];
+  return { POST: comment!.post_id, COMMENT: comment!.id, AUTHOR: comment!.author };
+}
+
+it('errors are as documented for every operation: no key, no way to answer, and a failure of our own', async () => {
+  const gone = createPool({ url: db.url, name: 'gone', logger: silentLogger() });
+  await gone.end();
+  const broken = await startTestApi(gone);
+  for (const operation of Object.keys(CALLS).filter((name) => name.includes('/v1/'))) {
+    const [method, pattern] = operation.split(' ') as [string, string];
+    const path = pattern.replace('{id}', 'mon_000000000000');
+    const status = async (from: TestApi, key?: string, headers = {}) =>
+      (await from.call(key, method.toUpperCase(), path, undefined, headers)).status;
+    expect(await status(api)).toBe(401);
+    expect(await status(api, owner.apiKey, { accept: 'image/png' })).toBe(406);
+    expect(await status(broken, owner.apiKey)).toBe(500);
+    expect((await api.call(owner.apiKey, 'PUT', path)).status).toBe(405);
+  }
+  await broken.stop();
+});

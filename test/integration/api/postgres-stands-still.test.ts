@@ -1,0 +1,170 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
+import type { RunningEngines } from '../../../services/launcher/engines/embedded-engines.ts';
+import { createPool, inTransaction, REQUEST_LIMITS } from '../../../shared/postgres/pool.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { awayEngine } from '../../../shared/outages/away-engine.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { processTree } from '../../support/children/process-tree.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { TestApi } from '../../support/fixtures/test-api.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { startTestForum } from '../../support/fakes/test-forum.ts';
+import type { TestForum } from '../../support/fakes/test-forum.ts';
+
+/** A server of this file's own: nobody else's stands still. */
+let engines: RunningEngines<'postgres'>;
+let dataDir: string;
+let db: TestDatabase;
+let pool: Pool;
+let forum: TestForum;
+let api: TestApi;
+/** While it is there, the forum answers nothing. */
+let held: PromiseWithResolvers<void> | undefined;
+let forumCalls = 0;
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'forum-test-still-'));
+  engines = await startEngines({ dataDir, env: process.env, engines: ['postgres'] });
+  db = await createTestDatabase(engines.urls.postgres);
+  pool = createPool({ url: db.url, name: 'still', logger: silentLogger(), max: 4, limits: REQUEST_LIMITS });
+  forum = await startTestForum();
+  const { upstream } = forum.forum;
+  const get: typeof upstream.get = async (...args) => {
+    forumCalls++;
+    await held?.promise;
+    return upstream.get(...args);
+  };
+  api = await startTestApi(pool, {
+    forum: { ...forum.forum, upstream: { ...upstream, get, post: upstream.post.bind(upstream) } },
+    mailer: { send: () => Promise.resolve() },
+  });
+});
+
+afterAll(async () => {
+  signal('SIGCONT');
+  await api.stop();
+  await forum.stop();
+  await pool.end();
+  await db.drop();
+  await engines.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+function signal(name: 'SIGSTOP' | 'SIGCONT'): void {
+  for (const { pid } of processTree(engines.process('postgres').pid)) process.kill(pid, name);
+}
+
+async function whileStill<T>(work: () => Promise<T>): Promise<T> {
+  signal('SIGSTOP');
+  try {
+    return await work();
+  } finally {
+    signal('SIGCONT');
+  }
+}
+
+const MONITOR = { name: 'a monitor', keywords: ['rust'] };
+const TOOL = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: { name: 'list_monitors', arguments: {} },
+};
+const ROUTES = [
+  ['GET', '/v1/account'],
+  ['GET', '/v1/account/ledger'],
+  ['GET', '/v1/forum/subreddits'],
+  ['GET', '/v1/monitors'],
+  ['POST', '/v1/monitors', MONITOR],
+  ['POST', '/mcp', TOOL],
+  ['POST', '/api/agent/signup', { email: 'somebody@gmail.com' }],
+  ['POST', '/oauth/token', {}],
+  ['POST', '/oauth/register', { redirect_uris: ['https://client.example/back'] }],
+  ['GET', '/oauth/authorize?client_id=c&response_type=code'],
+] as const;
+
+async function ask(key: string, [method, path, body]: (typeof ROUTES)[number]): Promise<[number, string | null]> {
+  const response = await fetch(`${api.url}${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${key}`,
+      accept: 'application/json, text/event-stream',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    redirect: 'manual',
+  });
+  await response.text();
+  return [response.status, response.headers.get('retry-after')];
+}
+
+async function booked(accountId: string): Promise<unknown> {
+  const { rows } = await db.pool.query(
+    `SELECT balance, (SELECT count(*) FROM ledger_entries WHERE account_id = $1) AS moves,
+       (SELECT count(*) FROM monitors WHERE account_id = $1) AS monitors
+     FROM accounts WHERE id = $1`,
+    [accountId],
+  );
+  return rows[0];
+}
+
+test('the parts of a request leave it 10 s', () => {
+  const { connectMs, answerMs, statementMs, lockMs, idleInTransactionMs } = REQUEST_LIMITS;
+  expect(connectMs + answerMs).toBeLessThan(10_000);
+  expect(Math.max(statementMs, lockMs, idleInTransactionMs)).toBeLessThan(answerMs);
+});
+
+test('every route is answered 503 with Retry-After, more requests than connections too; nothing is charged, and all works again', async () => {
+  const account = await api.account({ credits: 100 });
+  expect((await api.call(account.apiKey, 'GET', '/v1/forum/subreddits')).status).toBe(200);
+  const before = await booked(account.accountId);
+  held = Promise.withResolvers();
+  const calls = forumCalls;
+  // Let in before the server stands still, charged after.
+  const underWay = api.call(account.apiKey, 'GET', '/v1/forum/subreddits?limit=7');
+  await eventually('the forum is asked', () => forumCalls > calls);
+  const answers = await whileStill(async () => {
+    held?.resolve();
+    const all = [...ROUTES, ...ROUTES, ...ROUTES].map((route) => ask(account.apiKey, route));
+    const reply = await underWay;
+    expect([reply.status, reply.body.error]).toEqual([
+      503,
+      {
+        code: 'service_unavailable',
+        message: expect.any(String) as string,
+        retryable: true,
+        retry_after: 5,
+      },
+    ]);
+    return Promise.all(all);
+  });
+  expect(answers.map(([status, wait], at) => [ROUTES[at % ROUTES.length]?.[1], status, wait])).toEqual(
+    answers.map((_, at) => [ROUTES[at % ROUTES.length]?.[1], 503, '5']),
+  );
+  await eventually('an answer again', async () => (await ask(account.apiKey, ROUTES[0]))[0] === 200);
+  expect(await booked(account.accountId)).toEqual(before);
+  expect((await api.call(account.apiKey, 'POST', '/v1/monitors', MONITOR)).status).toBe(201);
+});
+
+test('a transaction whose COMMIT met a server that stood still is not committed afterwards', async () => {
+  await pool.query('CREATE TABLE IF NOT EXISTS doubts (id int)');
+  const committing = inTransaction(pool, async (client) => {
+    await client.query('INSERT INTO doubts VALUES (1)');
+    signal('SIGSTOP');
+  }).finally(() => signal('SIGCONT'));
+  const error = await committing.catch((failure: unknown) => failure);
+  expect(awayEngine(error)).toBe('postgres');
+  await eventually('the session is over', async () => {
+    const { rowCount } = await db.pool.query(
+      `SELECT FROM pg_stat_activity WHERE application_name = 'still' AND state LIKE 'idle in transaction%'`,
+    );
+    return rowCount === 0;
+  });
+  expect((await db.pool.query('SELECT FROM doubts')).rowCount).toBe(0);
+});

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import type { Pack } from '../../../shared/domain/accounts/plans.ts';
+import { randomText } from '../../../shared/domain/identifiers.ts';
+import { openAccount } from '../../../shared/stores/accounts/open-account.ts';
+import type { OpenedAccount } from '../../../shared/stores/accounts/open-account.ts';
+import { ApiProcess } from '../../support/children/api-process.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+
+let db: TestDatabase;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+
+afterAll(() => db.drop());
+
+const READ = '/v1/forum/subreddits';
+
+async function newAccount(credits: number, pack: Pack): Promise<OpenedAccount> {
+  const email = `${randomText(12)}@example.com`;
+  const opened = await inTransaction(db.pool, (client) =>
+    openAccount(client, { email, credits, pack, keyName: 'test' }),
+  );
+  return opened!;
+}
+
+async function ledgerOf(accountId: string): Promise<{ balance: number; sum: number; charges: number }> {
+  const { rows } = await db.pool.query<{ balance: number; sum: number; charges: number }>(
+    `SELECT balance, (SELECT sum(amount)::bigint FROM ledger_entries WHERE account_id = $1) AS sum,
+       (SELECT count(*) FROM ledger_entries WHERE account_id = $1 AND amount < 0) AS charges
+     FROM accounts WHERE id = $1`,
+    [accountId],
+  );
+  return rows[0]!;
+}
+
+/** Each request to one of the processes in turn, all at once. */
+function flood(processes: ApiProcess[], key: string, requests: number) {
+  return Promise.all(
+    Array.from({ length: requests }, (_, at) => processes[at % processes.length]!.call(key, 'GET', READ)),
+  );
+}
+
+describe('two API processes on one database, with the limits of the plans', () => {
+  let processes: ApiProcess[];
+  beforeAll(async () => {
+    processes = await Promise.all([ApiProcess.start(db.url, 'plans'), ApiProcess.start(db.url, 'plans')]);
+  });
+  afterAll(() => Promise.all(processes.map((one) => one.kill())));
+
+  test('200 parallel requests on a free key within a second that stands still: one passes, 199 are rate_limited', async () => {
+    const { apiKey, accountId } = await newAccount(500, 0);
+    await db.freeze();
+    const replies = await flood(processes, apiKey, 200);
+    await db.pool.query('UPDATE service_clock SET frozen_at = NULL');
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 199 }, () => 429)]);
+    expect(new Set(replies.map(({ code }) => code))).toEqual(new Set([undefined, 'rate_limited']));
+    expect(await ledgerOf(accountId)).toEqual({ balance: 499, sum: 499, charges: 1 });
+  });
+
+  test('400 in real time: never more than one for each second that has begun', async () => {
+    const { apiKey } = await newAccount(500, 0);
+    const clock = async () =>
+      (await db.pool.query<{ now: Date }>('SELECT service_now() AS now')).rows[0]!.now.getTime();
+    const begun = await clock();
+    const replies = [...(await flood(processes, apiKey, 200)), ...(await flood(processes, apiKey, 200))];
+    const seconds = ((await clock()) - begun) / 1_000;
+    const passed = replies.filter(({ status }) => status === 200).length;
+    expect(passed).toBeGreaterThanOrEqual(1);
+    expect(passed).toBeLessThanOrEqual(1 + Math.floor(seconds));
+    expect(replies.filter(({ code }) => code === 'rate_limited')).toHaveLength(400 - passed);
+  });
+});
+
+describe('two API processes on one database', () => {
+  let processes: ApiProcess[];
+  beforeAll(async () => {
+    processes = await Promise.all([ApiProcess.start(db.url), ApiProcess.start(db.url)]);
+  });
+  afterAll(() => Promise.all(processes.map((one) => one.kill())));
+
+  test('500 parallel charges on a balance of 100: exactly 100 succeed', async () => {
+    const { apiKey, accountId } = await newAccount(100, 79);
+    const replies = await flood(processes, apiKey, 500);
+    expect(replies.filter(({ status, used }) => status === 200 && used === 1)).toHaveLength(100);
+    expect(replies.filter(({ code }) => code === 'insufficient_credits')).toHaveLength(400);
+    expect(await ledgerOf(accountId)).toEqual({ balance: 0, sum: 0, charges: 100 });
+  });
+
+  test('a monitor limit of one: 50 creates at once make one monitor and charge it once', async () => {
+    const { apiKey, accountId } = await newAccount(1_000, 0);
+    const body = { name: 'one', keywords: ['rust'] };
+    const replies = await Promise.all(
+      Array.from({ length: 50 }, (_, at) => processes[at % 2]!.call(apiKey, 'POST', '/v1/monitors', body)),
+    );
+    expect(replies.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(replies.filter(({ code }) => code === 'monitor_limit_reached')).toHaveLength(49);
+    expect(await ledgerOf(accountId)).toEqual({ balance: 990, sum: 990, charges: 1 });
+  });
+
+  test('killed in the middle: every answer that came was charged once, and nothing is half done', async () => {
+    const { apiKey, accountId } = await newAccount(10_000, 79);
+    const requests = Array.from({ length: 630 }, (_, at) =>
+      at % 21 < 20
+        ? processes[at % 2]!.call(apiKey, 'GET', READ)
+        : processes[at % 2]!.call(apiKey, 'POST', '/v1/monitors', { name: `m${at}`, keywords: ['rust'] }),
+    );
+    // One of its answers is there, many are under way.
+    await Promise.race(requests.filter((_, at) => at % 2 === 1));
+    await processes[1]!.kill();
+    const replies = await Promise.all(requests);
+    const lost = replies.filter(({ status }) => status === 0).length;
+    expect(lost).toBeGreaterThan(0);
+    const answered = replies.filter(({ used }) => used > 0);
+    // PostgreSQL may still be at what the dead process had sent.
+    await db.pool.query('SELECT id FROM accounts WHERE id = $1 FOR UPDATE', [accountId]);
+    const { balance, sum, charges } = await ledgerOf(accountId);
+    expect(balance).toBe(sum);
+    expect(charges).toBeGreaterThanOrEqual(answered.length);
+    expect(charges).toBeLessThanOrEqual(answered.length + lost);
+    const { rows } = await db.pool.query<{ monitors: number; paid: number }>(
+      `SELECT (SELECT count(*) FROM monitors WHERE account_id = $1) AS monitors,
+         (SELECT count(*) FROM ledger_entries WHERE account_id = $1 AND kind = 'monitor_create') AS paid`,
+      [accountId],
+    );
+    expect(rows[0]!.monitors).toBe(rows[0]!.paid);
+    processes[1] = await ApiProcess.start(db.url);
+    expect((await processes[1].call(apiKey, 'GET', READ)).status).toBe(200);
+  });
+});

@@ -1,0 +1,291 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { refusedState } from '../../support/fixtures/refused-state.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { Reply, TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
+
+let db: TestDatabase;
+let api: TestApi;
+let owner: TestAccount;
+let monitorId: string;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  api = await startTestApi(db.pool, {
+    lookup: (host) => {
+      if (host === 'localhost') return Promise.resolve(['127.0.0.1', '::1']);
+      if (host.endsWith('.internal')) return Promise.resolve(['93.184.216.34', '10.0.0.7']);
+      return Promise.reject(new Error(`${host} does not resolve`));
+    },
+  });
+  owner = await api.account();
+  monitorId = (await api.monitor(owner.apiKey, { webhook_url: 'https://does-not-resolve.example/x' })).id;
+});
+
+afterAll(async () => {
+  await api.stop();
+  await db.drop();
+});
+
+function expectRefusal(reply: Reply, status: number, code: string, message: string): void {
+  const { error } = errorEnvelope.parse(reply.body);
+  expect([reply.status, error.code]).toEqual([status, code]);
+  expect(error.message).toMatch(message.startsWith('^') ? new RegExp(message) : message);
+  expect(error.retryable).toBe(false);
+  expect(reply.headers.get('x-request-id')).toMatch(/./);
+}
+
+describe('nothing is charged, made or changed', () => {
+  let before: unknown;
+  beforeEach(async () => {
+    before = await refusedState(db.pool);
+  });
+  afterEach(async () => {
+    expect(await refusedState(db.pool)).toEqual(before);
+  });
+
+  const RULE_FAULTS: [object, string][] = [
+    [{ name: '' }, '^name: must not be empty'],
+    [{ name: '   ' }, '^name: must not be empty'],
+    [{ name: 7 }, '^name: must be a single string'],
+    [{ name: null }, '^name: '],
+    [{ name: 'x'.repeat(201) }, '^name: must have at most 200'],
+    [{ name: 'a\0b' }, '^name: '],
+    [{ name: '\ud800' }, '^name: '],
+    [{ keywords: 'rust' }, '^keywords: must be a list'],
+    [{ keywords: null }, '^keywords: '],
+    [{ keywords: [] }, '^keywords: '],
+    [{ keywords: Array.from({ length: 21 }, (_, at) => `term ${at}`) }, '^keywords: '],
+    [{ keywords: ['rust', 'go', 'x'] }, '^keywords\\[2\\]: '],
+    [{ keywords: ['x'.repeat(101)] }, '^keywords\\[0\\]: '],
+    [{ keywords: ['""'] }, '^keywords\\[0\\]: '],
+    [{ keywords: ['rust', 7] }, '^keywords\\[1\\]: must be a single string'],
+    [{ keywords: ['ru\0st'] }, '^keywords\\[0\\]: '],
+    [{ keywords: { 0: 'rust' } }, '^keywords: must be a list'],
+    [{ exclude: ['x'] }, '^exclude\\[0\\]: '],
+    [{ exclude: null }, '^exclude: '],
+    [{ exclude: Array.from({ length: 21 }, (_, at) => `term ${at}`) }, '^exclude: '],
+    [{ subreddits: ['rust', 'no spaces'] }, '^subreddits\\[1\\]: '],
+    [{ subreddits: [''] }, '^subreddits\\[0\\]: '],
+    [{ subreddits: Array.from({ length: 51 }, (_, at) => `sub${at}`) }, '^subreddits: '],
+    [{ posts: 'true' }, '^posts: must be true or false'],
+    [{ comments: 1 }, '^comments: must be true or false'],
+    [{ nsfw: null }, '^nsfw: '],
+    [{ webhook_url: 7 }, '^webhook_url: '],
+    [{ webhook_url: 'not a url' }, '^webhook_url: '],
+    [{ webhook_url: 'http://example.com/x' }, '^webhook_url: must be an https:// URL'],
+    [{ webhook_url: 'https://u:p@example.com/x' }, '^webhook_url: '],
+    [{ webhook_url: 'https://localhost/x' }, '^webhook_url: '],
+    [{ webhook_url: 'https://127.0.0.1/x' }, '^webhook_url: '],
+    [{ webhook_url: 'https://2130706433/x' }, '^webhook_url: '],
+    [{ webhook_url: 'https://[::1]/x' }, '^webhook_url: '],
+    [{ webhook_url: 'https://10.1.2.3/x' }, '^webhook_url: '],
+    [{ webhook_url: 'https://some.internal/x' }, '^webhook_url: must lead to an address on the public Internet$'],
+    [{ webhook_url: 'https://example.com/\0' }, '^webhook_url: '],
+    [{ webhook_kind: 'teams' }, '^webhook_kind: must be generic or slack or discord'],
+    [{ webhook_url: 'https://hooks.slack.com/services/x', webhook_kind: 'discord' }, '^webhook_kind: '],
+    [{ keyword: ['rust'] }, '^keyword: is not known here'],
+    [{ status: 'paused' }, '^status: is not known here'],
+    [{ name: '', nsfw: 1 }, '^name: .*; nsfw: '],
+  ];
+
+  test.each(RULE_FAULTS)('create and PATCH refuse %j', async (fault, message) => {
+    const whole = { name: 'a monitor', keywords: ['rust'], ...fault };
+    const created = await api.call(owner.apiKey, 'POST', '/v1/monitors', whole);
+    expectRefusal(created, 400, 'invalid_request', message);
+    expect(created.headers.get('x-credits-used')).toBeNull();
+    expect(created.headers.get('x-credits-remaining')).toBe('990');
+    expectRefusal(
+      await api.call(owner.apiKey, 'PATCH', `/v1/monitors/${monitorId}`, fault),
+      400,
+      'invalid_request',
+      message,
+    );
+  });
+
+  test.each([
+    [{ keywords: ['rust'] }, '^name: is required'],
+    [{ name: 'x' }, '^keywords: is required'],
+    [{ name: 'x', keywords: ['rust'], webhook_url: '' }, '^webhook_url: must not be empty'],
+    [{ name: 'x', keywords: ['rust'], webhook_url: null }, '^webhook_url: '],
+    [{ name: 'x', keywords: ['rust'], webhook_kind: null }, '^webhook_kind: '],
+    [{ name: 'x', keywords: ['rust'], webhook_kind: 'slack' }, '^webhook_kind: needs a webhook_url'],
+    [[], '^body: must be a JSON object'],
+    ['null', '^body: must be a JSON object'],
+    ['"text"', '^body: must be a JSON object'],
+    ['{"name": "x", "keywords": ["rust"], "__proto__": {}}', '^__proto__: is not known here'],
+    ['{"name": ', '^body: must be complete and valid JSON'],
+    [undefined, '^name: is required; keywords: is required'],
+  ])('create refuses %j', async (body, message) => {
+    expectRefusal(await api.call(owner.apiKey, 'POST', '/v1/monitors', body), 400, 'invalid_request', message);
+  });
+
+  test.each([
+    [{ webhook_url: null, webhook_kind: 'slack' }, '^webhook_kind: needs a webhook_url'],
+    [{ webhook_url: '', webhook_kind: 'slack' }, '^webhook_kind: needs a webhook_url'],
+    [[], '^body: must be a JSON object'],
+    ['{', '^body: '],
+  ])('PATCH refuses %j', async (body, message) => {
+    const reply = await api.call(owner.apiKey, 'PATCH', `/v1/monitors/${monitorId}`, body);
+    expectRefusal(reply, 400, 'invalid_request', message);
+  });
+
+  test('an other type, and a body that is too large', async () => {
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    for (const [method, path] of [
+      ['POST', '/v1/monitors'],
+      ['PATCH', `/v1/monitors/${monitorId}`],
+    ] as const) {
+      const typed = await api.call(owner.apiKey, method, path, 'name=x', form);
+      expectRefusal(typed, 415, 'unsupported_media_type', 'application/json');
+      const encoded = await api.call(owner.apiKey, method, path, '{}', { 'content-encoding': 'x-unknown' });
+      expectRefusal(encoded, 415, 'unsupported_media_type', '^body: ');
+      const large = await api.call(owner.apiKey, method, path, { name: 'x'.repeat(70_000) });
+      expectRefusal(large, 413, 'payload_too_large', '^body: ');
+    }
+  });
+
+  const BY_ID: [string, string][] = [
+    ['GET', ''],
+    ['PATCH', ''],
+    ['DELETE', ''],
+    ['POST', '/pause'],
+    ['POST', '/resume'],
+    ['GET', '/matches'],
+  ];
+
+  test.each(BY_ID)('%s {id}%s: unknown and malformed monitors are one 404', async (method, rest) => {
+    for (const id of [
+      'mon_000000000000',
+      'mon_',
+      'x',
+      '%00',
+      'a%2Fb',
+      '..%2f',
+      "'; DROP TABLE monitors",
+      'ü'.repeat(300),
+    ]) {
+      const reply = await api.call(owner.apiKey, method, `/v1/monitors/${id}${rest}`);
+      expectRefusal(reply, 404, 'not_found', '^No such monitor\\.$');
+    }
+    expect((await api.call(owner.apiKey, method, `/v1/monitors/%zz${rest}`)).status).toBe(404);
+  });
+
+  test.each([
+    ['limit=0', 'limit'],
+    ['limit=201', 'limit'],
+    ['limit=', 'limit'],
+    ['limit=1&limit=2', 'limit'],
+    ['order=up', 'order'],
+    ['order=oldest&order=newest', 'order'],
+    ['after=', 'after'],
+    ['after=mat_1', 'after'],
+    ['after=%00', 'after'],
+    ['after=mat_zzzzzzzzzzzz_000000000001', 'after'],
+    ['before=mat_zzzzzzzzzzzz_000000000001', 'before'],
+    ['order=newest&after=mat_zzzzzzzzzzzz_000000000001', 'after'],
+    ['order=newest&before=x', 'before'],
+    ['page=1', 'page'],
+    ['limit[]=5', 'limit\\[\\]'],
+    ['__proto__=1', '__proto__'],
+  ])('matches refuses ?%s and names %s', async (query, field) => {
+    const reply = await api.call(owner.apiKey, 'GET', `/v1/monitors/${monitorId}/matches?${query}`);
+    expectRefusal(reply, 400, 'invalid_request', `^${field}: `);
+  });
+
+  const ROUTES: [string, string][] = [
+    ['POST', '/v1/monitors'],
+    ['GET', '/v1/monitors'],
+    ['GET', '/v1/account'],
+    ['DELETE', '/v1/account'],
+    ['POST', '/v1/monitors/mon_000000000000/redeliver'],
+    ['GET', '/v1/monitors/mon_000000000000/deliveries'],
+    ['GET', '/v1/account/ledger'],
+    ['GET', '/v1/account/keys'],
+    ['POST', '/v1/account/keys'],
+    ['DELETE', '/v1/account/keys/00000000'],
+    ['GET', '/v1/account/grants'],
+    ['DELETE', '/v1/account/grants/gra_0'],
+    ...BY_ID.map(([method, rest]): [string, string] => [method, `/v1/monitors/mon_000000000000${rest}`]),
+  ];
+
+  test.each(ROUTES)('%s %s asks for a key before anything else', async (method, path) => {
+    const wrong = `fk_${'0'.repeat(40)}`;
+    const attempts = [
+      {},
+      { authorization: 'Bearer' },
+      { authorization: `Basic ${owner.apiKey}` },
+      { 'x-api-key': wrong },
+    ];
+    for (const headers of [
+      ...attempts,
+      { 'x-api-key': `${owner.apiKey.slice(0, -1)}!` },
+      { authorization: `Bearer ${wrong}` },
+    ]) {
+      const reply = await api.call(undefined, method, path, method === 'GET' ? undefined : '{', headers);
+      expectRefusal(reply, 401, 'unauthorized', 'API key');
+      expect(reply.headers.get('www-authenticate')).toBe('Bearer');
+      expect(reply.headers.get('x-credits-remaining')).toBeNull();
+    }
+  });
+
+  test.each([
+    ['PUT', '/v1/monitors', 'POST, GET, HEAD'],
+    ['PATCH', '/v1/account', 'GET, DELETE, HEAD'],
+    ['DELETE', '/v1/account/ledger', 'GET, HEAD'],
+    ['PUT', '/v1/account/keys', 'GET, POST, HEAD'],
+    ['POST', '/v1/monitors/mon_000000000000', 'GET, PATCH, DELETE, HEAD'],
+    ['GET', '/v1/monitors/mon_000000000000/pause', 'POST'],
+    ['OPTIONS', '/v1/monitors/mon_000000000000/resume', 'POST'],
+    ['DELETE', '/v1/monitors/mon_000000000000/matches', 'GET, HEAD'],
+  ])('%s %s: 405 with what is allowed', async (method, path, allow) => {
+    const reply = await api.call(owner.apiKey, method, path);
+    expectRefusal(reply, 405, 'method_not_allowed', method);
+    expect(reply.headers.get('allow')).toBe(allow);
+  });
+
+  test('an unknown route, and an answer that is not accepted', async () => {
+    expectRefusal(await api.call(owner.apiKey, 'GET', '/v1/nothing'), 404, 'not_found', 'There is no route');
+    expectRefusal(await api.call(undefined, 'GET', '/nothing'), 404, 'not_found', 'There is no route');
+    const picky = await api.call(owner.apiKey, 'GET', '/v1/account', undefined, { accept: 'text/html' });
+    expectRefusal(picky, 406, 'not_acceptable', '^Accept: ');
+  });
+});
+
+test('another account reaches nothing', async () => {
+  const stranger = await api.account();
+  const before = await refusedState(db.pool);
+  for (const [method, rest] of [
+    ['GET', ''],
+    ['PATCH', ''],
+    ['DELETE', ''],
+    ['POST', '/pause'],
+    ['POST', '/resume'],
+    ['GET', '/matches'],
+  ] as const) {
+    const reply = await api.call(
+      stranger.apiKey,
+      method,
+      `/v1/monitors/${monitorId}${rest}`,
+      method === 'PATCH' ? { name: 'x' } : undefined,
+    );
+    expectRefusal(reply, 404, 'not_found', '^No such monitor\\.$');
+  }
+  expect(await refusedState(db.pool)).toEqual(before);
+});
+
+test('a monitor too many, then too few credits, in this order; neither leaves a trace', async () => {
+  const body = { name: 'x', keywords: ['rust'] };
+  const full = await api.account({ pack: 0, credits: 12 });
+  await api.monitor(full.apiKey);
+  const poor = await api.account({ credits: 9 });
+  const before = await refusedState(db.pool);
+  const limited = await api.call(full.apiKey, 'POST', '/v1/monitors', body);
+  expectRefusal(limited, 402, 'monitor_limit_reached', '1 of the 1');
+  expect(limited.headers.get('x-credits-remaining')).toBe('2');
+  expectRefusal(await api.call(poor.apiKey, 'POST', '/v1/monitors', body), 402, 'insufficient_credits', '10 credits');
+  expectRefusal(await api.call(poor.apiKey, 'POST', '/v1/monitors', {}), 400, 'invalid_request', 'name');
+  expect(await refusedState(db.pool)).toEqual(before);
+});

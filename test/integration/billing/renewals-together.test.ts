@@ -1,0 +1,148 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runRenewalPass } from '../../../services/biller/renewal-pass.ts';
+import { startBiller } from '../../../services/biller/start-biller.ts';
+import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
+import { createPool } from '../../../shared/postgres/pool.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { createMetrics } from '../../../shared/runtime/metrics.ts';
+import { findRenewalFaults, insertPayingAccounts, NO_FAULTS } from '../../support/fixtures/biller-monitors.ts';
+import type { DoomedBillerJob } from '../../support/children/biller-killed-at-commit.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
+import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+
+const DOOMED = join(import.meta.dirname, '../../support/children/biller-killed-at-commit.ts');
+
+let db: TestDatabase;
+beforeEach(async () => {
+  db = await createTestDatabase();
+});
+afterEach(() => db.drop());
+
+/** Renews until nothing is due, as the service does; answers how many this one decided. */
+async function drain(pool: Pool, batchSize = 100): Promise<number> {
+  const logger = silentLogger();
+  const { signal } = new AbortController();
+  let decided = 0;
+  while ((await countDue()) > 0) {
+    decided += await runRenewalPass({ pool, metrics: createMetrics(), logger, signal, batchSize });
+  }
+  return decided;
+}
+
+async function count(condition: string): Promise<number> {
+  const { rows } = await db.pool.query<{ n: number }>(`SELECT count(*) AS n FROM monitors WHERE ${condition}`);
+  return rows[0]!.n;
+}
+
+function countDue(): Promise<number> {
+  return count(`status = 'active' AND next_charge_at <= service_now()`);
+}
+
+async function countRenewals(): Promise<number> {
+  const { rows } = await db.pool.query<{ n: number }>(
+    `SELECT count(*) AS n FROM ledger_entries WHERE kind = 'monitor_renewal'`,
+  );
+  return rows[0]!.n;
+}
+
+test('two billers at once, 3,000 due monitors: each is charged exactly once, and both work', async () => {
+  await insertPayingAccounts(db.pool, { accounts: 140, monitors: 20, credits: 1_000 });
+  await insertPayingAccounts(db.pool, { accounts: 10, monitors: 20, credits: 105 });
+  const pools = [1, 2].map((name) => createPool({ url: db.url, name: `biller-${name}`, logger: silentLogger() }));
+  const decided = await Promise.all(pools.map((pool) => drain(pool)));
+  await Promise.all(pools.map((pool) => pool.end()));
+  expect(decided[0]! + decided[1]!).toBe(3_000);
+  expect(Math.min(...decided)).toBeGreaterThan(0);
+  expect(await findRenewalFaults(db.pool)).toEqual(NO_FAULTS);
+  expect([await count('period_no = 2'), await count(`status = 'paused_balance'`)]).toEqual([2_900, 100]);
+  expect(await countRenewals()).toBe(2_900);
+});
+
+test('all that is due of an account is decided together, however small the batches are', async () => {
+  await insertPayingAccounts(db.pool, { accounts: 5, monitors: 7, credits: 1_000 });
+  expect(await drain(db.pool, 3)).toBe(35);
+  const { rows } = await db.pool.query(
+    `SELECT count(*) AS entries, count(DISTINCT xmin::text) AS transactions
+     FROM ledger_entries WHERE kind = 'monitor_renewal' GROUP BY account_id`,
+  );
+  expect(rows).toEqual(Array(5).fill({ entries: 7, transactions: 1 }));
+});
+
+test('billers that hold batches of different accounts do not wait for each other', async () => {
+  await insertPayingAccounts(db.pool, { accounts: 20, monitors: 10, credits: 1_000 });
+  const other = createPool({ url: db.url, name: 'other', logger: silentLogger() });
+  const holder = await db.pool.connect();
+  await holder.query('BEGIN');
+  await holder.query(
+    `SELECT FROM monitor_counters WHERE monitor_id IN
+       (SELECT id FROM monitors WHERE account_id IN (SELECT id FROM accounts ORDER BY id LIMIT 10)) FOR UPDATE`,
+  );
+  await holder.query('SELECT FROM accounts WHERE id IN (SELECT id FROM accounts ORDER BY id LIMIT 10) FOR UPDATE');
+  const logger = silentLogger();
+  const { signal } = new AbortController();
+  const decided = await runRenewalPass({ pool: other, metrics: createMetrics(), logger, signal, batchSize: 25 });
+  await holder.query('ROLLBACK');
+  holder.release();
+  await other.end();
+  expect(decided).toBe(100);
+});
+
+test.each(['before', 'after'] as const)(
+  'a biller that is killed right %s its third commit leaves whole batches, and the next one finishes: each exactly once',
+  async (moment) => {
+    await insertPayingAccounts(db.pool, { accounts: 50, monitors: 10, credits: 1_000 });
+    const job: DoomedBillerJob = { postgresUrl: db.url, batchSize: 50, commit: 3, moment };
+    const child = spawn(process.execPath, [DOOMED, JSON.stringify(job)], { stdio: 'inherit' });
+    expect(await new Promise((resolve) => child.once('exit', (_code, name) => resolve(name)))).toBe('SIGKILL');
+    await eventually('its transaction has ended', async () => {
+      const { rows } = await db.pool.query(
+        `SELECT FROM pg_stat_activity WHERE application_name = 'doomed-biller' AND datname = current_database()`,
+      );
+      return rows.length === 0;
+    });
+    const done = moment === 'before' ? 100 : 150;
+    expect([await countRenewals(), await count('period_no = 2')]).toEqual([done, done]);
+    expect(await findRenewalFaults(db.pool)).toEqual(NO_FAULTS);
+    expect(await drain(db.pool)).toBe(500 - done);
+    expect([await countRenewals(), await count('period_no = 2')]).toEqual([500, 500]);
+    expect(await findRenewalFaults(db.pool)).toEqual(NO_FAULTS);
+  },
+);
+
+test('a running biller renews what becomes due, day after day, also after Postgres was away', async () => {
+  await insertPayingAccounts(db.pool, { accounts: 2, monitors: 5, credits: 100, dueSince: '-1 hour' });
+  const proxy = await TcpProxy.start(db.url);
+  const pool = createPool({ url: proxy.url, name: 'biller', logger: silentLogger() });
+  const logger = silentLogger();
+  const unexpected: Error[] = [];
+  const biller = startBiller({
+    pool,
+    kafka: createKafka({ brokers: ['127.0.0.1:9'], clientId: 'test', logger }),
+    prefix: '',
+    clickhouse: createClickhouse('http://127.0.0.1:9', 'test'),
+    metrics: createMetrics(),
+    logger,
+    fatal: (error) => void unexpected.push(error),
+  });
+  for (const [shift, period] of [
+    ['2 hours', 2],
+    ['26 hours', 3],
+  ] as const) {
+    await db.setShift(shift);
+    await eventually('all are renewed', async () => (await count(`period_no = ${period}`)) === 10);
+    proxy.goAway();
+    await eventually('it has lost its connections', () => pool.totalCount === 0);
+    proxy.comeBack();
+  }
+  await biller.stop();
+  await pool.end();
+  await proxy.stop();
+  expect(unexpected).toEqual([]);
+  expect(await findRenewalFaults(db.pool)).toEqual(NO_FAULTS);
+});

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createPool } from '../../../shared/postgres/pool.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import type { Running } from '../../../shared/runtime/lifecycle.ts';
+import { exchangeReports } from '../../../shared/stores/crawl/budget-reports.ts';
+import { startBudgetExchange } from '../../../shared/upstream/budget/budget-exchange.ts';
+import { CallBudget } from '../../../shared/upstream/budget/call-budget.ts';
+import { DEFAULT_SHARES } from '../../../shared/upstream/budget/lanes.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
+import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+
+let db: TestDatabase;
+let proxy: TcpProxy;
+let stops: (() => Promise<unknown>)[];
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  proxy = await TcpProxy.start(db.url);
+});
+
+beforeEach(async () => {
+  await db.pool.query('DELETE FROM budget_reports');
+  stops = [];
+  return async () => {
+    for (const stop of stops.reverse()) await stop();
+  };
+});
+
+afterAll(async () => {
+  await proxy.stop();
+  await db.drop();
+});
+
+/** A process's budget, exchanged through a connection of its own. */
+async function startProcess(url = db.url): Promise<{ budget: CallBudget; exchange: Running }> {
+  const budget = new CallBudget(['client'], DEFAULT_SHARES);
+  const pool: Pool = createPool({ url, name: 'test-budget', logger: silentLogger(), max: 1 });
+  const exchange = await startBudgetExchange({
+    budget,
+    exchange: (own) => exchangeReports(pool, own),
+    clock: systemClock,
+    logger: silentLogger(),
+  });
+  stops.push(
+    () => pool.end(),
+    () => exchange.stop(),
+  );
+  return { budget, exchange };
+}
+
+/** One call, answered with what the window has left. */
+function call(budget: CallBudget, lane: 'live' | 'reading', remaining: string): void {
+  const taken = budget.take({ lane }, Date.now());
+  if (taken.client === undefined) throw new Error('the call was refused');
+  budget.settle(taken.client, { lane }, { remaining, used: '0', reset: '600' }, Date.now());
+}
+
+/** Wants far more live calls than there are, whether it gets them or not, also where timers are late. */
+function crawl(budget: CallBudget): void {
+  const timer = setInterval(() => {
+    for (let claim = 0; claim < 20; claim++) budget.take({ lane: 'live' }, Date.now());
+  }, 20);
+  stops.push(async () => {
+    clearInterval(timer);
+  });
+}
+
+const reading = (budget: CallBudget): number => budget.perSecond('reading', Date.now());
+
+describe('budgets of two processes', () => {
+  it('know of each other what is left of a client and who wants it, and forget a process that ended', async () => {
+    const crawler = await startProcess();
+    call(crawler.budget, 'live', '6000');
+    const api = await startProcess();
+    await eventually('the window is known', () => reading(api.budget) !== Infinity);
+    expect(reading(api.budget)).toBeGreaterThan(5);
+    crawl(crawler.budget);
+    await eventually('readers have only their share', () => reading(api.budget) < 2.5);
+    expect(crawler.budget.perSecond('live', Date.now())).toBeGreaterThan(5);
+    await crawler.exchange.stop();
+    await db.setShift('6 seconds');
+    await eventually('all is lent to readers', () => reading(api.budget) > 5);
+    await db.setShift('2 minutes');
+    const rows = async () => (await db.pool.query('SELECT 1 FROM budget_reports')).rowCount;
+    await eventually('the row is deleted', async () => (await rows()) === 1);
+    await db.setShift('0');
+  });
+
+  it('go on with their last shares while the database is silent, and no call waits for it', async () => {
+    const crawler = await startProcess();
+    const api = await startProcess(proxy.url);
+    call(crawler.budget, 'live', '6000');
+    crawl(crawler.budget);
+    await eventually('readers have only their share', () => reading(api.budget) < 2.5);
+    proxy.freeze();
+    // Longer than the exchange's own deadline, so that one was given up.
+    const until = Date.now() + 3_000;
+    await eventually('an exchange has failed', () => Date.now() > until);
+    expect(reading(api.budget)).toBeLessThan(2.5);
+    call(api.budget, 'reading', '5000');
+    proxy.thaw();
+    await crawler.exchange.stop();
+    await eventually('they exchange again', () => reading(api.budget) > 5, 20_000);
+  });
+
+  it('a report of another shape says nothing', async () => {
+    const report = { processId: 'other', report: { clients: 7 }, maxAgeMs: 5_000, timeoutMs: 2_000 };
+    await exchangeReports(db.pool, report);
+    const { budget } = await startProcess();
+    expect(reading(budget)).toBe(Infinity);
+  });
+});

@@ -1,0 +1,186 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestCrawler } from '../../support/fixtures/crawler-fixture.ts';
+import {
+  CollectingPublisher,
+  counted,
+  startTestCrawler,
+  TEST_SITE_URL,
+} from '../../support/fixtures/crawler-fixture.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import type { SimulatorProcess } from '../../support/children/simulator-process.ts';
+import { startSimulatorProcess } from '../../support/children/simulator-process.ts';
+
+const SOURCES = ['post-ids', 'listings'];
+
+describe('the live crawl', () => {
+  let database: TestDatabase;
+  let simulator: SimulatorProcess | undefined;
+  let crawler: TestCrawler | undefined;
+  let owedSince = 0;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterEach(async () => {
+    await crawler?.stop();
+    await simulator?.stop();
+    crawler = undefined;
+    simulator = undefined;
+    await database.pool.query('TRUNCATE crawl_cursors, crawl_gaps, leases');
+  });
+  afterAll(async () => {
+    await database.drop();
+  });
+
+  /** A first crawl takes the newest page and goes on from there: what was emitted before it began is not owed. */
+  async function start(settings: Record<string, string>): Promise<[SimulatorProcess, CollectingPublisher]> {
+    simulator = await startSimulatorProcess({ SIMULATOR_HISTORY: '50', SIMULATOR_LATE: '0', ...settings });
+    const publisher = new CollectingPublisher();
+    crawler = await startTestCrawler({ url: simulator.url, pool: database.pool, publisher, sources: SOURCES });
+    await eventually('the crawl begins', () => crawler?.ready());
+    owedSince = Date.now();
+    return [simulator, publisher];
+  }
+
+  function missing(publisher: CollectingPublisher): string[] {
+    const owed = simulator?.emitted().filter(({ at }) => at >= owedSince) ?? [];
+    return owed.map(({ name }) => name).filter((name) => !publisher.items.has(name));
+  }
+
+  async function arriveAll(publisher: CollectingPublisher, seconds: number): Promise<void> {
+    await eventually('the simulator finishes', async () => (await simulator?.stats())?.finished, seconds * 1000);
+    await eventually(
+      'everything emitted is published',
+      async () => {
+        const names = missing(publisher);
+        if (names.length === 0) return true;
+        const { rows: gaps } = await database.pool.query(
+          'SELECT source, reason, after_thing, before_thing FROM crawl_gaps',
+        );
+        throw new Error(`missing ${names.length}: ${names.slice(0, 5).join(', ')}; gaps: ${JSON.stringify(gaps)}`);
+      },
+      30_000,
+    );
+    expect(crawler?.errors).toEqual([]);
+  }
+
+  it('publishes every one of 3,000 items at 300 a second, each once, to its topic', async () => {
+    const [, publisher] = await start({ SIMULATOR_RATE: '300', SIMULATOR_COUNT: '3000' });
+    await arriveAll(publisher, 20);
+    // Two sources may have a post in hand at the same moment; everything else is published once.
+    expect(publisher.published - publisher.items.size).toBeLessThan(publisher.items.size * 0.05);
+    for (const [name, topic] of publisher.topics) {
+      expect(topic).toBe(name.startsWith('t3_') ? 'forum.posts' : 'forum.comments');
+    }
+    expect((await database.pool.query('SELECT * FROM crawl_gaps')).rows).toEqual([]);
+    const emitted = simulator?.emitted().findLast(({ kind }) => kind === 'comment');
+    const item = publisher.items.get(emitted?.name ?? '');
+    expect(item).toMatchObject({ nsfw: emitted?.over_18, source: 'listings', replay: false });
+    expect(item?.title).not.toBe('');
+    expect(item?.permalink.startsWith(`${TEST_SITE_URL}/r/`)).toBe(true);
+  });
+
+  it('loses nothing over an outage, blocks, 429s, truncated answers and revoked tokens', async () => {
+    // Fewer items than a listing holds: however long the pauses after these faults add up to, nothing falls out of its reach. The worst
+    // of them, a refusal followed by failures, meets the source that has no other way to what it missed.
+    const [sim, publisher] = await start({ SIMULATOR_RATE: '75', SIMULATOR_COUNT: '900' });
+    const comments = '/r/all/comments';
+    const faults = [
+      { kind: 'outage', seconds: 2 },
+      { kind: '429', count: 2, retry_after: 1 },
+      { kind: 'truncated', count: 3 },
+      { kind: 'html403', count: 1, path: comments },
+      { kind: '5xx', count: 2, path: comments },
+      { kind: 'expired-tokens' },
+    ];
+    for (const [index, fault] of faults.entries()) {
+      await eventually(`item ${(index + 1) * 100}`, async () => (await sim.stats()).emitted > (index + 1) * 100);
+      await sim.fault(fault);
+    }
+    await arriveAll(publisher, 40);
+    const metrics = crawler?.metrics;
+    expect(metrics && (await counted(metrics, 'upstream_requests_total', { outcome: 'refused' }))).toBeGreaterThan(0);
+    expect(metrics && (await counted(metrics, 'upstream_requests_total', { outcome: 'broken' }))).toBeGreaterThan(3);
+    expect(metrics && (await counted(metrics, 'upstream_requests_total', { outcome: 'busy' }))).toBeGreaterThan(0);
+  });
+
+  it('goes on from its checkpoints after a stop and loses nothing that came meanwhile', async () => {
+    const [sim, publisher] = await start({ SIMULATOR_RATE: '200', SIMULATOR_COUNT: '1500' });
+    for (const emitted of [300, 900]) {
+      await eventually(`item ${emitted}`, async () => (await sim.stats()).emitted > emitted);
+      await crawler?.stop();
+      await eventually(`item ${emitted + 300}`, async () => (await sim.stats()).emitted > emitted + 300);
+      crawler = await startTestCrawler({ url: sim.url, pool: database.pool, publisher, sources: SOURCES });
+    }
+    await arriveAll(publisher, 30);
+    expect((await database.pool.query('SELECT * FROM crawl_gaps')).rows).toEqual([]);
+  });
+
+  it('records a gap when a listing no longer reaches what was seen, and still walks all posts', async () => {
+    const [sim, publisher] = await start({ SIMULATOR_RATE: '1000', SIMULATOR_COUNT: '6000' });
+    await eventually('item 1000', async () => (await sim.stats()).emitted > 1000);
+    await crawler?.stop();
+    await eventually('the simulator finishes', async () => (await sim.stats()).finished);
+    crawler = await startTestCrawler({ url: sim.url, pool: database.pool, publisher, sources: SOURCES });
+    await eventually('all posts are published', () => missing(publisher).every((name) => name.startsWith('t1_')));
+    const gaps = await eventually('a gap', async () => {
+      const { rows } = await database.pool.query<{ source: string; after_thing: string }>('SELECT * FROM crawl_gaps');
+      return rows.length > 0 && rows;
+    });
+    expect(gaps.map(({ source }) => source)).toEqual(['listings:comments']);
+    expect(publisher.items.has(gaps[0]?.after_thing ?? '')).toBe(true);
+  });
+
+  it('leaves no comment without a row where the listing slides while it is paged, as at 132 a second and 300 to 600 ms', async () => {
+    const numberOf = (name: string) => parseInt(name.slice(3), 36) - parseInt('p000000', 36);
+    const nameOf = (number: number) => `t1_${(number + parseInt('p000000', 36)).toString(36)}`;
+    const settings = { SIMULATOR_HISTORY: '4000', SIMULATOR_HOLES: '0', SIMULATOR_LATENCY_MS: '300-600' };
+    // Stopped at comment 100, of 3,500: what the listing still holds does not reach back so far.
+    await database.pool.query(`INSERT INTO crawl_cursors (source, position) VALUES ('listings:comments', $1)`, [
+      JSON.stringify({ anchors: [nameOf(99), nameOf(100)] }),
+    ]);
+    const [, publisher] = await start({ SIMULATOR_RATE: '151', ...settings });
+    const gaps = await eventually('a gap', async () => {
+      const { rows } = await database.pool.query<{ after_thing: string; before_thing: string }>(
+        `SELECT after_thing, before_thing FROM crawl_gaps WHERE source = 'listings:comments'`,
+      );
+      return rows.length > 0 && rows;
+    });
+    const ranges = gaps.map((gap) => [numberOf(gap.after_thing), numberOf(gap.before_thing)] as const);
+    expect(ranges[0]?.[0]).toBe(100);
+    const unaccounted = Array.from({ length: 3400 }, (_, index) => 100 + index)
+      .filter((number) => !publisher.items.has(nameOf(number)))
+      .filter((number) => !ranges.some(([after, before]) => after <= number && number <= before));
+    expect(unaccounted).toEqual([]);
+  });
+
+  it('keeps one process at a source, and hands it over when that one stops', async () => {
+    const [sim, first] = await start({ SIMULATOR_RATE: '100', SIMULATOR_COUNT: '600' });
+    await eventually('the first is at work', () => first.items.size > 100 && crawler?.ready());
+    const second = new CollectingPublisher();
+    const standby = await startTestCrawler({ url: sim.url, pool: database.pool, publisher: second, sources: SOURCES });
+    try {
+      await eventually('the second stands by', () => standby.ready());
+      const before = first.items.size;
+      await eventually('the first goes on', () => first.items.size > before + 50);
+      expect(second.items.size).toBe(0);
+      await crawler?.stop();
+      await eventually('everything is published by one or the other', async () => {
+        const { finished } = await sim.stats();
+        return finished && missing(first).every((name) => second.items.has(name));
+      });
+      expect(second.items.size).toBeGreaterThan(0);
+    } finally {
+      await standby.stop();
+    }
+  });
+
+  it('waits for a broker that is away, and marks nothing as seen before its acknowledgement', async () => {
+    const [sim, publisher] = await start({ SIMULATOR_RATE: '100', SIMULATOR_COUNT: '800' });
+    await eventually('item 200', async () => (await sim.stats()).emitted > 200);
+    publisher.failNext(12);
+    await arriveAll(publisher, 30);
+  });
+});

@@ -1,0 +1,155 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { createPool } from '../../../shared/postgres/pool.ts';
+import { CollectingPublisher, startTestCrawler } from '../../support/fixtures/crawler-fixture.ts';
+import type { TestCrawler } from '../../support/fixtures/crawler-fixture.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
+import type { SimulatorProcess } from '../../support/children/simulator-process.ts';
+import { startSimulatorProcess } from '../../support/children/simulator-process.ts';
+import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+
+const SOURCES = ['post-ids', 'listings'];
+
+interface Crawl {
+  publisher: CollectingPublisher;
+  crawler: TestCrawler;
+  proxy: TcpProxy;
+}
+
+describe('the crawl while Postgres is away', () => {
+  let database: TestDatabase;
+  let simulator: SimulatorProcess;
+  const cleanUp: (() => Promise<unknown>)[] = [];
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterEach(async () => {
+    for (const step of cleanUp.splice(0).reverse()) await step();
+    await database.pool.query('TRUNCATE crawl_cursors, crawl_gaps, leases');
+  });
+  afterAll(async () => {
+    await database.drop();
+  });
+
+  async function startForum(settings: Record<string, string>): Promise<void> {
+    simulator = await startSimulatorProcess({ SIMULATOR_HISTORY: '50', SIMULATOR_LATE: '0', ...settings });
+    cleanUp.push(() => simulator.stop());
+  }
+
+  /** A crawler that reaches Postgres through a relay of its own. */
+  async function startCrawl(): Promise<Crawl> {
+    const proxy = await TcpProxy.start(database.url);
+    const pool: Pool = createPool({ url: proxy.url, name: 'crawler', logger: silentLogger() });
+    const publisher = new CollectingPublisher();
+    const crawler = await startTestCrawler({ url: simulator.url, pool, publisher, sources: SOURCES });
+    cleanUp.push(
+      () => proxy.stop(),
+      () => pool.end(),
+      () => crawler.stop(),
+    );
+    return { publisher, crawler, proxy };
+  }
+
+  async function grows(what: string, publisher: CollectingPublisher, by: number): Promise<void> {
+    const before = publisher.items.size;
+    await eventually(what, () => publisher.items.size >= before + by);
+  }
+
+  async function cursorsSavedAfter(time: Date): Promise<boolean> {
+    const { rowCount } = await database.pool.query('SELECT 1 FROM crawl_cursors WHERE updated_at > $1', [time]);
+    return rowCount === 3;
+  }
+
+  it('goes on, and loses nothing, while Postgres hangs and while it refuses connections', async () => {
+    await startForum({ SIMULATOR_RATE: '60' });
+    const { publisher, crawler, proxy } = await startCrawl();
+    await eventually('the crawl begins', () => crawler.ready());
+    const owedSince = Date.now();
+    // More than a lease lasts, each time.
+    proxy.freeze();
+    await grows('the crawl goes on while Postgres hangs', publisher, 360);
+    proxy.thaw();
+    const thawed = new Date();
+    await eventually('the cursors are saved', () => cursorsSavedAfter(thawed));
+    proxy.goAway();
+    await grows('the crawl goes on while Postgres is away', publisher, 360);
+    proxy.comeBack();
+    const back = new Date();
+    await eventually('the cursors are saved again', () => cursorsSavedAfter(back));
+    const emitted = simulator.emitted().filter(({ at }) => at >= owedSince && at < back.getTime() - 2_000);
+    expect(emitted.map(({ name }) => name).filter((name) => !publisher.items.has(name))).toEqual([]);
+    expect((await database.pool.query('SELECT * FROM crawl_gaps')).rows).toEqual([]);
+    expect(crawler.errors).toEqual([]);
+  });
+
+  it('keeps a gap in memory and writes it when Postgres is back, before the cursor moves past it', async () => {
+    await startForum({ SIMULATOR_RATE: '1000' });
+    const { publisher, crawler, proxy } = await startCrawl();
+    await eventually('the crawl begins', () => crawler.ready() && publisher.items.size > 500);
+    proxy.goAway();
+    const { rows: cursors } = await database.pool.query(
+      `SELECT position FROM crawl_cursors WHERE source = 'listings:comments'`,
+    );
+    await simulator.fault({ kind: 'outage', seconds: 3, path: '/r/all/comments' });
+    const from = (await simulator.stats()).emitted;
+    await eventually('the listing slides away', async () => (await simulator.stats()).emitted > from + 3_500);
+    await grows('the crawl goes on', publisher, 2_000);
+    const unchanged = await database.pool.query(
+      `SELECT position FROM crawl_cursors WHERE source = 'listings:comments'`,
+    );
+    expect(unchanged.rows).toEqual(cursors);
+    expect((await database.pool.query('SELECT * FROM crawl_gaps')).rows).toEqual([]);
+    proxy.comeBack();
+    const gaps = await eventually('the gap is written', async () => {
+      const { rows } = await database.pool.query<{ source: string; after_thing: string; age: number }>(
+        `SELECT source, after_thing, extract(epoch FROM service_now() - opened_at) AS age FROM crawl_gaps`,
+      );
+      return rows.length > 0 && rows;
+    });
+    expect(new Set(gaps.map(({ source }) => source))).toEqual(new Set(['listings:comments']));
+    expect(publisher.items.has(gaps[0]?.after_thing ?? '')).toBe(true);
+    expect(crawler.errors).toEqual([]);
+  });
+
+  it('leaves exactly one of two processes at work that both crawled meanwhile', async () => {
+    await startForum({ SIMULATOR_RATE: '60' });
+    const first = await startCrawl();
+    await eventually('the first is at work', () => first.crawler.ready() && first.publisher.items.size > 30);
+    const second = await startCrawl();
+    await eventually('the second stands by', () => second.crawler.ready());
+    first.proxy.freeze();
+    await grows('the second takes over', second.publisher, 60);
+    await grows('the first goes on as well', first.publisher, 60);
+    first.proxy.thaw();
+    await eventually('the first stands by', async () => {
+      const before = first.publisher.items.size;
+      await grows('the second goes on', second.publisher, 90);
+      return first.publisher.items.size === before;
+    });
+    const { rows } = await database.pool.query('SELECT DISTINCT holder FROM leases');
+    expect(rows).toHaveLength(1);
+  });
+
+  it('ends passes over a forum that answers later than a lease lasts, with another process waiting for it', async () => {
+    await startForum({ SIMULATOR_RATE: '60' });
+    const crawls = [await startCrawl(), await startCrawl()];
+    await eventually('both are settled', () => crawls.every(({ crawler }) => crawler.ready()));
+    await simulator.fault({ kind: 'slow', delay_ms: 5_000, path: '/r/all/' });
+    const { rows: holders } = await database.pool.query(`SELECT name, holder FROM leases ORDER BY name`);
+    const began = new Date();
+    // Two pages and more of new comments: a pass of several slow calls.
+    await eventually('a pass ends and is saved', async () => {
+      const { rowCount } = await database.pool.query(
+        `SELECT 1 FROM crawl_cursors WHERE source = 'listings:comments' AND updated_at > $1::timestamptz + interval '15 s'
+            AND (position ->> 'newestAt')::float8 > extract(epoch FROM $1::timestamptz) * 1000`,
+        [began],
+      );
+      return rowCount === 1;
+    });
+    expect((await database.pool.query(`SELECT name, holder FROM leases ORDER BY name`)).rows).toEqual(holders);
+  });
+});

@@ -1,0 +1,164 @@
+import { createServer } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { newAccountId, newMonitorId } from '../../../shared/domain/identifiers.ts';
+import { newWebhookSecret } from '../../../shared/domain/webhooks/webhook-secret.ts';
+import { DeliveryBench, secretBox } from '../../support/fixtures/delivery-fixtures.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { freePort } from '../../support/fixtures/free-port.ts';
+
+const SILENT = 10_000;
+const MATCHES_EACH = 4;
+/** Three quarters of the attempts that the process may have under way at once: the share of all that do not answer. */
+const MOST_SILENT = 768;
+const HEALTHY = 40;
+/** No attempt ends by itself while the test runs. */
+const NO_DEADLINE_MS = 600_000;
+
+let bench: DeliveryBench;
+const cleanups: (() => Promise<unknown>)[] = [];
+beforeAll(async () => {
+  bench = await DeliveryBench.create();
+});
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  await bench.reset();
+});
+afterAll(() => bench.db.drop());
+
+/** A server at all addresses of loopback, 127.0.0.0/8: as many origins as anybody wants. */
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', 4_096, resolve));
+  cleanups.push(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+const originsAt = (port: number, net: number, count: number) =>
+  Array.from({ length: count }, (_, at) => `http://127.${net}.${at >> 8}.${at & 255}:${port}/`);
+
+/** A monitor with due matches for each URL, of one account; its ids. */
+async function watch(urls: readonly string[], matches: number): Promise<string[]> {
+  const { pool } = bench.db;
+  const [account, ids, secret] = [newAccountId(), urls.map(newMonitorId), newWebhookSecret()];
+  await pool.query('INSERT INTO accounts (id, email, mailbox) VALUES ($1, $1, $1)', [account]);
+  await pool.query(
+    `INSERT INTO monitors (id, account_id, name, keywords, webhook_url, webhook_kind, webhook_secret, active_since,
+       next_charge_at)
+     SELECT id, $1, 'metals', '{rust}', url, 'generic', secret, wall_now(), service_now() + interval '1 day'
+     FROM unnest($2::text[], $3::text[], $4::bytea[]) AS w (id, url, secret)`,
+    [account, ids, urls, ids.map((id) => secretBox.seal(secret, id))],
+  );
+  await addDue(ids, 1, matches);
+  return ids;
+}
+
+async function addDue(ids: readonly string[], firstSeq: number, count: number): Promise<void> {
+  await bench.db.pool.query(
+    `INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms,
+       suppressed, first_delivery, delivery_status, next_attempt_at)
+     SELECT id, seq, 't3_' || seq, 'post', wall_now(), wall_now(), service_now(), '{rust}', false, 'pending', 'pending',
+       service_now()
+     FROM unnest($1::text[]) AS id CROSS JOIN generate_series($2::int, $2::int + $3::int - 1) AS seq`,
+    [ids, firstSeq, count],
+  );
+}
+
+async function countOf(ids: readonly string[], condition: string): Promise<number> {
+  const { rows } = await bench.db.pool.query<{ n: number }>(
+    `SELECT count(*)::int AS n FROM matches WHERE monitor_id = ANY ($1::text[]) AND ${condition}`,
+    [ids],
+  );
+  return rows[0]!.n;
+}
+
+test('10,000 silent receivers hold a bounded number of attempts, and those that answer get theirs meanwhile', async () => {
+  const held: ServerResponse[] = [];
+  let underWay = 0;
+  let most = 0;
+  const silentPort = await listen(
+    createServer((request, response) => {
+      request.resume();
+      held.push(response);
+      most = Math.max(most, ++underWay);
+      response.once('close', () => underWay--);
+    }),
+  );
+  const healthyPort = await listen(
+    createServer((request, response) => {
+      request.resume();
+      request.on('end', () => response.writeHead(204).end());
+    }),
+  );
+  const healthy = await watch(originsAt(healthyPort, 1, HEALTHY), 1);
+  const first = await bench.startDeliverer();
+  const delivered = () => countOf(healthy, `delivery_status = 'delivered'`);
+  await eventually('the healthy ones have answered once', async () => (await delivered()) === HEALTHY);
+  // Another process, which knows of them from the database only.
+  await first.stop();
+  const silent = await watch(originsAt(silentPort, 2, SILENT), MATCHES_EACH);
+  await bench.startDeliverer({ deadlineMs: NO_DEADLINE_MS });
+  await eventually('the silent ones have what they may', () => underWay >= MOST_SILENT, 60_000);
+  await addDue(healthy, 2, 5);
+  await eventually('the healthy ones have theirs', async () => (await delivered()) === 6 * HEALTHY, 60_000);
+  expect([most, underWay]).toEqual([MOST_SILENT, MOST_SILENT]);
+  expect(await countOf(silent, 'lease_token IS NOT NULL')).toBe(MOST_SILENT);
+  expect(await countOf(silent, 'attempt > 0')).toBe(0);
+}, 150_000);
+
+test('while the egress proxy is away matches wait without using up attempts, and all are delivered when it is back', async () => {
+  const received: string[] = [];
+  const port = await listen(
+    createServer((request, response) => {
+      request.resume();
+      received.push(request.url ?? '');
+      request.on('end', () => response.writeHead(204).end());
+    }),
+  );
+  const proxyPort = await freePort();
+  const ids = await watch(originsAt(port, 3, 30), 3);
+  await bench.startDeliverer({ webhooks: { allowPrivate: true, egressProxy: `http://127.0.0.1:${proxyPort}` } });
+  const faults = async () => {
+    const { values } = await bench.metrics.deliveryLocalFaults.get();
+    return values.reduce((sum, { value }) => sum + value, 0);
+  };
+  const isPaused = async () => (await bench.metrics.deliveriesPaused.get()).values[0]?.value === 1;
+  await eventually('sending as a whole has paused', isPaused);
+  const atPause = await faults();
+  await eventually('some probes have failed', async () => (await faults()) >= atPause + 2, 30_000);
+  expect(await countOf(ids, `attempt = 0 AND ladder_step = 0 AND delivery_status = 'pending'`)).toBe(90);
+  const { rows } = await bench.db.pool.query(
+    `SELECT monitor_id FROM delivery_attempts WHERE monitor_id = ANY ($1)
+     UNION ALL SELECT monitor_id FROM monitor_health WHERE monitor_id = ANY ($1)`,
+    [ids],
+  );
+  expect(rows).toEqual([]);
+
+  const proxy = createServer();
+  proxy.on('connect', (request, socket) => {
+    const [, host] = /^(127\.3\.\d+\.\d+):/.exec(request.url ?? '') ?? [];
+    const upstream = connect(port, host);
+    socket.on('error', () => upstream.destroy());
+    upstream.on('error', () => socket.destroy());
+    upstream.once('connect', () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      upstream.pipe(socket).pipe(upstream);
+    });
+  });
+  await new Promise<void>((resolve) => proxy.listen(proxyPort, '127.0.0.1', resolve));
+  cleanups.push(async () => {
+    proxy.closeAllConnections();
+    await new Promise((resolve) => proxy.close(resolve));
+  });
+  await eventually(
+    'all is delivered',
+    async () => (await countOf(ids, `delivery_status = 'delivered' AND attempt = 1`)) === 90,
+    60_000,
+  );
+  expect(received).toHaveLength(90);
+  expect(await isPaused()).toBe(false);
+}, 120_000);

@@ -1,0 +1,245 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Webhook } from 'standardwebhooks';
+import Stripe from 'stripe';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { webhookEvent } from '../../../schemas/messages/webhook-event.ts';
+import { matchId } from '../../../shared/domain/identifiers.ts';
+import { createSecretBox } from '../../../shared/domain/secret-box.ts';
+import { DeliveryBench } from '../../support/fixtures/delivery-fixtures.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+
+let bench: DeliveryBench;
+beforeAll(async () => {
+  bench = await DeliveryBench.create();
+});
+afterEach(async () => {
+  await bench.reset();
+});
+afterAll(async () => {
+  await bench.db.drop();
+});
+
+const deliveryIds = (received: { headers: Record<string, unknown> }[]) =>
+  received.map(({ headers }) => headers['x-service-delivery']);
+
+async function attemptsOf(monitorId: string) {
+  const { rows } = await bench.db.pool.query<Record<string, unknown>>(
+    `SELECT attempt, status, error, host, response_excerpt, delivery_status, published_at IS NOT NULL AS is_published
+     FROM delivery_attempts WHERE monitor_id = $1 ORDER BY seq, attempt`,
+    [monitorId],
+  );
+  return rows;
+}
+
+async function healthOf(monitorId: string) {
+  const { rows } = await bench.db.pool.query<{ failures: number; webhook_failing: boolean }>(
+    'SELECT failures, webhook_failing FROM monitor_health WHERE monitor_id = $1',
+    [monitorId],
+  );
+  return rows[0];
+}
+
+it('delivers a hinted match at once, once, signed in both schemes, and publishes the attempt', async () => {
+  const receiver = await bench.startReceiver((_, response) => response.writeHead(200).end('thanks'));
+  const { id, secret } = await bench.addMonitor(receiver.url);
+  // Due to the poller only in an hour: what arrives came by the hint.
+  await bench.addMatches(id, 2, '1 hour');
+  await bench.startDeliverer();
+  await bench.publishHints(id, [1, 2, 1]);
+  expect(await bench.settled(id)).toEqual(['delivered', 'delivered']);
+  await wait(300);
+
+  expect(deliveryIds(receiver.received)).toEqual([matchId(id, 1), matchId(id, 2)]);
+  const { headers, body } = receiver.received[0]!;
+  const signature = headers['x-service-signature'] as string;
+  expect(() => new Stripe('unused').webhooks.constructEvent(body, signature, secret, 300)).not.toThrow();
+  expect(() => new Webhook(secret).verify(body, headers as Record<string, string>)).not.toThrow();
+  expect(headers).toMatchObject({ 'user-agent': 'service-webhooks/1', 'content-type': 'application/json' });
+  const event = webhookEvent.parse(JSON.parse(body.toString()));
+  expect(event.monitor).toEqual({ id, name: 'metals' });
+  expect(event.match).toMatchObject({
+    id: matchId(id, 1),
+    monitor_id: id,
+    thing_id: 't3_1',
+    body: 'Iron and naïve 水 make rust.',
+    matched_terms: ['rust'],
+    delivery_status: 'pending',
+    delivered_at: null,
+  });
+
+  const delivered = { attempt: 1, ladder_step: 1, due_in: null, is_leased: false, is_delivered: true };
+  expect(await bench.states(id)).toMatchObject([delivered, delivered]);
+  const published = async () => (await attemptsOf(id)).every(({ is_published }) => is_published);
+  await eventually('the attempts are published', published);
+  expect(await attemptsOf(id)).toMatchObject([
+    { attempt: 1, status: 200, error: null, host: new URL(receiver.url).host, response_excerpt: 'thanks' },
+    { attempt: 1, delivery_status: 'delivered' },
+  ]);
+  expect(await healthOf(id)).toBeUndefined();
+  const latency = await bench.metrics.deliveryLatency.get();
+  const counts = latency.values.filter(({ metricName }) => metricName?.endsWith('_count'));
+  expect(counts.map(({ labels, value }) => [labels.since, value])).toEqual([
+    ['created', 2],
+    ['seen', 2],
+    ['entered', 2],
+  ]);
+});
+
+it('climbs the ladder on 500 and fails with the sixth attempt, with the same id each time', async () => {
+  const receiver = await bench.startReceiver((_, response) => response.writeHead(500).end('\0broken'));
+  const { id } = await bench.addMonitor(receiver.url);
+  await bench.addMatches(id, 1);
+  await bench.startDeliverer({ random: () => 0.999 });
+  let shift = 0;
+  for (const [step, seconds] of [30, 120, 600, 1_800, 7_200].entries()) {
+    const state = await bench.firstState(id, ({ attempt }) => attempt === step + 1);
+    expect(state).toMatchObject({ delivery_status: 'pending', ladder_step: step + 1, is_leased: false });
+    expect(state.due_in).toBeGreaterThan(seconds * 1.099 - 2);
+    expect(state.due_in).toBeLessThanOrEqual(seconds * 1.1);
+    shift += state.due_in!;
+    await bench.db.setShift(`${shift + step} seconds`);
+  }
+  expect(await bench.settled(id)).toEqual(['failed']);
+  expect(await bench.states(id)).toMatchObject([{ attempt: 6, due_in: null, is_delivered: false }]);
+  expect(new Set(deliveryIds(receiver.received))).toEqual(new Set([matchId(id, 1)]));
+  expect(receiver.received).toHaveLength(6);
+  expect(await healthOf(id)).toEqual({ failures: 1, webhook_failing: false });
+  expect((await attemptsOf(id)).map(({ attempt, delivery_status }) => [attempt, delivery_status])).toEqual([
+    [1, 'pending'],
+    [2, 'pending'],
+    [3, 'pending'],
+    [4, 'pending'],
+    [5, 'pending'],
+    [6, 'failed'],
+  ]);
+  expect((await attemptsOf(id))[0]).toMatchObject({ error: 'http_status', response_excerpt: '\ufffdbroken' });
+});
+
+it('is not attempted again before its time', async () => {
+  const receiver = await bench.startReceiver((_, response) => response.writeHead(429, { 'Retry-After': '600' }).end());
+  const { id } = await bench.addMonitor(receiver.url);
+  await bench.addMatches(id, 1);
+  await bench.startDeliverer();
+  const state = await bench.firstState(id, ({ attempt }) => attempt === 1);
+  expect(state.due_in).toBeGreaterThan(595);
+  await bench.db.setShift('500 seconds');
+  await wait(2_500);
+  expect(receiver.received).toHaveLength(1);
+  await bench.db.setShift('601 seconds');
+  await bench.firstState(id, ({ attempt }) => attempt === 2);
+});
+
+it.each([
+  [410, 'http_status'],
+  [400, 'http_status'],
+  [307, 'redirect'],
+])('fails at once on %i', async (status, error) => {
+  const receiver = await bench.startReceiver((_, response) => response.writeHead(status, { location: '/x' }).end());
+  const { id } = await bench.addMonitor(receiver.url);
+  await bench.addMatches(id, 1);
+  await bench.startDeliverer();
+  expect(await bench.settled(id)).toEqual(['failed']);
+  expect(await attemptsOf(id)).toMatchObject([{ status, error, delivery_status: 'failed' }]);
+  expect(receiver.received).toHaveLength(1);
+});
+
+it('tries again after a receiver that does not answer in time', async () => {
+  const receiver = await bench.startReceiver(() => undefined);
+  const { id } = await bench.addMonitor(receiver.url);
+  await bench.addMatches(id, 1);
+  await bench.startDeliverer({ deadlineMs: 300 });
+  await bench.firstState(id, ({ attempt, delivery_status }) => attempt === 1 && delivery_status === 'pending');
+  expect(await attemptsOf(id)).toMatchObject([{ status: 0, error: 'timeout', delivery_status: 'pending' }]);
+});
+
+it('marks the webhook as failing after 50 failed matches in a row; a success resets the count, not the mark', async () => {
+  let status = 404;
+  const receiver = await bench.startReceiver((_, response) => response.writeHead(status).end());
+  const { id } = await bench.addMonitor(receiver.url);
+  await bench.addMatches(id, 49);
+  const deliverer = await bench.startDeliverer();
+  await bench.settled(id);
+  expect(await healthOf(id)).toEqual({ failures: 49, webhook_failing: false });
+  await deliverer.stop();
+
+  await bench.db.pool.query(`DELETE FROM matches WHERE monitor_id = $1`, [id]);
+  await bench.db.pool.query(`DELETE FROM delivery_attempts WHERE monitor_id = $1`, [id]);
+  await bench.addMatches(id, 1);
+  await bench.startDeliverer();
+  await bench.settled(id);
+  expect(await healthOf(id)).toEqual({ failures: 50, webhook_failing: true });
+
+  status = 200;
+  await bench.db.pool.query(`UPDATE matches SET delivery_status = 'pending', next_attempt_at = service_now()`);
+  expect(await bench.settled(id)).toEqual(['delivered']);
+  expect(await healthOf(id)).toEqual({ failures: 0, webhook_failing: true });
+});
+
+it('skips matches whose webhook or monitor is gone, and delivers those of a paused monitor', async () => {
+  const receiver = await bench.startReceiver((_, response) => response.writeHead(204).end());
+  const [removed, deleted, paused] = await Promise.all([1, 2, 3].map(() => bench.addMonitor(receiver.url)));
+  for (const { id } of [removed!, deleted!, paused!]) await bench.addMatches(id, 3);
+  const { pool } = bench.db;
+  await pool.query('UPDATE monitors SET webhook_url = NULL, webhook_kind = NULL WHERE id = $1', [removed!.id]);
+  await pool.query(`UPDATE monitors SET status = 'deleted' WHERE id = $1`, [deleted!.id]);
+  await pool.query(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [paused!.id]);
+  await bench.startDeliverer();
+  expect(await bench.settled(removed!.id)).toEqual(['skipped', 'skipped', 'skipped']);
+  expect(await bench.settled(deleted!.id)).toEqual(['skipped', 'skipped', 'skipped']);
+  expect(await bench.settled(paused!.id)).toEqual(['delivered', 'delivered', 'delivered']);
+  expect(receiver.received).toHaveLength(3);
+});
+
+it('uses the URL that the monitor has when the attempt is made', async () => {
+  let status = 500;
+  const old = await bench.startReceiver((_, response) => response.writeHead(status).end());
+  const current = await bench.startReceiver((_, response) => response.writeHead(204).end());
+  const { id } = await bench.addMonitor(old.url);
+  await bench.addMatches(id, 1);
+  await bench.startDeliverer();
+  await bench.firstState(id, ({ attempt }) => attempt === 1);
+  status = 204;
+  await bench.db.pool.query('UPDATE monitors SET webhook_url = $2 WHERE id = $1', [id, current.url]);
+  await bench.db.setShift('40 seconds');
+  await bench.settled(id);
+  expect([old.received.length, current.received.length]).toEqual([1, 1]);
+});
+
+it('refuses private addresses unless they are allowed, also behind a name (DNS rebinding)', async () => {
+  const receiver = await bench.startReceiver((_, response) => response.writeHead(204).end());
+  const port = new URL(receiver.url).port;
+  const urls = [`https://127.0.0.1:${port}/`, `https://receiver.example:${port}/`, receiver.url];
+  const monitors = await Promise.all(urls.map((url) => bench.addMonitor(url)));
+  for (const { id } of monitors) await bench.addMatches(id, 1);
+  await bench.startDeliverer({
+    webhooks: { allowPrivate: false, egressProxy: undefined },
+    lookup: async () => ['127.0.0.1'],
+  });
+  for (const { id } of monitors) {
+    expect(await bench.settled(id)).toEqual(['failed']);
+    expect(await attemptsOf(id)).toMatchObject([{ status: 0, error: 'blocked_address' }]);
+  }
+  expect(receiver.received).toHaveLength(0);
+});
+
+it('posts chat kinds as one message', async () => {
+  const receiver = await bench.startReceiver((_, response) => response.writeHead(200).end());
+  const slack = await bench.addMonitor(`${receiver.url}/slack`, 'slack');
+  const discord = await bench.addMonitor(`${receiver.url}/discord`, 'discord');
+  for (const { id } of [slack, discord]) await bench.addMatches(id, 1);
+  await bench.startDeliverer();
+  for (const { id } of [slack, discord]) expect(await bench.settled(id)).toEqual(['delivered']);
+  const bodies = new Map(receiver.received.map(({ path, body }) => [path, JSON.parse(body.toString()) as object]));
+  expect(bodies.get('/hook/slack')).toHaveProperty('blocks');
+  expect(bodies.get('/hook/discord?wait=true')).toMatchObject({ allowed_mentions: { parse: [] } });
+});
+
+it('keeps matches pending when the secrets cannot be read, without calling anyone', async () => {
+  const receiver = await bench.startReceiver((_, response) => response.writeHead(204).end());
+  const { id } = await bench.addMonitor(receiver.url);
+  await bench.addMatches(id, 1);
+  await bench.startDeliverer({ secretBox: createSecretBox('another key, after somebody changed SECRET_KEY') });
+  await bench.firstState(id, ({ attempt, delivery_status }) => attempt === 1 && delivery_status === 'pending');
+  expect(await attemptsOf(id)).toMatchObject([{ error: 'secret_unreadable' }]);
+  expect(receiver.received).toHaveLength(0);
+});

@@ -1,0 +1,237 @@
+import { createServer } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
+import { connect, createServer as createTcpServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { afterEach, expect, it } from 'vitest';
+import { createOutboundDoor } from '../../../shared/http/egress-client.ts';
+import type { OutboundDoor, OutboundDoorOptions, OutboundResult } from '../../../shared/http/egress-client.ts';
+import { freePort } from '../../support/fixtures/free-port.ts';
+
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+function openDoor(options: Partial<OutboundDoorOptions> = {}): OutboundDoor {
+  const door = createOutboundDoor({
+    allowPrivate: true,
+    egressProxy: undefined,
+    clock: () => Date.now(),
+    lookup: async () => ['127.0.0.1'],
+    ...options,
+  });
+  cleanups.push(() => door.close());
+  return door;
+}
+
+async function listen(server: Server | ReturnType<typeof createTcpServer>): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  cleanups.push(async () => {
+    if ('closeAllConnections' in server) server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+const serve = (listener: RequestListener) => listen(createServer(listener));
+const post = (url: string, deadlineMs = 2_000) => ({
+  url,
+  method: 'POST' as const,
+  headers: { 'Content-Type': 'application/json' },
+  body: Buffer.from('{"a":1}'),
+  deadlineMs,
+});
+
+it('sends the exact body and gives status, wait and text back', async () => {
+  let received = '';
+  const port = await serve((request, response) => {
+    request.on('data', (chunk: Buffer) => (received += chunk.toString()));
+    request.on('end', () => response.writeHead(429, { 'Retry-After': '7' }).end('slow down'));
+  });
+  const result = await openDoor().send(post(`http://receiver.test:${port}/hook?x=1`));
+  expect(result).toEqual({ error: null, status: 429, retryAfterMs: 7_000, bodyExcerpt: 'slow down' });
+  expect(received).toBe('{"a":1}');
+});
+
+it('does not follow redirects', async () => {
+  const paths: string[] = [];
+  const port = await serve((request, response) => {
+    paths.push(request.url ?? '');
+    response.writeHead(302, { location: '/elsewhere' }).end();
+  });
+  expect(await openDoor().send(post(`http://127.0.0.1:${port}/hook`))).toMatchObject({ error: null, status: 302 });
+  expect(paths).toEqual(['/hook']);
+});
+
+it('reads at most 64 KB of an answer, however long', async () => {
+  const port = await serve((_, response) => {
+    response.writeHead(200);
+    const more = () => {
+      while (!response.destroyed && response.write('x'.repeat(64 * 1024)));
+    };
+    response.on('drain', more);
+    more();
+  });
+  const result = await openDoor().send(post(`http://127.0.0.1:${port}/`));
+  expect(result).toMatchObject({ error: null, status: 200 });
+  expect('bodyExcerpt' in result && result.bodyExcerpt.length).toBe(64 * 1024);
+});
+
+it('takes an answer whose body never ends as answered, at the deadline', async () => {
+  const port = await serve((_, response) => response.writeHead(200).write('begun'));
+  const started = Date.now();
+  const result = await openDoor().send(post(`http://127.0.0.1:${port}/`, 300));
+  expect(result).toMatchObject({ error: null, status: 200, bodyExcerpt: 'begun' });
+  expect(Date.now() - started).toBeLessThan(1_500);
+});
+
+it.each([
+  ['an answer', (port: number) => ({ url: `http://127.0.0.1:${port}/` })],
+  ['the TLS handshake', (port: number) => ({ url: `https://127.0.0.1:${port}/` })],
+])('gives up at the deadline while waiting for %s', async (_, target) => {
+  const port = await listen(createTcpServer((socket) => cleanups.push(async () => socket.destroy())));
+  const started = Date.now();
+  expect(await openDoor().send(post(target(port).url, 300))).toMatchObject({ error: 'timeout', status: 0 });
+  expect(Date.now() - started).toBeLessThan(1_500);
+});
+
+it('gives up at the deadline while a name is resolved', async () => {
+  const door = openDoor({ lookup: () => new Promise(() => undefined) });
+  expect(await door.send(post('http://receiver.test/', 300))).toMatchObject({ error: 'timeout', status: 0 });
+});
+
+it('tells apart why there was no answer', async () => {
+  const refusing = await listen(createTcpServer((socket) => socket.destroy()));
+  const plain = await serve((_, response) => response.end());
+  const silent = createTcpServer();
+  const closed = await listen(silent);
+  await new Promise((resolve) => silent.close(resolve));
+  const unresolved = openDoor({ lookup: () => Promise.reject(new Error('ENOTFOUND')) });
+  expect(await unresolved.send(post('http://receiver.test/'))).toMatchObject({ error: 'dns', status: 0 });
+  expect(await openDoor().send(post(`http://127.0.0.1:${closed}/`))).toMatchObject({ error: 'connect' });
+  expect(await openDoor().send(post(`http://127.0.0.1:${refusing}/`))).toMatchObject({ error: 'connect' });
+  expect(await openDoor().send(post(`https://127.0.0.1:${plain}/`))).toMatchObject({ error: 'tls' });
+});
+
+it.each([
+  'https://127.0.0.1/',
+  'https://127.1/',
+  'https://2130706433/',
+  'https://[::1]/',
+  'https://[::ffff:127.0.0.1]/',
+  'https://169.254.169.254/latest/meta-data/',
+  'http://8.8.8.8/',
+  'https://user:pw@8.8.8.8/',
+  'https://8.8.8.8:25/',
+  'no url',
+])('refuses %s without connecting', async (url) => {
+  const lookup = () => Promise.reject(new Error('must not be asked'));
+  expect(await openDoor({ allowPrivate: false, lookup }).send(post(url))).toMatchObject({ error: 'blocked_address' });
+});
+
+it('refuses a name that turns to a private address when it connects (DNS rebinding)', async () => {
+  let requests = 0;
+  const port = await serve((_, response) => {
+    requests++;
+    response.end();
+  });
+  const door = openDoor({ allowPrivate: false, lookup: async () => ['127.0.0.1'] });
+  expect(await door.send(post(`https://receiver.test:${port}/`))).toMatchObject({ error: 'blocked_address' });
+  const mixed = openDoor({ allowPrivate: false, lookup: async () => ['8.8.8.8', '10.0.0.1'] });
+  expect(await mixed.send(post(`https://receiver.test:${port}/`))).toMatchObject({ error: 'blocked_address' });
+  expect(requests).toBe(0);
+});
+
+it('checks the address at the other end of the socket too, before anything is sent', async () => {
+  let bytes = 0;
+  const port = await listen(createTcpServer((socket) => socket.on('data', (data) => (bytes += data.length))));
+  let asked = 0;
+  // Allowed when it is resolved, not allowed any more once connected.
+  const door = openDoor({ isAllowed: () => ++asked === 1 });
+  expect(await door.send(post(`http://receiver.test:${port}/`))).toMatchObject({ error: 'blocked_address' });
+  expect(asked).toBe(2);
+  expect(bytes).toBe(0);
+});
+
+it('resolves and checks a name itself and asks the proxy for the checked address', async () => {
+  const port = await serve((request, response) => response.end(`for ${request.headers.host ?? ''}`));
+  const asked: { path: string; authorization: string | undefined }[] = [];
+  const proxy = createServer();
+  proxy.on('connect', (request, socket) => {
+    asked.push({ path: request.url ?? '', authorization: request.headers['proxy-authorization'] });
+    const upstream = connect(port, '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      upstream.pipe(socket).pipe(upstream);
+    });
+    socket.on('error', () => upstream.destroy());
+    upstream.on('error', () => socket.destroy());
+  });
+  const proxyPort = await listen(proxy);
+  const egressProxy = `http://me:p%40ss@127.0.0.1:${proxyPort}`;
+
+  const door = openDoor({ egressProxy, lookup: async () => ['8.8.8.8'] });
+  expect(await door.send(post('http://receiver.test:8080/'))).toMatchObject({
+    status: 200,
+    bodyExcerpt: 'for receiver.test:8080',
+  });
+  expect(asked).toEqual([
+    { path: '8.8.8.8:8080', authorization: `Basic ${Buffer.from('me:p@ss').toString('base64')}` },
+  ]);
+
+  const strict = openDoor({ egressProxy, allowPrivate: false, lookup: async () => ['10.0.0.1'] });
+  expect(await strict.send(post('https://receiver.test/'))).toMatchObject({ error: 'blocked_address' });
+  expect(asked).toHaveLength(1);
+});
+
+it.each([
+  { answer: 'HTTP/1.1 403 Forbidden', code: 'proxy_refused' },
+  { answer: 'HTTP/1.1 407 Proxy Authentication Required', code: 'proxy_refused' },
+  { answer: 'HTTP/1.1 500 Internal Server Error', code: 'proxy_refused' },
+])('a proxy that answers $answer is a fault of ours', async ({ answer, code }) => {
+  expect(await throughProxy((_, socket) => socket.end(`${answer}\r\n\r\n`))).toMatchObject({ error: 'local', code });
+});
+
+it.each([502, 503, 504])('a proxy that answers %i cannot reach the receiver', async (status) => {
+  const result = await throughProxy((_, socket) => socket.end(`HTTP/1.1 ${status} Away\r\n\r\n`));
+  expect(result).toMatchObject({ error: 'connect', status: 0 });
+});
+
+it('a proxy that waits for the receiver and says nothing is a timeout of the receiver', async () => {
+  expect(await throughProxy(() => undefined)).toMatchObject({ error: 'timeout', status: 0 });
+});
+
+it('a proxy that is away, or breaks off, is a fault of ours', async () => {
+  expect(await throughProxy((_, socket) => socket.destroy())).toMatchObject({ error: 'local', code: 'proxy_away' });
+  const door = openDoor({ egressProxy: `http://127.0.0.1:${await freePort()}` });
+  const result = await door.send(post('http://receiver.test/'));
+  expect(result).toMatchObject({ error: 'local', status: 0, code: 'proxy_away' });
+});
+
+async function throughProxy(onConnect: (request: unknown, socket: Duplex) => unknown): Promise<OutboundResult> {
+  const proxy = createServer();
+  proxy.on('connect', (request, socket) => {
+    cleanups.push(async () => socket.destroy());
+    onConnect(request, socket);
+  });
+  const door = openDoor({ egressProxy: `http://127.0.0.1:${await listen(proxy)}` });
+  return door.send(post('http://receiver.test/', 1_000));
+}
+
+it('an address that this machine refuses to connect to is a fault of ours, unless another of the name is refused by its owner', async () => {
+  const broadcast = openDoor({ lookup: async () => ['255.255.255.255'] });
+  expect(await broadcast.send(post('http://receiver.test:9/'))).toMatchObject({ error: 'local', status: 0 });
+  const both = openDoor({ lookup: async () => ['127.0.0.1', '255.255.255.255'] });
+  expect(await both.send(post(`http://receiver.test:${await freePort()}/`))).toMatchObject({ error: 'connect' });
+});
+
+it('keeps connections, so that the next webhook needs no new handshake', async () => {
+  let connections = 0;
+  const server = createServer((_, response) => response.end('ok'));
+  server.on('connection', () => connections++);
+  const port = await listen(server);
+  const door = openDoor();
+  for (let i = 0; i < 10; i++) await door.send(post(`http://127.0.0.1:${port}/`));
+  // The second request may come before the first connection is known to be free again.
+  expect(connections).toBeLessThanOrEqual(2);
+});

@@ -1,0 +1,146 @@
+import { Webhook } from 'standardwebhooks';
+import Stripe from 'stripe';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { webhookEvent } from '../../../schemas/messages/webhook-event.ts';
+import { matchId } from '../../../shared/domain/identifiers.ts';
+import { LivedDeliveries } from '../../support/oracles/delivery-life-model.ts';
+import type { EndpointRequest } from '../../support/fakes/scripted-endpoint.ts';
+import { DELIVERY_LIVES, FIRST } from './life.cases.ts';
+
+let deliveries: LivedDeliveries;
+beforeAll(async () => {
+  deliveries = await LivedDeliveries.create();
+}, 240_000);
+afterAll(() => deliveries.drop());
+
+describe.each(DELIVERY_LIVES)('$name', ({ name, ...expected }) => {
+  test('each attempt is made when it is due, not before and not after, with the outcome that the rules say', () => {
+    const made = deliveries.attemptsOf(name);
+    expect(made.map(({ status, error }) => [status, error])).toEqual(expected.attempts);
+    expect(made.map(({ attempt }) => attempt)).toEqual(expected.attempts.map((_, at) => at + 1));
+    let due = deliveries.begun.getTime();
+    for (const [at, { started_at, duration_ms, next_attempt_at, delivery_status }] of made.entries()) {
+      // The clock stands still while an attempt is made: its end is the moment that it was due.
+      const ended = started_at.getTime() + duration_ms;
+      expect(ended).toBe(due);
+      const wait = expected.waits[at] ?? (at === made.length - 1 && expected.ends === 'skipped' ? FIRST : undefined);
+      expect(next_attempt_at?.getTime()).toBe(wait === undefined ? undefined : ended + wait * 1_000);
+      expect(delivery_status).toBe(wait === undefined ? expected.ends : 'pending');
+      due = next_attempt_at?.getTime() ?? 0;
+    }
+  });
+
+  test('it ends so, and counts once for the endpoint when it failed', async () => {
+    const { id } = deliveries.of(name);
+    expect(await deliveries.bench.states(id)).toMatchObject([
+      {
+        delivery_status: expected.ends,
+        attempt: expected.attempts.length,
+        is_leased: false,
+        is_delivered: expected.ends === 'delivered',
+      },
+    ]);
+    const { rows } = await deliveries.bench.db.pool.query<{ failures: number; webhook_failing: boolean }>(
+      'SELECT failures, webhook_failing FROM monitor_health WHERE monitor_id = $1',
+      [id],
+    );
+    expect(rows[0]?.failures ?? 0).toBe(expected.ends === 'failed' ? 1 : 0);
+    expect(rows[0]?.webhook_failing ?? false).toBe(false);
+  });
+
+  test('the log and monitor.deliveries tell the same attempts, once each', async () => {
+    const { id } = deliveries.of(name);
+    const told = deliveries.attemptsOf(name).map(({ monitor_id: _, started_at, next_attempt_at, ...rest }) => ({
+      ...rest,
+      match_id: matchId(id, 1),
+      started_at: started_at.toISOString(),
+      next_attempt_at: next_attempt_at?.toISOString() ?? null,
+    }));
+    const reply = await deliveries.api.call(deliveries.owner.apiKey, 'GET', `/v1/monitors/${id}/deliveries`);
+    if (name === 'the monitor is deleted') expect(reply.status).toBe(404);
+    else expect(reply.body).toEqual({ items: told.toReversed(), after: null });
+    expect(deliveries.publishedOf(name).toSorted((a, b) => a.attempt - b.attempt)).toEqual(
+      told.map(({ response_excerpt: _, ...rest }) => ({ v: 1, monitor_id: id, seq: 1, ...rest })),
+    );
+    for (const { response_excerpt } of told) expect((response_excerpt ?? '').length).toBeLessThanOrEqual(500);
+  });
+
+  test('the endpoint saw each attempt once, and each that is no chat message under the one id', () => {
+    const { id, endpoint } = deliveries.of(name);
+    const seen = deliveries.requestsOf(name);
+    expect(seen).toHaveLength(endpoint === undefined ? expected.attempts.length : 0);
+    const generic = seen.filter(({ body }) => 'match' in (JSON.parse(body.toString()) as object));
+    for (const { headers } of generic) expect(headers['x-service-delivery']).toBe(matchId(id, 1));
+    expect(deliveries.receivedOf(name)).toHaveLength(generic.length);
+  });
+});
+
+describe('an attempt uses what its monitor has at that time', () => {
+  const requestsOf = (name: string) => deliveries.receivedOf(name);
+  const paths = (name: string) => requestsOf(name).map(({ path }) => path);
+
+  test('the URL', () => {
+    const name = 'the URL is changed';
+    const at = DELIVERY_LIVES.findIndex((life) => life.name === name);
+    expect(paths(name)).toEqual([`/${at}`, `/${deliveries.of(name).id}`]);
+  });
+
+  test('the secret; the one before signs beside it', () => {
+    const name = 'the secret is rotated';
+    const { secret: before, answered } = deliveries.of(name);
+    const after = answered.webhook_secret as string;
+    const [first, second] = requestsOf(name) as [EndpointRequest, EndpointRequest];
+    const isSignedWith = (secret: string, { headers, body }: EndpointRequest) => {
+      try {
+        new Stripe('unused').webhooks.constructEvent(body, headers['x-service-signature'] as string, secret, 300);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    const whose = [first, second].map((request) => [before, after].map((secret) => isSignedWith(secret, request)));
+    expect(whose).toEqual([
+      [true, false],
+      [false, true],
+    ]);
+    const verify = (secret: string, { headers, body }: EndpointRequest) =>
+      new Webhook(secret).verify(body, headers as Record<string, string>);
+    for (const secret of [before, after]) verify(secret, second);
+    expect(() => verify(after, first)).toThrow();
+  });
+
+  test('the kind', () => {
+    const name = 'the kind is changed';
+    expect(deliveries.attemptsOf(name).map(({ webhook_kind }) => webhook_kind)).toEqual(['generic', 'slack']);
+    const at = DELIVERY_LIVES.findIndex((life) => life.name === name);
+    const bodies = deliveries.scripted.received
+      .filter(({ path }) => path === `/${at}`)
+      .map(({ body }) => JSON.parse(String(body)) as object);
+    expect(bodies).toEqual([
+      expect.objectContaining({ type: 'monitor.match' }),
+      expect.objectContaining({ blocks: expect.anything() as object }),
+    ]);
+  });
+
+  test('the name, and still the terms that were matched', () => {
+    const [first, second] = requestsOf('the name and the rule are changed').map(({ body }) =>
+      webhookEvent.parse(JSON.parse(String(body))),
+    );
+    expect([first!.monitor.name, second!.monitor.name]).toEqual(['metals', 'alloys']);
+    expect(second!.match).toEqual(first!.match);
+    expect(second!.match.matched_terms).toEqual(['rust']);
+  });
+
+  test('the content, which is blank once the thing was removed from the forum', () => {
+    const [first, second] = requestsOf('the thing is removed').map(
+      ({ body }) => webhookEvent.parse(JSON.parse(String(body))).match,
+    );
+    expect(first).toMatchObject({ author: 'smith', title: 'On rust' });
+    expect(second).toEqual({ ...first, author: '[deleted]', title: '', body: '' });
+  });
+
+  test('a resend takes nothing that is still pending', () => {
+    const { answered } = deliveries.of('a resend is asked for, of what is still pending');
+    expect(answered).toEqual({ queued: 0, more: false });
+  });
+});

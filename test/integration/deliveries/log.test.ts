@@ -1,0 +1,246 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { matchId } from '../../../shared/domain/identifiers.ts';
+import { DeliveryBench } from '../../support/fixtures/delivery-fixtures.ts';
+import type { TestReceiver } from '../../support/fixtures/delivery-fixtures.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { Reply, TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
+
+let bench: DeliveryBench;
+let api: TestApi;
+let owner: TestAccount;
+let receiver: TestReceiver;
+let answer = 204;
+let id: string;
+
+beforeAll(async () => {
+  bench = await DeliveryBench.create();
+  api = await startTestApi(bench.db.pool, { allowPrivate: true });
+});
+afterAll(async () => {
+  await api.stop();
+  await bench.db.drop();
+});
+beforeEach(async () => {
+  answer = 204;
+  owner = await api.account();
+  receiver = await bench.startReceiver((_, response) => response.writeHead(answer).end('so be it'));
+  id = (await api.monitor(owner.apiKey, { webhook_url: receiver.url })).id;
+});
+afterEach(() => bench.reset());
+
+const redeliver = (body: unknown, monitor = id): Promise<Reply> =>
+  api.call(owner.apiKey, 'POST', `/v1/monitors/${monitor}/redeliver`, body);
+const logOf = (query = ''): Promise<Reply> => api.call(owner.apiKey, 'GET', `/v1/monitors/${id}/deliveries${query}`);
+const statuses = async () => (await bench.states(id)).map((state) => state.delivery_status);
+const settle = (status: string, seqs: number[]) =>
+  bench.db.pool.query('UPDATE matches SET delivery_status = $2 WHERE monitor_id = $1 AND seq = ANY ($3)', [
+    id,
+    status,
+    seqs,
+  ]);
+const failures = async () => {
+  const { rows } = await bench.db.pool.query<{ failures: number }>(
+    'SELECT failures FROM monitor_health WHERE monitor_id = $1',
+    [id],
+  );
+  return rows[0]?.failures ?? 0;
+};
+const startDeliverer = () => bench.startDeliverer({ secretBox: api.secretBox });
+
+describe('sending again', () => {
+  test('what failed is delivered under the same ids; the log holds every attempt', async () => {
+    answer = 404;
+    await bench.addMatches(id, 5);
+    await startDeliverer();
+    expect(await bench.settled(id)).toEqual(Array.from({ length: 5 }, () => 'failed'));
+    expect(await failures()).toBe(5);
+    answer = 200;
+    expect((await redeliver({ status: 'failed' })).body).toEqual({ queued: 5, more: false });
+    expect(await bench.settled(id)).toEqual(Array.from({ length: 5 }, () => 'delivered'));
+    const ids = receiver.received.map(({ headers }) => String(headers['x-service-delivery']));
+    expect(ids.toSorted()).toEqual([1, 1, 2, 2, 3, 3, 4, 4, 5, 5].map((seq) => matchId(id, seq)));
+    expect(await failures()).toBe(0);
+    const { body } = await logOf();
+    expect(body.after).toBeNull();
+    expect(body.items).toMatchObject(
+      [5, 4, 3, 2, 1].flatMap((seq) => [
+        { match_id: matchId(id, seq), attempt: 2, status: 200, error: null, delivery_status: 'delivered' },
+        { match_id: matchId(id, seq), attempt: 1, status: 404, error: 'http_status', delivery_status: 'failed' },
+      ]),
+    );
+    const [first] = body.items as Record<string, unknown>[];
+    expect(first).toMatchObject({
+      host: new URL(receiver.url).host,
+      response_excerpt: 'so be it',
+      next_attempt_at: null,
+    });
+  });
+
+  test('a resend that fails counts nowhere, and goes up the ladder like any other', async () => {
+    answer = 404;
+    await bench.addMatches(id, 1);
+    await startDeliverer();
+    await bench.settled(id);
+    await redeliver({ match_ids: [matchId(id, 1)] });
+    expect(await bench.settled(id)).toEqual(['failed']);
+    expect([receiver.received.length, await failures()]).toEqual([2, 1]);
+    answer = 503;
+    await redeliver({ status: 'failed' });
+    const waiting = await bench.firstState(id, ({ attempt }) => attempt === 3);
+    expect(waiting).toMatchObject({ delivery_status: 'pending', ladder_step: 1 });
+    expect(waiting.due_in).toBeGreaterThan(25);
+  });
+
+  test('paced, ten a second in match order; asking again queues nothing twice', async () => {
+    await bench.addMatches(id, 40);
+    await settle(
+      'delivered',
+      Array.from({ length: 40 }, (_, at) => at + 1),
+    );
+    await bench.db.freeze();
+    const replies = await Promise.all([redeliver({ status: 'delivered' }), redeliver({ status: 'delivered' })]);
+    expect(replies.map(({ body }) => body.queued).sort()).toEqual([0, 40]);
+    const due = (await bench.states(id)).map(({ due_in }) => Math.round(due_in! * 10));
+    await bench.db.pool.query('UPDATE service_clock SET frozen_at = NULL');
+    expect(due).toEqual(Array.from({ length: 40 }, (_, at) => at));
+  });
+
+  test('by ids, by status, by time; never what is pending, had no webhook, or was held back by the cap', async () => {
+    await bench.addMatches(id, 8);
+    await settle('failed', [1, 2, 8]);
+    await settle('delivered', [3]);
+    await settle('skipped', [4, 5]);
+    await settle('none', [6]);
+    await bench.db.pool.query(
+      `UPDATE matches SET suppressed = (seq = 5), created_at = service_now() - (10 - seq) * interval '1 hour'
+       WHERE monitor_id = $1`,
+      [id],
+    );
+    const queued = async (body: object) => {
+      const reply = await redeliver(body);
+      const pending = (await bench.states(id)).flatMap(({ seq, delivery_status }) =>
+        delivery_status === 'pending' && seq !== 7 ? [seq] : [],
+      );
+      await settle(
+        'failed',
+        pending.filter((seq) => [1, 2, 8].includes(seq)),
+      );
+      await settle(
+        'delivered',
+        pending.filter((seq) => seq === 3),
+      );
+      await settle(
+        'skipped',
+        pending.filter((seq) => seq === 4),
+      );
+      expect(reply.body).toEqual({ queued: pending.length, more: false });
+      return pending;
+    };
+    const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+    expect(await queued({ match_ids: [1, 3, 5, 6, 7, 999].map((seq) => matchId(id, seq)) })).toEqual([1, 3]);
+    expect(await queued({ status: 'failed' })).toEqual([1, 2, 8]);
+    expect(await queued({ status: 'skipped' })).toEqual([4]);
+    expect(await queued({ since: hoursAgo(8.5) })).toEqual([2, 3, 4, 8]);
+    expect(await queued({ since: hoursAgo(8.5), status: 'failed' })).toEqual([2, 8]);
+    expect(await queued({ since: hoursAgo(-1) })).toEqual([]);
+    expect(await statuses()).toEqual([
+      'failed',
+      'failed',
+      'delivered',
+      'skipped',
+      'skipped',
+      'none',
+      'pending',
+      'failed',
+    ]);
+  });
+
+  test('5,000 a request, and it says that there are more', async () => {
+    await bench.addMatches(id, 5_003);
+    await bench.db.pool.query(`UPDATE matches SET delivery_status = 'failed' WHERE monitor_id = $1`, [id]);
+    expect((await redeliver({ status: 'failed' })).body).toEqual({ queued: 5_000, more: true });
+    expect((await redeliver({ status: 'failed' })).body).toEqual({ queued: 3, more: false });
+  });
+
+  test.each([
+    [undefined, 'match_ids: give match_ids, or status, or since'],
+    [{}, 'match_ids: give match_ids, or status, or since'],
+    [{ match_ids: [] }, 'match_ids: must name at least one match'],
+    [{ match_ids: Array.from({ length: 201 }, () => 'x') }, 'match_ids: must name at most 200'],
+    [{ match_ids: ['x'] }, 'match_ids[0]: must be the id of a match of this monitor'],
+    [{ match_ids: ['mat_000000000000_000000000001'] }, 'match_ids[0]: must be the id of a match of this monitor'],
+    [{ match_ids: [1] }, 'match_ids[0]: '],
+    [{ status: 'pending' }, 'status: '],
+    [{ status: 'failed', match_ids: ['x'] }, 'match_ids: cannot be combined'],
+    [{ since: 'yesterday' }, 'since: must be an ISO 8601 date and time'],
+    [{ since: '2026-01-01' }, 'since: must be an ISO 8601 date and time'],
+    [{ status: 'failed', all: true }, 'all: is not known here'],
+    ['[]', 'body: '],
+  ])('refuses %j', async (body, message) => {
+    const reply = await redeliver(body);
+    expect([reply.status, reply.body.error]).toEqual([
+      400,
+      expect.objectContaining({ message: expect.stringContaining(message) as string }),
+    ]);
+  });
+
+  test('without a webhook, of somebody else, of a deleted monitor', async () => {
+    const bare = await api.monitor(owner.apiKey);
+    expect((await redeliver({ status: 'failed' }, bare.id)).body.error).toMatchObject({
+      message: 'webhook_url: the monitor has no webhook to send to',
+    });
+    const stranger = await api.account();
+    for (const [method, what] of [
+      ['POST', 'redeliver'],
+      ['GET', 'deliveries'],
+    ] as const) {
+      const body = method === 'POST' ? { status: 'failed' } : undefined;
+      expect((await api.call(stranger.apiKey, method, `/v1/monitors/${id}/${what}`, body)).status).toBe(404);
+    }
+    await api.call(owner.apiKey, 'DELETE', `/v1/monitors/${id}`);
+    expect([(await redeliver({ status: 'failed' })).status, (await logOf()).status]).toEqual([404, 404]);
+  });
+});
+
+describe('the log', () => {
+  test('pages hold every attempt once, newest match first; of one match alone with `match`', async () => {
+    await bench.db.pool.query(
+      `INSERT INTO delivery_attempts (monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status, delivery_status)
+       SELECT $1, seq, attempt, service_now(), 1, 'generic', 'h', 503, 'pending'
+       FROM generate_series(1, 7) AS seq, generate_series(1, 3) AS attempt`,
+      [id],
+    );
+    const seen: string[] = [];
+    let after: string | null = '';
+    while (after !== null) {
+      const { body } = await logOf(`?limit=4${after === '' ? '' : `&after=${after}`}`);
+      seen.push(
+        ...(body.items as { match_id: string; attempt: number }[]).map((entry) => `${entry.match_id}.${entry.attempt}`),
+      );
+      after = body.after as string | null;
+    }
+    const all = [7, 6, 5, 4, 3, 2, 1].flatMap((seq) => [3, 2, 1].map((attempt) => `${matchId(id, seq)}.${attempt}`));
+    expect(seen).toEqual(all);
+    const one = await logOf(`?match=${matchId(id, 5)}&limit=2`);
+    expect(one.body.items).toMatchObject([{ attempt: 3 }, { attempt: 2 }]);
+    const rest = await logOf(`?match=${matchId(id, 5)}&limit=2&after=${one.body.after as string}`);
+    expect([rest.body.items, rest.body.after]).toMatchObject([[{ attempt: 1 }], null]);
+  });
+
+  test.each([
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['after=x', 'after'],
+    ['after=mat_000000000000_000000000001.1', 'after'],
+    ['after=', 'after'],
+    ['match=x', 'match'],
+    ['match=mat_000000000000_000000000001', 'match'],
+    ['status=failed', 'status'],
+  ])('refuses ?%s', async (query, field) => {
+    const reply = await logOf(`?${query}`);
+    expect([reply.status, reply.body.error]).toEqual([
+      400,
+      expect.objectContaining({ message: expect.stringMatching(`^${field}: `) as string }),
+    ]);
+  });
+});

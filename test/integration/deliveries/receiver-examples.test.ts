@@ -1,0 +1,212 @@
+import { spawn, spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { matchId } from '../../../shared/domain/identifiers.ts';
+import { buildWebhookMessage } from '../../../shared/domain/webhooks/webhook-message.ts';
+import type { WebhookMessage } from '../../../shared/domain/webhooks/webhook-message.ts';
+import { newWebhookSecret } from '../../../shared/domain/webhooks/webhook-secret.ts';
+import { DeliveryBench, secretBox } from '../../support/fixtures/delivery-fixtures.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { freePort } from '../../support/fixtures/free-port.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+
+interface Example {
+  name: string;
+  readme: string;
+  /** Finds the example's text. */
+  block: RegExp;
+  /** Where the example listens, as written. */
+  port: string;
+  file: string;
+  command: string;
+  /** What it answers to what is not genuine. */
+  refusal: number;
+  /** What it prints of the bench's match of that number. */
+  printed: (id: string, seq: number) => string;
+}
+
+const EXAMPLES: Example[] = [
+  {
+    name: 'Node, in the README',
+    readme: 'README.md',
+    block: /<!-- receiver -->\s*```js\n([^]*?)```/,
+    port: '9000',
+    file: 'receiver.mjs',
+    command: process.execPath,
+    refusal: 400,
+    printed: (_, seq) => `[ 'rust' ] https://forum.example/r/metals/comments/${seq}/`,
+  },
+  {
+    name: "Node, in the deliverer's README",
+    readme: 'services/deliverer/README.md',
+    block: /```js\n([^]*?)```/,
+    port: '9000',
+    file: 'receiver.mjs',
+    command: process.execPath,
+    refusal: 401,
+    printed: (id, seq) => `${matchId(id, seq)} [ 'rust' ] On rust https://forum.example/r/metals/comments/${seq}/`,
+  },
+  {
+    name: "Python, in the deliverer's README",
+    readme: 'services/deliverer/README.md',
+    block: /```python\n([^]*?)```/,
+    port: '9001',
+    file: 'receiver.py',
+    command: 'python3',
+    refusal: 401,
+    printed: (id, seq) => `${matchId(id, seq)} ['rust'] On rust https://forum.example/r/metals/comments/${seq}/`,
+  },
+];
+
+const isThere = (command: string) => spawnSync(command, ['--version']).status === 0;
+
+let bench: DeliveryBench;
+const folder = mkdtempSync(join(tmpdir(), 'forum-test-receivers-'));
+beforeAll(async () => {
+  bench = await DeliveryBench.create();
+});
+afterEach(() => bench.reset());
+afterAll(async () => {
+  await bench.db.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** An example as it is written, but on a free port. */
+function exampleText({ readme, block, port }: Example, freePort: number): string {
+  const text = block.exec(readFileSync(join(ROOT, readme), 'utf8'))?.[1];
+  if (text === undefined) throw new Error(`${readme} has no such receiver`);
+  expect(text.split(port)).toHaveLength(2);
+  return text.replace(port, String(freePort));
+}
+
+describe.each(EXAMPLES)('$name', (example) => {
+  describe.skipIf(!isThere(example.command))(`run by ${example.command.split('/').at(-1)!}`, () => {
+    let receiver: ChildProcess;
+    let url: string;
+    let output: string;
+    let id: string;
+    let secret: string;
+
+    beforeEach(async () => {
+      const port = await freePort();
+      url = `http://127.0.0.1:${port}/`;
+      ({ id, secret } = await bench.addMonitor(url));
+      const path = join(folder, example.file);
+      writeFileSync(path, exampleText(example, port));
+      output = '';
+      const { PATH, HOME } = process.env;
+      receiver = spawn(example.command, [path], { env: { PATH, HOME, WEBHOOK_SECRET: secret } });
+      receiver.stdout!.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      receiver.stderr!.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      await eventually('it listens', async () => (await fetch(url)).status >= 400);
+    });
+    afterEach(() => {
+      expect(receiver.exitCode).toBeNull();
+      receiver.kill('SIGKILL');
+    });
+
+    const statusesOf = async (monitorId: string) => {
+      const { rows } = await bench.db.pool.query<{ status: number }>(
+        'SELECT status FROM delivery_attempts WHERE monitor_id = $1 ORDER BY seq, attempt',
+        [monitorId],
+      );
+      return rows.map(({ status }) => status);
+    };
+
+    test('takes what the deliverer sends, and refuses what another monitor signed', async () => {
+      const other = await bench.addMonitor(url);
+      await bench.addMatches(id, 3);
+      await bench.addMatches(other.id, 2);
+      await bench.startDeliverer();
+      expect(await bench.settled(id)).toEqual(['delivered', 'delivered', 'delivered']);
+      expect(await bench.settled(other.id)).toEqual(['failed', 'failed']);
+      expect(await statusesOf(id)).toEqual([204, 204, 204]);
+      expect(await statusesOf(other.id)).toEqual([example.refusal, example.refusal]);
+      for (const seq of [1, 2, 3]) {
+        await eventually('it is printed', () => output.split('\n').includes(example.printed(id, seq)));
+      }
+      expect(
+        output
+          .trim()
+          .split('\n')
+          .filter((line) => line.includes('comments/')),
+      ).toHaveLength(3);
+    });
+
+    test.each([
+      [-310, 'failed'],
+      [-290, 'delivered'],
+      [290, 'delivered'],
+      [310, 'failed'],
+    ])('of a deliverer whose clock is %d seconds off: %s', async (seconds, status) => {
+      await bench.addMatches(id, 1);
+      await bench.startDeliverer({ clock: () => Date.now() + seconds * 1_000 });
+      expect(await bench.settled(id)).toEqual([status]);
+      expect(await statusesOf(id)).toEqual([status === 'failed' ? example.refusal : 204]);
+    });
+
+    async function post({ headers, body }: WebhookMessage): Promise<number> {
+      return (await fetch(url, { method: 'POST', headers, body: new Uint8Array(body) })).status;
+    }
+
+    test('refuses whatever is changed on the way, and goes on', async () => {
+      const genuine = messageOf(id, secret);
+      const signature = genuine.headers['X-Service-Signature']!;
+      const signed = (header: string): WebhookMessage => ({
+        ...genuine,
+        headers: { ...genuine.headers, 'X-Service-Signature': header },
+      });
+      const { 'X-Service-Signature': _, ...unsigned } = genuine.headers;
+      const forged = [
+        { ...genuine, headers: unsigned },
+        { ...genuine, body: Buffer.from(genuine.body.toString().replace('On rust', 'On dust')) },
+        { ...genuine, body: Buffer.concat([genuine.body, Buffer.from(' ')]) },
+        { ...genuine, body: genuine.body.subarray(1) },
+        messageOf(id, newWebhookSecret()),
+        ...['', 'nonsense', 't=,v1=', 't=1', 'v1=00', signature.slice(0, -1), `${signature}00`].map(signed),
+        signed(signature.replace(/v1=.*/, 'v1=zz')),
+        signed(signature.replace(/v1=.*/, `v1=${'0'.repeat(64)}`)),
+        signed(signature.replace(/t=\d+/, (t) => `t=${Number(t.slice(2)) + 1}`)),
+        signed(signature.replace(/t=\d+/, 't=soon')),
+      ];
+      for (const message of forged) expect(await post(message)).toBe(example.refusal);
+      expect(output).not.toContain('comments/');
+      expect(await post(genuine)).toBe(204);
+      await eventually('the genuine one is printed', () => output.includes('comments/1/'));
+    });
+  });
+});
+
+function messageOf(monitorId: string, secret: string): WebhookMessage {
+  const now = new Date().toISOString();
+  // What is stored and opened again is what signs.
+  const opened = secretBox.open(secretBox.seal(secret, monitorId), monitorId);
+  return buildWebhookMessage({
+    kind: 'generic',
+    monitor: { id: monitorId, name: 'metals' },
+    match: {
+      id: matchId(monitorId, 1),
+      monitor_id: monitorId,
+      thing_id: 't3_1',
+      kind: 'post',
+      subreddit: 'metals',
+      author: 'smith',
+      title: 'On rust',
+      body: 'Iron and naïve 水 make rust.',
+      permalink: 'https://forum.example/r/metals/comments/1/',
+      post_id: '1',
+      created_utc: now,
+      matched_terms: ['rust'],
+      suppressed: false,
+      delivery_status: 'pending',
+      created_at: now,
+      delivered_at: null,
+    },
+    secrets: [opened],
+    now: Date.now(),
+  });
+}

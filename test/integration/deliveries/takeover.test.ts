@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { matchId } from '../../../shared/domain/identifiers.ts';
+import { claimDueMatches } from '../../../shared/stores/deliveries/deliveries.ts';
+import { recordOutcomes } from '../../../shared/stores/deliveries/delivery-outcomes.ts';
+import { DeliveryBench } from '../../support/fixtures/delivery-fixtures.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+
+let bench: DeliveryBench;
+beforeAll(async () => {
+  bench = await DeliveryBench.create();
+});
+afterEach(async () => {
+  await bench.reset();
+});
+afterAll(async () => {
+  await bench.db.drop();
+});
+
+const deliveryIds = (received: { headers: Record<string, unknown> }[]) =>
+  received.map(({ headers }) => headers['x-service-delivery']);
+
+async function attemptsOf(monitorId: string) {
+  const { rows } = await bench.db.pool.query<Record<string, unknown>>(
+    `SELECT attempt, status, error, host, response_excerpt, delivery_status, published_at IS NOT NULL AS is_published
+     FROM delivery_attempts WHERE monitor_id = $1 ORDER BY seq, attempt`,
+    [monitorId],
+  );
+  return rows;
+}
+
+async function healthOf(monitorId: string) {
+  const { rows } = await bench.db.pool.query<{ failures: number; webhook_failing: boolean }>(
+    'SELECT failures, webhook_failing FROM monitor_health WHERE monitor_id = $1',
+    [monitorId],
+  );
+  return rows[0];
+}
+
+it('never has two attempts of one match under way, with two deliverers on a slow endpoint', async () => {
+  const underWay = new Map<string, number>();
+  let most = 0;
+  let overlaps = 0;
+  const receiver = await bench.startReceiver(({ headers }, response) => {
+    const match = String(headers['x-service-delivery']);
+    underWay.set(match, (underWay.get(match) ?? 0) + 1);
+    if (underWay.get(match)! > 1) overlaps++;
+    most = Math.max(most, [...underWay.values()].filter((count) => count > 0).length);
+    setTimeout(() => {
+      underWay.set(match, underWay.get(match)! - 1);
+      response.writeHead(204).end();
+    }, 60);
+  });
+  const { id } = await bench.addMonitor(receiver.url);
+  await bench.addMatches(id, 100);
+  await Promise.all([bench.startDeliverer(), bench.startDeliverer()]);
+  await bench.publishHints(
+    id,
+    Array.from({ length: 100 }, (_, i) => i + 1),
+  );
+  await bench.settled(id);
+  expect(overlaps).toBe(0);
+  expect(receiver.received).toHaveLength(100);
+  expect(new Set(deliveryIds(receiver.received)).size).toBe(100);
+  // Four per process.
+  expect(most).toBeGreaterThan(2);
+  expect(most).toBeLessThanOrEqual(8);
+});
+
+it('takes over what a killed deliverer had claimed once the lease has ended, and counts nothing of a late outcome', async () => {
+  const receiver = await bench.startReceiver((_, response) => response.writeHead(204).end());
+  const { id } = await bench.addMonitor(receiver.url);
+  await bench.addMatches(id, 1);
+  const leaseToken = randomUUID();
+  const lease = { token: leaseToken, lengthMs: 20_000 };
+  expect(await claimDueMatches(bench.db.pool, [{ monitorId: id, limit: 4 }], lease)).toHaveLength(1);
+  await bench.startDeliverer();
+  await bench.publishHints(id, [1]);
+  await wait(1_500);
+  expect(receiver.received).toHaveLength(0);
+
+  await bench.db.setShift('21 seconds');
+  expect(await bench.settled(id)).toEqual(['delivered']);
+  const late = {
+    monitorId: id,
+    seq: 1,
+    leaseToken,
+    webhookKind: 'generic' as const,
+    isResent: false,
+    host: 'late.example',
+    durationMs: 9_000,
+    httpStatus: 404,
+    error: 'http_status',
+    responseExcerpt: null,
+    deliveryStatus: 'failed' as const,
+    delayMs: null,
+  };
+  expect(await recordOutcomes(bench.db.pool, [late])).toEqual([undefined]);
+  expect(await bench.settled(id)).toEqual(['delivered']);
+  expect(await healthOf(id)).toBeUndefined();
+  expect(await attemptsOf(id)).toHaveLength(1);
+});
+
+it('delivers to 18 healthy endpoints at once while two others hang with 50 matches each', async () => {
+  const hanging = [await bench.startReceiver(() => undefined), await bench.startReceiver(() => undefined)];
+  const healthy = await Promise.all(
+    Array.from({ length: 18 }, () => bench.startReceiver((_, response) => response.writeHead(204).end())),
+  );
+  const hungMonitors = await Promise.all(hanging.map(({ url }) => bench.addMonitor(url)));
+  const monitors = await Promise.all(healthy.map(({ url }) => bench.addMonitor(url)));
+  for (const { id } of hungMonitors) await bench.addMatches(id, 50);
+  await bench.startDeliverer({ deadlineMs: 4_000 });
+  await eventually('the hanging endpoints are full', () => hanging.every(({ received }) => received.length === 4));
+
+  const started = Date.now();
+  for (const { id } of monitors) await bench.addMatches(id, 10, '1 hour');
+  for (const { id } of monitors) await bench.publishHints(id, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  for (const { id } of monitors) await bench.settled(id);
+  // The hanging attempts have not even ended by then.
+  expect(Date.now() - started).toBeLessThan(4_000);
+  expect(hanging.map(({ received }) => received.length)).toEqual([4, 4]);
+  for (const [i, { received }] of healthy.entries()) {
+    const sent = Array.from({ length: 10 }, (_, seq) => matchId(monitors[i]!.id, seq + 1));
+    expect(deliveryIds(received).sort()).toEqual(sent);
+  }
+});
+
+it('lets attempts under way end when it stops, and leaves the others to the next one at once', async () => {
+  let answerAll = () => undefined as unknown;
+  const answering = new Promise((resolve) => (answerAll = () => resolve(undefined)));
+  const receiver = await bench.startReceiver((_, response) => {
+    void answering.then(() => response.writeHead(204).end());
+  });
+  const { id } = await bench.addMonitor(receiver.url);
+  await bench.addMatches(id, 8);
+  const deliverer = await bench.startDeliverer();
+  await eventually('four attempts are under way', () => receiver.received.length === 4);
+  const stopping = deliverer.stop();
+  await wait(200);
+  answerAll();
+  await stopping;
+  const states = await bench.states(id);
+  expect(states.map((state) => state.delivery_status)).toEqual([
+    ...Array<string>(4).fill('delivered'),
+    ...Array<string>(4).fill('pending'),
+  ]);
+  expect(states.some((state) => state.is_leased)).toBe(false);
+  expect(receiver.received).toHaveLength(4);
+});
+
+it('publishes attempts that a killed deliverer stored and did not publish', async () => {
+  const { id } = await bench.addMonitor('https://receiver.example/');
+  await bench.db.pool.query(
+    `INSERT INTO delivery_attempts (monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status,
+       delivery_status)
+     SELECT $1, seq, 1, service_now() - interval '2 minutes', 5, 'generic', 'receiver.example', 200, 'delivered'
+     FROM generate_series(1, 3) AS seq`,
+    [id],
+  );
+  await bench.startDeliverer();
+  await eventually('all are published', async () => (await attemptsOf(id)).every(({ is_published }) => is_published));
+  const published = await bench.metrics.kafkaPublished.get();
+  expect(published.values.map(({ value }) => value)).toEqual([3]);
+});

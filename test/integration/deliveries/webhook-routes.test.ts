@@ -1,0 +1,237 @@
+import { Webhook } from 'standardwebhooks';
+import Stripe from 'stripe';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { webhookEvent } from '../../../schemas/messages/webhook-event.ts';
+import { freePort } from '../../support/fixtures/free-port.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
+import { startWebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
+import type { WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
+
+let db: TestDatabase;
+let api: TestApi;
+let receiver: WebhookReceiver;
+let answer = 204;
+let owner: TestAccount;
+const stripe = new Stripe('sk_test_unused');
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  receiver = await startWebhookReceiver(() => answer);
+  const lookup = (name: string) =>
+    name.endsWith('.invalid') ? Promise.reject(new Error('no such name')) : Promise.resolve(['127.0.0.1']);
+  api = await startTestApi(db.pool, { allowPrivate: true, lookup });
+});
+
+afterAll(async () => {
+  await api.stop();
+  await receiver.stop();
+  await db.drop();
+});
+
+beforeEach(async () => {
+  answer = 204;
+  receiver.received.length = 0;
+  owner = await api.account();
+});
+
+async function created(body: object): Promise<{ id: string; secret: string }> {
+  const reply = await api.call(owner.apiKey, 'POST', '/v1/monitors', {
+    name: 'mine',
+    keywords: ['rust', 'go'],
+    ...body,
+  });
+  return { id: (reply.body.monitor as { id: string }).id, secret: reply.body.webhook_secret as string };
+}
+
+const post = (id: string, what: 'test' | 'rotate-secret') =>
+  api.call(owner.apiKey, 'POST', `/v1/monitors/${id}/${what}`);
+const failing = (id: string) =>
+  db.pool.query(
+    `INSERT INTO monitor_health (monitor_id, failures, webhook_failing) VALUES ($1, 50, true)
+     ON CONFLICT (monitor_id) DO UPDATE SET failures = 50, webhook_failing = true`,
+    [id],
+  );
+const isFailing = async (id: string) =>
+  ((await api.call(owner.apiKey, 'GET', `/v1/monitors/${id}`)).body.monitor as { webhook_failing: boolean })
+    .webhook_failing;
+
+describe('a test delivery', () => {
+  test('is a signed webhook like any other, marked as a test; it costs nothing and is no match', async () => {
+    const { id, secret } = await created({ webhook_url: receiver.url });
+    const reply = await post(id, 'test');
+    expect([reply.status, reply.body]).toEqual([200, { delivered: true, status: 204, error: null }]);
+    expect(reply.headers.get('x-credits-remaining')).toBe('990');
+    expect(receiver.received).toHaveLength(1);
+    const { headers, body } = receiver.received[0]!;
+    const event = webhookEvent.parse(JSON.parse(body));
+    expect(event).toMatchObject({ monitor: { id, name: 'mine' }, match: { monitor_id: id, matched_terms: ['rust'] } });
+    expect(event.match.id).toMatch(/^test_/);
+    expect(headers).toMatchObject({ 'x-service-test': '1', 'x-service-delivery': event.match.id });
+    stripe.webhooks.constructEvent(body, headers['x-service-signature'] as string, secret, 300);
+    new Webhook(secret).verify(body, headers as Record<string, string>);
+    expect((await api.call(owner.apiKey, 'GET', `/v1/monitors/${id}/matches`)).body.items).toEqual([]);
+  });
+
+  test.each(['slack', 'discord'] as const)('of a %s webhook is a message of that kind', async (webhook_kind) => {
+    const { id } = await created({ webhook_url: receiver.url, webhook_kind });
+    expect((await post(id, 'test')).body).toMatchObject({ delivered: true });
+    const [{ headers, body }] = receiver.received as [(typeof receiver.received)[number]];
+    expect(headers['x-service-test']).toBe('1');
+    expect(body).toContain('rust');
+    expect(JSON.parse(body)).not.toHaveProperty('type');
+  });
+
+  test.each([
+    [500, { delivered: false, status: 500, error: null }],
+    [404, { delivered: false, status: 404, error: null }],
+    [302, { delivered: false, status: 302, error: 'redirect' }],
+    [200, { delivered: true, status: 200, error: null }],
+  ])('tells that the endpoint answered %i', async (status, outcome) => {
+    answer = status;
+    const { id } = await created({ webhook_url: receiver.url });
+    expect((await post(id, 'test')).body).toEqual(outcome);
+  });
+
+  test.each([
+    ['connect', async () => `http://127.0.0.1:${await freePort()}/`],
+    ['dns', () => Promise.resolve('http://nowhere.invalid/')],
+    ['tls', () => Promise.resolve(receiver.url.replace('http:', 'https:'))],
+  ])('tells that there was no answer: %s', async (error, url) => {
+    const { id } = await created({ webhook_url: await url() });
+    expect((await post(id, 'test')).body).toEqual({ delivered: false, status: 0, error });
+  });
+
+  test('to an address that has become private is blocked', async () => {
+    const { id } = await created({ webhook_url: receiver.url });
+    const strict = await startTestApi(db.pool);
+    const reply = await strict.call(owner.apiKey, 'POST', `/v1/monitors/${id}/test`);
+    await strict.stop();
+    expect(reply.body).toEqual({ delivered: false, status: 0, error: 'blocked_address' });
+    expect(receiver.received).toEqual([]);
+  });
+
+  test('a success clears webhook_failing, a failure changes nothing', async () => {
+    const { id } = await created({ webhook_url: receiver.url });
+    await failing(id);
+    answer = 500;
+    await post(id, 'test');
+    expect(await isFailing(id)).toBe(true);
+    answer = 200;
+    await post(id, 'test');
+    expect(await isFailing(id)).toBe(false);
+    answer = 500;
+    await post(id, 'test');
+    const { rows } = await db.pool.query('SELECT failures FROM monitor_health WHERE monitor_id = $1', [id]);
+    expect(rows).toEqual([{ failures: 0 }]);
+  });
+
+  test('a success of a URL that was replaced meanwhile clears nothing', async () => {
+    const { id } = await created({ webhook_url: receiver.url });
+    const replacing = await startWebhookReceiver(() => 204);
+    await db.pool.query('UPDATE monitors SET webhook_url = $2 WHERE id = $1', [id, replacing.url]);
+    await failing(id);
+    // The receiver changes the URL while it is being asked.
+    const { promise: changed, resolve } = Promise.withResolvers<unknown>();
+    const slow = await startWebhookReceiver(() => {
+      resolve(db.pool.query('UPDATE monitors SET webhook_url = $2 WHERE id = $1', [id, replacing.url]));
+      return 204;
+    });
+    await db.pool.query('UPDATE monitors SET webhook_url = $2 WHERE id = $1', [id, slow.url]);
+    const holder = await db.pool.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM monitor_counters WHERE monitor_id = $1 FOR UPDATE', [id]);
+    const testing = post(id, 'test');
+    await changed;
+    await holder.query('COMMIT');
+    holder.release();
+    expect((await testing).body).toMatchObject({ delivered: true });
+    expect(await isFailing(id)).toBe(true);
+    await Promise.all([slow.stop(), replacing.stop()]);
+  });
+
+  test('five a minute and account, over all its monitors and processes; the sixth waits', async () => {
+    await db.freeze();
+    const [one, two] = [await created({ webhook_url: receiver.url }), await created({ webhook_url: receiver.url })];
+    const replies = await Promise.all(Array.from({ length: 12 }, (_, at) => post((at % 2 ? one : two).id, 'test')));
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(5);
+    expect(receiver.received).toHaveLength(5);
+    const refused = replies.filter(({ status }) => status === 429);
+    expect(refused).toHaveLength(7);
+    expect(refused[0]!.body.error).toMatchObject({ code: 'rate_limited', retryable: true, retry_after: 60 });
+    await db.freeze('59 seconds');
+    expect((await post(one.id, 'test')).status).toBe(429);
+    await db.freeze('1 second');
+    expect((await post(one.id, 'test')).status).toBe(200);
+    await db.pool.query('UPDATE service_clock SET frozen_at = NULL');
+  });
+
+  test('without a webhook, of nobody, of somebody else: nothing is sent and nothing counts', async () => {
+    const { id } = await created({});
+    const none = await post(id, 'test');
+    expect([none.status, none.body.error]).toEqual([
+      400,
+      expect.objectContaining({
+        code: 'invalid_request',
+        message: 'webhook_url: the monitor has no webhook to be tested',
+      }),
+    ]);
+    const hooked = await created({ webhook_url: receiver.url });
+    const stranger = await api.account();
+    for (const [key, path] of [
+      [stranger.apiKey, hooked.id],
+      [owner.apiKey, 'mon_000000000000'],
+      [owner.apiKey, 'x%00'],
+    ] as const) {
+      expect((await api.call(key, 'POST', `/v1/monitors/${path}/test`)).status).toBe(404);
+      expect((await api.call(key, 'POST', `/v1/monitors/${path}/rotate-secret`)).status).toBe(404);
+    }
+    expect(receiver.received).toEqual([]);
+    for (let at = 0; at < 5; at++) expect((await post(hooked.id, 'test')).status).toBe(200);
+  });
+});
+
+describe('a new secret', () => {
+  test('signs at once; the one before signs webhook-signature beside it for 24 hours', async () => {
+    const { id, secret: before } = await created({ webhook_url: receiver.url });
+    const rotated = await post(id, 'rotate-secret');
+    const secret = rotated.body.webhook_secret as string;
+    expect([rotated.status, secret === before, rotated.headers.get('x-credits-remaining')]).toEqual([
+      200,
+      false,
+      '990',
+    ]);
+    await post(id, 'test');
+    const [{ headers, body }] = receiver.received as [(typeof receiver.received)[number]];
+    const main = headers['x-service-signature'] as string;
+    stripe.webhooks.constructEvent(body, main, secret, 300);
+    expect(() => stripe.webhooks.constructEvent(body, main, before, 300)).toThrow(/signature/i);
+    for (const one of [secret, before]) new Webhook(one).verify(body, headers as Record<string, string>);
+    await db.setShift('24 hours');
+    await post(id, 'test');
+    await db.setShift('0');
+    const later = receiver.received[1]!;
+    new Webhook(secret).verify(later.body, later.headers as Record<string, string>);
+    expect(() => new Webhook(before).verify(later.body, later.headers as Record<string, string>)).toThrow();
+  });
+
+  test('of two asked for at once one is the last, and both answers were true in their turn', async () => {
+    const { id } = await created({ webhook_url: receiver.url });
+    const secrets = (await Promise.all([post(id, 'rotate-secret'), post(id, 'rotate-secret')])).map(
+      ({ body }) => body.webhook_secret as string,
+    );
+    await post(id, 'test');
+    const [{ headers, body }] = receiver.received as [(typeof receiver.received)[number]];
+    const accepted = secrets.filter((secret) => {
+      try {
+        return Boolean(stripe.webhooks.constructEvent(body, headers['x-service-signature'] as string, secret, 300));
+      } catch {
+        return false;
+      }
+    });
+    expect(accepted).toHaveLength(1);
+    for (const secret of secrets) new Webhook(secret).verify(body, headers as Record<string, string>);
+  });
+});

@@ -1,0 +1,260 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
+import type { BatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
+import type { BatchConsumerOptions } from '../../../shared/kafka/batch-consumer-options.ts';
+import type { ConsumedBatch } from '../../../shared/kafka/consumed-batch.ts';
+import type { CommittedOffset } from '../../../shared/kafka/group-assignment.ts';
+import { PublishFailed } from '../../../shared/kafka/publish-errors.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
+import type { KafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
+
+let fixture: KafkaFixture;
+let running: BatchConsumer[] = [];
+beforeAll(async () => {
+  fixture = await createKafkaFixture();
+});
+afterEach(async () => {
+  await Promise.all(running.map((consumer) => consumer.stop()));
+  running = [];
+});
+afterAll(() => fixture.drop());
+
+async function start(
+  topic: string,
+  options: Pick<BatchConsumerOptions, 'handle'> & Partial<BatchConsumerOptions>,
+): Promise<BatchConsumer> {
+  const consumer = await startBatchConsumer({
+    ...fixture,
+    group: `group-of-${topic}`,
+    topics: [topic],
+    logger: silentLogger(),
+    ...options,
+  });
+  running.push(consumer);
+  return consumer;
+}
+
+async function stop(consumer: BatchConsumer): Promise<void> {
+  running = running.filter((one) => one !== consumer);
+  await consumer.stop();
+}
+
+function publishNumbers(topic: string, from: number, to: number): Promise<void> {
+  const records = Array.from({ length: to - from }, (_, i) => ({ key: 'k', value: String(from + i) }));
+  return fixture.publisher.publish(topic, records);
+}
+
+function numbersOf(batch: ConsumedBatch): number[] {
+  return batch.records.map(({ value }) => Number(value.toString()));
+}
+
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
+
+async function committed(topic: string): Promise<{ offset: string; metadata: string | null }> {
+  const [answer] = await fixture.kafka.withAdmin((admin) =>
+    admin.fetchOffsets({ groupId: `${fixture.prefix}group-of-${topic}`, topics: [fixture.prefix + topic] }),
+  );
+  return answer!.partitions[0]!;
+}
+
+/** Deletes the records before `offset`, as retention does. */
+async function expire(topic: string, offset: string): Promise<void> {
+  const name = fixture.prefix + topic;
+  await fixture.kafka.withAdmin(async (admin) => {
+    await admin.fetchTopicOffsets(name);
+    await admin.deleteTopicRecords({ topic: name, partitions: [{ partition: 0, offset }] });
+  });
+}
+
+test('a handler that ends unexpectedly is fatal, commits nothing, and loses nothing for the next process', async () => {
+  const topic = await fixture.topic('crash');
+  await publishNumbers(topic, 0, 100);
+  const fatal: Error[] = [];
+  const first: number[] = [];
+  const dying = await start(topic, {
+    maxRecords: 10,
+    fatal: (error) => fatal.push(error),
+    async handle(batch) {
+      if (numbersOf(batch).includes(35)) throw new TypeError('a mistake of ours');
+      first.push(...numbersOf(batch));
+    },
+  });
+  await eventually('fatal', () => fatal.length > 0);
+  expect(fatal[0]!.message).toBe('a mistake of ours');
+  expect(dying.ready()).toBe(false);
+  expect(first).toEqual(range(0, 30));
+  await wait(700);
+  expect(fatal.length).toBe(1);
+  expect((await committed(topic)).offset).toBe('30');
+  await stop(dying);
+
+  const second: number[] = [];
+  await start(topic, { handle: async (batch) => void second.push(...numbersOf(batch)) });
+  await eventually('the rest', () => second.includes(99));
+  expect(second).toEqual(range(30, 100));
+});
+
+test('an engine that is away: the batch comes again until it works, and nothing is skipped', async () => {
+  const topic = await fixture.topic('away');
+  await publishNumbers(topic, 0, 20);
+  class EngineAway extends Error {}
+  let failures = 0;
+  const done: number[] = [];
+  await start(topic, {
+    isRetryable: (error) => error instanceof EngineAway,
+    async handle(batch) {
+      if (failures++ < 2) throw failures === 1 ? new EngineAway('postgres') : new PublishFailed('kafka');
+      done.push(...numbersOf(batch));
+    },
+  });
+  await eventually('done', () => done.length >= 20);
+  expect(done).toEqual(range(0, 20));
+  expect(failures).toBe(3);
+});
+
+test('a handler slower than the session keeps its partition by heartbeats', async () => {
+  const topic = await fixture.topic('slow');
+  await publishNumbers(topic, 0, 3);
+  const calls: number[][] = [];
+  const consumer = await start(topic, {
+    sessionTimeoutMs: 6_000,
+    async handle(batch) {
+      calls.push(numbersOf(batch));
+      if (calls.length === 1) await wait(9_000);
+    },
+  });
+  const took = await eventually('first call', () => calls.length > 0 && Date.now());
+  await eventually('committed', async () => (await committed(topic)).offset === '3');
+  expect(Date.now() - took).toBeGreaterThan(8_000);
+  expect(consumer.ready()).toBe(true);
+  expect(calls).toEqual([[0, 1, 2]]);
+});
+
+test('metadata is stored with the offset and comes back; a refill is handled again and never committed', async () => {
+  const topic = await fixture.topic('refill');
+  await publishNumbers(topic, 0, 50);
+  const first = await start(topic, { handle: async () => ({ metadata: JSON.stringify({ refill: '20' }) }) });
+  await eventually('committed', async () => (await committed(topic)).offset === '50');
+  await stop(first);
+
+  let given: CommittedOffset[] = [];
+  const batches: { numbers: number[]; isRefill: boolean; committedOffset: bigint | undefined }[] = [];
+  const offsets: bigint[] = [];
+  await start(topic, {
+    maxRecords: 7,
+    async onAssigned(assignment, api) {
+      expect(assignment).toEqual([{ topic, partition: 0 }]);
+      given = api.committed();
+      // Long enough for a batch to be fetched at the committed offset before the seek.
+      await publishNumbers(topic, 50, 60);
+      await wait(400);
+      api.seek(topic, 0, 20n);
+    },
+    onCommitted: (_, __, next) => offsets.push(next),
+    async handle(batch) {
+      batches.push({ numbers: numbersOf(batch), isRefill: batch.isRefill, committedOffset: batch.committedOffset });
+      return { metadata: 'new' };
+    },
+  });
+  await eventually('everything again', () => batches.some(({ numbers }) => numbers.includes(59)));
+  await eventually('committed', async () => (await committed(topic)).offset === '60');
+  expect(given).toEqual([{ topic, partition: 0, offset: 50n, metadata: '{"refill":"20"}' }]);
+  expect(batches.flatMap(({ numbers }) => numbers)).toEqual(range(20, 60));
+  for (const { numbers, isRefill } of batches) expect(isRefill).toBe(numbers[0]! < 50);
+  expect(
+    batches
+      .filter(({ isRefill }) => isRefill)
+      .at(-1)!
+      .numbers.at(-1),
+  ).toBe(49);
+  expect(batches[0]!.committedOffset).toBe(50n);
+  expect(offsets.every((offset) => offset > 50n)).toBe(true);
+  expect((await committed(topic)).metadata).toBe('new');
+});
+
+test('a seek before the oldest record goes to the oldest and leaves the committed offset alone', async () => {
+  const topic = await fixture.topic('refill-expired');
+  await publishNumbers(topic, 0, 30);
+  const first = await start(topic, { handle: async () => undefined });
+  await eventually('committed', async () => (await committed(topic)).offset === '30');
+  await stop(first);
+  await expire(topic, '10');
+  const seen: number[] = [];
+  await start(topic, {
+    onAssigned: async (_, api) => {
+      api.seek(topic, 0, 5n);
+    },
+    handle: async (batch) => void seen.push(...numbersOf(batch)),
+  });
+  await eventually('refilled', () => seen.includes(29));
+  expect(seen).toEqual(range(10, 30));
+  expect((await committed(topic)).offset).toBe('30');
+});
+
+test('pause takes the batch in hand away; resume brings it back, and nothing else is lost', async () => {
+  const topic = await fixture.topic('pause');
+  await publishNumbers(topic, 0, 30);
+  const handled: number[][] = [];
+  const current: boolean[] = [];
+  const consumer = await start(topic, {
+    maxRecords: 10,
+    async handle(batch) {
+      handled.push(numbersOf(batch));
+      if (handled.length === 2) {
+        consumer.pause();
+        current.push(batch.isCurrent());
+      }
+    },
+  });
+  await eventually('paused', () => handled.length === 2);
+  await wait(700);
+  expect(handled).toEqual([range(0, 10), range(10, 20)]);
+  expect(current).toEqual([false]);
+  expect((await committed(topic)).offset).toBe('10');
+  expect(consumer.ready()).toBe(true);
+  consumer.resume();
+  await eventually('the rest', async () => (await committed(topic)).offset === '30');
+  expect(handled.slice(2)).toEqual([range(10, 20), range(20, 30)]);
+});
+
+test('records that expired unread are noticed and counted', async () => {
+  const topic = await fixture.topic('expired');
+  await publishNumbers(topic, 0, 10);
+  const first = await start(topic, { handle: async () => undefined });
+  await eventually('committed', async () => (await committed(topic)).offset === '10');
+  await stop(first);
+  await publishNumbers(topic, 10, 40);
+  await expire(topic, '25');
+  const seen: number[] = [];
+  await start(topic, { handle: async (batch) => void seen.push(...numbersOf(batch)) });
+  await eventually('the rest', () => seen.includes(39));
+  expect(seen).toEqual(range(25, 40));
+  const { values } = await fixture.metrics.kafkaOffsetResets.get();
+  expect(values.filter(({ labels }) => labels.topic === topic).map(({ value }) => value)).toEqual([1]);
+  await eventually('committed', async () => (await committed(topic)).offset === '40');
+});
+
+test('stop ends a handler by its signal, and its batch is not committed', async () => {
+  const topic = await fixture.topic('stop');
+  await publishNumbers(topic, 0, 5);
+  let begun = false;
+  const consumer = await start(topic, {
+    async handle(batch) {
+      begun = true;
+      await new Promise((resolve) => {
+        batch.signal.addEventListener('abort', resolve);
+      });
+      throw new Error('interrupted');
+    },
+  });
+  await eventually('begun', () => begun);
+  await stop(consumer);
+  expect((await committed(topic)).offset).toBe('-1');
+});
+
+test('a missing topic fails the start with its name', async () => {
+  await expect(start('no-such-topic', { handle: async () => undefined })).rejects.toThrow();
+});

@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { DataDirLock } from '../../../services/launcher/engines/data-dir-lock.ts';
+import { findProgram } from '../../../services/launcher/engines/find-program.ts';
+import { freePort } from '../../support/fixtures/free-port.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'forum-parent-test-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** Runs the parent to its end; what it wrote to standard error is its message. */
+async function run(
+  env: Record<string, string>,
+  ...services: string[]
+): Promise<{ code: number | null; message: string }> {
+  const child = spawn(process.execPath, ['services/main.ts', ...services], {
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let message = '';
+  child.stderr.on('data', (chunk: Buffer) => (message += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, message };
+}
+
+/** A folder with the named programs only, for a PATH that lacks others. */
+function pathWith(...programs: string[]): string {
+  const folder = mkdtempSync(join(root, 'path-'));
+  for (const program of programs) symlinkSync(findProgram(program, process.env)!, join(folder, program));
+  return folder;
+}
+
+const lines = (text: string) => text.trim().split('\n').length;
+
+describe('a start that cannot be', () => {
+  it('is refused on the data directory of a running one, which it leaves alone', async () => {
+    const dataDir = join(root, 'locked');
+    const lock = await DataDirLock.acquire(dataDir);
+    const before = readdirSync(dataDir);
+    const { code, message } = await run({ DATA_DIR: dataDir, PORT: String(await freePort()) });
+    expect(code).toBe(1);
+    expect(message).toContain(`is in use by a running start (pid ${process.pid})`);
+    expect(lines(message)).toBe(1);
+    expect(readdirSync(dataDir)).toEqual(before);
+    lock.release();
+  });
+
+  it('names the data directory that cannot be written to', async () => {
+    writeFileSync(join(root, 'file'), '');
+    const { code, message } = await run({ DATA_DIR: join(root, 'file', 'data') });
+    expect(code).toBe(1);
+    expect(message).toContain(`DATA_DIR ${join(root, 'file', 'data')} cannot be written to`);
+    expect(lines(message)).toBe(1);
+  });
+
+  it.each(['PORT', 'METRICS_PORT'])('names the %s that is in use', async (variable) => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const dataDir = join(root, variable);
+    const free = { PORT: String(await freePort()), METRICS_PORT: String(await freePort()) };
+    const { code, message } = await run({ DATA_DIR: dataDir, ...free, [variable]: String(port) });
+    taken.close();
+    expect(code).toBe(1);
+    expect(message).toBe(
+      `Port ${port} is in use by another program. Stop what uses it, or choose another with ${variable}=….\n`,
+    );
+    expect(existsSync(join(dataDir, 'kafka'))).toBe(false);
+    expect(existsSync(join(dataDir, 'lock'))).toBe(false);
+  });
+
+  it.each([
+    ['Java', pathWith('mvn')],
+    ['Maven', pathWith('java')],
+  ])('names three ways out without %s', async (program, path) => {
+    const cache = join(root, `cache-${program}`);
+    mkdirSync(cache);
+    const ports = { PORT: String(await freePort()), METRICS_PORT: String(await freePort()) };
+    const env = { DATA_DIR: join(root, program), PATH: path, XDG_CACHE_HOME: cache, ...ports };
+    const { code, message } = await run(env);
+    expect(code).toBe(1);
+    expect(message).toMatch(new RegExp(`^${program}.* was not found\\. Three ways out:`));
+    for (const way of ['install Java 17', 'KAFKA_BROKERS=host:port', 'docker compose']) expect(message).toContain(way);
+  });
+
+  it('lists every fault of the environment', async () => {
+    const { code, message } = await run({ PORT: 'x', LOG_LEVEL: 'loud', DATA_DIR: join(root, 'env') });
+    expect(code).toBe(1);
+    expect(message).toMatch(/PORT[^]*LOG_LEVEL/);
+    expect(message).not.toContain('    at ');
+  });
+
+  it('needs something to join', async () => {
+    const { code, message } = await run({ DATA_DIR: join(root, 'nothing') }, 'matcher', 'recorder');
+    expect(code).toBe(1);
+    expect(message).toContain('Nothing to join');
+    expect(existsSync(join(root, 'nothing'))).toBe(false);
+  });
+});

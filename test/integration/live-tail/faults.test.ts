@@ -1,0 +1,95 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { matchId } from '../../../shared/domain/identifiers.ts';
+import { createPool } from '../../../shared/postgres/pool.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { EventStreamClient } from '../../support/clients/event-stream-client.ts';
+import { recordMatches } from '../../support/samples/live-tail-matches.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
+import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+
+let db: TestDatabase;
+let proxy: TcpProxy;
+let pool: Pool;
+let api: TestApi;
+let owner: TestAccount;
+let monitorId: string;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+
+beforeEach(async () => {
+  proxy = await TcpProxy.start(db.url);
+  pool = createPool({ url: proxy.url, name: 'test', logger: silentLogger() });
+  api = await startTestApi(pool, { liveTail: { timing: { pollMs: 30, heartbeatMs: 40, renewMs: 30 } } });
+  owner = await api.account();
+  monitorId = (await api.monitor(owner.apiKey)).id;
+});
+
+afterEach(async () => {
+  proxy.thaw();
+  await api.stop();
+  await proxy.stop();
+  await pool.end();
+});
+
+afterAll(() => db.drop());
+
+function tail(headers = {}): Promise<EventStreamClient> {
+  return EventStreamClient.open(`${api.url}/v1/monitors/${monitorId}/stream`, owner.apiKey, headers);
+}
+
+const leaseUntil = async () => {
+  const { rows } = await db.pool.query<{ until: Date }>(
+    'SELECT lease_until AS until FROM live_tails WHERE account_id = $1',
+    [owner.accountId],
+  );
+  return rows[0]!.until.getTime();
+};
+
+test('while Postgres is away a stream stays open; what was recorded meanwhile comes when it is back', async () => {
+  const client = await tail();
+  await recordMatches(db.pool, monitorId, 1);
+  await client.until(1);
+  proxy.goAway();
+  const { length } = client.parser.comments;
+  await eventually('comments go on', () => client.parser.comments.length > length + 3);
+  await recordMatches(db.pool, monitorId, 120);
+  proxy.comeBack();
+  await client.until(121);
+  expect(client.seqs).toEqual(Array.from({ length: 121 }, (_, at) => at + 1));
+  const until = await leaseUntil();
+  await eventually('its place is renewed again', async () => (await leaseUntil()) > until);
+  await client.close();
+});
+
+test('a Postgres that fell silent keeps nobody from stopping', async () => {
+  const client = await tail();
+  await recordMatches(db.pool, monitorId, 1);
+  await client.until(1);
+  proxy.freeze();
+  await eventually('the stream waits for its page, and renewals for theirs', () => pool.waitingCount > 3);
+  await api.stop();
+  await client.closed();
+  expect(client.isComplete).toBe(true);
+});
+
+test('a stream that fails is ended, and the client goes on where it was', async () => {
+  const client = await tail({ 'last-event-id': matchId(monitorId, 0) });
+  await recordMatches(db.pool, monitorId, 2);
+  await client.until(2);
+  await db.pool.query('ALTER TABLE matched_items RENAME TO not_there');
+  await client.closed();
+  expect(client.events).toHaveLength(2);
+  await db.pool.query('ALTER TABLE not_there RENAME TO matched_items');
+  await recordMatches(db.pool, monitorId, 1);
+  const again = await tail({ 'last-event-id': client.events.at(-1)!.id });
+  await again.until(1);
+  expect(again.seqs).toEqual([3]);
+  await again.close();
+});

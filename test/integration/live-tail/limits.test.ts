@@ -1,0 +1,232 @@
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { matchId } from '../../../shared/domain/identifiers.ts';
+import { ApiProcess } from '../../support/children/api-process.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { EventStreamClient } from '../../support/clients/event-stream-client.ts';
+import { recordMatches } from '../../support/samples/live-tail-matches.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+
+let db: TestDatabase;
+let apis: [TestApi, TestApi];
+let owner: TestAccount;
+let path: string;
+let monitorId: string;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+
+beforeEach(async () => {
+  const start = () => startTestApi(db.pool, { liveTail: { timing: { renewMs: 50 } } });
+  apis = [await start(), await start()];
+  owner = await apis[0].account();
+  monitorId = (await apis[0].monitor(owner.apiKey)).id;
+  path = `/v1/monitors/${monitorId}/stream`;
+});
+
+afterEach(async () => {
+  await Promise.all(apis.map((api) => api.stop()));
+  await db.setShift('0');
+});
+
+afterAll(() => db.drop());
+
+/** Tries at both instances in turn, all at once. */
+function openMany(count: number): Promise<EventStreamClient[]> {
+  return Promise.all(
+    Array.from({ length: count }, (_, at) => EventStreamClient.open(apis[at % 2]!.url + path, owner.apiKey)),
+  );
+}
+
+const closeAll = (clients: readonly EventStreamClient[]) => Promise.all(clients.map((client) => client.close()));
+const statuses = (clients: readonly EventStreamClient[]) => clients.map(({ status }) => status).sort();
+const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
+
+async function places(): Promise<{ place: number; left: number }[]> {
+  const { rows } = await db.pool.query<{ place: number; left: number }>(
+    `SELECT place, extract(epoch FROM lease_until - service_now())::float AS left FROM live_tails WHERE account_id = $1 ORDER BY place`,
+    [owner.accountId],
+  );
+  return rows;
+}
+
+const noPlaceTaken = () => eventually('all places are free', async () => (await places()).length === 0);
+
+async function openGauge(api: TestApi): Promise<number> {
+  return (await api.metrics.liveTails.get()).values[0]?.value ?? 0;
+}
+
+test('ten streams an account, over two instances and 40 connects at once; closing makes room', async () => {
+  for (let round = 0; round < 5; round++) {
+    const clients = await openMany(40);
+    expect(statuses(clients)).toEqual([...times(10, 200), ...times(30, 429)]);
+    expect((await places()).map(({ place }) => place)).toEqual(Array.from({ length: 10 }, (_, at) => at + 1));
+    await closeAll(clients);
+    await noPlaceTaken();
+  }
+});
+
+test('one more is rate_limited and says why and for how long; another account is not', async () => {
+  const clients = await openMany(10);
+  const reply = await apis[1].call(owner.apiKey, 'GET', path);
+  expect([reply.status, reply.headers.get('retry-after')]).toEqual([429, '15']);
+  expect(reply.body.error).toEqual({
+    code: 'rate_limited',
+    message: 'The account has 10 open streams, as many as it may have. Close one first.',
+    retryable: true,
+    retry_after: 15,
+  });
+  expect(reply.headers.get('content-type')).toMatch('application/json');
+  const stranger = await apis[0].account();
+  const { id } = await apis[0].monitor(stranger.apiKey);
+  expect((await apis[0].call(stranger.apiKey, 'GET', `/v1/monitors/${id}/stream`)).status).toBe(200);
+  await closeAll(clients);
+});
+
+test('a process has a limit of its own, whosever the streams are', async () => {
+  const small = await startTestApi(db.pool, { liveTail: { most: 3 } });
+  const clients = await Promise.all(times(8, 0).map(() => EventStreamClient.open(small.url + path, owner.apiKey)));
+  expect(statuses(clients)).toEqual([...times(3, 200), ...times(5, 429)]);
+  expect(await places()).toHaveLength(3);
+  await closeAll(clients);
+  await noPlaceTaken();
+  expect((await small.call(owner.apiKey, 'GET', path)).status).toBe(200);
+  await small.stop();
+});
+
+test('places of a process that was killed are free a minute later; those of living ones never', async () => {
+  const doomed = await ApiProcess.start(db.url);
+  const lost = await Promise.all(times(3, 0).map(() => EventStreamClient.open(doomed.url + path, owner.apiKey)));
+  expect(statuses(lost)).toEqual(times(3, 200));
+  const clients = await openMany(7);
+  await doomed.kill();
+  await db.setShift('50 seconds');
+  const early = await openMany(1);
+  expect(statuses(early)).toEqual([429]);
+  await eventually('the living renew', async () => (await places()).filter(({ left }) => left > 50).length === 7);
+  await db.setShift('65 seconds');
+  const late = await openMany(12);
+  expect(statuses(late)).toEqual([...times(3, 200), ...times(9, 429)]);
+  await closeAll([...clients, ...late]);
+  await noPlaceTaken();
+});
+
+test('when Postgres forgot a lease the stream goes on, and its end frees nobody else’s place', async () => {
+  const [client] = await openMany(1);
+  await db.pool.query('UPDATE live_tails SET stream_id = gen_random_uuid() WHERE account_id = $1', [owner.accountId]);
+  await recordMatches(db.pool, monitorId, 1);
+  await eventually('the foreign lease is not renewed', async () => (await places())[0]!.left < 59.7);
+  await client!.close();
+  await eventually('the stream is gone', async () => (await openGauge(apis[0])) === 0);
+  expect(await places()).toHaveLength(1);
+  await db.pool.query('DELETE FROM live_tails');
+});
+
+test('a stop ends streams at once, also of clients that do not read, and frees their places', async () => {
+  await recordMatches(db.pool, monitorId, 300, 20_000);
+  const reading = await EventStreamClient.open(apis[0].url + path, owner.apiKey);
+  const stuck = await stuckClient(apis[0], matchId(monitorId, 0));
+  expect(await places()).toHaveLength(2);
+  await apis[0].stop();
+  await reading.closed();
+  expect(reading.isComplete).toBe(true);
+  expect(await places()).toEqual([]);
+  stuck.destroy();
+});
+
+/** A client that takes a little and then nothing: resolves when the API cannot get rid of more. */
+async function stuckClient(api: TestApi, lastEventId: string): Promise<Socket> {
+  const socket = connect({ port: Number(new URL(api.url).port), host: '127.0.0.1' });
+  socket.on('error', () => undefined);
+  socket.write(
+    `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${owner.apiKey}\r\nLast-Event-ID: ${lastEventId}\r\n\r\n`,
+  );
+  await new Promise((resolve) => socket.once('data', resolve));
+  socket.pause();
+  await connectionFull(api);
+  return socket;
+}
+
+/** Resolves when the API has sent nothing more for a while. */
+async function connectionFull(api: TestApi): Promise<void> {
+  const seen: number[] = [];
+  await eventually('the connection is full', async () => {
+    seen.push(await sentBy(api));
+    return seen.at(-1)! > 0 && seen.at(-1) === seen.at(-6);
+  });
+}
+
+async function sentBy(api: TestApi): Promise<number> {
+  return (await api.metrics.liveTailEvents.get()).values[0]?.value ?? 0;
+}
+
+test('of a client that stops reading no more is read than the connection takes, and it is cut off', async () => {
+  let read = 0;
+  const query = db.pool.query.bind(db.pool) as (...given: unknown[]) => Promise<{ rows: unknown[] }>;
+  const counting = Object.assign(Object.create(db.pool) as typeof db.pool, {
+    query: async (...given: unknown[]) => {
+      const result = await query(...given);
+      if (String(given[0]).includes('AS standing')) read += result.rows.length;
+      return result;
+    },
+  });
+  const timing = { stallMs: 1_500, pollMs: 20, pageMs: 3_600_000 };
+  const api = await startTestApi(counting, { liveTail: { timing } });
+  const total = 3_000;
+  // 60 MB, far more than the buffers of a connection hold.
+  await recordMatches(db.pool, monitorId, total, 10_000);
+  const socket = await stuckClient(api, matchId(monitorId, 0));
+  await eventually('it is cut off', async () => (await openGauge(api)) === 0);
+  await noPlaceTaken();
+  const sent = await sentBy(api);
+  expect(sent).toBeLessThan(total / 2);
+  expect(read - sent).toBeLessThanOrEqual(50);
+  socket.destroy();
+  const again = await EventStreamClient.open(api.url + path, owner.apiKey, { 'last-event-id': matchId(monitorId, 0) });
+  await again.until(total);
+  expect(again.seqs).toEqual(Array.from({ length: total }, (_, at) => at + 1));
+  await again.close();
+  await api.stop();
+});
+
+test('a client that reads on after its key was revoked gets the end, and none of the matches that were not sent yet', async () => {
+  const api = await startTestApi(db.pool, { liveTail: { timing: { pageMs: 0 } } });
+  const made = await api.call(owner.apiKey, 'POST', '/v1/account/keys', { name: 'another' });
+  const other = made.body.api_key as string;
+  const total = 3_000;
+  await recordMatches(db.pool, monitorId, total, 10_000);
+  const client = await EventStreamClient.open(api.url + path, other, { 'last-event-id': matchId(monitorId, 0) });
+  client.stopReading();
+  await connectionFull(api);
+  expect((await api.call(owner.apiKey, 'DELETE', `/v1/account/keys/${other.slice(3, 11)}`)).status).toBe(200);
+  const sent = await sentBy(api);
+  client.readOn();
+  await client.closed();
+  expect(client.events.at(-1)).toMatchObject({ type: 'end', data: '{"reason":"key_revoked"}' });
+  // One may have been read before the revocation.
+  expect(client.seqs.length).toBeLessThanOrEqual(sent + 1);
+  await api.stop();
+});
+
+test('200 streams opened and closed leave no place, stream, timer or listener behind', async () => {
+  const [api] = apis;
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  await closeAll(await openMany(10));
+  await noPlaceTaken();
+  const before = timers();
+  for (let round = 0; round < 20; round++) {
+    const clients = await openMany(10);
+    expect(statuses(clients)).toEqual(times(10, 200));
+    await closeAll(clients);
+    await noPlaceTaken();
+  }
+  await eventually('no stream is left', async () => (await openGauge(api)) + (await openGauge(apis[1])) === 0);
+  await eventually('no timer is left', () => timers() <= before);
+  await recordMatches(db.pool, monitorId, 1);
+  expect(await sentBy(api)).toBe(0);
+});

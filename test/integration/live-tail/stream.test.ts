@@ -1,0 +1,250 @@
+import { EventSource, Agent } from 'undici';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { monitorMatch } from '../../../schemas/messages/monitor-match.ts';
+import { matchId } from '../../../shared/domain/identifiers.ts';
+import { freezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { EventStreamClient } from '../../support/clients/event-stream-client.ts';
+import { recordMatches } from '../../support/samples/live-tail-matches.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
+
+let db: TestDatabase;
+let api: TestApi;
+let owner: TestAccount;
+const open: EventStreamClient[] = [];
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  api = await startTestApi(db.pool, { liveTail: { timing: { pollMs: 50, heartbeatMs: 120 } } });
+  owner = await api.account();
+});
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((client) => client.close()));
+});
+
+afterAll(async () => {
+  await api.stop();
+  await db.drop();
+});
+
+const pathOf = (id: string, query = '') => `/v1/monitors/${id}/stream${query}`;
+
+async function tail(id: string, query = '', headers = {}, key = owner.apiKey): Promise<EventStreamClient> {
+  const client = await EventStreamClient.open(api.url + pathOf(id, query), key, headers);
+  open.push(client);
+  return client;
+}
+
+async function newMonitor(matches = 0): Promise<string> {
+  const { id } = await api.monitor(owner.apiKey);
+  if (matches > 0) await recordMatches(db.pool, id, matches);
+  return id;
+}
+
+const upTo = (count: number, from = 1) => Array.from({ length: count }, (_, at) => from + at);
+
+test('the answer: its head, how long to wait before connecting again, and each match as pages show it', async () => {
+  const id = await newMonitor();
+  const client = await tail(id);
+  expect(client.status).toBe(200);
+  expect(client.headers).toMatchObject({
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+    'x-request-id': expect.any(String) as string,
+  });
+  expect(client.headers['x-credits-used']).toBeUndefined();
+  await recordMatches(db.pool, id, 2);
+  await client.until(2);
+  expect(client.parser.retry).toBe(3_000);
+  const { items } = (await api.call(owner.apiKey, 'GET', `/v1/monitors/${id}/matches`)).body as { items: unknown[] };
+  expect(client.events.map(({ data }) => monitorMatch.parse(JSON.parse(data)))).toEqual(items);
+  expect(client.events.map(({ id: of, type }) => [of, type])).toEqual([
+    [matchId(id, 1), 'match'],
+    [matchId(id, 2), 'match'],
+  ]);
+});
+
+describe('where it begins', () => {
+  test('without a cursor: with what is recorded from the answer on', async () => {
+    const id = await newMonitor(3);
+    const client = await tail(id);
+    await recordMatches(db.pool, id, 2);
+    await client.until(2);
+    expect(client.seqs).toEqual([4, 5]);
+  });
+
+  test('after a match that is named by `after` or `Last-Event-ID`; the header counts more', async () => {
+    const id = await newMonitor(120);
+    const byQuery = await tail(id, `?after=${matchId(id, 3)}`);
+    const byHeader = await tail(id, '', { 'last-event-id': matchId(id, 0) });
+    const byBoth = await tail(id, '?after=nonsense', { 'last-event-id': matchId(id, 118) });
+    const withEmptyHeader = await tail(id, `?after=${matchId(id, 119)}`, { 'last-event-id': '' });
+    await Promise.all([byQuery.until(117), byHeader.until(120), byBoth.until(2), withEmptyHeader.until(1)]);
+    expect(byQuery.seqs).toEqual(upTo(117, 4));
+    expect(byHeader.seqs).toEqual(upTo(120));
+    expect(byBoth.seqs).toEqual([119, 120]);
+    expect(withEmptyHeader.seqs).toEqual([120]);
+  });
+
+  test('a match older than what is kept: with the oldest kept', async () => {
+    const id = await newMonitor(6);
+    await db.pool.query('DELETE FROM matches WHERE monitor_id = $1 AND seq <= 3', [id]);
+    const client = await tail(id, `?after=${matchId(id, 1)}`);
+    await client.until(3);
+    expect(client.seqs).toEqual([4, 5, 6]);
+  });
+
+  test('the last match: with the next', async () => {
+    const id = await newMonitor(2);
+    const client = await tail(id, `?after=${matchId(id, 2)}`);
+    await recordMatches(db.pool, id, 1);
+    await client.until(1);
+    expect(client.seqs).toEqual([3]);
+  });
+
+  test('what is no match of this monitor is 400 and named', async () => {
+    const id = await newMonitor(2);
+    const other = await newMonitor(2);
+    for (const [given, message] of [
+      ['nonsense', 'must be the id of a match'],
+      [`${matchId(id, 1)},${matchId(id, 2)}`, 'must be the id of a match'],
+      [matchId(other, 1), 'must be the id of a match of this monitor'],
+      [matchId(id, 3), 'must be the id of a match that was recorded'],
+    ] as const) {
+      const header = await api.call(owner.apiKey, 'GET', pathOf(id), undefined, { 'last-event-id': given });
+      expect([header.status, header.body.error]).toEqual([
+        400,
+        { code: 'invalid_request', message: `Last-Event-ID: ${message}`, retryable: false },
+      ]);
+      const query = await api.call(owner.apiKey, 'GET', pathOf(id, `?after=${given}`));
+      expect([query.status, query.body.error]).toMatchObject([400, { message: `after: ${message}` }]);
+    }
+    for (const [query, field] of [
+      ['after=', 'after'],
+      ['after=a&after=b', 'after'],
+      ['limit=5', 'limit'],
+    ] as const) {
+      const reply = await api.call(owner.apiKey, 'GET', pathOf(id, `?${query}`));
+      expect([reply.status, (reply.body.error as { message: string }).message]).toEqual([
+        400,
+        expect.stringMatching(new RegExp(`^${field}: `)),
+      ]);
+    }
+  });
+});
+
+test('every match once and in order, while matches come in bursts and the client connects again at any point', async () => {
+  const id = await newMonitor(1);
+  const total = 1_500;
+  const writing = (async () => {
+    for (let recorded = 1; recorded < total;) {
+      const burst = Math.min(total - recorded, 1 + ((recorded * 7) % 90));
+      await recordMatches(db.pool, id, burst);
+      recorded += burst;
+    }
+  })();
+  const seen: number[] = [];
+  let last = matchId(id, 0);
+  for (let turn = 1; seen.length < total; turn++) {
+    const client = await tail(id, '', { 'last-event-id': last });
+    await client.until(Math.min(1 + ((turn * 37) % 130), total - seen.length));
+    await client.close();
+    seen.push(...client.seqs);
+    last = client.events.at(-1)!.id;
+  }
+  await writing;
+  expect(seen).toEqual(upTo(total));
+});
+
+test("another implementation of the client, undici's, gets the same and connects again by itself", async () => {
+  const id = await newMonitor(3);
+  let connections = 0;
+  const dispatcher = new Agent().compose((dispatch) => (options, handler) => {
+    connections++;
+    const headers = { ...(options.headers as Record<string, string>), authorization: `Bearer ${owner.apiKey}` };
+    return dispatch({ ...options, headers }, handler);
+  });
+  const port = Number(new URL(api.url).port);
+  const url = api.url + pathOf(id, `?after=${matchId(id, 1)}`);
+  const source = new EventSource(url, { node: { dispatcher, reconnectionTime: 1 } });
+  const seen: string[] = [];
+  source.addEventListener('match', (event) => {
+    const { data, lastEventId } = event as unknown as { data: string; lastEventId: string };
+    expect(monitorMatch.parse(JSON.parse(data)).id).toBe(lastEventId);
+    seen.push(lastEventId);
+  });
+  await eventually('the first matches come', () => seen.length === 2);
+  await api.stop();
+  await recordMatches(db.pool, id, 2);
+  api = await startTestApi(db.pool, { port, liveTail: { timing: { pollMs: 50, heartbeatMs: 120 } } });
+  await eventually('it connected again', () => seen.length === 4);
+  source.close();
+  expect(seen).toEqual(upTo(4, 2).map((seq) => matchId(id, seq)));
+  expect(connections).toBeGreaterThan(1);
+});
+
+test('comments keep a silent stream open', async () => {
+  const client = await tail(await newMonitor());
+  await eventually('heartbeats', () => client.parser.comments.length >= 4);
+  expect(client.events).toEqual([]);
+});
+
+describe('ends for good', () => {
+  const ended = async (client: EventStreamClient) => {
+    await client.closed();
+    return client.events.at(-1);
+  };
+  const endOf = (reason: string) => ({ type: 'end', data: JSON.stringify({ reason }) });
+
+  test('when its monitor is deleted, which is then unknown', async () => {
+    const id = await newMonitor(1);
+    const client = await tail(id, `?after=${matchId(id, 0)}`);
+    await client.until(1);
+    await api.call(owner.apiKey, 'DELETE', `/v1/monitors/${id}`);
+    expect(await ended(client)).toMatchObject(endOf('monitor_deleted'));
+    expect(client.seqs).toEqual([1]);
+    expect((await api.call(owner.apiKey, 'GET', pathOf(id))).status).toBe(404);
+  });
+
+  test('when its key is revoked: not one match more, on any instance', async () => {
+    const { apiKey } = await api.account();
+    const { id } = await api.monitor(apiKey);
+    const made = await api.call(apiKey, 'POST', '/v1/account/keys', { name: 'another' });
+    const other = made.body.api_key as string;
+    const far = await startTestApi(db.pool, { liveTail: { timing: { pollMs: 50 } } });
+    const clients = [await tail(id, '', {}, other), await EventStreamClient.open(far.url + pathOf(id), other)];
+    const staying = await tail(id, '', {}, apiKey);
+    expect((await api.call(apiKey, 'DELETE', `/v1/account/keys/${other.slice(3, 11)}`)).status).toBe(200);
+    await recordMatches(db.pool, id, 3);
+    for (const client of clients) {
+      expect(await ended(client)).toMatchObject(endOf('key_revoked'));
+      expect(client.seqs).toEqual([]);
+    }
+    await staying.until(3);
+    await far.stop();
+  });
+
+  test('when its account is frozen, and when it is deleted', async () => {
+    const frozen = await api.account();
+    const cold = await tail((await api.monitor(frozen.apiKey)).id, '', {}, frozen.apiKey);
+    await freezeAccount(db.pool, frozen.accountId);
+    expect(await ended(cold)).toMatchObject(endOf('account_frozen'));
+    const deleted = await api.account();
+    const gone = await tail((await api.monitor(deleted.apiKey)).id, '', {}, deleted.apiKey);
+    await api.call(deleted.apiKey, 'DELETE', '/v1/account');
+    expect(await ended(gone)).toMatchObject(endOf('account_deleted'));
+  });
+
+  test('but not when its monitor is paused', async () => {
+    const id = await newMonitor();
+    const client = await tail(id);
+    await api.call(owner.apiKey, 'POST', `/v1/monitors/${id}/pause`);
+    await recordMatches(db.pool, id, 1);
+    await client.until(1);
+  });
+});

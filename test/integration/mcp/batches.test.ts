@@ -1,0 +1,101 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { TestApi } from '../../support/fixtures/test-api.ts';
+
+let db: TestDatabase;
+let api: TestApi;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  api = await startTestApi(db.pool, { limits: 'plans' });
+});
+afterAll(async () => {
+  await api.stop();
+  await db.drop();
+});
+
+const ping = { jsonrpc: '2.0', id: 1, method: 'ping', params: {} };
+const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'list_monitors', arguments: {} } };
+
+interface Answered {
+  status: number;
+  body: unknown;
+}
+
+async function send(key: string, body: unknown): Promise<Answered> {
+  const response = await fetch(`${api.url}/mcp`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      'mcp-protocol-version': '2025-03-26',
+    },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+const times = (count: number, message: object) => Array.from({ length: count }, (_, id) => ({ ...message, id }));
+const codeOf = ({ body }: Answered) => (body as { error?: { code: unknown } }).error?.code;
+
+test('each message of a batch counts: ten a second, and the calls of tools by the rate of the account', async () => {
+  const { apiKey } = await api.account();
+  await db.freeze();
+  expect((await send(apiKey, times(6, ping))).status).toBe(200);
+  const beyond = await send(apiKey, times(5, ping));
+  expect([beyond.status, codeOf(beyond)]).toEqual([429, 'rate_limited']);
+
+  const { apiKey: caller } = await api.account();
+  // 20 a second, 40 at once: the fifth batch of ten finds none left.
+  const calls: string[] = [];
+  for (let batch = 0; batch < 5; batch++) {
+    const { body } = await send(caller, times(10, call));
+    for (const { result } of body as { result: { isError?: boolean } }[])
+      calls.push(result.isError === true ? 'refused' : 'passed');
+  }
+  expect(calls.filter((outcome) => outcome === 'passed')).toHaveLength(40);
+  expect((await send(caller, times(10, ping))).status).toBe(200);
+});
+
+test('a batch has ten messages at most', async () => {
+  const { apiKey } = await api.account();
+  const refused = await send(apiKey, times(11, call));
+  expect([refused.status, refused.body]).toEqual([
+    400,
+    { error: { code: 'invalid_request', message: 'body: a batch must have at most 10 messages.', retryable: false } },
+  ]);
+});
+
+test.each([
+  ['arrays', `${'['.repeat(120_000)}${']'.repeat(120_000)}`],
+  ['objects', `${'{"a":'.repeat(40_000)}1${'}'.repeat(40_000)}`],
+  [
+    'a call',
+    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_monitors","arguments":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}}`,
+  ],
+])('nesting without end (%s) is no failure of ours', async (_what, body) => {
+  const { apiKey } = await api.account();
+  const { status } = await send(apiKey, body);
+  expect(status).toBeLessThan(500);
+});
+
+test('a large body of somebody unknown is refused before it is read', async () => {
+  const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
+  // The body never comes.
+  socket.write(
+    'POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 200000\r\n\r\n',
+  );
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  socket.destroy();
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 401 [^]*WWW-Authenticate: Bearer [^]*"unauthorized"/);
+});
+
+test('a large body of somebody known is read', async () => {
+  const { apiKey } = await api.account();
+  const padded = { ...ping, params: { padding: 'x'.repeat(100_000) } };
+  expect((await send(apiKey, padded)).status).toBe(200);
+});

@@ -1,0 +1,270 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { issueApiKey, revokeApiKey } from '../../../shared/stores/accounts/api-keys.ts';
+import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { startTestForum } from '../../support/fakes/test-forum.ts';
+import type { TestForum } from '../../support/fakes/test-forum.ts';
+
+let db: TestDatabase;
+let forum: TestForum;
+let api: TestApi;
+let limited: TestApi;
+let account: TestAccount;
+
+beforeAll(async () => {
+  [db, forum] = await Promise.all([createTestDatabase(), startTestForum()]);
+  api = await startTestApi(db.pool, { forum: forum.forum });
+  limited = await startTestApi(db.pool, { forum: forum.forum, limits: 'plans' });
+});
+
+afterAll(async () => {
+  await api.stop();
+  await limited.stop();
+  await forum.stop();
+  await db.drop();
+});
+
+const CLIENT = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+
+interface Sent {
+  body?: unknown;
+  key?: string;
+  headers?: Record<string, string>;
+  method?: string;
+  to?: TestApi;
+}
+
+async function send({ body = '', key = account.apiKey, headers = {}, method = 'POST', to = api }: Sent) {
+  const response = await fetch(`${to.url}/mcp`, {
+    method,
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      accept: 'application/json',
+      ...headers,
+    },
+    ...(method === 'POST' ? { body: typeof body === 'string' ? body : JSON.stringify(body) } : {}),
+    // Nothing here takes that long; a stream that never ends must not hang the test.
+    signal: AbortSignal.timeout(20_000),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: (text === '' ? {} : JSON.parse(text)) as Answer,
+  };
+}
+
+interface Answer {
+  result?: {
+    isError?: boolean;
+    structuredContent?: { error?: { code: string; retry_after?: number } };
+    _meta?: Record<string, unknown>;
+    protocolVersion?: string;
+    supportedVersions?: string[];
+    tools?: unknown[];
+  };
+  error?: { code: unknown; message: string };
+}
+
+const rpc = (method: string, params: object = {}, id = 1) => ({
+  jsonrpc: '2.0',
+  id,
+  method,
+  params,
+});
+const modern = (method: string, params: object = {}) => ({
+  body: rpc(method, { ...params, _meta: CLIENT }),
+  headers: {
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': method,
+    ...('name' in params ? { 'mcp-name': String(params.name) } : {}),
+  },
+});
+const listMonitors = rpc('tools/call', { name: 'list_monitors', arguments: {} });
+
+it.each<[what: string, sent: Sent, status: number, code: unknown, message: RegExp]>([
+  ['no JSON', { body: '{"jsonrpc":' }, 400, -32700, /Parse error/],
+  ['nothing', { body: '' }, 400, -32700, /Parse error/],
+  ['JSON that is no message', { body: '5' }, 400, -32600, /not a valid JSON-RPC message/],
+  ['an unknown method', { body: rpc('tools/nothing') }, 200, -32601, /Method not found/],
+  ['resources, of which there are none', { body: rpc('resources/list') }, 200, -32601, /Method not found/],
+  [
+    'an unknown revision',
+    { ...modern('tools/list'), headers: { 'mcp-protocol-version': '2099-01-01' } },
+    400,
+    -32020,
+    /./,
+  ],
+  ['another type', { body: '{}', headers: { 'content-type': 'text/plain' } }, 415, -32000, /Unsupported Media Type/],
+  [
+    'a client that takes no JSON',
+    { body: listMonitors, headers: { accept: 'text/html' } },
+    406,
+    -32000,
+    /Not Acceptable/,
+  ],
+  ['a body that is too large', { body: `"${'x'.repeat(300_000)}"` }, 413, 'payload_too_large', /256 KiB/],
+  ['a GET', { method: 'GET' }, 405, 'method_not_allowed', /POST/],
+  ['a DELETE', { method: 'DELETE' }, 405, 'method_not_allowed', /POST/],
+  ['no key', { body: listMonitors, headers: { authorization: '' } }, 401, 'unauthorized', /./],
+  ['a key that is none', { body: listMonitors, key: 'fk_nothing' }, 401, 'unauthorized', /./],
+  [
+    'a wrong key, and no call',
+    { body: rpc('tools/list'), key: `fk_aaaaaaaa${'b'.repeat(32)}` },
+    401,
+    'unauthorized',
+    /./,
+  ],
+  ['no key and no JSON', { body: '{', headers: { authorization: '' } }, 401, 'unauthorized', /./],
+  [
+    'a page of another site',
+    { body: listMonitors, headers: { origin: 'https://evil.example' } },
+    403,
+    -32000,
+    /Invalid Origin/,
+  ],
+  ['a page without an origin', { body: listMonitors, headers: { origin: 'null' } }, 403, -32000, /Origin/],
+  [
+    'a subscription, of which there are none',
+    modern('subscriptions/listen', { filter: { toolsListChanged: true } }),
+    200,
+    -32603,
+    /limit/,
+  ],
+])('%s is refused', async (_, sent, status, code, message) => {
+  account = await api.account();
+  const answer = await send(sent);
+  expect([answer.status, answer.body.error?.code]).toEqual([status, code]);
+  expect(answer.body.error?.message).toMatch(message);
+  expect(answer.text).not.toMatch(/node_modules|at .*\.ts/);
+  if (status === 401) expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
+  if (status === 405) expect(answer.headers.get('allow')).toBe('POST');
+});
+
+it('serves hosts that it has, and no other', async () => {
+  account = await api.account();
+  const { request } = await import('undici');
+  const ask = async (host: string) => {
+    const headers = { host, authorization: `Bearer ${account.apiKey}`, 'content-type': 'application/json' };
+    const answer = await request(`${api.url}/mcp`, { method: 'POST', headers, body: JSON.stringify(listMonitors) });
+    await answer.body.dump();
+    return answer.statusCode;
+  };
+  expect(await ask('localhost:1')).toBe(200);
+  expect(await ask('127.0.0.1')).toBe(200);
+  expect(await ask('rebound.example')).toBe(403);
+});
+
+it.each(['2025-11-25', '2025-06-18', '2025-03-26'])(
+  'shakes hands in the revision %s, and serves it without a session',
+  async (version) => {
+    account = await api.account();
+    const params = { protocolVersion: version, capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+    const hello = await send({ body: rpc('initialize', params) });
+    expect(hello.body.result?.protocolVersion).toBe(version);
+    expect(hello.headers.get('mcp-session-id')).toBeNull();
+    expect(hello.headers.get('content-type')).toMatch(/^application\/json/);
+    const headers = { 'mcp-protocol-version': version };
+    const ready = await send({ body: { jsonrpc: '2.0', method: 'notifications/initialized' }, headers });
+    expect([ready.status, ready.text]).toEqual([202, '']);
+    expect((await send({ body: rpc('tools/list'), headers })).body.result?.tools).toHaveLength(11);
+    expect((await send({ body: listMonitors, headers })).body.result?.isError).toBeUndefined();
+  },
+);
+
+it('is discovered in the current revision', async () => {
+  account = await api.account();
+  const { body } = await send(modern('server/discover'));
+  expect(body.result).toMatchObject({
+    supportedVersions: ['2026-07-28'],
+    capabilities: { tools: { listChanged: false } },
+  });
+  expect((await send(modern('tools/call', { name: 'list_monitors', arguments: {} }))).status).toBe(200);
+});
+
+it('accepts the key in either header', async () => {
+  account = await api.account();
+  const headers = { authorization: '', 'x-api-key': account.apiKey };
+  expect((await send({ body: listMonitors, headers })).status).toBe(200);
+});
+
+it('refuses a key from its revocation on, and one of a closed account', async () => {
+  account = await api.account();
+  const key = await issueApiKey(db.pool, account.accountId, 'second');
+  expect((await send({ body: listMonitors, key })).status).toBe(200);
+  await revokeApiKey(db.pool, account.accountId, key.slice(3, 11));
+  expect((await send({ body: listMonitors, key })).status).toBe(401);
+  expect((await send({ body: rpc('tools/list'), key })).status).toBe(401);
+  await closeAccount(db.pool, account.accountId, { mailboxHash: Buffer.alloc(32) });
+  expect((await send({ body: listMonitors })).status).toBe(401);
+});
+
+it('says in the headers of a call what is left, after its charge', async () => {
+  account = await limited.account({ pack: 9, credits: 100 });
+  const args = { name: 'metals', keywords: ['rust'] };
+  const made = await send({ to: limited, body: rpc('tools/call', { name: 'create_monitor', arguments: args }) });
+  expect(made.body.result?._meta).toEqual({ credits_used: 10, credits_remaining: 90 });
+  expect(made.headers.get('x-credits-remaining')).toBe('90');
+  expect(made.headers.get('ratelimit-policy')).toBe('"burst";q=10;w=2');
+  expect(made.headers.get('ratelimit')).toMatch(/^"burst";r=9;t=1$/);
+  expect(made.headers.get('cache-control')).toBe('no-store');
+});
+
+it("counts calls of tools for the account's limits, each once, other messages apart", async () => {
+  await db.freeze();
+  account = await limited.account({ pack: 0, credits: 200 });
+  const to = limited;
+  for (let message = 0; message < 10; message++) expect((await send({ to, body: rpc('tools/list') })).status).toBe(200);
+  const eleventh = await send({ to, body: rpc('tools/list') });
+  expect([eleventh.status, eleventh.body.error?.code, eleventh.headers.get('retry-after')]).toEqual([
+    429,
+    'rate_limited',
+    '1',
+  ]);
+
+  expect((await send({ to, body: listMonitors })).body.result?.isError).toBeUndefined();
+  const second = await send({ to, body: listMonitors });
+  expect([second.status, second.body.result?.structuredContent?.error]).toMatchObject([
+    200,
+    { code: 'rate_limited', retry_after: 1 },
+  ]);
+
+  await db.freeze('1 second');
+  // A batch of the revision that had them: its first call passes, as it would alone.
+  const batch = [listMonitors, { ...listMonitors, id: 2 }, rpc('ping', {}, 3)];
+  const answers = (await send({ to, body: batch, headers: { 'mcp-protocol-version': '2025-03-26' } })).body as Answer[];
+  const codes = answers.map(({ result }) => result?.structuredContent?.error?.code ?? 'passed').sort();
+  expect(codes).toEqual(['passed', 'passed', 'rate_limited']);
+
+  await db.pool.query('UPDATE account_limits SET day_requests = 100 WHERE account_id = $1', [account.accountId]);
+  await db.freeze('1 second');
+  const late = await send({ to, body: listMonitors });
+  expect(late.body.result?.structuredContent?.error?.code).toBe('daily_limit_reached');
+  await db.pool.query('UPDATE service_clock SET frozen_at = NULL');
+});
+
+it("gives the day's slot back when a call fails on our side, and charges nothing", async () => {
+  await db.freeze();
+  account = await limited.account({ pack: 0, credits: 200 });
+  await forum.fault({ kind: '5xx', seconds: 60 });
+  const body = rpc('tools/call', { name: 'get_subreddit', arguments: { sub: 'baking' } });
+  const failed = await send({ to: limited, body });
+  expect(failed.body.result?.structuredContent?.error?.code).toBe('upstream_error');
+  expect(failed.headers.get('ratelimit')).toMatch(/"day";r=100;/);
+  await forum.calm();
+  const { rows } = await db.pool.query<{ day_requests: number; balance: number }>(
+    `SELECT day_requests, balance FROM account_limits l JOIN accounts a ON a.id = l.account_id WHERE a.id = $1`,
+    [account.accountId],
+  );
+  expect(rows[0]).toEqual({ day_requests: 0, balance: 200 });
+  await db.pool.query('UPDATE service_clock SET frozen_at = NULL');
+});

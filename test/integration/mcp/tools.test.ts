@@ -1,0 +1,273 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { startTestForum } from '../../support/fakes/test-forum.ts';
+import type { TestForum } from '../../support/fakes/test-forum.ts';
+
+let db: TestDatabase;
+let forum: TestForum;
+let api: TestApi;
+let account: TestAccount;
+
+beforeAll(async () => {
+  [db, forum] = await Promise.all([createTestDatabase(), startTestForum()]);
+  api = await startTestApi(db.pool, { forum: forum.forum });
+  account = await api.account({ credits: 10_000 });
+});
+
+afterEach(() => forum.calm());
+
+afterAll(async () => {
+  await api.stop();
+  await forum.stop();
+  await db.drop();
+});
+
+const ERAS = [
+  ['2025, with a handshake', 'legacy'],
+  ['2026-07-28', { pin: '2026-07-28' }],
+] as const;
+
+interface Result {
+  isError?: boolean;
+  content: { type: string; text: string }[];
+  structuredContent: Record<string, unknown>;
+  _meta: Record<string, unknown>;
+}
+
+class Agent {
+  readonly client: Client;
+
+  private constructor(client: Client) {
+    this.client = client;
+  }
+
+  static async connect(mode: (typeof ERAS)[number][1], key = account.apiKey): Promise<Agent> {
+    // It compares what tools answer with their output schemas.
+    const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+    const requestInit = { headers: { Authorization: `Bearer ${key}` } };
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${api.url}/mcp`), { requestInit }));
+    return new Agent(client);
+  }
+
+  async call(name: string, args: Record<string, unknown>): Promise<Result> {
+    return (await this.client.callTool({ name, arguments: args })) as unknown as Result;
+  }
+}
+
+async function balanceAndEntries(accountId: string): Promise<{ balance: number; entries: string[] }> {
+  const { rows } = await db.pool.query<{ balance: number }>('SELECT balance FROM accounts WHERE id = $1', [accountId]);
+  const ledger = await db.pool.query<{ entry: string }>(
+    `SELECT kind || ' ' || amount AS entry FROM ledger_entries WHERE account_id = $1 ORDER BY id`,
+    [accountId],
+  );
+  return { balance: rows[0]!.balance, entries: ledger.rows.map(({ entry }) => entry) };
+}
+
+async function postOf(key: string): Promise<{ id: string; author: string }> {
+  const listing = await api.call(key, 'GET', '/v1/forum/subreddit?sub=coffee&sort=top&t=all&limit=1');
+  return (listing.body.items as { id: string; author: string }[])[0]!;
+}
+
+const TOOLS = [
+  'get_forum_post',
+  'get_forum_items',
+  'list_subreddit_posts',
+  'get_subreddit',
+  'get_forum_user',
+  'search_forum',
+  'get_monitor_matches',
+  'list_monitors',
+  'create_monitor',
+  'pause_monitor',
+  'resume_monitor',
+];
+
+describe.each(ERAS)('a client of the revision %s', (_, mode) => {
+  /** Connecting takes messages, of which ten a second are allowed. */
+  let lasting: Agent;
+  beforeAll(async () => {
+    account = await api.account({ credits: 10_000 });
+    lasting = await Agent.connect(mode);
+  });
+  afterAll(() => lasting.client.close());
+
+  it('learns of all tools, with schemas of their arguments and answers', async () => {
+    const { tools } = await lasting.client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(TOOLS);
+    for (const { name, title, description, inputSchema, outputSchema, annotations } of tools) {
+      expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
+      expect(outputSchema).toMatchObject({ type: 'object' });
+      expect(`${title} ${description}`.length).toBeGreaterThan(20);
+      expect(annotations).toMatchObject({ readOnlyHint: !/create|pause|resume/.test(name) });
+    }
+    const post = tools[0]!.inputSchema;
+    expect(post.properties).toMatchObject({
+      max_comments: { type: 'integer', minimum: 0, maximum: 2000, default: 200 },
+      format: { enum: ['json', 'md', 'graph'] },
+    });
+    expect(tools[1]!.inputSchema).toMatchObject({ required: ['ids'], properties: { ids: { type: 'array' } } });
+  });
+
+  it('calls each tool, answered as the route answers it and charged as much', async () => {
+    const { accountId, apiKey } = await api.account({ credits: 1_000 });
+    const agent = await Agent.connect(mode, apiKey);
+    const post = await postOf(apiKey);
+    const monitor = await api.monitor(apiKey);
+    const cases: [tool: string, args: Record<string, unknown>, method: string, path: string][] = [
+      ['get_forum_post', { id: post.id, max_comments: 5 }, 'GET', `/v1/forum/post?id=${post.id}&max_comments=5`],
+      ['get_forum_post', { id: post.id, format: 'graph' }, 'GET', `/v1/forum/post?id=${post.id}&format=graph`],
+      ['get_forum_items', { ids: [post.id, 't3_zzzzzz'] }, 'GET', `/v1/forum/things?ids=${post.id},t3_zzzzzz`],
+      [
+        'list_subreddit_posts',
+        { sub: 'coffee', limit: 3, nsfw: true },
+        'GET',
+        '/v1/forum/subreddit?sub=coffee&limit=3&nsfw=true',
+      ],
+      ['get_subreddit', { sub: 'r/coffee' }, 'GET', '/v1/forum/subreddit/about?sub=r/coffee'],
+      ['get_forum_user', { name: post.author }, 'GET', `/v1/forum/user?name=${post.author}`],
+      ['search_forum', { q: 'coffee', limit: 2 }, 'GET', '/v1/forum/search?q=coffee&limit=2'],
+      ['search_forum', { q: 'coffee', type: 'subreddit' }, 'GET', '/v1/forum/search?q=coffee&type=subreddit'],
+      ['search_forum', { q: post.author, type: 'user' }, 'GET', `/v1/forum/search?q=${post.author}&type=user`],
+      ['get_monitor_matches', { id: monitor.id, limit: 5 }, 'GET', `/v1/monitors/${monitor.id}/matches?limit=5`],
+      ['list_monitors', {}, 'GET', '/v1/monitors'],
+      ['pause_monitor', { id: monitor.id }, 'POST', `/v1/monitors/${monitor.id}/pause`],
+    ];
+    for (const [tool, args, method, path] of cases) {
+      const before = await balanceAndEntries(accountId);
+      const route = await api.call(apiKey, method, path);
+      const between = await balanceAndEntries(accountId);
+      const result = await agent.call(tool, args);
+      const after = await balanceAndEntries(accountId);
+      const cost = before.balance - between.balance;
+      expect([tool, result.isError, between.balance - after.balance]).toEqual([tool, undefined, cost]);
+      expect(after.entries.slice(between.entries.length)).toEqual(between.entries.slice(before.entries.length));
+      expect(result._meta).toMatchObject({ credits_used: cost, credits_remaining: after.balance });
+      // How it came about differs: the second is out of a cache.
+      expect(withoutTier(result.structuredContent)).toEqual(withoutTier(route.body));
+      expect(result.content).toHaveLength(1);
+      expect(result.content[0]!.text.length).toBeGreaterThan(3);
+    }
+    await agent.client.close();
+  });
+
+  it('reads posts as Markdown, the same document as the route gives', async () => {
+    const { id } = await postOf(account.apiKey);
+    const { text } = await api.call(account.apiKey, 'GET', `/v1/forum/post?id=${id}&format=md`);
+    const whole = await lasting.call('get_forum_post', { id });
+    expect(whole.content[0]!.text).toBe(text);
+    const alone = await lasting.call('get_forum_post', { id, format: 'md' });
+    expect(alone.content[0]!.text).toBe(text);
+    expect(Object.keys(alone.structuredContent)).toEqual(['meta']);
+  });
+
+  it('creates, pauses and resumes monitors', async () => {
+    const { accountId, apiKey } = await api.account({ credits: 25, pack: 9 });
+    const agent = await Agent.connect(mode, apiKey);
+    const created = await agent.call('create_monitor', {
+      name: 'metals',
+      keywords: ['rust', 'iron ore'],
+      subreddits: ['r/metals'],
+    });
+    expect(created._meta).toMatchObject({ credits_used: 10, credits_remaining: 15 });
+    const { monitor } = created.structuredContent as { monitor: { id: string; keywords: string[]; status: string } };
+    expect(monitor).toMatchObject({ keywords: ['rust', 'iron ore'], status: 'active' });
+    expect(created.content[0]!.text).toContain(monitor.id);
+    expect((await agent.call('pause_monitor', { id: monitor.id })).structuredContent).toEqual({ status: 'paused' });
+    expect((await agent.call('resume_monitor', { id: monitor.id }))._meta).toMatchObject({
+      credits_used: 10,
+      credits_remaining: 5,
+    });
+    // It runs: there is nothing to pay.
+    expect((await agent.call('resume_monitor', { id: monitor.id }))._meta).toMatchObject({ credits_used: 0 });
+    await agent.call('pause_monitor', { id: monitor.id });
+    const refused = await agent.call('resume_monitor', { id: monitor.id });
+    expect(refused).toMatchObject({
+      isError: true,
+      structuredContent: { error: { code: 'insufficient_credits', retryable: false } },
+    });
+    expect((await balanceAndEntries(accountId)).entries.slice(1)).toEqual(['monitor_create -10', 'monitor_resume -10']);
+    await agent.client.close();
+  });
+
+  it('is told of failures as the API tells them, and not charged', async () => {
+    const { accountId, apiKey } = await api.account({ credits: 50 });
+    const other = await api.account();
+    const foreign = await api.monitor(other.apiKey);
+    const agent = await Agent.connect(mode, apiKey);
+    const before = await balanceAndEntries(accountId);
+    const codeOf = async (name: string, args: Record<string, unknown>) => {
+      const result = await agent.call(name, args);
+      const { error } = result.structuredContent as {
+        error: { code: string; retryable: boolean; retry_after?: number };
+      };
+      expect([result.isError, result.content[0]!.text.startsWith(`${error.code}: `)]).toEqual([true, true]);
+      return error.code;
+    };
+    expect(await codeOf('get_forum_user', { name: 'nobody-at-all' })).toBe('not_found');
+    expect(await codeOf('get_forum_post', { id: 't3_zzzzzz' })).toBe('not_found');
+    expect(await codeOf('get_monitor_matches', { id: foreign.id })).toBe('not_found');
+    expect(await codeOf('pause_monitor', { id: 'mon_nothing' })).toBe('not_found');
+    await forum.fault({ kind: '5xx', count: 10 });
+    expect(await codeOf('get_subreddit', { sub: 'diy' })).toBe('upstream_error');
+    expect(await balanceAndEntries(accountId)).toEqual(before);
+    await agent.client.close();
+  });
+
+  it.each([
+    ['get_subreddit', {}, 'sub: is required'],
+    ['get_subreddit', { sub: 'coffee', x: 1 }, 'x: is not known here'],
+    ['get_subreddit', { sub: ['a', 'b'] }, 'sub: must be the name of a community'],
+    ['list_subreddit_posts', { sub: 'coffee', limit: 101 }, 'limit: must be an integer from 1 to 100'],
+    ['list_subreddit_posts', { sub: 'coffee', limit: 2.5 }, 'limit: must be an integer from 1 to 100'],
+    ['list_subreddit_posts', { sub: { name: 'coffee' } }, 'sub: must be a string'],
+    ['get_forum_post', {}, 'url: url or id is required'],
+    ['get_forum_items', { ids: [] }, 'ids'],
+    ['get_monitor_matches', {}, 'id: is required'],
+    [
+      'get_monitor_matches',
+      { id: 'mon_x', order: 'oldest', before: 'mat_x' },
+      'before: cannot be used with order=oldest',
+    ],
+    ['create_monitor', { name: 'x', keywords: 'rust' }, 'keywords: must be a list'],
+    [
+      'create_monitor',
+      { name: 'x', keywords: ['rust'], webhook_url: 'http://127.0.0.1/' },
+      'webhook_url: must be an https:// URL',
+    ],
+    ['nothing', {}, 'Unknown tool: nothing'],
+  ])('bad arguments are an error of the protocol: %s %j', async (name, args, message) => {
+    await expect(lasting.call(name, args)).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining(message) as string,
+    });
+  });
+});
+
+it('a key without the permission to read may call the monitor tools only', async () => {
+  const { accountId } = await api.account();
+  const { issueApiKey } = await import('../../../shared/stores/accounts/api-keys.ts');
+  const agent = await Agent.connect('legacy', await issueApiKey(db.pool, accountId, 'none', []));
+  expect(await agent.call('get_subreddit', { sub: 'coffee' })).toMatchObject({
+    isError: true,
+    structuredContent: { error: { code: 'insufficient_scope' } },
+  });
+  expect((await agent.call('list_monitors', {})).isError).toBeUndefined();
+  await agent.client.close();
+});
+
+it('texts of strangers cannot forge lines or Markdown in the short texts', async () => {
+  const { excerptOf } = await import('../../../services/api/mcp/excerpt.ts');
+  expect(excerptOf('one\n# two\r\n- three\u2028four `x` <b>')).not.toMatch(/[\n\r\u2028]|^#/);
+  expect(Array.from(excerptOf('😀'.repeat(5_000))).length).toBeLessThan(310);
+  expect(excerptOf('😀'.repeat(5_000)).isWellFormed()).toBe(true);
+  expect(excerptOf('short')).toBe('short');
+});
+
+function withoutTier(body: Record<string, unknown>): Record<string, unknown> {
+  const { meta, ...rest } = body as { meta?: Record<string, unknown> };
+  return meta === undefined ? rest : { ...rest, meta: { ...meta, cache: 'any' } };
+}

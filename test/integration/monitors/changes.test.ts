@@ -1,0 +1,290 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import type { Candidate } from '../../../schemas/messages/candidate.ts';
+import { HeldMonitors } from '../../../services/matcher/active-monitors.ts';
+import { MonitorChanges } from '../../../services/matcher/monitor-changes.ts';
+import { RecentItems } from '../../../services/matcher/recent-items.ts';
+import { createPool } from '../../../shared/postgres/pool.ts';
+import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
+import { readActiveStates } from '../../../shared/stores/monitors/monitor-rules.ts';
+import { PublishFailed } from '../../../shared/kafka/publish-errors.ts';
+import { TimeSlices } from '../../../shared/runtime/cooperative-yield.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { commentItem } from '../../support/samples/forum-items.ts';
+import { insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
+import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+
+let db: TestDatabase;
+let proxy: TcpProxy;
+let pool: Pool;
+let monitors: HeldMonitors;
+let recent: RecentItems;
+let published: Candidate[];
+let unexpected: Error[];
+let changes: MonitorChanges;
+/** What publishing waits for, or fails with. */
+let publishing: () => Promise<void>;
+/** What happens when a statement was answered, before the answer is heard of. */
+let answered: (statement: string) => Promise<void>;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.drop());
+beforeEach(async () => {
+  await db.pool.query('TRUNCATE monitors, monitor_versions, monitor_counters CASCADE');
+  proxy = await TcpProxy.start(db.url);
+  pool = createPool({ url: proxy.url, name: 'changes', logger: silentLogger(), max: 2 });
+  monitors = new HeldMonitors();
+  recent = new RecentItems();
+  published = [];
+  unexpected = [];
+  publishing = () => Promise.resolve();
+  answered = () => Promise.resolve();
+  changes = changesWithin(0);
+});
+afterEach(async () => {
+  await changes.stop();
+  await pool.end();
+  await proxy.stop();
+  expect(unexpected).toEqual([]);
+});
+
+function changesWithin(toleranceMs: number): MonitorChanges {
+  const query = async (statement: string, values: unknown[]) => {
+    const result = await pool.query(statement, values);
+    await answered(statement);
+    return result;
+  };
+  return new MonitorChanges({
+    db: { query } as Queryable,
+    monitors,
+    recent,
+    toleranceMs,
+    publish: async (records) => {
+      await publishing();
+      for (const { value } of records) published.push(JSON.parse(String(value)) as Candidate);
+    },
+    slices: new TimeSlices(),
+    logger: silentLogger(),
+    fatal: (error) => void unexpected.push(error),
+  });
+}
+
+const forEver = new AbortController().signal;
+const monitorsOf = () => published.map(({ monitor_id }) => monitor_id).sort();
+
+/** An item in the ring that entered just now, or so many milliseconds ago. */
+function enter(offset: number, agoMs = 0): void {
+  recent.add('forum.comments|0', {
+    offset: BigInt(offset),
+    enteredAtMs: Date.now() - agoMs,
+    item: commentItem(offset, 'rust'),
+  });
+}
+
+async function createNow(): Promise<string> {
+  const [id] = await insertMonitors(db.pool, 1, { activeSince: new Date().toISOString() });
+  return id!;
+}
+
+test('12,001 monitors are loaded; 6,000 pauses and 6,001 new rules at once are found by comparison', async () => {
+  const ids = await insertMonitors(db.pool, 12_001);
+  await changes.load();
+  expect(monitors.size).toBe(12_001);
+  await db.pool.query(`UPDATE monitors SET status = 'paused' WHERE id = ANY ($1)`, [ids.slice(0, 6_000)]);
+  await db.pool.query(
+    `WITH changed AS (UPDATE monitors SET version = 2, keywords = '{iron,rust}' WHERE status = 'active' RETURNING id)
+     INSERT INTO monitor_versions (monitor_id, version, since) SELECT id, 2, wall_now() FROM changed`,
+  );
+  const { rows } = await db.pool.query<{ now: Date }>('SELECT wall_now() AS now');
+  for (const [offset, at] of [
+    [1, rows[0]!.now.getTime() - 60_000],
+    [2, rows[0]!.now.getTime()],
+  ] as const) {
+    recent.add('forum.comments|0', { offset: BigInt(offset), enteredAtMs: at, item: commentItem(offset, 'rust') });
+  }
+  await changes.compare();
+  expect(monitors.size).toBe(6_001);
+  expect(published).toHaveLength(6_001);
+  expect(new Set(published.map(({ item, monitor_version }) => `${monitor_version} ${item.thing_id}`))).toEqual(
+    new Set(['2 t1_2']),
+  );
+  await changes.compare();
+  expect(published, 'a second comparison finds nothing').toHaveLength(6_001);
+});
+
+test('what nobody announced is found within a minute', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    await changes.load();
+    const id = await createNow();
+    enter(1);
+    vi.advanceTimersByTime(59_999);
+    await changes.settled(forEver);
+    expect(monitors.size).toBe(0);
+    vi.advanceTimersByTime(1);
+    await eventually('the new one is scanned for', () => monitorsOf().join() === id);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('a comparison waits for a change that was read before it began, and finds what came after that reading', async () => {
+  await changes.load();
+  const id = await createNow();
+  let open: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => (open = resolve));
+  let isRead = false;
+  answered = (statement) => {
+    if (!statement.includes('ANY($1)') || isRead) return Promise.resolve();
+    isRead = true;
+    return gate;
+  };
+  changes.change(id);
+  await eventually('it was read as active', () => isRead);
+  await db.pool.query(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [id]);
+  const compared = changes.compare();
+  // Time enough for a comparison that does not wait.
+  for (let times = 0; times < 30; times++) await db.pool.query('SELECT 1');
+  open();
+  await compared;
+  expect(monitors.size).toBe(0);
+});
+
+test('what changes while a comparison reads page after page is held in the end, announced or not before it began', async () => {
+  const ids = (await insertMonitors(db.pool, 9_000)).sort();
+  await changes.load();
+  const silent = [ids[10]!, ids[4_500]!, ids[8_990]!];
+  await db.pool.query(`UPDATE monitors SET status = 'deleted' WHERE id = ANY ($1)`, [silent]);
+  let pages = 0;
+  answered = async (statement) => {
+    if (!statement.includes('AS states')) return;
+    pages++;
+    // One before and one behind where the comparison is, and a new one.
+    const [paused, renewed] = [ids[pages * 20]!, ids[ids.length - pages * 20]!];
+    await db.pool.query(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [paused]);
+    await db.pool.query(`UPDATE monitors SET version = 2, keywords = '{iron}' WHERE id = $1`, [renewed]);
+    for (const id of [paused, renewed, await createNow()]) changes.change(id);
+  };
+  await changes.compare();
+  answered = () => Promise.resolve();
+  await changes.settled(forEver);
+  expect(pages).toBeGreaterThan(4);
+  const active = await readActiveStates(db.pool, '', 20_000);
+  expect(active.filter((state) => !monitors.isHeldAs(state))).toEqual([]);
+  expect([...monitors.ids()].sort()).toEqual(active.map(({ id }) => id));
+});
+
+test('an error that nobody expected ends the process, and no offset is committed after it', async () => {
+  await changes.load();
+  answered = () => Promise.reject(new Error('a fault of ours'));
+  let resumed = false;
+  void changes.compare().then(() => (resumed = true));
+  changes.change(await createNow());
+  await eventually('it is told', () => unexpected.length > 0);
+  await expect(changes.settled(forEver)).rejects.toThrow();
+  await expect(changes.settled(forEver), 'nor when nothing is under way any more').rejects.toThrow();
+  expect(unexpected.splice(0).map(({ message }) => message)).toEqual(['a fault of ours']);
+  expect(resumed).toBe(false);
+});
+
+test('settled waits also for what was heard while another change was being published', async () => {
+  await changes.load();
+  const [one, two] = [await createNow(), await createNow()];
+  enter(1);
+  let open: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => (open = resolve));
+  let reached = false;
+  publishing = () => {
+    reached = true;
+    return gate;
+  };
+  changes.change(one);
+  await eventually('the first one is being published', () => reached);
+  changes.change(two);
+  const settled = changes.settled(forEver);
+  open();
+  await settled;
+  expect(monitorsOf()).toEqual([one, two].sort());
+});
+
+test('settled does not wait when the partition is given up', async () => {
+  await changes.load();
+  proxy.goAway();
+  changes.change(await createNow());
+  const lost = new AbortController();
+  const settled = changes.settled(lost.signal);
+  lost.abort();
+  await settled;
+  await changes.settled(lost.signal);
+  expect(published).toEqual([]);
+});
+
+test('Postgres away while changes come: they are taken over when it is back, and nothing ends', async () => {
+  await changes.load();
+  const [one, two] = [await createNow(), await createNow()];
+  enter(1);
+  proxy.goAway();
+  changes.change(one);
+  const compared = changes.compare();
+  changes.change(two);
+  proxy.comeBack();
+  await Promise.all([compared, changes.settled(forEver)]);
+  expect(monitorsOf()).toEqual([one, two].sort());
+});
+
+test('Kafka away while a scan is published: it is published when Kafka is back', async () => {
+  await changes.load();
+  const id = await createNow();
+  enter(1);
+  let failures = 0;
+  publishing = () => (failures++ < 2 ? Promise.reject(new PublishFailed('away')) : Promise.resolve());
+  changes.change(id);
+  await changes.settled(forEver);
+  expect(monitorsOf()).toEqual([id]);
+});
+
+test('of several monitors that began, each is scanned for from its own beginning', async () => {
+  await changes.load();
+  const began = (agoMs: number) => ({ activeSince: new Date(Date.now() - agoMs).toISOString() });
+  const [early] = await insertMonitors(db.pool, 1, began(20_000));
+  const [late] = await insertMonitors(db.pool, 1, began(5_000));
+  enter(1, 25_000);
+  enter(2, 10_000);
+  enter(3);
+  // The two are heard of while another one is read, and so taken over together.
+  for (const id of ['mon_unknown', early!, late!]) changes.change(id);
+  await changes.settled(forEver);
+  expect(published.map(({ monitor_id, item }) => `${monitor_id} ${item.thing_id}`).sort()).toEqual(
+    [`${early} t1_2`, `${early} t1_3`, `${late} t1_3`].sort(),
+  );
+});
+
+test('clocks may differ: what entered within the tolerance before a monitor began is scanned too', async () => {
+  changes = changesWithin(500);
+  await changes.load();
+  const id = (await insertMonitors(db.pool, 1, { activeSince: new Date(Date.now() - 5_000).toISOString() }))[0]!;
+  enter(1, 10_000);
+  enter(2, 5_400);
+  changes.change(id);
+  await changes.settled(forEver);
+  expect(published.map(({ item }) => item.thing_id)).toEqual(['t1_2']);
+});
+
+test('an announcement of nothing, of a deleted monitor, or repeated, changes nothing', async () => {
+  await changes.load();
+  const id = await createNow();
+  enter(1);
+  for (const name of ['', 'mon_unknown', id, id]) changes.change(name);
+  await changes.settled(forEver);
+  changes.change(id);
+  await changes.settled(forEver);
+  expect(monitorsOf()).toEqual([id]);
+  await db.pool.query(`UPDATE monitors SET status = 'deleted' WHERE id = $1`, [id]);
+  changes.change(id);
+  await changes.settled(forEver);
+  expect(monitors.size).toBe(0);
+});

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { matchPage } from '../../../schemas/messages/monitor-match.ts';
+import type { MatchPage } from '../../../schemas/messages/monitor-match.ts';
+import { matchId } from '../../../shared/domain/identifiers.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
+
+let db: TestDatabase;
+let api: TestApi;
+let owner: TestAccount;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  api = await startTestApi(db.pool);
+  owner = await api.account();
+});
+
+afterAll(async () => {
+  await api.stop();
+  await db.drop();
+});
+
+/** Adds matches first..last in one statement each table, as the recorder's transaction leaves them. */
+async function addMatches(monitorId: string, first: number, last: number): Promise<void> {
+  await db.pool.query(
+    `WITH thing AS (SELECT seq, 't1_' || right($1, 6) || lpad(seq::text, 6, '0') AS id FROM generate_series($2::int, $3::int) AS seq),
+     item AS (
+       INSERT INTO matched_items (thing_id, kind, post_id, subreddit, author, title, body, permalink, nsfw, created_utc, kept_until)
+       SELECT id, 'comment', 'abc', 'rust', 'ada', 'A title', 'body ' || seq, 'https://forum.example/' || seq, false,
+              '2026-01-02T03:04:05Z', service_now() + interval '33 days'
+       FROM thing
+     )
+     INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms, suppressed,
+                          first_delivery, delivery_status)
+     SELECT $1, seq, id, 'comment', service_now(), service_now(), service_now(), '{rust}', false, 'none', 'none' FROM thing`,
+    [monitorId, first, last],
+  );
+}
+
+async function page(id: string, query = ''): Promise<MatchPage> {
+  const reply = await api.call(owner.apiKey, 'GET', `/v1/monitors/${id}/matches${query}`);
+  expect(reply.status).toBe(200);
+  return matchPage.parse(reply.body);
+}
+
+const seqs = ({ items }: MatchPage) => items.map(({ id }) => Number(id.slice(-12)));
+
+test('a match holds every field of the resource', async () => {
+  const { id } = await api.monitor(owner.apiKey);
+  await addMatches(id, 1, 1);
+  await db.pool.query(
+    `UPDATE matches SET delivery_status = 'delivered', delivered_at = '2026-02-03T04:05:06.789Z' WHERE monitor_id = $1`,
+    [id],
+  );
+  const { items } = await page(id);
+  expect(items).toEqual([
+    {
+      id: matchId(id, 1),
+      monitor_id: id,
+      thing_id: expect.stringMatching(/^t1_/) as string,
+      kind: 'comment',
+      subreddit: 'rust',
+      author: 'ada',
+      title: 'A title',
+      body: 'body 1',
+      permalink: 'https://forum.example/1',
+      post_id: 'abc',
+      created_utc: '2026-01-02T03:04:05.000Z',
+      matched_terms: ['rust'],
+      suppressed: false,
+      delivery_status: 'delivered',
+      created_at: expect.any(String) as string,
+      delivered_at: '2026-02-03T04:05:06.789Z',
+    },
+  ]);
+});
+
+test('no matches: an empty page without cursors, in both orders', async () => {
+  const { id } = await api.monitor(owner.apiKey);
+  for (const order of ['oldest', 'newest']) {
+    expect(await page(id, `?order=${order}`)).toEqual({ items: [], after: null, before: null });
+  }
+});
+
+test('oldest first: `after` only while more is waiting; a client goes on from its last match', async () => {
+  const { id } = await api.monitor(owner.apiKey);
+  await addMatches(id, 1, 5);
+  const first = await page(id, '?limit=2');
+  expect([seqs(first), first.after, first.before]).toEqual([[1, 2], matchId(id, 2), null]);
+  const second = await page(id, `?limit=2&after=${first.after!}`);
+  expect([seqs(second), second.after]).toEqual([[3, 4], matchId(id, 4)]);
+  const last = await page(id, `?limit=2&after=${second.after!}`);
+  expect([seqs(last), last.after]).toEqual([[5], null]);
+  const exact = await page(id, `?limit=3&after=${matchId(id, 2)}`);
+  expect([seqs(exact), exact.after]).toEqual([[3, 4, 5], null]);
+  expect(seqs(await page(id, `?after=${matchId(id, 5)}`))).toEqual([]);
+  await addMatches(id, 6, 6);
+  expect(seqs(await page(id, `?after=${matchId(id, 5)}`))).toEqual([6]);
+});
+
+test('newest first: `before` leads to the next, older page, and is null on the last', async () => {
+  const { id } = await api.monitor(owner.apiKey);
+  await addMatches(id, 1, 5);
+  const first = await page(id, '?order=newest&limit=3');
+  expect([seqs(first), first.after, first.before]).toEqual([[5, 4, 3], null, matchId(id, 3)]);
+  const last = await page(id, `?order=newest&limit=3&before=${first.before!}`);
+  expect([seqs(last), last.before]).toEqual([[2, 1], null]);
+});
+
+test('100 by default, 200 at most', async () => {
+  const { id } = await api.monitor(owner.apiKey);
+  await addMatches(id, 1, 250);
+  expect((await page(id)).items).toHaveLength(100);
+  expect((await page(id, '?limit=200')).items).toHaveLength(200);
+});
+
+test('a cursor older than what is kept starts at the oldest kept', async () => {
+  const { id } = await api.monitor(owner.apiKey);
+  await addMatches(id, 1, 6);
+  await db.pool.query('DELETE FROM matches WHERE monitor_id = $1 AND seq <= 3', [id]);
+  expect(seqs(await page(id, `?after=${matchId(id, 1)}`))).toEqual([4, 5, 6]);
+  expect(seqs(await page(id, `?order=newest&before=${matchId(id, 2)}`))).toEqual([]);
+});
+
+test('a paused monitor is still read', async () => {
+  const { id } = await api.monitor(owner.apiKey);
+  await addMatches(id, 1, 2);
+  await api.call(owner.apiKey, 'POST', `/v1/monitors/${id}/pause`);
+  expect(seqs(await page(id))).toEqual([1, 2]);
+});
+
+test('a poller that never pauses misses none and sees none twice while matches arrive', async () => {
+  const { id } = await api.monitor(owner.apiKey);
+  const total = 600;
+  const writing = (async () => {
+    for (let seq = 1; seq <= total; seq += 3) await addMatches(id, seq, seq + 2);
+  })();
+  const seen: number[] = [];
+  while (seen.length < total) {
+    const cursor = seen.length > 0 ? `&after=${matchId(id, seen.at(-1)!)}` : '';
+    seen.push(...seqs(await page(id, `?limit=7${cursor}`)));
+  }
+  await writing;
+  expect(seen).toEqual(Array.from({ length: total }, (_, at) => at + 1));
+});

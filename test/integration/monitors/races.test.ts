@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { Reply, TestApi } from '../../support/fixtures/test-api.ts';
+
+let db: TestDatabase;
+let api: TestApi;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  api = await startTestApi(db.pool);
+});
+
+afterAll(async () => {
+  await api.stop();
+  await db.drop();
+});
+
+const times = <T>(count: number, work: (at: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, at) => work(at)));
+
+function tally(replies: readonly Reply[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status, body } of replies) {
+    const code = (body.error as { code: string } | undefined)?.code;
+    const key = code === undefined ? String(status) : `${status} ${code}`;
+    counts[key] = (counts[key] ?? 0) + 1;
+  }
+  return counts;
+}
+
+interface Facts {
+  balance: number;
+  entries: number;
+  sum: number;
+  monitors: number;
+  counters: number;
+  versions: number;
+}
+
+async function facts(accountId: string): Promise<Facts> {
+  const { rows } = await db.pool.query<Facts>(
+    `SELECT a.balance,
+            (SELECT count(*) FROM ledger_entries WHERE account_id = a.id) AS entries,
+            (SELECT sum(amount)::bigint FROM ledger_entries WHERE account_id = a.id) AS sum,
+            (SELECT count(*) FROM monitors WHERE account_id = a.id) AS monitors,
+            (SELECT count(*) FROM monitors JOIN monitor_counters ON monitor_id = id WHERE account_id = a.id) AS counters,
+            (SELECT count(*) FROM monitors JOIN monitor_versions ON monitor_id = id WHERE account_id = a.id) AS versions
+     FROM accounts a WHERE a.id = $1`,
+    [accountId],
+  );
+  return rows[0]!;
+}
+
+const BODY = { name: 'x', keywords: ['rust'] };
+
+test('20 creates at once on a limit of 10: exactly 10 monitors, 10 charges', async () => {
+  const { accountId, apiKey } = await api.account({ pack: 9, credits: 1_000 });
+  const replies = await times(20, () => api.call(apiKey, 'POST', '/v1/monitors', BODY));
+  expect(tally(replies)).toEqual({ '201': 10, '402 monitor_limit_reached': 10 });
+  expect(await facts(accountId)).toEqual({
+    balance: 900,
+    entries: 11,
+    sum: 900,
+    monitors: 10,
+    counters: 10,
+    versions: 10,
+  });
+});
+
+test('20 creates at once on 55 credits: exactly 5 monitors, never below zero', async () => {
+  const { accountId, apiKey } = await api.account({ pack: 79, credits: 55 });
+  const replies = await times(20, () => api.call(apiKey, 'POST', '/v1/monitors', BODY));
+  expect(tally(replies)).toEqual({ '201': 5, '402 insufficient_credits': 15 });
+  expect(await facts(accountId)).toEqual({ balance: 5, entries: 6, sum: 5, monitors: 5, counters: 5, versions: 5 });
+});
+
+test('20 resumes of one paused monitor at once charge once', async () => {
+  const { accountId, apiKey } = await api.account({ credits: 100 });
+  const { id } = await api.monitor(apiKey);
+  await api.call(apiKey, 'POST', `/v1/monitors/${id}/pause`);
+  const replies = await times(20, () => api.call(apiKey, 'POST', `/v1/monitors/${id}/resume`));
+  const used = replies.map(({ headers }) => Number(headers.get('x-credits-used')));
+  expect(tally(replies)).toEqual({ '200': 20 });
+  expect(used.filter((credits) => credits === 10)).toHaveLength(1);
+  expect(await facts(accountId)).toMatchObject({ balance: 80, sum: 80, entries: 3 });
+});
+
+test('20 PATCHes at once: as many versions as changes, and the last one wins whole', async () => {
+  const { apiKey } = await api.account();
+  const { id } = await api.monitor(apiKey);
+  const replies = await times(20, (at) =>
+    api.call(apiKey, 'PATCH', `/v1/monitors/${id}`, {
+      name: `n${at}`,
+      keywords: [`term ${at}`],
+      exclude: [`not ${at}`],
+    }),
+  );
+  expect(tally(replies)).toEqual({ '200': 20 });
+  const { rows } = await db.pool.query<{ name: string; keywords: string[]; exclude: string[]; version: number }>(
+    'SELECT name, keywords, exclude, version FROM monitors WHERE id = $1',
+    [id],
+  );
+  const at = rows[0]!.name.slice(1);
+  expect(rows).toEqual([{ name: `n${at}`, keywords: [`term ${at}`], exclude: [`not ${at}`], version: 21 }]);
+  const since = await db.pool.query<{ version: number; since: Date }>(
+    'SELECT version, since FROM monitor_versions WHERE monitor_id = $1 ORDER BY version',
+    [id],
+  );
+  expect(since.rows.map(({ version }) => version)).toEqual(Array.from({ length: 21 }, (_, index) => index + 1));
+  const begins = since.rows.map((row) => row.since.getTime());
+  expect(begins).toEqual(begins.toSorted((a, b) => a - b));
+});
+
+test('a version that waited for the lock begins after the wait, not before', async () => {
+  const { apiKey } = await api.account();
+  const { id } = await api.monitor(apiKey);
+  const holder = await db.pool.connect();
+  await holder.query('BEGIN');
+  await holder.query('SELECT FROM monitor_counters WHERE monitor_id = $1 FOR UPDATE', [id]);
+  const patched = api.call(apiKey, 'PATCH', `/v1/monitors/${id}`, { keywords: ['go'] });
+  await waitForLockWaiter();
+  const { rows: released } = await holder.query<{ now: Date }>('SELECT wall_now() AS now');
+  await holder.query('COMMIT');
+  holder.release();
+  expect((await patched).status).toBe(200);
+  const { rows } = await db.pool.query<{ since: Date }>(
+    'SELECT since FROM monitor_versions WHERE monitor_id = $1 AND version = 2',
+    [id],
+  );
+  expect(rows[0]!.since.getTime()).toBeGreaterThanOrEqual(released[0]!.now.getTime());
+});
+
+test('a resume that waited for a delete finds no monitor and charges nothing', async () => {
+  const { accountId, apiKey } = await api.account({ credits: 100 });
+  const { id } = await api.monitor(apiKey);
+  await api.call(apiKey, 'POST', `/v1/monitors/${id}/pause`);
+  const holder = await db.pool.connect();
+  await holder.query('BEGIN');
+  await holder.query('SELECT FROM monitor_counters WHERE monitor_id = $1 FOR UPDATE', [id]);
+  await holder.query(`UPDATE monitors SET status = 'deleted' WHERE id = $1`, [id]);
+  const resumed = api.call(apiKey, 'POST', `/v1/monitors/${id}/resume`);
+  await waitForLockWaiter();
+  await holder.query('COMMIT');
+  holder.release();
+  expect(tally([await resumed])).toEqual({ '404 not_found': 1 });
+  expect(await facts(accountId)).toMatchObject({ balance: 90, sum: 90 });
+});
+
+test('everything at once on a few monitors: no error, no deadlock, books that balance', async () => {
+  const { accountId, apiKey } = await api.account({ credits: 150, pack: 29 });
+  const ids = await times(4, async () => (await api.monitor(apiKey)).id);
+  const replies = await times(240, (at) => {
+    const path = `/v1/monitors/${ids[at % 4]!}`;
+    const choice = Math.floor(at / 4) % 6;
+    if (choice === 0) return api.call(apiKey, 'POST', `${path}/pause`);
+    if (choice === 1) return api.call(apiKey, 'POST', `${path}/resume`);
+    if (choice === 2) return api.call(apiKey, 'PATCH', path, { keywords: [`term ${at}`] });
+    if (choice === 3) return api.call(apiKey, 'GET', path);
+    if (choice === 4) return api.call(apiKey, 'POST', '/v1/monitors', BODY);
+    return at > 200 ? api.call(apiKey, 'DELETE', path) : api.call(apiKey, 'POST', `${path}/pause`);
+  });
+  expect(replies.filter(({ status }) => status >= 500)).toEqual([]);
+  const after = await facts(accountId);
+  expect(after.balance).toBe(after.sum);
+  expect(after.monitors).toBe(after.counters);
+  const charged = replies.reduce((sum, { headers }) => sum + Number(headers.get('x-credits-used') ?? 0), 0);
+  expect(after.balance).toBe(150 - 4 * 10 - charged);
+  const { rows } = await db.pool.query<{ versions: number; newest: number }>(
+    `SELECT (SELECT count(*) FROM monitor_versions WHERE monitor_id = m.id) AS versions, m.version AS newest
+     FROM monitors m WHERE m.account_id = $1`,
+    [accountId],
+  );
+  for (const { versions, newest } of rows) expect(versions).toBe(newest);
+});
+
+/** Resolves when some session of this test's database waits for a lock. */
+async function waitForLockWaiter(): Promise<void> {
+  for (;;) {
+    const { rowCount } = await db.pool.query(
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    if (rowCount) return;
+  }
+}

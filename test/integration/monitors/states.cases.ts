@@ -1,0 +1,324 @@
+import type { MonitorStatus } from '../../../schemas/api/monitor.ts';
+
+export const MONITOR_STATES = ['active', 'paused', 'paused_balance', 'deleted'] as const satisfies MonitorStatus[];
+
+/** What an event does to a monitor that is in some state. What is not named does not change. */
+export interface Outcome {
+  /** HTTP status of the answer; absent when nobody asked. */
+  status?: number;
+  /** Members that the answer has. */
+  body?: object;
+  /** The code of a refusal. */
+  error?: string;
+  becomes?: MonitorStatus;
+  /** Credits. */
+  cost?: number;
+  /** Times that are other ones afterwards. */
+  moves?: ('active_since' | 'next_charge_at' | 'updated_at')[];
+  /** Whether the matchers are told. */
+  announced?: true;
+}
+
+export interface MonitorEvent {
+  name: string;
+  does:
+    | { method: 'GET' | 'POST' | 'PATCH' | 'DELETE'; path?: string; body?: object }
+    | 'list'
+    | 'renewal'
+    | 'freeze of the account'
+    | 'end of the account';
+  /** Of the account before it; default 1,000. */
+  credits?: number;
+  /** Time that passes before it; default an hour. */
+  after?: string;
+  in: Record<MonitorStatus, Outcome>;
+}
+
+const NOT_FOUND: Outcome = { status: 404, error: 'not_found' };
+const PAUSED: Outcome = { status: 200, body: { status: 'paused' } };
+const DELETED: Outcome = {
+  status: 200,
+  body: { status: 'deleted' },
+  becomes: 'deleted',
+  moves: ['updated_at'],
+  announced: true,
+};
+const TOO_POOR: Outcome = { status: 402, error: 'insufficient_credits' };
+const RESUMED: Outcome = {
+  status: 200,
+  body: { monitor: { status: 'active' } },
+  becomes: 'active',
+  cost: 10,
+  moves: ['active_since', 'next_charge_at', 'updated_at'],
+  announced: true,
+};
+
+/** The same in every state but deleted, where there is no such monitor any more. */
+function whileItLives(outcome: Outcome): MonitorEvent['in'] {
+  return { active: outcome, paused: outcome, paused_balance: outcome, deleted: NOT_FOUND };
+}
+
+/** A change of one member; `shown` is how the monitor shows it. */
+function change(body: object, shown: object, isRule: boolean): MonitorEvent {
+  const outcome = (status: MonitorStatus): Outcome => ({
+    status: 200,
+    body: { monitor: { status, ...shown } },
+    moves: ['updated_at'],
+    ...(isRule ? { announced: true } : {}),
+  });
+  return {
+    name: `PATCH ${JSON.stringify(body)}`,
+    does: { method: 'PATCH', body },
+    in: {
+      active: outcome('active'),
+      paused: outcome('paused'),
+      paused_balance: outcome('paused_balance'),
+      deleted: NOT_FOUND,
+    },
+  };
+}
+
+const reading: MonitorEvent[] = [
+  {
+    name: 'GET',
+    does: { method: 'GET' },
+    in: {
+      active: { status: 200, body: { monitor: { status: 'active' }, stats: { matches_today: 0 } } },
+      paused: { status: 200, body: { monitor: { status: 'paused' } } },
+      paused_balance: { status: 200, body: { monitor: { status: 'paused_balance' } } },
+      deleted: NOT_FOUND,
+    },
+  },
+  {
+    name: 'GET, without a credit',
+    does: { method: 'GET' },
+    credits: 0,
+    in: whileItLives({ status: 200 }),
+  },
+  {
+    name: 'the list',
+    does: 'list',
+    in: {
+      active: { status: 200, body: { items: [{ status: 'active' }], used: 1, limit: 10, daily_match_cap: 1_000 } },
+      paused: { status: 200, body: { items: [{ status: 'paused' }], used: 1 } },
+      paused_balance: { status: 200, body: { items: [{ status: 'paused_balance' }], used: 1 } },
+      deleted: { status: 200, body: { items: [], used: 0 } },
+    },
+  },
+  {
+    name: 'GET /matches',
+    does: { method: 'GET', path: '/matches' },
+    in: whileItLives({ status: 200, body: { items: [], after: null, before: null } }),
+  },
+  {
+    name: 'GET /deliveries',
+    does: { method: 'GET', path: '/deliveries' },
+    in: whileItLives({ status: 200, body: { items: [], after: null } }),
+  },
+];
+
+const changing: MonitorEvent[] = [
+  change({ name: 'another' }, { name: 'another' }, false),
+  change({ keywords: ['tin'] }, { keywords: ['tin'] }, true),
+  change({ exclude: ['tin'] }, { exclude: ['tin'] }, true),
+  change({ subreddits: ['r/metals'] }, { subreddits: ['metals'] }, true),
+  change({ posts: false }, { include_posts: false, include_comments: true }, true),
+  change({ comments: false }, { include_posts: true, include_comments: false }, true),
+  change({ nsfw: true }, { nsfw: true }, true),
+  change(
+    { webhook_url: 'http://127.0.0.1:9/other' },
+    { webhook_url: 'http://127.0.0.1:9/other', webhook_kind: 'generic' },
+    false,
+  ),
+  change({ webhook_kind: 'slack' }, { webhook_kind: 'slack' }, false),
+  change({ webhook_url: null }, { webhook_url: null, webhook_kind: null }, false),
+  change({ webhook_url: '' }, { webhook_url: null, webhook_kind: null }, false),
+  {
+    name: 'PATCH of nothing',
+    does: { method: 'PATCH', body: {} },
+    in: whileItLives({ status: 200 }),
+  },
+  {
+    name: 'PATCH to what is there already',
+    does: { method: 'PATCH', body: { name: 'metals', keywords: ['rust'], nsfw: false } },
+    in: whileItLives({ status: 200 }),
+  },
+  {
+    name: 'PATCH, without a credit',
+    does: { method: 'PATCH', body: { name: 'another' } },
+    credits: 0,
+    in: whileItLives({ status: 200, moves: ['updated_at'] }),
+  },
+  {
+    name: 'PATCH that is refused in one member changes no other',
+    does: { method: 'PATCH', body: { name: 'another', keywords: [] } },
+    in: {
+      active: { status: 400, error: 'invalid_request' },
+      paused: { status: 400, error: 'invalid_request' },
+      paused_balance: { status: 400, error: 'invalid_request' },
+      // What is wrong with the request is told before what it is about is looked for.
+      deleted: { status: 400, error: 'invalid_request' },
+    },
+  },
+];
+
+const starting: MonitorEvent[] = [
+  {
+    name: 'pause',
+    does: { method: 'POST', path: '/pause' },
+    in: {
+      active: { ...PAUSED, becomes: 'paused', moves: ['updated_at'], announced: true },
+      paused: PAUSED,
+      paused_balance: { ...PAUSED, becomes: 'paused', moves: ['updated_at'], announced: true },
+      deleted: NOT_FOUND,
+    },
+  },
+  {
+    name: 'pause, without a credit',
+    does: { method: 'POST', path: '/pause' },
+    credits: 0,
+    in: {
+      active: { ...PAUSED, becomes: 'paused', moves: ['updated_at'], announced: true },
+      paused: PAUSED,
+      paused_balance: { ...PAUSED, becomes: 'paused', moves: ['updated_at'], announced: true },
+      deleted: NOT_FOUND,
+    },
+  },
+  {
+    name: 'resume',
+    does: { method: 'POST', path: '/resume' },
+    in: {
+      active: { status: 200, body: { monitor: { status: 'active' } } },
+      paused: RESUMED,
+      paused_balance: RESUMED,
+      deleted: NOT_FOUND,
+    },
+  },
+  {
+    name: 'resume with the last 10 credits, days later',
+    does: { method: 'POST', path: '/resume' },
+    credits: 10,
+    after: '100 hours',
+    in: {
+      active: { status: 200, body: { monitor: { status: 'active' } } },
+      paused: RESUMED,
+      paused_balance: RESUMED,
+      deleted: NOT_FOUND,
+    },
+  },
+  {
+    name: 'resume with 9 credits',
+    does: { method: 'POST', path: '/resume' },
+    credits: 9,
+    in: {
+      // It runs already, and nothing is to be paid.
+      active: { status: 200, body: { monitor: { status: 'active' } } },
+      paused: TOO_POOR,
+      paused_balance: TOO_POOR,
+      deleted: NOT_FOUND,
+    },
+  },
+  {
+    name: 'delete',
+    does: { method: 'DELETE' },
+    in: {
+      active: DELETED,
+      paused: DELETED,
+      paused_balance: DELETED,
+      deleted: { status: 200, body: { status: 'deleted' } },
+    },
+  },
+  {
+    name: 'delete, without a credit',
+    does: { method: 'DELETE' },
+    credits: 0,
+    in: {
+      active: DELETED,
+      paused: DELETED,
+      paused_balance: DELETED,
+      deleted: { status: 200, body: { status: 'deleted' } },
+    },
+  },
+];
+
+const NOTHING: MonitorEvent['in'] = { active: {}, paused: {}, paused_balance: {}, deleted: {} };
+
+const byItself: MonitorEvent[] = [
+  {
+    name: 'the renewal, when it is not due yet',
+    does: 'renewal',
+    after: '23:59:59.999',
+    in: NOTHING,
+  },
+  {
+    name: 'the renewal',
+    does: 'renewal',
+    after: '24 hours',
+    in: { ...NOTHING, active: { cost: 10, moves: ['next_charge_at'] } },
+  },
+  {
+    name: 'the renewal with the last 10 credits',
+    does: 'renewal',
+    credits: 10,
+    after: '24 hours',
+    in: { ...NOTHING, active: { cost: 10, moves: ['next_charge_at'] } },
+  },
+  {
+    name: 'the renewal, which nobody came to for ten days: one charge',
+    does: 'renewal',
+    after: '240 hours',
+    in: { ...NOTHING, active: { cost: 10, moves: ['next_charge_at'] } },
+  },
+  {
+    name: 'the renewal with 9 credits',
+    does: 'renewal',
+    credits: 9,
+    after: '24 hours',
+    in: { ...NOTHING, active: { becomes: 'paused_balance', moves: ['updated_at'], announced: true } },
+  },
+  {
+    name: 'the renewal without a credit',
+    does: 'renewal',
+    credits: 0,
+    after: '24 hours',
+    in: { ...NOTHING, active: { becomes: 'paused_balance', moves: ['updated_at'], announced: true } },
+  },
+  {
+    name: 'a freeze of the account',
+    does: 'freeze of the account',
+    in: { ...NOTHING, active: { becomes: 'paused', moves: ['updated_at'], announced: true } },
+  },
+  {
+    name: 'the end of the account',
+    does: 'end of the account',
+    in: {
+      active: { becomes: 'deleted', moves: ['updated_at'], announced: true },
+      paused: { becomes: 'deleted', moves: ['updated_at'], announced: true },
+      paused_balance: { becomes: 'deleted', moves: ['updated_at'], announced: true },
+      deleted: {},
+    },
+  },
+];
+
+const delivering: MonitorEvent[] = [
+  {
+    name: 'a test delivery',
+    does: { method: 'POST', path: '/test' },
+    credits: 0,
+    in: whileItLives({ status: 200, body: { delivered: true, status: 204, error: null } }),
+  },
+  {
+    name: 'a new secret',
+    does: { method: 'POST', path: '/rotate-secret' },
+    credits: 0,
+    in: whileItLives({ status: 200, moves: ['updated_at'] }),
+  },
+  {
+    name: 'a resend',
+    does: { method: 'POST', path: '/redeliver', body: { status: 'failed' } },
+    credits: 0,
+    in: whileItLives({ status: 200, body: { queued: 0, more: false } }),
+  },
+];
+
+export const MONITOR_EVENTS: MonitorEvent[] = [...reading, ...changing, ...starting, ...byItself, ...delivering];

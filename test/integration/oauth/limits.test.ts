@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createOAuthLimits } from '../../../services/api/oauth/oauth-limits.ts';
+import { Browser } from '../../support/clients/oauth-browser.ts';
+import {
+  authorizationUrl,
+  newEmail,
+  newPkce,
+  publish,
+  startOAuthInstallation,
+} from '../../support/fixtures/oauth-installation.ts';
+import type { OAuthInstallation } from '../../support/fixtures/oauth-installation.ts';
+
+let at: OAuthInstallation;
+
+beforeAll(async () => {
+  at = await startOAuthInstallation();
+});
+afterAll(() => at.stop());
+beforeEach(() => at.reset());
+
+/** As after `most` uses just now. */
+async function useUp(name: string, most: number): Promise<void> {
+  await at.db.pool.query(
+    `INSERT INTO recent_uses (name, times, kept_until)
+     SELECT $1, array_agg(service_now()), service_now() + interval '1 hour' FROM generate_series(1, $2)`,
+    [name, most],
+  );
+}
+
+describe('the budget of sign-in', () => {
+  const askOnPage = async () => {
+    const browser = new Browser(at.fetch);
+    await browser.open(authorizationUrl(at, publish(at), newPkce()));
+    return browser.submit('/address', { email: newEmail() });
+  };
+
+  test('is not touched by a flood of sign-ups', async () => {
+    await useUp('signup:total', 500);
+    await useUp('signup:network:hour:127.0.0.0/24', 20);
+    const refused = await at.apis[0].call(undefined, 'POST', '/api/agent/signup', { email: newEmail() });
+    expect(refused.status).toBe(429);
+    const page = await askOnPage();
+    expect([page.status, page.html]).toEqual([200, expect.stringContaining('Enter the code')]);
+  });
+
+  test('ends too, and says when to come again', async () => {
+    await useUp('signin:total', 500);
+    const page = await askOnPage();
+    expect([page.status, page.html]).toEqual([503, expect.stringContaining('Too many sign in now.')]);
+    expect(Number(page.headers.get('retry-after'))).toBeGreaterThan(3_500);
+    const signUp = await at.apis[0].call(undefined, 'POST', '/api/agent/signup', { email: newEmail() });
+    expect(signUp.status).toBe(200);
+  });
+});
+
+test('one site of IPv6 does not use up the registrations of all', async () => {
+  const app = express();
+  app.set('trust proxy', true);
+  app.post('/register', createOAuthLimits(at.db.pool)('registration'), (_request, response) => {
+    response.sendStatus(201);
+  });
+  const server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/register`;
+    const register = async (address: string) =>
+      (await fetch(url, { method: 'POST', headers: { 'x-forwarded-for': address } })).status;
+    const ofSite = await Promise.all(
+      Array.from({ length: 600 }, (_, each) => register(`2001:db8:1:${(each * 100).toString(16)}::1`)),
+    );
+    expect(ofSite.filter((status) => status === 201)).toHaveLength(240);
+    expect(await register('192.0.2.1')).toBe(201);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { freezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
+import { openAccount } from '../../../shared/stores/accounts/open-account.ts';
+import { Browser } from '../../support/clients/oauth-browser.ts';
+import type { SeenPage } from '../../support/clients/oauth-browser.ts';
+import {
+  authorizationUrl,
+  newEmail,
+  newPkce,
+  publish,
+  startOAuthInstallation,
+} from '../../support/fixtures/oauth-installation.ts';
+import type { OAuthInstallation } from '../../support/fixtures/oauth-installation.ts';
+import { codeIn, linkIn } from '../../support/fakes/smtp-mail.ts';
+
+let at: OAuthInstallation;
+let client: string;
+
+beforeAll(async () => {
+  at = await startOAuthInstallation();
+  client = publish(at);
+});
+afterAll(() => at.stop());
+beforeEach(() => at.reset());
+
+const problemOn = ({ html }: SeenPage) => /<p id="problem" role="alert">([^<]*)<\/p>/.exec(html)?.[1];
+const titleOf = ({ html }: SeenPage) => /<h1>([^<]*)<\/h1>/.exec(html)?.[1];
+const wrong = (code: string, by: number) => String((Number(code) + by) % 1_000_000).padStart(6, '0');
+
+/** A browser on the first page of a sign-in. */
+async function begin(): Promise<Browser> {
+  const browser = new Browser(at.fetch);
+  await browser.open(authorizationUrl(at, client, newPkce()));
+  return browser;
+}
+
+/** As an attacker would: two codes, three wrong tries each. Answers what the last page says. */
+async function useUpTries(email: string): Promise<SeenPage> {
+  const browser = await begin();
+  let page: SeenPage | undefined;
+  for (let each = 0; each < 2; each++) {
+    await browser.submit('/address', { email });
+    const code = codeIn(at.smtp.mailTo(email));
+    for (let by = 1; by <= 3; by++) page = await browser.submit('/code', { code: wrong(code, by) });
+  }
+  return page!;
+}
+
+/** Whoever asks for the code of a mailbox that links are mailed to, and the link. */
+async function linked(email: string): Promise<{ asking: Browser; link: string; page: SeenPage }> {
+  await useUpTries(email);
+  const asking = await begin();
+  const page = await asking.submit('/address', { email });
+  return { asking, page, link: linkIn(at.smtp.mailTo(email)) };
+}
+
+async function press(browser: Browser, link: string): Promise<SeenPage> {
+  const page = await browser.open(link);
+  expect([page.status, titleOf(page), page.headers.get('referrer-policy')]).toEqual([200, 'Sign in', 'no-referrer']);
+  return browser.submit('/link');
+}
+
+describe('a mailbox that wrong codes were tried for', () => {
+  test('is told so, and is mailed a link; the page for the code looks the same as ever', async () => {
+    const [email, other] = [newEmail(), newEmail()];
+    expect(problemOn(await useUpTries(email))).toContain('wrong three times');
+    expect(at.smtp.mailTo(email).headers.get('subject')).toEqual(['Wrong codes were tried for your address']);
+    const pages = [];
+    for (const each of [email, other]) {
+      const { html } = await (await begin()).submit('/address', { email: each });
+      pages.push(html.replaceAll(each, 'EMAIL').replace(/interaction\/[\w-]+/g, 'interaction/UID'));
+    }
+    expect(pages[0]).toBe(pages[1]);
+    expect(linkIn(at.smtp.mailTo(email)).startsWith(`${at.baseUrl}/oauth/link?token=lnk_`)).toBe(true);
+  });
+
+  test('no code that is still out is accepted for it, the right one neither', async () => {
+    const email = newEmail();
+    const browser = await begin();
+    await browser.submit('/address', { email });
+    const code = codeIn(at.smtp.mailTo(email));
+    await useUpTries(email);
+    const page = await browser.submit('/code', { code });
+    expect([titleOf(page), problemOn(page)]).toEqual(['Sign in', expect.stringContaining('the mail holds a link')]);
+  });
+
+  test('wrong codes of sign-up and of sign-in count together', async () => {
+    const email = newEmail();
+    await useUpTries(email);
+    await at.apis[0].call(undefined, 'POST', '/api/agent/signup', { email });
+    expect(linkIn(at.smtp.mailTo(email))).toContain('/api/agent/link?token=');
+  });
+});
+
+describe('a link', () => {
+  test('leads the browser that asked on to its question, when it is opened there', async () => {
+    const { asking, link } = await linked(newEmail());
+    expect(titleOf(await press(asking, link))).toBe('Allow this program?');
+    const { leftTo } = await asking.submit('/decision', { decision: 'allow' });
+    expect(leftTo!.searchParams.get('code')).toMatch(/^oac_/);
+  });
+
+  test('signs in the browser that opened it, never the one that asked', async () => {
+    const email = newEmail();
+    const { asking, link, page } = await linked(email);
+    const owner = new Browser(at.fetch);
+    const done = await press(owner, link);
+    expect([done.status, titleOf(done)]).toEqual([200, 'You are signed in']);
+    // The one that asked has what it had: a page for a code that there is not.
+    expect(titleOf(await asking.open(page.url))).toBe('Enter the code');
+    expect(titleOf(await asking.submit('/code', { code: '000000' }))).toBe('Sign in');
+    await asking.open(link);
+    expect(problemOn(await asking.submit('/link'))).toContain('was used');
+    expect(titleOf(await asking.open(page.url))).toBe('Sign in');
+    // The owner's own question needs no code, once.
+    const own = await owner.open(authorizationUrl(at, client, newPkce()));
+    expect([titleOf(own), own.html]).toEqual(['Allow this program?', expect.stringContaining(email)]);
+    expect((await owner.submit('/decision', { decision: 'allow' })).leftTo).toBeDefined();
+    expect(titleOf(await owner.open(authorizationUrl(at, client, newPkce())))).toBe('Sign in');
+  });
+
+  test('signs in for ten minutes, in a cookie that scripts and other sites do not get', async () => {
+    const { link } = await linked(newEmail());
+    const owner = new Browser(at.fetch);
+    await press(owner, link);
+    expect(owner.setCookies.findLast((cookie) => cookie.startsWith('oauth_signed_in='))).toMatch(
+      /^oauth_signed_in=[0-9a-z]{52}; Max-Age=600; Path=\/oauth; Expires=[^;]+; HttpOnly; SameSite=Lax$/,
+    );
+    await at.db.setShift('10 minutes 1 second');
+    expect(titleOf(await owner.open(authorizationUrl(at, client, newPkce())))).toBe('Sign in');
+  });
+
+  test('used at two questions at once, at two processes, is good for one', async () => {
+    for (let round = 0; round < 5; round++) {
+      const owner = new Browser(at.fetch);
+      await press(owner, (await linked(newEmail())).link);
+      const twins = [owner, new Browser(at.fetch)];
+      twins[1]!.cookies = [...owner.cookies];
+      const pages = await Promise.all(twins.map((twin) => twin.open(authorizationUrl(at, client, newPkce()))));
+      expect(pages.map(titleOf).sort()).toEqual(['Allow this program?', 'Sign in']);
+      await at.reset();
+    }
+  });
+
+  test('of sign-up is not one of sign-in, nor the other way round', async () => {
+    const email = newEmail();
+    const { link } = await linked(email);
+    await at.apis[0].call(undefined, 'POST', '/api/agent/signup', { email });
+    const ofSignUp = linkIn(at.smtp.mailTo(email));
+    for (const swapped of [
+      ofSignUp.replace('/api/agent/link', '/oauth/link'),
+      link.replace('/oauth/link', '/api/agent/link'),
+    ]) {
+      const browser = new Browser(at.fetch);
+      await browser.open(swapped);
+      expect(problemOn(await browser.submit('/link'))).toContain('was used, or is older');
+    }
+    expect(await findAccount(at.db.pool, email)).toBeUndefined();
+    expect(titleOf(await press(new Browser(at.fetch), link))).toBe('You are signed in');
+  });
+
+  test('has no effect when it is only opened', async () => {
+    const email = newEmail();
+    const { link } = await linked(email);
+    for (const method of ['GET', 'HEAD']) await at.fetch(link, { method });
+    expect(await findAccount(at.db.pool, email)).toBeUndefined();
+    expect(titleOf(await press(new Browser(at.fetch), link))).toBe('You are signed in');
+    expect(await findAccount(at.db.pool, email)).toMatchObject({ balance: 200 });
+  });
+
+  test('of a frozen account signs nobody in', async () => {
+    const email = newEmail();
+    const opened = await openAccount(at.db.pool, { email, credits: 0, pack: 0, keyName: 'x' });
+    await freezeAccount(at.db.pool, opened!.accountId);
+    const { link } = await linked(email);
+    const owner = new Browser(at.fetch);
+    expect(problemOn(await press(owner, link))).toBe('This account is closed for now.');
+    expect(titleOf(await owner.open(authorizationUrl(at, client, newPkce())))).toBe('Sign in');
+  });
+
+  test('whose account is frozen after it was used allows nothing', async () => {
+    const email = newEmail();
+    const { asking, link } = await linked(email);
+    await press(asking, link);
+    await freezeAccount(at.db.pool, (await findAccount(at.db.pool, email))!.id);
+    const page = await asking.submit('/decision', { decision: 'allow' });
+    expect([page.leftTo, problemOn(page)]).toEqual([undefined, 'This account is closed for now.']);
+  });
+});

@@ -1,0 +1,284 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { freezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
+import { openAccount } from '../../../shared/stores/accounts/open-account.ts';
+import { Browser } from '../../support/clients/oauth-browser.ts';
+import type { SeenPage } from '../../support/clients/oauth-browser.ts';
+import {
+  authorizationUrl,
+  newEmail,
+  newPkce,
+  publish,
+  REDIRECT,
+  signIn,
+  startOAuthInstallation,
+} from '../../support/fixtures/oauth-installation.ts';
+import type { OAuthInstallation } from '../../support/fixtures/oauth-installation.ts';
+import { codeIn } from '../../support/fakes/smtp-mail.ts';
+
+let at: OAuthInstallation;
+let client: string;
+
+beforeAll(async () => {
+  at = await startOAuthInstallation();
+  client = publish(at);
+});
+afterAll(() => at.stop());
+beforeEach(() => at.reset());
+
+/** A browser on the first page of a sign-in. */
+async function begin(clientId = client, changes: Record<string, string> = {}): Promise<[Browser, SeenPage]> {
+  const browser = new Browser(at.fetch);
+  return [browser, await browser.open(authorizationUrl(at, clientId, newPkce(), changes))];
+}
+
+/** What the page says went wrong. */
+const problemOn = ({ html }: SeenPage) => /<p id="problem" role="alert">([^<]*)<\/p>/.exec(html)?.[1];
+const titleOf = ({ html }: SeenPage) => /<h1>([^<]*)<\/h1>/.exec(html)?.[1];
+const wrong = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
+
+/** What holds for every page: nothing foreign, nothing that runs, usable by keyboard and on a phone. */
+function expectPlain(page: SeenPage): void {
+  const { html, headers } = page;
+  expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(headers.get('cache-control')).toBe('no-store');
+  const policy = headers.get('content-security-policy')!;
+  expect(policy).toMatch(
+    /^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; form-action 'self'[^;]*; frame-ancestors 'none'$/,
+  );
+  expect(html).not.toMatch(/<script|javascript:| on[a-z]+=|<link|<img|<iframe|@import|url\(/i);
+  expect(html).toContain('<html lang="en">');
+  expect(html).toContain('<meta name="viewport" content="width=device-width, initial-scale=1" />');
+  expect(html).toContain('color-scheme: light dark');
+  expect(html.match(/<h1>/g)).toHaveLength(1);
+  for (const [, id] of html.matchAll(/<input[^>]* id="([^"]+)"/g)) expect(html).toContain(`<label for="${id!}">`);
+  expect(html.match(/<input(?![^>]* id=)/g)).toBeNull();
+  expect(html.match(/ autofocus/g)?.length ?? 0).toBeLessThanOrEqual(1);
+}
+
+describe('the way through', () => {
+  test('address, code, consent: each page is plain, and says what is asked', async () => {
+    const email = newEmail();
+    const [browser, first] = await begin();
+    expect([first.status, titleOf(first)]).toEqual([200, 'Sign in']);
+    expect(first.html).toMatch(/<input[^>]*name="email"[^>]*type="email"[^>]*autocomplete="email"[^>]*autofocus/);
+    expectPlain(first);
+    const second = await browser.submit('/address', { email });
+    expect([second.status, titleOf(second)]).toEqual([200, 'Enter the code']);
+    expect(second.html).toMatch(/name="code"\s+inputmode="numeric"\s+autocomplete="one-time-code"/);
+    expectPlain(second);
+    const mail = at.smtp.mailTo(email);
+    expect(mail.headers.get('subject')).toEqual(['Your sign-in code']);
+    const code = codeIn(mail);
+    const third = await browser.submit('/code', { code: `${code.slice(0, 3)} ${code.slice(3)}` });
+    expect([third.status, titleOf(third)]).toEqual([200, 'Allow this program?']);
+    expectPlain(third);
+    for (const told of [
+      'Notebook',
+      new URL(client).host,
+      'client.example.test',
+      email,
+      'Read and search',
+      'monitors',
+    ]) {
+      expect(third.html).toContain(told);
+    }
+    // Reading a page again changes nothing.
+    expect((await browser.open(third.url)).html).toBe(third.html);
+    const { leftTo } = await browser.submit('/decision', { decision: 'allow' });
+    expect(leftTo!.href.startsWith(`${REDIRECT}?`)).toBe(true);
+    expect(leftTo!.searchParams.get('code')).toMatch(/^oac_/);
+  });
+
+  test('a new mailbox gets an account as sign-up gives one, without a key; a known one is let in', async () => {
+    const email = newEmail();
+    const enter = async () => {
+      const [browser] = await begin();
+      expect(titleOf(await signIn(at, browser, email))).toBe('Allow this program?');
+    };
+    await enter();
+    const account = (await findAccount(at.db.pool, email))!;
+    expect(account).toMatchObject({ email, balance: 200, status: 'active' });
+    await enter();
+    expect((await findAccount(at.db.pool, email))!.id).toBe(account.id);
+    const keys = await at.db.pool.query('SELECT FROM api_keys WHERE account_id = $1', [account.id]);
+    expect(keys.rowCount).toBe(0);
+    const ledger = await at.db.pool.query('SELECT FROM ledger_entries WHERE account_id = $1', [account.id]);
+    expect(ledger.rowCount).toBe(1);
+  });
+
+  test('asking for the code looks the same with and without an account', async () => {
+    const [known, unknown] = [newEmail(), newEmail()];
+    await openAccount(at.db.pool, { email: known, credits: 0, pack: 0, keyName: 'x' });
+    const pages = [];
+    for (const email of [known, unknown]) {
+      const [browser] = await begin();
+      const page = await browser.submit('/address', { email });
+      pages.push(page.html.replaceAll(email, 'EMAIL').replace(/interaction\/[\w-]+/g, 'interaction/UID'));
+    }
+    expect(pages[0]).toBe(pages[1]);
+  });
+
+  test('who denies sends the client an error, and nothing is granted', async () => {
+    const email = newEmail();
+    const [browser] = await begin();
+    await signIn(at, browser, email);
+    const { leftTo } = await browser.submit('/decision', { decision: 'deny' });
+    expect(Object.fromEntries(leftTo!.searchParams)).toMatchObject({
+      error: 'access_denied',
+      state: 'a state',
+      iss: at.baseUrl,
+    });
+    const account = (await findAccount(at.db.pool, email))!;
+    const grants = await at.db.pool.query('SELECT FROM oauth_records WHERE account_id = $1', [account.id]);
+    expect(grants.rowCount).toBe(0);
+  });
+
+  test('nobody stays signed in: the next client asks again, with the same browser', async () => {
+    const [browser] = await begin();
+    await signIn(at, browser, newEmail());
+    await browser.submit('/decision', { decision: 'allow' });
+    const page = await browser.open(authorizationUrl(at, client, newPkce()));
+    expect(titleOf(page)).toBe('Sign in');
+    await signIn(at, browser, newEmail());
+    expect((await browser.submit('/decision', { decision: 'allow' })).leftTo!.searchParams.get('code')).toMatch(
+      /^oac_/,
+    );
+  });
+
+  test.each([
+    ['https', REDIRECT, "form-action 'self' https:"],
+    ['this machine', 'http://127.0.0.1:4711/callback', "form-action 'self' http://127.0.0.1:4711"],
+    ['this machine by IPv6', 'http://[::1]:4711/callback', "form-action 'self' http:"],
+    ['a program', 'com.example.notebook:/callback', "form-action 'self' com.example.notebook:"],
+  ])('the consent page lets its form lead to %s', async (_what, redirect, directive) => {
+    const id = publish(at, { redirect_uris: [redirect] });
+    const [browser] = await begin(id, { redirect_uri: redirect });
+    const page = await signIn(at, browser, newEmail());
+    expect(page.headers.get('content-security-policy')).toContain(`; ${directive};`);
+    expect((await browser.submit('/decision', { decision: 'allow' })).leftTo!.href.startsWith(redirect)).toBe(true);
+  });
+});
+
+describe('what goes wrong', () => {
+  test('three wrong codes end a code; another one can be asked for', async () => {
+    const email = newEmail();
+    const [browser] = await begin();
+    await browser.submit('/address', { email });
+    const code = codeIn(at.smtp.mailTo(email));
+    for (const tries of [2, 1]) {
+      const page = await browser.submit('/code', { code: wrong(code) });
+      expect([page.status, problemOn(page)]).toEqual([400, `The code is wrong. Tries left: ${tries}.`]);
+      expectPlain(page);
+    }
+    const last = await browser.submit('/code', { code: wrong(code) });
+    expect([titleOf(last), problemOn(last)]).toEqual([
+      'Sign in',
+      'The code was wrong three times. Ask for another one.',
+    ]);
+    expect(titleOf(await signIn(at, browser, email))).toBe('Allow this program?');
+  });
+
+  test('a code is good for ten minutes, and once', async () => {
+    const email = newEmail();
+    const [browser] = await begin();
+    await browser.submit('/address', { email });
+    await at.db.setShift('10 minutes 1 second');
+    const page = await browser.submit('/code', { code: codeIn(at.smtp.mailTo(email)) });
+    expect([titleOf(page), problemOn(page)]).toEqual([
+      'Sign in',
+      'The code is not valid any more. Ask for another one.',
+    ]);
+  });
+
+  test.each([
+    ['', 'The address is not a valid e-mail address.'],
+    ['nobody"><script>', 'The address is not a valid e-mail address.'],
+    ['a@mailinator.com', 'The address temporary inboxes are not accepted.'],
+  ])('the address %j is refused on the page', async (email, problem) => {
+    const [browser] = await begin();
+    const page = await browser.submit('/address', { email });
+    expect([page.status, titleOf(page), problemOn(page)]).toEqual([400, 'Sign in', problem]);
+    expect(page.html).toContain(`value="${email.replace('"><script>', '&quot;&gt;&lt;script&gt;')}"`);
+    expectPlain(page);
+  });
+
+  test('more codes than the limits allow are refused, with the time to wait', async () => {
+    const email = newEmail();
+    const [browser] = await begin();
+    for (let count = 0; count < 5; count++) {
+      expect(titleOf(await browser.submit('/address', { email }))).toBe('Enter the code');
+      expect(titleOf(await browser.submit('/again'))).toBe('Sign in');
+    }
+    const page = await browser.submit('/address', { email });
+    expect([page.status, page.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^\d+$/)]);
+    expect(problemOn(page)).toContain('Too many codes');
+  });
+
+  test('who is frozen or deleted while being asked allows nothing', async () => {
+    const email = newEmail();
+    const [browser] = await begin();
+    await signIn(at, browser, email);
+    await freezeAccount(at.db.pool, (await findAccount(at.db.pool, email))!.id);
+    const page = await browser.submit('/decision', { decision: 'allow' });
+    expect([page.leftTo, titleOf(page), problemOn(page)]).toEqual([
+      undefined,
+      'Sign in',
+      'This account is closed for now.',
+    ]);
+  });
+
+  test('a frozen account is not let in', async () => {
+    const email = newEmail();
+    const opened = await openAccount(at.db.pool, { email, credits: 0, pack: 0, keyName: 'x' });
+    await freezeAccount(at.db.pool, opened!.accountId);
+    const [browser] = await begin();
+    expect(problemOn(await signIn(at, browser, email))).toBe('This account is closed for now.');
+  });
+
+  test('another spelling of the mailbox is not let in: elsewhere it may be somebody else', async () => {
+    const email = newEmail();
+    await openAccount(at.db.pool, { email, credits: 0, pack: 0, keyName: 'x' });
+    const [browser] = await begin();
+    const page = await signIn(at, browser, email.replace('@', '+tag@'));
+    expect(problemOn(page)).toContain('another spelling');
+    expect(titleOf(await browser.open(page.url))).toBe('Sign in');
+    expect(titleOf(await signIn(at, browser, email.toUpperCase().replace('EXAMPLE.COM', 'example.com')))).toBe(
+      'Allow this program?',
+    );
+  });
+
+  test('a sign-in that is over, or never was, asks to start again', async () => {
+    const [browser, page] = await begin();
+    await at.db.setShift('21 minutes');
+    const old = await browser.open(page.url);
+    expect([old.status, problemOn(old)]).toEqual([400, 'This sign-in is over, or was begun in another browser.']);
+    expectPlain(old);
+    await at.db.setShift('0');
+    await signIn(at, browser, newEmail()).catch(() => undefined);
+    const stranger = new Browser(at.fetch);
+    const foreign = await stranger.open(page.url);
+    expect(foreign.status).toBe(400);
+    expectPlain(foreign);
+    expect((await stranger.open(`${at.baseUrl}/oauth/authorize/${page.url.pathname.split('/').at(-1)!}`)).status).toBe(
+      400,
+    );
+  });
+
+  test('a text of a client is text', async () => {
+    const name = `<script>alert(1)</script>"'><img src=x>`;
+    const id = publish(at, { client_name: name });
+    const [browser, first] = await begin(id);
+    for (const page of [first, await signIn(at, browser, newEmail())]) {
+      expect(page.html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&gt;&lt;img src=x&gt;');
+      expectPlain(page);
+    }
+    const refused = await new Browser(at.fetch).open(
+      authorizationUrl(at, '<script>', newPkce(), { redirect_uri: '"><script>' }),
+    );
+    expectPlain(refused);
+    const odd = await new Browser(at.fetch).open(`${at.baseUrl}/oauth/interaction/%3Cscript%3E`);
+    expect(odd.status).toBe(400);
+    expectPlain(odd);
+  });
+});

@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Browser } from '../../support/clients/oauth-browser.ts';
+import {
+  allow,
+  authorizationUrl,
+  exchangeOf,
+  newEmail,
+  newPkce,
+  post,
+  publish,
+  REDIRECT,
+  signIn,
+  startOAuthInstallation,
+  tokensFor,
+} from '../../support/fixtures/oauth-installation.ts';
+import type { OAuthInstallation } from '../../support/fixtures/oauth-installation.ts';
+
+let at: OAuthInstallation;
+let client: string;
+
+beforeAll(async () => {
+  at = await startOAuthInstallation();
+  client = publish(at);
+  await tokensFor(at, client, newEmail());
+});
+afterAll(() => at.stop());
+beforeEach(() => at.reset());
+
+/** A client that has just registered. */
+async function registered(): Promise<string> {
+  const response = await at.fetch(`${at.baseUrl}/oauth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ redirect_uris: [REDIRECT], token_endpoint_auth_method: 'none' }),
+  });
+  return String(((await response.json()) as Record<string, unknown>).client_id);
+}
+
+/** What the browser meets at once, without anybody being asked. */
+async function refusalAt(url: URL): Promise<{ status: number; error: string | null; html: string }> {
+  const page = await new Browser(at.fetch).open(url);
+  const said = page.leftTo && new URLSearchParams(page.leftTo.search + page.leftTo.hash.replace('#', '&'));
+  return { status: page.status, error: said?.get('error') ?? null, html: page.html };
+}
+
+describe('requests for a code', () => {
+  const pkce = newPkce();
+  const refused: [string, Record<string, string | undefined>, string][] = [
+    ['no challenge', { code_challenge: undefined, code_challenge_method: undefined }, 'invalid_request'],
+    ['a plain challenge', { code_challenge_method: 'plain' }, 'invalid_request'],
+    ['a challenge without its method', { code_challenge_method: undefined }, 'invalid_request'],
+    ['another resource', { resource: 'https://other.example.test/mcp' }, 'invalid_target'],
+    ['the API as resource', { resource: 'http://127.0.0.1/v1' }, 'invalid_target'],
+    ['a token at once', { response_type: 'token' }, 'unsupported_response_type'],
+    ['nobody to be asked', { prompt: 'none' }, 'login_required'],
+    ['an answer by a form', { response_mode: 'form_post' }, 'unsupported_response_mode'],
+    ['only unknown scopes', { scope: 'admin' }, 'invalid_scope'],
+    ['a scope that cannot be one', { scope: 'a"b' }, 'invalid_scope'],
+  ];
+
+  test.each(refused)('%s: the client is told, and nobody is asked', async (_what, changes, error) => {
+    expect(await refusalAt(authorizationUrl(at, client, pkce, changes))).toMatchObject({ status: 303, error });
+  });
+
+  test.each(refused)('%s of a client that nobody ever allowed: a page says so', async (_what, changes) => {
+    for (const id of [publish(at), await registered()]) {
+      const refusal = await refusalAt(authorizationUrl(at, id, pkce, changes));
+      expect(refusal).toMatchObject({ status: 400, error: null });
+      expect(refusal.html).toContain('role="alert"');
+      expect(refusal.html).not.toContain(REDIRECT);
+    }
+  });
+
+  test('a client that nobody ever allowed is told of a denial alone, and of all once somebody allowed it', async () => {
+    const id = publish(at);
+    const url = authorizationUrl(at, id, pkce);
+    const browser = new Browser(at.fetch);
+    await browser.open(url);
+    await signIn(at, browser, newEmail());
+    const { leftTo } = await browser.submit('/decision', { decision: 'deny' });
+    expect(leftTo!.searchParams.get('error')).toBe('access_denied');
+    const noMethod = authorizationUrl(at, id, pkce, { code_challenge_method: undefined });
+    expect(await refusalAt(noMethod)).toMatchObject({ status: 400, error: null });
+    await allow(at, url, newEmail());
+    expect(await refusalAt(noMethod)).toMatchObject({ status: 303, error: 'invalid_request' });
+    // Also when its document was fetched again since.
+    await at.db.setShift('2 hours');
+    expect(await refusalAt(noMethod)).toMatchObject({ status: 303, error: 'invalid_request' });
+  });
+
+  test.each([
+    ['another redirect', { redirect_uri: 'https://attacker.example.test/callback' }],
+    ['a longer redirect', { redirect_uri: `${REDIRECT}/more` }],
+    ['a redirect with a query', { redirect_uri: `${REDIRECT}?a=b` }],
+    ['no redirect', { redirect_uri: undefined }],
+    ['an unknown client', { client_id: 'ocl_unknown' }],
+    ['no client', { client_id: undefined }],
+  ])('%s: a page says so, and nothing is sent anywhere', async (_what, changes) => {
+    const refusal = await refusalAt(authorizationUrl(at, client, pkce, changes));
+    expect(refusal).toMatchObject({ status: 400, error: null });
+    expect(refusal.html).toContain('role="alert"');
+  });
+
+  test('unknown scopes beside known ones are left out; a token says what it may', async () => {
+    const own = newPkce();
+    const url = authorizationUrl(at, client, own, { scope: 'openid forum:read offline_access', prompt: 'consent' });
+    const callback = await allow(at, url, newEmail());
+    const reply = await post(at, '/oauth/token', exchangeOf(client, own, callback));
+    expect(reply.body).toMatchObject({ scope: 'forum:read' });
+    expect(reply.body.id_token).toBeUndefined();
+  });
+});
+
+describe('what clients find everything by', () => {
+  const read = async (path: string) => {
+    const response = await at.fetch(at.baseUrl + path);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    return { status: response.status, body: await response.json() };
+  };
+
+  test.each(['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'])(
+    '%s',
+    async (path) => {
+      expect(await read(path)).toEqual({
+        status: 200,
+        body: {
+          resource: at.resource,
+          authorization_servers: [at.baseUrl],
+          scopes_supported: ['forum:read', 'monitors'],
+          bearer_methods_supported: ['header'],
+          resource_name: 'Forum monitor',
+          resource_documentation: `${at.baseUrl}/docs`,
+        },
+      });
+    },
+  );
+
+  test('/.well-known/oauth-authorization-server', async () => {
+    const methods = ['none', 'client_secret_basic', 'client_secret_post'];
+    expect(await read('/.well-known/oauth-authorization-server')).toEqual({
+      status: 200,
+      body: {
+        issuer: at.baseUrl,
+        authorization_endpoint: `${at.baseUrl}/oauth/authorize`,
+        token_endpoint: `${at.baseUrl}/oauth/token`,
+        revocation_endpoint: `${at.baseUrl}/oauth/revoke`,
+        registration_endpoint: `${at.baseUrl}/oauth/register`,
+        scopes_supported: ['forum:read', 'monitors'],
+        response_types_supported: ['code'],
+        response_modes_supported: ['query'],
+        grant_types_supported: ['authorization_code', 'refresh_token'],
+        token_endpoint_auth_methods_supported: methods,
+        revocation_endpoint_auth_methods_supported: methods,
+        code_challenge_methods_supported: ['S256'],
+        authorization_response_iss_parameter_supported: true,
+        client_id_metadata_document_supported: true,
+        service_documentation: `${at.baseUrl}/docs`,
+      },
+    });
+  });
+});
+
+describe('the endpoints', () => {
+  test.each([
+    ['POST', '/oauth/authorize'],
+    ['GET', '/oauth/token'],
+    ['GET', '/oauth/revoke'],
+    ['GET', '/oauth/register'],
+    ['DELETE', '/.well-known/oauth-authorization-server'],
+  ])('%s %s is not possible', async (method, path) => {
+    expect((await at.fetch(at.baseUrl + path, { method })).status).toBe(405);
+  });
+
+  test.each(['/oauth/jwks', '/oauth', '/jwks', '/me', '/.well-known/openid-configuration'])(
+    'there is no %s',
+    async (path) => {
+      expect((await at.fetch(at.baseUrl + path)).status).toBe(404);
+    },
+  );
+
+  test.each([
+    ['nothing', '', {}],
+    ['JSON', '{"grant_type":"refresh_token"}', { 'content-type': 'application/json' }],
+    ['another grant', 'grant_type=client_credentials&client_id=CLIENT', {}],
+    ['a password', 'grant_type=password&username=a&password=b&client_id=CLIENT', {}],
+    ['a parameter twice', 'grant_type=refresh_token&grant_type=refresh_token&client_id=CLIENT', {}],
+    ['two clients', 'grant_type=refresh_token&refresh_token=x&client_id=CLIENT', { authorization: 'Basic YTpi' }],
+    ['a broken header', 'grant_type=refresh_token&refresh_token=x', { authorization: 'Basic %%%' }],
+    ['bytes that are none', 'grant_type=%ff%00&client_id=%00', {}],
+    ['very much', `grant_type=refresh_token&client_id=CLIENT&refresh_token=${'x'.repeat(70_000)}`, {}],
+  ])('a token request with %s is answered as OAuth says', async (_what, body, headers) => {
+    const response = await at.fetch(`${at.baseUrl}/oauth/token`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      body: body.replaceAll('CLIENT', encodeURIComponent(client)),
+    });
+    expect([400, 401, 413]).toContain(response.status);
+    const answer = (await response.json()) as Record<string, unknown>;
+    expect(answer).toEqual({ error: expect.any(String) as string, error_description: expect.any(String) as string });
+    expect(JSON.stringify(answer)).not.toMatch(/node_modules|at .*:\d+|server_error/);
+  });
+
+  test.each([
+    ['token', 'POST', 120],
+    ['authorize', 'GET', 60],
+  ])('a network asks /oauth/%s (%s) %i times a minute', async (path, method, most) => {
+    const ask = () => at.fetch(`${at.baseUrl}/oauth/${path}`, { method, redirect: 'manual' });
+    for (let count = 0; count < most; count++) expect((await ask()).status).toBe(400);
+    const refused = await ask();
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await refused.json()).toMatchObject({ error: 'temporarily_unavailable' });
+    const shown = await at.fetch(`${at.baseUrl}/oauth/${path}`, { method, headers: { accept: 'text/html' } });
+    expect([shown.status, await shown.text()]).toEqual([429, expect.stringContaining('role="alert"')]);
+    await at.db.setShift('61 seconds');
+    expect((await ask()).status).toBe(400);
+  });
+
+  test('programs in a browser get answers at the origin they redirect to, and nowhere else', async () => {
+    const ask = async (origin: string) => {
+      const reply = await post(
+        at,
+        '/oauth/token',
+        { grant_type: 'refresh_token', client_id: client, refresh_token: 'ort_x' },
+        { origin },
+      );
+      return reply.headers.get('access-control-allow-origin');
+    };
+    expect(await ask(new URL(REDIRECT).origin)).toBe(new URL(REDIRECT).origin);
+    expect(await ask('https://attacker.example.test')).toBeNull();
+  });
+});

@@ -1,0 +1,180 @@
+import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
+import type {
+  OAuthClientMetadata,
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+  StoredOAuthTokens,
+} from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Browser } from '../../support/clients/oauth-browser.ts';
+import {
+  allow,
+  askMcp,
+  newEmail,
+  post,
+  publish,
+  REDIRECT,
+  startOAuthInstallation,
+} from '../../support/fixtures/oauth-installation.ts';
+import type { OAuthInstallation } from '../../support/fixtures/oauth-installation.ts';
+
+let at: OAuthInstallation;
+
+beforeAll(async () => {
+  at = await startOAuthInstallation();
+});
+afterAll(() => at.stop());
+
+/** A program as the package's own provider wants it, which remembers all in memory. */
+class Program implements OAuthClientProvider {
+  redirectUrl = REDIRECT;
+  clientMetadataUrl?: string;
+  information: StoredOAuthClientInformation | undefined;
+  saved: StoredOAuthTokens | undefined;
+  sentTo: URL | undefined;
+  verifier = '';
+  private discovery: OAuthDiscoveryState | undefined;
+
+  constructor(documentUrl?: string) {
+    if (documentUrl !== undefined) this.clientMetadataUrl = documentUrl;
+  }
+
+  get clientMetadata(): OAuthClientMetadata {
+    return { client_name: 'Notebook', redirect_uris: [REDIRECT], grant_types: ['authorization_code', 'refresh_token'] };
+  }
+
+  state = () => 'a state';
+  clientInformation = () => this.information;
+  saveClientInformation = (information: StoredOAuthClientInformation) => void (this.information = information);
+  tokens = () => this.saved;
+  saveTokens = (tokens: StoredOAuthTokens) => void (this.saved = tokens);
+  redirectToAuthorization = (url: URL) => void (this.sentTo = url);
+  saveCodeVerifier = (verifier: string) => void (this.verifier = verifier);
+  codeVerifier = () => this.verifier;
+  saveDiscoveryState = (state: OAuthDiscoveryState) => void (this.discovery = state);
+  discoveryState = () => this.discovery;
+  invalidateCredentials = (what: string) => {
+    if (what === 'tokens' || what === 'all') this.saved = undefined;
+  };
+}
+
+function connectionOf(program: Program): { client: Client; transport: StreamableHTTPClientTransport } {
+  const client = new Client({ name: 'test', version: '1' });
+  const transport = new StreamableHTTPClientTransport(new URL(at.resource), { authProvider: program, fetch: at.fetch });
+  return { client, transport };
+}
+
+/** Is refused, signs in as somebody, and connects. */
+async function connect(program: Program, email: string): Promise<Client> {
+  const first = connectionOf(program);
+  await expect(first.client.connect(first.transport)).rejects.toThrow(UnauthorizedError);
+  const callback = await allow(at, program.sentTo!, email);
+  expect(callback.searchParams.get('iss')).toBe(at.baseUrl);
+  await first.transport.finishAuth(callback.searchParams);
+  const second = connectionOf(program);
+  await second.client.connect(second.transport);
+  return second.client;
+}
+
+test.each([
+  ['a document', () => new Program(publish(at))],
+  ['registration', () => new Program()],
+])('a client known by %s finds the sign-in, is allowed, calls tools and renews its tokens', async (_way, programOf) => {
+  const program = programOf();
+  const client = await connect(program, newEmail());
+  const listed = await client.callTool({ name: 'list_subreddit_posts', arguments: { sub: 'coffee', limit: 2 } });
+  expect(listed.isError).not.toBe(true);
+  expect(listed._meta).toMatchObject({ credits_used: 1, credits_remaining: 199 });
+  expect((await client.callTool({ name: 'list_monitors', arguments: {} })).isError).not.toBe(true);
+
+  // Its access token expires; the package renews it by itself.
+  const before = program.saved!;
+  await at.db.pool.query(`UPDATE oauth_records SET expires_at = service_now() WHERE model = 'AccessToken'`);
+  expect((await client.callTool({ name: 'list_monitors', arguments: {} })).isError).not.toBe(true);
+  expect(program.saved!.access_token).not.toBe(before.access_token);
+  expect(program.saved!.refresh_token).not.toBe(before.refresh_token);
+  await client.close();
+});
+
+/** As far as the question, with what the client keeps for the answer. */
+async function begin(change: (program: Program) => void = () => undefined) {
+  const program = new Program(publish(at));
+  change(program);
+  const { client, transport } = connectionOf(program);
+  await expect(client.connect(transport)).rejects.toThrow(UnauthorizedError);
+  return { program, transport };
+}
+
+test('a revoked token is refused, and the client asks to sign in again', async () => {
+  const program = new Program(publish(at));
+  const client = await connect(program, newEmail());
+  program.sentTo = undefined;
+  const { access_token: token, refresh_token: refresh } = program.saved!;
+  const { client_id } = program.information!;
+  expect((await post(at, '/oauth/revoke', { client_id, token: refresh! })).status).toBe(200);
+  await expect(client.callTool({ name: 'list_monitors', arguments: {} })).rejects.toThrow(UnauthorizedError);
+  expect(program.sentTo).toBeDefined();
+  expect((await askMcp(at, token)).status).toBe(401);
+  await client.close();
+});
+
+test('a code that is sent again is refused, and ends what it gave', async () => {
+  const { program, transport } = await begin();
+  const callback = await allow(at, program.sentTo!, newEmail());
+  await transport.finishAuth(callback.searchParams);
+  const { access_token: token } = program.saved!;
+  expect((await askMcp(at, token)).status).toBe(200);
+  await expect(transport.finishAuth(callback.searchParams)).rejects.toThrow(/grant request is invalid/);
+  expect((await askMcp(at, token)).status).toBe(401);
+});
+
+test('a code that is too old is refused', async () => {
+  const { program, transport } = await begin();
+  const callback = await allow(at, program.sentTo!, newEmail());
+  await at.db.setShift('61 seconds');
+  await expect(transport.finishAuth(callback.searchParams)).rejects.toThrow(/grant request is invalid/);
+  await at.db.setShift('0');
+});
+
+test('a code is of no use without the verifier of whoever asked for it', async () => {
+  const { program, transport } = await begin();
+  const callback = await allow(at, program.sentTo!, newEmail());
+  program.verifier = 'x'.repeat(43);
+  await expect(transport.finishAuth(callback.searchParams)).rejects.toThrow(/grant request is invalid/);
+});
+
+test('a challenge that was taken out or made plain on the way is refused', async () => {
+  const { program } = await begin();
+  // Only clients that somebody allowed are told of errors.
+  await allow(at, program.sentTo!, newEmail());
+  for (const change of [
+    (url: URL) => url.searchParams.set('code_challenge_method', 'plain'),
+    (url: URL) => url.searchParams.delete('code_challenge_method'),
+    (url: URL) => {
+      url.searchParams.delete('code_challenge');
+      url.searchParams.delete('code_challenge_method');
+    },
+  ]) {
+    const url = new URL(program.sentTo!);
+    change(url);
+    const { leftTo } = await new Browser(at.fetch).open(url);
+    expect(leftTo!.searchParams.get('error')).toBe('invalid_request');
+  }
+});
+
+test('a redirect that the client does not have is refused on a page', async () => {
+  const { program } = await begin((one) => (one.redirectUrl = 'https://attacker.example.test/callback'));
+  const page = await new Browser(at.fetch).open(program.sentTo!);
+  expect([page.status, page.leftTo]).toEqual([400, undefined]);
+});
+
+test('another resource is refused', async () => {
+  const { program } = await begin();
+  await allow(at, program.sentTo!, newEmail());
+  const url = new URL(program.sentTo!);
+  expect(url.searchParams.get('resource')).toBe(at.resource);
+  url.searchParams.set('resource', 'https://other.example.test/mcp');
+  const { leftTo } = await new Browser(at.fetch).open(url);
+  expect(leftTo!.searchParams.get('error')).toBe('invalid_target');
+});

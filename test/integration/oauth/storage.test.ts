@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createAdapterFactory } from '../../../services/api/oauth/record-adapter.ts';
+import { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
+import { sweepRetention } from '../../../services/biller/retention-sweep.ts';
+import { hashApiKey } from '../../../shared/domain/accounts/api-key.ts';
+import { hashOAuthId } from '../../../shared/domain/accounts/oauth-secret.ts';
+import { createSecretBox } from '../../../shared/domain/secret-box.ts';
+import { createMetrics } from '../../../shared/runtime/metrics.ts';
+import { createLogger } from '../../../shared/runtime/logger.ts';
+import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
+import { deleteExpiredOAuthRecords } from '../../../shared/stores/accounts/oauth-records.ts';
+import { admitRequests } from '../../../shared/stores/accounts/request-limits.ts';
+import { findSecrets } from '../../support/runner/find-secrets.ts';
+import { Browser } from '../../support/clients/oauth-browser.ts';
+import {
+  askMcp,
+  authorizationUrl,
+  exchangeOf,
+  newEmail,
+  newPkce,
+  post,
+  publish,
+  REDIRECT,
+  signIn,
+  startOAuthInstallation,
+  tokensFor,
+} from '../../support/fixtures/oauth-installation.ts';
+import type { OAuthInstallation } from '../../support/fixtures/oauth-installation.ts';
+
+let at: OAuthInstallation;
+let log = '';
+
+beforeAll(async () => {
+  at = await startOAuthInstallation(createLogger('trace', { write: (line: string) => void (log += line) }));
+});
+afterAll(() => at.stop());
+
+/** All that the database holds of sign-ins, as text, with bytes in hex. */
+async function dump(): Promise<string> {
+  const { rows } = await at.db.pool.query<{ all: string }>(
+    `SELECT string_agg(r::text, E'\\n') AS all FROM oauth_records r`,
+  );
+  return rows[0]!.all;
+}
+
+const inHex = (text: string) => Buffer.from(text).toString('hex');
+
+test('the database holds no token, no code and no secret, in any form; nor does a log', async () => {
+  const registered = await at.fetch(`${at.baseUrl}/oauth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ redirect_uris: [REDIRECT] }),
+  });
+  const { client_id: id, client_secret: secret } = (await registered.json()) as Record<string, string>;
+  const pkce = newPkce();
+  const browser = new Browser(at.fetch);
+  const first = await browser.open(authorizationUrl(at, id!, pkce));
+  const uid = first.url.pathname.split('/').at(-1)!;
+  await signIn(at, browser, newEmail());
+  const whileAsked = await dump();
+  const { leftTo } = await browser.submit('/decision', { decision: 'allow' });
+  const withCode = await dump();
+  const reply = await post(at, '/oauth/token', { ...exchangeOf(id!, pkce, leftTo!), client_secret: secret! });
+  const { access_token: access, refresh_token: refresh } = reply.body as Record<string, string>;
+  await post(at, '/oauth/revoke', { client_id: id!, client_secret: secret!, token: 'oat_unknown' });
+  const stored = [whileAsked, withCode, await dump()].join('\n');
+  for (const text of [uid, secret!, leftTo!.searchParams.get('code')!, access!, refresh!, pkce.challenge]) {
+    expect(text.length).toBeGreaterThan(15);
+    expect(stored).not.toContain(text);
+    expect(stored).not.toContain(inHex(text));
+    expect(log).not.toContain(text);
+  }
+  expect(log).toContain('/oauth/token');
+  expect(findSecrets(log)).toEqual([]);
+});
+
+test('tokens and clients outlive the processes', async () => {
+  const client = publish(at);
+  const { access, refresh } = await tokensFor(at, client, newEmail());
+  await at.restart();
+  expect((await askMcp(at, access)).status).toBe(200);
+  const renewed = await post(at, '/oauth/token', {
+    grant_type: 'refresh_token',
+    client_id: client,
+    refresh_token: refresh,
+  });
+  expect(renewed.status).toBe(200);
+});
+
+test('what has expired is swept, what is good stays', async () => {
+  const client = publish(at);
+  const old = await tokensFor(at, client, newEmail());
+  await at.db.setShift('20 days');
+  const young = await tokensFor(at, client, newEmail());
+  await at.db.setShift('31 days');
+  const renewed = await post(at, '/oauth/token', {
+    grant_type: 'refresh_token',
+    client_id: client,
+    refresh_token: young.refresh,
+  });
+  const before = await count();
+  expect(await deleteExpiredOAuthRecords(at.db.pool, 2)).toBe(2);
+  expect(await count()).toBe(before - 2);
+  const metrics = createMetrics();
+  await sweepRetention({ pool: at.db.pool, metrics, signal: new AbortController().signal, mayGoOn: async () => true });
+  expect(await count()).toBeLessThan(before - 4);
+  expect(await deleteExpiredOAuthRecords(at.db.pool, 1)).toBe(0);
+  expect((await askMcp(at, String(renewed.body.access_token))).status).toBe(200);
+  const gone = await post(at, '/oauth/token', {
+    grant_type: 'refresh_token',
+    client_id: client,
+    refresh_token: old.refresh,
+  });
+  expect(gone.body).toMatchObject({ error: 'invalid_grant' });
+  await at.db.setShift('0');
+});
+
+test('a record expires by the clock of the database, and a used code is kept for an hour', async () => {
+  const records = new SealedRecords(at.db.pool, at.apis[0].secretBox);
+  const codes = createAdapterFactory(records, () => Promise.reject(new Error('no client')))('AuthorizationCode');
+  const secondsLeft = async () => {
+    const found = await codes.find('oac_1');
+    return found ? found.exp! - Math.floor(Date.now() / 1000) : undefined;
+  };
+  await codes.upsert('oac_1', { jti: 'oac_1', exp: 0, grantId: 'a grant' }, 60);
+  expect((await records.find('AuthorizationCode', 'oac_1'))!.payload).toEqual({ exp: 0, grantId: 'a grant' });
+  await at.db.setShift('50 seconds');
+  const left = (await secondsLeft())!;
+  expect(left).toBeGreaterThan(7);
+  expect(left).toBeLessThanOrEqual(11);
+  await codes.consume('oac_1');
+  await at.db.setShift('50 minutes');
+  expect((await codes.find('oac_1'))?.consumed).toBeDefined();
+  expect(await secondsLeft()).toBeGreaterThan(500);
+  await at.db.setShift('2 hours');
+  expect(await secondsLeft()).toBeUndefined();
+  await at.db.setShift('0');
+});
+
+test('what was sealed with another secret key is not there', async () => {
+  await new SealedRecords(at.db.pool, createSecretBox('another secret key')).put({
+    model: 'Client',
+    id: 'ocl_other',
+    payload: {},
+    validSeconds: 60,
+  });
+  expect(await new SealedRecords(at.db.pool, at.apis[0].secretBox).find('Client', 'ocl_other')).toBeUndefined();
+});
+
+test('keys and tokens of an account share its limits, in one statement', async () => {
+  const email = newEmail();
+  const { access } = await tokensFor(at, publish(at), email);
+  const account = (await findAccount(at.db.pool, email))!;
+  const key = await issueApiKey(at.db.pool, account.id, 'a key');
+  const byKey = { keyId: key.slice(3, 11), keyHash: hashApiKey(key) };
+  const byToken = { tokenHash: hashOAuthId(access), audience: at.resource };
+  const limits = new Map([[0, { requestsPerSecond: 1, burst: 3, requestsPerDay: 100 }]]);
+  const asked = [
+    byToken,
+    { ...byToken, audience: 'https://other.example.test/mcp' },
+    byKey,
+    { tokenHash: hashOAuthId('oat_unknown'), audience: at.resource },
+    byToken,
+    byKey,
+    { keyId: '', keyHash: byToken.tokenHash },
+  ];
+  const admitted = await admitRequests(at.db.pool, asked, limits);
+  const facts = admitted.map((one) => one && [one.key_id, one.scopes.join(' '), one.place, one.taken]);
+  const both = 'forum:read monitors';
+  expect(facts).toEqual([
+    [null, both, 1, 3],
+    undefined,
+    [byKey.keyId, 'forum:read', 2, 3],
+    undefined,
+    [null, both, 3, 3],
+    [byKey.keyId, 'forum:read', 4, 3],
+    undefined,
+  ]);
+  const used = await at.db.pool.query<{ used: boolean }>(
+    'SELECT last_used_at IS NOT NULL AS used FROM api_keys WHERE account_id = $1',
+    [account.id],
+  );
+  expect(used.rows).toEqual([{ used: true }]);
+});
+
+async function count(): Promise<number> {
+  const { rows } = await at.db.pool.query<{ n: number }>('SELECT count(*) AS n FROM oauth_records');
+  return rows[0]!.n;
+}

@@ -1,0 +1,278 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createMailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
+import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
+import { freezeAccount, unfreezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
+import {
+  allow,
+  askMcp,
+  authorizationUrl,
+  exchangeOf,
+  newEmail,
+  newPkce,
+  post,
+  publish,
+  REDIRECT,
+  startOAuthInstallation,
+  tokensFor,
+} from '../../support/fixtures/oauth-installation.ts';
+import type { OAuthInstallation, Pkce, TokenReply } from '../../support/fixtures/oauth-installation.ts';
+
+let at: OAuthInstallation;
+let client: string;
+
+beforeAll(async () => {
+  at = await startOAuthInstallation();
+  client = publish(at);
+});
+afterAll(() => at.stop());
+beforeEach(async () => {
+  await at.db.setShift('0');
+  // No limit is met by the requests of other tests.
+  await at.db.pool.query('DELETE FROM recent_uses');
+});
+
+async function codeFor(changes: Record<string, string | undefined> = {}): Promise<{ pkce: Pkce; callback: URL }> {
+  const pkce = newPkce();
+  return { pkce, callback: await allow(at, authorizationUrl(at, client, pkce, changes), newEmail()) };
+}
+
+const refresh = (token: string, clientId = client, more: Record<string, string> = {}) =>
+  post(at, '/oauth/token', { grant_type: 'refresh_token', client_id: clientId, refresh_token: token, ...more });
+
+function isInvalidGrant({ status, body }: TokenReply): void {
+  expect({ status, error: body.error }).toEqual({ status: 400, error: 'invalid_grant' });
+}
+
+/** How a token is answered by the tool server: alike, whether tools are listed or called, which are let in by different ways. */
+async function statusOf(token: string): Promise<number> {
+  const [listed, called] = [await askMcp(at, token), await askMcp(at, token, 'tools/call')];
+  expect(called.status).toBe(listed.status);
+  return listed.status;
+}
+
+describe('codes', () => {
+  test('the answer names the tokens, their life, their scope, and is not to be kept', async () => {
+    const { pkce, callback } = await codeFor();
+    expect(callback.searchParams.get('state')).toBe('a state');
+    expect(callback.searchParams.get('iss')).toBe(at.baseUrl);
+    const reply = await post(at, '/oauth/token', exchangeOf(client, pkce, callback));
+    expect(reply.status).toBe(200);
+    expect(reply.headers.get('cache-control')).toBe('no-store');
+    expect(reply.body).toEqual({
+      access_token: expect.stringMatching(/^oat_[0-9a-z]{52}$/) as string,
+      refresh_token: expect.stringMatching(/^ort_[0-9a-z]{52}$/) as string,
+      token_type: 'Bearer',
+      expires_in: 3_600,
+      scope: 'forum:read monitors',
+    });
+    expect(await statusOf(String(reply.body.access_token))).toBe(200);
+  });
+
+  test('a replayed code is refused, and what it gave is taken back', async () => {
+    const { pkce, callback } = await codeFor();
+    const exchange = exchangeOf(client, pkce, callback);
+    const { body } = await post(at, '/oauth/token', exchange);
+    expect(await statusOf(String(body.access_token))).toBe(200);
+    await at.db.setShift('10 minutes');
+    isInvalidGrant(await post(at, '/oauth/token', exchange));
+    expect(await statusOf(String(body.access_token))).toBe(401);
+    isInvalidGrant(await refresh(String(body.refresh_token)));
+  });
+
+  test('of a code that is used twice at the same moment, nothing remains good', async () => {
+    const { pkce, callback } = await codeFor();
+    const exchange = exchangeOf(client, pkce, callback);
+    const replies = await Promise.all([1, 2, 3, 4].map(() => post(at, '/oauth/token', exchange)));
+    expect(replies.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
+    for (const { body } of replies) {
+      if (typeof body.access_token !== 'string') continue;
+      expect(await statusOf(body.access_token)).toBe(401);
+      isInvalidGrant(await refresh(String(body.refresh_token)));
+    }
+  });
+
+  test('a code is good for a minute', async () => {
+    const [young, old] = [await codeFor(), await codeFor()];
+    await at.db.setShift('55 seconds');
+    expect((await post(at, '/oauth/token', exchangeOf(client, young.pkce, young.callback))).status).toBe(200);
+    await at.db.setShift('61 seconds');
+    isInvalidGrant(await post(at, '/oauth/token', exchangeOf(client, old.pkce, old.callback)));
+  });
+
+  test.each([
+    ['another verifier', () => ({ code_verifier: newPkce().verifier }), 'invalid_grant'],
+    ['no verifier', () => ({ code_verifier: undefined }), 'invalid_grant'],
+    ['the challenge itself', (pkce: Pkce) => ({ code_verifier: pkce.challenge }), 'invalid_grant'],
+    ['another redirect', () => ({ redirect_uri: `${REDIRECT}/other` }), 'invalid_grant'],
+    ['no redirect', () => ({ redirect_uri: undefined }), 'invalid_request'],
+    ['another resource', () => ({ resource: 'https://other.example.test/mcp' }), 'invalid_target'],
+    ['another client', () => ({ client_id: publish(at) }), 'invalid_grant'],
+    ['no client', () => ({ client_id: undefined }), 'invalid_request'],
+    ['an unknown client', () => ({ client_id: 'ocl_unknown' }), 'invalid_client'],
+  ])('a code with %s gives nothing', async (_what, change, error) => {
+    const { pkce, callback } = await codeFor();
+    const reply = await post(at, '/oauth/token', { ...exchangeOf(client, pkce, callback), ...change(pkce) });
+    expect(reply.status).toBeGreaterThanOrEqual(400);
+    expect(reply.status).toBeLessThan(500);
+    expect(reply.body).toMatchObject({ error });
+    expect(reply.body.access_token).toBeUndefined();
+  });
+});
+
+describe('tokens', () => {
+  test('are good on the tool server alone', async () => {
+    const { access, refresh: refreshToken } = await tokensFor(at, client, newEmail());
+    expect(await statusOf(access)).toBe(200);
+    for (const path of ['/v1/account', '/v1/monitors', '/v1/forum/search?q=a']) {
+      const headers = { authorization: `Bearer ${access}` };
+      expect((await at.fetch(at.baseUrl + path, { headers })).status, path).toBe(401);
+    }
+    expect(await statusOf(refreshToken)).toBe(401);
+    const other = await at.apis[0].account();
+    expect(await statusOf(other.apiKey)).toBe(200);
+  });
+
+  test('of another resource are not good here', async () => {
+    const { access } = await tokensFor(at, client, newEmail());
+    await at.db.pool.query(
+      `UPDATE oauth_records SET audience = 'https://other.example.test/mcp' WHERE model = 'AccessToken'`,
+    );
+    expect(await statusOf(access)).toBe(401);
+  });
+
+  test('a refusal says where to sign in', async () => {
+    const metadata = `resource_metadata="${at.baseUrl}/.well-known/oauth-protected-resource/mcp"`;
+    const challenge = async (token?: string) => (await askMcp(at, token)).headers.get('www-authenticate');
+    expect(await challenge()).toBe(`Bearer ${metadata}, scope="forum:read monitors"`);
+    expect(await challenge('oat_' + '0'.repeat(52))).toBe(
+      `Bearer error="invalid_token", ${metadata}, scope="forum:read monitors"`,
+    );
+    expect(await challenge('fk_' + '0'.repeat(40))).toContain('error="invalid_token"');
+  });
+
+  test('end after an hour', async () => {
+    const { access } = await tokensFor(at, client, newEmail());
+    await at.db.setShift('59 minutes');
+    expect(await statusOf(access)).toBe(200);
+    await at.db.setShift('61 minutes');
+    expect(await statusOf(access)).toBe(401);
+  });
+
+  test('are renewed for 30 days at a time, each time by another refresh token, for a year', async () => {
+    let { refresh: token } = await tokensFor(at, client, newEmail());
+    for (const day of [29, 58, 87, 116, 145, 174, 203, 232, 261, 290, 319, 348]) {
+      await at.db.setShift(`${day} days`);
+      const { status, body } = await refresh(token);
+      expect(status, `day ${day}`).toBe(200);
+      expect(body.refresh_token).not.toBe(token);
+      expect(await statusOf(String(body.access_token))).toBe(200);
+      token = String(body.refresh_token);
+    }
+    await at.db.setShift('366 days');
+    isInvalidGrant(await refresh(token));
+  });
+
+  test('a refresh token ends after 30 days', async () => {
+    const { refresh: token } = await tokensFor(at, client, newEmail());
+    await at.db.setShift('30 days 1 second');
+    isInvalidGrant(await refresh(token));
+  });
+
+  test('reuse of a replaced refresh token ends everything of the grant, and nothing of others', async () => {
+    const email = newEmail();
+    const [first, other] = [await tokensFor(at, client, email), await tokensFor(at, client, email)];
+    const second = await refresh(first.refresh);
+    expect(await statusOf(first.access)).toBe(200);
+    isInvalidGrant(await refresh(first.refresh));
+    for (const token of [first.access, String(second.body.access_token)]) expect(await statusOf(token)).toBe(401);
+    isInvalidGrant(await refresh(String(second.body.refresh_token)));
+    expect(await statusOf(other.access)).toBe(200);
+    expect((await refresh(other.refresh)).status).toBe(200);
+  });
+
+  test('of a refresh token that is used twice at the same moment, nothing remains good', async () => {
+    const first = await tokensFor(at, client, newEmail());
+    const replies = await Promise.all([1, 2, 3, 4].map(() => refresh(first.refresh)));
+    expect(replies.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
+    for (const { body } of replies) {
+      if (typeof body.access_token !== 'string') continue;
+      expect(await statusOf(body.access_token)).toBe(401);
+      isInvalidGrant(await refresh(String(body.refresh_token)));
+    }
+    expect(await statusOf(first.access)).toBe(401);
+  });
+
+  test('a refresh token is of its client and resource, and gives no more than it had', async () => {
+    const { refresh: token } = await tokensFor(at, client, newEmail(), { scope: 'forum:read' });
+    isInvalidGrant(await refresh(token, publish(at)));
+    expect((await refresh(token, client, { scope: 'forum:read monitors' })).body).toMatchObject({
+      error: 'invalid_scope',
+    });
+    const { status, body } = await refresh(token);
+    expect({ status, scope: body.scope }).toEqual({ status: 200, scope: 'forum:read' });
+    const wrong = await refresh(String(body.refresh_token), client, { resource: 'https://other.example.test/mcp' });
+    expect(wrong.body).toMatchObject({ error: 'invalid_target' });
+  });
+
+  test.each(['access', 'refresh'] as const)('revoking the %s token ends the grant; others cannot', async (which) => {
+    const tokens = await tokensFor(at, client, newEmail());
+    const foreign = await post(at, '/oauth/revoke', { client_id: publish(at), token: tokens[which] });
+    expect(foreign.status).toBe(200);
+    expect(await statusOf(tokens.access)).toBe(200);
+    expect((await post(at, '/oauth/revoke', { client_id: client, token: tokens[which] })).status).toBe(200);
+    expect(await statusOf(tokens.access)).toBe(401);
+    isInvalidGrant(await refresh(tokens.refresh));
+    expect((await post(at, '/oauth/revoke', { client_id: client, token: 'oat_unknown' })).status).toBe(200);
+  });
+
+  test('without the scope of a tool, the tool says so', async () => {
+    const call = async (token: string, name: string, args: object) => {
+      const response = await at.fetch(at.resource, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          authorization: `Bearer ${token}`,
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }),
+      });
+      const { result } = (await response.json()) as { result: { isError?: boolean; structuredContent: object } };
+      return { refused: result.isError === true, said: JSON.stringify(result.structuredContent) };
+    };
+    const reading = await tokensFor(at, client, newEmail(), { scope: 'forum:read' });
+    expect((await call(reading.access, 'search_forum', { q: 'coffee', limit: 1 })).refused).toBe(false);
+    expect((await call(reading.access, 'list_monitors', {})).said).toContain('insufficient_scope');
+    await at.db.setShift('1 minute');
+    const monitors = await tokensFor(at, client, newEmail(), { scope: 'monitors' });
+    expect((await call(monitors.access, 'search_forum', { q: 'coffee', limit: 1 })).said).toContain(
+      'insufficient_scope',
+    );
+    expect((await call(monitors.access, 'list_monitors', {})).refused).toBe(false);
+  });
+});
+
+describe('accounts', () => {
+  test('a frozen account is shut out at once, and let in again', async () => {
+    const email = newEmail();
+    const tokens = await tokensFor(at, client, email);
+    const account = (await findAccount(at.db.pool, email))!;
+    await freezeAccount(at.db.pool, account.id);
+    expect(await statusOf(tokens.access)).toBe(401);
+    isInvalidGrant(await refresh(tokens.refresh));
+    await unfreezeAccount(at.db.pool, account.id);
+    expect(await statusOf(tokens.access)).toBe(200);
+    expect((await refresh(tokens.refresh)).status).toBe(200);
+  });
+
+  test('of a deleted account nothing is left', async () => {
+    const email = newEmail();
+    const tokens = await tokensFor(at, client, email);
+    const account = (await findAccount(at.db.pool, email))!;
+    await closeAccount(at.db.pool, account.id, { mailboxHash: createMailboxHash('x')(account.mailbox) });
+    expect(await statusOf(tokens.access)).toBe(401);
+    isInvalidGrant(await refresh(tokens.refresh));
+    const left = await at.db.pool.query('SELECT FROM oauth_records WHERE account_id = $1', [account.id]);
+    expect(left.rowCount).toBe(0);
+  });
+});

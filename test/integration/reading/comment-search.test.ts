@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
+import { commentListing } from '../../../schemas/api/forum-resources.ts';
+import type { CommentItem } from '../../../schemas/api/forum-resources.ts';
+import { insertItems } from '../../../services/archiver/archive-items.ts';
+import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
+import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';
+import { parseListing } from '../../../shared/upstream/parsing/parse-things.ts';
+import { thingToForumItem } from '../../../shared/upstream/parsing/thing-to-forum-item.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
+import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
+import { createTestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
+import type { TestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { SITE_URL, startTestForum } from '../../support/fakes/test-forum.ts';
+import type { TestForum } from '../../support/fakes/test-forum.ts';
+
+let db: TestDatabase;
+let archive: TestClickhouse;
+let clickhouse: ClickHouseClient;
+let forum: TestForum;
+let api: TestApi;
+let reader: TestAccount;
+
+beforeAll(async () => {
+  [db, archive, forum] = await Promise.all([createTestDatabase(), createTestClickhouse(), startTestForum()]);
+  clickhouse = createClickhouse(archive.url, 'test');
+  await migrateClickhouse(clickhouse, db.pool, silentLogger());
+  for (let number = 0; number < 30; number++) await emit(`The quick brown fox met the lazy dog, story ${number}.`);
+  await emit('A QUICK-BROWN fox');
+  await emit('quick and brown, but no f o x; only foxes');
+  await emit('“Quick” café 咖啡好喝 fox');
+  await emit('the secret fox of the bakers', 'drunkenbaking');
+  await archiveNewest();
+  api = await startTestApi(db.pool, { forum: forum.forum, clickhouse });
+  reader = await api.account();
+});
+
+afterAll(async () => {
+  await api.stop();
+  await forum.stop();
+  await clickhouse.close();
+  await archive.drop();
+  await db.drop();
+});
+
+async function control<T>(body: object): Promise<T> {
+  const url = `${forum.simulator.url}/simulator/emit`;
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+  if (!response.ok) throw new Error(`the simulator emitted nothing: ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
+async function emit(text: string, subreddit = 'Coffee'): Promise<string> {
+  const post = await control<{ name: string }>({
+    kind: 'post',
+    title: 'A post',
+    subreddit,
+    over_18: subreddit === 'drunkenbaking',
+  });
+  return (await control<{ name: string }>({ kind: 'comment', text, post: post.name })).name;
+}
+
+/** What a crawler and the archiver would do with the newest comments. */
+async function archiveNewest(): Promise<void> {
+  const listing = parseListing(await forum.simulator.json('/r/all/comments?limit=100&raw_json=1'));
+  // The archive forgets by its own clock, not by the simulator's.
+  const firstSeenAt = Date.now();
+  const origin = { source: 'listings', replay: false, firstSeenAt, siteUrl: SITE_URL };
+  await insertItems(
+    db.pool,
+    clickhouse,
+    listing.things.map((thing) => thingToForumItem(thing, origin)),
+  );
+}
+
+async function search(query: string) {
+  const reply = await api.call(reader.apiKey, 'GET', `/v1/forum/search/comments?${query}`);
+  if (reply.status !== 200) throw new Error(`${query} answered ${reply.status}: ${JSON.stringify(reply.body)}`);
+  expect([reply.headers.get('x-cache-tier'), reply.headers.get('x-credits-used')]).toEqual(['MISS', '1']);
+  return commentListing.parse(reply.body);
+}
+
+/** All pages, one after the other. */
+async function searchAll(query: string, from: string | null = null): Promise<CommentItem[]> {
+  const items: CommentItem[] = [];
+  let after = from;
+  do {
+    const page = await search(`${query}${after === null ? '' : `&after=${after}`}`);
+    expect(page.count).toBeLessThanOrEqual(12);
+    items.push(...page.items);
+    ({ after } = page);
+  } while (after !== null);
+  return items;
+}
+
+describe('comment search', () => {
+  it.each(['relevance', 'new', 'top'])(
+    'by %s finds every comment once, page after page, while others arrive',
+    async (sort) => {
+      const first = await search(`q=quick%20fox&sort=${sort}`);
+      expect([first.count, first.query, first.sort]).toEqual([12, 'quick fox', sort]);
+      await emit(`quick fox ${sort}`);
+      await archiveNewest();
+      const rest = await searchAll(`q=quick%20fox&sort=${sort}`, first.after);
+      const names = [...first.items, ...rest].map(({ name }) => name);
+      expect(new Set(names).size).toBe(names.length);
+      expect(names.length).toBeGreaterThanOrEqual(32);
+    },
+  );
+
+  it('takes phrases, folds as keywords do, and never finds a part of a word', async () => {
+    const bodies = async (q: string) => (await searchAll(`q=${encodeURIComponent(q)}`)).map(({ body }) => body);
+    expect(await bodies('"quick brown" "story 7"')).toEqual(['The quick brown fox met the lazy dog, story 7.']);
+    expect((await bodies('"quick brown"')).filter((body) => body.startsWith('A QUICK'))).toHaveLength(1);
+    expect(await bodies('"quick brown" foxes')).toEqual([]);
+    expect(await bodies('CAFÉ 咖啡')).toEqual(['“Quick” café 咖啡好喝 fox']);
+    expect(await bodies('咖喝')).toEqual([]);
+    expect(await bodies('cafe')).toEqual([]);
+  });
+
+  it('within a community and a time, with and without NSFW', async () => {
+    expect(await search('q=secret%20fox')).toMatchObject({ count: 0, filtered_nsfw: 1 });
+    const [found] = (await search('q=secret%20fox&nsfw=true&sub=drunkenbaking')).items;
+    expect(found).toMatchObject({ post_title: 'A post', body: 'the secret fox of the bakers' });
+    expect((await search('q=secret%20fox&nsfw=true&sub=Coffee')).count).toBe(0);
+    forum.simulator.clock += 7_200_000;
+    expect((await search('q=quick%20fox&t=hour')).count).toBe(0);
+    expect((await search('q=quick%20fox&t=day')).count).toBe(12);
+  });
+
+  it('by top ends where the comment to go on after is gone from the forum', async () => {
+    // In the archive, as if it had been there, and unknown to the forum.
+    const origin = { source: 'listings', replay: false, firstSeenAt: Date.now(), siteUrl: SITE_URL };
+    const { things } = parseListing(await forum.simulator.json('/r/all/comments?limit=1&raw_json=1'));
+    const gone = { ...thingToForumItem(things[0]!, origin), thing_id: 't1_zzzzzzzzzzzz2', body: 'quick fox that went' };
+    await insertItems(db.pool, clickhouse, [gone]);
+    expect(await search('q=quick%20fox&sort=top&after=t1_zzzzzzzzzzzz2')).toMatchObject({ count: 0, after: null });
+  });
+
+  it.each([
+    ['q=fox&after=t1_zzzzzzzzzzzz1', 'after: '],
+    ['q=%21%21%21', 'q: '],
+    ['q=fox&limit=5', 'limit: '],
+    ['q=fox&sort=comments', 'sort: '],
+    [`q=${'x'.repeat(501)}`, 'q: '],
+  ])('%s is refused', async (query, message) => {
+    const reply = await api.call(reader.apiKey, 'GET', `/v1/forum/search/comments?${query}`);
+    const { error } = errorEnvelope.parse(reply.body);
+    expect([reply.status, error.code]).toEqual([400, 'invalid_request']);
+    expect(error.message).toContain(message);
+  });
+});
+
+it('answers 503 while ClickHouse is silent, and leaves no query to hold or wait for a connection', async () => {
+  const proxy = await TcpProxy.start(archive.url);
+  const client = createClickhouse(proxy.url, 'test');
+  const silent = await startTestApi(db.pool, { forum: forum.forum, clickhouse: client });
+  try {
+    const { apiKey } = await silent.account();
+    proxy.delayAnswers(60_000);
+    // Two more than the client has connections.
+    const searches = Array.from({ length: 12 }, () => silent.call(apiKey, 'GET', '/v1/forum/search/comments?q=quick'));
+    expect((await Promise.all(searches)).map(({ status }) => status)).toEqual(searches.map(() => 503));
+    await eventually('no connection is held', () => proxy.connections === 0, 10_000);
+    proxy.delayAnswers(0);
+    expect((await silent.call(apiKey, 'GET', '/v1/forum/search/comments?q=quick')).status).toBe(200);
+  } finally {
+    await silent.stop();
+    await client.close();
+    await proxy.stop();
+  }
+});

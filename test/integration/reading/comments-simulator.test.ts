@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Comment } from '../../../schemas/messages/forum-post.ts';
+import { buildCommentTree, inPageOrder } from '../../../services/api/reading/comments/comment-tree.ts';
+import {
+  expandComments,
+  readAroundComment,
+  readThread,
+} from '../../../services/api/reading/comments/expand-comments.ts';
+import type { ExpandRequest } from '../../../services/api/reading/comments/expand-comments.ts';
+import { startTestForum } from '../../support/fakes/test-forum.ts';
+import type { TestForum } from '../../support/fakes/test-forum.ts';
+
+/** The very first post of the simulator has more than 2,000 comments. */
+const HUGE = 0;
+const DEPTH_OF_A_PAGE = 10;
+
+let forum: TestForum;
+
+beforeAll(async () => {
+  forum = await startTestForum();
+});
+
+afterAll(() => forum.stop());
+
+function request(post: number, max: number): ExpandRequest {
+  const { clock, upstream } = forum.forum;
+  const { timeline, catalog } = forum.simulator.world;
+  const postId = timeline.idOf(catalog.postNumbered(post).k);
+  return { upstream, clock, postId, max, deadlineAt: clock() + 8_000, call: { lane: 'reading' } };
+}
+
+/** Fullnames of all comments that can be seen, with those of their parents, as the simulator has them. */
+function visible(post: number): Map<string, string> {
+  const { timeline, threads } = forum.simulator.world;
+  const shown = threads.commentsOf(post).filter((k) => timeline.visibleAt(k) <= forum.simulator.clock);
+  return new Map(shown.map((k) => [timeline.nameOf(k), timeline.nameOf(threads.parentOf(k))]));
+}
+
+/** A post whose thread is deeper than the forum shows in one answer. */
+function deepPost(): { post: number; deepest: string; depth: number } {
+  for (let post = 1; post < 3_000; post++) {
+    const parents = visible(post);
+    for (const name of parents.keys()) {
+      let depth = -1;
+      for (let at: string | undefined = name; at !== undefined; at = parents.get(at)) if (at.startsWith('t1_')) depth++;
+      if (depth > DEPTH_OF_A_PAGE + 2) return { post, deepest: name.slice(3), depth };
+    }
+  }
+  throw new Error('the simulator has no deep thread');
+}
+
+const pairs = (comments: readonly Comment[]) =>
+  new Map(comments.map(({ id, parent_id: parent }) => [`t1_${id}`, parent]));
+const sorted = (map: ReadonlyMap<string, string>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
+
+describe('a thread of the simulator', () => {
+  it('with more than 2,000 comments is read whole, each below its parent', async () => {
+    const wanted = visible(HUGE);
+    expect(wanted.size).toBeGreaterThan(2_000);
+    const read = await readThread(request(HUGE, 100_000));
+    expect(read).toMatchObject({ complete: true, held: { stubs: [], missing: [] } });
+    expect(sorted(pairs(read.held.comments))).toEqual(sorted(wanted));
+    const tree = buildCommentTree(read.held, 2_000);
+    expect([tree.returned, tree.hasMore]).toEqual([2_000, true]);
+    for (const comment of inPageOrder(buildCommentTree(read.held, Infinity).comments)) {
+      for (const reply of comment.replies) expect(reply.parent_id).toBe(`t1_${comment.id}`);
+    }
+  });
+
+  it('is fetched no further than asked, and gone on from there', async () => {
+    const first = await readThread(request(HUGE, 200));
+    expect(first).toMatchObject({ calls: 1, complete: true });
+    const more = await expandComments(first.held, first.post.author, request(HUGE, 1_000));
+    const { comments } = more.held;
+    expect(comments.length).toBeGreaterThanOrEqual(1_000);
+    expect(comments.length).toBeLessThan(1_500);
+    expect(comments.slice(0, first.held.comments.length)).toEqual(first.held.comments);
+    expect(more.calls).toBeLessThanOrEqual(8);
+  });
+
+  it('deeper than one answer is followed to its end', async () => {
+    const { post, deepest, depth } = deepPost();
+    const read = await readThread(request(post, 100_000));
+    expect(sorted(pairs(read.held.comments))).toEqual(sorted(visible(post)));
+    const all = inPageOrder(buildCommentTree(read.held, Infinity).comments);
+    expect(all.find(({ id }) => id === deepest)?.depth).toBe(depth);
+  });
+
+  it('is shown around one comment: what is above it, and its direct replies', async () => {
+    const { post, deepest } = deepPost();
+    const parents = visible(post);
+    const focus = parents.get(parents.get(`t1_${deepest}`)!)!;
+    const [above, top] = [parents.get(focus)!, parents.get(parents.get(focus)!)!];
+    const replies = [...parents].filter(([, parent]) => parent === focus).map(([name]) => name);
+    const read = await readAroundComment(focus.slice(3), 2, request(post, 200));
+    const names = read.held.comments.map(({ id }) => `t1_${id}`);
+    expect(names.sort()).toEqual([top, above, focus, ...replies].sort());
+    const [first] = buildCommentTree(read.held, 200).comments;
+    expect([first?.id, first?.replies[0]?.replies[0]?.id]).toEqual([top.slice(3), focus.slice(3)]);
+  });
+
+  it('is read in part when the forum fails on the way, and whole afterwards', async () => {
+    await forum.fault({ kind: '429', count: 1, path: '/api/morechildren', retry_after: 5 });
+    const part = await readThread(request(HUGE, 2_000));
+    expect(part).toMatchObject({ complete: false, failure: { failure: 'busy' } });
+    expect(part.held.comments.length).toBeGreaterThanOrEqual(500);
+    await forum.calm();
+    const rest = await expandComments(part.held, part.post.author, request(HUGE, 100_000));
+    expect(rest.complete).toBe(true);
+    expect(sorted(pairs(rest.held.comments))).toEqual(sorted(visible(HUGE)));
+  });
+});

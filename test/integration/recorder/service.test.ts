@@ -1,0 +1,196 @@
+import { createServer, connect } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import type { Candidate } from '../../../schemas/messages/candidate.ts';
+import { recordedMatch } from '../../../schemas/messages/recorded-match.ts';
+import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
+import { MONITOR_CANDIDATES, MONITOR_MATCHES } from '../../../schemas/messages/topics.ts';
+import { recordBatch } from '../../../services/recorder/record-batch.ts';
+import { startRecorder } from '../../../services/recorder/start-recorder.ts';
+import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
+import { consumerLag, ensureTopics } from '../../../shared/kafka/topic-admin.ts';
+import { createPool } from '../../../shared/postgres/pool.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import type { Running } from '../../../shared/runtime/lifecycle.ts';
+import { createKafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
+import type { KafkaFixture } from '../../support/fixtures/kafka-fixture.ts';
+import { candidateOf, insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+
+let fixture: KafkaFixture;
+let database: TestDatabase;
+let reader: Running;
+const published: RecordedMatch[] = [];
+let recorders: Running[] = [];
+
+beforeAll(async () => {
+  [fixture, database] = await Promise.all([createKafkaFixture(), createTestDatabase()]);
+  const { kafka, prefix } = fixture;
+  await ensureTopics(kafka, { prefix, embedded: true, topics: [MONITOR_CANDIDATES, MONITOR_MATCHES] });
+  reader = await startBatchConsumer({
+    ...fixture,
+    group: 'reader',
+    topics: [MONITOR_MATCHES.name],
+    logger: silentLogger(),
+    async handle(batch) {
+      for (const { value } of batch.records) published.push(recordedMatch.parse(JSON.parse(value.toString())));
+    },
+  });
+});
+afterEach(async () => {
+  await Promise.all(recorders.map((recorder) => recorder.stop()));
+  recorders = [];
+});
+afterAll(async () => {
+  await reader.stop();
+  await Promise.all([fixture.drop(), database.drop()]);
+});
+
+async function start(pool: Pool = database.pool): Promise<void> {
+  recorders.push(await startRecorder({ ...fixture, pool, toleranceMs: 0, logger: silentLogger() }));
+}
+
+const send = (candidates: Candidate[]) =>
+  fixture.publisher.publish(
+    MONITOR_CANDIDATES.name,
+    candidates.map((candidate) => ({ key: candidate.monitor_id, value: JSON.stringify(candidate) })),
+  );
+
+let things = 0;
+const someOf = (monitorId: string, count: number) =>
+  Array.from({ length: count }, () => candidateOf({ monitorId, thingId: `t1_s${(things++).toString(36)}` }));
+
+const publishedOf = (monitorId: string) => published.filter((match) => match.monitor_id === monitorId);
+const seqsOf = (monitorId: string) =>
+  [...new Set(publishedOf(monitorId).map((match) => match.seq))].sort((a, b) => a - b);
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+
+/** Repeats the assertion until it holds. */
+const eventually = (assertion: () => unknown) => vi.waitFor(assertion, { timeout: 30_000, interval: 50 });
+
+async function expectNoLag(): Promise<void> {
+  await eventually(async () => {
+    const lags = await consumerLag(fixture.kafka, { ...fixture, group: 'recorder', topics: [MONITOR_CANDIDATES.name] });
+    expect(lags.reduce((sum, { lag }) => sum + lag, 0)).toBe(0);
+  });
+}
+
+test('candidates become published matches, and their offsets are committed; an unreadable one stops nothing', async () => {
+  const [monitorId] = (await insertMonitors(database.pool, 1)) as [string];
+  const [first, ...others] = someOf(monitorId, 5);
+  await send([first!]);
+  await fixture.publisher.publish(MONITOR_CANDIDATES.name, [{ key: monitorId, value: '{"v":1}' }]);
+  await send(others);
+  await start();
+  await eventually(() => {
+    expect(seqsOf(monitorId)).toEqual(upTo(5));
+  });
+  expect(publishedOf(monitorId).map((match) => match.item)).toEqual([first!, ...others].map(({ item }) => item));
+  await expectNoLag();
+  const letters = await fixture.metrics.kafkaDeadLetters.get();
+  expect(letters.values).toMatchObject([{ value: 1, labels: { group: 'recorder' } }]);
+});
+
+test('a match that was stored but not published before a crash is published, though its monitor was paused since', async () => {
+  const [monitorId] = (await insertMonitors(database.pool, 1)) as [string];
+  const candidates = someOf(monitorId, 3);
+  const { matches } = await recordBatch({ pool: database.pool, toleranceMs: 0 }, candidates);
+  await database.pool.query(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [monitorId]);
+  await send([...candidates, ...someOf(monitorId, 1)]);
+  await start();
+  await eventually(() => {
+    expect(publishedOf(monitorId)).toEqual(matches);
+  });
+  await expectNoLag();
+  expect(publishedOf(monitorId)).toEqual(matches);
+});
+
+test('two recorders that join and leave while candidates flow publish every match of every monitor', async () => {
+  const monitors = await insertMonitors(database.pool, 12, { pack: 79 });
+  const waves = Array.from({ length: 6 }, () => monitors.flatMap((monitorId) => someOf(monitorId, 60)));
+  await start();
+  for (const [index, wave] of waves.entries()) {
+    if (index === 1) await start();
+    if (index === 4) await recorders.shift()!.stop();
+    await send(wave);
+  }
+  await eventually(() => {
+    for (const monitorId of monitors) expect(seqsOf(monitorId)).toEqual(upTo(360));
+  });
+  const { rows } = await database.pool.query<{ last_seq: number }>(
+    'SELECT DISTINCT last_seq FROM monitor_counters WHERE monitor_id = ANY ($1)',
+    [monitors],
+  );
+  expect(rows).toEqual([{ last_seq: 360 }]);
+});
+
+/** Forwards connections to Postgres until it is closed, and again after it is opened. */
+function relayTo(url: string) {
+  const target = new URL(url);
+  const sockets = new Set<Socket>();
+  const server = createServer((inbound) => {
+    const outbound = connect(Number(target.port), target.hostname);
+    for (const [from, to] of [
+      [inbound, outbound],
+      [outbound, inbound],
+    ] as const) {
+      sockets.add(from);
+      from.pipe(to);
+      from.on('error', () => to.destroy());
+      from.on('close', () => {
+        to.destroy();
+        sockets.delete(from);
+      });
+    }
+  });
+  return {
+    async open(port = 0): Promise<number> {
+      await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+      return (server.address() as AddressInfo).port;
+    },
+    async close(): Promise<void> {
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+test('while Postgres is away the recorder waits, and then goes on where it was', async () => {
+  const [monitorId] = (await insertMonitors(database.pool, 1)) as [string];
+  const relay = relayTo(database.url);
+  const port = await relay.open();
+  const url = new URL(database.url);
+  url.hostname = '127.0.0.1';
+  url.port = String(port);
+  const pool = createPool({ url: url.href, name: 'relayed', logger: silentLogger() });
+  const failures: Error[] = [];
+  const recorder = await startRecorder({
+    ...fixture,
+    pool,
+    toleranceMs: 0,
+    logger: silentLogger(),
+    fatal: (error) => void failures.push(error),
+  });
+  recorders.push(recorder);
+  await send(someOf(monitorId, 2));
+  await eventually(() => {
+    expect(seqsOf(monitorId)).toEqual(upTo(2));
+  });
+  await relay.close();
+  await send(someOf(monitorId, 2));
+  // Refused at least once, or the test would show nothing.
+  await eventually(() => expect(pool.query('SELECT 1')).rejects.toThrow());
+  await relay.open(port);
+  await eventually(() => {
+    expect(seqsOf(monitorId)).toEqual(upTo(4));
+  });
+  expect(recorder.ready()).toBe(true);
+  expect(failures).toEqual([]);
+  await recorder.stop();
+  recorders = [];
+  await pool.end();
+  await relay.close();
+});

@@ -1,0 +1,193 @@
+import pg from 'pg';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { MONITOR_CHANGED_CHANNEL } from '../../../schemas/messages/notifications.ts';
+import { recordBatch } from '../../../services/recorder/record-batch.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
+import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
+import { eraseInPostgres, fillMonitors, rowsOfMonitors } from '../../support/oracles/biller-erasure.ts';
+import { insertPayingAccounts } from '../../support/fixtures/biller-monitors.ts';
+import type { PayingAccount } from '../../support/fixtures/biller-monitors.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { candidateOf } from '../../support/fixtures/recorder-fixtures.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+
+const NOTHING = {
+  matches: 0,
+  delivery_attempts: 0,
+  monitor_days: 0,
+  monitor_versions: 0,
+  monitor_health: 0,
+  monitor_counters: 0,
+  monitors: 0,
+};
+
+let db: TestDatabase;
+let mine: PayingAccount;
+let other: PayingAccount;
+beforeEach(async () => {
+  db = await createTestDatabase();
+  [mine, other] = (await insertPayingAccounts(db.pool, { accounts: 2, monitors: 3, credits: 100 })) as [
+    PayingAccount,
+    PayingAccount,
+  ];
+});
+afterEach(() => db.drop());
+
+const mailboxHash = Buffer.from('hash of the mailbox');
+
+function close(account = mine): Promise<boolean> {
+  return closeAccount(db.pool, account.accountId, { mailboxHash });
+}
+
+async function select<T extends pg.QueryResultRow>(statement: string, ...values: unknown[]): Promise<T[]> {
+  return (await db.pool.query<T>(statement, values)).rows;
+}
+
+/** Everything that names an account, of those outside of what its monitors gathered. */
+async function personal({ accountId }: PayingAccount): Promise<unknown> {
+  return {
+    account: await select('SELECT email, mailbox, status, balance FROM accounts WHERE id = $1', accountId),
+    keys: await select(
+      'SELECT name, revoked_at IS NOT NULL AS revoked FROM api_keys WHERE account_id = $1 ORDER BY id',
+      accountId,
+    ),
+    monitors: await select('SELECT status FROM monitors WHERE account_id = $1 ORDER BY id', accountId),
+    answers: await select('SELECT key FROM idempotency_keys WHERE account_id = $1', accountId),
+    entries: await select('SELECT kind, amount FROM ledger_entries WHERE account_id = $1', accountId),
+    signups: await select('SELECT FROM signups WHERE mailbox = $1', `${accountId}@example.com`),
+  };
+}
+
+async function addPersonalRows({ accountId }: PayingAccount): Promise<void> {
+  await issueApiKey(db.pool, accountId, 'laptop');
+  await issueApiKey(db.pool, accountId, 'old phone');
+  await db.pool.query(`UPDATE api_keys SET revoked_at = service_now() WHERE account_id = $1 AND name = 'old phone'`, [
+    accountId,
+  ]);
+  await db.pool.query(
+    `INSERT INTO idempotency_keys (account_id, route, key, body_hash, answer) VALUES ($1, 'POST /v1/monitors', 'k', '', '')`,
+    [accountId],
+  );
+  await db.pool.query(
+    `INSERT INTO signups (token_hash, email, mailbox, code_hash, expires_at)
+     VALUES (sha256($1::bytea), $2, $2, '', service_now() + interval '10 minutes')`,
+    [accountId, `${accountId}@example.com`],
+  );
+}
+
+test('a deleted account is nobody any more; its ledger stays, and so does everything of others', async () => {
+  await addPersonalRows(mine);
+  await addPersonalRows(other);
+  await db.pool.query(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [mine.monitorIds[1]]);
+  await db.pool.query(`UPDATE monitors SET status = 'deleted' WHERE id = $1`, [mine.monitorIds[2]]);
+  const before = await personal(other);
+  expect(await close()).toBe(true);
+  expect(await personal(mine)).toEqual({
+    account: [{ email: '', mailbox: `deleted:${mine.accountId}`, status: 'deleted', balance: 100 }],
+    keys: [
+      { name: '', revoked: true },
+      { name: '', revoked: true },
+    ],
+    monitors: [{ status: 'deleted' }, { status: 'deleted' }, { status: 'deleted' }],
+    answers: [],
+    entries: [{ kind: 'grant', amount: 100 }],
+    signups: [],
+  });
+  expect(await personal(other)).toEqual(before);
+  expect(await select('SELECT mailbox_hash FROM credited_mailboxes')).toEqual([{ mailbox_hash: mailboxHash }]);
+  expect(await select('SELECT account_id, monitor_ids, finished_at FROM account_erasures')).toEqual([
+    { account_id: mine.accountId, monitor_ids: mine.monitorIds, finished_at: null },
+  ]);
+});
+
+test('deleting again, or what does not exist, changes nothing; a mailbox may be remembered already', async () => {
+  await db.pool.query('INSERT INTO credited_mailboxes (mailbox_hash) VALUES ($1)', [mailboxHash]);
+  const outcomes = await Promise.all(Array.from({ length: 5 }, () => close()));
+  expect(outcomes.filter((closed) => closed)).toHaveLength(1);
+  const before = await personal(mine);
+  expect([await close(), await close({ accountId: 'acc_none', monitorIds: [] })]).toEqual([false, false]);
+  expect(await personal(mine)).toEqual(before);
+  expect(await close({ ...other, monitorIds: [] })).toBe(true);
+});
+
+test('its monitors are announced and match nothing from then on', async () => {
+  const listener = new pg.Client({ connectionString: db.url });
+  await listener.connect();
+  const heard: (string | undefined)[] = [];
+  listener.on('notification', ({ payload }) => heard.push(payload));
+  await listener.query(`LISTEN ${MONITOR_CHANGED_CHANNEL}`);
+  await close();
+  await eventually('all are announced', () => heard.length === 3);
+  expect(heard.toSorted()).toEqual(mine.monitorIds);
+  await listener.end();
+  const candidates = [...mine.monitorIds, ...other.monitorIds].map((monitorId) =>
+    candidateOf({ monitorId, thingId: 't1_a' }),
+  );
+  const { matches } = await recordBatch({ pool: db.pool, toleranceMs: 0 }, candidates);
+  expect(matches.map(({ monitor_id }) => monitor_id)).toEqual(other.monitorIds);
+});
+
+test('a monitor whose creation commits while the account is being deleted is deleted with it', async () => {
+  const { accountId } = mine;
+  let closing: Promise<boolean> | undefined;
+  await inTransaction(db.pool, async (client) => {
+    await lockAccount(client, accountId);
+    await client.query(
+      `INSERT INTO monitors (id, account_id, name, keywords, webhook_secret, active_since, next_charge_at)
+       VALUES ('mon_late', $1, 'late', '{rust}', '', wall_now(), service_now() + interval '1 day')`,
+      [accountId],
+    );
+    await client.query(`INSERT INTO monitor_counters (monitor_id) VALUES ('mon_late')`);
+    closing = close();
+    await eventually('the deletion waits for the account', async () => {
+      const waiting = await select(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return waiting.length === 1;
+    });
+  });
+  expect(await closing).toBe(true);
+  expect(await select(`SELECT id FROM monitors WHERE account_id = $1 AND status <> 'deleted'`, accountId)).toEqual([]);
+  const [erasure] = await select<{ monitor_ids: string[] }>('SELECT monitor_ids FROM account_erasures');
+  expect(erasure!.monitor_ids).toContain('mon_late');
+});
+
+test('what its monitors gathered goes, and the monitors; contents, and everything of others, stay', async () => {
+  await fillMonitors(db.pool, [...mine.monitorIds, ...other.monitorIds], 100);
+  const candidate = candidateOf({ monitorId: mine.monitorIds[0]!, thingId: 't1_shared' });
+  await recordBatch({ pool: db.pool, toleranceMs: 0 }, [candidate]);
+  const before = await rowsOfMonitors(db.pool, other.monitorIds);
+  await eraseInPostgres(db.pool);
+  expect(await rowsOfMonitors(db.pool, mine.monitorIds)).toMatchObject({ matches: 301, monitors: 3 });
+  await close();
+  await eraseInPostgres(db.pool);
+  expect(await rowsOfMonitors(db.pool, mine.monitorIds)).toEqual(NOTHING);
+  expect(await rowsOfMonitors(db.pool, other.monitorIds)).toEqual(before);
+  expect(await select('SELECT thing_id FROM matched_items')).toEqual([{ thing_id: 't1_shared' }]);
+  expect(await select('SELECT erased_here_at IS NULL AS open, finished_at FROM account_erasures')).toEqual([
+    { open: false, finished_at: null },
+  ]);
+  expect(await recordBatch({ pool: db.pool, toleranceMs: 0 }, [candidate])).toMatchObject({ matches: [] });
+});
+
+test('an erasure that is stopped at any point goes on later, and ends', async () => {
+  // 36,000 attempts of 18,000 matches: several statements of each.
+  await fillMonitors(db.pool, mine.monitorIds, 6_000);
+  await close();
+  const left: number[] = [];
+  const isOpen = async () => (await select('SELECT FROM account_erasures WHERE erased_here_at IS NULL')).length > 0;
+  for (let allowed = 0; await isOpen(); allowed++) {
+    expect(allowed).toBeLessThan(20);
+    let steps = 1 + (allowed % 3);
+    await eraseInPostgres(db.pool, () => steps-- > 0);
+    const rows = await rowsOfMonitors(db.pool, mine.monitorIds);
+    if (rows.matches! + rows.delivery_attempts! > 0) expect(rows.monitors, 'the monitors go last').toBe(3);
+    left.push(Object.values(rows).reduce((sum, count) => sum + count, 0));
+  }
+  expect(left.at(-1)).toBe(0);
+  expect(left.length).toBeGreaterThan(4);
+  expect(left).toEqual(left.toSorted((a, b) => b - a));
+});

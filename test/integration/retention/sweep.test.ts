@@ -1,0 +1,295 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { sweepRetention } from '../../../services/biller/retention-sweep.ts';
+import { startBiller } from '../../../services/biller/start-biller.ts';
+import { recordBatch } from '../../../services/recorder/record-batch.ts';
+import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
+import { createPool } from '../../../shared/postgres/pool.ts';
+import { createMetrics } from '../../../shared/runtime/metrics.ts';
+import { recordRemovals } from '../../../shared/stores/crawl/removals.ts';
+import { takeLease } from '../../../shared/stores/upkeep/leases.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { candidateOf, insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
+import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+
+let db: TestDatabase;
+beforeEach(async () => {
+  db = await createTestDatabase();
+});
+afterEach(() => db.drop());
+
+function sweep(mayGoOn: () => boolean = () => true): Promise<void> {
+  const { signal } = new AbortController();
+  return sweepRetention({ pool: db.pool, metrics: createMetrics(), signal, mayGoOn: () => Promise.resolve(mayGoOn()) });
+}
+
+async function count(from: string): Promise<number> {
+  const { rows } = await db.pool.query<{ n: number }>(`SELECT count(*) AS n FROM ${from}`);
+  return rows[0]!.n;
+}
+
+async function fillMatches(monitorId: string, rows: number): Promise<void> {
+  await db.pool.query(
+    `INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms, suppressed,
+       first_delivery, delivery_status)
+     SELECT $1, n, 't1_x' || n, 'comment', service_now(), service_now(), service_now(), '{rust}', false, 'none', 'none'
+       FROM generate_series(1, $2::int) AS n`,
+    [monitorId, rows],
+  );
+  await db.pool.query('UPDATE monitor_counters SET last_seq = $2 WHERE monitor_id = $1', [monitorId, rows]);
+}
+
+/** From now on: how many rows each DELETE on the table took. */
+async function watchDeletes(table: string): Promise<() => Promise<number[]>> {
+  await db.pool.query(`
+    CREATE TABLE deletes_of_${table} (id bigint GENERATED ALWAYS AS IDENTITY, n bigint);
+    CREATE FUNCTION note_${table}() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN INSERT INTO deletes_of_${table} (n) SELECT count(*) FROM gone; RETURN NULL; END $$;
+    CREATE TRIGGER note AFTER DELETE ON ${table} REFERENCING OLD TABLE AS gone
+      FOR EACH STATEMENT EXECUTE FUNCTION note_${table}();`);
+  return async () => {
+    const { rows } = await db.pool.query<{ n: number }>(`SELECT n FROM deletes_of_${table} WHERE n > 0 ORDER BY id`);
+    return rows.map(({ n }) => n);
+  };
+}
+
+test('many rows go in statements of at most 5,000, of every table', async () => {
+  const [id] = (await insertMonitors(db.pool, 1)) as [string];
+  await fillMatches(id, 12_000);
+  await db.pool.query(
+    `INSERT INTO delivery_attempts (monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status, delivery_status)
+     SELECT $1, n, a, service_now(), 1, 'generic', 'h', 200, 'delivered'
+       FROM generate_series(1, 4000) AS n, generate_series(1, 3) AS a`,
+    [id],
+  );
+  await db.pool.query(
+    `INSERT INTO matched_items (thing_id, kind, post_id, subreddit, author, title, body, permalink, nsfw, created_utc, kept_until)
+     SELECT 't1_x' || n, 'comment', 'p', 's', 'a', 't', 'b', 'l', false, service_now(), service_now() + interval '33 days'
+       FROM generate_series(1, 12000) AS n`,
+  );
+  const ids = Array.from({ length: 12_000 }, (_, number) => `t1_${number}`);
+  await recordRemovals(
+    db.pool,
+    ids,
+    ids.map(() => new Date().toISOString()),
+  );
+  await db.pool.query(
+    `INSERT INTO idempotency_keys (account_id, route, key, body_hash, answer)
+     SELECT 'acc_a', 'r', n, '', '' FROM generate_series(1, 12000) AS n`,
+  );
+  await db.pool.query(
+    `INSERT INTO signups (token_hash, email, mailbox, code_hash, expires_at)
+     SELECT sha256(n::text::bytea), 'e', 'm', '', service_now() FROM generate_series(1, 12000) AS n`,
+  );
+  await db.pool.query(
+    `INSERT INTO recent_uses (name, times, kept_until)
+     SELECT n, ARRAY[service_now()], service_now() FROM generate_series(1, 12000) AS n`,
+  );
+  const tables = [
+    'matches',
+    'delivery_attempts',
+    'matched_items',
+    'removed_things',
+    'idempotency_keys',
+    'signups',
+    'recent_uses',
+  ];
+  const watched = await Promise.all(tables.map(watchDeletes));
+  await db.setShift('92 days');
+  await sweep();
+  for (const deletes of watched) expect(await deletes()).toEqual([5_000, 5_000, 2_000]);
+});
+
+test('the sweep rests after each statement that deleted rows, and after no other', async () => {
+  const [id] = (await insertMonitors(db.pool, 1)) as [string];
+  await fillMatches(id, 12_000);
+  await db.setShift('31 days');
+  let since = performance.now();
+  const rests: { ms: number; most: number }[] = [];
+  const rest = (ms: number) => {
+    rests.push({ ms, most: 12 * (performance.now() - since) });
+    since = performance.now();
+    return Promise.resolve();
+  };
+  const { signal } = new AbortController();
+  const again = () =>
+    sweepRetention({ pool: db.pool, metrics: createMetrics(), signal, mayGoOn: () => Promise.resolve(true), rest });
+  await again();
+  // 5,000, 5,000 and 2,000 rows.
+  expect(rests).toHaveLength(3);
+  for (const { ms, most } of rests) expect(ms).toBeLessThanOrEqual(most);
+  const longest = Math.max(...rests.map(({ ms }) => ms));
+  expect(longest, 'a delete of 5,000 rows takes a while').toBeGreaterThan(3);
+  expect(await count('matches')).toBe(0);
+  await again();
+  expect(rests).toHaveLength(3);
+});
+
+test('a sweep that loses its lease in the middle stops there; the next one goes on', async () => {
+  const [id] = (await insertMonitors(db.pool, 1)) as [string];
+  await fillMatches(id, 12_000);
+  const deletes = await watchDeletes('matches');
+  await db.setShift('31 days');
+  let asked = 0;
+  await sweep(() => ++asked <= 2);
+  expect(await deletes()).toEqual([5_000]);
+  await sweep();
+  expect(await count('matches')).toBe(0);
+});
+
+test('the attempts of a match go with it, not before: a late resend keeps its history', async () => {
+  const [id] = (await insertMonitors(db.pool, 1)) as [string];
+  await fillMatches(id, 2);
+  await db.pool.query(`UPDATE matches SET created_at = created_at + interval '20 days' WHERE seq = 2`);
+  await db.pool.query(
+    `INSERT INTO delivery_attempts (monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status, delivery_status)
+     SELECT $1, n, 1, service_now(), 1, 'generic', 'h', 200, 'delivered' FROM generate_series(1, 2) AS n`,
+    [id],
+  );
+  await db.setShift('31 days');
+  await sweep();
+  const { rows } = await db.pool.query('SELECT seq FROM delivery_attempts');
+  expect(rows).toEqual([{ seq: 2 }]);
+});
+
+test('a monitor with nothing left numbers on where it was, and day counts and old rule versions are gone', async () => {
+  const [id] = (await insertMonitors(db.pool, 1, { version: 2 })) as [string];
+  await db.pool.query(`INSERT INTO monitor_versions VALUES ($1, 1, wall_now() - interval '1 day')`, [id]);
+  const record = async (thingId: string) => {
+    const candidate = candidateOf({ monitorId: id, thingId, version: 2 });
+    const { matches } = await recordBatch({ pool: db.pool, toleranceMs: 0 }, [candidate]);
+    return matches.map(({ seq }) => seq);
+  };
+  expect([await record('t1_a'), await record('t1_b')]).toEqual([[1], [2]]);
+  await db.setShift('31 days');
+  await sweep();
+  expect(await count('matches')).toBe(0);
+  expect(await count('monitor_days')).toBe(0);
+  expect((await db.pool.query('SELECT version FROM monitor_versions')).rows).toEqual([{ version: 2 }]);
+  expect(await record('t1_c')).toEqual([3]);
+});
+
+test('a deleted monitor leaves nothing behind but its own row, however soon its last match went', async () => {
+  const [deleted, kept] = (await insertMonitors(db.pool, 2)) as [string, string];
+  const candidates = [deleted, kept].map((monitorId) => candidateOf({ monitorId, thingId: 't1_a' }));
+  await recordBatch({ pool: db.pool, toleranceMs: 0 }, candidates);
+  await db.pool.query('INSERT INTO monitor_health (monitor_id, failures) VALUES ($1, 3)', [deleted]);
+  await db.pool.query(`UPDATE monitors SET status = 'deleted' WHERE id = $1`, [deleted]);
+  const left = () =>
+    Promise.all(
+      ['matches', 'monitor_days', 'monitor_counters', 'monitor_versions', 'monitor_health'].map((table) =>
+        count(`${table} WHERE monitor_id = '${deleted}'`),
+      ),
+    );
+  await sweep();
+  expect(await left(), 'while it has matches it stays').toEqual([1, 1, 1, 1, 1]);
+  // The match is over 30 days old, its day not yet.
+  await db.setShift('30 days 00:00:05');
+  await sweep();
+  await db.setShift('32 days');
+  await sweep();
+  expect(await left()).toEqual([0, 0, 0, 0, 0]);
+  expect(await count(`monitor_counters WHERE monitor_id = '${kept}'`)).toBe(1);
+});
+
+test('the row of a deleted monitor of which nothing is left says no more than whose it was and when', async () => {
+  const setup = { webhookUrl: 'https://hooks.example.com/secret', status: 'deleted' };
+  const [forgotten, remembered] = (await insertMonitors(db.pool, 2, setup)) as [string, string];
+  await db.pool.query(
+    `UPDATE monitors SET exclude = '{iron}', subreddits = '{metals}', webhook_secret = 'sealed',
+       previous_webhook_secret = 'sealed', previous_secret_until = service_now()`,
+  );
+  await fillMatches(remembered, 1);
+  const rowOf = async (id: string) =>
+    (await db.pool.query('SELECT * FROM monitors WHERE id = $1', [id])).rows[0] as object;
+  const before = [await rowOf(forgotten), await rowOf(remembered)];
+  await sweep();
+  expect([await rowOf(forgotten), await rowOf(remembered)]).toEqual([
+    {
+      ...before[0],
+      name: '',
+      keywords: [],
+      exclude: [],
+      subreddits: [],
+      webhook_url: null,
+      webhook_kind: null,
+      webhook_secret: Buffer.of(),
+      previous_webhook_secret: null,
+      previous_secret_until: null,
+    },
+    before[1],
+  ]);
+});
+
+test('answers kept for repeated requests go after 24 hours', async () => {
+  const keep = (key: string, age: string) =>
+    db.pool.query(
+      `INSERT INTO idempotency_keys (account_id, route, key, body_hash, answer, created_at)
+       VALUES ('acc_a', 'POST /v1/monitors', $1, '', '', service_now() - $2::interval)`,
+      [key, age],
+    );
+  await keep('old', '24 hours 1 second');
+  await keep('young', '23 hours 59 minutes');
+  await sweep();
+  expect((await db.pool.query('SELECT key FROM idempotency_keys')).rows).toEqual([{ key: 'young' }]);
+});
+
+test('sign-ups go an hour after their code expired, uses of limits when none of them counts any more', async () => {
+  await db.pool.query(
+    `INSERT INTO signups (token_hash, email, mailbox, code_hash, expires_at)
+     SELECT name::bytea, name, 'm', '', service_now() - age
+     FROM (VALUES ('old', interval '61 minutes'), ('young', interval '59 minutes')) AS given (name, age)`,
+  );
+  await db.pool.query(
+    `INSERT INTO recent_uses (name, times, kept_until)
+     SELECT name, ARRAY[service_now()], service_now() + age
+     FROM (VALUES ('old', interval '-1 second'), ('young', interval '1 minute')) AS given (name, age)`,
+  );
+  await sweep();
+  expect((await db.pool.query('SELECT email FROM signups')).rows).toEqual([{ email: 'young' }]);
+  expect((await db.pool.query('SELECT name FROM recent_uses')).rows).toEqual([{ name: 'young' }]);
+});
+
+test('the biller sweeps when it has the lease only, outlives an absent Postgres, and gives the lease back', async () => {
+  const [id] = (await insertMonitors(db.pool, 1)) as [string];
+  await fillMatches(id, 10);
+  await db.setShift('31 days');
+  const proxy = await TcpProxy.start(db.url);
+  const pool = createPool({ url: proxy.url, name: 'biller', logger: silentLogger(), max: 2 });
+  const unexpected: Error[] = [];
+  const deps = {
+    pool,
+    kafka: createKafka({ brokers: ['127.0.0.1:9'], clientId: 'test', logger: silentLogger() }),
+    prefix: '',
+    clickhouse: createClickhouse('http://127.0.0.1:9', 'test'),
+    metrics: createMetrics(),
+    logger: silentLogger(),
+    fatal: (error: Error) => void unexpected.push(error),
+  };
+
+  await takeLease(db.pool, { name: 'retention', holder: 'another', seconds: 60 });
+  const second = startBiller(deps);
+  await eventually('it has asked', () => pool.totalCount > 0 && pool.idleCount === pool.totalCount);
+  await second.stop();
+  expect(await count('matches')).toBe(10);
+  expect(await count(`leases WHERE holder = 'another'`)).toBe(1);
+
+  await db.pool.query('DELETE FROM leases');
+  const biller = startBiller(deps);
+  await eventually('the matches are swept', async () => (await count('matches')) === 0);
+  await eventually('the ledger is checked', async () => {
+    return (await count(`leases WHERE name = 'ledger-check' AND lease_until::time < '00:00:01'`)) === 1;
+  });
+  await biller.stop();
+  // That of the ledger's daily check stays behind.
+  expect((await db.pool.query('SELECT name FROM leases')).rows).toEqual([{ name: 'ledger-check' }]);
+
+  proxy.goAway();
+  await startBiller(deps).stop();
+  expect(unexpected).toEqual([]);
+  await pool.end();
+  await proxy.stop();
+});

@@ -1,0 +1,196 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { newEmail, startSignupApp } from '../../support/fixtures/signup-app.ts';
+import type { SignupApp, SignupReply } from '../../support/fixtures/signup-app.ts';
+import { startSmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
+import type { SmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+
+let db: TestDatabase;
+let smtp: SmtpReceiver;
+const apps: SignupApp[] = [];
+beforeAll(async () => {
+  db = await createTestDatabase();
+  smtp = await startSmtpReceiver();
+  await db.freeze();
+});
+afterEach(async () => {
+  for (const app of apps.splice(0)) await app.stop();
+  await db.pool.query('DELETE FROM recent_uses');
+});
+afterAll(async () => {
+  await smtp.stop();
+  await db.drop();
+});
+
+const MAILBOX_DAY = 20;
+
+async function start(perHour?: number): Promise<SignupApp> {
+  const app = await startSignupApp(db.pool, { smtpUrl: smtp.url, ...(perHour === undefined ? {} : { perHour }) });
+  apps.push(app);
+  return app;
+}
+
+/** `ok`, or the code of the error with its seconds. */
+function shown({ status, code, body }: SignupReply): string {
+  return status === 200 ? 'ok' : `${code} ${(body.error as { retry_after?: number }).retry_after}`;
+}
+
+async function usesOf(name: string): Promise<number> {
+  const { rows } = await db.pool.query<{ uses: number }>(
+    'SELECT coalesce(sum(cardinality(times)), 0)::integer AS uses FROM recent_uses WHERE name LIKE $1',
+    [name],
+  );
+  return rows[0]!.uses;
+}
+
+async function many(count: number, work: () => Promise<SignupReply>): Promise<string[]> {
+  return (await Promise.all(Array.from({ length: count }, work))).map(shown).sort();
+}
+
+function randomAddressIn(site: string): string {
+  return `${site}:${Math.floor(Math.random() * 65_536).toString(16)}::1`;
+}
+
+describe('a mailbox', () => {
+  test('gets five codes an hour, however it is spelt', async () => {
+    const app = await start();
+    const name = newEmail('').slice(0, -1);
+    const spellings = [`${name}@gmail.com`, `${name}+a@gmail.com`, `${name[0]!}.${name.slice(1)}@googlemail.com`];
+    const answers: string[] = [];
+    for (const at of [0, 1, 2, 0, 1, 2, 0]) answers.push(shown(await app.signUp(spellings[at]!, '192.0.2.1')));
+    expect(answers).toEqual(['ok', 'ok', 'ok', 'ok', 'ok', 'rate_limited 3600', 'rate_limited 3600']);
+    await db.freeze('3599.5 seconds');
+    expect(shown(await app.signUp(spellings[1]!, '192.0.2.2'))).toBe('rate_limited 1');
+    await db.freeze('0.5 seconds');
+    expect(shown(await app.signUp(spellings[1]!, '192.0.2.2'))).toBe('ok');
+  });
+
+  test('leaves some of its ten codes an hour to its owner when another network asks without end', async () => {
+    const app = await start();
+    const email = newEmail();
+    const ofAttacker = await many(30, () => app.signUp(email, randomAddressIn('2001:db8:1')));
+    expect(ofAttacker.filter((answer) => answer === 'ok')).toHaveLength(5);
+    for (let each = 0; each < 5; each++) expect(shown(await app.signUp(email, '192.0.2.1'))).toBe('ok');
+    expect(shown(await app.signUp(email, '198.51.100.1'))).toBe('rate_limited 3600');
+  });
+
+  test('is sent twenty codes a day at most, wherever they are asked for', async () => {
+    const app = await start();
+    const email = newEmail();
+    let sent = 0;
+    for (let hour = 0; hour < 4; hour++) {
+      sent += (await many(12, () => app.signUp(email))).filter((answer) => answer === 'ok').length;
+      await db.freeze('1 hour');
+    }
+    expect(sent).toBe(MAILBOX_DAY);
+    expect(smtp.received.filter(({ recipients }) => recipients.includes(email))).toHaveLength(MAILBOX_DAY);
+    await db.freeze('20 hours');
+    expect(shown(await app.signUp(email))).toBe('ok');
+  });
+
+  test('is not told by the name of its limit', async () => {
+    const app = await start();
+    await app.signUp('someone@private.example');
+    const { rows } = await db.pool.query<{ name: string }>("SELECT name FROM recent_uses WHERE name LIKE '%mailbox%'");
+    expect(rows).toHaveLength(3);
+    for (const { name } of rows) {
+      expect(name).toMatch(/^signup:mailbox:((day|hour):[0-9a-f]{64}|from:[0-9a-f]{64}:[0-9a-f:]+\/48)$/);
+    }
+  });
+});
+
+describe('a network', () => {
+  test.each([
+    ['a /24', (at: number) => `192.0.2.${at}`, '192.0.3.1'],
+    [
+      'a /24 written as IPv6',
+      (at: number) => (at % 2 === 0 ? `::ffff:198.51.100.${at}` : `198.51.100.${at}`),
+      '198.51.101.1',
+    ],
+    ['a /64', (at: number) => `2001:db8:1:2:${at}::${at}`, '2001:db8:1:3::1'],
+    ['whatever is no address', (at: number) => `proxy-${at}`, '203.0.113.1'],
+  ])('%s has 20 sign-ups an hour, together', async (_, address, other) => {
+    const app = await start();
+    const answers: string[] = [];
+    for (let at = 1; at <= 22; at++) answers.push(shown(await app.signUp(newEmail(), address(at))));
+    expect(answers).toEqual([...Array<string>(20).fill('ok'), 'rate_limited 3600', 'rate_limited 3600']);
+    expect(shown(await app.signUp(newEmail(), other))).toBe('ok');
+  });
+
+  test.each([
+    ['a /56', 40, (at: number) => `2001:db8:2:1${at.toString(16).padStart(2, '0')}::1`, '2001:db8:2:200::1'],
+    ['a /48', 80, (at: number) => `2001:db8:3:${(at * 256).toString(16)}::1`, '2001:db8:4::1'],
+  ])('%s, however many a /64 it gives, has %i', async (_, most, address, other) => {
+    const [one, another] = [await start(), await start()];
+    let at = 0;
+    const answers = await many(120, () => (at % 2 === 0 ? one : another).signUp(newEmail(), address(at++ % 250)));
+    expect(answers.filter((answer) => answer === 'ok')).toHaveLength(most);
+    expect(shown(await one.signUp(newEmail(), other))).toBe('ok');
+  });
+
+  test('of IPv6, however large, does not use up what all share', async () => {
+    const app = await start(500);
+    const ofSite = await many(600, () => app.signUp(newEmail(), randomAddressIn('2001:db8:5')));
+    expect(ofSite.filter((answer) => answer === 'ok')).toHaveLength(80);
+    expect(shown(await app.signUp(newEmail(), '192.0.2.1'))).toBe('ok');
+  }, 60_000);
+
+  test('has 100 a day, of which 20 each hour', async () => {
+    const app = await start();
+    const oneHour = () => many(21, () => app.signUp(newEmail(), '192.0.2.1'));
+    for (let hour = 0; hour < 5; hour++) {
+      expect(await oneHour()).toEqual([...Array<string>(20).fill('ok'), expect.stringMatching(/^rate_limited/)]);
+      await db.freeze('1 hour');
+    }
+    expect(shown(await app.signUp(newEmail(), '192.0.2.1'))).toBe(`rate_limited ${19 * 3_600}`);
+    await db.freeze('19 hours');
+    expect(shown(await app.signUp(newEmail(), '192.0.2.1'))).toBe('ok');
+  });
+});
+
+describe('the installation', () => {
+  test('mails as many codes an hour as it is told, over all processes', async () => {
+    const [one, other] = [await start(7), await start(7)];
+    let turn = 0;
+    const answers = await many(20, () => (turn++ % 2 === 0 ? one : other).signUp(newEmail()));
+    expect(answers).toEqual([...Array<string>(13).fill('agent_signup_busy 3600'), ...Array<string>(7).fill('ok')]);
+    await db.freeze('1 hour');
+    expect(shown(await one.signUp(newEmail()))).toBe('ok');
+  });
+});
+
+describe('what is refused takes nothing', () => {
+  test('of the other limits, whichever refused', async () => {
+    const app = await start(25);
+    const email = newEmail();
+    for (let each = 0; each < 5; each++) await app.signUp(email, '192.0.2.1');
+    const before = [await usesOf('%mailbox%'), await usesOf('%network%'), await usesOf('%total')];
+    expect(before).toEqual([15, 10, 5]);
+    // By its mailbox.
+    for (let each = 0; each < 5; each++) expect(shown(await app.signUp(email, '192.0.2.1'))).toMatch('rate_limited');
+    expect([await usesOf('%mailbox%'), await usesOf('%network%'), await usesOf('%total')]).toEqual(before);
+    // By its network.
+    expect(await many(20, () => app.signUp(newEmail(), '192.0.2.1'))).toContain('rate_limited 3600');
+    expect([await usesOf('%mailbox%'), await usesOf('%network%'), await usesOf('%total')]).toEqual([60, 40, 20]);
+    // By the installation.
+    expect(await many(9, () => app.signUp(newEmail()))).toContain('agent_signup_busy 3600');
+    expect([await usesOf('%mailbox%'), await usesOf('%network%'), await usesOf('%total')]).toEqual([75, 70, 25]);
+  });
+
+  test('and is not mailed', async () => {
+    const app = await start(1);
+    await app.signUp(newEmail());
+    const mails = smtp.received.length;
+    await app.signUp(newEmail());
+    expect(smtp.received.length).toBe(mails);
+  });
+});
+
+test('fifty at once for one mailbox: ten are mailed', async () => {
+  const app = await start();
+  const email = newEmail();
+  const answers = await many(50, () => app.signUp(email));
+  expect(answers.filter((answer) => answer === 'ok')).toHaveLength(10);
+  expect(smtp.received.filter(({ recipients }) => recipients.includes(email))).toHaveLength(10);
+});

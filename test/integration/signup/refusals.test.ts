@@ -1,0 +1,209 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
+import { createMailDomainCheck } from '../../../shared/mail/mail-domain.ts';
+import type { MailResolver } from '../../../shared/mail/mail-domain.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { newEmail, startSignupApp } from '../../support/fixtures/signup-app.ts';
+import type { SignupApp, SignupReply } from '../../support/fixtures/signup-app.ts';
+import { startSmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
+import type { SmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+
+const SIGNUP = '/api/agent/signup';
+const VERIFY = '/api/agent/verify';
+const TOKEN = `sgn_${'0'.repeat(32)}`;
+
+let db: TestDatabase;
+let smtp: SmtpReceiver;
+let app: SignupApp;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  smtp = await startSmtpReceiver();
+  app = await startSignupApp(db.pool, { smtpUrl: smtp.url });
+});
+afterAll(async () => {
+  await app.stop();
+  await smtp.stop();
+  await db.drop();
+});
+
+/** Rows that a refused request must not have made, and mails that it must not have sent. */
+async function traces(): Promise<unknown> {
+  const { rows } = await db.pool.query(
+    `SELECT (SELECT count(*) FROM signups) AS signups, (SELECT count(*) FROM accounts) AS accounts,
+       (SELECT count(*) FROM recent_uses) AS uses, (SELECT count(*) FROM credited_mailboxes) AS credited`,
+  );
+  return { ...rows[0], mails: smtp.received.length };
+}
+
+function expectRefusal(reply: SignupReply, status: number, code: string, message: string): void {
+  expect([reply.status, reply.code]).toEqual([status, code]);
+  expect(reply.message.startsWith(message), `${reply.message} begins with ${message}`).toBe(true);
+}
+
+describe('refused before anything is done', () => {
+  test.each<[string, unknown, number, string, string]>([
+    [SIGNUP, {}, 400, 'invalid_request', 'email: is required'],
+    [SIGNUP, { email: null }, 400, 'invalid_request', 'email: must be a single string'],
+    [SIGNUP, { email: 7 }, 400, 'invalid_request', 'email: must be a single string'],
+    [SIGNUP, { email: ['a@example.com'] }, 400, 'invalid_request', 'email: must be a single string'],
+    [SIGNUP, { email: { toString: 'a@example.com' } }, 400, 'invalid_request', 'email: must be a single string'],
+    [SIGNUP, { email: 'a@example.com', Email: 'b' }, 400, 'invalid_request', 'Email: is not known here'],
+    [SIGNUP, '', 400, 'invalid_request', 'email: is required'],
+    [SIGNUP, 'null', 400, 'invalid_request', 'body: must be a JSON object'],
+    [SIGNUP, '[]', 400, 'invalid_request', 'body: must be a JSON object'],
+    [SIGNUP, '"a@example.com"', 400, 'invalid_request', 'body: must be a JSON object'],
+    [SIGNUP, '{"email":', 400, 'invalid_request', 'body: must be complete and valid JSON'],
+    [SIGNUP, { email: '' }, 400, 'invalid_email', 'email: is not a valid e-mail address'],
+    [SIGNUP, { email: 'a@localhost' }, 400, 'invalid_email', 'email: '],
+    [SIGNUP, { email: 'a@example.com\r\nRCPT TO:<b@example.com>' }, 400, 'invalid_email', 'email: '],
+    [SIGNUP, { email: 'a@example.com,b@example.com' }, 400, 'invalid_email', 'email: '],
+    [SIGNUP, { email: '\ud800@example.com' }, 400, 'invalid_email', 'email: '],
+    [SIGNUP, { email: 'a@mailinator.com' }, 400, 'disposable_email', 'email: temporary inboxes'],
+    [SIGNUP, { email: 'a@Sub.Of.MailInator.com' }, 400, 'disposable_email', 'email: temporary inboxes'],
+    [SIGNUP, JSON.stringify({ email: 'a'.repeat(4_096) }), 413, 'payload_too_large', 'body: must have at most 4 KiB.'],
+    [VERIFY, {}, 400, 'invalid_request', 'signup_token: is required; code: is required'],
+    [VERIFY, { signup_token: TOKEN }, 400, 'invalid_request', 'code: is required'],
+    [VERIFY, { code: '123456' }, 400, 'invalid_request', 'signup_token: is required'],
+    [VERIFY, { signup_token: '', code: '123456' }, 400, 'invalid_request', 'signup_token: must not be empty'],
+    [VERIFY, { signup_token: 7, code: '123456' }, 400, 'invalid_request', 'signup_token: must be a single string'],
+    [VERIFY, { signup_token: TOKEN, code: 123456 }, 400, 'invalid_request', 'code: must be a single string'],
+    [VERIFY, { signup_token: TOKEN, code: '12345' }, 400, 'invalid_request', 'code: must be 6 digits'],
+    [VERIFY, { signup_token: TOKEN, code: '1234567' }, 400, 'invalid_request', 'code: must be 6 digits'],
+    [VERIFY, { signup_token: TOKEN, code: '12345a' }, 400, 'invalid_request', 'code: must be 6 digits'],
+    [VERIFY, { signup_token: TOKEN, code: '123456\n' }, 400, 'invalid_request', 'code: must be 6 digits'],
+    [VERIFY, { signup_token: TOKEN, code: '١٢٣٤٥٦' }, 400, 'invalid_request', 'code: must be 6 digits'],
+    [VERIFY, { signup_token: TOKEN, code: '123456' }, 400, 'invalid_signup_token', 'signup_token: is wrong or too old'],
+    [VERIFY, { signup_token: '\0\ud800', code: '123456' }, 400, 'invalid_signup_token', 'signup_token: '],
+    [VERIFY, 'x'.repeat(5_000), 413, 'payload_too_large', 'body: must have at most 4 KiB.'],
+  ])('%s %j: %i %s', async (path, body, status, code, message) => {
+    const before = await traces();
+    const reply = await app.post(path, body);
+    expectRefusal(reply, status, code, message);
+    expect((reply.body.error as { retryable: boolean }).retryable).toBe(false);
+    expect(await traces()).toEqual(before);
+  });
+
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
+    'a body of type %s: 415',
+    async (type) => {
+      const reply = await app.post(SIGNUP, '{"email":"a@example.com"}', { 'content-type': type });
+      expectRefusal(reply, 415, 'unsupported_media_type', 'Send the body as JSON');
+    },
+  );
+
+  test('a character set or compression that is not known: 415; one that is: read', async () => {
+    const body = JSON.stringify({ email: newEmail() });
+    for (const headers of [
+      { 'content-type': 'application/json; charset=klingon' },
+      { 'content-encoding': 'klingon' },
+    ]) {
+      expectRefusal(await app.post(SIGNUP, body, headers), 415, 'unsupported_media_type', 'body: ');
+    }
+    expect((await app.post(SIGNUP, body, { 'content-type': 'application/json; charset=utf-8' })).status).toBe(200);
+    expect((await app.post(SIGNUP, body, { 'content-type': 'application/vnd.me+json' })).status).toBe(200);
+  });
+
+  test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s: 405 with Allow', async (method) => {
+    for (const path of [SIGNUP, VERIFY]) {
+      const response = await fetch(app.url + path, { method });
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+      expect(response.headers.get('cache-control')).toBe('no-store');
+      expect(errorEnvelope.parse(await response.json()).error.code).toBe('method_not_allowed');
+    }
+  });
+});
+
+test('where sign-up is off, both routes say so before they look at anything', async () => {
+  const off = await startSignupApp(db.pool, { smtpUrl: smtp.url, enabled: false });
+  for (const path of [SIGNUP, VERIFY]) {
+    for (const body of [{ email: newEmail() }, 'x'.repeat(5_000), '{']) {
+      const reply = await off.post(path, body);
+      expectRefusal(reply, 503, 'agent_signup_disabled', 'Sign-up is off here.');
+      expect(reply.body).toMatchObject({ error: { retryable: false } });
+    }
+  }
+  await off.stop();
+});
+
+describe('the domain', () => {
+  const fault = (code: string) => Promise.reject(Object.assign(new Error(code), { code }));
+  const resolver: MailResolver = {
+    resolveMx: (domain) => (domain === 'null-mx.example' ? Promise.resolve([{ exchange: '' }]) : fault('ESERVFAIL')),
+    resolve4: () => fault('ENODATA'),
+    resolve6: () => fault('ENODATA'),
+  };
+
+  test('that takes no mail is refused; one whose servers fail is not', async () => {
+    const checked = await startSignupApp(db.pool, { smtpUrl: smtp.url, takesMail: createMailDomainCheck(resolver) });
+    const mails = smtp.received.length;
+    const reply = await checked.signUp(newEmail('null-mx.example'));
+    expectRefusal(reply, 400, 'undeliverable_email', 'email: the domain null-mx.example cannot receive mail.');
+    expect(smtp.received.length).toBe(mails);
+    expect((await checked.signUp(newEmail('broken.example'))).status).toBe(200);
+    await checked.stop();
+  });
+
+  test('is asked about only when the limits allow it', async () => {
+    const asked: string[] = [];
+    const takesMail = (domain: string) => Promise.resolve(asked.push(domain) > 0);
+    const checked = await startSignupApp(db.pool, { smtpUrl: smtp.url, takesMail, perHour: 1_000 });
+    const email = newEmail();
+    for (let each = 0; each < 6; each++) await checked.signUp(email, '192.0.2.1');
+    expect(asked).toHaveLength(5);
+    await checked.stop();
+  });
+});
+
+describe('what breaks on our side', () => {
+  test('is 500 with the request id and nothing else', async () => {
+    await db.pool.query('ALTER TABLE signups RENAME TO signups_away');
+    const replies = [await app.signUp(newEmail()), await app.verify(TOKEN, '123456')];
+    await db.pool.query('ALTER TABLE signups_away RENAME TO signups');
+    for (const reply of replies) {
+      expectRefusal(reply, 500, 'internal_error', 'Something broke on our side (request ');
+      expect(JSON.stringify(reply.body)).not.toMatch(/signups|relation|stack|\.ts/);
+    }
+    expect((await app.signUp(newEmail())).status).toBe(200);
+  });
+});
+
+describe('a client that goes away', () => {
+  const begin = (path: string, headers: Record<string, string | number>) => {
+    const sent = request(app.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+    });
+    sent.on('error', () => undefined);
+    return sent;
+  };
+
+  test('after its request gets its mail all the same', async () => {
+    const email = newEmail();
+    const sent = begin(SIGNUP, { 'x-forwarded-for': '198.51.100.77' });
+    sent.end(JSON.stringify({ email }));
+    await eventually('the sign-up is stored', async () => (await rowsOf(email)) === 1);
+    sent.destroy();
+    await eventually('the mail came', () => smtp.received.some(({ recipients }) => recipients.includes(email)));
+    expect(await rowsOf(email)).toBe(1);
+  });
+
+  test('in the middle of its body has asked for nothing', async () => {
+    const email = newEmail();
+    const before = await traces();
+    const sent = begin(SIGNUP, { 'content-length': 1_000 });
+    sent.write(`{"email":"${email}"`);
+    await once(sent, 'socket');
+    sent.destroy();
+    // Another request that is answered meanwhile.
+    expect((await app.post(SIGNUP, {})).status).toBe(400);
+    expect(await traces()).toEqual(before);
+  });
+
+  async function rowsOf(email: string): Promise<number> {
+    return (await db.pool.query('SELECT FROM signups WHERE email = $1', [email])).rowCount ?? -1;
+  }
+});

@@ -1,0 +1,15 @@
+/** The API over a simulated forum in a process of its own; its argument is JSON: {databaseUrl, limits}. Sends its URL once it listens. */
+import { createPool } from '../../../shared/postgres/pool.ts';
+import { silentLogger } from '../fixtures/silent-logger.ts';
+import { startTestApi } from '../fixtures/test-api.ts';
+import type { TestApiOptions } from '../fixtures/test-api.ts';
+import { startTestForum } from '../fakes/test-forum.ts';
+
+const { databaseUrl, limits } = JSON.parse(process.argv[2]!) as { databaseUrl: string; limits?: 'plans' };
+const pool = createPool({ url: databaseUrl, name: 'api-process', logger: silentLogger(), max: 20 });
+const { forum } = await startTestForum();
+const options: TestApiOptions = { forum, ...(limits === undefined ? {} : { limits }) };
+const api = await startTestApi(pool, options);
+// A parent that dies takes this process with it.
+process.once('disconnect', () => process.exit());
+process.send!({ url: api.url });

@@ -1,0 +1,32 @@
+/**
+ * A recorder that is killed right after its transaction has committed: before it could publish a match or commit an offset.
+ * Run as a process of its own; its argument is JSON: {brokers, prefix, postgresUrl}.
+ */
+import { startRecorder } from '../../../services/recorder/start-recorder.ts';
+import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
+import { createPool } from '../../../shared/postgres/pool.ts';
+import { createMetrics } from '../../../shared/runtime/metrics.ts';
+import { doomPool } from './pool-killed-at-commit.ts';
+import { silentLogger } from '../fixtures/silent-logger.ts';
+
+const { brokers, prefix, postgresUrl } = JSON.parse(process.argv[2]!) as Record<
+  'brokers' | 'prefix' | 'postgresUrl',
+  string
+>;
+const logger = silentLogger();
+const pool = createPool({ url: postgresUrl, name: 'doomed-recorder', logger });
+
+doomPool(pool, { commit: 1, moment: 'after' });
+
+await startRecorder({
+  kafka: createKafka({ brokers: brokers.split(','), clientId: 'doomed', logger }),
+  prefix,
+  pool,
+  toleranceMs: 0,
+  metrics: createMetrics(),
+  logger,
+  fatal: (error) => {
+    console.error(error);
+    process.exit(1);
+  },
+});

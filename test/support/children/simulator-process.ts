@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { EmittedItem } from '../clients/emitted-items.ts';
+import { readEmitted } from '../clients/emitted-items.ts';
+
+export interface SimulatorProcess {
+  url: string;
+  /** What it says it emitted so far. */
+  emitted: () => EmittedItem[];
+  /** Sets a fault, as POST /simulator/faults takes it. */
+  fault: (fault: object) => Promise<void>;
+  stats: () => Promise<{ emitted: number; finished: boolean }>;
+  stop: () => Promise<void>;
+}
+
+/** The simulator as a process of its own, on a free port, with a fresh folder. `settings` are its environment variables. */
+export async function startSimulatorProcess(settings: Record<string, string>): Promise<SimulatorProcess> {
+  const directory = mkdtempSync(join(tmpdir(), 'forum-test-simulator-'));
+  const log = join(directory, 'emitted.jsonl');
+  const env = { SIMULATOR_PORT: '0', DATA_DIR: directory, SIMULATOR_EMITTED_LOG: log, ...settings };
+  const child = spawn(process.execPath, ['services/simulator/main.ts'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  const { simulator: url } = JSON.parse(line) as { simulator: string };
+  return {
+    url,
+    emitted: () => readEmitted(log),
+    async fault(fault) {
+      const response = await fetch(`${url}/simulator/faults`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(fault),
+      });
+      if (!response.ok) throw new Error(`the simulator refused the fault: ${await response.text()}`);
+    },
+    stats: async () => (await (await fetch(`${url}/simulator/stats`)).json()) as { emitted: number; finished: boolean },
+    async stop() {
+      if (child.exitCode === null) {
+        child.kill('SIGTERM');
+        await once(child, 'exit');
+      }
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
+import { DAY, MONITORS, iso, wire } from '../samples/analyst-rows.ts';
+import type { PublishedRows } from '../samples/analyst-rows.ts';
+
+/** The matches that the views show. */
+export function keptMatches({ matches }: PublishedRows): RecordedMatch[] {
+  return matches.filter(({ created_at }) => within(created_at, 30 * DAY));
+}
+
+/** A match's author and text as far as the archive knows them. */
+export function archivedContent(published: PublishedRows, match: RecordedMatch): { author: string; body: string } {
+  if (match === published.removed) return { author: '[deleted]', body: '' };
+  return match === published.unknown ? { author: '', body: '' } : { author: match.item.author, body: match.item.body };
+}
+
+function within(time: string, ms: number): boolean {
+  return Date.parse(time) > Date.now() - ms;
+}
+
+function notRemoved(published: PublishedRows): RecordedMatch[] {
+  return keptMatches(published).filter((match) => match !== published.removed);
+}
+
+function dayOf(time: string): string {
+  return time.slice(0, 10);
+}
+
+/** The first of seven days, today being the last. */
+function weekBegan(): string {
+  return dayOf(iso(Date.now() - 6 * DAY));
+}
+
+function grouped<T>(list: readonly T[], key: (entry: T) => string): [string, T[]][] {
+  return [...Map.groupBy(list, key)];
+}
+
+function quantile(values: number[], level: number): number | null {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(level * sorted.length))] ?? null;
+}
+
+/** Compares by the first of some keys that differs. */
+export function byKeys<T>(...keys: ((entry: T) => number | string)[]): (a: T, b: T) => number {
+  return (a, b) => {
+    for (const key of keys) if (key(a) !== key(b)) return key(a) < key(b) ? -1 : 1;
+    return 0;
+  };
+}
+
+/** What each query of the README must answer, computed from what was published. */
+export const EXPECTED: Record<string, (published: PublishedRows) => unknown[]> = {
+  'the newest matches': (published) =>
+    notRemoved(published)
+      .filter(({ monitor_id }) => monitor_id === MONITORS[0])
+      .sort(byKeys(({ seq }) => -seq))
+      .slice(0, 20)
+      .map((match) => ({
+        created_at: wire(match.created_at),
+        subreddit: match.item.subreddit,
+        title: match.item.title,
+        matched_terms: match.matched_terms,
+        permalink: match.item.permalink,
+        ...archivedContent(published, match),
+      })),
+  'the commonest terms': (published) =>
+    grouped(
+      keptMatches(published)
+        .filter(({ created_at }) => dayOf(created_at) >= weekBegan())
+        .flatMap((match) => match.matched_terms.map((term) => ({ term, match }))),
+      ({ term }) => term,
+    )
+      .map(([term, found]) => ({
+        term,
+        found: found.filter(({ match }) => !match.suppressed).length,
+        monitors: new Set(found.map(({ match }) => match.monitor_id)).size,
+      }))
+      .sort(
+        byKeys(
+          ({ found }) => -found,
+          ({ term }) => term,
+        ),
+      ),
+  'communities of a term': (published) =>
+    grouped(
+      notRemoved(published).filter(({ matched_terms }) => matched_terms.includes('rust')),
+      ({ item }) => item.subreddit,
+    )
+      .map(([subreddit, found]) => ({
+        subreddit,
+        found: found.length,
+        authors: new Set(found.map((match) => archivedContent(published, match).author)).size,
+      }))
+      .sort(
+        byKeys(
+          ({ found }) => -found,
+          ({ subreddit }) => subreddit,
+        ),
+      ),
+  'matches by hour': (published) =>
+    grouped(
+      keptMatches(published).filter(({ created_at }) => within(created_at, DAY)),
+      ({ created_at }) => `${wire(created_at).slice(0, 13)}:00:00`,
+    )
+      .map(([hour, found]) => ({
+        hour,
+        found: found.length,
+        suppressed_ones: found.filter(({ suppressed }) => suppressed).length,
+      }))
+      .sort(byKeys(({ hour }) => hour)),
+  'how fast': (published) =>
+    grouped(
+      published.attempts.filter(({ started_at }) => dayOf(started_at) >= weekBegan()),
+      ({ started_at, host }) => `${dayOf(started_at)} ${host}`,
+    )
+      .map(([, found]) => {
+        const first = found.filter(({ delivery_status, attempt }) => delivery_status === 'delivered' && attempt === 1);
+        const durations = found.map(({ duration_ms }) => duration_ms);
+        const after = first.map((made) => {
+          const match = published.matches.find(({ match_id }) => match_id === made.match_id)!;
+          return Date.parse(made.started_at) + made.duration_ms - Date.parse(match.entered_at);
+        });
+        return {
+          day: dayOf(found[0]!.started_at),
+          webhook_kind: found[0]!.webhook_kind,
+          host: found[0]!.host,
+          attempts: found.length,
+          matches_delivered: first.length,
+          duration_p50_ms: quantile(durations, 0.5),
+          duration_p99_ms: quantile(durations, 0.99),
+          entered_to_delivered_p50_ms: quantile(after, 0.5),
+          entered_to_delivered_p95_ms: quantile(after, 0.95),
+        };
+      })
+      .sort(
+        byKeys(
+          ({ day }) => -Date.parse(day),
+          ({ attempts: made }) => -made,
+          ({ host }) => host,
+        ),
+      ),
+  'receivers in trouble': (published) => {
+    const bad = published.attempts.filter(
+      ({ host, started_at }) => host === 'bad.example.com' && within(started_at, DAY),
+    );
+    const last = bad.toSorted(byKeys(({ started_at }) => -Date.parse(started_at)))[0]!;
+    return [
+      {
+        host: 'bad.example.com',
+        webhook_kind: 'generic',
+        attempts: bad.length,
+        failures: bad.length,
+        share: 1,
+        last_error: last.error,
+        last_failure_status: last.status,
+        last_success_at: null,
+      },
+    ];
+  },
+};

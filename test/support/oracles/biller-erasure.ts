@@ -1,0 +1,67 @@
+import { advanceErasures } from '../../../services/biller/erase-accounts.ts';
+import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
+import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
+import { silentLogger } from '../fixtures/silent-logger.ts';
+
+/** One round of erasures with engines behind Postgres that cannot be reached: no round gets that far. */
+export function eraseInPostgres(pool: Pool, mayGoOn = () => true): Promise<void> {
+  const logger = silentLogger();
+  return advanceErasures({
+    pool,
+    kafka: createKafka({ brokers: ['127.0.0.1:9'], clientId: 'test', logger }),
+    prefix: '',
+    clickhouse: createClickhouse('http://127.0.0.1:9', 'test'),
+    logger,
+    signal: new AbortController().signal,
+    mayGoOn: () => Promise.resolve(mayGoOn()),
+  });
+}
+
+/** Gives monitors matches with two attempts each, and rows in every other table. */
+export async function fillMonitors(db: Queryable, monitorIds: readonly string[], matches: number): Promise<void> {
+  await db.query(
+    `INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms, suppressed,
+       first_delivery, delivery_status)
+     SELECT id, n, 't1_x' || n, 'comment', service_now(), service_now(), service_now(), '{rust}', false, 'pending', 'delivered'
+     FROM unnest($1::text[]) AS id, generate_series(1, $2::integer) AS n`,
+    [monitorIds, matches],
+  );
+  await db.query(
+    `INSERT INTO delivery_attempts (monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status, delivery_status)
+     SELECT id, n, a, service_now(), 1, 'generic', 'h', 200, 'delivered'
+     FROM unnest($1::text[]) AS id, generate_series(1, $2::integer) AS n, generate_series(1, 2) AS a`,
+    [monitorIds, matches],
+  );
+  await db.query(
+    `INSERT INTO monitor_days (monitor_id, day, matches) SELECT id, '2026-01-01', 1 FROM unnest($1::text[]) AS id`,
+    [monitorIds],
+  );
+  await db.query('INSERT INTO monitor_health (monitor_id, failures) SELECT id, 1 FROM unnest($1::text[]) AS id', [
+    monitorIds,
+  ]);
+  await db.query('UPDATE monitor_counters SET last_seq = $2 WHERE monitor_id = ANY ($1)', [monitorIds, matches]);
+}
+
+/** Rows by table of what is stored by monitor. */
+export async function rowsOfMonitors(db: Queryable, monitorIds: readonly string[]): Promise<Record<string, number>> {
+  const tables = [
+    'matches',
+    'delivery_attempts',
+    'monitor_days',
+    'monitor_versions',
+    'monitor_health',
+    'monitor_counters',
+  ];
+  const counts: Record<string, number> = {};
+  for (const table of tables) {
+    const { rows } = await db.query<{ n: number }>(`SELECT count(*) AS n FROM ${table} WHERE monitor_id = ANY ($1)`, [
+      monitorIds,
+    ]);
+    counts[table] = rows[0]!.n;
+  }
+  const { rows } = await db.query<{ n: number }>('SELECT count(*) AS n FROM monitors WHERE id = ANY ($1)', [
+    monitorIds,
+  ]);
+  return { ...counts, monitors: rows[0]!.n };
+}

@@ -1,0 +1,175 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type {
+  HeaderObject,
+  MediaType,
+  OpenApiDocument,
+  Operation,
+  Reference,
+  ResponseObject,
+} from '../../../services/api/openapi/openapi-shape.ts';
+
+/** A reply broke the API's description. */
+export class UndocumentedError extends Error {
+  override name = 'UndocumentedError';
+}
+
+/** Headers of ours: those that a client may rely on, and that must therefore be documented where they are sent. */
+const OURS =
+  /^(x-(request-id|credits-|cache-|comments-|has-|service-)|ratelimit|retry-after$|allow$|www-authenticate$|etag$)/;
+const METHODS = ['get', 'post', 'patch', 'delete'] as const;
+const ROOT = 'openapi';
+
+interface Compiled {
+  ajv: Ajv2020;
+  validators: Map<string, ValidateFunction>;
+}
+
+const compiled = new WeakMap<OpenApiDocument, Compiled>();
+
+/**
+ * Validates a reply by the document: its status, headers, type and body. Replies on paths that the document does not know are not
+ * looked at.
+ *
+ * @param path as requested; what follows a question mark is ignored
+ * @param body the text as it came
+ * @throws UndocumentedError that names the route, the status and what is wrong
+ */
+export function checkResponse(
+  document: OpenApiDocument,
+  method: string,
+  path: string,
+  status: number,
+  headers: Headers,
+  body: string,
+): void {
+  const pattern = patternOf(document, path);
+  if (pattern === undefined) return;
+  const operation = operationOf(document, pattern, method, status);
+  if (operation === 'unknown route') return;
+  const at = `${method} ${pattern} answered ${status} (${path}):`;
+  const named = operation?.responses[String(status)];
+  if (named === undefined) throw new UndocumentedError(`${at} this status is not documented: ${body.slice(0, 300)}`);
+  const response = resolved<ResponseObject>(document, named);
+  checkHeaders(document, response, headers, at);
+  // An answer to HEAD has the headers of GET alone.
+  if (method.toUpperCase() === 'HEAD') return;
+  checkBody(document, response, headers, body, at);
+}
+
+/** The path of the document that a request's path is one of: the one with the fewest parameters. */
+function patternOf(document: OpenApiDocument, path: string): string | undefined {
+  const asked = (path.split('?')[0] ?? '')
+    .replace(/(?<=.)\/$/, '')
+    .toLowerCase()
+    .split('/');
+  const fits = (pattern: string) => {
+    const parts = pattern.split('/');
+    return parts.length === asked.length && parts.every((part, at) => part.startsWith('{') || part === asked[at]);
+  };
+  const found = Object.keys(document.paths).filter(fits);
+  return found.sort((a, b) => a.split('{').length - b.split('{').length)[0];
+}
+
+/** A method that a path does not have is refused as its other methods say; where no key is needed it is an unknown route. */
+function operationOf(
+  document: OpenApiDocument,
+  pattern: string,
+  method: string,
+  status: number,
+): Operation | 'unknown route' | undefined {
+  const item = document.paths[pattern] ?? {};
+  const asked = method.toUpperCase() === 'HEAD' ? 'get' : method.toLowerCase();
+  const known = METHODS.find((one) => one === asked && item[one] !== undefined);
+  if (known === undefined) {
+    const [other] = Object.values(item);
+    if (other?.security.length === 0) return 'unknown route';
+    return [401, 405, 406, 500].includes(status) ? other : undefined;
+  }
+  // The method is there, so it cannot be the wrong one.
+  return status === 405 ? undefined : item[known];
+}
+
+function checkHeaders(document: OpenApiDocument, response: ResponseObject, headers: Headers, at: string): void {
+  const documented = new Map(Object.entries(response.headers).map(([name, header]) => [name.toLowerCase(), header]));
+  for (const [name, given] of documented) {
+    const header = resolved<HeaderObject>(document, given);
+    const value = headers.get(name);
+    if (value === null) {
+      if (header.required) throw new UndocumentedError(`${at} the header ${name} is missing`);
+      continue;
+    }
+    const { type } = header.schema;
+    validate(document, header.schema, typedValue(value, type), `${at} header ${name}`);
+  }
+  for (const name of headers.keys()) {
+    if (OURS.test(name) && !documented.has(name)) {
+      throw new UndocumentedError(`${at} the header ${name} is not documented`);
+    }
+  }
+}
+
+function checkBody(
+  document: OpenApiDocument,
+  { content }: ResponseObject,
+  headers: Headers,
+  body: string,
+  at: string,
+): void {
+  const type = (headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '';
+  if (content === undefined) {
+    if (body !== '') throw new UndocumentedError(`${at} a body is not documented`);
+    return;
+  }
+  const media: MediaType | undefined = content[type];
+  if (media === undefined) throw new UndocumentedError(`${at} the type "${type}" is not documented`);
+  const value: unknown = type.endsWith('json') ? JSON.parse(body) : body;
+  validate(document, media.schema, value, `${at} body`);
+}
+
+/**
+ * Validates a value by a schema of the document, whose references it may use.
+ *
+ * @throws UndocumentedError that begins with `what`
+ */
+export function validate(document: OpenApiDocument, schema: object, value: unknown, what: string): void {
+  const validator = validatorOf(document, JSON.stringify(schema));
+  if (validator(value)) return;
+  const faults = (validator.errors ?? [])
+    .slice(0, 5)
+    .map(({ instancePath, message, params }) => `${instancePath || '/'} ${message ?? ''} ${JSON.stringify(params)}`);
+  throw new UndocumentedError(`${what}: ${faults.join('; ')}`);
+}
+
+function validatorOf(document: OpenApiDocument, schema: string): ValidateFunction {
+  let held = compiled.get(document);
+  if (held === undefined) {
+    const ajv = new Ajv2020({ strict: false, allErrors: true });
+    addFormats.default(ajv);
+    ajv.addSchema({ ...document, $id: ROOT });
+    held = { ajv, validators: new Map() };
+    compiled.set(document, held);
+  }
+  const known = held.validators.get(schema);
+  if (known !== undefined) return known;
+  // References of the schema are relative to the whole document.
+  const absolute = JSON.parse(schema.replaceAll('"$ref":"#/', `"$ref":"${ROOT}#/`)) as object;
+  const validator = held.ajv.compile(absolute);
+  held.validators.set(schema, validator);
+  return validator;
+}
+
+function typedValue(value: string, type: unknown): unknown {
+  if (type === 'integer') return /^-?\d+$/.test(value) ? Number(value) : value;
+  if (type === 'boolean') return value === 'true' ? true : value === 'false' ? false : value;
+  return value;
+}
+
+/** What a reference refers to; anything else is itself. */
+export function resolved<T extends object>(document: OpenApiDocument, value: T | Reference): T {
+  if (!('$ref' in value)) return value;
+  let found: unknown = document;
+  for (const part of value.$ref.slice(2).split('/')) found = (found as Record<string, unknown>)[part];
+  return found as T;
+}

@@ -1,0 +1,72 @@
+import { foldCase } from '../../../shared/matching/text/case-folding.ts';
+
+const BEYOND_ASCII = /[^\0-\x7f]/;
+/** Below U+0300 every string is in NFC already. */
+const MAY_COMPOSE = /[\u0300-\uffff]/;
+
+/** One pass for both, so that what one of them produces is never read again: `&amp;lt;` is `&lt;`, not `<`. */
+const ESCAPE = /\\([_*#~>\-.[\]()])|&(?:(amp|lt|gt|quot|nbsp)|#(\d{1,7})|#[xX]([\da-fA-F]{1,6}));/g;
+const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: '\u00a0' };
+
+const VARIATION_SELECTOR = /\p{Variation_Selector}/gu;
+const ZERO_WIDTH_BUT_SPACE = /\u00ad|\u200c|\u200d|\u2060|\ufeff/g;
+/** There the zero-width space is what separates words. */
+const SPACE_OF_SPACELESS =
+  /(?<=[\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}])\u200b+(?=[\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}])/gu;
+const ZERO_WIDTH_SPACE = /\u200b/g;
+/** Only behind what it colours: anywhere else it is a symbol of its own and keeps the words beside it apart. */
+const SKIN_TONE = /(?<=\p{Emoji_Modifier_Base})\p{Emoji_Modifier}+/gu;
+
+/**
+ * Full-width ASCII, half-width kana, Latin ligatures, mathematical letters and digits, and the letters that Unicode left out of
+ * the mathematical block because the letter-like symbols had them (ℎ is the italic h). Nothing else is made compatible: x² stays x².
+ */
+const COMPATIBLE =
+  /[\uff01-\uff5e\uff61-\uff9f\ufb00-\ufb06\u{1d400}-\u{1d7ff}\u2102\u210a-\u210e\u2110-\u2113\u2115\u2119-\u211d\u2124\u2128\u212c\u212d\u212f-\u2131\u2133\u2134]/gu;
+const APOSTROPHE = /\u2019/g;
+const HYPHEN = /[\u2010\u2011]/g;
+
+const WHITESPACE_RUN = /\p{White_Space}{2,}|[^\P{White_Space} ]/gu;
+
+function characterReference(digits: string, radix: number): string {
+  const codePoint = Number.parseInt(digits, radix);
+  const isCharacter = codePoint > 0 && codePoint <= 0x10ffff && !(codePoint >= 0xd800 && codePoint <= 0xdfff);
+  return isCharacter ? String.fromCodePoint(codePoint) : '\ufffd';
+}
+
+function unescape(text: string): string {
+  return text.replace(ESCAPE, (_, escaped?: string, name?: string, decimal?: string, hexadecimal?: string) => {
+    if (escaped !== undefined) return escaped;
+    if (name !== undefined) return NAMED[name] ?? '';
+    return decimal !== undefined ? characterReference(decimal, 10) : characterReference(hexadecimal ?? '', 16);
+  });
+}
+
+function compose(text: string): string {
+  return MAY_COMPOSE.test(text) ? text.normalize('NFC') : text;
+}
+
+function foldBeyondAscii(text: string): string {
+  const visible = text
+    .replace(VARIATION_SELECTOR, '')
+    .replace(ZERO_WIDTH_BUT_SPACE, '')
+    .replace(SPACE_OF_SPACELESS, ' ')
+    .replace(ZERO_WIDTH_SPACE, '')
+    .replace(SKIN_TONE, '');
+  const plain = visible
+    .replace(COMPATIBLE, (character) => character.normalize('NFKC'))
+    .replace(APOSTROPHE, "'")
+    .replace(HYPHEN, '-');
+  // Twice: İ must be one character before its case is folded, and H with a line below has a composed form only as small letter.
+  return compose(foldCase(compose(plain)));
+}
+
+/**
+ * The form in which keywords and texts are compared: entities and markdown escapes read, invisible characters gone, one form per
+ * letter, one case, every run of whitespace one space. Takes any UTF-16, lone surrogates too; time grows with the length.
+ */
+export function fold(text: string): string {
+  const unescaped = text.includes('&') || text.includes('\\') ? unescape(text) : text;
+  const folded = BEYOND_ASCII.test(unescaped) ? foldBeyondAscii(unescaped) : unescaped.toLowerCase();
+  return folded.replace(WHITESPACE_RUN, ' ');
+}

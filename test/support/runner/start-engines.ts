@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
+import { startContainers } from './start-containers.ts';
+import './provided-context.ts';
+
+interface EngineSet {
+  kafkaBrokers: string;
+  postgresUrl: string;
+  clickhouseUrl: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * One set of engines for all integration tests: embedded ones; servers named by TEST_KAFKA_BROKERS, TEST_POSTGRES_URL and
+ * TEST_CLICKHOUSE_URL; or, with TEST_ENGINES=containers, the official images.
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const engines = await chooseEngines();
+  project.provide('kafkaBrokers', engines.kafkaBrokers);
+  project.provide('postgresUrl', engines.postgresUrl);
+  project.provide('clickhouseUrl', engines.clickhouseUrl);
+  return () => engines.stop();
+}
+
+async function chooseEngines(): Promise<EngineSet> {
+  const { TEST_ENGINES, TEST_KAFKA_BROKERS, TEST_POSTGRES_URL, TEST_CLICKHOUSE_URL } = process.env;
+  if (TEST_ENGINES === 'containers') return startContainers();
+  if (TEST_KAFKA_BROKERS && TEST_POSTGRES_URL && TEST_CLICKHOUSE_URL) {
+    return {
+      kafkaBrokers: TEST_KAFKA_BROKERS,
+      postgresUrl: TEST_POSTGRES_URL,
+      clickhouseUrl: TEST_CLICKHOUSE_URL,
+      stop: () => Promise.resolve(),
+    };
+  }
+  return startEmbedded();
+}
+
+async function startEmbedded(): Promise<EngineSet> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'forum-test-engines-'));
+  const engines = await startEngines({ dataDir, env: process.env, progress: (line) => console.log(line) });
+  return {
+    kafkaBrokers: engines.urls.kafka.replace('kafka://', ''),
+    postgresUrl: engines.urls.postgres,
+    clickhouseUrl: engines.urls.clickhouse,
+    async stop() {
+      await engines.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}

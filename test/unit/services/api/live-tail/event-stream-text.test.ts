@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  endEvent,
+  HEARTBEAT,
+  matchEvent,
+  STREAM_BEGIN,
+} from '../../../../../services/api/live-tail/event-stream-text.ts';
+import { monitorExamples } from '../../../../../services/api/openapi/monitor-examples.ts';
+import { EventStreamParser } from '../../../../support/clients/event-stream-parser.ts';
+
+/** Parses the text, cut into pieces of so many bytes. */
+function parse(text: string, size = 1_000): EventStreamParser {
+  const parser = new EventStreamParser();
+  const bytes = new TextEncoder().encode(text);
+  for (let at = 0; at < bytes.length; at += size) parser.push(bytes.subarray(at, at + size));
+  return parser;
+}
+
+test("the examples of the HTML standard, and what it says of a field's blanks and of line ends", () => {
+  const event = (data: string, id = '', type = 'message') => ({ id, type, data });
+  expect(parse('data: YHOO\ndata: +2\ndata: 10\n\n').events).toEqual([event('YHOO\n+2\n10')]);
+  expect(parse(': test stream\n\ndata: first\nid: 1\n\ndata:second\nid\n\ndata:  third\n\n').events).toEqual([
+    event('first', '1'),
+    event('second'),
+    event(' third'),
+  ]);
+  expect(parse('data\n\ndata\ndata\n\ndata:').events).toEqual([event(''), event('\n')]);
+  for (const size of [1, 2, 3]) {
+    expect(parse('event: a\r\ndata: é\r\rdata: b\r\n\r\n', size).events).toEqual([event('é', '', 'a'), event('b')]);
+  }
+  expect(() => parse('date: x\n\n')).toThrow('unknown field');
+});
+
+test('whatever a match holds, it is one event that says the same, wherever the bytes are cut', () => {
+  const [example] = monitorExamples.page.items;
+  const text = fc.string({
+    unit: fc.oneof(fc.constantFrom('\n', '\r', '\u2028', '\0', ':'), fc.string({ unit: 'binary' })),
+  });
+  fc.assert(
+    fc.property(text, text, fc.integer({ min: 1, max: 50 }), (title, body, size) => {
+      const match = { ...example!, title, body };
+      const parser = parse(STREAM_BEGIN + matchEvent(match) + HEARTBEAT + endEvent('key_revoked'), size);
+      expect(parser.retry).toBe(3_000);
+      expect(parser.events.map(({ id, type }) => [id, type])).toEqual([
+        [match.id, 'match'],
+        [match.id, 'end'],
+      ]);
+      const [sent, end] = parser.events.map(({ data }) => JSON.parse(data) as unknown);
+      expect(sent).toEqual(JSON.parse(JSON.stringify(match)));
+      expect(end).toEqual({ reason: 'key_revoked' });
+    }),
+  );
+});

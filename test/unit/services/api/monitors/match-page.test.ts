@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { matchPageQuery } from '../../../../../schemas/api/match-page-query.ts';
+import { matchId } from '../../../../../shared/domain/identifiers.ts';
+import { ApiError } from '../../../../../services/api/http/api-error.ts';
+import { parseRequest } from '../../../../../services/api/http/invalid-request.ts';
+import { matchPageRequest } from '../../../../../services/api/monitors/match-page.ts';
+
+const MONITOR = 'mon_0123456789ab';
+const SEVENTH = matchId(MONITOR, 7);
+const FOREIGN = matchId('mon_zzzzzzzzzzzz', 7);
+
+const read = (query: unknown) => matchPageRequest(MONITOR, parseRequest(matchPageQuery, query, 'query'));
+
+test.each([
+  [{}, { order: 'oldest', seq: undefined, limit: 100 }],
+  [{ limit: '1' }, { limit: 1 }],
+  [
+    { limit: '200', order: 'newest' },
+    { limit: 200, order: 'newest' },
+  ],
+  [{ after: SEVENTH }, { order: 'oldest', seq: 7 }],
+  [
+    { order: 'newest', before: SEVENTH },
+    { order: 'newest', seq: 7 },
+  ],
+])('%j is read', (query, request) => {
+  expect(read(query)).toMatchObject({ monitorId: MONITOR, ...request });
+});
+
+test.each([
+  [{ limit: '0' }, 'limit: must be an integer from 1 to 200'],
+  [{ limit: '201' }, 'limit: '],
+  [{ limit: '-1' }, 'limit: '],
+  [{ limit: '1.5' }, 'limit: '],
+  [{ limit: '1e2' }, 'limit: '],
+  [{ limit: '' }, 'limit: '],
+  [{ limit: ['1', '2'] }, 'limit: must be a single string'],
+  [{ order: 'OLDEST' }, 'order: must be oldest or newest'],
+  [{ order: '' }, 'order: '],
+  [{ order: ['oldest', 'newest'] }, 'order: '],
+  [{ after: '' }, 'after: must not be empty'],
+  [{ after: 'mat_1' }, 'after: must be the id of a match'],
+  [{ after: FOREIGN }, 'after: must be the id of a match of this monitor'],
+  [{ after: ['a', 'b'] }, 'after: must be a single string'],
+  [{ before: SEVENTH }, 'before: cannot be used with order=oldest'],
+  [{ order: 'newest', after: SEVENTH }, 'after: cannot be used with order=newest'],
+  [{ order: 'newest', before: FOREIGN }, 'before: '],
+  [{ page: '2' }, 'page: is not known here'],
+])('%j is refused: %s', (query, message) => {
+  expect(() => read(query)).toThrow(ApiError);
+  expect(() => read(query)).toThrow(message);
+});

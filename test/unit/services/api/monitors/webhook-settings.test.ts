@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { changedWebhook, checkWebhookUrl } from '../../../../../services/api/monitors/webhook-settings.ts';
+
+const NONE = { webhook_url: null, webhook_kind: null };
+const CHOSEN = { webhook_url: 'https://chat.example.com/x', webhook_kind: 'slack' } as const;
+const DISCORD_URL = 'https://discord.com/api/webhooks/1/x';
+
+test.each([
+  ['nothing said', NONE, {}, NONE],
+  ['nothing said, one there', CHOSEN, {}, CHOSEN],
+  ['the same URL keeps a chosen kind', CHOSEN, { webhook_url: CHOSEN.webhook_url }, CHOSEN],
+  [
+    'a new URL is detected',
+    CHOSEN,
+    { webhook_url: DISCORD_URL },
+    { webhook_url: DISCORD_URL, webhook_kind: 'discord' },
+  ],
+  ['a null kind is detected again', CHOSEN, { webhook_kind: null }, { ...CHOSEN, webhook_kind: 'generic' }],
+  ['a chosen kind wins', NONE, { ...CHOSEN }, CHOSEN],
+  ['a kind alone', CHOSEN, { webhook_kind: 'discord' }, { ...CHOSEN, webhook_kind: 'discord' }],
+  ['null removes', CHOSEN, { webhook_url: null }, NONE],
+  ['an empty text removes', CHOSEN, { webhook_url: '' }, NONE],
+  ['null and null remove', CHOSEN, { webhook_url: null, webhook_kind: null }, NONE],
+  ['a null kind without a URL', NONE, { webhook_kind: null }, NONE],
+] as const)('%s', (_name, current, change, webhook) => {
+  expect(changedWebhook(current, change)).toEqual({ webhook });
+});
+
+test.each([
+  ['a kind without a URL', NONE, { webhook_kind: 'slack' }],
+  ['a kind beside a removed URL', CHOSEN, { webhook_url: null, webhook_kind: 'slack' }],
+  ['a kind of another product', NONE, { webhook_url: DISCORD_URL, webhook_kind: 'slack' }],
+  [
+    'a kind of another product for the URL that is there',
+    { webhook_url: DISCORD_URL, webhook_kind: 'discord' },
+    { webhook_kind: 'slack' },
+  ],
+] as const)('%s is refused, naming webhook_kind', (_name, current, change) => {
+  expect(changedWebhook(current, change)).toMatchObject({ fault: { field: 'webhook_kind' } });
+});
+
+test.each([
+  ['https://receiver.example/', []],
+  ['https://receiver.example:8443/', []],
+  ['', []],
+  ['http://receiver.example/', ['must be an https:// URL']],
+  ['https://receiver.example:25/', ['must not name a port of another protocol']],
+  ['https://internal.example/', ['must lead to an address on the public Internet']],
+])('checkWebhookUrl: %s', async (url, messages) => {
+  const lookup = (name: string) => Promise.resolve([name === 'internal.example' ? '10.0.0.1' : '93.184.216.34']);
+  const faults = await checkWebhookUrl(url, { allowPrivate: false, lookup });
+  expect(faults).toEqual(messages.map((message) => ({ field: 'webhook_url', message })));
+});

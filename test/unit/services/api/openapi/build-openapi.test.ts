@@ -1,0 +1,225 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, it } from 'vitest';
+import { createMonitorBody, patchMonitorBody } from '../../../../../schemas/api/monitor.ts';
+import { buildOpenApiDocument, routeDocuments } from '../../../../../services/api/openapi/build-openapi.ts';
+import { jsonSchemasOf } from '../../../../../services/api/openapi/json-schemas.ts';
+import type { JsonSchema, MediaType, Parameter } from '../../../../../services/api/openapi/openapi-shape.ts';
+import { openApiPath } from '../../../../../services/api/openapi/route-document.ts';
+import { post, postResponse } from '../../../../../schemas/messages/forum-post.ts';
+import { resolved, validate } from '../../../../support/oracles/openapi-checker.ts';
+import { documentedErrors } from './openapi-errors.cases.ts';
+
+const document = buildOpenApiDocument('https://api.example.com/base');
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({ name: `${method} ${path}`, operation })),
+);
+const copy = () => JSON.parse(JSON.stringify(document)) as Record<string, unknown>;
+
+/** Statuses and codes of the errors that an operation documents. */
+function errorsOf(name: string): Record<string, string[]> {
+  const { responses } = operations.find((one) => one.name === name)!.operation;
+  const errors = Object.entries(responses).filter(([, response]) => '$ref' in response);
+  return Object.fromEntries(
+    errors.map(([status, response]) => {
+      const { content } = resolved(document, response);
+      return [status, Object.keys(content!['application/json']!.examples)];
+    }),
+  );
+}
+
+describe('the document', () => {
+  it('is valid OpenAPI 3.1', async () => {
+    expect(await new Validator().validate(copy())).toMatchObject({ valid: true });
+    const broken = copy();
+    broken.info = { title: 'without a version' };
+    expect((await new Validator().validate(broken)).valid).toBe(false);
+  });
+
+  it('names its version and where the API is', () => {
+    expect(document).toMatchObject({
+      openapi: '3.1.0',
+      info: { version: '1.0.0' },
+      servers: [{ url: 'https://api.example.com/base' }],
+    });
+  });
+
+  it('has references that lead somewhere, and no component that nothing refers to', () => {
+    const text = JSON.stringify(document);
+    const references = new Set([...text.matchAll(/"\$ref":"(#[^"]+)"/g)].map(([, reference]) => reference!));
+    for (const $ref of references) expect(resolved(document, { $ref }), $ref).toBeDefined();
+    const { schemas, responses } = document.components;
+    const components = [
+      ...Object.keys(schemas).map((name) => `#/components/schemas/${name}`),
+      ...Object.keys(responses).map((name) => `#/components/responses/${name}`),
+    ];
+    expect(components.filter((component) => !references.has(component))).toEqual([]);
+  });
+
+  it('describes and names each operation once', () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const { name, operation } of operations) {
+      expect(operation.summary, name).toMatch(/^[A-Z].*[^.]$/);
+      expect(operation.description, name).toMatch(/^[A-Z][^]*\.$/);
+      expect(document.tags.map((tag) => tag.name)).toContain(operation.tags[0]);
+    }
+  });
+
+  it('allows no unknown fields in answers', () => {
+    const open: string[] = [];
+    const visit = (schema: unknown, at: string): void => {
+      if (typeof schema !== 'object' || schema === null) return;
+      const { type, properties, additionalProperties } = schema as JsonSchema;
+      if (type === 'object' && properties !== undefined && additionalProperties !== false) open.push(at);
+      for (const [key, value] of Object.entries(schema)) visit(value, `${at}/${key}`);
+    };
+    visit(document.components.schemas, '');
+    expect(open).toEqual([]);
+  });
+
+  it('refuses a schema that has an id but is no component', () => {
+    expect(() => jsonSchemasOf({ PostResponse: postResponse, Post: post }, 'output')).toThrow(/Comment|PostMeta|Graph/);
+  });
+});
+
+describe('errors', () => {
+  it.each(documentedErrors)('$route: $errors', ({ route, errors }) => {
+    expect(errorsOf(route)).toEqual(errors);
+  });
+
+  it('are told of every route', () => {
+    expect(documentedErrors.map(({ route }) => route).sort()).toEqual(operations.map(({ name }) => name).sort());
+  });
+});
+
+describe('parameters', () => {
+  const queried = routeDocuments.flatMap(({ method, path, query }) =>
+    query === undefined ? [] : [{ name: `${method} ${openApiPath(path)}`, query }],
+  );
+  const parametersOf = (name: string) =>
+    operations.find((one) => one.name === name)!.operation.parameters.filter((one) => one.in === 'query');
+
+  it('have a type and a description, and numbers their bounds', () => {
+    for (const { name, operation } of operations) {
+      for (const parameter of operation.parameters) {
+        expect(parameter, name).toMatchObject({ description: /\S/, schema: { type: /\S/ } });
+        if (parameter.schema.type !== 'integer') continue;
+        expect(parameter.schema, `${name} ${parameter.name}`).toMatchObject({
+          minimum: expect.any(Number) as number,
+          maximum: expect.any(Number) as number,
+          default: expect.any(Number) as number,
+        });
+      }
+    }
+  });
+
+  it.each(queried)('of $name are checked as they are documented', ({ name, query }) => {
+    const parameters = parametersOf(name);
+    const asked = exampleRequest(parameters);
+    expect(query.safeParse(asked).error).toBeUndefined();
+    for (const parameter of parameters) {
+      const { [parameter.name]: _absent, ...others } = asked;
+      for (const [text, isValid] of probesOf(parameter)) {
+        const result = query.safeParse({ ...others, [parameter.name]: text });
+        expect(result.success, `${parameter.name}=${text}`).toBe(isValid);
+      }
+      const without = query.safeParse(others);
+      // One of url and id is enough, and the example has one.
+      if (parameter.required) expect(without.success, `without ${parameter.name}`).toBe(false);
+      else if (without.success) {
+        expect(without.data[parameter.name]).toEqual(parameter.schema.default);
+      }
+    }
+  });
+
+  it('have examples that are valid', () => {
+    for (const { name, operation } of operations) {
+      for (const { name: parameter, schema, example } of operation.parameters) {
+        if (example !== undefined) validate(document, schema, example, `${name} ${parameter}`);
+      }
+    }
+  });
+});
+
+/** The text of a request with every documented example. */
+function exampleRequest(parameters: readonly Parameter[]): Record<string, string> {
+  const given = parameters.filter(({ example }) => example !== undefined);
+  return Object.fromEntries(given.map(({ name, example }) => [name, String(example)]));
+}
+
+/** Texts of a parameter and whether its schema allows them. */
+function probesOf({ schema }: Parameter): [string, boolean][] {
+  const { type, enum: values } = schema;
+  const bound = (name: string) => (typeof schema[name] === 'number' ? schema[name] : undefined);
+  const [minimum, maximum, maxLength, maxItems] = ['minimum', 'maximum', 'maxLength', 'maxItems'].map(bound);
+  if (Array.isArray(values))
+    return [...(values as string[]).map((value): [string, boolean] => [value, true]), ['?', false]];
+  if (type === 'boolean')
+    return [
+      ['true', true],
+      ['false', true],
+      ['maybe', false],
+    ];
+  if (type === 'integer') {
+    return [
+      [String(minimum), true],
+      [String(maximum), true],
+      [String(minimum! - 1), false],
+      [String(maximum! + 1), false],
+      ['1.5', false],
+      ['x', false],
+    ];
+  }
+  if (maxItems !== undefined) {
+    const ids = (count: number) => Array.from({ length: count }, (_, at) => `t3_${at}`).join(',');
+    return [
+      [ids(maxItems), true],
+      [ids(maxItems + 1), false],
+      ['', false],
+    ];
+  }
+  return maxLength === undefined
+    ? []
+    : [
+        ['x'.repeat(maxLength), true],
+        ['x'.repeat(maxLength + 1), false],
+        ['', false],
+      ];
+}
+
+describe('examples', () => {
+  const valid = (content: Record<string, MediaType>, what: string) => {
+    for (const [type, { schema, examples }] of Object.entries(content)) {
+      expect(Object.keys(examples), what).not.toEqual([]);
+      for (const [name, { value }] of Object.entries(examples)) {
+        validate(document, schema, value, `${what} ${type} ${name}`);
+      }
+    }
+  };
+
+  it.each(operations)('of $name are there and valid', ({ name, operation }) => {
+    if (operation.requestBody !== undefined) valid(operation.requestBody.content, `${name} request`);
+    for (const [status, response] of Object.entries(operation.responses)) {
+      const { content } = resolved(document, response);
+      if (content !== undefined) valid(content, `${name} ${status}`);
+    }
+  });
+
+  it('of bodies are what the routes accept', () => {
+    const bodies = (name: string) => {
+      const { content } = operations.find((one) => one.name === name)!.operation.requestBody!;
+      return Object.values(content['application/json']!.examples).map(({ value }) => value);
+    };
+    for (const body of bodies('post /v1/monitors')) createMonitorBody.parse(body);
+    for (const body of bodies('patch /v1/monitors/{id}')) patchMonitorBody.parse(body);
+  });
+
+  it('are given of every kind of answer', () => {
+    const { content } = resolved(
+      document,
+      operations.find(({ name }) => name === 'get /v1/forum/post')!.operation.responses['200']!,
+    );
+    expect(Object.keys(content!)).toEqual(['application/json', 'text/markdown']);
+    expect(Object.keys(content!['application/json']!.examples)).toEqual(['json', 'graph']);
+  });
+});

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { AccountCalls } from '../../../../../services/api/reading/account-calls.ts';
+import { ApiError } from '../../../../../services/api/http/api-error.ts';
+import type { Payer } from '../../../../../shared/upstream/budget/call-budget.ts';
+import { UpstreamError } from '../../../../../shared/upstream/upstream-error.ts';
+
+const CALL = { endpoint: 'x' };
+
+/** A forum that answers when told to. */
+class Waiting {
+  now = 0;
+  asked = 0;
+  payers: (Payer | undefined)[] = [];
+  private readonly open: (() => void)[] = [];
+  readonly calls = new AccountCalls({
+    forum: {
+      get: (_path, _params, { payer }) => this.answerLater(payer),
+      post: (_path, _form, { payer }) => this.answerLater(payer),
+    },
+    clock: () => this.now,
+  });
+
+  private answerLater(payer: Payer | undefined): Promise<unknown> {
+    this.asked += 1;
+    this.payers.push(payer);
+    return new Promise((resolve) => this.open.push(() => resolve(this.asked)));
+  }
+
+  async answerAll(): Promise<void> {
+    for (const answer of this.open.splice(0)) answer();
+    await new Promise(setImmediate);
+  }
+
+  /** A request of some calls, one after the other. */
+  async request(account: string, calls: number, outcome: 'paid' | 'failed', pack = 0): Promise<void> {
+    const request = this.calls.begin({ accountId: account, pack });
+    for (let call = 0; call < calls; call++) {
+      const [answer] = await Promise.allSettled([request.get('/x', {}, CALL), this.answerAll()]);
+      if (answer.status === 'rejected') throw answer.reason;
+    }
+    if (outcome === 'paid') request.paid();
+  }
+}
+
+async function refusal(work: Promise<unknown>): Promise<ApiError> {
+  const error: unknown = await work.then(
+    () => undefined,
+    (caught: unknown) => caught,
+  );
+  if (!(error instanceof ApiError)) throw new Error(`not refused: ${String(error)}`);
+  return error;
+}
+
+describe('calls of accounts', () => {
+  it('are made in the name of the account, with the weight of its plan', async () => {
+    const forum = new Waiting();
+    await forum.request('a', 1, 'paid');
+    await forum.request('b', 1, 'paid', 79);
+    expect(forum.payers).toEqual([
+      { id: 'a', weight: 1 },
+      { id: 'b', weight: 20 },
+    ]);
+  });
+
+  it('of requests that are paid are never refused', async () => {
+    const forum = new Waiting();
+    for (let request = 0; request < 100; request++) await forum.request('a', 5, 'paid');
+    expect(forum.asked).toBe(500);
+  });
+
+  it('of requests that fail are two hundred at once and two hundred a minute', async () => {
+    const forum = new Waiting();
+    for (let request = 0; request < 50; request++) await forum.request('a', 4, 'failed');
+    const refused = await refusal(forum.request('a', 4, 'failed'));
+    expect(refused).toMatchObject({ code: 'rate_limited', retryAfter: 1 });
+    expect(forum.asked).toBe(200);
+    await forum.request('b', 4, 'failed');
+    forum.now += 60_000;
+    for (let request = 0; request < 50; request++) await forum.request('a', 4, 'failed');
+    await refusal(forum.request('a', 4, 'failed'));
+    expect(forum.asked).toBe(404);
+  });
+
+  it('that the forum failed at count for nobody', async () => {
+    const failure = new UpstreamError('broken', 'the forum answered 503', { status: 503 });
+    const fail = () => Promise.reject(failure);
+    const calls = new AccountCalls({ forum: { get: fail, post: fail }, clock: () => 0 });
+    for (let request = 0; request < 500; request++) {
+      await expect(calls.begin({ accountId: 'a', pack: 0 }).get('/x', {}, CALL)).rejects.toBe(failure);
+    }
+  });
+
+  it('refuse a request before its first call only: a thread that was begun is read to its end', async () => {
+    const forum = new Waiting();
+    await forum.request('a', 199, 'failed');
+    await forum.request('a', 30, 'paid');
+    expect(forum.asked).toBe(229);
+  });
+
+  it('under way are forty when a request may make its first one', async () => {
+    const forum = new Waiting();
+    const waiting = Array.from({ length: 40 }, () =>
+      forum.calls.begin({ accountId: 'a', pack: 0 }).get('/x', {}, CALL),
+    );
+    const refused = await refusal(forum.calls.begin({ accountId: 'a', pack: 0 }).get('/x', {}, CALL));
+    expect(refused).toMatchObject({ code: 'rate_limited', retryAfter: 1 });
+    const other = forum.calls.begin({ accountId: 'b', pack: 0 }).get('/x', {}, CALL);
+    await forum.answerAll();
+    await Promise.all([...waiting, other]);
+    expect(forum.asked).toBe(41);
+  });
+});

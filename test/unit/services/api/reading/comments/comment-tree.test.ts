@@ -1,0 +1,183 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Comment } from '../../../../../../schemas/messages/forum-post.ts';
+import { buildCommentTree, inPageOrder } from '../../../../../../services/api/reading/comments/comment-tree.ts';
+import type { HeldComments } from '../../../../../../services/api/reading/comments/comment-tree.ts';
+import { commentOf, shapeOf } from '../../../../../support/samples/forum-threads.ts';
+
+/** `b<a`: b answers a; `a`: it answers the post. */
+function held(comments: string, rest: Partial<HeldComments> = {}): HeldComments {
+  const flat = comments.split(' ').filter((word) => word !== '');
+  const parsed = flat.map((word) => {
+    const [id, parent] = word.split('<');
+    return commentOf(id!, parent === undefined ? 't3_p0st' : `t1_${parent}`);
+  });
+  return { comments: parsed, stubs: [], missing: [], ...rest };
+}
+const build = (comments: string, limit = Infinity, rest: Partial<HeldComments> = {}) =>
+  buildCommentTree(held(comments, rest), limit);
+
+describe('a tree of comments', () => {
+  it.each([
+    ['a b<a c<b d<a e', 'a(b(c) d) e'],
+    ['c<b b<a a', 'a(b(c))'],
+    ['a a<b b', 'a b'],
+    ['b<a c<a', 'b c'],
+    ['', ''],
+  ])('of %s is %s', (comments, shape) => {
+    expect(shapeOf(build(comments).comments)).toBe(shape);
+  });
+
+  it('has the depth of each comment, whatever it was before', () => {
+    const comments = [commentOf('a', 't3_p0st', { depth: 7 }), commentOf('b', 't1_a', { depth: 0 })];
+    const tree = buildCommentTree({ comments, stubs: [], missing: [] }, 10);
+    expect(inPageOrder(tree.comments).map(({ depth }) => depth)).toEqual([0, 1]);
+  });
+
+  it('leaves what it was made of as it was', () => {
+    const given = held('a b<a');
+    const before = structuredClone(given);
+    const tree = buildCommentTree(given, 10);
+    tree.comments[0]!.replies[0]!.body = 'changed';
+    expect(given).toEqual(before);
+  });
+
+  it('puts a comment whose parent did not come below the nearest one above that did', () => {
+    const missing = [
+      { id: 'x', parentId: 't1_a' },
+      { id: 'y', parentId: 't1_x' },
+    ];
+    const tree = build('a b<y c', Infinity, { missing });
+    expect(shapeOf(tree.comments)).toBe('a(b) c');
+    expect(tree.comments[0]?.replies[0]).toMatchObject({ parent_id: 't1_y', depth: 1 });
+    const stubs = [{ parentId: 't1_a', childIds: ['x'] }];
+    expect(shapeOf(build('a b<x', Infinity, { stubs }).comments)).toBe('a(b)');
+  });
+
+  it('puts a comment of which nothing is known above at the top, with its true parent', () => {
+    const [orphan] = build('b<gone c<b').comments;
+    expect(orphan).toMatchObject({ id: 'b', parent_id: 't1_gone', depth: 0, replies: [{ id: 'c', depth: 1 }] });
+    const circle = [
+      { id: 'x', parentId: 't1_y' },
+      { id: 'y', parentId: 't1_x' },
+    ];
+    expect(shapeOf(build('b<x', Infinity, { missing: circle }).comments)).toBe('b');
+  });
+
+  it('keeps the first of two comments with one id, and deleted ones', () => {
+    const comments = [
+      commentOf('a', 't3_p0st', { author: '[deleted]', body: '[deleted]' }),
+      commentOf('b', 't1_a'),
+      commentOf('a', 't1_b', { body: 'again' }),
+    ];
+    const tree = buildCommentTree({ comments, stubs: [], missing: [] }, 10);
+    expect(shapeOf(tree.comments)).toBe('a(b)');
+    expect(tree.comments[0]?.body).toBe('[deleted]');
+    expect(tree.returned).toBe(2);
+  });
+
+  it.each([
+    ['a<a', 'a'],
+    ['a<b b<a', 'b(a)'],
+    ['x a<c b<a c<b d<b', 'x b(c(a) d)'],
+    ['t<a a<b b<a', 'b(a(t))'],
+  ])('opens the circle of %s', (comments, shape) => {
+    expect(shapeOf(build(comments).comments)).toBe(shape);
+  });
+
+  it('may be a chain of 50,000', () => {
+    const ids = Array.from({ length: 50_000 }, (_, index) => `c${index}`);
+    const tree = build(ids.map((id, index) => (index === 0 ? id : `${id}<c${index - 1}`)).join(' '));
+    expect(tree.returned).toBe(50_000);
+    expect(inPageOrder(tree.comments).at(-1)).toMatchObject({ id: 'c49999', depth: 49_999 });
+  });
+});
+
+describe('a cut tree', () => {
+  const COMMENTS = 'a b<a c<b d e<d f<d g<e';
+  it.each([
+    [0, ''],
+    [1, 'a'],
+    [2, 'a d'],
+    [3, 'a(b) d'],
+    [4, 'a(b) d(e)'],
+    [5, 'a(b) d(e f)'],
+    [6, 'a(b(c)) d(e f)'],
+    [7, 'a(b(c)) d(e(g) f)'],
+    [8, 'a(b(c)) d(e(g) f)'],
+  ])('of %i holds the upper levels first', (limit, shape) => {
+    const tree = build(COMMENTS, limit);
+    expect(shapeOf(tree.comments)).toBe(shape);
+    expect(tree.returned).toBe(Math.min(7, limit));
+    expect(tree.hasMore).toBe(limit < 7);
+  });
+
+  it('has more while the forum left something out', () => {
+    expect(build('a', 5).hasMore).toBe(false);
+    expect(build('a', 5, { stubs: [{ parentId: 't1_a', childIds: [] }] }).hasMore).toBe(true);
+    expect(build('a', 5, { missing: [{ id: 'b', parentId: 't1_a' }] }).hasMore).toBe(false);
+  });
+});
+
+describe('any comments', () => {
+  const ids = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h');
+  const parents = fc.oneof(
+    fc.constant('t3_p0st'),
+    ids.map((id) => `t1_${id}`),
+    fc.constant('t1_gone'),
+  );
+  const anyHeld = fc.record({
+    comments: fc.array(
+      fc.tuple(ids, parents).map(([id, parent]) => commentOf(id, parent)),
+      { maxLength: 12 },
+    ),
+    stubs: fc.array(fc.record({ parentId: parents, childIds: fc.array(ids, { maxLength: 3 }) }), { maxLength: 3 }),
+    missing: fc.array(fc.record({ id: ids, parentId: parents }), { maxLength: 4 }),
+  });
+
+  it('are each in the tree once, below their parents where these are held and no circle is in the way', () => {
+    fc.assert(
+      fc.property(anyHeld, (given) => {
+        const tree = buildCommentTree(given, Infinity);
+        const all = inPageOrder(tree.comments);
+        const first = new Map(given.comments.toReversed().map((comment) => [comment.id, comment]));
+        expect(all.map(({ id }) => id).sort()).toEqual([...first.keys()].sort());
+        expect(tree.returned).toBe(first.size);
+        const above = new Map<string, Comment>();
+        for (const parent of all) for (const reply of parent.replies) above.set(reply.id, parent);
+        for (const { id, parent_id: parent, depth } of all) {
+          expect(parent).toBe(first.get(id)?.parent_id);
+          expect(depth).toBe(above.has(id) ? above.get(id)!.depth + 1 : 0);
+          const isHeld = first.has(parent.slice(3)) && parent.startsWith('t1_');
+          if (isHeld && !isInCircle(id, first)) expect(above.get(id)?.id).toBe(parent.slice(3));
+        }
+      }),
+    );
+  });
+
+  it('lose the lowest and last ones when they are cut', () => {
+    fc.assert(
+      fc.property(anyHeld, fc.nat(9), (given, limit) => {
+        const whole = inPageOrder(buildCommentTree(given, Infinity).comments);
+        const byLevel = whole.map(({ id, depth }, index) => ({ id, depth, index }));
+        byLevel.sort((a, b) => a.depth - b.depth || a.index - b.index);
+        const cut = inPageOrder(buildCommentTree(given, limit).comments);
+        expect(cut.map(({ id }) => id).sort()).toEqual(
+          byLevel
+            .slice(0, limit)
+            .map(({ id }) => id)
+            .sort(),
+        );
+      }),
+    );
+  });
+
+  function isInCircle(id: string, comments: ReadonlyMap<string, Comment>): boolean {
+    let next = comments.get(id)?.parent_id.slice(3);
+    for (let steps = 0; next !== undefined && steps < 20; steps++) {
+      if (next === id) return true;
+      next = comments.get(next)?.parent_id.slice(3);
+    }
+    return false;
+  }
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import type { HeldComments } from '../../../../../../services/api/reading/comments/comment-tree.ts';
+import { buildCommentTree } from '../../../../../../services/api/reading/comments/comment-tree.ts';
+import { readAroundComment } from '../../../../../../services/api/reading/comments/expand-comments.ts';
+import {
+  rawComment,
+  rawMore,
+  rawMoreChildren,
+  rawThread,
+  shapeOf,
+} from '../../../../../support/samples/forum-threads.ts';
+import { ScriptedForum } from '../../../../../support/fakes/scripted-forum.ts';
+
+const PAGE = '/comments/p0st';
+const shape = (held: HeldComments) => shapeOf(buildCommentTree(held, Infinity).comments);
+
+describe('around one comment', () => {
+  const FOCUS = rawComment('f', 't1_c', {}, [
+    rawComment('r1', 't1_f', {}, [rawComment('deeper', 't1_r1'), rawMore('t1_r1', ['x'])]),
+    rawMore('t1_f', ['r2', 'r3']),
+  ]);
+  const page = rawThread([
+    rawComment('b', 't1_a', {}, [rawComment('c', 't1_b', {}, [FOCUS, rawComment('other', 't1_c')])]),
+  ]);
+  const answers = {
+    [PAGE]: page,
+    'more r2,r3': rawMoreChildren([rawComment('r2', 't1_f'), rawMore('t1_r2', ['y']), rawComment('r3', 't1_f')]),
+  };
+
+  it('are the comments above it and its direct replies, all of them', async () => {
+    const forum = new ScriptedForum(answers);
+    const read = await readAroundComment('f', 2, forum.request(100));
+    expect(shape(read.held)).toBe('b(c(f(r1 r2 r3)))');
+    expect(read).toMatchObject({ complete: true, calls: 2, held: { stubs: [] } });
+    expect(read.held.comments[0]?.parent_id).toBe('t1_a');
+    expect(forum.params[0]).toEqual({ limit: '500', sort: 'confidence', comment: 'f', context: '2' });
+    expect(forum.params[1]).toMatchObject({ limit_children: 'true' });
+  });
+
+  it.each([
+    [0, 'f(r1)'],
+    [1, 'c(f(r1))'],
+    [8, 'b(c(f(r1)))'],
+  ])('with %i levels above', async (context, expected) => {
+    const forum = new ScriptedForum(answers);
+    expect(shape((await readAroundComment('f', context, forum.request(1))).held)).toBe(expected);
+  });
+
+  it('goes on below it where the thread is too deep for one answer', async () => {
+    const forum = new ScriptedForum({
+      [PAGE]: rawThread([rawComment('f', 't3_p0st', {}, [rawMore('t1_f', [])])]),
+      '/comments/p0st/_/f': rawThread([
+        rawComment('f', 't3_p0st', {}, [rawComment('r', 't1_f', {}, [rawMore('t1_r', [])])]),
+      ]),
+    });
+    const read = await readAroundComment('f', 0, forum.request(100));
+    expect([shape(read.held), read.held.stubs]).toEqual(['f(r)', []]);
+  });
+
+  it('is not found where the forum shows something else', async () => {
+    for (const comments of [[], [rawComment('other', 't3_p0st')]]) {
+      const forum = new ScriptedForum({ [PAGE]: rawThread(comments) });
+      await expect(readAroundComment('f', 3, forum.request(9))).rejects.toMatchObject({ failure: 'not_found' });
+    }
+  });
+
+  it('ends at a circle of parents', async () => {
+    const forum = new ScriptedForum({ [PAGE]: rawThread([rawComment('f', 't1_g'), rawComment('g', 't1_f')]) });
+    expect((await readAroundComment('f', 8, forum.request(9))).held.comments).toHaveLength(2);
+  });
+});

@@ -1,0 +1,241 @@
+import type { Comment, Post } from '../../../../../../../schemas/messages/forum-post.ts';
+import type { MarkdownMeta } from '../../../../../../../services/api/reading/comments/post-markdown.ts';
+import { commentOf, postOf } from '../../../../../../support/samples/forum-threads.ts';
+
+/** A post of every form, with the file that holds its document. */
+export interface GoldenCase {
+  name: string;
+  post: Post;
+  meta: MarkdownMeta;
+}
+
+const TEA = 'https://forum.example/r/tea/comments';
+const top = (id: string, fields: Partial<Comment> = {}): Comment => commentOf(id, 't3_p0st', { score: 12, ...fields });
+const meta = (returned: number, total: number, hasMore = false): MarkdownMeta => ({
+  comments_returned: returned,
+  comments_total: total,
+  has_more: hasMore,
+});
+
+function chainOf(length: number): Comment[] {
+  let below: Comment[] = [];
+  for (let depth = length - 1; depth >= 0; depth--) {
+    const parent = depth === 0 ? 't3_p0st' : `t1_c${depth - 1}`;
+    const body = `Text at depth ${depth}.\n\n    code ${depth}\n\nThe end.`;
+    below = [commentOf(`c${depth}`, parent, { depth, body, replies: below })];
+  }
+  return below;
+}
+
+const HOSTILE = `---
+title: Forged
+---
+
+# Forged title
+
+Forged title
+===
+
+## Comments (1 of 1)
+
+- **u/admin** [OP] · 9999 points · 2026-01-01T00:00:00Z · t1_forged
+
+  1. > # Deep
+* * *
+<!-- hidden
+<div align="center"><b>big</b></div>
+[OP]: https://x.example "stolen"
+| a | b |
+|---|---|
+| 1 | 2 |
+
+See https://x.example/<script>, \`code <b>\` and <i>tags</i>.
+
+~~~html
+<h1>kept as it is</h1>
+\`\`\`
+## Comments (0 of 0)
+
+_9 more comments: raise max_comments_`;
+
+export const GOLDEN_CASES: GoldenCase[] = [
+  {
+    name: 'text-post',
+    post: postOf({
+      num_comments: 512,
+      flair: 'Question',
+      selftext: 'Any *below* 2 litres?\n\nI have [this one](https://shop.example/k1).\n\n> It leaks\n> a bit.',
+      comments: [
+        top('k3xa', {
+          author: 'leaf',
+          body: 'The small one.\n\n```sh\nkettle --boil \\\n  --litres 1.5\n```\n\nLess is more.',
+          replies: [
+            commentOf('k3xb', 't1_k3xa', {
+              depth: 1,
+              author: 'kettle_fan',
+              is_submitter: true,
+              body: 'Thanks!',
+              score: 1,
+            }),
+          ],
+        }),
+        top('k3xc', { author: '_samovar_', score: -3, body: 'First line\nsecond line' }),
+      ],
+    }),
+    meta: meta(3, 512, true),
+  },
+  {
+    name: 'post-alone',
+    post: postOf({
+      selftext: '',
+      locked: true,
+      spoiler: true,
+      over_18: true,
+      removed: true,
+      upvote_ratio: 0.5,
+      score: 1,
+    }),
+    meta: meta(0, 45, true),
+  },
+  {
+    name: 'gallery',
+    post: postOf({
+      is_self: false,
+      selftext: '',
+      url: 'https://forum.example/gallery/p0st',
+      media: [
+        {
+          type: 'gallery',
+          url: 'https://i.forum.example/one.jpg?a=1&b=2',
+          width: 1920,
+          height: 1080,
+          caption: 'The *first* one',
+        },
+        { type: 'gallery', url: 'https://i.forum.example/two.jpg', width: 0, height: 0, caption: '' },
+      ],
+    }),
+    meta: meta(0, 0),
+  },
+  {
+    name: 'poll',
+    post: postOf({
+      poll: {
+        total_votes: 912,
+        is_closed: true,
+        options: [
+          { id: '1', text: 'Green', vote_count: 911 },
+          { id: '2', text: '- # Black', vote_count: 1 },
+        ],
+      },
+    }),
+    meta: meta(0, 0),
+  },
+  {
+    name: 'running-poll',
+    post: postOf({
+      selftext: '',
+      poll: { total_votes: 1, is_closed: false, options: [{ id: '1', text: 'Green', vote_count: 0 }] },
+    }),
+    meta: meta(0, 0),
+  },
+  {
+    name: 'crosspost',
+    post: postOf({
+      is_self: false,
+      selftext: '',
+      url: `${TEA}/0ld/first/`,
+      crosspost_of: {
+        id: '0ld',
+        subreddit: 'kettles',
+        title: 'The [first] one',
+        author: 'steam_',
+        permalink: `${TEA}/0ld/first/`,
+      },
+    }),
+    meta: meta(0, 0),
+  },
+  {
+    name: 'crosspost-of-a-lost-post',
+    post: postOf({
+      is_self: false,
+      crosspost_of: {
+        id: '0ld',
+        subreddit: '',
+        title: '',
+        author: '',
+        permalink: 'https://forum.example/comments/0ld/',
+      },
+    }),
+    meta: meta(0, 0),
+  },
+  {
+    name: 'link',
+    post: postOf({ is_self: false, selftext: '', url: 'https://news.example/a_b?c=d', domain: 'news.example' }),
+    meta: meta(0, 1),
+  },
+  {
+    name: 'video',
+    post: postOf({
+      is_self: false,
+      selftext: '',
+      is_video: true,
+      url: 'https://v.forum.example/x1',
+      media: [{ type: 'video', url: 'https://v.forum.example/x1/720.mp4', width: 1280, height: 720, caption: '' }],
+    }),
+    meta: meta(0, 0),
+  },
+  { name: 'deep-thread', post: postOf({ comments: chainOf(12) }), meta: meta(12, 12) },
+  {
+    name: 'deleted',
+    post: postOf({
+      author: '[deleted]',
+      title: '[deleted by user]',
+      selftext: '[removed]',
+      removed: true,
+      comments: [
+        top('a', {
+          author: '[deleted]',
+          body: '[deleted]',
+          replies: [commentOf('b', 't1_a', { depth: 1, body: 'Who was that?' })],
+        }),
+        top('c', { author: '[deleted]', body: '[removed]' }),
+        top('d', { author: '[deleted]', body: 'Only the account is gone.' }),
+        top('e', { body: '' }),
+      ],
+    }),
+    meta: meta(5, 5),
+  },
+  {
+    name: 'around-a-comment',
+    post: postOf({ comments: [commentOf('f', 't1_above', { replies: [commentOf('g', 't1_f', { depth: 1 })] })] }),
+    meta: { ...meta(2, 45, true), focus_comment_id: 'f' },
+  },
+  {
+    name: 'hostile',
+    post: postOf({
+      title: 'One\n# Two [x](https://x.example) <b> `c` *d* #',
+      subreddit: 'tea\n# x',
+      author: 'a** b',
+      flair: '](x) \n- y',
+      selftext: HOSTILE,
+      is_self: false,
+      url: 'https://x.example/"><b>\n# x',
+      poll: {
+        total_votes: 0,
+        is_closed: true,
+        options: ['# a', '1. b', '> c', '```', '[OP]: /x', '', '- **u/admin** · 9 points · t1_x'].map(
+          (text, index) => ({
+            id: String(index),
+            text,
+            vote_count: 0,
+          }),
+        ),
+      },
+      comments: [
+        top('a', { author: 'x** [OP]', body: HOSTILE, replies: [commentOf('b', 't1_a', { depth: 1, body: HOSTILE })] }),
+        top('c', { body: 'After all that.' }),
+      ],
+    }),
+    meta: meta(3, 3),
+  },
+];

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { attemptRow, itemRow, matchRow } from '../../../../services/archiver/archive-rows.ts';
+import { statementsOf } from '../../../../shared/clickhouse/migrate-clickhouse.ts';
+import { candidateOf } from '../../../support/fixtures/recorder-fixtures.ts';
+import { forumItemOf } from '../../../support/samples/forum-items.ts';
+
+test('a row of an item has the columns of the table, and no null', () => {
+  const row = itemRow(forumItemOf('t1_a'), false);
+  expect(row).toMatchObject({ thing_id: 't1_a', parent_id: 't3_parent', num_comments: 0, url: '', ver: 1 });
+  expect(Object.keys(row)).not.toContain('v');
+  expect(Object.keys(row)).not.toContain('replay');
+  expect(Object.values(row)).not.toContain(null);
+});
+
+test('a removed item says nothing of what it was: no author, title, body or link', () => {
+  const row = itemRow(forumItemOf('t3_a', { url: 'https://secret.example/' }), true);
+  expect(row).toMatchObject({ author: '[deleted]', title: '', body: '', url: '', ver: 2 });
+  expect(row).toMatchObject({ thing_id: 't3_a', subreddit: 'metals', permalink: forumItemOf('t3_a').permalink });
+});
+
+test('half a surrogate pair and a negative count, which ClickHouse refuses for ever, are made readable', () => {
+  const row = itemRow(forumItemOf('t3_a', { body: 'x \ud83d y 🦀', num_comments: -1 }), false);
+  expect(row).toMatchObject({ body: 'x \ufffd y 🦀', num_comments: 0 });
+  const { item, ...about } = candidateOf({ monitorId: 'mon_a', thingId: 't1_a' });
+  const match = matchRow({
+    ...about,
+    match_id: 'mat_a',
+    seq: 1,
+    suppressed: false,
+    first_delivery: 'none',
+    created_at: about.entered_at,
+    matched_terms: ['\udc00'],
+    item: { ...item, subreddit: '\ud800' },
+  });
+  expect(match).toMatchObject({ matched_terms: ['\ufffd'], subreddit: '\ufffd', thing_id: 't1_a' });
+  expect(Object.keys(match), 'content lives in items only').not.toContain('item');
+});
+
+test('an attempt without an error has an empty one', () => {
+  const row = attemptRow({
+    v: 1,
+    monitor_id: 'mon_a',
+    seq: 1,
+    match_id: 'mat_a',
+    attempt: 1,
+    started_at: '2026-01-01T00:00:00.000Z',
+    duration_ms: 5,
+    webhook_kind: 'generic',
+    host: 'example.com',
+    status: 200,
+    error: null,
+    delivery_status: 'delivered',
+    next_attempt_at: null,
+  });
+  expect(row).toMatchObject({ error: '', next_attempt_at: null, status: 200 });
+});
+
+test.each([
+  ['one statement without an end', 'SELECT 1', ['SELECT 1']],
+  ['two, with an empty one between', 'SELECT 1;\n;\nSELECT 2;\n', ['SELECT 1', 'SELECT 2']],
+  ['a semicolon inside a line ends nothing', "SELECT ';', 2;\n", ["SELECT ';', 2"]],
+  ['a comment that ends with a semicolon', '-- first;\n-- second;\nSELECT 1;\n', ['SELECT 1']],
+  ['a comment within a statement', 'SELECT\n  -- why;\n  1;\n', ['SELECT\n\n  1']],
+  ['a file that ends with a comment', 'SELECT 1;\n-- the end', ['SELECT 1']],
+  ['a file of comments', '-- nothing\n', []],
+  ['lines that end as on Windows', 'SELECT 1;\r\nSELECT 2;\r\n', ['SELECT 1', 'SELECT 2']],
+])('statementsOf: %s', (_, sql, expected) => {
+  expect(statementsOf(sql)).toEqual(expected);
+});

@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { GroupCommit } from '../../../../services/archiver/group-commit.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** Inserts that the test ends, one by one. */
+function controlled() {
+  const inserts: { rows: number[]; end: (error?: Error) => void }[] = [];
+  const commits = new GroupCommit<number>(
+    (rows) =>
+      new Promise((resolve, reject) => {
+        inserts.push({ rows, end: (error) => (error ? reject(error) : resolve()) });
+      }),
+  );
+  return { commits, inserts };
+}
+
+const rows = (count: number) => Array.from({ length: count }, (_, index) => index);
+const settle = () => vi.advanceTimersByTimeAsync(0);
+
+/** Whether a promise has settled yet, and how. */
+function stateOf(promise: Promise<void>): { now: string } {
+  const state = { now: 'waiting' };
+  promise.then(
+    () => (state.now = 'done'),
+    (error: unknown) => (state.now = (error as Error).message),
+  );
+  return state;
+}
+
+test('rows wait a second for more while other partitions may bring some', async () => {
+  const { commits, inserts } = controlled();
+  commits.setPartitions(3);
+  void commits.add([1]);
+  await vi.advanceTimersByTimeAsync(500);
+  void commits.add([2]);
+  await vi.advanceTimersByTimeAsync(499);
+  expect(inserts).toHaveLength(0);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(inserts.map(({ rows }) => rows)).toEqual([[1, 2]]);
+});
+
+test('when every partition waits, 200 ms are enough', async () => {
+  const { commits, inserts } = controlled();
+  commits.setPartitions(2);
+  void commits.add([1]);
+  await vi.advanceTimersByTimeAsync(100);
+  void commits.add([2]);
+  await vi.advanceTimersByTimeAsync(199);
+  expect(inserts).toHaveLength(0);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(inserts).toHaveLength(1);
+});
+
+test('the last partition to come does not make the first wait longer than a second', async () => {
+  const { commits, inserts } = controlled();
+  commits.setPartitions(2);
+  void commits.add([1]);
+  await vi.advanceTimersByTimeAsync(950);
+  void commits.add([2]);
+  await vi.advanceTimersByTimeAsync(50);
+  expect(inserts).toHaveLength(1);
+});
+
+test('5,000 rows go at once', async () => {
+  const { commits, inserts } = controlled();
+  commits.setPartitions(9);
+  void commits.add(rows(4_999));
+  expect(inserts).toHaveLength(0);
+  void commits.add([1]);
+  expect(inserts.map(({ rows }) => rows.length)).toEqual([5_000]);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(inserts, 'and leave no timer behind').toHaveLength(1);
+});
+
+test('nobody goes on before the database has acknowledged, and then all of the group and only they', async () => {
+  const { commits, inserts } = controlled();
+  commits.setPartitions(3);
+  const first = [commits.add(rows(2_500)), commits.add(rows(2_500))].map(stateOf);
+  const next = stateOf(commits.add([7]));
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(inserts.map(({ rows }) => rows.length)).toEqual([5_000, 1]);
+  expect([...first, next].map(({ now }) => now)).toEqual(['waiting', 'waiting', 'waiting']);
+  inserts[0]?.end();
+  await settle();
+  expect([...first, next].map(({ now }) => now)).toEqual(['done', 'done', 'waiting']);
+});
+
+test('a failed insert fails its whole group, and the next one is not touched by it', async () => {
+  const { commits, inserts } = controlled();
+  commits.setPartitions(2);
+  const failed = [commits.add([1]), commits.add([2])].map(stateOf);
+  await vi.advanceTimersByTimeAsync(200);
+  inserts[0]?.end(new Error('away'));
+  await settle();
+  expect(failed.map(({ now }) => now)).toEqual(['away', 'away']);
+  const again = [commits.add([1]), commits.add([2])].map(stateOf);
+  await vi.advanceTimersByTimeAsync(200);
+  inserts[1]?.end();
+  await settle();
+  expect(inserts[1]?.rows).toEqual([1, 2]);
+  expect(again.map(({ now }) => now)).toEqual(['done', 'done']);
+});
+
+test('a batch without rows waits for nobody', async () => {
+  const { commits, inserts } = controlled();
+  await commits.add([]);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(inserts).toHaveLength(0);
+});
+
+test('a process without partitions, or with fewer than before, still inserts', async () => {
+  const { commits, inserts } = controlled();
+  commits.setPartitions(4);
+  void commits.add([1]);
+  commits.setPartitions(0);
+  void commits.add([2]);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(inserts.map(({ rows }) => rows)).toEqual([[1, 2]]);
+});

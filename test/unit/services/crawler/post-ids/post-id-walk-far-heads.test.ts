@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import { firstHead, idToNumber, numberToId, supportedHead } from '../../../../../services/crawler/post-ids/post-id.ts';
+import { PostIdWalk } from '../../../../../services/crawler/post-ids/post-id-walk.ts';
+
+const FAR_OFF = 'zzzzzzzzz';
+const id = (n: number) => numberToId(BigInt(n));
+
+/** A forum whose posts have sequential ids, apart from those that are put in. */
+class Forum {
+  now = 0;
+  head: number;
+  readonly others = new Set<string>();
+  readonly found = new Set<string>();
+  readonly asked = new Set<string>();
+
+  constructor(head: number) {
+    this.head = head;
+  }
+
+  /** The newest hundred, with what was put in before all others. */
+  newest(): string[] {
+    return [...this.others, ...Array.from({ length: 100 }, (_, index) => id(this.head - index))].slice(0, 100);
+  }
+
+  /** One call, and a look at the listing before it where asked for; the head grows by `growth`. */
+  turn(walk: PostIdWalk, { look = true, growth = 20 } = {}): void {
+    if (look) walk.learnNewest(this.newest());
+    const step = walk.step(this.now, true);
+    const found = new Set(step.ids.filter((one) => this.others.has(one) || Number(idToNumber(one)) <= this.head));
+    for (const one of step.ids) this.asked.add(one);
+    for (const one of found) this.found.add(one);
+    walk.learn(step, found, this.now);
+    this.now += 1000;
+    this.head += growth;
+  }
+
+  missed(from: number): number[] {
+    return Array.from({ length: this.head - from }, (_, index) => from + index).filter((n) => !this.found.has(id(n)));
+  }
+}
+
+describe('a post of a far-off id', () => {
+  it('does not lead the walk astray: posts go on being found, and it is told once', () => {
+    const forum = new Forum(50_000);
+    const walk = new PostIdWalk({ head: firstHead(forum.newest())!, margin: 100 });
+    forum.others.add(FAR_OFF);
+    const rejected: string[] = [];
+    for (let turn = 0; turn < 50; turn++) {
+      forum.turn(walk);
+      rejected.push(...walk.takeNews().rejected);
+    }
+    forum.turn(walk, { growth: 0 });
+    forum.turn(walk, { growth: 0 });
+    expect(rejected).toEqual([FAR_OFF]);
+    expect(forum.missed(49_950)).toEqual([]);
+    expect(walk.position().stretches).toEqual([]);
+  });
+
+  it('is no head to begin at either', () => {
+    const page = [FAR_OFF, ...Array.from({ length: 20 }, (_, index) => id(7_000 - 3 * index))];
+    expect(firstHead(page)).toBe(id(7_000));
+    expect(firstHead([FAR_OFF, id(7_000), id(6_000)])).toBe(id(7_000));
+    expect(firstHead([id(7_000)])).toBe(id(7_000));
+    expect(firstHead([])).toBeUndefined();
+    expect(supportedHead([FAR_OFF, 'zzzz', 'yyyy'])).toBeUndefined();
+  });
+
+  it('in an answer that nobody asked for it is not the head', () => {
+    const walk = new PostIdWalk({ head: id(5_000), margin: 100 });
+    const step = walk.step(0, false);
+    walk.learn(step, new Set([...step.ids.filter((one) => Number(idToNumber(one)) <= 5_000), FAR_OFF]), 0);
+    expect(walk.nextId).toBe(id(5_001));
+    expect(walk.position().missing).toEqual([]);
+  });
+
+  it('in a saved position is recovered from, without losing what lies between', () => {
+    const forum = new Forum(60_000);
+    const far = idToNumber(FAR_OFF);
+    const walk = new PostIdWalk({
+      next: numberToId(far + 1n),
+      stretches: [[id(50_000), numberToId(far - 99n)]],
+      missing: [[numberToId(far - 50n), 0, 0]],
+    });
+    let wentBackTo: string | undefined;
+    for (let turn = 0; turn < 600 && forum.missed(50_000).length > 120; turn++) {
+      forum.turn(walk, { look: turn % 5 === 0, growth: 5 });
+      const news = walk.takeNews();
+      wentBackTo ??= news.wentBackTo;
+      expect(news.givenUp).toEqual([]);
+    }
+    expect(wentBackTo).toBeDefined();
+    for (let turn = 0; turn < 4; turn++) forum.turn(walk, { growth: 0 });
+    expect(forum.missed(50_000)).toEqual([]);
+    expect(walk.position().missing).toEqual([]);
+  });
+
+  it('in a saved position whose stretch is lost leaves a gap on record, and the walk goes on at the newest posts', () => {
+    const forum = new Forum(60_000);
+    const walk = new PostIdWalk({ next: FAR_OFF, stretches: [], missing: [] });
+    const givenUp: object[] = [];
+    for (let turn = 0; turn < 20; turn++) {
+      forum.turn(walk);
+      givenUp.push(...walk.takeNews().givenUp);
+    }
+    expect(givenUp).toHaveLength(1);
+    expect(forum.found.has(id(60_200))).toBe(true);
+  });
+});
+
+describe('a far head with others near it', () => {
+  it('is jumped to, and what lies between is caught up on', () => {
+    const forum = new Forum(50_000);
+    const walk = new PostIdWalk({ head: id(50_000), margin: 100 });
+    forum.turn(walk);
+    forum.head = 58_000;
+    forum.turn(walk, { growth: 0 });
+    expect(forum.found.has(id(58_000))).toBe(true);
+    while (walk.hasStretches) forum.turn(walk, { growth: 0 });
+    expect(forum.missed(49_950)).toEqual([]);
+  });
+
+  it('leaves stretches that are bounded in length and number; what is given up is told', () => {
+    const forum = new Forum(50_000);
+    const walk = new PostIdWalk({ head: id(50_000), margin: 100 });
+    forum.turn(walk, { growth: 0 });
+    const next = Number(idToNumber(walk.nextId));
+    forum.head = 9_000_000;
+    forum.turn(walk, { growth: 0 });
+    const kept = walk.position().stretches;
+    expect(kept).toHaveLength(1);
+    const [from, to] = kept[0]!.map((one) => Number(idToNumber(one)));
+    expect(to! - from!).toBe(2_000_000);
+    const gaps = walk.takeNews().givenUp;
+    expect(gaps).toEqual([{ from: id(next), to: id(from!) }]);
+    for (let jump = 0; jump < 30; jump++) {
+      forum.head += 5_000;
+      forum.turn(walk, { growth: 0 });
+    }
+    expect(walk.position().stretches.length).toBeLessThanOrEqual(20);
+    gaps.push(...walk.takeNews().givenUp);
+    expect(gaps.length).toBeGreaterThan(1);
+    // Together they and what is kept leave nothing out.
+    const covered = [...gaps.map((gap) => [gap.from!, gap.to] as const), ...walk.position().stretches];
+    const ends = new Set(covered.map(([, end]) => end));
+    for (const [begin] of covered) {
+      const number = Number(idToNumber(begin));
+      expect(ends.has(begin) || forum.asked.has(id(number - 1))).toBe(true);
+    }
+  });
+});

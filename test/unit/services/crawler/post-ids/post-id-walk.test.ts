@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { idToNumber, numberToId } from '../../../../../services/crawler/post-ids/post-id.ts';
+import { PostIdWalk } from '../../../../../services/crawler/post-ids/post-id-walk.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** A forum of sequential ids with a movable clock; the walk's calls see what exists. */
+class Forum {
+  now = 0;
+  readonly posts = new Set<string>();
+  readonly asked: string[][] = [];
+  readonly found = new Set<string>();
+
+  add(from: number, to: number, holes: number[] = []): void {
+    for (let n = from; n <= to; n++) if (!holes.includes(n)) this.posts.add(numberToId(BigInt(n)));
+  }
+
+  call(walk: PostIdWalk, mayCatchUp = true): void {
+    const step = walk.step(this.now, mayCatchUp);
+    this.asked.push(step.ids);
+    const found = new Set(step.ids.filter((id) => this.posts.has(id)));
+    for (const id of found) this.found.add(id);
+    walk.learn(step, found, this.now);
+  }
+}
+
+const id = (n: number) => numberToId(BigInt(n));
+
+describe('the walk over post ids', () => {
+  it('counts in base 36 beyond 2^53', () => {
+    expect(numberToId(idToNumber('zzzzzzzzzzzzy') + 1n)).toBe('zzzzzzzzzzzzz');
+    expect(idToNumber('1r00000')).toBe(BigInt(parseInt('1r00000', 36)));
+  });
+
+  it('follows the head and asks for nothing found again', () => {
+    const forum = new Forum();
+    forum.add(1000, 1099);
+    const walk = new PostIdWalk({ head: id(1099), margin: 50 });
+    forum.call(walk);
+    expect(forum.found.size).toBe(50);
+    forum.add(1100, 1110);
+    forum.call(walk);
+    expect(forum.found.has(id(1110))).toBe(true);
+    expect(walk.nextId).toBe(id(1111));
+    expect(forum.asked[1]?.[0]).toBe(id(1100));
+    expect(forum.asked[1]?.length).toBe(100);
+  });
+
+  it('concludes nothing about ids beyond the newest known one', () => {
+    const forum = new Forum();
+    forum.add(1000, 1005);
+    const walk = new PostIdWalk({ head: id(1005), margin: 1 });
+    forum.call(walk);
+    forum.now = HOUR;
+    forum.call(walk);
+    expect(walk.position().missing).toEqual([]);
+    expect(walk.takeNews().absent).toBe(0);
+  });
+
+  it('asks for a missing id after 5 s, 30 s, 2 min, 10 min and 1 h, then counts it absent', () => {
+    const forum = new Forum();
+    forum.add(1000, 1010, [1005]);
+    const walk = new PostIdWalk({ head: id(1010), margin: 11 });
+    const askedAt: number[] = [];
+    for (forum.now = 0; forum.now <= 2 * HOUR; forum.now += SECOND) {
+      forum.call(walk);
+      if (forum.asked.at(-1)?.includes(id(1005))) askedAt.push(forum.now);
+    }
+    expect(askedAt).toEqual([0, 5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR]);
+    expect(walk.takeNews().absent).toBe(1);
+    expect(walk.takeNews().absent).toBe(0);
+  });
+
+  it('finds an id that appears late', () => {
+    const forum = new Forum();
+    forum.add(1000, 1010, [1005]);
+    const walk = new PostIdWalk({ head: id(1010), margin: 11 });
+    forum.call(walk);
+    forum.posts.add(id(1005));
+    forum.now = 4 * SECOND;
+    forum.call(walk);
+    expect(forum.found.has(id(1005))).toBe(false);
+    forum.now = 5 * SECOND;
+    forum.call(walk);
+    expect(forum.found.has(id(1005))).toBe(true);
+    expect(walk.position().missing).toEqual([]);
+  });
+
+  it('crosses a hole wider than a call once the head is known', () => {
+    const forum = new Forum();
+    forum.add(1000, 1010);
+    const walk = new PostIdWalk({ head: id(1010), margin: 11 });
+    forum.call(walk);
+    forum.add(1400, 1410);
+    forum.call(walk);
+    expect(walk.nextId).toBe(id(1011));
+    walk.learnNewest([id(1410)]);
+    expect(walk.isBehind).toBe(true);
+    for (let call = 0; call < 8; call++) forum.call(walk);
+    expect(forum.found.size).toBe(22);
+    expect(walk.isBehind).toBe(false);
+  });
+
+  it('jumps to a far head at once, and fetches what lies between aside', () => {
+    const forum = new Forum();
+    forum.add(1000, 9000);
+    const walk = new PostIdWalk({ head: id(1010), margin: 11 });
+    forum.call(walk);
+    walk.learnNewest([id(9000)]);
+    forum.call(walk, false);
+    expect(forum.found.has(id(9000))).toBe(true);
+    forum.call(walk, false);
+    expect(forum.found.has(id(5000))).toBe(false);
+    while (walk.hasStretches) forum.call(walk);
+    expect(forum.found.size).toBe(forum.posts.size);
+  });
+
+  it('goes on from its saved position, with stretches and missing ids', () => {
+    const forum = new Forum();
+    forum.add(1000, 4000, [1005, 3990]);
+    const walk = new PostIdWalk({ head: id(1010), margin: 11 });
+    forum.call(walk);
+    walk.learnNewest([id(4000)]);
+    forum.call(walk, false);
+    const saved = JSON.parse(JSON.stringify(walk.position())) as ReturnType<PostIdWalk['position']>;
+    const restored = new PostIdWalk(saved);
+    expect(restored.position()).toEqual(walk.position());
+    forum.posts.add(id(1005));
+    forum.now = HOUR;
+    while (restored.hasStretches) forum.call(restored);
+    forum.call(restored);
+    expect(forum.found.size).toBe(forum.posts.size);
+  });
+
+  it('asks for the head in every call, however many missing ids are due', () => {
+    const forum = new Forum();
+    forum.posts.add(id(1400));
+    const walk = new PostIdWalk({ head: id(1400), margin: 401 });
+    for (let call = 0; call < 5; call++) forum.call(walk);
+    expect(walk.position().missing.length).toBe(400);
+    forum.now = 5 * SECOND;
+    forum.posts.add(id(1401));
+    forum.call(walk);
+    expect(forum.asked.at(-1)).toContain(id(1401));
+    expect(forum.asked.at(-1)).toContain(id(1000));
+  });
+});

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { PostLookup } from '../../../../services/crawler/post-lookup.ts';
+import { RecentPosts } from '../../../../services/crawler/recent-posts.ts';
+import type { CommentData } from '../../../../shared/upstream/parsing/thing-schema.ts';
+import { commentData } from '../../../../shared/upstream/parsing/thing-schema.ts';
+import { UpstreamError } from '../../../../shared/upstream/upstream-error.ts';
+import { silentLogger } from '../../../support/fixtures/silent-logger.ts';
+
+/** Answers /api/info from these things; the first `failures` calls fail. */
+class Info {
+  readonly asked: string[][] = [];
+  private readonly children: { kind: string; data: object }[];
+  private failures: number;
+
+  constructor(children: { kind: string; data: object }[], failures = 0) {
+    this.children = children;
+    this.failures = failures;
+  }
+
+  async get(_: string, params: Record<string, string>): Promise<unknown> {
+    const ids = params.id?.split(',') ?? [];
+    this.asked.push(ids);
+    if (this.failures-- > 0) throw new UpstreamError('timeout', 'slow');
+    const children = this.children.filter(({ data }) => 'name' in data && ids.includes(String(data.name)));
+    return { kind: 'Listing', data: { after: null, children } };
+  }
+
+  lookup(posts = new RecentPosts(10)): PostLookup {
+    const upstream = { get: this.get.bind(this), perSecond: () => 1, stop: () => Promise.resolve() };
+    return new PostLookup(upstream, posts, silentLogger());
+  }
+}
+
+function comment(id: string, postId: string): CommentData {
+  const home = { subreddit: 'tea', subreddit_id: 't5_tea' };
+  const link = { link_id: `t3_${postId}`, parent_id: `t3_${postId}` };
+  return commentData.parse({ id, author: 'a', created_utc: 1, body: '', score: 1, ...home, ...link });
+}
+const POST = {
+  kind: 't3',
+  data: {
+    name: 't3_p1',
+    id: 'p1',
+    author: 'a',
+    subreddit: 'tea',
+    created_utc: 1,
+    title: 'Kettles',
+    selftext: '',
+    over_18: false,
+    permalink: '/r/tea/comments/p1/kettles/',
+    score: 1,
+  },
+};
+const COMMUNITY = { kind: 't5', data: { name: 't5_tea', over18: false } };
+const signal = new AbortController().signal;
+
+describe('the post of a comment', () => {
+  it('is asked for once for all its comments, and remembered', async () => {
+    const info = new Info([POST]);
+    const posts = new RecentPosts(10);
+    const found = await info.lookup(posts).find([comment('c1', 'p1'), comment('c2', 'p1')], signal);
+    expect(found.get('p1')).toEqual({ title: 'Kettles', nsfw: false });
+    expect(info.asked).toEqual([['t3_p1']]);
+    expect(posts.get('p1')?.title).toBe('Kettles');
+  });
+
+  it('is asked for again after a failure', async () => {
+    const info = new Info([POST], 1);
+    const found = await info.lookup().find([comment('c1', 'p1')], signal);
+    expect(found.get('p1')?.title).toBe('Kettles');
+    expect(info.asked).toHaveLength(2);
+  });
+
+  it("that is gone leaves an empty title and its community's flag", async () => {
+    const info = new Info([COMMUNITY]);
+    const found = await info.lookup().find([comment('c1', 'gone')], signal);
+    expect(found.get('gone')).toEqual({ title: '', nsfw: false });
+    expect(info.asked).toEqual([['t3_gone'], ['t3_gone', 't5_tea']]);
+  });
+
+  it('stays unknown where nothing can be had', async () => {
+    const found = await new Info([], 2).lookup().find([comment('c1', 'gone')], signal);
+    expect(found.size).toBe(0);
+  });
+
+  it('is asked for in calls of at most a hundred ids', async () => {
+    const info = new Info([]);
+    const many = Array.from({ length: 150 }, (_, index) => comment(`c${index}`, `p${index.toString(36)}`));
+    await info.lookup().find(many, signal);
+    expect(info.asked.map((ids) => ids.length)).toEqual([100, 50, 100, 51]);
+  });
+});

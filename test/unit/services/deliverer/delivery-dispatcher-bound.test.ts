@@ -1,0 +1,142 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { AttemptEnd } from '../../../../services/deliverer/dispatcher-options.ts';
+import { DispatcherBench as Bench, range } from '../../../support/fixtures/dispatcher-fixture.ts';
+
+describe('the bound on all attempts', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const addSilent = (bench: Bench, count: number, seqs = range(4)) => {
+    for (const n of range(count)) bench.add(`silent${n}`, `https://silent${n}.example/`, seqs);
+    for (const n of range(count)) {
+      const [monitorId, webhookUrl] = [`silent${n}`, `https://silent${n}.example/`];
+      bench.dispatcher.due({ monitorId, webhookUrl, isAnswering: null });
+    }
+  };
+
+  it('10,000 due monitors with silent receivers never have more attempts under way than permits', async () => {
+    const bench = new Bench({ total: 200 });
+    addSilent(bench, 10_000);
+    await bench.settle();
+    expect(bench.started).toHaveLength(150);
+    let most = 0;
+    for (let ended = 0; ended < 1_000; ended++) {
+      bench.started[ended]!.end({ kind: 'unanswered' });
+      if (ended % 50 === 0) await bench.settle();
+      most = Math.max(most, bench.started.length - ended - 1);
+    }
+    expect(most).toBeLessThanOrEqual(150);
+  });
+
+  it('an endpoint that answers is served at once while thousands of silent ones wait', async () => {
+    const bench = new Bench({ total: 200 });
+    bench.add('healthy', 'https://healthy.example/', [1]);
+    bench.hintAll('healthy');
+    await bench.settle();
+    bench.started[0]!.end();
+    addSilent(bench, 5_000);
+    await bench.settle();
+    bench.add('healthy', 'https://healthy.example/', [2, 3]);
+    bench.hintAll('healthy');
+    await bench.settle();
+    expect(bench.ids().slice(-2)).toEqual(['healthy/2', 'healthy/3']);
+  });
+
+  it('knows from the database who answered before, so that a new process serves them first too', async () => {
+    const bench = new Bench({ total: 200 });
+    addSilent(bench, 1_000);
+    await bench.settle();
+    bench.add('healthy', 'https://healthy.example/', [1]);
+    bench.dispatcher.due({ monitorId: 'healthy', webhookUrl: 'https://healthy.example/', isAnswering: true });
+    bench.add('new', 'https://new.example/', [1]);
+    bench.dispatcher.due({ monitorId: 'new', webhookUrl: 'https://new.example/', isAnswering: null });
+    await bench.settle();
+    expect(bench.ids().at(-1)).toBe('healthy/1');
+    expect(bench.ids()).not.toContain('new/1');
+  });
+
+  it('all that waited is served in the end, each once', async () => {
+    const bench = new Bench({ total: 16 });
+    addSilent(bench, 100, range(3));
+    for (let round = 0; round < 20; round++) {
+      for (const { end } of bench.started) end(round % 2 ? { kind: 'answered', afterMs: 0 } : { kind: 'unanswered' });
+      await bench.settle();
+    }
+    await bench.drain();
+    expect(new Set(bench.ids()).size).toBe(300);
+    expect(bench.started).toHaveLength(300);
+  });
+
+  it('an attempt that is not answered for a second counts as silent, and its place is free for others', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const bench = new Bench({ total: 16 });
+    for (const n of range(14)) bench.dispatcher.due(healthy(bench, n));
+    await bench.settle();
+    expect(bench.started).toHaveLength(14);
+    bench.dispatcher.due(healthy(bench, 15));
+    await bench.settle();
+    expect(bench.started).toHaveLength(14);
+    vi.advanceTimersByTime(1_000);
+    await bench.settle();
+    expect(bench.ids().at(-1)).toBe('healthy15/1');
+  });
+
+  it.each([
+    { afterMs: 50, free: 1, what: 'an outcome that took long to store does not make its receiver silent' },
+    { afterMs: 3_000, free: 0, what: 'an answer after a second does' },
+  ])('$what', async ({ afterMs, free }) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const bench = new Bench({ total: 16 });
+    bench.dispatcher.due(healthy(bench, 1));
+    await bench.settle();
+    vi.advanceTimersByTime(1_000);
+    bench.started[0]!.end({ kind: 'answered', afterMs });
+    await bench.settle();
+    addSilent(bench, 100);
+    await bench.settle();
+    const before = bench.started.length;
+    bench.dispatcher.due(healthy(bench, 1));
+    await bench.settle();
+    expect(bench.started.length - before).toBe(free);
+  });
+
+  const healthy = (bench: Bench, n: number) => {
+    const [monitorId, webhookUrl] = [`healthy${n}`, `https://healthy${n}.example/`];
+    bench.add(monitorId, webhookUrl, [1]);
+    return { monitorId, webhookUrl, isAnswering: true };
+  };
+});
+
+describe('faults of this side', () => {
+  it('pause all claims, then one probe goes, and when it gets out all the rest', async () => {
+    const bench = new Bench();
+    for (const n of range(20)) bench.add(`m${n}`, `https://host${n}.example/`, [1]);
+    const dueAll = async () => {
+      for (const n of range(20)) {
+        bench.dispatcher.due({ monitorId: `m${n}`, webhookUrl: `https://host${n}.example/`, isAnswering: null });
+      }
+      await bench.settle();
+    };
+    const endAll = async (how: AttemptEnd) => {
+      for (const { id, end } of bench.started.splice(0)) {
+        if (how.kind === 'local fault') bench.rows.get(id.split('/')[0]!)!.add(1);
+        end(how);
+      }
+      await bench.settle();
+    };
+    await dueAll();
+    expect(bench.started).toHaveLength(20);
+    await endAll({ kind: 'local fault', code: 'EMFILE' });
+    const claims = bench.claims;
+    await dueAll();
+    expect([bench.started.length, bench.claims]).toEqual([0, claims]);
+    bench.now += 1_000;
+    await dueAll();
+    expect(bench.started).toHaveLength(1);
+    await endAll({ kind: 'unanswered' });
+    await dueAll();
+    expect(bench.started).toHaveLength(19);
+    expect(bench.outages).toEqual([true, false]);
+  });
+});

@@ -1,0 +1,202 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { EndpointSlots, endpointOf } from '../../../../services/deliverer/endpoint-slots.ts';
+import { DispatcherBench as Bench, range } from '../../../support/fixtures/dispatcher-fixture.ts';
+
+describe('DeliveryDispatcher', () => {
+  it('has at most four attempts under way per URL, starts them in match order and all of them once', async () => {
+    const bench = new Bench();
+    bench.add('a', 'https://one.example/x', range(20));
+    bench.hintAll('a');
+    await bench.settle();
+    expect(bench.ids()).toEqual(['a/1', 'a/2', 'a/3', 'a/4']);
+    bench.started[1]!.end();
+    await bench.settle();
+    expect(bench.ids()).toEqual(['a/1', 'a/2', 'a/3', 'a/4', 'a/5']);
+    await bench.drain();
+    expect(bench.ids()).toEqual(range(20).map((seq) => `a/${seq}`));
+  });
+
+  it('starts hints that came out of order, and twice, in match order and once', async () => {
+    const bench = new Bench();
+    bench.add('a', 'https://one.example/x', [1, 2, 3]);
+    for (const seq of [3, 1, 2, 1]) bench.dispatcher.hint('a', seq);
+    await bench.drain();
+    await bench.settle();
+    await bench.drain();
+    expect(bench.ids()).toEqual(['a/1', 'a/2', 'a/3']);
+  });
+
+  it('counts monitors with the same URL together', async () => {
+    const bench = new Bench();
+    bench.add('a', 'https://one.example/x', range(4));
+    bench.add('b', 'https://one.example/x', range(4));
+    bench.hintAll('a');
+    bench.hintAll('b');
+    await bench.settle();
+    expect(bench.started).toHaveLength(4);
+    await bench.drain();
+    expect(bench.started).toHaveLength(8);
+  });
+
+  it('has at most 64 attempts under way per origin, whatever the paths', async () => {
+    const bench = new Bench();
+    for (const n of range(30)) bench.add(`m${n}`, `https://shared.example/${n}`, range(4));
+    for (const n of range(30)) bench.hintAll(`m${n}`);
+    await bench.settle();
+    expect(bench.started).toHaveLength(64);
+    await bench.drain();
+    expect(bench.started).toHaveLength(120);
+  });
+
+  it('gives every monitor of a crowded origin its turn, in the order of asking', async () => {
+    const bench = new Bench({ perUrl: 1, perOrigin: 1 });
+    for (const n of [1, 2, 3]) bench.add(`m${n}`, `https://shared.example/${n}`, [1, 2]);
+    for (const n of [1, 2, 3]) bench.hintAll(`m${n}`);
+    await bench.settle();
+    await bench.drain();
+    expect(bench.ids()).toEqual(['m1/1', 'm2/1', 'm3/1', 'm1/2', 'm2/2', 'm3/2']);
+  });
+
+  it('delivers to other endpoints at once while one answers nothing, and asks the database no more about that one', async () => {
+    const bench = new Bench();
+    bench.add('dead', 'https://dead.example/', range(1_000));
+    bench.dispatcher.due({ monitorId: 'dead', webhookUrl: 'https://dead.example/', isAnswering: null });
+    await bench.settle();
+    expect(bench.started).toHaveLength(4);
+    const claims = bench.claims;
+    for (let i = 0; i < 10; i++)
+      bench.dispatcher.due({ monitorId: 'dead', webhookUrl: 'https://dead.example/', isAnswering: null });
+    await bench.settle();
+    expect(bench.claims).toBe(claims);
+    for (const n of range(20)) {
+      bench.add(`m${n}`, `https://host${n}.example/`, [1]);
+      bench.hintAll(`m${n}`);
+    }
+    await bench.settle();
+    expect(bench.started).toHaveLength(24);
+  });
+
+  it('takes due matches before hints and goes on until none is due', async () => {
+    const bench = new Bench();
+    bench.add('a', 'https://one.example/', range(30));
+    bench.dispatcher.hint('a', 30);
+    bench.dispatcher.due({ monitorId: 'a', webhookUrl: 'https://one.example/', isAnswering: null });
+    await bench.drain();
+    await bench.settle();
+    await bench.drain();
+    expect(new Set(bench.ids()).size).toBe(30);
+    expect(bench.started).toHaveLength(30);
+    expect(bench.ids().indexOf('a/30')).toBeGreaterThan(bench.ids().indexOf('a/4'));
+  });
+
+  it('drops hints beyond its limit and has room again later', async () => {
+    const bench = new Bench({ hints: 6 });
+    bench.add('a', 'https://one.example/', range(20));
+    const taken = range(20).map((seq) => bench.dispatcher.hint('a', seq));
+    expect(taken.filter(Boolean)).toHaveLength(6);
+    await bench.settle();
+    await bench.drain();
+    expect(bench.started).toHaveLength(6);
+    expect(bench.dispatcher.hint('a', 7)).toBe(true);
+  });
+
+  it('skips instead of claiming when the webhook is gone', async () => {
+    const bench = new Bench();
+    bench.add('a', null, [1]);
+    bench.hintAll('a');
+    await bench.settle();
+    expect(bench.skipped).toBe(1);
+    expect(bench.claims).toBe(0);
+  });
+
+  it('gives matches back that lead elsewhere than the slots it took, and claims them for the new URL', async () => {
+    const bench = new Bench({ perUrl: 1 });
+    bench.add('a', 'https://old.example/', [1]);
+    bench.hintAll('a');
+    await bench.settle();
+    bench.started[0]!.end();
+    await bench.settle();
+    bench.add('b', 'https://new.example/', [1]);
+    bench.hintAll('b');
+    await bench.settle();
+    // b's attempt holds the only slot of the new URL when a moves there.
+    bench.add('a', 'https://new.example/', [2]);
+    bench.hintAll('a');
+    await bench.settle();
+    expect(bench.ids()).toEqual(['a/1', 'b/1']);
+    expect(bench.givenBack).toEqual(['a/2']);
+    bench.started[1]!.end();
+    await bench.settle();
+    expect(bench.started.map(({ id, url }) => [id, url])).toEqual([
+      ['a/1', 'https://old.example/'],
+      ['b/1', 'https://new.example/'],
+      ['a/2', 'https://new.example/'],
+    ]);
+  });
+
+  it('claims nothing after stop and waits for what is under way', async () => {
+    const bench = new Bench();
+    bench.add('a', 'https://one.example/', range(10));
+    bench.hintAll('a');
+    await bench.settle();
+    let stopped = false;
+    const stopping = bench.dispatcher.stop().then(() => (stopped = true));
+    bench.dispatcher.hint('a', 9);
+    for (const attempt of bench.started.slice(0, 3)) attempt.end();
+    await bench.settle();
+    expect([bench.started.length, stopped]).toEqual([4, false]);
+    bench.started[3]!.end();
+    await stopping;
+    expect(bench.started).toHaveLength(4);
+  });
+
+  it('gives back what a claim brings after stop', async () => {
+    const bench = new Bench();
+    bench.add('a', 'https://one.example/', [1]);
+    bench.hintAll('a');
+    // One turn for the target; the claim is under way when stop comes.
+    await turn();
+    await bench.dispatcher.stop();
+    expect(bench.started).toHaveLength(0);
+    expect(bench.rows.get('a')!.has(1)).toBe(true);
+  });
+
+  it('survives an error of the database and takes new work afterwards', async () => {
+    const bench = new Bench();
+    bench.add('a', 'https://one.example/', [1]);
+    const { urls } = bench;
+    const get = urls.get.bind(urls);
+    urls.get = () => {
+      urls.get = get;
+      throw new Error('away');
+    };
+    bench.hintAll('a');
+    await bench.settle();
+    expect(bench.errors).toHaveLength(1);
+    bench.hintAll('a');
+    await bench.settle();
+    expect(bench.ids()).toEqual(['a/1']);
+  });
+});
+
+describe('EndpointSlots', () => {
+  it('tells schemes, hosts and ports apart, not paths', () => {
+    const origins = ['https://a/', 'http://a/', 'https://a:444/', 'https://b/', 'https://a/x?y'].map(
+      (url) => endpointOf(url).origin,
+    );
+    expect(new Set(origins).size).toBe(4);
+  });
+
+  it('passes over waiting monitors whose own URL is full and those that want nothing any more', () => {
+    const slots = new EndpointSlots(1, 2);
+    const [one, two] = [endpointOf('https://a/1'), endpointOf('https://a/2')];
+    expect([slots.take(one, 4), slots.take(two, 4)]).toEqual([1, 1]);
+    slots.waitFor(one, 'waits for one');
+    slots.waitFor(two, 'gone');
+    slots.waitFor(two, 'waits for two');
+    expect(slots.release(two, 1, (id) => id !== 'gone')).toEqual(['waits for two']);
+    expect(slots.take(two, 1)).toBe(1);
+    expect(slots.release(one, 1, () => true)).toEqual(['waits for one']);
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { RestartPolicy } from '../../../../services/launcher/restart-policy.ts';
+
+function policyAt(start = 0) {
+  const time = { now: start };
+  return { time, policy: new RestartPolicy(() => time.now) };
+}
+
+describe('RestartPolicy', () => {
+  it('waits 1 s, and twice as long after each further death', () => {
+    const { time, policy } = policyAt();
+    const waits: unknown[] = [];
+    for (let death = 0; death < 4; death++) {
+      time.now += 5_000;
+      waits.push(policy.died(true));
+      policy.started();
+    }
+    expect(waits).toEqual([1, 2, 4, 8].map((seconds) => ({ action: 'restart', afterMs: seconds * 1000 })));
+  });
+
+  it('never waits longer than 30 s', () => {
+    const { time, policy } = policyAt();
+    let last: unknown;
+    for (let death = 0; death < 12; death++) {
+      time.now += 20_000;
+      last = policy.died(true);
+      policy.started();
+    }
+    expect(last).toEqual({ action: 'restart', afterMs: 30_000 });
+  });
+
+  it('gives up at the fifth death within a minute, not at five in a longer time', () => {
+    const quick = policyAt();
+    const slow = policyAt();
+    const verdicts = (step: number, { time, policy }: ReturnType<typeof policyAt>) =>
+      Array.from({ length: 5 }, () => {
+        time.now += step;
+        return policy.died(true).action;
+      });
+    expect(verdicts(14_000, quick)).toEqual(['restart', 'restart', 'restart', 'restart', 'give-up']);
+    expect(verdicts(15_001, slow)).toEqual(['restart', 'restart', 'restart', 'restart', 'restart']);
+  });
+
+  it('begins anew with 1 s after a minute of life', () => {
+    const { time, policy } = policyAt();
+    policy.died(true);
+    policy.died(true);
+    policy.started();
+    time.now += 60_000;
+    expect(policy.died(true)).toEqual({ action: 'restart', afterMs: 1_000 });
+  });
+
+  it('does not count a death that is not its own fault', () => {
+    const { policy } = policyAt();
+    for (let death = 0; death < 20; death++) expect(policy.died(false)).toEqual({ action: 'restart', afterMs: 1_000 });
+    expect(policy.died(true)).toEqual({ action: 'restart', afterMs: 1_000 });
+  });
+});

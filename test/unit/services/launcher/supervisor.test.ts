@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest';
+import { Supervisor } from '../../../../services/launcher/supervisor.ts';
+import type { Part } from '../../../../services/launcher/supervisor.ts';
+import type { OwnedProcess, ProcessEnd } from '../../../../services/launcher/engines/owned-process.ts';
+
+/** A process that ends when it is told to. */
+class Puppet {
+  private resolve!: (end: ProcessEnd) => void;
+  readonly exited = new Promise<ProcessEnd>((resolve) => (this.resolve = resolve));
+  private readonly onStop: () => void;
+
+  constructor(onStop: () => void) {
+    this.onStop = onStop;
+  }
+
+  die(): void {
+    this.resolve({ code: null, signal: 'SIGKILL' });
+  }
+
+  stop(): Promise<ProcessEnd> {
+    this.onStop();
+    this.resolve({ code: 0, signal: null });
+    return this.exited;
+  }
+}
+
+function stage() {
+  const time = { now: 0 };
+  const log: string[] = [];
+  const given: string[] = [];
+  const supervisor = new Supervisor({
+    clock: () => time.now,
+    wait: (ms, signal) => {
+      time.now += ms;
+      return new Promise((resolve) => (signal.aborted ? resolve() : setImmediate(resolve)));
+    },
+    progress: () => undefined,
+    giveUp: (reason) => given.push(reason),
+  });
+  const living = new Map<string, Puppet>();
+  const part = (
+    name: string,
+    kind: Part['kind'],
+    startFault: () => string | undefined = () => undefined,
+    more: Pick<Part, 'isOptional' | 'excuse'> = {},
+  ) => {
+    const start = async () => {
+      const fault = startFault();
+      if (fault !== undefined) throw new Error(fault);
+      log.push(`start ${name}`);
+      const puppet = new Puppet(() => log.push(`stop ${name}`));
+      living.set(name, puppet);
+      return puppet as unknown as OwnedProcess;
+    };
+    return start().then((process) => supervisor.keep({ name, kind, process, start, ...more }));
+  };
+  const kill = (name: string) => living.get(name)?.die();
+  return { time, log, given, supervisor, part, kill };
+}
+
+const settle = async () => {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+describe('Supervisor', () => {
+  it('starts again what died', async () => {
+    const { log, supervisor, part, kill } = stage();
+    await part('services', 'services');
+    kill('services');
+    await settle();
+    await supervisor.stop();
+    expect(log).toEqual(['start services', 'start services', 'stop services']);
+  });
+
+  it('stops the services first, then the simulator, then the engines', async () => {
+    const { log, supervisor, part } = stage();
+    await part('kafka', 'engine');
+    await part('simulator', 'simulator');
+    await part('services', 'services');
+    await supervisor.stop();
+    expect(log.slice(3)).toEqual(['stop services', 'stop simulator', 'stop kafka']);
+  });
+
+  it('starts nothing after a stop', async () => {
+    const { log, supervisor, part, kill } = stage();
+    await part('kafka', 'engine');
+    const stopped = supervisor.stop();
+    kill('kafka');
+    await stopped;
+    await settle();
+    expect(log.filter((line) => line.startsWith('start'))).toEqual(['start kafka']);
+  });
+
+  it('starts the services again while an engine is down that they can do without', async () => {
+    const { log, supervisor, part, kill } = stage();
+    let starts = 0;
+    await part('clickhouse', 'engine', () => (starts++ === 0 ? undefined : 'no'), {
+      isOptional: true,
+      excuse: () => Promise.resolve('full'),
+    });
+    await part('services', 'services');
+    kill('clickhouse');
+    await settle();
+    kill('services');
+    await settle();
+    await supervisor.stop();
+    expect(log.filter((line) => line === 'start services')).toHaveLength(2);
+  });
+
+  it('never gives up an engine whose disk is full', async () => {
+    const { log, given, supervisor, part, kill } = stage();
+    let starts = 0;
+    const excuse = () => Promise.resolve(starts < 12 ? 'the disk is full' : undefined);
+    await part('postgres', 'engine', () => (starts++ === 0 || starts > 12 ? undefined : 'no space'), { excuse });
+    kill('postgres');
+    for (let turn = 0; turn < 20; turn++) await settle();
+    expect(given).toEqual([]);
+    expect(log).toEqual(['start postgres', 'start postgres']);
+    await supervisor.stop();
+  });
+
+  it('gives up after five deaths of one process within a minute and says why', async () => {
+    const { given, supervisor, part, kill } = stage();
+    await part('postgres', 'engine');
+    for (let death = 0; death < 5; death++) {
+      kill('postgres');
+      await settle();
+    }
+    expect(given).toEqual(['postgres died five times within a minute; the last time: SIGKILL']);
+    await supervisor.stop();
+  });
+
+  it('counts a start that fails as a death', async () => {
+    const { given, supervisor, part, kill } = stage();
+    let broken = false;
+    await part('kafka', 'engine', () => (broken ? 'no memory' : undefined));
+    broken = true;
+    kill('kafka');
+    await settle();
+    expect(given).toEqual(['kafka died five times within a minute; the last time: no memory']);
+    await supervisor.stop();
+  });
+
+  it('starts the services only while every engine is running', async () => {
+    const { log, supervisor, part, kill } = stage();
+    let broken = false;
+    await part('kafka', 'engine', () => (broken ? 'still down' : undefined));
+    await part('services', 'services');
+    broken = true;
+    kill('kafka');
+    kill('services');
+    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect(log).toEqual(['start kafka', 'start services']);
+    broken = false;
+    await settle();
+    expect(log.slice(2)).toEqual(['start kafka', 'start services']);
+    await supervisor.stop();
+  });
+
+  it('does not hold the services to account for deaths around an engine’s', async () => {
+    const { time, given, supervisor, part, kill } = stage();
+    await part('kafka', 'engine');
+    await part('services', 'services');
+    kill('kafka');
+    await settle();
+    for (let death = 0; death < 8; death++) {
+      kill('services');
+      await settle();
+    }
+    expect(given).toEqual([]);
+    time.now += 30_000;
+    for (let death = 0; death < 5; death++) {
+      kill('services');
+      await settle();
+    }
+    expect(given).toHaveLength(1);
+    await supervisor.stop();
+  });
+});

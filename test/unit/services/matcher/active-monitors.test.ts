@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest';
+import { HeldMonitors } from '../../../../services/matcher/active-monitors.ts';
+import { candidate } from '../../../../schemas/messages/candidate.ts';
+import type { MonitorRule } from '../../../../shared/stores/monitors/monitor-rules.ts';
+import { forumItemOf } from '../../../support/samples/forum-items.ts';
+
+const T = Date.parse('2026-01-01T00:00:00.000Z');
+
+/** Version n began at T + 1000 × n; created at T + 1000. */
+function monitorOf(version: number, more: Partial<MonitorRule> = {}): MonitorRule {
+  return {
+    id: 'mon_a',
+    rule: { keywords: ['rust'], exclude: [], subreddits: [], posts: true, comments: true, nsfw: false },
+    version,
+    activeSinceMs: T + 1_000,
+    versions: Array.from({ length: version }, (_, index) => ({ version: index + 1, sinceMs: T + 1_000 * (index + 1) })),
+    ...more,
+  };
+}
+
+function entered(atMs: number) {
+  return { offset: 0n, enteredAtMs: atMs, item: forumItemOf('t1_a') };
+}
+
+test('a created monitor is looked back for from active_since', () => {
+  expect(new HeldMonitors().set(monitorOf(1))).toBe(T + 1_000);
+});
+
+test('a monitor created and changed before it was heard of: from active_since, not from its newest version', () => {
+  expect(new HeldMonitors().set(monitorOf(3))).toBe(T + 1_000);
+});
+
+test('a changed rule: from the version after the held one, over several changes at once', () => {
+  const held = new HeldMonitors();
+  held.set(monitorOf(2));
+  expect(held.set(monitorOf(5))).toBe(T + 3_000);
+});
+
+test('nothing changed: nothing is looked back for', () => {
+  const held = new HeldMonitors();
+  held.set(monitorOf(2));
+  expect(held.set(monitorOf(2))).toBeUndefined();
+});
+
+test('paused and resumed between two readings: it was matched all the time', () => {
+  const held = new HeldMonitors();
+  held.set(monitorOf(1));
+  const resumed = { id: 'mon_a', version: 1, activeSinceMs: T + 9_000 };
+  expect(held.isHeldAs(resumed)).toBe(false);
+  expect(held.set(monitorOf(1, { activeSinceMs: T + 9_000 }))).toBeUndefined();
+  expect(held.isHeldAs(resumed)).toBe(true);
+});
+
+test('seen paused, then resumed: from active_since', () => {
+  const held = new HeldMonitors();
+  held.set(monitorOf(1));
+  held.remove('mon_a');
+  expect(held.candidates(entered(T + 2_000))).toEqual([]);
+  expect(held.set(monitorOf(1, { activeSinceMs: T + 9_000 }))).toBe(T + 9_000);
+});
+
+test('an older reading than the held one is ignored', () => {
+  const held = new HeldMonitors();
+  held.set(monitorOf(3));
+  expect(held.set(monitorOf(2))).toBeUndefined();
+  expect(held.candidates(entered(T + 9_000))[0]?.monitor_version).toBe(3);
+});
+
+test('versions that retention removed: from the oldest known one after the held one', () => {
+  const held = new HeldMonitors();
+  held.set(monitorOf(1));
+  expect(held.set(monitorOf(5, { versions: [{ version: 5, sinceMs: T + 5_000 }] }))).toBe(T + 5_000);
+});
+
+test('what is new or changed is not held as the database has it', () => {
+  const held = new HeldMonitors();
+  for (const id of ['mon_a', 'mon_b']) held.set(monitorOf(2, { id }));
+  held.remove('mon_b');
+  const isHeld = (id: string, version: number) => held.isHeldAs({ id, version, activeSinceMs: T + 1_000 });
+  expect(isHeld('mon_a', 2)).toBe(true);
+  expect(isHeld('mon_a', 3), 'changed').toBe(false);
+  expect(isHeld('mon_b', 2), 'removed').toBe(false);
+  expect(isHeld('mon_c', 2), 'new').toBe(false);
+  expect([...held.ids()]).toEqual(['mon_a']);
+});
+
+test('what the owner before may have missed: only monitors that began late enough, and before the item', () => {
+  const held = new HeldMonitors();
+  held.set(monitorOf(2));
+  const missed = (enteredAt: number, changedSince: number, tolerance = 0) =>
+    held.missedCandidates(entered(T + enteredAt), T + changedSince, tolerance).length;
+  expect(missed(5_000, 2_001), 'both versions were known to it').toBe(0);
+  expect(missed(5_000, 2_000), 'the second one may not have been').toBe(1);
+  expect(missed(1_999, 2_000), 'the item entered before the second one began').toBe(0);
+  expect(missed(1_999, 2_000, 1), 'within the tolerance of the clocks').toBe(1);
+  expect(missed(1_500, 500), 'the first one may not have been, and the item entered under it').toBe(1);
+});
+
+test('a resume long after the last rule change counts as a beginning', () => {
+  const held = new HeldMonitors();
+  held.set(monitorOf(1, { activeSinceMs: T + 60_000 }));
+  expect(held.missedCandidates(entered(T + 60_001), T + 30_000, 0)).toHaveLength(1);
+  expect(held.missedCandidates(entered(T + 59_999), T + 30_000, 0)).toHaveLength(0);
+});
+
+test('of several monitors that match an item only those that are judged get candidates', () => {
+  const held = new HeldMonitors();
+  for (const id of ['mon_a', 'mon_b', 'mon_c']) held.set(monitorOf(1, { id }));
+  const judged = held.candidates(entered(T + 2_000), (id) => id === 'mon_b');
+  expect(judged.map(({ monitor_id }) => monitor_id)).toEqual(['mon_b']);
+  expect(held.candidates(entered(T + 2_000), () => false)).toEqual([]);
+});
+
+test('a candidate is what its schema says, and carries nothing else of the item', () => {
+  const held = new HeldMonitors();
+  held.set(monitorOf(2));
+  const [made] = held.candidates(entered(T + 5_000));
+  expect(candidate.strict().parse(made)).toEqual(made);
+  expect(made).toMatchObject({ monitor_id: 'mon_a', monitor_version: 2, matched_terms: ['rust'] });
+  const [position] = made?.match_positions ?? [];
+  const found = position?.field === 'body' ? made?.item.body : made?.item.title;
+  expect(found?.slice(position?.start, position?.end).toLowerCase()).toBe('rust');
+  expect(made?.entered_at).toBe(new Date(T + 5_000).toISOString());
+  expect(Object.keys(made?.item ?? {})).not.toContain('score');
+});

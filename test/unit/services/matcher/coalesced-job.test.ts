@@ -1,0 +1,40 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { OneAtATime } from '../../../../services/matcher/coalesced-job.ts';
+
+/** A job whose runs end when they are told to. */
+function gatedJob() {
+  const gates: { resolve: () => void; reject: (error: Error) => void }[] = [];
+  const job = new OneAtATime(() => new Promise((resolve, reject) => gates.push({ resolve, reject })));
+  return { job, gates };
+}
+
+test('all who ask while it runs are served by one run after it', async () => {
+  const { job, gates } = gatedJob();
+  const served: string[] = [];
+  const first = job.run().then(() => served.push('first'));
+  const [second, third] = [job.run(), job.run()].map((run, index) => run.then(() => served.push(`later ${index}`)));
+  expect(gates).toHaveLength(1);
+  gates[0]!.resolve();
+  await first;
+  await setImmediate();
+  expect(served).toEqual(['first']);
+  expect(gates).toHaveLength(2);
+  const ended = job.ended;
+  gates[1]!.resolve();
+  await Promise.all([second, third, ended]);
+  expect(served).toEqual(['first', 'later 0', 'later 1']);
+  expect(job.ended).toBeUndefined();
+  expect(gates).toHaveLength(2);
+});
+
+test('a run that fails fails for those it serves, and the next one runs all the same', async () => {
+  const { job, gates } = gatedJob();
+  const first = job.run();
+  const second = job.run();
+  gates[0]!.reject(new Error('broken'));
+  await expect(first).rejects.toThrow('broken');
+  await setImmediate();
+  gates[1]!.resolve();
+  await second;
+});

@@ -1,0 +1,182 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { Candidate } from '../../../../schemas/messages/candidate.ts';
+import { HeldMonitors } from '../../../../services/matcher/active-monitors.ts';
+import { ItemMatcher } from '../../../../services/matcher/item-matcher.ts';
+import { RecentItems } from '../../../../services/matcher/recent-items.ts';
+import type { ConsumedBatch } from '../../../../shared/kafka/consumed-batch.ts';
+import { createMetrics } from '../../../../shared/runtime/metrics.ts';
+import { TimeSlices } from '../../../../shared/runtime/cooperative-yield.ts';
+import { commentItem } from '../../../support/samples/forum-items.ts';
+import { silentLogger } from '../../../support/fixtures/silent-logger.ts';
+
+const TOPIC = 'forum.comments';
+const SLOT = 'forum.comments|0';
+
+/** @param slices one that ends at once: the event loop goes round after every piece of work */
+function matcherOf(monitorCount: number, slices = new TimeSlices()) {
+  const monitors = new HeldMonitors();
+  const rule = { keywords: ['rust'], exclude: [], subreddits: [], posts: true, comments: true, nsfw: false };
+  for (let number = 0; number < monitorCount; number++) {
+    const versions = [{ version: 1, sinceMs: 0 }];
+    monitors.set({ id: `mon_${number}`, rule, version: 1, activeSinceMs: 0, versions });
+  }
+  const recent = new RecentItems();
+  const published: Candidate[][] = [];
+  const matcher = new ItemMatcher({
+    monitors,
+    recent,
+    changes: { settled: () => Promise.resolve() },
+    publish: (records) => {
+      published.push(records.map(({ value }) => JSON.parse(String(value)) as Candidate));
+      return Promise.resolve();
+    },
+    slices,
+    metrics: createMetrics(),
+    logger: silentLogger(),
+    toleranceMs: 0,
+  });
+  return { matcher, monitors, recent, published };
+}
+
+function batchOf(texts: string[], more: Partial<ConsumedBatch> = {}): ConsumedBatch {
+  return {
+    topic: TOPIC,
+    partition: 0,
+    records: texts.map((body, index) => ({
+      topic: TOPIC,
+      partition: 0,
+      offset: BigInt(index),
+      key: `t1_${index}`,
+      value: Buffer.from(body === 'unreadable' ? '{' : JSON.stringify(commentItem(index, body))),
+      headers: {},
+      timestampMs: 1_000 + index,
+    })),
+    committedOffset: 0n,
+    isRefill: false,
+    isCurrent: () => true,
+    heartbeat: () => Promise.resolve(),
+    signal: new AbortController().signal,
+    ...more,
+  };
+}
+
+test('a word that everybody watches is published in portions, not gathered', async () => {
+  const { matcher, published } = matcherOf(1_500);
+  await matcher.handle(batchOf(Array.from({ length: 20 }, () => 'rust')));
+  expect(published.flat()).toHaveLength(30_000);
+  expect(Math.max(...published.map(({ length }) => length))).toBeLessThanOrEqual(500);
+});
+
+test('one item of 150,000 monitors is matched', async () => {
+  const { matcher, published } = matcherOf(150_000);
+  await matcher.handle(batchOf(['rust']));
+  expect(published.flat()).toHaveLength(150_000);
+});
+
+test('long texts, watched by many, are published in portions of some 256 KB, not 500 of them at once', async () => {
+  const { matcher, published } = matcherOf(100);
+  const long = `rust ${'iron water air '.repeat(1_000)}`;
+  await matcher.handle(batchOf([long, long]));
+  expect(published.flat()).toHaveLength(200);
+  expect(Math.max(...published.map(({ length }) => length))).toBeLessThan(20);
+});
+
+test('others run between the items of a batch, and between the candidates of one item', async () => {
+  const { matcher } = matcherOf(100, new TimeSlices(0));
+  const done = new AbortController();
+  let turns = 0;
+  const others = (async () => {
+    for (; !done.signal.aborted; turns++) await setImmediate();
+  })();
+  await matcher.handle(batchOf(['iron', 'iron', 'iron', 'iron']));
+  expect(turns).toBeGreaterThanOrEqual(3);
+  turns = 0;
+  await matcher.handle(batchOf(['rust']));
+  done.abort();
+  await others;
+  expect(turns).toBeGreaterThanOrEqual(99);
+});
+
+test('a batch that is taken away in the middle fills the ring no further and publishes nothing more', async () => {
+  const { matcher, recent, published } = matcherOf(1, new TimeSlices(0));
+  let mine = true;
+  const losing = setImmediate().then(() => (mine = false));
+  const outcome = await matcher.handle(
+    batchOf(
+      Array.from({ length: 200 }, () => 'rust'),
+      { isCurrent: () => mine },
+    ),
+  );
+  await losing;
+  expect(outcome.metadata).toBeUndefined();
+  expect(recent.size).toBeLessThan(200);
+  expect(published).toEqual([]);
+});
+
+test('a batch that is read again fills the ring, and only monitors that began about when the last owner ended are matched', async () => {
+  const { matcher, monitors, recent, published } = matcherOf(3);
+  const rule = { keywords: ['rust'], exclude: [], subreddits: [], posts: true, comments: true, nsfw: false };
+  const at = 1_000_000;
+  for (const [id, began] of [
+    ['long ago', at - 30_001],
+    ['perhaps unknown', at - 30_000],
+    ['since then', at + 1_000],
+  ] as const) {
+    monitors.set({ id, rule, version: 1, activeSinceMs: began, versions: [{ version: 1, sinceMs: began }] });
+  }
+  await matcher.assigned({
+    committed: () => [{ topic: TOPIC, partition: 0, offset: 2n, metadata: JSON.stringify({ refill: '0', at }) }],
+    seek: () => undefined,
+    signal: new AbortController().signal,
+  });
+  const batch = batchOf(['rust', 'rust'], { isRefill: true, committedOffset: 2n });
+  const times = [at - 40_000, at];
+  batch.records = batch.records.map((record, index) => ({ ...record, timestampMs: times[index]! }));
+  await matcher.handle(batch);
+  expect(recent.size).toBe(2);
+  expect(published.flat().map(({ monitor_id, item }) => `${monitor_id} ${item.thing_id}`)).toEqual([
+    'perhaps unknown t1_1',
+  ]);
+});
+
+test('what is committed tells where the ring begins and when its last record entered, poison or not', async () => {
+  const { matcher, published } = matcherOf(1);
+  const outcome = await matcher.handle(batchOf(['rust', 'iron', 'unreadable']));
+  expect(JSON.parse(outcome.metadata!)).toEqual({ refill: '0', at: 1_002 });
+  expect(outcome.poison?.map(({ record }) => record.offset)).toEqual([2n]);
+  expect(published.flat().map(({ item }) => item.thing_id)).toEqual(['t1_0']);
+});
+
+test('a batch of poison alone refills from behind it', async () => {
+  const { matcher } = matcherOf(1);
+  const outcome = await matcher.handle(batchOf(['unreadable']));
+  expect(JSON.parse(outcome.metadata!)).toEqual({ refill: '1', at: 1_000 });
+});
+
+test('after a join the ring is empty and reading begins where the last owner’s began, never behind its commit', async () => {
+  const { matcher, recent } = matcherOf(0);
+  await matcher.handle(batchOf(['rust']));
+  expect(recent.oldestOffset(SLOT)).toBe(0n);
+  const seeks: string[] = [];
+  const at = (partition: number, offset: bigint | undefined, metadata: string) => ({
+    topic: TOPIC,
+    partition,
+    offset,
+    metadata,
+  });
+  await matcher.assigned({
+    committed: () => [
+      at(0, 90n, '{"refill":"40","at":5}'),
+      at(1, 90n, '{"refill":"91","at":5}'),
+      at(2, 90n, ''),
+      at(3, 90n, 'not JSON'),
+      at(4, 90n, '{"refill":"-1","at":5}'),
+      at(5, undefined, ''),
+    ],
+    seek: (_, partition, offset) => void seeks.push(`${partition} → ${offset}`),
+    signal: new AbortController().signal,
+  });
+  expect(recent.size).toBe(0);
+  expect(seeks).toEqual(['0 → 40', '1 → 90']);
+});

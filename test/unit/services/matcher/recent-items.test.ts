@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import { RecentItems, RING_MS } from '../../../../services/matcher/recent-items.ts';
+import { forumItemOf } from '../../../support/samples/forum-items.ts';
+
+const item = forumItemOf('t1_a');
+const P0 = 'forum.posts|0';
+const P1 = 'forum.posts|1';
+
+function filled(...times: number[]): RecentItems {
+  const recent = new RecentItems();
+  times.forEach((enteredAtMs, index) => recent.add(P0, { offset: BigInt(index), enteredAtMs, item }));
+  return recent;
+}
+
+function offsetsSince(recent: RecentItems, fromMs: number): bigint[] {
+  return recent.since(fromMs).map(({ offset }) => offset);
+}
+
+test('holds at least the last 30 s of each partition, by its own newest item', () => {
+  const recent = new RecentItems();
+  for (let at = 0; at <= 100_000; at += 100) recent.add(P0, { offset: BigInt(at), enteredAtMs: at, item });
+  recent.add(P1, { offset: 7n, enteredAtMs: 1, item });
+  expect(offsetsSince(recent, 100_000 - RING_MS)).toHaveLength(RING_MS / 100 + 1);
+  expect(recent.oldestOffset(P0)).toBeLessThanOrEqual(BigInt(100_000 - RING_MS));
+  expect(recent.oldestOffset(P1), 'a quiet partition keeps what it has').toBe(7n);
+});
+
+test('stays bounded: never more than twice what 30 s hold, and a few hundred', () => {
+  const recent = new RecentItems();
+  let most = 0;
+  for (let at = 0; at < 20 * RING_MS; at += 10) {
+    recent.add(P0, { offset: BigInt(at), enteredAtMs: at, item });
+    most = Math.max(most, recent.size);
+  }
+  expect(most).toBeLessThanOrEqual(2 * (RING_MS / 10) + 257);
+});
+
+test('items of the same millisecond are all kept', () => {
+  expect(offsetsSince(filled(5, 5, 5), 5)).toEqual([0n, 1n, 2n]);
+});
+
+test('since is inclusive, in the order of entry', () => {
+  expect(offsetsSince(filled(10, 20, 30), 20)).toEqual([1n, 2n]);
+});
+
+test('a repeated batch changes nothing', () => {
+  const recent = filled(10, 20, 30);
+  for (const [offset, at] of [
+    [1, 20],
+    [2, 30],
+  ] as const)
+    recent.add(P0, { offset: BigInt(offset), enteredAtMs: at, item });
+  expect(offsetsSince(recent, 0)).toEqual([0n, 1n, 2n]);
+});
+
+test('reading from further back begins the partition anew, without holes or items twice', () => {
+  const recent = new RecentItems();
+  const add = (offset: number) => recent.add(P0, { offset: BigInt(offset), enteredAtMs: offset, item });
+  [10, 11, 12].forEach(add);
+  [8, 9, 10, 11].forEach(add);
+  expect(offsetsSince(recent, 0)).toEqual([8n, 9n, 10n, 11n]);
+});
+
+test('a log that was made anew begins at offset 0 again', () => {
+  const recent = filled(10, 20, 30);
+  recent.add(P1, { offset: 5n, enteredAtMs: 1, item });
+  recent.clear();
+  expect(recent.size).toBe(0);
+  recent.add(P1, { offset: 0n, enteredAtMs: 99, item });
+  expect([recent.oldestOffset(P0), recent.oldestOffset(P1)]).toEqual([undefined, 0n]);
+});
+
+test('an append time that steps back (another broker leads) loses nothing', () => {
+  expect(offsetsSince(filled(40_000, 39_000, 41_000), 39_000)).toEqual([0n, 1n, 2n]);
+});
+
+test('is bounded in bytes: the oldest items of the fullest partition go first, and are counted', () => {
+  const mostBytes = 1024 * 1024;
+  const recent = new RecentItems(mostBytes);
+  const long = { ...item, body: 'x'.repeat(10_000) };
+  recent.add(P1, { offset: 0n, enteredAtMs: 1_000, item });
+  for (let n = 0; n < 1_000; n++) {
+    recent.add(P0, { offset: BigInt(n), enteredAtMs: 1_000, item: long });
+    expect(recent.bytes).toBeLessThanOrEqual(mostBytes);
+  }
+  const kept = recent.size - 1;
+  expect(recent.takeCutShort()).toBe(1_000 - kept);
+  expect(recent.takeCutShort()).toBe(0);
+  expect(kept).toBeGreaterThan(20);
+  expect(recent.oldestOffset(P0), 'a refill begins where the ring does').toBe(BigInt(1_000 - kept));
+  expect(recent.oldestOffset(P1)).toBe(0n);
+});
+
+test('gives bytes back with the items that leave it', () => {
+  const recent = new RecentItems();
+  for (let n = 0; n < 2_000; n++) recent.add(P0, { offset: BigInt(n), enteredAtMs: n, item });
+  const full = recent.bytes;
+  recent.add(P0, { offset: 2_000n, enteredAtMs: 10 * RING_MS, item });
+  expect(recent.size).toBe(1);
+  expect(recent.bytes).toBe(full / 2_000);
+  recent.clear();
+  expect(recent.bytes).toBe(0);
+});

@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Listing, Thing } from '../../../../support/fakes/running-simulator.ts';
+import { AGENT, namesOf, RunningSimulator } from '../../../../support/fakes/running-simulator.ts';
+
+let simulator: RunningSimulator;
+
+beforeAll(async () => {
+  simulator = await RunningSimulator.start();
+});
+
+afterAll(() => simulator.stop());
+
+describe('simulator access', () => {
+  it('refuses the token endpoint without credentials', async () => {
+    const headers = { 'user-agent': AGENT };
+    const response = await fetch(`${simulator.url}/api/v1/access_token`, { method: 'POST', headers });
+    expect(response.status).toBe(401);
+    expect(await response.json()).toEqual({ message: 'Unauthorized', error: 401 });
+  });
+
+  it.each(['', 'bearer nonsense', 'bearer e30.e30'])('refuses %j as authorization', async (authorization) => {
+    const response = await simulator.ask('/new', { headers: { authorization } });
+    expect(response.status).toBe(401);
+  });
+
+  it('refuses a library’s user agent with an HTML 429', async () => {
+    const response = await simulator.ask('/new', { headers: { 'user-agent': 'node' } });
+    expect(response.status).toBe(429);
+    expect(response.headers.get('content-type')).toContain('text/html');
+    expect(response.headers.get('retry-after')).toBe('4');
+  });
+
+  it('lets tokens expire after a day', async () => {
+    const before = simulator.clock;
+    simulator.clock += 86_400_001;
+    expect((await simulator.ask('/new')).status).toBe(401);
+    simulator.clock = before;
+    expect((await simulator.ask('/new')).status).toBe(200);
+  });
+
+  it('tells the quota with every answer and refuses what goes over it', async () => {
+    const { Access } = await import('../../../../../services/simulator/http/access.ts');
+    const access = new Access({ seed: 1, callsPerWindow: 2, windowMs: 600_000, clients: new Map() });
+    const issued = access.issue(`Basic ${btoa('a:b')}`, 'client_credentials', 0).body as { access_token: string };
+    const bearer = `bearer ${issued.access_token}`;
+    expect(access.admit(bearer, 1000).headers).toMatchObject({
+      'x-ratelimit-remaining': '1.0',
+      'x-ratelimit-reset': '600',
+    });
+    access.admit(bearer, 2000);
+    const over = access.admit(bearer, 301_000);
+    expect(over.refusal).toMatchObject({ status: 429, headers: { 'retry-after': '300' } });
+    expect(access.admit(bearer, 602_000).refusal).toBeUndefined();
+  });
+});
+
+describe('simulator listings', () => {
+  it('page through the newest thousand comments without a gap or a repeat', async () => {
+    const found: string[] = [];
+    let after: string | null = '';
+    while (after !== null) {
+      const page: Listing = await simulator.json(
+        `/r/all/comments?limit=100&raw_json=1&after=${after}`.replace(/&after=$/, ''),
+      );
+      found.push(...namesOf(page));
+      after = page.data.after;
+    }
+    expect(found).toHaveLength(1000);
+    expect(new Set(found).size).toBe(1000);
+    expect(found).toEqual(
+      simulator.world.index.newest('comment', 'all').map((k) => simulator.world.timeline.nameOf(k)),
+    );
+  });
+
+  it('give what is newer than an anchor, nearest first', async () => {
+    const all = namesOf(await simulator.json<Listing>('/r/all/new?limit=50'));
+    expect(namesOf(await simulator.json<Listing>(`/r/all/new?limit=10&before=${all[20]!}`))).toEqual(all.slice(10, 20));
+    expect(namesOf(await simulator.json<Listing>('/r/all/new?before=t3_gone'))).toEqual([]);
+    expect(namesOf(await simulator.json<Listing>('/r/all/new?after=t3_gone'))).toEqual([]);
+  });
+
+  it('hold the fields that a crawler needs', async () => {
+    const comment = (await simulator.json<Listing>('/r/all/comments?limit=1&raw_json=1')).data.children[0]!;
+    expect(comment.kind).toBe('t1');
+    expect(comment.data).toMatchObject({ replies: '', edited: false, link_title: expect.any(String) as string });
+    expect(typeof comment.data.over_18).toBe('boolean');
+    expect(comment.data.created_utc).toBeLessThanOrEqual(simulator.clock / 1000);
+    const post = (await simulator.json<Listing>('/r/all/new?limit=1&raw_json=1')).data.children[0]!;
+    expect(post.kind).toBe('t3');
+    expect(post.data).toMatchObject({
+      removed_by_category: null,
+      user_reports: [],
+      num_comments: expect.any(Number) as number,
+    });
+  });
+
+  it('join communities, and leave out of several those that cannot be read', async () => {
+    const joined = await simulator.json<Listing>('/r/rust+Coffee+backroom+nowhere/comments?limit=100');
+    expect(new Set(joined.data.children.map((thing) => thing.data.subreddit))).toEqual(new Set(['rust', 'Coffee']));
+    const times = joined.data.children.map((thing) => Number(thing.data.created_utc));
+    expect(times).toEqual([...times].sort((a, b) => b - a));
+  });
+
+  it.each(['hot', 'top', 'rising', 'controversial'])('sort by %s', async (sort) => {
+    const listing = await simulator.json<Listing>(`/r/programming/${sort}?t=all&limit=50`);
+    expect(listing.data.children.length).toBeGreaterThan(5);
+    if (sort === 'top') {
+      const scores = listing.data.children.map((thing) => Number(thing.data.score));
+      expect(scores).toEqual([...scores].sort((a, b) => b - a));
+    }
+  });
+
+  it('escape markup unless raw_json=1', async () => {
+    const { data } = (await simulator.json<Listing>('/r/all/comments?limit=1')).data.children[0]!;
+    expect(data.body_html).toContain('&lt;div');
+    const raw = (await simulator.json<Listing>('/r/all/comments?limit=1&raw_json=1')).data.children[0]!;
+    expect(raw.data.body_html).toContain('<div');
+  });
+
+  it('find items by id, of every kind, and leave out the unknown', async () => {
+    const post = namesOf(await simulator.json<Listing>('/r/all/new?limit=1'))[0]!;
+    const comment = namesOf(await simulator.json<Listing>('/r/all/comments?limit=1'))[0]!;
+    const found = namesOf(
+      await simulator.json<Listing>(`/api/info?id=${comment},t3_zzz,${post},t5_5a001,t1_zzzzzzzzzzzzz`),
+    );
+    expect(found.sort()).toEqual([comment, post, 't5_5a001'].sort());
+    expect((await simulator.ask(`/api/info?id=${Array(101).fill(post).join(',')}`)).status).toBe(400);
+  });
+});
+
+describe('simulator control', () => {
+  beforeEach(async () => {
+    await fetch(`${simulator.url}/simulator/faults`, { method: 'DELETE' });
+  });
+
+  it.each([
+    ['429', 429, 'Too Many Requests'],
+    ['html403', 403, '<!doctype html>'],
+    ['5xx', 503, '<!doctype html>'],
+  ])('makes a %s for as many requests as asked', async (kind, status, start) => {
+    await simulator.control('faults', { kind, count: 1, retry_after: 7 });
+    const response = await simulator.ask('/new');
+    expect(response.status).toBe(status);
+    expect(await response.text()).toContain(start);
+    expect(response.headers.get('retry-after')).toBe(kind === '429' ? '7' : null);
+    expect((await simulator.ask('/new')).status).toBe(200);
+  });
+
+  it('makes an outage for a time, on one path only', async () => {
+    await simulator.control('faults', { kind: 'outage', seconds: 10, path: '/api/info' });
+    await expect(simulator.ask('/api/info?id=t3_1')).rejects.toThrow();
+    expect((await simulator.ask('/new')).status).toBe(200);
+    simulator.clock += 10_001;
+    expect((await simulator.ask('/api/info?id=t3_1')).status).toBe(200);
+  });
+
+  it('cuts JSON short', async () => {
+    await simulator.control('faults', { kind: 'truncated', count: 1 });
+    const response = await simulator.ask('/new');
+    expect(response.headers.get('content-type')).toContain('application/json');
+    await expect(response.json()).rejects.toThrow();
+  });
+
+  it('makes tokens expire', async () => {
+    await simulator.control('faults', { kind: 'expired-tokens' });
+    expect((await simulator.ask('/new')).status).toBe(401);
+    simulator.clock += 10;
+    simulator.token = await simulator.newToken();
+    expect((await simulator.ask('/new')).status).toBe(200);
+  });
+
+  it('refuses a fault that it does not know', async () => {
+    expect((await simulator.control('faults', { kind: 'earthquake' })).status).toBe(400);
+  });
+
+  it('emits what it is told, to be found at once in listings, threads and by id', async () => {
+    const made = await simulator.control('emit', {
+      kind: 'post',
+      title: 'Needle & thread',
+      text: 'hay',
+      subreddit: 'coffee',
+    });
+    const post = (await made.json()) as { name: string; id: string };
+    const listed = (await simulator.json<Listing>('/r/Coffee/new?limit=1&raw_json=1')).data.children[0]!.data;
+    expect(listed).toMatchObject({
+      name: post.name,
+      title: 'Needle & thread',
+      selftext: 'hay',
+      author: 'simulator_user',
+    });
+    const reply = (await (
+      await simulator.control('emit', { kind: 'comment', text: 'found', post: post.name })
+    ).json()) as {
+      name: string;
+    };
+    const comment = (await simulator.json<Listing>('/r/all/comments?limit=1')).data.children[0]!.data;
+    expect(comment).toMatchObject({
+      name: reply.name,
+      body: 'found',
+      link_title: 'Needle &amp; thread',
+      parent_id: post.name,
+    });
+    const [, tree] = await simulator.json<[Listing, Listing]>(`/comments/${post.id}`);
+    expect(namesOf(tree)).toEqual([reply.name]);
+    expect(namesOf(await simulator.json<Listing>(`/api/info?id=${reply.name}`))).toEqual([reply.name]);
+    expect((await simulator.json<Thing>('/user/simulator_user/about')).data.name).toBe('simulator_user');
+  });
+
+  it.each([
+    { kind: 'post' },
+    { kind: 'post', title: 'x', subreddit: 'nowhere' },
+    { kind: 'comment', post: 't3_zzz' },
+    {},
+  ])('refuses to emit %j', async (body) => {
+    expect((await simulator.control('emit', body)).status).toBe(400);
+  });
+
+  it('tells where it stands', async () => {
+    const stats: unknown = await (await fetch(`${simulator.url}/simulator/stats`)).json();
+    expect(stats).toMatchObject({ seed: 1, rate: 50, first_k: 30_000, finished: false });
+    expect((await fetch(`${simulator.url}/healthz`)).status).toBe(200);
+  });
+});

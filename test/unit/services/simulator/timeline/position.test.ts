@@ -1,0 +1,218 @@
+import { mkdtempSync, readFileSync, rmSync, truncateSync, statSync, appendFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { World, WorldOptions } from '../../../../../services/simulator/world.ts';
+import { openWorld } from '../../../../../services/simulator/world.ts';
+
+const START = Date.UTC(2026, 0, 5);
+
+let directory: string;
+let clock: number;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'simulator-position-'));
+  clock = START;
+});
+
+afterEach(() => rmSync(directory, { recursive: true }));
+
+function open(change: Partial<WorldOptions> = {}): World {
+  const usual = { directory, seed: 1, rate: 100, ids: 'sequential' as const, holes: 0.02, late: 0.05, history: 200 };
+  return openWorld({ ...usual, count: undefined, emittedLog: join(directory, 'log'), ...change }, () => clock);
+}
+
+function run(world: World, seconds: number): void {
+  for (let tick = 0; tick < seconds * 20; tick++) {
+    clock += 50;
+    world.emission.advance();
+  }
+}
+
+/** Name, time and content of everything that can be seen. */
+function seen(world: World): Map<string, { at: number; text: string }> {
+  const { timeline, catalog } = world;
+  const found = new Map<string, { at: number; text: string }>();
+  for (let k = 0; k < timeline.frontier; k++) {
+    if (timeline.visibleAt(k) > clock) continue;
+    const isPost = timeline.place(k).kind === 'post';
+    const text = isPost
+      ? catalog.post(k).title
+      : `${timeline.nameOf(world.threads.parentOf(k))} ${catalog.comment(k).body}`;
+    found.set(timeline.nameOf(k), { at: timeline.emittedAt(k)!, text });
+  }
+  return found;
+}
+
+interface Line {
+  k: number;
+  name: string;
+  at: number;
+  visible_at: number;
+}
+
+function logged(): Line[] {
+  const lines = readFileSync(join(directory, 'log'), 'utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as Line);
+}
+
+/** The names emitted since the first start, which the log must hold: no more, no fewer, in order. */
+function emittedNames(world: World): string[] {
+  const { timeline } = world;
+  const slots = Array.from({ length: timeline.frontier }, (_, k) => k).filter((k) => k >= 200 && timeline.exists(k));
+  return slots.map((k) => timeline.nameOf(k));
+}
+
+describe('simulator position', () => {
+  it('begins with a history that is too old for any monitor', () => {
+    const world = open();
+    const newest = Math.max(...[...seen(world).values()].map((item) => item.at));
+    expect(seen(world).size).toBeGreaterThan(150);
+    expect(clock - newest).toBeGreaterThanOrEqual(10 * 60_000);
+  });
+
+  it('emits at its rate, each item at its own time, and logs it', () => {
+    const world = open({ holes: 0, late: 0 });
+    run(world, 3);
+    expect(world.emission.emitted).toBe(300);
+    expect(logged().map((line) => line.at - START)).toEqual(Array.from({ length: 300 }, (_, i) => (i + 1) * 10));
+  });
+
+  it('stops after the count it was given', () => {
+    const world = open({ count: 57 });
+    run(world, 3);
+    expect(world.emission.emitted).toBe(57);
+    expect(logged()).toHaveLength(57);
+  });
+
+  it.each(['a clean stop', 'kill -9'])('keeps everything that was seen over %s, and names nothing twice', (end) => {
+    const first = open();
+    run(first, 3.4);
+    if (end === 'a clean stop') first.emission.close();
+    const before = seen(first);
+    clock += 60_000;
+    const second = open();
+    const after = seen(second);
+    for (const [name, item] of before) expect(after.get(name)).toEqual(item);
+    run(second, 2);
+    const names = logged().map((line) => line.name);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names).toEqual(emittedNames(second));
+    expect(second.timeline.runs).toHaveLength(3);
+  });
+
+  it('never emits what was reserved when it was killed', () => {
+    const first = open();
+    run(first, 1);
+    const { frontier } = first.timeline;
+    const second = open();
+    expect(second.emission.firstSlot).toBeGreaterThan(frontier);
+    run(second, 5);
+    for (let k = frontier; k < second.emission.firstSlot; k++) expect(second.timeline.exists(k)).toBe(false);
+    for (const line of logged()) expect(line.k < frontier || line.k >= second.emission.firstSlot).toBe(true);
+  });
+
+  it('mends a log that a crash left short or torn', () => {
+    const first = open();
+    run(first, 2);
+    const whole = logged();
+    truncateSync(join(directory, 'log'), statSync(join(directory, 'log')).size - 700);
+    const second = open();
+    expect(logged()).toEqual(whole);
+    run(second, 1);
+    expect(logged().map((line) => line.name)).toEqual(emittedNames(second));
+  });
+
+  it('shows late items late, and enters them in listings when they are seen', () => {
+    const world = open({ late: 0.3, rate: 30 });
+    run(world, 2);
+    const waiting = logged().filter((line) => line.visible_at > clock);
+    expect(waiting.length).toBeGreaterThan(10);
+    for (const { name, k } of waiting) {
+      expect(world.timeline.find(name, clock)).toBeUndefined();
+      expect(world.index.newest(world.timeline.place(k).kind, 'all')).not.toContain(k);
+    }
+    run(world, 21);
+    for (const { name, k } of waiting) {
+      expect(world.timeline.find(name, clock)).toBe(k);
+      expect(world.index.newest(world.timeline.place(k).kind, 'all', 1000)).toContain(k);
+    }
+  });
+
+  it('fills its listings again after a restart as they were', () => {
+    const first = open();
+    run(first, 8);
+    const second = open();
+    for (const kind of ['post', 'comment'] as const) {
+      expect(second.index.newest(kind, 'all')).toEqual(first.index.newest(kind, 'all'));
+      expect(second.index.newest(kind, 'r/programming')).toEqual(first.index.newest(kind, 'r/programming'));
+    }
+    expect(second.threads.commentsOf(0)).toEqual(first.threads.commentsOf(0));
+  });
+
+  it('goes on after a long pause instead of flooding', () => {
+    const world = open();
+    run(world, 1);
+    clock += 3_600_000;
+    world.emission.advance();
+    run(world, 1);
+    expect(world.emission.emitted).toBeLessThan(210);
+  });
+
+  it('takes a scheme of random ids from one run to the next, and both stay readable', () => {
+    const first = open();
+    run(first, 1);
+    const second = open({ ids: 'random' });
+    run(second, 1);
+    const names = logged().map((line) => line.name);
+    for (const { name, k } of logged().filter((line) => line.visible_at <= clock)) {
+      expect(second.timeline.find(name, clock)).toBe(k);
+    }
+    expect(names.some((name) => name.startsWith('t1_') && name.length > 14)).toBe(true);
+  });
+
+  it('refuses a directory of another seed', () => {
+    open();
+    expect(() => open({ seed: 2 })).toThrow(/SIMULATOR_SEED=1/);
+  });
+});
+
+describe('simulator injection', () => {
+  const post = { kind: 'post' as const, title: 'A wanted thing', text: 'body', author: 'tester', over_18: true };
+  const place = { subreddit: 'Coffee', post: null, parent: null };
+
+  it('emits at once, keeps the schedule, and survives kill -9 and a torn line', () => {
+    const first = open({ holes: 0, late: 0 });
+    run(first, 1);
+    const k = first.emission.inject({ ...post, ...place });
+    const name = first.timeline.nameOf(k);
+    const reply = {
+      kind: 'comment' as const,
+      title: '',
+      text: 'hello',
+      author: 'tester',
+      over_18: true,
+      subreddit: 'Coffee',
+    };
+    const answer = first.emission.inject({ ...reply, post: k, parent: k });
+    expect(first.timeline.find(name, clock)).toBe(k);
+    expect(first.emission.emitted).toBe(102);
+    run(first, 1);
+    expect(first.emission.emitted).toBe(202);
+    appendFileSync(join(directory, 'simulator-injected.jsonl'), '\n{"k":99999,"te');
+    const second = open();
+    expect(second.catalog.post(k)).toMatchObject({ title: 'A wanted thing', author: 'tester', over18: true });
+    expect(second.threads.commentsOf(second.timeline.place(k).number)).toContain(answer);
+    expect(second.catalog.comment(answer).body).toBe('hello');
+    expect(logged().filter((line) => line.name === name)).toHaveLength(1);
+    expect(logged().map((line) => line.name)).toEqual(emittedNames(second));
+  });
+
+  it('works when nothing else is emitted', () => {
+    const world = open({ rate: 0 });
+    const slots = Array.from({ length: 50 }, () => world.emission.inject({ ...post, ...place }));
+    run(world, 1);
+    expect(world.emission.emitted).toBe(50);
+    expect(world.index.newest('post', 'r/coffee', 50)).toEqual([...slots].reverse());
+  });
+});

@@ -1,0 +1,184 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Post } from '../../../support/fixtures/cache-reads-fixture.ts';
+import { DAY, Failure, HOUR, MINUTE, ReadsFixture } from '../../../support/fixtures/cache-reads-fixture.ts';
+
+let fixture: ReadsFixture;
+beforeEach(() => {
+  fixture = new ReadsFixture();
+});
+afterEach(() => fixture.files.remove());
+
+describe('memory', () => {
+  it('answers while the value is fresh, and asks again afterwards', async () => {
+    const posts = fixture.reads();
+    const forum = fixture.source();
+    const at = fixture.now;
+    expect(await posts.read('k', forum.fetch)).toEqual({
+      value: { title: 'answer 1', createdAtMs: at },
+      tier: 'MISS',
+      degraded: false,
+      fetchedAtMs: at,
+    });
+    fixture.wait(MINUTE - 1);
+    expect(await posts.read('k', forum.fetch)).toMatchObject({ tier: 'L1_TINYLFU', fetchedAtMs: at });
+    fixture.wait(1);
+    expect(await posts.read('k', forum.fetch)).toMatchObject({ value: { title: 'answer 2' }, tier: 'MISS' });
+    expect(forum.calls).toBe(2);
+  });
+
+  it('keeps a value as long as the value itself says', async () => {
+    const posts = fixture.reads();
+    const forum = fixture.source(fixture.now - DAY);
+    await posts.read('k', forum.fetch);
+    fixture.wait(10 * MINUTE - 1);
+    expect((await posts.read('k', forum.fetch)).tier).toBe('L1_TINYLFU');
+    fixture.wait(1);
+    expect((await posts.read('k', forum.fetch)).tier).toBe('MISS');
+  });
+
+  it('takes a value from the future for too old: the clock was set back', async () => {
+    const posts = fixture.reads();
+    const forum = fixture.source();
+    await posts.read('k', forum.fetch);
+    fixture.wait(-1);
+    expect((await posts.read('k', forum.fetch)).tier).toBe('MISS');
+  });
+
+  it('stays within its bytes, keys and failures included', async () => {
+    const posts = fixture.reads({ memoryBytes: 20_000 });
+    for (let i = 0; i < 300; i += 1) {
+      const forum = fixture.source();
+      if (i % 3 === 0) forum.failure = new Failure(404);
+      await posts.read(`a key of some length/${i}`, forum.fetch).catch(() => undefined);
+      expect(posts.memoryUse.bytes).toBeLessThanOrEqual(20_000);
+    }
+    // Each entry counts for 300 bytes and more.
+    expect(posts.memoryUse.entries).toBeLessThan(60);
+    expect(posts.memoryUse.bytes).toBeGreaterThan(15_000);
+  });
+
+  it('counts what the caller says a value takes', async () => {
+    const posts = fixture.reads({ bytesOf: () => 5000 });
+    await posts.read('k', fixture.source().fetch);
+    expect(posts.memoryUse).toEqual({ bytes: 5000 + 2 + 300, entries: 1 });
+  });
+});
+
+describe('disk', () => {
+  it('answers what memory has lost, and moves it up', async () => {
+    const level = await fixture.disk();
+    const forum = fixture.source();
+    const at = fixture.now;
+    await fixture.reads({ disk: level }).read('k', forum.fetch);
+    fixture.wait(1000);
+    const afterRestart = fixture.reads({ disk: level });
+    expect(await afterRestart.read('k', forum.fetch)).toEqual({
+      value: { title: 'answer 1', createdAtMs: at },
+      tier: 'L2_BADGER',
+      degraded: false,
+      fetchedAtMs: at,
+    });
+    expect(await afterRestart.read('k', forum.fetch)).toMatchObject({ tier: 'L1_TINYLFU', fetchedAtMs: at });
+    expect(forum.calls).toBe(1);
+  });
+
+  it('does not make a value fresh again', async () => {
+    const level = await fixture.disk();
+    const forum = fixture.source();
+    await fixture.reads({ disk: level }).read('k', forum.fetch);
+    fixture.wait(MINUTE);
+    expect(await fixture.reads({ disk: level }).read('k', forum.fetch)).toMatchObject({
+      tier: 'MISS',
+      fetchedAtMs: fixture.now,
+    });
+  });
+
+  it('what cannot be understood there counts as not found', async () => {
+    const level = await fixture.disk();
+    const forum = fixture.source();
+    level.cache.set('broken', Buffer.from('{'), fixture.now + HOUR);
+    level.cache.set('foreign', Buffer.from('{}'), fixture.now + HOUR);
+    const posts = fixture.reads({
+      disk: { ...level, deserialize: (data) => (data.length === 2 ? undefined : level.deserialize(data)) },
+    });
+    expect((await posts.read('broken', forum.fetch)).tier).toBe('MISS');
+    expect((await posts.read('foreign', forum.fetch)).tier).toBe('MISS');
+  });
+
+  it('that is closed does not fail a read', async () => {
+    const level = await fixture.disk();
+    await level.cache.close();
+    const posts = fixture.reads({ disk: level });
+    const forum = fixture.source();
+    expect((await posts.read('k', forum.fetch)).tier).toBe('MISS');
+    expect((await posts.read('k', forum.fetch)).tier).toBe('L1_TINYLFU');
+  });
+});
+
+describe('reads at the same time', () => {
+  it('share one fetch, and all of them say MISS', async () => {
+    const posts = fixture.reads();
+    const forum = fixture.source();
+    const answers = await Promise.all([1, 2, 3].map(() => posts.read('k', forum.fetch)));
+    expect(answers.map(({ tier }) => tier)).toEqual(['MISS', 'MISS', 'MISS']);
+    expect(forum.calls).toBe(1);
+  });
+
+  it('one that gives up fails alone; when all have, nothing is remembered', async () => {
+    const posts = fixture.reads({ negativeForMs: () => MINUTE });
+    const impatient = new AbortController();
+    let answer: ((post: Post) => void) | undefined;
+    const fetch = (signal: AbortSignal) =>
+      new Promise<Post>((resolve, reject) => {
+        answer = resolve;
+        signal.addEventListener('abort', () => reject(new Error('stopped')));
+      });
+    const first = posts.read('k', fetch, impatient.signal);
+    const second = posts.read('k', fetch);
+    impatient.abort(new Error('gone'));
+    await expect(first).rejects.toThrow('gone');
+    answer?.({ title: 'still', createdAtMs: fixture.now });
+    expect((await second).value.title).toBe('still');
+
+    const alone = new AbortController();
+    const third = posts.read('other', fetch, alone.signal);
+    alone.abort(new Error('gone, too'));
+    await expect(third).rejects.toThrow('gone, too');
+    await new Promise(setImmediate);
+    expect((await posts.read('other', fixture.source().fetch)).tier).toBe('MISS');
+  });
+});
+
+describe('a value that the caller completed', () => {
+  it('is kept on both levels with the age of the first one', async () => {
+    const level = await fixture.disk();
+    const posts = fixture.reads({ disk: level });
+    const forum = fixture.source();
+    const { value, fetchedAtMs } = await posts.read('k', forum.fetch);
+    fixture.wait(30_000);
+    posts.put('k', { ...value, title: 'with more' }, fetchedAtMs);
+    for (const [cache, tier] of [
+      [posts, 'L1_TINYLFU'],
+      [fixture.reads({ disk: level }), 'L2_BADGER'],
+    ] as const) {
+      expect(await cache.read('k', forum.fetch)).toMatchObject({ value: { title: 'with more' }, tier, fetchedAtMs });
+    }
+    fixture.wait(30_000);
+    expect((await posts.read('k', forum.fetch)).tier).toBe('MISS');
+  });
+
+  it('does not replace a newer one, nor a newer failure', async () => {
+    const posts = fixture.reads();
+    const forum = fixture.source();
+    const old = await posts.read('k', forum.fetch);
+    fixture.wait(MINUTE);
+    await posts.read('k', forum.fetch);
+    posts.put('k', old.value, old.fetchedAtMs);
+    expect((await posts.read('k', forum.fetch)).value.title).toBe('answer 2');
+    fixture.wait(MINUTE);
+    forum.failure = new Failure(404);
+    await expect(posts.read('k', forum.fetch)).rejects.toBe(forum.failure);
+    posts.put('k', old.value, old.fetchedAtMs);
+    await expect(posts.read('k', forum.fetch)).rejects.toBe(forum.failure);
+  });
+});

@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto';
+import { copyFileSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { CacheFolder } from '../../../support/fixtures/cache-folder.ts';
+
+let files: CacheFolder;
+beforeEach(async () => {
+  files = new CacheFolder();
+  const cache = await files.open();
+  for (let i = 0; i < 400; i += 1) cache.set(`k${i}`, Buffer.alloc(5000, i), files.now + 1000 + i);
+  await cache.close();
+});
+afterEach(() => files.remove());
+
+const stateFile = () => join(dirname(files.dataFile), 'state');
+
+/** Each of these ends a process that opens or reads the file, by a signal or with an error. */
+const damages: [string, (file: string) => void][] = [
+  ['is no LMDB file', (file) => writeFileSync(file, randomBytes(statSync(file).size))],
+  ['ends within its first page', (file) => truncateSync(file, 100)],
+  ['ends after its first page', (file) => truncateSync(file, 4096)],
+  ['has only its head', (file) => truncateSync(file, 8192)],
+  ['lost its second half', (file) => truncateSync(file, statSync(file).size / 2)],
+  [
+    'has random bytes behind its head',
+    (file) => {
+      const data = readFileSync(file);
+      randomBytes(data.length - 8192).copy(data, 8192);
+      writeFileSync(file, data);
+    },
+  ],
+  [
+    'has zeros behind its head',
+    (file) => {
+      const data = readFileSync(file);
+      writeFileSync(file, data.fill(0, 8192));
+    },
+  ],
+];
+
+describe('a damaged file', () => {
+  test.each(damages)('that %s is replaced by an empty one, with a report', async (_, damage) => {
+    damage(files.dataFile);
+    const cache = await files.open();
+    expect(files.messages).toEqual([expect.stringMatching(/^the disk cache starts empty: it is damaged \(.+\)$/)]);
+    expect([cache.size, cache.bytes, cache.get('k7')]).toEqual([0, 0, undefined]);
+    cache.set('new', Buffer.from('value'), files.now + 1000);
+    await cache.close();
+    const again = await files.open();
+    expect(again.get('new')?.value.toString()).toBe('value');
+    expect(files.messages).toHaveLength(1);
+  });
+
+  it('whose values are damaged loses these only, with a report', async () => {
+    const data = readFileSync(files.dataFile);
+    const at = data.indexOf(Buffer.alloc(4000, 7));
+    data[at + 100]! += 1;
+    writeFileSync(files.dataFile, data);
+    const cache = await files.open();
+    expect(cache.size).toBe(400);
+    expect(cache.get('k7')).toBeUndefined();
+    expect(files.messages).toEqual(['an entry of the disk cache is damaged and was removed']);
+    expect(cache.get('k8')?.value).toEqual(Buffer.alloc(5000, 8));
+    cache.flush();
+    expect(cache.size).toBe(399);
+  });
+});
+
+describe('a file that is not taken over', () => {
+  it('was open when the machine was restarted', async () => {
+    writeFileSync(stateFile(), 'the id of another boot');
+    const cache = await files.open();
+    expect(files.messages).toEqual([expect.stringMatching('not closed before the machine was restarted')]);
+    expect(cache.size).toBe(0);
+  });
+
+  it('has outgrown a bound that was lowered', async () => {
+    const cache = await files.open({ maxBytes: 100_000 });
+    expect(files.messages).toEqual([expect.stringMatching(/its file of \d+ bytes has outgrown its bound/)]);
+    expect(cache.size).toBe(0);
+  });
+});
+
+/** What a killed process leaves: the files as they are while it has them open. */
+async function copyOfOpen(): Promise<CacheFolder> {
+  const left = new CacheFolder();
+  left.now = files.now;
+  mkdirSync(dirname(left.dataFile), { recursive: true });
+  copyFileSync(files.dataFile, left.dataFile);
+  copyFileSync(stateFile(), join(dirname(left.dataFile), 'state'));
+  return left;
+}
+
+describe.runIf(process.platform === 'linux')('a process that is killed', () => {
+  it('leaves a file that is taken over while the machine runs on', async () => {
+    const cache = await files.open();
+    cache.set('new', Buffer.from('value'), files.now + 1000);
+    cache.flush();
+    const left = await copyOfOpen();
+    const again = await left.open();
+    expect(left.messages).toEqual([]);
+    expect([again.size, again.get('new')?.value.toString()]).toEqual([401, 'value']);
+    await left.remove();
+  });
+
+  it('again and again may have ended because of the file, which is given up then', async () => {
+    await files.open();
+    let left = files;
+    const sizes: number[] = [];
+    for (let i = 0; i < 3; i += 1) {
+      const before = left;
+      left = await copyOfOpen();
+      sizes.push((await left.open()).size);
+      copyFileSync(join(dirname(left.dataFile), 'state'), stateFile());
+      expect(left.messages).toEqual(
+        i < 2 ? [] : ['the disk cache starts empty: 3 processes in a row ended without closing it'],
+      );
+      if (before !== files) await before.remove();
+    }
+    await left.remove();
+    expect(sizes).toEqual([400, 400, 0]);
+  });
+});
+
+describe('a file that ends before its last page', () => {
+  it('is sound if only free pages are missing, which is how LMDB may leave it', async () => {
+    const cache = await files.open();
+    const { size } = statSync(files.dataFile);
+    cache.set('last', Buffer.alloc(200_000, 1), files.now + 5000);
+    cache.flush();
+    expect(statSync(files.dataFile).size).toBeGreaterThan(size + 200_000);
+    cache.delete('last');
+    await cache.close();
+    // The pages of the deleted entry.
+    truncateSync(files.dataFile, size + 150_000);
+    const again = await files.open();
+    expect(files.messages).toEqual([]);
+    expect([again.size, again.get('k7')?.value]).toEqual([400, Buffer.alloc(5000, 7)]);
+  });
+
+  it('is damaged if a value is missing', async () => {
+    const cache = await files.open();
+    cache.set('last', Buffer.alloc(200_000, 1), files.now + 5000);
+    await cache.close();
+    truncateSync(files.dataFile, statSync(files.dataFile).size - 100_000);
+    const again = await files.open();
+    expect(files.messages).toEqual(['the disk cache starts empty: it is damaged (the file is too short)']);
+    expect(again.size).toBe(0);
+  });
+});

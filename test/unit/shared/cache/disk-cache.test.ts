@@ -1,0 +1,240 @@
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import type { DiskCache } from '../../../../shared/cache/disk-cache.ts';
+import { encodeEntry, occupiedBytes } from '../../../../shared/cache/disk-entry.ts';
+import { CacheFolder } from '../../../support/fixtures/cache-folder.ts';
+import { seededRandom } from '../../../support/samples/cache-traces.ts';
+
+let files: CacheFolder;
+beforeEach(() => {
+  files = new CacheFolder();
+});
+afterEach(() => files.remove());
+
+const HOUR = 3_600_000;
+const text = (cache: DiskCache, key: string) => cache.get(key)?.value.toString();
+/** What an entry with a value of this length counts for. */
+const bytesFor = (length: number) =>
+  occupiedBytes(encodeEntry({ value: Buffer.alloc(length), storedAtMs: 0, expiresAtMs: 0 }).length);
+
+describe('entries', () => {
+  it('are found at once, and when they have been written', async () => {
+    const cache = await files.open();
+    cache.set('k', Buffer.from('value'), files.now + HOUR);
+    expect(cache.size).toBe(0);
+    expect(cache.get('k')).toEqual({ value: Buffer.from('value'), storedAtMs: files.now });
+    await new Promise(setImmediate);
+    expect(cache.size).toBe(1);
+    expect(cache.get('k')).toEqual({ value: Buffer.from('value'), storedAtMs: files.now });
+    expect(cache.get('other')).toBeUndefined();
+  });
+
+  it('keep the time they are said to be stored at', async () => {
+    const cache = await files.open();
+    cache.set('k', Buffer.from('value'), files.now + HOUR, 777);
+    cache.flush();
+    expect(cache.get('k')?.storedAtMs).toBe(777);
+  });
+
+  it('are replaced, also by larger and smaller ones, and deleted', async () => {
+    const cache = await files.open();
+    for (const [i, length] of [10, 100_000, 0, 5000].entries()) {
+      cache.set('k', Buffer.alloc(length, i), files.now + HOUR + i);
+      cache.flush();
+      expect(cache.get('k')?.value).toEqual(Buffer.alloc(length, i));
+      expect([cache.size, cache.bytes]).toEqual([1, bytesFor(length)]);
+    }
+    cache.delete('k');
+    expect(cache.get('k')).toBeUndefined();
+    cache.flush();
+    expect(cache.get('k')).toBeUndefined();
+    expect([cache.size, cache.bytes]).toEqual([0, 0]);
+  });
+
+  it('may be kept by the reader: later reads do not change them', async () => {
+    const cache = await files.open();
+    for (const [i, length] of [50, 40_000, 60, 50_000].entries()) {
+      cache.set(`k${i}`, Buffer.alloc(length, i), files.now + HOUR);
+    }
+    cache.flush();
+    const values = [0, 1, 2, 3].map((i) => cache.get(`k${i}`)!.value);
+    expect(values.map((value, i) => value.equals(Buffer.alloc(value.length, i)))).toEqual([true, true, true, true]);
+  });
+
+  test.each([
+    ['longer than LMDB allows', 'x'.repeat(5000), 'x'.repeat(5001)],
+    ['empty', '', ' '],
+    ['with a character of zero', 'a\0b', 'a\0c'],
+    ['of lone surrogates', '\ud800', '\ud801'],
+  ])('keys may be %s', async (_, key, another) => {
+    const cache = await files.open();
+    cache.set(key, Buffer.from('value'), files.now + HOUR);
+    cache.flush();
+    expect(text(cache, key)).toBe('value');
+    expect(text(cache, another)).toBeUndefined();
+  });
+});
+
+describe('expiry', () => {
+  it('ends at its millisecond, for written and for pending entries, and frees the bytes', async () => {
+    const cache = await files.open();
+    cache.set('written', Buffer.from('value'), files.now + 100);
+    cache.flush();
+    cache.set('pending', Buffer.from('value'), files.now + 100);
+    files.now += 99;
+    expect([text(cache, 'written'), text(cache, 'pending')]).toEqual(['value', 'value']);
+    files.now += 1;
+    expect([text(cache, 'written'), text(cache, 'pending')]).toEqual([undefined, undefined]);
+    cache.flush();
+    expect([cache.size, cache.bytes]).toEqual([0, 0]);
+  });
+
+  it('of entries that nobody asks for is noticed by later writes', async () => {
+    const cache = await files.open();
+    for (let i = 0; i < 50; i += 1) cache.set(`k${i}`, Buffer.alloc(10), files.now + 100 + i);
+    cache.flush();
+    files.now += 110;
+    cache.set('new', Buffer.alloc(10), files.now + HOUR);
+    cache.flush();
+    expect(cache.size).toBe(50 - 11 + 1);
+  });
+});
+
+describe('the bound', () => {
+  it('is held by evicting what expires first', async () => {
+    const each = bytesFor(10_000);
+    const cache = await files.open({ maxBytes: 10 * each });
+    const order = [5, 3, 8, 1, 9, 0, 7, 2, 6, 4];
+    for (const i of order) cache.set(`k${i}`, Buffer.alloc(10_000, i), files.now + HOUR + i);
+    cache.flush();
+    expect([cache.size, cache.bytes]).toEqual([10, 10 * each]);
+    cache.set('new', Buffer.alloc(18_000), files.now + HOUR);
+    cache.flush();
+    expect(order.filter((i) => cache.get(`k${i}`)).sort()).toEqual([2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(cache.get('new')).toBeDefined();
+  });
+
+  it('refuses an entry that is larger, and drops its predecessor', async () => {
+    const cache = await files.open({ maxBytes: 100_000 });
+    cache.set('k', Buffer.alloc(10), files.now + HOUR);
+    cache.set('other', Buffer.alloc(10), files.now + HOUR);
+    cache.flush();
+    cache.set('k', Buffer.alloc(100_000), files.now + HOUR);
+    cache.flush();
+    expect(cache.get('k')).toBeUndefined();
+    expect(cache.get('other')).toBeDefined();
+  });
+
+  it('holds with the first write after it was lowered', async () => {
+    const cache = await files.open();
+    for (let i = 0; i < 20; i += 1) cache.set(`k${i}`, Buffer.alloc(10_000), files.now + HOUR + i);
+    await cache.close();
+    const lowered = await files.open({ maxBytes: 150_000 });
+    expect(lowered.size).toBe(20);
+    lowered.delete('unknown');
+    lowered.flush();
+    expect(lowered.bytes).toBeLessThanOrEqual(150_000);
+    expect(lowered.get('k19')).toBeDefined();
+  });
+
+  it('keeps the file within 1.4 times of it, however long it is written', async () => {
+    const maxBytes = 8_000_000;
+    const cache = await files.open({ maxBytes });
+    const random = seededRandom(1);
+    const value = Buffer.alloc(300_000, 'x');
+    let written = 0;
+    for (let i = 0; written < 10 * maxBytes; i += 1) {
+      // Most are small, some are large.
+      const length = Math.floor(1000 * 300 ** random());
+      cache.set(`k${i}`, value.subarray(0, length), files.now + HOUR + i + Math.floor(random() * 100));
+      written += bytesFor(length);
+      if (i % 4 === 0) cache.flush();
+    }
+    cache.flush();
+    expect(cache.bytes).toBeGreaterThan(0.9 * maxBytes);
+    expect(statSync(files.dataFile).size).toBeLessThan(1.4 * maxBytes);
+  });
+});
+
+describe('opening again', () => {
+  it('finds the entries and the same count of bytes', async () => {
+    const cache = await files.open();
+    for (let i = 0; i < 300; i += 1) cache.set(`k${i}`, Buffer.alloc(100 * i, i), files.now + HOUR);
+    cache.flush();
+    const { bytes } = cache;
+    // Not flushed by hand: closing does it.
+    cache.set('pending', Buffer.from('value'), files.now + HOUR);
+    await cache.close();
+    const again = await files.open();
+    expect(files.messages).toEqual([]);
+    expect([again.size, again.bytes]).toEqual([301, bytes + bytesFor(5)]);
+    expect(again.get('k299')).toEqual({ value: Buffer.alloc(29_900, 299), storedAtMs: files.now });
+    expect(text(again, 'pending')).toBe('value');
+  });
+
+  it('with another format of values starts empty and removes the old one, and nothing else', async () => {
+    const cache = await files.open({ format: 1 });
+    cache.set('k', Buffer.from('value'), files.now + HOUR);
+    await cache.close();
+    writeFileSync(join(files.folder, 'note.txt'), 'somebody else keeps this here');
+    const next = await files.open({ format: 2 });
+    expect(next.get('k')).toBeUndefined();
+    expect(readdirSync(files.folder).sort()).toEqual(['note.txt', 'v1-2']);
+  });
+});
+
+describe('trouble', () => {
+  it('a folder that cannot be used is reported, and the cache keeps nothing', async () => {
+    const file = join(files.folder, 'file');
+    writeFileSync(file, '');
+    const cache = await files.open({ folder: join(file, 'below') });
+    expect(files.messages).toEqual(['the disk cache cannot be used; values are kept in memory only']);
+    cache.set('k', Buffer.from('value'), files.now + HOUR);
+    cache.delete('k');
+    cache.flush();
+    expect([cache.get('k'), cache.size, cache.bytes]).toEqual([undefined, 0, 0]);
+    await cache.close();
+  });
+
+  it('after closing nothing is found or kept, and closing again is harmless', async () => {
+    const cache = await files.open();
+    cache.set('k', Buffer.from('value'), files.now + HOUR);
+    await cache.close();
+    cache.set('late', Buffer.from('value'), files.now + HOUR);
+    await new Promise(setImmediate);
+    expect([cache.get('k'), cache.get('late'), cache.size]).toEqual([undefined, undefined, 0]);
+    await cache.close();
+    expect(files.messages).toEqual([]);
+  });
+
+  it('a write that fails is reported once, costs its entries only, and so is the end of it', async () => {
+    const cache = await files.open();
+    cache.set('before', Buffer.from('value'), files.now + HOUR);
+    cache.flush();
+    // A clock that throws stands for a disk that fails: that cannot be had in a test without a disk to fill.
+    const broken = new Error('no space left');
+    const fail = () => {
+      throw broken;
+    };
+    Object.defineProperty(files, 'now', { get: fail, configurable: true });
+    cache.delete('before');
+    cache.flush();
+    cache.delete('other');
+    cache.flush();
+    Object.defineProperty(files, 'now', { value: 1_000_000, writable: true });
+    expect(files.problems).toEqual([{ message: 'the disk cache cannot be written', error: broken }]);
+    expect(text(cache, 'before')).toBe('value');
+    cache.set('after', Buffer.from('value'), files.now + HOUR);
+    cache.flush();
+    expect(text(cache, 'after')).toBe('value');
+    expect(files.messages).toEqual(['the disk cache cannot be written', 'the disk cache can be written again']);
+  });
+
+  it('makes the folder, however deep', async () => {
+    const folder = join(files.folder, 'a', 'b');
+    await files.open({ folder });
+    expect(existsSync(join(folder, 'v1-1', 'data.mdb'))).toBe(true);
+    mkdirSync(folder, { recursive: true });
+  });
+});

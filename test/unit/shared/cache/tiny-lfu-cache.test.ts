@@ -1,0 +1,193 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { TinyLfuCache } from '../../../../shared/cache/tiny-lfu-cache.ts';
+import { seededRandom } from '../../../support/samples/cache-traces.ts';
+
+type Command = { do: 'set'; key: string; bytes: number } | { do: 'get' | 'delete'; key: string };
+
+const key = fc.nat(30).map((n) => `k${n}`);
+const command: fc.Arbitrary<Command> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('set' as const), key, bytes: fc.integer({ min: 1, max: 60 }) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('get' as const), key }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('delete' as const), key }) },
+);
+
+/** Runs commands on the cache and on a map that forgets nothing; checks after each what the cache may and may not say. */
+function runAgainstModel(maxBytes: number, commands: Command[], seed: number) {
+  const cache = new TinyLfuCache<number>({ maxBytes, random: seededRandom(seed) });
+  const model = new Map<string, { value: number; bytes: number }>();
+  for (const [value, step] of commands.entries()) {
+    if (step.do === 'set') {
+      cache.set(step.key, value, step.bytes);
+      model.set(step.key, { value, bytes: step.bytes });
+    } else if (step.do === 'delete') {
+      cache.delete(step.key);
+      model.delete(step.key);
+      expect(cache.get(step.key)).toBeUndefined();
+    } else {
+      expect([undefined, model.get(step.key)?.value]).toContain(cache.get(step.key));
+    }
+    expect(cache.bytes).toBeLessThanOrEqual(maxBytes);
+  }
+  return { cache, model };
+}
+
+describe('against a model', () => {
+  it('never exceeds its bytes, never answers an old or deleted value, and counts exactly what it holds', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 400 }),
+        fc.array(command, { maxLength: 300 }),
+        fc.integer(),
+        (maxBytes, commands, seed) => {
+          const { cache, model } = runAgainstModel(maxBytes, commands, seed);
+          const held = [...model].filter(([name]) => cache.get(name) !== undefined);
+          expect(cache.size).toBe(held.length);
+          expect(cache.bytes).toBe(held.reduce((sum, [, entry]) => sum + entry.bytes, 0));
+          for (const [name, entry] of held) expect(cache.get(name)).toBe(entry.value);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('evicts nothing while everything fits', () => {
+    fc.assert(
+      fc.property(fc.array(command, { maxLength: 200 }), fc.integer(), (commands, seed) => {
+        const { cache, model } = runAgainstModel(31 * 60, commands, seed);
+        for (const [name, entry] of model) expect(cache.get(name)).toBe(entry.value);
+      }),
+    );
+  });
+});
+
+describe('the window', () => {
+  it('lets in a new entry whatever the counts are, and one that is larger than it does not push it out', () => {
+    const cache = new TinyLfuCache<string>({ maxBytes: 1000, random: seededRandom(1) });
+    for (let i = 0; i < 99; i += 1) {
+      for (let times = 0; times < 3; times += 1) cache.get(`k${i}`);
+      cache.set(`k${i}`, 'v', 10);
+    }
+    cache.set('new', 'v', 5);
+    cache.set('newer', 'v', 5);
+    expect(cache.bytes).toBe(1000);
+    cache.set('large', 'v', 500);
+    expect([cache.get('new'), cache.get('newer'), cache.get('large')]).toEqual(['v', 'v', undefined]);
+    cache.set('newest', 'v', 5);
+    expect([cache.get('new'), cache.get('newer'), cache.get('newest')]).toEqual([undefined, 'v', 'v']);
+  });
+});
+
+describe('bounds', () => {
+  it('refuses an entry larger than the cache, and keeps the others', () => {
+    const cache = new TinyLfuCache<string>({ maxBytes: 100 });
+    cache.set('a', 'small', 60);
+    cache.set('b', 'too large', 101);
+    expect(cache.get('a')).toBe('small');
+    expect(cache.get('b')).toBeUndefined();
+  });
+
+  it('drops the predecessor of an entry that has become larger than the cache', () => {
+    const cache = new TinyLfuCache<string>({ maxBytes: 100 });
+    cache.set('a', 'old', 60);
+    cache.set('a', 'too large', 101);
+    expect(cache.get('a')).toBeUndefined();
+    expect(cache.bytes).toBe(0);
+  });
+
+  it('makes room when an entry grows in place', () => {
+    const cache = new TinyLfuCache<string>({ maxBytes: 100 });
+    for (const name of ['a', 'b', 'c', 'd']) cache.set(name, name, 25);
+    cache.set('d', 'grown', 70);
+    expect(cache.get('d')).toBe('grown');
+    expect(cache.bytes).toBe(95);
+  });
+
+  it('an entry that outgrows the protected part leaves the others there alone', () => {
+    const cache = new TinyLfuCache<string>({ maxBytes: 1000, random: seededRandom(1) });
+    for (let i = 0; i < 5; i += 1) cache.set(`k${i}`, 'v', 20);
+    // Used again: now protected.
+    for (let i = 0; i < 5; i += 1) cache.get(`k${i}`);
+    cache.set('k0', 'grown', 900);
+    // The next one to go is the only one on probation, not one of those that were protected before.
+    for (let i = 0; i < 3; i += 1) cache.get('new');
+    cache.set('new', 'v', 50);
+    expect([1, 2, 3, 4].map((i) => cache.get(`k${i}`))).toEqual(['v', 'v', 'v', 'v']);
+  });
+
+  test.each([0, -1, Number.NaN])('an entry of %s bytes is a mistake', (bytes) => {
+    const cache = new TinyLfuCache<string>({ maxBytes: 100 });
+    expect(() => cache.set('a', 'x', bytes)).toThrow(RangeError);
+  });
+
+  test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('a bound of %s is a mistake', (maxBytes) => {
+    expect(() => new TinyLfuCache({ maxBytes })).toThrow(RangeError);
+  });
+
+  it('counts parts of bytes as whole ones, so that sums stay exact', () => {
+    const cache = new TinyLfuCache<string>({ maxBytes: 10 });
+    cache.set('a', 'x', 0.1);
+    cache.set('b', 'x', 0.2);
+    expect(cache.bytes).toBe(2);
+    cache.delete('a');
+    cache.delete('b');
+    expect(cache.bytes).toBe(0);
+  });
+});
+
+describe('admission', () => {
+  /**
+   * A full cache whose entry that is next to go looks popular although nobody uses it. So an attacker would leave it who knows
+   * keys that count for others.
+   */
+  function stubbornCache(luck: () => number) {
+    const seeds = seededRandom(5);
+    let calls = 0;
+    // The first two numbers seed the hash.
+    const random = () => (calls++ < 2 ? seeds() : luck());
+    const cache = new TinyLfuCache<string>({ maxBytes: 90, random });
+    for (let i = 0; i < 20; i += 1) cache.get('k0');
+    for (let i = 0; i < 90; i += 1) {
+      cache.get(`k${i}`);
+      cache.set(`k${i}`, 'v', 1);
+    }
+    return cache;
+  }
+
+  /** So few that the counts do not age meanwhile. */
+  const TRIES = 500;
+
+  function isAdmitted(cache: TinyLfuCache<string>): boolean {
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      if (cache.get('hot') !== undefined) return true;
+      cache.set('hot', 'v', 1);
+    }
+    return false;
+  }
+
+  it('a hot key is not locked out by an entry whose count was driven up', () => {
+    expect(isAdmitted(stubbornCache(seededRandom(8)))).toBe(true);
+  });
+
+  it('which is due to chance: without luck the same key stays outside', () => {
+    expect(isAdmitted(stubbornCache(() => 0.99))).toBe(false);
+  });
+
+  it('a cold key has no such chance', () => {
+    const cache = stubbornCache(() => 0);
+    for (let i = 0; i < TRIES; i += 1) cache.set(`cold${i}`, 'v', 1);
+    for (let i = 0; i < 90; i += 1) expect(cache.get(`k${i}`)).toBe('v');
+  });
+
+  it('what was asked for more often stays', () => {
+    const cache = new TinyLfuCache<string>({ maxBytes: 100, random: seededRandom(2) });
+    for (let i = 0; i < 5; i += 1) cache.get('often');
+    cache.set('often', 'v', 60);
+    cache.get('once');
+    cache.set('once', 'v', 60);
+    expect([cache.get('often'), cache.get('once')]).toEqual(['v', undefined]);
+    for (let i = 0; i < 8; i += 1) cache.get('more often');
+    cache.set('more often', 'v', 60);
+    expect([cache.get('often'), cache.get('more often')]).toEqual([undefined, 'v']);
+  });
+});

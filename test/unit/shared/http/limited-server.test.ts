@@ -1,0 +1,227 @@
+import { once } from 'node:events';
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
+import { connect } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { afterEach, expect, test, vi } from 'vitest';
+import { createLimitedServer } from '../../../../shared/http/limited-server.ts';
+import type { ServerLimits } from '../../../../shared/http/limited-server.ts';
+import { readAnswers } from '../../../support/clients/pipelined-answers.ts';
+
+/** More than the kernel holds of a connection that nobody reads. */
+const LARGE = Buffer.alloc(16 * 1024 * 1024, 'x');
+/** So long that a test which needs it fails by its own deadline. */
+const NEVER_MS = 3_600_000;
+
+let server: Server | undefined;
+let clients: Socket[] = [];
+
+afterEach(() => {
+  for (const client of clients) client.destroy();
+  clients = [];
+  server?.close();
+  server?.closeAllConnections();
+});
+
+async function listen(listener: RequestListener, limits: Partial<ServerLimits> = {}): Promise<void> {
+  server = createLimitedServer(listener, { idleMs: NEVER_MS, sendMs: NEVER_MS, checkMs: 50, ...limits });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+}
+
+function client(): Socket {
+  const socket = connect((server!.address() as AddressInfo).port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  clients.push(socket);
+  return socket;
+}
+
+/** A client that sends and never reads. */
+function deafClient(text: string): Socket {
+  const socket = client();
+  socket.pause();
+  socket.write(text);
+  return socket;
+}
+
+function get(path: string | number, headers = ''): string {
+  return `GET /${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`;
+}
+
+function gets(count: number, headers = ''): string {
+  return Array.from({ length: count }, (_, index) => get(index, headers)).join('');
+}
+
+/** Also when it is reset. */
+function closed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.once('close', () => resolve()));
+}
+
+/** The server's side of the next connection. */
+async function accepted(): Promise<Socket> {
+  const [socket] = (await once(server!, 'connection')) as [Socket];
+  return socket;
+}
+
+test('a client that pipelines and never reads has one answer made for it at a time, and is cut off', async () => {
+  const unsentAtDispatch: number[] = [];
+  await listen(
+    (request, response) => {
+      unsentAtDispatch.push(request.socket.writableLength);
+      response.end(LARGE);
+    },
+    { idleMs: 300 },
+  );
+  const connection = accepted();
+  deafClient(gets(1_461));
+  await closed(await connection);
+  // Without the queue: all requests of the first piece at once, with 1,461 answers in memory.
+  expect(unsentAtDispatch).toEqual([0]);
+});
+
+test('of small answers, too, none is made while another is unsent', async () => {
+  const unsentAtDispatch = new Set<number>();
+  await listen(
+    (request, response) => {
+      unsentAtDispatch.add(request.socket.writableLength);
+      response.end(LARGE.subarray(0, 150_000));
+    },
+    { idleMs: 300 },
+  );
+  const connection = accepted();
+  deafClient(gets(1_461));
+  await closed(await connection);
+  expect(unsentAtDispatch).toEqual(new Set([0]));
+});
+
+test('requests that were sent together are answered in order, bodies among them', async () => {
+  await listen((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => setImmediate(() => response.end(`${request.url} ${body.length}`)));
+  });
+  const socket = client();
+  const post = (index: number) =>
+    `POST /${index} HTTP/1.1\r\nHost: a\r\nContent-Length: ${index * 100}\r\n\r\n${'b'.repeat(index * 100)}`;
+  const headers = `X-Padding: ${'p'.repeat(250)}\r\n`;
+  for (let index = 0; index < 1_000; index++) socket.write(index % 3 === 0 ? post(index) : get(index, headers));
+  const answers = await readAnswers(socket, 1_000);
+  expect(answers.map(({ body }) => body)).toEqual(
+    Array.from({ length: 1_000 }, (_, index) => `/${index} ${index % 3 === 0 ? index * 100 : 0}`),
+  );
+});
+
+test('clients that keep their connections and pipeline ten requests get every answer in order', async () => {
+  await listen((request, response) => response.end(request.url));
+  const rounds = await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const socket = client();
+      const got: string[] = [];
+      for (let round = 0; round < 20; round++) {
+        socket.write(gets(10));
+        got.push(...(await readAnswers(socket, 10)).map(({ body }) => body));
+      }
+      return got;
+    }),
+  );
+  const expected = Array.from({ length: 200 }, (_, index) => `/${index % 10}`);
+  for (const got of rounds) expect(got).toEqual(expected);
+});
+
+test('however many requests one piece holds, all are answered, and none is parsed while another is served', async () => {
+  let parsed = 0;
+  let served = 0;
+  await listen((_request, response) => {
+    served++;
+    // A cut may hold the end of one request more.
+    expect(parsed - served).toBeLessThanOrEqual(1);
+    setImmediate(() => response.end());
+  });
+  server!.on('request', () => parsed++);
+  const socket = client();
+  // 48 KB.
+  socket.write('GET / HTTP/1.1\r\nHost:\r\n\r\n'.repeat(2_000));
+  expect(await readAnswers(socket, 2_000)).toHaveLength(2_000);
+  expect([parsed, served]).toEqual([2_000, 2_000]);
+});
+
+test('a stream without end keeps back the requests that follow it', async () => {
+  const paths: string[] = [];
+  await listen((request, response) => {
+    paths.push(request.url ?? '');
+    response.write('begun');
+  });
+  const socket = client();
+  socket.write(gets(3));
+  await once(socket, 'data');
+  const other = client();
+  other.write(get('other'));
+  await once(other, 'data');
+  expect(paths).toEqual(['/0', '/other']);
+});
+
+test('an answer that its client does not take in time cuts it off, also when it takes a little all the time', async () => {
+  await listen((_request, response) => response.end(LARGE), { sendMs: 300 });
+  const connection = accepted();
+  const socket = client();
+  socket.pause();
+  socket.write(get('slow'));
+  const sip = setInterval(() => void socket.read(1), 20);
+  await closed(await connection);
+  clearInterval(sip);
+});
+
+test('beyond the bytes that all unsent answers may take, those that wait longest are cut off', async () => {
+  await listen((_request, response) => response.end(LARGE), { unsentBytes: 3.5 * LARGE.length });
+  const connections: Socket[] = [];
+  for (let index = 0; index < 5; index++) {
+    const requested = once(server!, 'request') as Promise<[IncomingMessage]>;
+    deafClient(get(index));
+    const [request] = await requested;
+    connections.push(request.socket);
+  }
+  await vi.waitFor(() => {
+    expect(connections.map(({ destroyed }) => destroyed)).toEqual([true, true, false, false, false]);
+  });
+});
+
+test('one connection too many is closed, and makes room by closing what is idle', async () => {
+  await listen((_request, response) => response.end(), { connections: 2 });
+  const idle = client();
+  idle.write(get('first'));
+  await readAnswers(idle, 1);
+  const busy = client();
+  busy.write('GET / HTTP/1.1\r\n');
+  await once(busy, 'connect');
+  await Promise.all([closed(client()), closed(idle)]);
+  const next = client();
+  next.write(get('next'));
+  expect((await readAnswers(next, 1))[0]?.head).toContain('200 OK');
+  expect(busy.destroyed).toBe(false);
+});
+
+test.each([
+  ['headers', { headersMs: 200 }, 'GET / HTTP/1.1\r\nHost: a\r\nX-Slow: '],
+  ['a body', { headersMs: 100, requestMs: 200 }, 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n'],
+  ['nothing', { headersMs: 200 }, ''],
+])('a client that sends %s too slowly is closed', async (_what, limits, text) => {
+  await listen((request) => request.resume(), limits);
+  const socket = client();
+  socket.write(text);
+  socket.resume();
+  const drip = setInterval(() => socket.write('x'), 20);
+  if (text === '') clearInterval(drip);
+  await closed(socket);
+  clearInterval(drip);
+});
+
+test('a connection is closed after as many requests as one may have', async () => {
+  await listen((_request, response) => response.end(), { requestsPerConnection: 3 });
+  const socket = client();
+  socket.write(gets(3));
+  const answers = await readAnswers(socket, 3);
+  expect(answers.map(({ head }) => /Connection: \S+/.exec(head)?.[0])).toEqual([
+    'Connection: keep-alive',
+    'Connection: keep-alive',
+    'Connection: close',
+  ]);
+});

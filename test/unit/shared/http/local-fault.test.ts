@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { LocalFault, localFaultCode } from '../../../../shared/http/local-fault.ts';
+
+function systemError(code: string, cause?: unknown): Error {
+  return Object.assign(new Error(`connect ${code}`, cause === undefined ? {} : { cause }), { code });
+}
+
+test.each([
+  // Out of file descriptors, memory, ports.
+  ...['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EAI_MEMORY', 'EADDRNOTAVAIL', 'EADDRINUSE'],
+  // No network, no address family, a firewall of this machine.
+  ...['ENETUNREACH', 'ENETDOWN', 'EAFNOSUPPORT', 'EPROTONOSUPPORT', 'EACCES', 'EPERM'],
+  // No name server answers.
+  ...['EAI_AGAIN', 'EAI_SYSTEM'],
+])('%s is a fault of ours', (code) => {
+  expect(localFaultCode(systemError(code))).toBe(code);
+  expect(localFaultCode(new Error('no socket', { cause: systemError(code) }))).toBe(code);
+});
+
+test.each([
+  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'EHOSTDOWN', 'EPROTO'],
+  ...['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'ETIMEOUT', 'EAI_FAIL', 'EAI_NONAME', 'EAI_NODATA'],
+  ...['UND_ERR_SOCKET', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_OVERFLOW', 'HPE_INVALID_CONSTANT'],
+  ...[
+    'CERT_HAS_EXPIRED',
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    'ERR_SSL_WRONG_VERSION_NUMBER',
+  ],
+])('%s may be the fault of the receiver', (code) => {
+  expect(localFaultCode(systemError(code))).toBeUndefined();
+});
+
+test('of several addresses all must have failed here', () => {
+  const both = (...codes: string[]) => new AggregateError(codes.map((code) => systemError(code)));
+  expect(localFaultCode(both('ENETUNREACH', 'EADDRNOTAVAIL'))).toBe('ENETUNREACH');
+  expect(localFaultCode(both('ECONNREFUSED', 'ENETUNREACH'))).toBeUndefined();
+  expect(localFaultCode(both('ENETUNREACH', 'ETIMEDOUT'))).toBeUndefined();
+  expect(localFaultCode(both())).toBeUndefined();
+});
+
+test('an IPv6 address that this machine has no way to has a code of its own, which one by IPv4 outweighs', () => {
+  const to = (address: string, code: string) => Object.assign(systemError(code), { address });
+  const [v6, v4] = [to('2001:db8::1', 'ENETUNREACH'), to('192.0.2.1', 'ENETUNREACH')];
+  expect(localFaultCode(v6)).toBe('ipv6_unreachable');
+  expect(localFaultCode(to('2001:db8::1', 'EADDRNOTAVAIL'))).toBe('ipv6_unreachable');
+  expect(localFaultCode(to('2001:db8::1', 'EMFILE'))).toBe('EMFILE');
+  expect(localFaultCode(v4)).toBe('ENETUNREACH');
+  expect(localFaultCode(new AggregateError([v6, v6]))).toBe('ipv6_unreachable');
+  expect(localFaultCode(new AggregateError([v6, v4]))).toBe('ENETUNREACH');
+});
+
+test('a fault that was recognized before keeps its code', () => {
+  const fault = new LocalFault('proxy_away', 'no tunnel', { cause: systemError('ECONNREFUSED') });
+  expect(localFaultCode(new Error('wrapped', { cause: fault }))).toBe('proxy_away');
+});
+
+test('a value that is not an Error is not a local fault', () => {
+  expect(localFaultCode(undefined)).toBeUndefined();
+  expect(localFaultCode({ code: 'EMFILE' })).toBeUndefined();
+});

@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import kafkajs from 'kafkajs';
+import { expect, test } from 'vitest';
+import { partitionOfKey } from '../../../../shared/kafka/partition-of-key.ts';
+
+test('a key goes where kafkajs would put it by itself', () => {
+  const partitioner = kafkajs.Partitioners.DefaultPartitioner();
+  const keyed = fc.tuple(fc.oneof(fc.string(), fc.string({ unit: 'grapheme' })), fc.integer({ min: 1, max: 48 }));
+  fc.assert(
+    fc.property(keyed, ([key, partitions]) => {
+      const partitionMetadata = Array.from({ length: partitions }, (_, partitionId) => ({
+        partitionId,
+        partitionErrorCode: 0,
+        leader: 1,
+        replicas: [1],
+        isr: [1],
+        offlineReplicas: [],
+      }));
+      const theirs = partitioner({ topic: 't', partitionMetadata, message: { key, value: '' } });
+      expect(partitionOfKey(Buffer.from(key), partitions)).toBe(theirs);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('keys of every length, also inside a larger buffer, spread over all partitions', () => {
+  const used = new Set<number>();
+  for (let i = 0; i < 500; i++) {
+    const key = Buffer.from(`prefix-t3_${i.toString(36)}`).subarray(7);
+    const partition = partitionOfKey(key, 12);
+    expect(partition).toBe(partitionOfKey(Buffer.from(`t3_${i.toString(36)}`), 12));
+    used.add(partition);
+  }
+  expect(used.size).toBe(12);
+});
+
+test('matches values of the Java client', () => {
+  // From Kafka's own UtilsTest: murmur2 of these strings.
+  const known: [string, number][] = [
+    ['21', -973932308],
+    ['foobar', -790332482],
+    ['a-little-bit-long-string', -985981536],
+    ['a-little-bit-longer-string', -1486304829],
+    ['lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8', -58897971],
+  ];
+  for (const [key, hash] of known) {
+    expect(partitionOfKey(Buffer.from(key), 1_000_003)).toBe((hash & 0x7fffffff) % 1_000_003);
+  }
+});

@@ -1,0 +1,129 @@
+import { createSocket } from 'node:dgram';
+import { Resolver } from 'node:dns/promises';
+import { once } from 'node:events';
+import { describe, expect, test } from 'vitest';
+import { createDisposableCheck } from '../../../../services/api/signup/disposable-domains.ts';
+import { isLargeProvider } from '../../../../shared/domain/accounts/mail-providers.ts';
+import { mailboxOf } from '../../../../shared/domain/accounts/mailbox.ts';
+import { createMailDomainCheck } from '../../../../shared/mail/mail-domain.ts';
+import type { MailResolver } from '../../../../shared/mail/mail-domain.ts';
+
+/** What name servers say: records, the code of a fault, or nothing ever. */
+type Saying = string[] | string;
+
+function resolverOf(mx: Saying, a: Saying = 'ENODATA', aaaa: Saying = 'ENODATA'): MailResolver {
+  const say = (saying: Saying): Promise<string[]> => {
+    if (saying === 'never') return new Promise(() => undefined);
+    return typeof saying === 'string'
+      ? Promise.reject(Object.assign(new Error(saying), { code: saying }))
+      : Promise.resolve(saying);
+  };
+  return {
+    resolveMx: async () => (await say(mx)).map((exchange) => ({ exchange })),
+    resolve4: () => say(a),
+    resolve6: () => say(aaaa),
+  };
+}
+
+describe('a domain takes mail', () => {
+  test.each<[string, MailResolver, boolean]>([
+    ['with a mail exchanger', resolverOf(['mx.example.com']), true],
+    ['with a null MX', resolverOf([''], ['192.0.2.1']), false],
+    ['with a null MX written as a dot', resolverOf(['.'], ['192.0.2.1']), false],
+    ['with a null MX beside a real one', resolverOf(['', 'mx.example.com']), true],
+    ['with no such name', resolverOf('ENOTFOUND', ['192.0.2.1']), false],
+    ['without MX, with an IPv4 address', resolverOf('ENODATA', ['192.0.2.1']), true],
+    ['without MX, with an IPv6 address', resolverOf('ENODATA', 'ENODATA', ['2001:db8::1']), true],
+    ['with an empty list of MX, and an address', resolverOf([], ['192.0.2.1']), true],
+    ['without anything', resolverOf('ENODATA'), false],
+    ['without anything, in empty lists', resolverOf([], [], []), false],
+    ['without MX, and gone by then', resolverOf('ENODATA', 'ENOTFOUND', 'ENOTFOUND'), false],
+    ['without MX, and one kind of address unknown', resolverOf('ENODATA', 'ENODATA', 'ESERVFAIL'), true],
+    ['whose servers fail', resolverOf('ESERVFAIL'), true],
+    ['whose servers are silent', resolverOf('ETIMEOUT'), true],
+    ['whose servers refuse', resolverOf('EREFUSED'), true],
+    ['while no name server is there', resolverOf('ECONNREFUSED'), true],
+    ['when the answer is broken', resolverOf('EBADRESP'), true],
+  ])('%s', async (_, resolver, expected) => {
+    expect(await createMailDomainCheck(resolver)('example.com')).toBe(expected);
+  });
+
+  test.each([resolverOf('never'), resolverOf('ENODATA', 'never', 'never'), resolverOf('ENODATA', 'ENODATA', 'never')])(
+    'when nobody answers in time',
+    async (resolver) => {
+      const begun = performance.now();
+      expect(await createMailDomainCheck(resolver, 50)('example.com')).toBe(true);
+      expect(performance.now() - begun).toBeLessThan(1_000);
+    },
+  );
+});
+
+/** A name server on loopback that answers every question with this code and no records; undefined: with nothing. */
+async function startNameServer(responseCode: number | undefined): Promise<{ resolver: Resolver; stop: () => void }> {
+  const socket = createSocket('udp4');
+  socket.on('message', (query, { port, address }) => {
+    if (responseCode === undefined) return;
+    const reply = Buffer.from(query);
+    // A response, recursion available, and the code (RFC 1035, 4.1.1).
+    reply.writeUInt16BE(0x8180 | responseCode, 2);
+    socket.send(reply, port, address);
+  });
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const resolver = new Resolver({ timeout: 200, tries: 1 });
+  resolver.setServers([`127.0.0.1:${socket.address().port}`]);
+  return { resolver, stop: () => void socket.close() };
+}
+
+describe('a real resolver', () => {
+  test.each([
+    ['is told that there is no such name', 3, false],
+    ['is told that there are no records', 0, false],
+    ['is told that the server failed', 2, true],
+    ['is told that the server refuses', 5, true],
+    ['is told nothing', undefined, true],
+  ])('%s', async (_, responseCode, expected) => {
+    const { resolver, stop } = await startNameServer(responseCode);
+    expect(await createMailDomainCheck(resolver)('example.com')).toBe(expected);
+    stop();
+  });
+
+  test('finds no name server', async () => {
+    const { resolver, stop } = await startNameServer(3);
+    stop();
+    expect(await createMailDomainCheck(resolver)('example.com')).toBe(true);
+  });
+});
+
+describe('temporary inboxes', () => {
+  const isDisposable = createDisposableCheck();
+
+  test.each(['mailinator.com', 'a.mailinator.com', 'a.b.c.mailinator.com', 'yopmail.com'])('%s', (domain) => {
+    expect(isDisposable(domain)).toBe(true);
+  });
+
+  test.each(['example.com', 'zzz-mailinator.com', 'mailinator.com.example.org', 'com', ''])('not %s', (domain) => {
+    expect(isDisposable(domain)).toBe(false);
+  });
+
+  test('no large provider is among them, and each is the name that its mailboxes go by', () => {
+    const large = [
+      'gmail.com',
+      'proton.me',
+      'outlook.com',
+      'yahoo.co.jp',
+      'icloud.com',
+      'qq.com',
+      'mail.ru',
+      'gmx.de',
+      'web.de',
+    ];
+    for (const domain of large) {
+      expect([isLargeProvider(domain), isDisposable(domain)], domain).toEqual([true, false]);
+    }
+    for (const domain of ['googlemail.com', 'protonmail.com', 'pm.me', 'GMAIL.com']) {
+      expect(isLargeProvider(mailboxOf(`a@${domain}`).slice(2)), domain).toBe(true);
+    }
+    for (const domain of ['example.com', 'mail.gmail.com', 'com', '']) expect(isLargeProvider(domain)).toBe(false);
+  });
+});

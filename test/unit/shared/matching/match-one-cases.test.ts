@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { matchOne } from '../../../../shared/matching/match-one.ts';
+import { MonitorIndex } from '../../../../shared/matching/monitor-index.ts';
+import type { MatchItem, Rule } from '../../../../shared/matching/rule.ts';
+import { ITEM_CASE_RULE, ITEM_CASES } from './match-one-items.cases.ts';
+import { MORE_TERM_CASES } from './match-one-more.cases.ts';
+import { POSITION_CASES } from './match-one-positions.cases.ts';
+import { TERM_CASES } from './match-one.cases.ts';
+import { naiveSearch } from '../../../support/oracles/naive-matcher.ts';
+import { fold } from '../../../support/oracles/reference-fold.ts';
+
+const ANY: Omit<Rule, 'keywords'> = { exclude: [], subreddits: [], posts: true, comments: true, nsfw: true };
+
+function ruleFor(keyword: string): Rule {
+  return { ...ANY, keywords: [keyword] };
+}
+
+function comment(text: string): MatchItem {
+  return { kind: 'comment', title: '', text, subreddit: 'test', nsfw: false };
+}
+
+/** All keywords of both tables at once, so that each is matched in the company of the others. */
+const everyKeyword = new MonitorIndex();
+for (const { keyword } of [...TERM_CASES, ...MORE_TERM_CASES]) everyKeyword.set(keyword, ruleFor(keyword));
+
+function findsAmongAll(keyword: string, text: string): boolean {
+  return everyKeyword.match(comment(text)).some(({ monitorId }) => monitorId === keyword);
+}
+
+describe.each(MORE_TERM_CASES)('rule $rule: $keyword', ({ keyword, matches, misses }) => {
+  it.each(matches)('matches %j', (text) => {
+    expect(matchOne(ruleFor(keyword), comment(text))).toEqual([keyword]);
+    expect(findsAmongAll(keyword, text)).toBe(true);
+    expect(naiveSearch(fold(keyword))(fold(text))).toBe(true);
+  });
+
+  it.each(misses)('does not match %j', (text) => {
+    expect(matchOne(ruleFor(keyword), comment(text))).toBeUndefined();
+    expect(findsAmongAll(keyword, text)).toBe(false);
+    expect(naiveSearch(fold(keyword))(fold(text))).toBe(false);
+  });
+
+  it('has enough texts to say something, each once', () => {
+    expect(new Set(matches).size).toBeGreaterThanOrEqual(5);
+    expect(new Set(misses).size).toBeGreaterThanOrEqual(5);
+    expect(matches.filter((text) => misses.includes(text))).toEqual([]);
+  });
+
+  it('excludes where it matches', () => {
+    const rule = { ...ANY, keywords: ['always here'], exclude: [keyword] };
+    for (const text of matches) expect(matchOne(rule, comment(`always here, ${text}`))).toBeUndefined();
+  });
+});
+
+describe.each(ITEM_CASES)('rule $rule: $monitor, $item', ({ monitor, item, expected }) => {
+  const rule = { ...ITEM_CASE_RULE, ...monitor };
+
+  it('one monitor', () => {
+    expect(matchOne(rule, item)).toEqual(expected);
+  });
+
+  it('among others that hold the same terms', () => {
+    const index = new MonitorIndex();
+    index.set('all of them excluded', { ...rule, exclude: rule.keywords });
+    index.set('this', { ...rule, keywords: ['replaced'] });
+    index.set('elsewhere', { ...rule, subreddits: ['somewhere_else'] });
+    index.set('gone', rule);
+    index.set('this', rule);
+    index.remove('gone');
+    const results = (): unknown[] => index.match(item).map(({ monitorId, matchedTerms }) => [monitorId, matchedTerms]);
+    const once = expected === undefined ? [] : [['this', expected]];
+    expect(results()).toEqual(once);
+    expect(results()).toEqual(once);
+  });
+});
+
+describe('the tables', () => {
+  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15])('rule %i has texts', (rule) => {
+    expect(MORE_TERM_CASES.some((entry) => entry.rule.startsWith(`${String(rule)} `))).toBe(true);
+  });
+
+  it.each([16, 17, 18, 19, 20])('rule %i has at least five items that match and five that do not', (rule) => {
+    const cases = ITEM_CASES.filter((entry) => entry.rule.startsWith(`${String(rule)} `));
+    expect(cases.filter(({ expected }) => expected !== undefined).length).toBeGreaterThanOrEqual(5);
+    expect(cases.filter(({ expected }) => expected === undefined).length).toBeGreaterThanOrEqual(5);
+  });
+});
+
+describe.each(POSITION_CASES)('position: $name', ({ keyword, text, found, start }) => {
+  it('is one of a match, within the text', () => {
+    expect(found).not.toBe('');
+    expect(text.slice(start, start + found.length)).toBe(found);
+    expect(matchOne(ruleFor(keyword), comment(text))).toEqual([keyword]);
+  });
+
+  it('is one of the first match', () => {
+    expect(matchOne(ruleFor(keyword), comment(text.slice(0, start)))).toBeUndefined();
+  });
+
+  it('is what the index returns', () => {
+    const index = new MonitorIndex();
+    index.set('this', ruleFor(keyword));
+    const [match] = index.match(comment(text));
+    expect(match?.positions).toEqual([{ field: 'text', start, end: start + found.length }]);
+  });
+});

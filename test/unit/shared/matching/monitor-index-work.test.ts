@@ -1,0 +1,299 @@
+import { describe, expect, it } from 'vitest';
+import { explain } from '../../../../shared/matching/explain.ts';
+import { matchOne } from '../../../../shared/matching/match-one.ts';
+import { MonitorIndex } from '../../../../shared/matching/monitor-index.ts';
+import type { MatchItem, Rule } from '../../../../shared/matching/rule.ts';
+
+const watch = (...keywords: string[]): Rule => ({
+  keywords,
+  exclude: [],
+  subreddits: [],
+  posts: true,
+  comments: true,
+  nsfw: true,
+});
+const comment = (text: string): MatchItem => ({ kind: 'comment', title: '', text, subreddit: 'a', nsfw: false });
+
+const MEGABYTE = 1_000_000;
+/** What the product allows. */
+const LONGEST = 100;
+const KEYWORDS = 20;
+
+/** Steps per code unit: read, cut off as a token, a step through each automaton and one along its failure links. */
+const LINEAR = 7;
+/** A phrase is followed from each of its words; a word and what stands behind it are two code units. */
+const PHRASES = LINEAR + LONGEST / 4;
+/** Keywords that hold each other as suffixes, and begin where they may not, are looked at one by one wherever they end. */
+const NESTED = 64;
+/** At the first scan after a change the links of a whole path may be worked out for each code unit. */
+const FIRST_SCAN = LINEAR + LONGEST;
+/** For each keyword found and each monitor that has it. */
+const EACH_PAIR = 8;
+
+const repeated = (period: string, length: number): string =>
+  period.repeat(Math.ceil(length / period.length)).slice(0, length);
+/** A fixed sequence of numbers below `count` that looks random (Park and Miller, 1988). */
+function sequence(seed: number): (count: number) => number {
+  let state = seed;
+  return (count) => {
+    state = (state * 48271) % 0x7fffffff;
+    return state % count;
+  };
+}
+
+/** All keywords of two to a hundred characters that a text of this period is full of, but for those that spaces end. */
+function nested(period: string): string[] {
+  const characters = Array.from(period);
+  const keywords = new Set<string>();
+  for (let start = 0; start < characters.length; start++) {
+    let keyword = characters[start] ?? '';
+    for (let length = 2; length <= LONGEST; length++) {
+      keyword += characters[(start + length - 1) % characters.length] ?? '';
+      if (keyword.trim() === keyword) keywords.add(keyword);
+    }
+  }
+  return [...keywords];
+}
+
+function indexOf(keywords: readonly string[]): MonitorIndex {
+  const index = new MonitorIndex();
+  for (let first = 0; first < keywords.length; first += KEYWORDS) {
+    index.set(String(first), watch(...keywords.slice(first, first + KEYWORDS)));
+  }
+  return index;
+}
+
+interface Work {
+  pairs: number;
+  /** Steps per code unit, beyond those for pairs: at the first scan after a change, and at the next. */
+  first: number;
+  next: number;
+}
+
+function workOf(index: MonitorIndex, text: string): Work {
+  const scan = (): { pairs: number; work: number } => {
+    const pairs = index.match(comment(text)).reduce((sum, { matchedTerms }) => sum + matchedTerms.length, 0);
+    expect(index.steps).toBeGreaterThanOrEqual(text.length);
+    return { pairs, work: (index.steps - EACH_PAIR * pairs) / (text.length + LONGEST) };
+  };
+  const first = scan();
+  const next = scan();
+  expect(next.pairs).toBe(first.pairs);
+  return { pairs: first.pairs, first: first.work, next: next.work };
+}
+
+describe('the work grows with the text, whatever the keywords', () => {
+  it.each([
+    ['+', LINEAR],
+    ['!?', LINEAR],
+    ['手', LINEAR],
+    ['手 ', LINEAR],
+    ['.a', LINEAR],
+    ['🦀', LINEAR],
+    ['𠮷', LINEAR],
+    ["a's ", PHRASES],
+    ['a ', PHRASES],
+    ['ab c ', PHRASES],
+    ['a -', LINEAR],
+  ] as const)('keywords that hold each other, all found: %j', (period, most) => {
+    const { pairs, first, next } = workOf(indexOf(nested(period)), repeated(period, 30_000));
+    expect(pairs).toBeGreaterThan(0);
+    expect(first).toBeLessThan(most);
+    expect(next).toBeLessThan(most);
+  });
+
+  it.each(['a+', 'a-', 'a.', '手++', 'a++', 'a+-', 'a-+', 'c# ', '手+++++++++'])(
+    'keywords that hold each other, forbidden by their neighbours: %j',
+    (period) => {
+      const { first, next } = workOf(indexOf(nested(period)), repeated(period, 8000));
+      expect(first).toBeLessThan(NESTED);
+      expect(next).toBeLessThan(NESTED);
+    },
+  );
+
+  it('the same in both automata', () => {
+    const exact = nested(`a-${'+'.repeat(15)}`);
+    const loose = exact.map((keyword) => keyword.replaceAll('-', ' ')).filter((keyword) => keyword.trim() === keyword);
+    const { first, next } = workOf(indexOf([...exact, ...loose]), repeated(`a-${'+'.repeat(15)}`, 8000));
+    expect(first).toBeLessThan(NESTED);
+    expect(next).toBeLessThan(NESTED);
+  });
+
+  it.each([
+    ['a', 'a'.repeat(99)],
+    ['手', `${'手'.repeat(99)}机`],
+    ['!', `${'!'.repeat(99)}?`],
+    ['a.', `${'a.'.repeat(49)}b`],
+    ['a+ ', `${'a+ '.repeat(33)}b`],
+    ['a ', `${'a '.repeat(49)}b`],
+    ['a-', `${'a-'.repeat(49)}b`],
+    ['𠮷', `x${'𠮷'.repeat(98)}y`],
+  ])('a keyword and its suffixes, which a text never ends: %j', (period, keyword) => {
+    const suffixes = Array.from({ length: keyword.length - 1 }, (_, start) => keyword.slice(start)).filter(
+      (suffix) => suffix.trim() === suffix && suffix.isWellFormed(),
+    );
+    for (const length of [1000, 60_000]) {
+      const { pairs, first, next } = workOf(indexOf(suffixes), repeated(period, length));
+      expect(pairs).toBe(0);
+      expect(Math.max(first, next)).toBeLessThan(PHRASES);
+    }
+  });
+
+  const shared: ((number: number) => string)[] = [
+    (number) => `rust.word${number}`,
+    (number) => `rust word${number}`,
+    (number) => `rust-word${number}`,
+    (number) => `c++ x${number}`,
+    (number) => `x${number} c++`,
+    (number) => `手${number}`,
+    (number) => `${number}.rust`,
+    (number) => `+${number}`,
+    (number) => `rust rust rust-${number}+ x`,
+  ];
+
+  it.each(shared.map((keywordOf) => [keywordOf(1), keywordOf] as const))(
+    'ten thousand keywords like %j',
+    (_, keywordOf) => {
+      const index = indexOf(Array.from({ length: 10_000 }, (__, number) => keywordOf(number)));
+      for (const period of [
+        'rust.',
+        'rust ',
+        'rust-',
+        'c++ ',
+        '手',
+        '+',
+        'x1 ',
+        `${keywordOf(7)}, `,
+        `${keywordOf(7)}x `,
+      ]) {
+        const { first, next } = workOf(index, repeated(period, 20_000));
+        expect(first).toBeLessThan(LINEAR);
+        expect(next).toBeLessThan(LINEAR);
+      }
+    },
+  );
+
+  it.each([
+    ['手', '机', ''],
+    ['+', '-', ''],
+    ['+', '手', ''],
+    ['a', 'b', '.'],
+    ['a', 'b', ' '],
+    ['a', 'b', '-'],
+    ['a+', 'b', ' '],
+    ['a', '+', ''],
+  ])('long pieces of a text of %j and %j, with %j between', (one, other, joint) => {
+    const pick = sequence(5);
+    const text = Array.from({ length: 6000 }, () => (pick(2) === 0 ? one : other)).join(joint);
+    const keywords = new Set<string>();
+    for (let start = 0; start + LONGEST < text.length && keywords.size < 2000; start += 3) {
+      const keyword = text.slice(start, start + LONGEST).trim();
+      // Some are found, the others are not but for their end.
+      keywords.add(start % 2 === 0 ? keyword : `${keyword.slice(0, -1)}!`);
+    }
+    const { pairs, first, next } = workOf(indexOf([...keywords]), text);
+    expect(pairs).toBeGreaterThan(0);
+    expect(first).toBeLessThan(FIRST_SCAN);
+    expect(next).toBeLessThan(PHRASES);
+  });
+
+  it('all suffixes of many long keywords, whose links the first scan after each change has to work out', () => {
+    const pick = sequence(7);
+    const index = new MonitorIndex();
+    let text = '';
+    for (let number = 0; number < 25; number++) {
+      const whole = Array.from({ length: LONGEST }, () => String.fromCharCode(0x4e00 + pick(20_000))).join('');
+      for (let start = 0; start < LONGEST - 1; start++) index.set(`${number} ${start}`, watch(whole.slice(start)));
+      text += `${whole.slice(0, -1)}!`;
+    }
+    const before = workOf(index, text);
+    expect(before.first).toBeLessThan(FIRST_SCAN);
+    expect(before.next).toBeLessThan(LINEAR);
+    // Links are worked out once after a change, not at all after none.
+    index.set('one more', watch('手机'));
+    const after = workOf(index, text);
+    expect(after.first).toBe(before.first);
+    expect(after.next).toBe(before.next);
+  });
+
+  it('monitors whose terms do not occur cost nothing', () => {
+    const index = new MonitorIndex();
+    const text = repeated('some words that have nothing to do with it, 手机 and c+ even. ', 2000);
+    index.match(comment(text));
+    const alone = index.steps;
+    for (let number = 0; number < 10_000; number++)
+      index.set(String(number), watch(`w${number}`, `x${number} y`, `z.${number}`, `c++${number} a`));
+    index.match(comment(text));
+    expect(index.steps).toBeLessThan(alone + 3 * text.length);
+  });
+
+  it('each monitor of a keyword that is found costs a step, and as many as it has excludes', () => {
+    const index = new MonitorIndex();
+    for (let number = 0; number < 1000; number++)
+      index.set(String(number), { ...watch('rust', 'go'), exclude: [`x${number}`, 'y'] });
+    expect(index.match(comment('rust'))).toHaveLength(1000);
+    expect(index.steps).toBe(4 + 1 + 1000 * (1 + 2));
+    expect(index.match(comment('rust y'))).toEqual([]);
+    expect(index.steps).toBe(6 + 3 + 1000 * (1 + 2));
+    expect(index.match(comment('x'))).toEqual([]);
+    expect(index.steps).toBe(2);
+  });
+});
+
+describe('any UTF-16 text gets an answer, and leaves the index usable', () => {
+  const units = (count: number, unitAt: (at: number) => number): string => {
+    const chunks: string[] = [];
+    for (let first = 0; first < count; first += 4096) {
+      chunks.push(
+        String.fromCharCode(...Array.from({ length: Math.min(4096, count - first) }, (_, at) => unitAt(first + at))),
+      );
+    }
+    return chunks.join('');
+  };
+  const pick = sequence(3);
+
+  it.each([
+    ['all units in sequence', units(0x10000, (at) => at)],
+    ['all units backwards', units(0x10000, (at) => 0xffff - at)],
+    ['all lone surrogates', units(0x800, (at) => 0xdfff - at)],
+    ['each unit behind a letter', units(0x20000, (at) => (at % 2 === 0 ? 0x61 : at >> 1))],
+    ['each unit behind an ideograph', units(0x20000, (at) => (at % 2 === 0 ? 0x624b : at >> 1))],
+    ['a megabyte of random units', units(MEGABYTE, () => pick(0x10000))],
+    ['random surrogates', units(20_000, () => 0xd800 + pick(0x800))],
+    ['random marks', units(20_000, () => 0x300 + pick(0x70))],
+    ['random units of escapes', units(100_000, () => '&#x;0\\_ap'.charCodeAt(pick(9)))],
+    ['zeros', units(100_000, () => 0)],
+  ])('%s', (_, text) => {
+    const index = indexOf(['rust', 'new york', 'c++ dev', '手机', '+', '\ud83d', '\u0301', 'e-mail', 'ab']);
+    const before = index.match(comment('rust, 手机'));
+    index.match(comment(text));
+    index.match({ ...comment(text), kind: 'post', title: text.slice(0, 1000) });
+    index.set('of the text', watch(text.slice(0, 100), text.slice(-100), text.slice(0, 3000)));
+    index.match(comment(text));
+    index.remove('of the text');
+    expect(index.match(comment('rust, 手机'))).toEqual(before);
+    explain(watch(text.slice(0, 200)), comment(text.slice(0, 2000)));
+  });
+
+  it.each([
+    ['a word', 'a'.repeat(MEGABYTE)],
+    ['another word', 'ж'.repeat(MEGABYTE / 4)],
+    ['words', Array.from({ length: 50_000 }, (_, number) => number).join(' ')],
+    ['words and symbols', Array.from({ length: 20_000 }, (_, number) => number).join('+ ')],
+    ['ideographs', units(20_000, (at) => 0x4e00 + (at % 20_000))],
+    ['one ideograph', '手'.repeat(1000)],
+    ['symbols', '+'.repeat(1000)],
+    ['spaces', ' '.repeat(MEGABYTE / 10)],
+    ['quotes', '"'.repeat(MEGABYTE / 10)],
+    ['lone surrogates', units(5000, (at) => 0xdfff - (at % 0x400))],
+  ])('a keyword as long as a text: %s', (_, keyword) => {
+    const isNothing = /^[\s"]*$/.test(keyword);
+    const expected = isNothing ? undefined : [keyword];
+    expect(matchOne(watch(keyword), comment(`. ${keyword} .`))).toEqual(expected);
+    expect(matchOne(watch(keyword, keyword), comment(keyword))).toEqual(expected);
+    expect(matchOne(watch(keyword), comment(`${keyword.slice(0, -3)}x`))).toBeUndefined();
+    expect(matchOne({ ...watch('rust'), exclude: [keyword] }, comment(`rust ${keyword}`))).toEqual(
+      isNothing ? ['rust'] : undefined,
+    );
+  });
+});

@@ -1,0 +1,112 @@
+import { expect, it } from 'vitest';
+import { MonitorIndex } from '../../../../shared/matching/monitor-index.ts';
+import type { MatchItem, Rule } from '../../../../shared/matching/rule.ts';
+
+const RULE: Rule = { keywords: ['rust'], exclude: [], subreddits: [], posts: true, comments: true, nsfw: true };
+const comment = (text: string): MatchItem => ({ kind: 'comment', title: '', text, subreddit: 'a', nsfw: false });
+const idsOf = (index: MonitorIndex, text: string): string[] =>
+  index
+    .match(comment(text))
+    .map(({ monitorId }) => monitorId)
+    .sort();
+
+it('returns every monitor that matches, with its own terms and payload', () => {
+  const index = new MonitorIndex<{ version: number }>();
+  index.set('a', { ...RULE, keywords: ['Rust', 'go'] }, { version: 1 });
+  index.set('b', { ...RULE, keywords: ['go', 'RUST'] }, { version: 2 });
+  index.set('c', { ...RULE, keywords: ['python'] }, { version: 3 });
+  const results = index.match(comment('rust')).sort((one, other) => one.monitorId.localeCompare(other.monitorId));
+  expect(results).toEqual([
+    {
+      monitorId: 'a',
+      matchedTerms: ['Rust'],
+      positions: [{ field: 'text', start: 0, end: 4 }],
+      payload: { version: 1 },
+    },
+    {
+      monitorId: 'b',
+      matchedTerms: ['RUST'],
+      positions: [{ field: 'text', start: 0, end: 4 }],
+      payload: { version: 2 },
+    },
+  ]);
+  index.set('a', { ...RULE, keywords: ['Rust'] }, { version: 4 });
+  expect(index.match(comment('rust')).find(({ monitorId }) => monitorId === 'a')?.payload).toEqual({ version: 4 });
+});
+
+it('replaces in place: the old rule is gone, the new one counts at once', () => {
+  const index = new MonitorIndex();
+  index.set('a', { ...RULE, keywords: ['rust', 'new york'], exclude: ['game'] });
+  index.set('a', { ...RULE, keywords: ['new york times', 'game'] });
+  expect(index.size).toBe(1);
+  expect(idsOf(index, 'rust')).toEqual([]);
+  expect(idsOf(index, 'new york')).toEqual([]);
+  expect(idsOf(index, 'new york times')).toEqual(['a']);
+  expect(idsOf(index, 'game')).toEqual(['a']);
+});
+
+it('removing one monitor leaves what others hold of the same words', () => {
+  const index = new MonitorIndex();
+  index.set('long', { ...RULE, keywords: ['new york times'] });
+  index.set('short', { ...RULE, keywords: ['new york'] });
+  index.set('exclude', { ...RULE, keywords: ['york'], exclude: ['new york'] });
+  index.set('twin', { ...RULE, keywords: ['new york'] });
+  expect(idsOf(index, 'new york times')).toEqual(['long', 'short', 'twin']);
+
+  index.remove('short');
+  expect(idsOf(index, 'new york times')).toEqual(['long', 'twin']);
+  index.remove('twin');
+  expect(idsOf(index, 'new york times')).toEqual(['long']);
+  index.remove('long');
+  expect(idsOf(index, 'new york times')).toEqual([]);
+  expect(idsOf(index, 'york')).toEqual(['exclude']);
+  index.remove('exclude');
+  expect(index.size).toBe(0);
+  expect(idsOf(index, 'york')).toEqual([]);
+});
+
+it('of terms that begin alike each goes alone', () => {
+  const phrases = ['new', 'new york', 'new york times', 'new york post', 'new jersey'];
+  for (const first of phrases) {
+    for (const second of phrases) {
+      const index = new MonitorIndex();
+      for (const phrase of phrases) index.set(phrase, { ...RULE, keywords: [phrase] });
+      index.remove(first);
+      index.remove(second);
+      const left = phrases.filter((phrase) => phrase !== first && phrase !== second).sort();
+      expect(idsOf(index, 'new york times, new york post, new jersey')).toEqual(left);
+    }
+  }
+});
+
+it('of terms that differ only in a hyphen each goes alone', () => {
+  for (const [gone, kept] of [
+    ['new york', 'new-york'],
+    ['new-york', 'new york'],
+  ] as const) {
+    const index = new MonitorIndex();
+    index.set('gone', { ...RULE, keywords: [gone] });
+    index.set('kept', { ...RULE, keywords: [kept] });
+    index.remove('gone');
+    expect(idsOf(index, 'in new-york')).toEqual(['kept']);
+  }
+});
+
+it('ignores the removal of what is not there', () => {
+  const index = new MonitorIndex();
+  index.set('a', RULE);
+  index.remove('b');
+  index.remove('a');
+  index.remove('a');
+  expect(index.size).toBe(0);
+  index.set('a', RULE);
+  expect(idsOf(index, 'rust')).toEqual(['a']);
+});
+
+it('a term twice in one rule is held and given back as one', () => {
+  const index = new MonitorIndex();
+  index.set('a', { ...RULE, keywords: ['rust', 'Rust'], exclude: ['go', 'GO'] });
+  index.set('b', { ...RULE, keywords: ['go'] });
+  index.remove('a');
+  expect(idsOf(index, 'rust go')).toEqual(['b']);
+});

@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { searchTerms } from '../../../../services/api/reading/search-terms.ts';
+import { searchableWords } from '../../../../shared/matching/searchable-words.ts';
+import { TermFinder } from '../../../../shared/matching/terms/term-finder.ts';
+import { nastyTerm, nastyText } from '../../../support/samples/matching-arbitraries.ts';
+
+describe('searchableWords', () => {
+  it.each([
+    ['The quick, QUICK fox', ['the', 'quick', 'fox']],
+    ["Rust’s don't rust_lang e-mail C++", ['rust', "don't", 'rust_lang', 'e', 'mail', 'c']],
+    ['我用Rust写 &amp; ｗｉｄｅ', ['我', '用', 'rust', '写', 'wide']],
+    ['🦀 -- !', []],
+    ['', []],
+  ])('%s', (text, words) => {
+    expect(searchableWords(text)).toEqual(words);
+  });
+
+  it('a text in which a term occurs has all searchable words of the term', () => {
+    fc.assert(
+      fc.property(nastyText(12), nastyTerm, nastyText(12), (before, term, after) => {
+        const text = `${before} ${term} ${after}`;
+        if (!new TermFinder([term]).occurIn(text)) return;
+        const words = new Set(searchableWords(text));
+        expect(searchableWords(term).filter((word) => !words.has(word))).toEqual([]);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('TermFinder', () => {
+  it('asks for all terms, by the rules of keywords', () => {
+    const finder = new TermFinder(['quick brown', 'fox', '']);
+    expect(finder.occurIn('A Quick-Brown FOX')).toBe(true);
+    expect(finder.occurIn('a quick brown dog')).toBe(false);
+    expect(finder.occurIn('brown quick fox')).toBe(false);
+    expect(finder.occurIn('quick brown foxes')).toBe(false);
+  });
+});
+
+describe('searchTerms', () => {
+  it.each([
+    ['quick fox', ['quick', 'fox']],
+    ['"quick brown" fox', ['quick brown', 'fox']],
+    ['fox "quick brown', ['fox', 'quick brown']],
+    ['“new york” «a b» 「c d」', ['new york', 'a b', 'c d']],
+    ['x x "x"', ['x']],
+    ['""  " "', []],
+  ])('%s', (q, terms) => {
+    expect(searchTerms(q)).toEqual(terms);
+  });
+});

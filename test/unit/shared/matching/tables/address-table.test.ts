@@ -1,0 +1,231 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { AddressTable } from '../../../../../shared/matching/tables/address-table.ts';
+import { IntHeap } from '../../../../../shared/matching/tables/int-heap.ts';
+import { NODE_SIZE, NodeTable } from '../../../../../shared/matching/tables/node-table.ts';
+
+/** All that a table offers for the hash, sorted. */
+function offered(table: AddressTable, hash: number): number[] {
+  const addresses: number[] = [];
+  for (let address = table.first(hash); address !== 0; address = table.next(hash)) addresses.push(address);
+  return addresses.sort((one, other) => one - other);
+}
+
+/** A table and what it has to hold. */
+class ModelledTable {
+  readonly table = new AddressTable();
+  readonly model = new Map<number, Set<number>>();
+
+  add(hash: number, address: number): void {
+    const held = this.model.get(hash) ?? new Set();
+    this.model.set(hash, held.add(address));
+    this.table.add(hash, address);
+  }
+
+  remove(hash: number, address: number): void {
+    this.model.get(hash)?.delete(address);
+    this.table.remove(hash, address);
+  }
+
+  has(hash: number, address: number): boolean {
+    return this.model.get(hash)?.has(address) === true;
+  }
+
+  check(hash: number): void {
+    expect(offered(this.table, hash)).toEqual([...(this.model.get(hash) ?? [])].sort((one, other) => one - other));
+  }
+
+  checkAll(): void {
+    for (const hash of this.model.keys()) this.check(hash);
+  }
+}
+
+/** A bijection of the 32-bit integers that leaves no order (the increment of Weyl's sequence is odd). */
+const scattered = (value: number): number => Math.imul(value, 0x9e3779b1);
+
+describe('AddressTable', () => {
+  it('is a map from hashes to sets of addresses, whatever the order of changes', () => {
+    // Few hashes, and some that differ in their lowest or highest bits only: they meet in slots or in the bitmap.
+    const hash = fc.oneof(
+      fc.constantFrom(0, 1, 8, 16, -1, -8, 0x7fffffff, -0x80000000, 0x40000000, 0x40000008),
+      fc.integer({ min: -20, max: 20 }),
+      fc.integer({ min: -0x80000000, max: 0x7fffffff }),
+    );
+    const change = fc.record({ hash, address: fc.integer({ min: 1, max: 12 }), adds: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 150 }), (changes) => {
+        const modelled = new ModelledTable();
+        for (const { hash: changed, address, adds } of changes) {
+          const isHeld = modelled.has(changed, address);
+          if (adds && !isHeld) modelled.add(changed, address);
+          else if (!adds) modelled.remove(changed, address);
+          modelled.check(changed);
+        }
+        modelled.checkAll();
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('holds everything at each size while it grows, with removals before, in and behind the part that has moved', () => {
+    const modelled = new ModelledTable();
+    for (let number = 1; number <= 3000; number++) {
+      modelled.add(scattered(number), number);
+      // What was added just now, what was added early, and something between.
+      for (const removed of [number - 1, Math.floor(number / 7), Math.floor(number / 2)]) {
+        if (number % 5 === removed % 5 && modelled.has(scattered(removed), removed))
+          modelled.remove(scattered(removed), removed);
+      }
+      if (number % 97 === 0 || number < 200) modelled.checkAll();
+    }
+    modelled.checkAll();
+  });
+
+  it('holds what is added and removed in the middle of a move', () => {
+    const modelled = new ModelledTable();
+    for (let number = 1; number <= 4000; number++) {
+      const before = modelled.table.bytes;
+      modelled.add(scattered(number), number);
+      if (modelled.table.bytes <= before) continue;
+      // A move has just begun: one by one everything that has not moved yet goes and comes again.
+      for (let other = 1; other <= Math.min(number, 60); other++) {
+        modelled.remove(scattered(other), other);
+        modelled.check(scattered(other));
+        modelled.add(scattered(other), other);
+        modelled.check(scattered(other));
+        modelled.check(scattered(number));
+      }
+      modelled.checkAll();
+    }
+  });
+
+  it('removes from the old part and from the new one', () => {
+    for (let size = 6; size < 120; size++) {
+      for (let removed = 1; removed <= size; removed += 3) {
+        const modelled = new ModelledTable();
+        for (let number = 1; number <= size; number++) modelled.add(scattered(number), number);
+        modelled.remove(scattered(removed), removed);
+        modelled.checkAll();
+      }
+    }
+  });
+
+  it('many records of one hash are all offered, and go one by one', () => {
+    const modelled = new ModelledTable();
+    for (let address = 1; address <= 200; address++) {
+      modelled.add(-5, address);
+      modelled.add(-5 + (address << 20), 1);
+    }
+    modelled.checkAll();
+    for (let address = 1; address <= 200; address += 2) {
+      modelled.remove(-5, address);
+      modelled.check(-5);
+    }
+  });
+
+  it('ignores the removal of what is not there, and does not confuse records of one hash', () => {
+    const modelled = new ModelledTable();
+    modelled.table.remove(1, 1);
+    modelled.add(1, 1);
+    modelled.table.remove(1, 2);
+    modelled.table.remove(2, 1);
+    modelled.table.remove(9, 1);
+    modelled.checkAll();
+    for (let number = 10; number < 40; number++) modelled.add(scattered(number), number);
+    modelled.checkAll();
+  });
+
+  it('needs room for what it holds, not for what it has held', () => {
+    const table = new AddressTable();
+    const smallest = table.bytes;
+    for (let number = 1; number <= 20_000; number++) table.add(scattered(number), number);
+    const full = table.bytes;
+    // 8 bytes a slot, at least 3/8 of them in use, and a byte for the bitmap; while it grows half as much again.
+    expect(full).toBeLessThan(20_000 * 8 * (8 / 3) * 1.7);
+    expect(full).toBeGreaterThan(20_000 * 8);
+    for (let number = 1; number <= 20_000; number++) table.remove(scattered(number), number);
+    for (let number = 1; number <= 100_000; number++) {
+      table.add(scattered(number), number);
+      table.remove(scattered(number), number);
+    }
+    expect(table.bytes).toBeLessThan(4 * smallest);
+  });
+
+  it('keeps its size when as much is removed as is added', () => {
+    const table = new AddressTable();
+    for (let number = 1; number <= 1000; number++) table.add(scattered(number), number);
+    let most = 0;
+    for (let number = 1; number <= 50_000; number++) {
+      table.remove(scattered(number), number);
+      table.add(scattered(number + 1000), number + 1000);
+      most = Math.max(most, table.bytes);
+    }
+    // Two generations at once, each at least 3/8 full at a larger size's beginning; 8 bytes a slot and up to 2 for the bitmap.
+    expect(most).toBeLessThan(2 * 1000 * 1.5 * (8 / 3) * 10);
+    for (let number = 50_001; number <= 51_000; number++) expect(offered(table, scattered(number))).toEqual([number]);
+  });
+});
+
+describe('NodeTable', () => {
+  it('finds each child by parent and symbol, and no other', () => {
+    const heap = new IntHeap();
+    const nodes = new NodeTable(heap, NODE_SIZE + 2);
+    const roots = [nodes.createRoot(), nodes.createRoot()];
+    const symbols = [1, 2, -1, -2, -0x110000, 0x7fffffff];
+    for (const root of roots) {
+      for (const symbol of symbols) {
+        const child = nodes.addChild(root, symbol);
+        heap.set(child + NODE_SIZE + 1, 9);
+        for (const below of symbols) nodes.addChild(child, below);
+      }
+    }
+    for (const root of roots) {
+      expect([nodes.parent(root), nodes.isLeaf(root)]).toEqual([0, false]);
+      for (const symbol of symbols) {
+        const child = nodes.child(root, symbol);
+        expect([nodes.parent(child), nodes.symbol(child)]).toEqual([root, symbol]);
+        for (const below of symbols) {
+          const leaf = nodes.child(child, below);
+          expect([nodes.parent(leaf), nodes.symbol(leaf)]).toEqual([child, below]);
+          expect(nodes.isLeaf(leaf)).toBe(true);
+          expect(nodes.isLeaf(child)).toBe(false);
+          nodes.remove(leaf);
+          expect(nodes.child(child, below)).toBe(0);
+        }
+        expect(nodes.isLeaf(child)).toBe(true);
+        nodes.remove(child);
+        expect(nodes.child(root, symbol)).toBe(0);
+      }
+      expect(nodes.isLeaf(root)).toBe(true);
+      expect(nodes.child(root, 3)).toBe(0);
+    }
+  });
+
+  it('tells apart what has one hash', () => {
+    // The hash is a bijection of parent * odd ^ symbol, so for any two parents there are symbols that meet.
+    const nodes = new NodeTable(new IntHeap(), NODE_SIZE);
+    const parents = [nodes.createRoot(), nodes.createRoot(), -1, -77];
+    const symbolOf = (parent: number) => scattered(parent) ^ 12_345;
+    const children = parents.map((parent) => nodes.addChild(parent, symbolOf(parent)));
+    expect(parents.map((parent) => nodes.child(parent, symbolOf(parent)))).toEqual(children);
+    const stranger = nodes.createRoot();
+    expect(nodes.child(stranger, symbolOf(stranger))).toBe(0);
+    for (const [index, child] of children.entries()) {
+      nodes.remove(child);
+      const left = children.map((other, at) => (at <= index ? 0 : other));
+      expect(parents.map((parent) => nodes.child(parent, symbolOf(parent)))).toEqual(left);
+    }
+  });
+
+  it('takes parents that are no nodes, of numbers below 0', () => {
+    const heap = new IntHeap();
+    const nodes = new NodeTable(heap, NODE_SIZE);
+    const [one, other] = [nodes.addChild(-1, 7), nodes.addChild(-2, 7)];
+    expect([nodes.child(-1, 7), nodes.child(-2, 7), nodes.child(-3, 7)]).toEqual([one, other, 0]);
+    expect(nodes.parent(other)).toBe(-2);
+    expect(nodes.bytes).toBeGreaterThan(0);
+    nodes.remove(one);
+    expect([nodes.child(-1, 7), nodes.child(-2, 7)]).toEqual([0, other]);
+    expect([nodes.parent(other), nodes.symbol(other), nodes.isLeaf(other)]).toEqual([-2, 7, true]);
+  });
+});

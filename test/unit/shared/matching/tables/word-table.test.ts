@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { IntHeap } from '../../../../../shared/matching/tables/int-heap.ts';
+import {
+  BEGINS_PHRASES,
+  IN_EXACT_SEQUENCE,
+  IS_LETTER,
+  IS_TERM,
+  WordTable,
+} from '../../../../../shared/matching/tables/word-table.ts';
+
+/** The same for all words: whatever a hash would tell apart, the table has to compare. */
+const HASH = 0x5eed;
+const PADDING = '\u4e00zz';
+
+/** A word in the middle of a text, so that a look beyond its ends meets something. */
+class Words {
+  readonly heap = new IntHeap();
+  readonly table = new WordTable(this.heap);
+
+  find(word: string, padding = PADDING): number {
+    return this.table.find(HASH, ...place(word, padding));
+  }
+
+  add(word: string): number {
+    return this.table.add(HASH, ...place(word, ''));
+  }
+
+  remove(word: number): void {
+    this.table.removeUnused(HASH, word);
+  }
+}
+
+function place(word: string, padding: string): [Uint16Array, number, number] {
+  const text = padding + word + padding;
+  const units = Uint16Array.from({ length: text.length }, (_, at) => text.charCodeAt(at));
+  return [units, padding.length, padding.length + word.length];
+}
+
+describe('WordTable', () => {
+  const lengths = [1, 2, 3, 4, 5, 6, 7, 8, 9, 999, 1000, 1001, 1002, 1003, 1004, 40_000];
+  it.each(lengths)('tells words of length %i apart that differ in one character', (length) => {
+    const base = 'abcdefghij'.repeat(Math.ceil(length / 10)).slice(0, length);
+    const places = [...new Set([0, 1, 2, 3, 4, 5, Math.floor(length / 2), length - 2, length - 1])];
+    const variants = places
+      .filter((at) => at >= 0 && at < length)
+      .flatMap((at) =>
+        // The last two have the lower half of 'a' or of another letter of the word, and another upper half.
+        ['z', '\xff', '\u0161', '\u6161', String.fromCharCode(base.charCodeAt(at) + 0x100)].map(
+          (other) => base.slice(0, at) + other + base.slice(at + 1),
+        ),
+      );
+    const all = [...new Set([base, ...variants, `${base}a`, `${base}\u0100`])];
+    for (const held of [all.filter((_, at) => at % 2 === 0), all.filter((_, at) => at % 2 === 1), all]) {
+      const words = new Words();
+      const known = new Map(held.map((word) => [word, words.add(word)]));
+      expect(new Set(known.values()).size).toBe(held.length);
+      for (const word of all) {
+        for (const padding of ['', 'a', PADDING]) expect(words.find(word, padding)).toBe(known.get(word) ?? 0);
+      }
+    }
+  });
+
+  it('holds what a model holds, however words of one hash come and go', () => {
+    const word = fc.oneof(
+      fc.string({ unit: fc.constantFrom('a', 'b', '\xff', '\u0161', '\u6100'), minLength: 1, maxLength: 9 }),
+      fc.constantFrom('a'.repeat(1_001), `${'a'.repeat(1_001)}\u0161`),
+    );
+    fc.assert(
+      fc.property(fc.array(fc.record({ word, adds: fc.boolean() }), { maxLength: 60 }), (steps) => {
+        const words = new Words();
+        const model = new Map<string, number>();
+        for (const { word: given, adds } of steps) {
+          const known = model.get(given) ?? 0;
+          expect(words.find(given)).toBe(known);
+          if (adds && known === 0) model.set(given, words.add(given));
+          if (!adds && known !== 0) {
+            words.remove(known);
+            model.delete(given);
+          }
+        }
+        for (const [held, address] of model) expect(words.find(held)).toBe(address);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('keeps a word while anything uses it, and gives its memory to the next', () => {
+    const words = new Words();
+    const word = words.add('rust');
+    words.table.addUses(word, 1);
+    words.table.addUses(word, 1);
+    words.table.addUses(word, -1);
+    words.remove(word);
+    expect(words.find('rust')).toBe(word);
+    words.table.addRole(word, IS_TERM);
+    words.table.addUses(word, -1);
+    words.remove(word);
+    expect(words.find('rust')).toBe(word);
+    words.table.removeTerm(word);
+    words.remove(word);
+    expect(words.find('rust')).toBe(0);
+    expect(words.add('iron')).toBe(word);
+    expect(words.table.roles(word) & (IS_TERM | IS_LETTER)).toBe(0);
+    // Of another size: somewhere else.
+    words.remove(word);
+    expect(words.add('manganese')).not.toBe(word);
+    expect(words.add('zinc')).toBe(word);
+  });
+
+  it('notes roles, and what a single letter is', () => {
+    const words = new Words();
+    const has = (word: string, role: number) => (words.table.roles(words.find(word) || words.add(word)) & role) !== 0;
+    const marks = (count: number) => `c${'\u0301'.repeat(count)}`;
+    for (const letter of ['c', 'ж', '\u00e9', marks(1), marks(2), marks(99), '\ud835\udd38']) {
+      expect([letter, has(letter, IS_LETTER)]).toEqual([letter, true]);
+    }
+    for (const other of ['cc', '1', 'c1', `${marks(1)}c`, '\u0301', marks(100), marks(1_100)]) {
+      expect([other.slice(0, 9), has(other, IS_LETTER)]).toEqual([other.slice(0, 9), false]);
+    }
+    const word = words.add('rust');
+    for (const role of [IN_EXACT_SEQUENCE, BEGINS_PHRASES, IS_TERM]) words.table.addRole(word, role);
+    words.table.removeTerm(word);
+    expect(words.find('rust')).toBe(word);
+    expect([IN_EXACT_SEQUENCE, BEGINS_PHRASES, IS_TERM].map((role) => has('rust', role))).toEqual([true, true, false]);
+    expect(words.table.term(word)).not.toBe(words.table.term(words.add('iron')));
+  });
+});

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { TermIndex } from '../../../../../shared/matching/terms/term-index.ts';
+
+const TERMS = [
+  'rust',
+  'new york',
+  'new york city',
+  'city',
+  'e-mail',
+  'e-mail address',
+  'C++ developer',
+  '手机',
+  '手机壳',
+  ':-)',
+];
+
+function found(index: TermIndex, text: string): number[] {
+  index.begin();
+  index.search(text, 0);
+  return [...index.found.terms.items.subarray(0, index.found.terms.length)].sort((one, other) => one - other);
+}
+
+describe('TermIndex', () => {
+  it('finds a term until its last hold is given back', () => {
+    for (const term of TERMS) {
+      const index = new TermIndex();
+      const held = index.hold(term);
+      expect(index.hold(term)).toBe(held);
+      index.release(term);
+      expect(found(index, `x ${term} y`)).toEqual([held]);
+      index.release(term);
+      expect(found(index, `x ${term} y`)).toEqual([]);
+    }
+  });
+
+  it('a term that was given back leaves those that go on from it, and the other way round', () => {
+    const index = new TermIndex();
+    const held = new Map(TERMS.map((term) => [term, index.hold(term)]));
+    for (const term of TERMS) {
+      index.release(term);
+      for (const other of TERMS) {
+        const isThere = found(index, `x ${other} y`).includes(held.get(other)!);
+        expect([term, other, isThere]).toEqual([term, other, other !== term]);
+      }
+      held.set(term, index.hold(term));
+    }
+  });
+
+  it('to give back what nobody holds changes nothing', () => {
+    for (const term of TERMS) {
+      for (const never of [
+        'rust',
+        'new',
+        'new york',
+        'york',
+        'new york city hall',
+        'city hall',
+        'e-',
+        'e-mail',
+        'C++',
+        '手',
+        '手机壳子',
+        ':-',
+        '!',
+      ]) {
+        const index = new TermIndex();
+        const held = index.hold(term);
+        if (never !== term) index.release(never);
+        const bytes = index.bytes;
+        expect(found(index, `x ${term} y`)).toEqual([held]);
+        const other = index.hold(never);
+        expect(found(index, `x ${never} y`).includes(other)).toBe(other !== 0);
+        index.release(never);
+        expect(found(index, `x ${term} y`)).toEqual([held]);
+        expect(index.bytes).toBeGreaterThanOrEqual(bytes);
+      }
+    }
+  });
+
+  it('gives the memory of what is gone to what comes', () => {
+    const index = new TermIndex();
+    const holdAll = (number: number) => {
+      for (const term of TERMS) index.hold(`${term} ${number}`);
+    };
+    const releaseAll = (number: number) => {
+      for (const term of TERMS) index.release(`${term} ${number}`);
+    };
+    for (let number = 0; number < 200; number++) holdAll(number);
+    for (let number = 0; number < 200; number++) releaseAll(number);
+    const { bytes } = index;
+    for (let round = 0; round < 5; round++) {
+      for (let number = 0; number < 200; number++) holdAll(number);
+      for (let number = 0; number < 200; number++) releaseAll(number);
+    }
+    expect(index.bytes).toBe(bytes);
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { foldCase } from '../../../../../shared/matching/text/case-folding.ts';
+import { fold } from '../../../../support/oracles/reference-fold.ts';
+
+/** Every letter that has another case, in ranges that also hold what has none. */
+const CODE_POINTS = Array.from({ length: 0x20000 }, (_, codePoint) => codePoint).filter((codePoint) =>
+  /[\p{Cased}\p{Changes_When_Casemapped}]/u.test(String.fromCodePoint(codePoint)),
+);
+
+/** The engine's own simple case folding, which regular expressions use. It knows no İ. */
+function sameForRegExp(one: string, other: string): boolean {
+  return new RegExp(`^\\u{${(one.codePointAt(0) ?? 0).toString(16)}}$`, 'iu').test(other);
+}
+
+describe('case folding', () => {
+  it('never joins what simple case folding keeps apart', () => {
+    const wrong = CODE_POINTS.map((codePoint) => String.fromCodePoint(codePoint)).filter(
+      (character) => character !== 'İ' && !sameForRegExp(character, foldCase(character)),
+    );
+    expect(wrong).toEqual([]);
+    expect(CODE_POINTS.length).toBeGreaterThan(2500);
+  });
+
+  it('joins what simple case folding joins', () => {
+    const wrong = CODE_POINTS.map((codePoint) => String.fromCodePoint(codePoint)).flatMap((character) =>
+      [character.toUpperCase(), character.toLowerCase()]
+        // Folding follows composition, which leaves no U+1FBE, the one letter whose fold Unicode hides behind its canonical form.
+        .filter((other) => sameForRegExp(character, other) && character.normalize('NFC') === character)
+        .filter((other) => foldCase(character) !== foldCase(other)),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('is one code point for one, and final', () => {
+    for (const codePoint of CODE_POINTS) {
+      const folded = foldCase(String.fromCodePoint(codePoint));
+      expect(Array.from(folded)).toHaveLength(1);
+      expect(foldCase(folded)).toBe(folded);
+    }
+  });
+
+  it.each([
+    ['İ', 'i'],
+    ['ı', 'ı'],
+    ['I', 'i'],
+    ['ſ', 's'],
+    ['ẞ', 'ß'],
+    ['ß', 'ß'],
+    ['ς', 'σ'],
+    ['Σ', 'σ'],
+    ['\u212a', 'k'],
+    ['ΑΣ', 'ασ'],
+    ['µ', 'μ'],
+    ['Ǆ', 'ǆ'],
+    ['ǅ', 'ǆ'],
+    ['Ꭰ', 'ꭰ'],
+    ['𐐀', '𐐨'],
+  ])('%s becomes %s', (from, to) => {
+    expect(foldCase(from)).toBe(to);
+  });
+});
+
+describe('folding', () => {
+  it.each([
+    ['A  B\t\r\nC', 'a b c'],
+    [' a ', ' a '],
+    ['a\u00a0\u3000b\u2028c\u0085d', 'a b c d'],
+    ['&amp;lt;', '&lt;'],
+    ['&LT;&foo;&amp', '&lt;&foo;&amp'],
+    ['&#x41;&#66;&#0;&#xd800;&#1114112;', 'ab\ufffd\ufffd\ufffd'],
+    ['\\_\\*\\#\\~\\>\\-\\.\\[\\]\\(\\)', '_*#~>-.[]()'],
+    ['\\\\ \\a \\! \\', '\\\\ \\a \\! \\'],
+    ['\\&amp;', '\\&'],
+    ['x²①½ｘ²', 'x²①½x²'],
+    ['ﬁﬂﬀﬃﬄﬅﬆ', 'fiflffffifflstst'],
+    ['ｶﾞﾊﾟｰ･｡｢｣', 'ガパー・。「」'],
+    ['𝔸𝒷𝕮𝖉𝙴𝟗𝛼ℎℝ', 'abcde9αhr'],
+    ['a\u200bb\u200cc\u200dd\u2060e\ufefff\u00adg', 'abcdefg'],
+    ['ก\u200bข\u200b\u200dค\u200b', 'ก ข ค'],
+    ['a\u200bก\u200ba', 'aกa'],
+    ['❤️👍🏽👩🏽\u200d💻', '❤👍👩💻'],
+    ['a🏽', 'a🏽'],
+    ['’‐‑–‘', "'--–‘"],
+    ['I\u0307I\u0323\u0307', 'iị\u0307'],
+    ['\ud83d\ud83d', '\ud83d\ud83d'],
+  ])('%j becomes %j', (from, to) => {
+    expect(fold(from)).toBe(to);
+  });
+});

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { PublishFailed } from '../../../../shared/kafka/publish-errors.ts';
+import { OutageLog } from '../../../../shared/outages/outage-log.ts';
+import { createMetrics } from '../../../../shared/runtime/metrics.ts';
+
+test('an outage is told when it begins, once a minute, and when it ends, however often the work fails', async () => {
+  const lines: string[] = [];
+  const note = (level: string) => (fields: object, message?: string) => {
+    const { engine, seconds, failures } = fields as Record<string, unknown>;
+    lines.push(`${level} ${String(engine)} ${String(seconds)} ${String(failures)} ${message ?? ''}`);
+  };
+  const time = { now: 0 };
+  const metrics = createMetrics();
+  const logger = { warn: note('warn'), info: note('info') } as never;
+  const outage = new OutageLog({ work: 'recorder', logger, metrics, clock: () => time.now });
+  outage.recovered();
+  for (let tries = 0; tries < 1_000; tries++) {
+    outage.failed(new PublishFailed('no acknowledgement'));
+    time.now += 100;
+  }
+  const away = async () => (await metrics.engineAway.get()).values.map(({ value, labels }) => [labels, value]);
+  expect(await away()).toEqual([[{ engine: 'kafka', work: 'recorder' }, 1]]);
+  outage.recovered();
+  outage.recovered();
+  expect(lines).toEqual([
+    'warn kafka 0 1 an engine is away; the work is tried again until it is back',
+    'warn kafka 60 601 still away',
+    'info undefined 100 1000 the work goes on',
+  ]);
+  expect(await away()).toEqual([[{ engine: 'kafka', work: 'recorder' }, 0]]);
+  expect((await metrics.engineRetries.get()).values[0]?.value).toBe(1_000);
+});

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { GroupedCalls } from '../../../../shared/runtime/call-batcher.ts';
+
+/** Groups that wait until they are told to end. */
+function heldGroups(options: { maxGroup?: number; maxRunning?: number } = {}) {
+  const groups: { inputs: readonly number[]; end: PromiseWithResolvers<readonly string[]> }[] = [];
+  const calls = new GroupedCalls<number, string>({
+    ...options,
+    run: (inputs) => {
+      const end = Promise.withResolvers<readonly string[]>();
+      groups.push({ inputs, end });
+      return end.promise;
+    },
+  });
+  const end = (at: number) => groups[at]!.end.resolve(groups[at]!.inputs.map((input) => `answer ${input}`));
+  return { groups, calls, end };
+}
+
+test('a lone call starts at once; those that come meanwhile go together, each with its own answer', async () => {
+  const { groups, calls, end } = heldGroups({ maxRunning: 1 });
+  const answers = [1, 2, 3].map((input) => calls.call(input));
+  expect(groups.map(({ inputs }) => inputs)).toEqual([[1]]);
+  end(0);
+  expect(await answers[0]).toBe('answer 1');
+  // Too late for the second group only once that has started.
+  await Promise.resolve();
+  expect(groups.map(({ inputs }) => inputs)).toEqual([[1], [2, 3]]);
+  const late = calls.call(4);
+  end(1);
+  expect(await Promise.all(answers)).toEqual(['answer 1', 'answer 2', 'answer 3']);
+  await Promise.resolve();
+  end(2);
+  expect(await late).toBe('answer 4');
+  expect(groups).toHaveLength(3);
+});
+
+test('groups and how many run at a time are bounded', async () => {
+  const { groups, calls, end } = heldGroups({ maxGroup: 2, maxRunning: 2 });
+  const answers = [1, 2, 3, 4, 5, 6].map((input) => calls.call(input));
+  expect(groups.map(({ inputs }) => inputs)).toEqual([[1], [2]]);
+  end(1);
+  await answers[1];
+  await Promise.resolve();
+  expect(groups.map(({ inputs }) => inputs)).toEqual([[1], [2], [3, 4]]);
+  end(0);
+  await answers[0];
+  await Promise.resolve();
+  expect(groups.map(({ inputs }) => inputs)).toEqual([[1], [2], [3, 4], [5, 6]]);
+});
+
+test('a failure is that of its group alone, and a wrong number of answers is one', async () => {
+  let run = 0;
+  const calls = new GroupedCalls<number, number>({
+    maxRunning: 1,
+    run: (inputs) => {
+      run++;
+      if (run === 1) return Promise.reject(new Error('lost'));
+      return Promise.resolve(run === 2 ? [] : inputs);
+    },
+  });
+  const settled = await Promise.allSettled([calls.call(1), calls.call(2), calls.call(3)]);
+  expect(settled.map((outcome) => (outcome.status === 'rejected' ? String(outcome.reason) : outcome.value))).toEqual([
+    'Error: lost',
+    'Error: 0 answers to 2 calls',
+    'Error: 0 answers to 2 calls',
+  ]);
+  expect(await calls.call(4)).toBe(4);
+});
+
+test('a run that throws at once fails its calls, not the process', async () => {
+  const calls = new GroupedCalls<number, number>({
+    run: () => {
+      throw new Error('at once');
+    },
+  });
+  await expect(calls.call(1)).rejects.toThrow('at once');
+});
+
+test('a failure that the next group would meet too is that of all calls that wait', async () => {
+  let runs = 0;
+  const calls = new GroupedCalls<number, number>({
+    maxRunning: 1,
+    isShared: (error) => error instanceof RangeError,
+    run: (inputs) => (++runs === 1 ? Promise.reject(new RangeError('away')) : Promise.resolve(inputs)),
+  });
+  const settled = await Promise.allSettled([calls.call(1), calls.call(2), calls.call(3)]);
+  expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect([runs, await calls.call(4)]).toEqual([1, 4]);
+});

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import { DELIVERIES_AT_ONCE } from '../../../../services/deliverer/dispatcher-options.ts';
+import { SUPPRESSED_PER_DAY } from '../../../../shared/domain/match-numbering.ts';
+import { ConfigError, loadConfig } from '../../../../shared/runtime/config.ts';
+
+describe('loadConfig', () => {
+  test('an empty environment is complete', () => {
+    const config = loadConfig({});
+    expect(config.http).toMatchObject({ port: 8080, host: '127.0.0.1', baseUrl: 'http://localhost:8080' });
+    expect(config.crawlSources).toEqual(['post-ids', 'listings']);
+    expect(config.upstream.clients).toBeUndefined();
+    expect(config.kafka).toEqual({ brokers: undefined, topicPrefix: '' });
+    expect(config.webhooks.allowPrivate).toBe(false);
+    expect(config.recorder.suppressedPerDay).toBe(SUPPRESSED_PER_DAY);
+    expect(config.deliverer.attemptsAtOnce).toBe(DELIVERIES_AT_ONCE);
+  });
+
+  test('all faults are named in one message', () => {
+    const broken = {
+      PORT: '70000',
+      DATABASE_URL: 'mysql://x',
+      KAFKA_BROKERS: 'nowhere',
+      LOG_LEVEL: 'loud',
+      SECRET_KEY: 'short',
+    };
+    expect(() => loadConfig(broken)).toThrow(ConfigError);
+    const message = (() => {
+      try {
+        loadConfig(broken);
+        return '';
+      } catch (error) {
+        return (error as Error).message;
+      }
+    })();
+    for (const name of Object.keys(broken)) expect(message).toContain(name);
+  });
+
+  test('the shares of the budget are percent, and at most a whole together', () => {
+    expect(loadConfig({}).upstream.shares).toEqual({ live: 0.6, reading: 0.2, audit: 0.02 });
+    const whole = { UPSTREAM_LIVE_SHARE: '50', UPSTREAM_READING_SHARE: '47.5', UPSTREAM_AUDIT_SHARE: '2.5' };
+    expect(loadConfig(whole).upstream.shares.reading).toBeCloseTo(0.475);
+    expect(() => loadConfig({ ...whole, UPSTREAM_AUDIT_SHARE: '3' })).toThrow(
+      /UPSTREAM_LIVE_SHARE.*UPSTREAM_READING_SHARE.*UPSTREAM_AUDIT_SHARE.*100\.5 % together/,
+    );
+    expect(() => loadConfig({ UPSTREAM_LIVE_SHARE: '-1' })).toThrow(/UPSTREAM_LIVE_SHARE/);
+  });
+
+  test('values are never repeated in the message: they may be secrets', () => {
+    expect(() => loadConfig({ SECRET_KEY: 'hunter2' })).toThrow(/SECRET_KEY/);
+    expect(() => loadConfig({ SECRET_KEY: 'hunter2' })).not.toThrow(/hunter2/);
+  });
+
+  test.each<[string, string[]]>([
+    ['', []],
+    ['listings', ['listings']],
+    ['replay:/tmp/a.jsonl.zst, listings', ['replay:/tmp/a.jsonl.zst', 'listings']],
+  ])('CRAWL_SOURCES=%j', (value, sources) => {
+    expect(loadConfig({ CRAWL_SOURCES: value }).crawlSources).toEqual(sources);
+  });
+
+  test('empty values count as unset', () => {
+    expect(loadConfig({ DATABASE_URL: '', UPSTREAM_CLIENTS: '', PORT: '' })).toEqual(loadConfig({}));
+  });
+
+  test('a client secret may hold colons', () => {
+    expect(loadConfig({ UPSTREAM_CLIENTS: 'a:b:c,d:e' }).upstream.clients).toEqual([
+      { id: 'a', secret: 'b:c' },
+      { id: 'd', secret: 'e' },
+    ]);
+  });
+
+  test('trailing slashes of public addresses are dropped', () => {
+    expect(loadConfig({ BASE_URL: 'https://api.example.com/' }).http.baseUrl).toBe('https://api.example.com');
+  });
+});

@@ -1,0 +1,114 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { allocateLanes, boundsOfLanes, fairLevel } from '../../../../../shared/upstream/budget/allocate-budget.ts';
+import { DEFAULT_SHARES, everyLane, LANES } from '../../../../../shared/upstream/budget/lanes.ts';
+import type { BudgetShares, Lane, LaneRates } from '../../../../../shared/upstream/budget/lanes.ts';
+
+const TOLERANCE = 1e-9;
+const wanting = (rates: Partial<LaneRates>): LaneRates => everyLane((lane) => rates[lane] ?? 0);
+const total = (rates: LaneRates): number => LANES.reduce((sum, lane) => sum + rates[lane], 0);
+
+const rate = fc.oneof(fc.constant(0), fc.double({ min: 0, max: 50, noNaN: true }));
+const rates = fc
+  .tuple(rate, rate, rate, rate, rate, rate)
+  .map((all) => everyLane((lane) => all[LANES.indexOf(lane)] ?? 0));
+const shares: fc.Arbitrary<BudgetShares> = fc
+  .tuple(fc.nat(100), fc.nat(100), fc.nat(100))
+  .map(([a, b, c]) => [a, b, c].map((part) => part / Math.max(100, a + b + c)))
+  .map(([live = 0, reading = 0, audit = 0]) => ({ live, reading, audit }));
+const budget = fc.double({ min: 0, max: 100, noNaN: true });
+
+describe('the lanes of a budget', () => {
+  it.each<[string, Partial<LaneRates>, Partial<LaneRates>]>([
+    ['live sources have their share, whatever readers want', { live: 3, reading: 20 }, { live: 3, reading: 7 }],
+    ['readers have theirs, whatever live sources want', { live: 50, reading: 2 }, { live: 8, reading: 2 }],
+    ['what live sources leave is lent to readers', { reading: 20 }, { reading: 10 }],
+    ['threads come after readers', { reading: 9, threads: 5 }, { reading: 9, threads: 1 }],
+    [
+      'audit has its share of a crowded budget',
+      { live: 50, reading: 50, audit: 1 },
+      { live: 7.8, reading: 2, audit: 0.2 },
+    ],
+    [
+      'catching up comes before readers beyond their share',
+      { live: 5, 'catch-up': 9, reading: 9 },
+      { live: 5, 'catch-up': 3, reading: 2 },
+    ],
+  ])('%s', (_, wanted, granted) => {
+    const allocated = allocateLanes(10, wanting(wanted), DEFAULT_SHARES);
+    for (const lane of LANES) expect([lane, allocated[lane]]).toEqual([lane, expect.closeTo(granted[lane] ?? 0)]);
+  });
+
+  it('never gives more than there is or than is wanted, never less than a share, and leaves nothing over while somebody wants it', () => {
+    fc.assert(
+      fc.property(budget, rates, shares, (perSecond, wanted, parts) => {
+        const granted = allocateLanes(perSecond, wanted, parts);
+        expect(total(granted)).toBeCloseTo(Math.min(perSecond, total(wanted)), 6);
+        for (const lane of LANES) expect(granted[lane]).toBeLessThanOrEqual(wanted[lane] + TOLERANCE);
+        for (const lane of ['live', 'reading', 'audit'] as const) {
+          expect(granted[lane]).toBeGreaterThanOrEqual(Math.min(wanted[lane], parts[lane] * perSecond) - TOLERANCE);
+        }
+      }),
+    );
+  });
+
+  it('gives no lane more than its share while one before it wants more', () => {
+    fc.assert(
+      fc.property(budget, rates, shares, (perSecond, wanted, parts) => {
+        const granted = allocateLanes(perSecond, wanted, parts);
+        const shareOf = (lane: Lane) => (lane in parts ? parts[lane as keyof BudgetShares] : 0) * perSecond;
+        const starving = LANES.findIndex((lane) => granted[lane] < wanted[lane] - 1e-6);
+        if (starving < 0) return;
+        for (const later of LANES.slice(starving + 1))
+          expect(granted[later]).toBeLessThanOrEqual(shareOf(later) + 1e-6);
+      }),
+    );
+  });
+});
+
+describe('the bounds of several processes', () => {
+  it('together never exceed the budget while each calls no more than it says', () => {
+    fc.assert(
+      fc.property(budget, fc.array(rates, { minLength: 1, maxLength: 5 }), shares, (perSecond, processes, parts) => {
+        const called = processes.map((mine, index) => {
+          const others = processes.filter((_, other) => other !== index);
+          const bounds = boundsOfLanes(perSecond, { mine, others }, parts);
+          return LANES.reduce((sum, lane) => sum + Math.min(mine[lane], bounds[lane]), 0);
+        });
+        const all = processes.reduce((sum, mine) => sum + total(mine), 0);
+        expect(called.reduce((sum, one) => sum + one, 0)).toBeCloseTo(Math.min(perSecond, all), 6);
+      }),
+    );
+  });
+
+  it('leave live sources of one process their share, however many others read', () => {
+    const reader = wanting({ reading: 1000 });
+    const others = Array.from({ length: 20 }, () => reader);
+    expect(boundsOfLanes(10, { mine: wanting({ live: 5 }), others }, DEFAULT_SHARES).live).toBeCloseTo(8);
+    const crawler = wanting({ live: 5 });
+    const bounds = boundsOfLanes(10, { mine: reader, others: [crawler, ...others.slice(1)] }, DEFAULT_SHARES);
+    expect(bounds.reading).toBeCloseTo(5 / 20);
+  });
+
+  it('give a process that was idle its fair part at once, and readers all of it where nobody crawls', () => {
+    const others = [wanting({ reading: 1000 })];
+    expect(boundsOfLanes(10, { mine: wanting({}), others }, DEFAULT_SHARES).reading).toBeCloseTo(5);
+    expect(boundsOfLanes(10, { mine: wanting({}), others: [] }, DEFAULT_SHARES).reading).toBeCloseTo(10);
+  });
+});
+
+it('the fair level gives all amounts away, or everybody what they want', () => {
+  fc.assert(
+    fc.property(budget, fc.array(rate, { minLength: 1 }), (amount, wanted) => {
+      const level = fairLevel(amount, wanted);
+      const sum = wanted.reduce((all, want) => all + Math.min(want, level), 0);
+      expect(sum).toBeCloseTo(
+        Math.min(
+          amount,
+          wanted.reduce((all, want) => all + want, 0),
+        ),
+        6,
+      );
+    }),
+  );
+});

@@ -1,0 +1,228 @@
+import { describe, expect, it } from 'vitest';
+import { CallBudget } from '../../../../../shared/upstream/budget/call-budget.ts';
+import type { Claim } from '../../../../../shared/upstream/budget/call-budget.ts';
+import { DEFAULT_SHARES } from '../../../../../shared/upstream/budget/lanes.ts';
+
+const CALLS = 1_000;
+const WINDOW_MS = 600_000;
+const ROUND_TRIP_MS = 400;
+const TICK_MS = 20;
+
+/** The forum's side of some clients: a thousand calls in ten minutes each, told in headers. */
+class Forum {
+  refused = 0;
+  private readonly used = new Map<string, number>();
+
+  answer(name: string, now: number): { remaining: string; used: string; reset: string } {
+    const window = Math.floor(now / WINDOW_MS);
+    const key = `${name} ${window}`;
+    const used = (this.used.get(key) ?? 0) + 1;
+    this.used.set(key, used);
+    if (used > CALLS) this.refused += 1;
+    const reset = String(Math.ceil(((window + 1) * WINDOW_MS - now) / 1000));
+    return { remaining: `${CALLS - used}.0`, used: String(used), reset };
+  }
+}
+
+interface Caller {
+  process: number;
+  claim: Claim;
+  /** Calls it would make a second, from one moment to another. */
+  perSecond: (now: number) => number;
+}
+
+/** Processes over one forum, in made-up time; reports are exchanged every half second while the database is there. */
+class Installation {
+  now = 0;
+  readonly made = new Map<Caller, number[]>();
+  readonly refusals = new Map<Caller, number>();
+  isDatabaseAway = false;
+  readonly forum = new Forum();
+  private readonly names = ['a', 'b', 'c', 'd'];
+  readonly processes: CallBudget[];
+  private readonly owed = new Map<Caller, number>();
+  private readonly underWay: { endsAt: number; end: () => void }[] = [];
+
+  constructor(processes: number) {
+    this.processes = Array.from({ length: processes }, () => new CallBudget(this.names, DEFAULT_SHARES));
+  }
+
+  run(callers: readonly Caller[], ms: number): void {
+    for (const end = this.now + ms; this.now < end; this.now += TICK_MS) {
+      for (const call of this.underWay.splice(0)) {
+        if (call.endsAt <= this.now) call.end();
+        else this.underWay.push(call);
+      }
+      if (this.now % 500 === 0 && !this.isDatabaseAway) this.exchange();
+      for (const caller of callers) this.callAsOwed(caller);
+    }
+  }
+
+  /** Calls of a caller between two moments, a second. */
+  rate(caller: Caller, from: number, to: number): number {
+    const made = this.made.get(caller)?.filter((at) => at >= from && at < to) ?? [];
+    return (made.length * 1000) / (to - from);
+  }
+
+  private exchange(): void {
+    const reports = this.processes.map((process) => ({ ...process.report(this.now), ageMs: 0 }));
+    for (const [index, process] of this.processes.entries()) {
+      process.hear(
+        reports.filter((_, other) => other !== index),
+        this.now,
+      );
+    }
+  }
+
+  private callAsOwed(caller: Caller): void {
+    const owed = (this.owed.get(caller) ?? 0) + (caller.perSecond(this.now) * TICK_MS) / 1000;
+    this.owed.set(caller, owed % 1);
+    for (let call = 0; call < Math.floor(owed); call++) this.call(caller);
+  }
+
+  private call(caller: Caller): void {
+    const process = this.processes[caller.process]!;
+    const { client } = process.take(caller.claim, this.now);
+    if (client === undefined) {
+      this.refusals.set(caller, (this.refusals.get(caller) ?? 0) + 1);
+      return;
+    }
+    this.made.set(caller, [...(this.made.get(caller) ?? []), this.now]);
+    const headers = this.forum.answer(this.names[client]!, this.now);
+    this.underWay.push({
+      endsAt: this.now + ROUND_TRIP_MS,
+      end: () => process.settle(client, caller.claim, headers, this.now),
+    });
+  }
+}
+
+const TOTAL = (4 * CALLS * 1000) / WINDOW_MS;
+const MINUTE = 60_000;
+const live = (perSecond: (now: number) => number): Caller => ({ process: 0, claim: { lane: 'live' }, perSecond });
+const reader = (process: number, perSecond: number, payer?: string, weight = 1): Caller => ({
+  process,
+  claim: { lane: 'reading', payer: payer === undefined ? undefined : { id: payer, weight } },
+  perSecond: () => perSecond,
+});
+
+describe('crawler and API in two processes', () => {
+  it.each([0, 2, 4, 8, 20])('no live call waits while readers ask %d times a second, and windows turn', (reads) => {
+    const installation = new Installation(2);
+    const crawler = live(() => 2.6);
+    const readers = reader(1, reads);
+    installation.run([crawler, readers], 11 * MINUTE);
+    expect(installation.refusals.get(crawler)).toBeUndefined();
+    expect(installation.forum.refused).toBe(0);
+    const readPerSecond = installation.rate(readers, 0, 11 * MINUTE);
+    expect(readPerSecond).toBeGreaterThanOrEqual(Math.min(reads, TOTAL - 2.6) * 0.9);
+  });
+
+  it('a window is not spent in its first seconds', () => {
+    const installation = new Installation(2);
+    const readers = reader(1, 20);
+    installation.run([live(() => 2.6), readers], 2 * MINUTE);
+    expect(installation.rate(readers, MINUTE, 2 * MINUTE)).toBeLessThan(TOTAL - 2.6 + 0.5);
+  });
+
+  it('what live sources leave is lent to readers within a second, and given back within a second', () => {
+    const installation = new Installation(2);
+    const crawler = live((now) => (now < 5 * MINUTE || now >= 6 * MINUTE ? 3.5 : 0));
+    const readers = reader(1, 20);
+    installation.run([crawler, readers], 7 * MINUTE);
+    const after = (minutes: number) => installation.rate(readers, minutes * MINUTE + 1_000, minutes * MINUTE + 21_000);
+    expect(after(4)).toBeLessThan(TOTAL - 3);
+    expect(after(5)).toBeGreaterThan(TOTAL * 0.95);
+    expect(after(6)).toBeLessThan(TOTAL - 2.5);
+    expect(installation.refusals.get(crawler)).toBeUndefined();
+  });
+
+  it('without a live source anywhere readers have all of it', () => {
+    const installation = new Installation(1);
+    const readers = reader(0, 20);
+    installation.run([readers], 5 * MINUTE);
+    expect(installation.rate(readers, MINUTE, 5 * MINUTE)).toBeGreaterThan(TOTAL * 0.95);
+  });
+
+  it('live sources that want more than their share leave readers theirs', () => {
+    const installation = new Installation(2);
+    const readers = reader(1, 20);
+    installation.run([live(() => 30), readers], 5 * MINUTE);
+    expect(installation.rate(readers, MINUTE, 5 * MINUTE)).toBeGreaterThan(TOTAL * 0.2 * 0.9);
+    expect(installation.rate(readers, MINUTE, 5 * MINUTE)).toBeLessThan(TOTAL * 0.2 * 1.15);
+  });
+
+  it.each([540, 580, 590, 595])(
+    'five idle readers that all ask at once, %i s into a window, leave live sources their share of the rest',
+    (burstAt) => {
+      const installation = new Installation(6);
+      const crawler = live(() => 4);
+      const bursting = Array.from({ length: 5 }, (_, index): Caller => ({
+        ...reader(index + 1, 0),
+        perSecond: (now) => (now >= burstAt * 1000 ? 60 : 0),
+      }));
+      const earlier: Caller = { ...reader(1, 0), perSecond: (now) => (now < 500_000 ? 20 : 0) };
+      installation.run([crawler, earlier, ...bursting], 10 * MINUTE);
+      expect(installation.rate(crawler, burstAt * 1000, 10 * MINUTE)).toBeGreaterThan(4 * 0.85);
+      expect(installation.forum.refused).toBeLessThan(5);
+    },
+  );
+
+  it('with the database away the last shares stay', () => {
+    const installation = new Installation(2);
+    const crawler = live(() => 2.6);
+    const readers = reader(1, 20);
+    installation.run([crawler, readers], MINUTE);
+    installation.isDatabaseAway = true;
+    installation.run([crawler, readers], 8 * MINUTE);
+    expect(installation.refusals.get(crawler)).toBeUndefined();
+    expect(installation.rate(readers, MINUTE, 9 * MINUTE)).toBeGreaterThan(2.5);
+  });
+});
+
+describe('readers', () => {
+  it('of several processes have equal parts', () => {
+    const installation = new Installation(3);
+    const [first, second] = [reader(1, 20), reader(2, 5)];
+    installation.run([live(() => 2.6), first, second], 5 * MINUTE);
+    const [a, b] = [first, second].map((one) => installation.rate(one, MINUTE, 5 * MINUTE));
+    expect(a! / b!).toBeGreaterThan(0.9);
+    expect(a! / b!).toBeLessThan(1.1);
+  });
+
+  it('one account that asks without end costs another nothing of its fair part', () => {
+    const installation = new Installation(2);
+    const greedy = reader(1, 40, 'greedy');
+    const modest = reader(1, 1, 'modest');
+    installation.run([live(() => 2.6), greedy, modest], 5 * MINUTE);
+    expect(installation.rate(modest, MINUTE, 5 * MINUTE)).toBeGreaterThan(0.95);
+    expect(installation.rate(greedy, MINUTE, 5 * MINUTE)).toBeGreaterThan(TOTAL - 2.6 - 1.3);
+  });
+
+  it('a paying account keeps its part by weight beside a hundred free ones, whose parts are alike', () => {
+    const installation = new Installation(1);
+    const paying = reader(0, 20, 'paying', 20);
+    const free = Array.from({ length: 100 }, (_, at) => reader(0, 1, `free ${at}`));
+    installation.run([live(() => 4), paying, ...free], 10 * MINUTE);
+    const rateOf = (caller: Caller) => installation.rate(caller, MINUTE, 10 * MINUTE);
+    const others = free.reduce((sum, caller) => sum + rateOf(caller), 0);
+    // 20 of 120 parts, less what buckets of a hundred payers round away.
+    expect(rateOf(paying)).toBeGreaterThan(0.12 * (others + rateOf(paying)));
+    expect(others).toBeGreaterThan(rateOf(paying));
+  });
+
+  it('are told when to come back', () => {
+    const installation = new Installation(1);
+    const readers = reader(0, 40);
+    installation.run([readers], MINUTE);
+    const taken = installation.processes[0]!.take(readers.claim, installation.now);
+    expect(taken.client === undefined && taken.waitMs).toBeGreaterThan(0);
+    expect(taken.waitMs).toBeLessThan(1_000);
+  });
+
+  it('are bounded while nothing is known of the limits: an answer is awaited first', () => {
+    const budget = new CallBudget(['a'], DEFAULT_SHARES);
+    const taken = Array.from({ length: 1_000 }, () => budget.take({ lane: 'reading' }, 0));
+    expect(taken.filter(({ client }) => client !== undefined)).toHaveLength(128);
+    expect(taken.at(-1)).toEqual({ client: undefined, waitMs: 500 });
+  });
+});

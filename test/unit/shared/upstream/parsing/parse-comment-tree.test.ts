@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest';
+import { parseMoreChildren, parseThread } from '../../../../../shared/upstream/parsing/parse-comment-tree.ts';
+import { UpstreamError } from '../../../../../shared/upstream/upstream-error.ts';
+import type { RawThing } from '../../../../support/samples/forum-threads.ts';
+import {
+  rawComment,
+  rawListing,
+  rawMore,
+  rawMoreChildren,
+  rawThread,
+} from '../../../../support/samples/forum-threads.ts';
+
+function failureOf(answer: unknown): UpstreamError {
+  try {
+    parseThread(answer);
+  } catch (error) {
+    if (error instanceof UpstreamError) return error;
+    throw error;
+  }
+  throw new Error('it was parsed');
+}
+
+describe('a thread', () => {
+  it('becomes its post, its comments in the order of the page, and what was left out', () => {
+    const thread = parseThread(
+      rawThread([
+        rawComment('a', 't3_p0st', {}, [
+          rawComment('b', 't1_a', {}, [rawMore('t1_b', [])]),
+          rawMore('t1_a', ['c', 'd'], 7),
+        ]),
+        rawComment('e', 't3_p0st'),
+        rawMore('t3_p0st', ['f']),
+      ]),
+    );
+    expect(thread.post).toMatchObject({ id: 'p0st', title: 'Which kettle', author: 'kettle_fan' });
+    expect(thread.comments.map(({ id, parent_id: parent }) => `${id} ${parent}`)).toEqual([
+      'a t3_p0st',
+      'b t1_a',
+      'e t3_p0st',
+    ]);
+    expect(thread.stubs).toEqual([
+      { parentId: 't1_b', childIds: [] },
+      { parentId: 't1_a', childIds: ['c', 'd'] },
+      { parentId: 't3_p0st', childIds: ['f'] },
+    ]);
+    expect(thread.unknownKinds.size).toBe(0);
+  });
+
+  it('maps every field of a comment', () => {
+    const data = {
+      author: 'kettle_fan',
+      body: 'a < b & **c**',
+      score: -4,
+      created_utc: 1767225660.25,
+      is_submitter: true,
+      controversiality: 1,
+      depth: 9,
+      edited: 1767225700.0,
+      distinguished: 'moderator',
+      something_new: { nested: [1] },
+    };
+    expect(parseThread(rawThread([rawComment('zzzzzzzzzzzz9', 't1_abc', data)])).comments).toEqual([
+      {
+        id: 'zzzzzzzzzzzz9',
+        parent_id: 't1_abc',
+        author: 'kettle_fan',
+        body: 'a < b & **c**',
+        score: -4,
+        created_at: '2026-01-01T00:01:00.250Z',
+        depth: 0,
+        is_submitter: true,
+        controversy: 1,
+        replies: [],
+      },
+    ]);
+  });
+
+  it.each([
+    ['a deleted account', { author: null }, { author: '[deleted]', is_submitter: false }],
+    ['no account at all', { author: undefined }, { author: '[deleted]' }],
+    ['a removed comment', { author: '[deleted]', body: '[removed]' }, { author: '[deleted]', body: '[removed]' }],
+    ['a hidden score', { score: 1, score_hidden: true }, { score: 1 }],
+    ['no score', { score: null }, { score: 0 }],
+    ['an inbox, which does not know what is disputed', { controversiality: null }, { controversy: 0 }],
+    ['an old answer, by the poster', { is_submitter: undefined, author: 'kettle_fan' }, { is_submitter: true }],
+    ['an old answer, by another', { is_submitter: null }, { is_submitter: false }],
+    ['an integer as time', { created_utc: 1767225660 }, { created_at: '2026-01-01T00:01:00.000Z' }],
+    ['no replies', { replies: undefined }, { replies: [] }],
+  ])('reads %s', (_, data, expected) => {
+    expect(parseThread(rawThread([rawComment('a', 't3_p0st', data)])).comments[0]).toMatchObject(expected);
+  });
+
+  it('takes nobody for the poster where the poster is gone', () => {
+    const comment = rawComment('a', 't3_p0st', { author: null, is_submitter: undefined });
+    expect(parseThread(rawThread([comment], { author: null })).comments[0]?.is_submitter).toBe(false);
+  });
+
+  it('counts kinds it does not know, and skips them', () => {
+    const unknown = { kind: 't9', data: { replies: rawListing([rawComment('x', 't1_y')]) } };
+    const thread = parseThread(
+      rawThread([unknown, rawComment('a', 't3_p0st', {}, [unknown]), { kind: 'ad', data: 1 }]),
+    );
+    expect([...thread.unknownKinds]).toEqual([
+      ['t9', 2],
+      ['ad', 1],
+    ]);
+    expect(thread.comments.map(({ id }) => id)).toEqual(['a']);
+  });
+
+  it('without a post is not found', () => {
+    expect(failureOf([rawListing([]), rawListing([])]).failure).toBe('not_found');
+  });
+
+  const below = (broken: unknown): RawThing[] => rawThread([rawComment('a', 't3_p0st'), nest(2, broken as RawThing)]);
+  it.each([
+    ['no array', { kind: 'Listing' }, '""'],
+    ['one Listing', [rawListing([])], 'at "": Too small'],
+    ['an error in place of comments', [rawListing([]), { error: 500 }], '"1.kind"'],
+    ['a post of another kind', [rawListing([rawComment('a', 't1_b')]), rawListing([])], '"0.data.children.0.kind"'],
+    ['a post of another shape', rawThread([], { title: 7 }), '"0.data.children.0.data.title"'],
+    [
+      'a comment without text',
+      rawThread([rawComment('a', 't3_p0st', { body: null })]),
+      '"1.data.children.0.data.body"',
+    ],
+    ['a number as id', rawThread([rawComment('a', 't3_p0st', { id: 7 })]), '"1.data.children.0.data.id"'],
+    ['a parent that is no fullname', rawThread([rawComment('a', 'abc')]), '"1.data.children.0.data.parent_id"'],
+    [
+      'replies that are no Listing',
+      rawThread([rawComment('a', 't3_p0st', { replies: [] })]),
+      '"1.data.children.0.data.replies"',
+    ],
+    [
+      'a stub without children',
+      below({ kind: 'more', data: { parent_id: 't1_a', children: 'b' } }),
+      deep('data.children'),
+    ],
+    ['a child that is nothing', below(null), deep('')],
+  ])('with %s is broken, and says where', (_, answer, path) => {
+    const error = failureOf(answer);
+    expect([error.failure, error.reason]).toEqual(['broken', 'shape']);
+    expect(error.message).toContain(path);
+  });
+
+  it('says nothing of the content when it is broken', () => {
+    expect(failureOf(rawThread([rawComment('a', 't3_p0st', { body: ['secret'] })])).message).not.toContain('secret');
+  });
+
+  it('may be nested 50,000 levels deep, and broken there', () => {
+    const depth = 50_000;
+    const thread = parseThread(rawThread([nest(depth, rawMore('t1_x', []))]));
+    expect([thread.comments.length, thread.stubs.length]).toEqual([depth, 1]);
+    const { message } = failureOf(rawThread([nest(depth, { kind: 't1', data: { id: 'x' } })]));
+    expect(message).toContain(`… ${depth + 1 - 8} levels …`);
+    expect(message.length).toBeLessThan(500);
+  });
+});
+
+describe('an answer of morechildren', () => {
+  it('is a flat list of comments and stubs', () => {
+    const things = [rawComment('b', 't1_a', { author: 'kettle_fan', is_submitter: undefined }), rawMore('t1_b', ['c'])];
+    const found = parseMoreChildren(rawMoreChildren(things), 'kettle_fan');
+    expect(found.comments.map(({ id, is_submitter: isOwn }) => [id, isOwn])).toEqual([['b', true]]);
+    expect(found.stubs).toEqual([{ parentId: 't1_b', childIds: ['c'] }]);
+  });
+
+  it.each([
+    [{ json: { errors: [['RATELIMIT', 'slow down', null]] } }, 'json.data'],
+    [{ jquery: [] }, '"json"'],
+    [rawMoreChildren([rawComment('a', 't1_b', { score: 'many' })]), 'json.data.things.0.data.score'],
+  ])('of another shape is broken, and says where', (answer, path) => {
+    expect(() => parseMoreChildren(answer, '')).toThrow(path);
+  });
+});
+
+/** A chain of comments with something at its end. */
+function nest(depth: number, end: RawThing): RawThing {
+  let thing = end;
+  for (let level = depth; level > 0; level--) thing = rawComment(`c${level}`, 't1_x', {}, [thing]);
+  return thing;
+}
+
+function deep(rest: string): string {
+  const replies = '.data.replies.data.children.0';
+  return `"1.data.children.1${replies}${replies}${rest && `.${rest}`}"`;
+}
