@@ -19,7 +19,7 @@ import { ensureSecretKey } from '../shared/stores/upkeep/settings.ts';
 import { prepareArchiveSchema } from './archive-schema.ts';
 import type { ArchiveSchema } from './archive-schema.ts';
 
-export interface ProcessParts {
+export interface ProcessDeps {
   config: Config;
   lifecycle: Lifecycle;
   logger: Logger;
@@ -31,7 +31,7 @@ export interface ProcessParts {
 }
 
 /** What every service of a process is made of. */
-export interface Installation extends ProcessParts {
+export interface Installation extends ProcessDeps {
   metrics: Metrics;
   prefix: string;
   kafka: KafkaConnection;
@@ -50,7 +50,7 @@ const POOL_CONNECTIONS = 30;
  *
  * @throws ConfigError when an address is missing; PartitionCountMismatch; a migration's error.
  */
-export async function connectEngines(parts: ProcessParts): Promise<Installation> {
+export async function connectEngines(parts: ProcessDeps): Promise<Installation> {
   const { config, lifecycle, logger, signal } = parts;
   const { brokers, topicPrefix: prefix } = config.kafka;
   const { postgresUrl, clickhouseUrl } = config;

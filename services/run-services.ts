@@ -5,7 +5,7 @@ import { MONITOR_CANDIDATES, MONITOR_DELIVERIES, MONITOR_MATCHES } from '../sche
 import { DiskCache } from '../shared/cache/disk-cache.ts';
 import { createSecretBox } from '../shared/domain/secret-box.ts';
 import { createDnsLookup, createSystemLookup } from '../shared/http/address-lookup.ts';
-import { createOutboundDoor } from '../shared/http/egress-client.ts';
+import { createEgressClient } from '../shared/http/egress-client.ts';
 import { startLagMonitor } from '../shared/kafka/lag-monitor.ts';
 import { createPublisher } from '../shared/kafka/publisher.ts';
 import { consumerLag } from '../shared/kafka/topic-admin.ts';
@@ -24,7 +24,7 @@ import { startApi } from './api/start-api.ts';
 import { startArchiver } from './archiver/start-archiver.ts';
 import { startBiller } from './biller/start-biller.ts';
 import { connectEngines } from './connect-engines.ts';
-import type { Installation, ProcessParts } from './connect-engines.ts';
+import type { Installation, ProcessDeps } from './connect-engines.ts';
 import { startCrawler } from './crawler/start-crawler.ts';
 import { startDeliverer } from './deliverer/start-deliverer.ts';
 import { startMatcher } from './matcher/start-matcher.ts';
@@ -56,7 +56,7 @@ type Announce = (addresses: { api: string; metrics: string }) => Promise<void>;
  * Starts services in this process, each part registered to be stopped in reverse order. Resolves when all of them are ready.
  */
 export async function runServices(
-  parts: ProcessParts & { services: readonly ServiceName[]; announce: Announce },
+  parts: ProcessDeps & { services: readonly ServiceName[]; announce: Announce },
 ): Promise<{ api: string; metrics: string }> {
   const { config, lifecycle, services } = parts;
   const connected = await connectEngines(parts);
@@ -82,12 +82,12 @@ export async function runServices(
 }
 
 /** What every service is started with: the engines, and the forum, whose budget all services of a process share. */
-type Surroundings = Installation & { upstream: Upstream };
+type ServiceDeps = Installation & { upstream: Upstream };
 
 type Started = { stop(): Promise<void> } & ({ ready(): boolean } | { port: number } | object);
 
 /** In the order of the flow, downstream first: what an item meets next is there before the item. */
-const STARTERS: { name: ServiceName; start: (at: Surroundings, readiness: Readiness) => Promise<Started> | Started }[] =
+const STARTERS: { name: ServiceName; start: (at: ServiceDeps, readiness: Readiness) => Promise<Started> | Started }[] =
   [
     { name: 'api', start: startTheApi },
     { name: 'biller', start: (at) => startBiller(at) },
@@ -101,7 +101,7 @@ const STARTERS: { name: ServiceName; start: (at: Surroundings, readiness: Readin
     { name: 'crawler', start: startTheCrawler },
   ];
 
-async function startTheApi(at: Surroundings, readiness: Readiness): Promise<Started> {
+async function startTheApi(at: ServiceDeps, readiness: Readiness): Promise<Started> {
   const { config, logger } = at;
   if (config.embedded.postgres) await ensureDemoAccount(at.pool, { dataDir: config.dataDir });
   // Of its own: requests give up sooner than other work, which must not keep connections from them.
@@ -115,8 +115,8 @@ async function startTheApi(at: Surroundings, readiness: Readiness): Promise<Star
   at.lifecycle.onStop('postgres of the api', () => pool.end());
   const { allowPrivate } = config.webhooks;
   const lookup = allowPrivate ? createSystemLookup() : createDnsLookup();
-  const door = createOutboundDoor({ ...config.webhooks, lookup, clock: systemClock });
-  at.lifecycle.onStop('test deliveries', () => door.close());
+  const egress = createEgressClient({ ...config.webhooks, lookup, clock: systemClock });
+  at.lifecycle.onStop('test deliveries', () => egress.close());
   return startApi({
     ...at,
     pool,
@@ -124,7 +124,7 @@ async function startTheApi(at: Surroundings, readiness: Readiness): Promise<Star
     http: config.http,
     webhooks: { allowPrivate, lookup },
     suppressedPerDay: config.recorder.suppressedPerDay,
-    door,
+    egress,
     signup: config.signup,
     mailer: createMailer({ ...config.mail, outbox: join(config.dataDir, 'outbox') }),
     takesMail: config.signup.dnsCheck ? createMailDomainCheck() : undefined,
@@ -135,7 +135,7 @@ async function startTheApi(at: Surroundings, readiness: Readiness): Promise<Star
 }
 
 /** It writes to tables that ClickHouse's schema must have first; everything else starts without it. */
-async function startTheArchiver(at: Surroundings): Promise<Started> {
+async function startTheArchiver(at: ServiceDeps): Promise<Started> {
   const publisher = await publisherOf(at);
   let archiver: Awaited<ReturnType<typeof startArchiver>> | undefined;
   const starting = at.archiveSchema.ready.then(async (isReady) => {
@@ -153,7 +153,7 @@ async function startTheArchiver(at: Surroundings): Promise<Started> {
   };
 }
 
-function startTheDeliverer(at: Surroundings): Promise<Started> {
+function startTheDeliverer(at: ServiceDeps): Promise<Started> {
   const { webhooks, deliverer } = at.config;
   return startDeliverer({ ...at, ...secrets(at), webhooks, limits: { total: deliverer.attemptsAtOnce } });
 }
@@ -169,7 +169,7 @@ async function openDisk({ config, logger, lifecycle, ownsDataDir }: Installation
   return disk;
 }
 
-async function startTheCrawler(at: Surroundings): Promise<Started> {
+async function startTheCrawler(at: ServiceDeps): Promise<Started> {
   const { config } = at;
   const publisher = await publisherOf(at);
   const { siteUrl } = config.upstream;

@@ -3,11 +3,11 @@ import type { Express, Request, RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import { createMailboxHash } from '../../shared/domain/accounts/mailbox-hash.ts';
-import type { OutboundDoor } from '../../shared/http/egress-client.ts';
+import type { EgressClient } from '../../shared/http/egress-client.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { accountRoutes } from './account/account-routes.ts';
-import { admitCallers } from './admission/admission-middleware.ts';
+import { createAdmissionMiddleware } from './admission/admission-middleware.ts';
 import { ApiError } from './http/api-error.ts';
 import { createErrorHandler } from './http/error-handler.ts';
 import { createHealthRouter } from './http/health-router.ts';
@@ -19,23 +19,23 @@ import { createTools } from './mcp/create-tools.ts';
 import { monitorRoutes } from './monitors/monitor-routes.ts';
 import { protectionOf } from './oauth/oauth-metadata.ts';
 import { createOAuthRouter } from './oauth/oauth-router.ts';
-import type { MonitorService } from './monitors/monitor-deps.ts';
+import type { MonitorDeps } from './monitors/monitor-deps.ts';
 import { buildOpenApiDocument } from './openapi/build-openapi.ts';
 import { createDocsRouter } from './openapi/docs-router.ts';
 import { createOpenApiRouter } from './openapi/openapi-router.ts';
 import { createReadingService, readingRoutes } from './reading/reading-routes.ts';
 import type { ForumReading } from './reading/reading-routes.ts';
-import { RequestGate } from './admission/admission-control.ts';
+import { AdmissionControl } from './admission/admission-control.ts';
 import type { LimitsByPack } from './admission/admission-control.ts';
 import { createRequestLog } from './http/request-log.ts';
 import { createRouter } from './http/route.ts';
 import { createSignupRouter } from './signup/signup-router.ts';
-import type { SignupService } from './signup/signup-service.ts';
+import type { SignupDeps } from './signup/signup-deps.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
 
-export interface ApiAppOptions extends MonitorService, SignupService {
+export interface ApiAppDeps extends MonitorDeps, SignupDeps {
   /** For test deliveries. */
-  door: OutboundDoor;
+  egress: EgressClient;
   metrics: Metrics;
   /** Express's own syntax; undefined: the peer is the client. */
   trustProxy: string | undefined;
@@ -48,7 +48,7 @@ export interface ApiAppOptions extends MonitorService, SignupService {
 }
 
 /** Everything over HTTP but the listening. */
-export function createApiApp(options: ApiAppOptions): Express {
+export function createApiApp(options: ApiAppDeps): Express {
   const app = express();
   app.disable('x-powered-by');
   // An answer's state is in Postgres: comparing hashes of bodies would save nothing.
@@ -61,8 +61,8 @@ export function createApiApp(options: ApiAppOptions): Express {
   app.use(createSignupRouter(options));
   app.use(createOAuthRouter(options));
 
-  const gate = new RequestGate(options.pool, options.limits);
-  const callers = admitCallers(gate);
+  const admissionControl = new AdmissionControl(options.pool, options.limits);
+  const callers = createAdmissionMiddleware(admissionControl);
   app.use('/v1', callers.admit);
   const reading = createReadingService(options);
   const routes = [
@@ -75,7 +75,9 @@ export function createApiApp(options: ApiAppOptions): Express {
   app.use(createRouter(routes, callers.callerOf));
   const publicUrls = [options.baseUrl, options.appUrl];
   const protection = protectionOf(options.baseUrl);
-  app.use(createMcpRouter({ ...options, gate, publicUrls, protection, tools: createTools(reading, routes) }));
+  app.use(
+    createMcpRouter({ ...options, admissionControl, publicUrls, protection, tools: createTools(reading, routes) }),
+  );
   app.use((request) => {
     throw new ApiError('not_found', `There is no route ${request.method} ${request.path.slice(0, 200)}.`);
   });

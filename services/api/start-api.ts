@@ -4,15 +4,15 @@ import { createLimitedServer } from '../../shared/http/limited-server.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import { createApiApp } from './api-app.ts';
-import type { ApiAppOptions } from './api-app.ts';
+import type { ApiAppDeps } from './api-app.ts';
 import { answerConnectionErrors, REQUEST_HEAD_BYTES } from './http/connection-errors.ts';
 import { LiveTails } from './live-tail/live-tails.ts';
-import type { LiveTailsOptions } from './live-tail/live-tails.ts';
+import type { LiveTailsDeps } from './live-tail/live-tails.ts';
 
-export interface ApiOptions extends Omit<ApiAppOptions, 'trustProxy' | 'baseUrl' | 'appUrl' | 'liveTails'> {
+export interface ApiDeps extends Omit<ApiAppDeps, 'trustProxy' | 'baseUrl' | 'appUrl' | 'liveTails'> {
   http: Pick<Config['http'], 'port' | 'host' | 'trustProxy' | 'baseUrl' | 'appUrl' | 'maxConnections'>;
   /** What tells live tails of new matches, and when they do what; absent: they poll. */
-  liveTail?: Pick<LiveTailsOptions, 'wakeUps' | 'timing' | 'most'>;
+  liveTail?: Pick<LiveTailsDeps, 'wakeUps' | 'timing' | 'most'>;
 }
 
 export interface RunningApi extends Running {
@@ -29,7 +29,7 @@ const IDLE_CHECK_MS = 50;
  *
  * @throws Error with one clear sentence when the port is taken or may not be used
  */
-export async function startApi(options: ApiOptions): Promise<RunningApi> {
+export async function startApi(options: ApiDeps): Promise<RunningApi> {
   const { port, host, trustProxy, baseUrl, appUrl, maxConnections } = options.http;
   const liveTails = new LiveTails({ ...options, ...options.liveTail });
   const app = createApiApp({ ...options, liveTails, trustProxy, baseUrl, appUrl });

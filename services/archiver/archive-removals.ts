@@ -6,7 +6,7 @@ import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
 import { blankMatchedItems, recordRemovals } from '../../shared/stores/crawl/removals.ts';
-import type { ArchiverDependencies } from './archiver-deps.ts';
+import type { ArchiverDeps } from './archiver-deps.ts';
 
 /** The ids travel in ClickHouse's URL, which servers bound (some at 16 KB): 500 × 25 bytes. */
 const MAX_REMOVALS = 500;
@@ -16,7 +16,7 @@ const MAX_REMOVALS = 500;
  * whoever writes the content from now on writes it blank; 2. what the matches show is blanked; 3. the archive's row gets a
  * blank successor.
  */
-export function archiveRemovals(deps: ArchiverDependencies): Promise<BatchConsumer> {
+export function archiveRemovals(deps: ArchiverDeps): Promise<BatchConsumer> {
   const { kafka, prefix, publisher, clickhouse, pool, metrics, logger, fatal } = deps;
   return startBatchConsumer({
     kafka,

@@ -4,7 +4,7 @@ import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
-import type { ArchiverDependencies } from './archiver-deps.ts';
+import type { ArchiverDeps } from './archiver-deps.ts';
 import { GroupCommit } from './group-commit.ts';
 
 export interface Archive<S extends z.ZodType> {
@@ -22,7 +22,7 @@ export interface Archive<S extends z.ZodType> {
  * before the last step inserts the same rows again, and the table's key makes them one.
  */
 export async function archiveTopic<S extends z.ZodType>(
-  { kafka, prefix, publisher, metrics, logger, fatal }: ArchiverDependencies,
+  { kafka, prefix, publisher, metrics, logger, fatal }: ArchiverDeps,
   { group, topics, table, insert }: Archive<S>,
 ): Promise<BatchConsumer> {
   const first = topics[0]!;

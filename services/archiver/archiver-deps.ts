@@ -5,7 +5,7 @@ import type { Pool } from '../../shared/postgres/pool.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 
-export interface ArchiverDependencies {
+export interface ArchiverDeps {
   kafka: KafkaConnection;
   /** For dead letters only. */
   publisher: Publisher;

@@ -7,13 +7,13 @@ import { FORUM_COMMENTS, FORUM_POSTS, MONITOR_DELIVERIES, MONITOR_MATCHES } from
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import { insertItems } from './archive-items.ts';
 import { archiveRemovals } from './archive-removals.ts';
-import type { ArchiverDependencies } from './archiver-deps.ts';
+import type { ArchiverDeps } from './archiver-deps.ts';
 import { attemptRow, matchRow } from './archive-rows.ts';
 import type { ArchiveRow } from './archive-rows.ts';
 import { archiveTopic } from './archive-topic.ts';
 
 /** Copies items, matches and delivery attempts into ClickHouse, and blanks there and in Postgres what the forum removed. */
-export async function startArchiver(deps: ArchiverDependencies): Promise<Running & { ready(): boolean }> {
+export async function startArchiver(deps: ArchiverDeps): Promise<Running & { ready(): boolean }> {
   const parts = { ...deps, logger: deps.logger.child({ service: 'archiver' }) };
   const insert = async (table: string, values: ArchiveRow[]): Promise<void> => {
     await deps.clickhouse.insert({ table, values, format: 'JSONEachRow' });

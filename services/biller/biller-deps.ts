@@ -4,7 +4,7 @@ import type { Pool } from '../../shared/postgres/pool.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 
-export interface BillerDependencies {
+export interface BillerDeps {
   pool: Pool;
   /** Only to see how far the archive has got. */
   kafka: KafkaConnection;

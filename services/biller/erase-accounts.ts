@@ -15,7 +15,7 @@ import {
 import type { AccountErasure } from '../../shared/stores/upkeep/erasure.ts';
 import { isArchivedUpTo, readArchiveProgress } from './archive-progress.ts';
 import type { ArchiveProgress } from './archive-progress.ts';
-import type { BillerDependencies } from './biller-deps.ts';
+import type { BillerDeps } from './biller-deps.ts';
 
 /** Rows a statement: short locks, short transactions, and other work in between. */
 const BATCH = 5_000;
@@ -24,7 +24,7 @@ const ACCOUNTS_A_ROUND = 100;
 /** Longer than a recorder or deliverer may take to publish what it had in hand when the account was deleted. */
 const SETTLED_SECONDS = 60;
 
-export type ErasureOptions = Pick<BillerDependencies, 'pool' | 'kafka' | 'prefix' | 'clickhouse' | 'logger'> & {
+export type ErasureDeps = Pick<BillerDeps, 'pool' | 'kafka' | 'prefix' | 'clickhouse' | 'logger'> & {
   signal: AbortSignal;
   /** Asked before each statement that deletes many rows: whether this process may still go on. */
   mayGoOn: () => Promise<boolean>;
@@ -37,7 +37,7 @@ export type ErasureOptions = Pick<BillerDependencies, 'pool' | 'kafka' | 'prefix
  * A minute later nobody publishes anything of it any more: 3. the heads of the topics are noted, and its rows go from ClickHouse;
  * 4. once the archive has got past those heads, what came since goes too; 5. when nothing is left, the end is noted.
  */
-export async function advanceErasures(options: ErasureOptions): Promise<void> {
+export async function advanceErasures(options: ErasureDeps): Promise<void> {
   const { pool, kafka, prefix, signal, logger } = options;
   const mayGoOn = async () => !signal.aborted && (await options.mayGoOn());
   for (const erasure of await listAccountsToErase(pool, ACCOUNTS_A_ROUND)) {
@@ -81,7 +81,7 @@ async function eraseHere(
 
 /** True when nothing of it is left. @param progress read before: what is archived by then is there to be deleted */
 async function eraseInArchive(
-  { pool, clickhouse }: ErasureOptions,
+  { pool, clickhouse }: ErasureDeps,
   { account_id: accountId, monitor_ids: monitorIds, archive_offsets: heads }: AccountErasure,
   progress: ArchiveProgress,
 ): Promise<boolean> {

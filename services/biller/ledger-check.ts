@@ -1,10 +1,10 @@
 import { findLedgerMismatches, findNextAccountId } from '../../shared/stores/accounts/ledger-check.ts';
 import type { LedgerPage } from '../../shared/stores/accounts/ledger-check.ts';
-import type { BillerDependencies } from './biller-deps.ts';
+import type { BillerDeps } from './biller-deps.ts';
 
 const ACCOUNTS_A_PAGE = 100;
 
-export type LedgerCheckOptions = Pick<BillerDependencies, 'pool' | 'metrics' | 'logger'> & {
+export type LedgerCheckDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> & {
   signal: AbortSignal;
   /** Asked before each page: whether this process may still go on. */
   mayGoOn: () => Promise<boolean>;
@@ -15,7 +15,7 @@ export type LedgerCheckOptions = Pick<BillerDependencies, 'pool' | 'metrics' | '
  *
  * @returns false when it did not get to the end
  */
-export async function checkLedger(options: LedgerCheckOptions): Promise<boolean> {
+export async function checkLedger(options: LedgerCheckDeps): Promise<boolean> {
   const { metrics, logger, signal, mayGoOn } = options;
   let found = 0;
   let checked: string | undefined = '';
@@ -32,7 +32,7 @@ export async function checkLedger(options: LedgerCheckOptions): Promise<boolean>
 }
 
 /** A page that takes too long is cut down, to one account in the end; the ledger of one that still takes too long is left out. */
-async function checkPage(options: LedgerCheckOptions, afterId: string, limit: number): Promise<LedgerPage> {
+async function checkPage(options: LedgerCheckDeps, afterId: string, limit: number): Promise<LedgerPage> {
   const { pool, logger } = options;
   try {
     return await findLedgerMismatches(pool, afterId, limit);

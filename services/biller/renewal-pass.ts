@@ -1,13 +1,13 @@
 import type { DueMonitor } from '../../shared/stores/monitors/renewals.ts';
 import { listDueMonitors } from '../../shared/stores/monitors/renewals.ts';
-import type { BillerDependencies } from './biller-deps.ts';
+import type { BillerDeps } from './biller-deps.ts';
 import { renewMonitors } from './renew-monitors.ts';
 
 /** Read at once, so that several billers find batches that the others do not hold. */
 const LISTED = 8_000;
 const BATCH = 1_000;
 
-export type RenewalPassOptions = Pick<BillerDependencies, 'pool' | 'metrics' | 'logger'> & {
+export type RenewalPassDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> & {
   /** Ends the pass after the batch in hand. */
   signal: AbortSignal;
   /** Monitors a transaction; default 1,000. */
@@ -19,7 +19,7 @@ export type RenewalPassOptions = Pick<BillerDependencies, 'pool' | 'metrics' | '
  *
  * @returns how many this process decided; 0: nothing is due, or others are at it
  */
-export async function runRenewalPass(options: RenewalPassOptions): Promise<number> {
+export async function runRenewalPass(options: RenewalPassDeps): Promise<number> {
   const { pool, metrics, logger, signal, batchSize = BATCH } = options;
   const { monitors, lateSeconds } = await listDueMonitors(pool, LISTED);
   metrics.renewalLag.set(lateSeconds);

@@ -1,9 +1,9 @@
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { deleteExpiredLiveTailPlaces } from '../../shared/stores/matches/live-tails.ts';
+import { deleteExpiredLiveTailSlots } from '../../shared/stores/matches/live-tails.ts';
 import { deleteExpiredOAuthRecords } from '../../shared/stores/accounts/oauth-records.ts';
-import { deleteForgottenUses } from '../../shared/stores/accounts/sliding-log-limits.ts';
+import { deleteExpiredUses } from '../../shared/stores/accounts/sliding-log-limits.ts';
 import {
   deleteExpiredAnswers,
   deleteExpiredHistory,
@@ -39,11 +39,11 @@ const EXPIRING_TABLES: ExpiringTable[] = [
   { table: 'idempotency_keys', deleteSome: (db, limit) => deleteExpiredAnswers(db, ANSWER_HOURS, limit) },
   { table: 'signups', deleteSome: deleteExpiredSignups },
   { table: 'oauth_records', deleteSome: deleteExpiredOAuthRecords },
-  { table: 'recent_uses', deleteSome: deleteForgottenUses },
-  { table: 'live_tails', deleteSome: deleteExpiredLiveTailPlaces },
+  { table: 'recent_uses', deleteSome: deleteExpiredUses },
+  { table: 'live_tails', deleteSome: deleteExpiredLiveTailSlots },
 ];
 
-export interface SweepOptions {
+export interface SweepDeps {
   pool: Pool;
   metrics: Metrics;
   /** Ends the sweep after the statement in hand. */
@@ -55,7 +55,7 @@ export interface SweepOptions {
 }
 
 /** Deletes everything past its retention, in small statements. Repeating it, or stopping at any point, is harmless. */
-export async function sweepRetention(options: SweepOptions): Promise<void> {
+export async function sweepRetention(options: SweepDeps): Promise<void> {
   const { pool, metrics, signal, rest = delay } = options;
   const mayGoOn = async () => !signal.aborted && (await options.mayGoOn());
   const repeat = async (table: string, step: () => Promise<number>) => {

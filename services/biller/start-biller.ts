@@ -2,7 +2,7 @@ import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import { countOpenErasures } from '../../shared/stores/upkeep/erasure.ts';
 import { secondsUntilTomorrow } from '../../shared/stores/accounts/ledger-check.ts';
-import type { BillerDependencies } from './biller-deps.ts';
+import type { BillerDeps } from './biller-deps.ts';
 import { advanceErasures } from './erase-accounts.ts';
 import { Lease } from './lease.ts';
 import { checkLedger } from './ledger-check.ts';
@@ -20,7 +20,7 @@ const LEDGER_EVERY_MS = 10 * 60_000;
  * Renews monitors, in every process that runs this; and, each in one process at a time: deletes what is past its retention, erases
  * deleted accounts, and once a day compares the balances with the ledger.
  */
-export function startBiller(deps: BillerDependencies): Running {
+export function startBiller(deps: BillerDeps): Running {
   const logger = deps.logger.child({ service: 'biller' });
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -48,7 +48,7 @@ export function startBiller(deps: BillerDependencies): Running {
   };
 }
 
-type Parts = BillerDependencies & { signal: AbortSignal };
+type Parts = BillerDeps & { signal: AbortSignal };
 
 /** Goes on at once while there is something to renew. */
 async function renew(parts: Parts): Promise<number> {

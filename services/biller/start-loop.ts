@@ -5,7 +5,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { TopicsUnreadable } from './archive-progress.ts';
 
-export interface LoopOptions {
+export interface LoopDeps {
   /** What is done, for the log. */
   what: string;
   /** One round of it; returns for how many milliseconds to wait before the next. */
@@ -19,7 +19,7 @@ export interface LoopOptions {
 }
 
 /** Does a piece of work round after round. Resolves when the signal has aborted and the round in hand is over, or after `fatal`. */
-export async function startLoop(options: LoopOptions): Promise<void> {
+export async function startLoop(options: LoopDeps): Promise<void> {
   const { what, work, retryMs, signal, fatal } = options;
   const outage = new OutageLog({ ...options, work: what });
   while (!signal.aborted) {

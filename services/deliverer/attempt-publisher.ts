@@ -3,7 +3,7 @@ import { MONITOR_DELIVERIES } from '../../schemas/messages/topics.ts';
 import type { Publisher } from '../../shared/kafka/publisher.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 
-export interface AttemptPublisherOptions {
+export interface AttemptPublisherDeps {
   publisher: Pick<Publisher, 'publish'>;
   /** Marks attempts as acknowledged by the broker. */
   mark: (attempts: readonly DeliveryAttempt[]) => Promise<void>;
@@ -24,13 +24,13 @@ const SWEEP_EVERY_MS = 30_000;
  * that sweep at once, publish an attempt again, and readers tell attempts apart by (match, attempt).
  */
 export class AttemptPublisher implements Running {
-  private readonly options: AttemptPublisherOptions;
+  private readonly options: AttemptPublisherDeps;
   private readonly timer: NodeJS.Timeout;
   private queue: DeliveryAttempt[] = [];
   private working: Promise<void> | undefined;
   private isSweepDue = false;
 
-  constructor(options: AttemptPublisherOptions) {
+  constructor(options: AttemptPublisherDeps) {
     this.options = options;
     this.timer = setInterval(() => {
       this.sweep();

@@ -5,17 +5,17 @@ import type { SecretBox } from '../../shared/domain/secret-box.ts';
 import { storableText } from '../../shared/domain/storable-text.ts';
 import { buildWebhookMessage, webhookRequestUrl } from '../../shared/domain/webhooks/webhook-message.ts';
 import type { WebhookMessage } from '../../shared/domain/webhooks/webhook-message.ts';
-import type { OutboundDoor, OutboundResult } from '../../shared/http/egress-client.ts';
+import type { EgressClient, EgressResult } from '../../shared/http/egress-client.ts';
 import { parseRetryAfterBody } from '../../shared/http/retry-after.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { ClaimedDelivery } from '../../shared/stores/deliveries/deliveries.ts';
 import type { FinishedAttempt, RecordedAttempt } from '../../shared/stores/deliveries/delivery-outcomes.ts';
-import type { AttemptEnd } from './dispatcher-options.ts';
+import type { AttemptEnd } from './dispatcher-deps.ts';
 
-export interface AttemptOptions {
-  door: OutboundDoor;
+export interface AttemptDeps {
+  egress: EgressClient;
   secretBox: Pick<SecretBox, 'open'>;
   /** Stores the outcome; undefined when the lease is another's by now. */
   record: (attempt: FinishedAttempt) => Promise<RecordedAttempt | undefined>;
@@ -53,7 +53,7 @@ const EXCERPT_CHARACTERS = 500;
 export async function attemptDelivery(
   delivery: ClaimedDelivery,
   claimedAt: number,
-  options: AttemptOptions,
+  options: AttemptDeps,
 ): Promise<AttemptEnd> {
   const started = options.monotonic();
   if (started > claimedAt + options.leaseMs - LEASE_NEEDED_MS) {
@@ -71,7 +71,7 @@ export async function attemptDelivery(
     }
     const endedAt = options.clock();
     const durationMs = Math.round(options.monotonic() - started);
-    const outcome = decideOutcome(result, delivery.ladderStep, options.random());
+    const outcome = decideOutcome(result, delivery.retryStep, options.random());
     const finished = describeAttempt(delivery, result, outcome, durationMs);
     const recorded = await options.record(finished);
     observe(delivery, outcome, { durationMs, endedAt }, options.metrics);
@@ -83,9 +83,9 @@ export async function attemptDelivery(
   }
 }
 
-type AttemptAnswer = OutboundResult | { error: 'secret_unreadable'; status: 0; detail: string };
+type AttemptAnswer = EgressResult | { error: 'secret_unreadable'; status: 0; detail: string };
 
-async function callReceiver(delivery: ClaimedDelivery, options: AttemptOptions): Promise<AttemptAnswer> {
+async function callReceiver(delivery: ClaimedDelivery, options: AttemptDeps): Promise<AttemptAnswer> {
   let message: WebhookMessage;
   try {
     message = buildMessage(delivery, options);
@@ -93,7 +93,7 @@ async function callReceiver(delivery: ClaimedDelivery, options: AttemptOptions):
     // The installation's key is another one than when the monitor was made: the ladder gives its operator time.
     return { error: 'secret_unreadable', status: 0, detail: error instanceof Error ? error.message : String(error) };
   }
-  const answer = await options.door.send({
+  const answer = await options.egress.send({
     url: webhookRequestUrl(delivery.webhookKind, delivery.webhookUrl),
     method: 'POST',
     headers: message.headers,
@@ -104,13 +104,13 @@ async function callReceiver(delivery: ClaimedDelivery, options: AttemptOptions):
 }
 
 /** Discord names the time to wait in the body of a 429 too, and more exactly; the longer of the two holds. */
-function withAskedWait(answer: OutboundResult): OutboundResult {
+function withAskedWait(answer: EgressResult): EgressResult {
   if (answer.status !== 429) return answer;
   const asked = parseRetryAfterBody(answer.bodyExcerpt);
   return asked === undefined ? answer : { ...answer, retryAfterMs: Math.max(asked, answer.retryAfterMs ?? 0) };
 }
 
-function buildMessage(delivery: ClaimedDelivery, { secretBox, clock }: AttemptOptions): WebhookMessage {
+function buildMessage(delivery: ClaimedDelivery, { secretBox, clock }: AttemptDeps): WebhookMessage {
   const [current, ...previous] = delivery.sealedSecrets;
   const open = (sealed: Buffer) => secretBox.open(sealed, delivery.monitorId);
   return buildWebhookMessage({

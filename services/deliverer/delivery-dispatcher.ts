@@ -7,8 +7,8 @@ import { EndpointSlots, endpointOf } from './endpoint-slots.ts';
 import { EndpointStandings } from './endpoint-standings.ts';
 import type { Endpoint } from './endpoint-slots.ts';
 import { LocalOutage } from './local-outage.ts';
-import { DEFAULT_LIMITS } from './dispatcher-options.ts';
-import type { Claim, DispatcherLimits, DispatcherOptions } from './dispatcher-options.ts';
+import { DEFAULT_LIMITS } from './dispatcher-deps.ts';
+import type { Claim, DispatcherLimits, DispatcherDeps } from './dispatcher-deps.ts';
 
 /** Room for attempts at an endpoint: slots and permits, as many of each. */
 interface Grant {
@@ -30,7 +30,7 @@ const TARGETS_KEPT = 20_000;
  * in the endpoint's queue or for a permit. Nothing is awaited across endpoints, so a dead one delays nobody.
  */
 export class DeliveryDispatcher {
-  private readonly options: DispatcherOptions;
+  private readonly options: DispatcherDeps;
   private readonly limits: DispatcherLimits;
   private readonly slots: EndpointSlots;
   private readonly permits: AttemptPermits;
@@ -42,7 +42,7 @@ export class DeliveryDispatcher {
   private hintCount = 0;
   private isStopping = false;
 
-  constructor(options: DispatcherOptions) {
+  constructor(options: DispatcherDeps) {
     this.options = options;
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.slots = new EndpointSlots(this.limits.perUrl, this.limits.perOrigin);

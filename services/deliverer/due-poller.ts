@@ -2,7 +2,7 @@ import { delay } from '../../shared/runtime/clock.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { DeliveryTarget, QueuePage } from '../../shared/stores/deliveries/delivery-queue.ts';
 
-export interface DuePollerOptions {
+export interface DuePollerDeps {
   /** Monitors behind `after` that have pending matches, and which of them have due ones. */
   read: (after: string) => Promise<QueuePage>;
   due: (target: DeliveryTarget) => void;
@@ -15,7 +15,7 @@ export interface DuePollerOptions {
 const EVERY_MS = 1_000;
 
 /** Walks over all monitors with pending matches, again and again: it finds retries, lost hints and what a crash left. */
-export function startDuePoller(options: DuePollerOptions): Running {
+export function startDuePoller(options: DuePollerDeps): Running {
   const stopping = new AbortController();
   const walking = walk(options, stopping.signal);
   return {
@@ -26,7 +26,7 @@ export function startDuePoller(options: DuePollerOptions): Running {
   };
 }
 
-async function walk(options: DuePollerOptions, signal: AbortSignal): Promise<void> {
+async function walk(options: DuePollerDeps, signal: AbortSignal): Promise<void> {
   let after = '';
   while (!signal.aborted) {
     try {

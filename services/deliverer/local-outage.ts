@@ -1,4 +1,4 @@
-export interface LocalOutageOptions {
+export interface LocalOutageDeps {
   /** Milliseconds since some fixed moment. */
   monotonic: () => number;
   /** Sending as a whole stopped, with the code of the fault, or went on. */
@@ -35,7 +35,7 @@ const ENDPOINTS_KEPT = 20_000;
  * An endpoint that cannot be reached from here for a reason of its own (OF_THE_ENDPOINT) backs off alone.
  */
 export class LocalOutage {
-  private readonly options: LocalOutageOptions;
+  private readonly options: LocalOutageDeps;
   private readonly endpoints = new Map<string, { until: number; waitMs: number }>();
   private readonly origins = new Set<string>();
   private inARow = 0;
@@ -44,7 +44,7 @@ export class LocalOutage {
   private pausedUntil = 0;
   private isProbing = false;
 
-  constructor(options: LocalOutageOptions) {
+  constructor(options: LocalOutageDeps) {
     this.options = options;
   }
 

@@ -4,8 +4,8 @@ import { WEBHOOK_DEADLINE_MS } from '../../shared/domain/webhooks/delivery-outco
 import type { SecretBox } from '../../shared/domain/secret-box.ts';
 import { createDnsLookup, createSystemLookup } from '../../shared/http/address-lookup.ts';
 import type { AddressLookup } from '../../shared/http/address-lookup.ts';
-import { createOutboundDoor } from '../../shared/http/egress-client.ts';
-import type { OutboundDoor } from '../../shared/http/egress-client.ts';
+import { createEgressClient } from '../../shared/http/egress-client.ts';
+import type { EgressClient } from '../../shared/http/egress-client.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
@@ -23,7 +23,7 @@ import { withDeadline } from '../../shared/runtime/lifecycle.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { GroupedCalls } from '../../shared/runtime/call-batcher.ts';
+import { CallBatcher } from '../../shared/runtime/call-batcher.ts';
 import { retry } from '../../shared/runtime/retry.ts';
 import { releaseLeases } from '../../shared/stores/deliveries/deliveries.ts';
 import { recordOutcomes } from '../../shared/stores/deliveries/delivery-outcomes.ts';
@@ -36,9 +36,9 @@ import { readDueMonitors } from '../../shared/stores/deliveries/delivery-queue.t
 import { AttemptPublisher } from './attempt-publisher.ts';
 import { attemptDelivery } from './delivery-attempt.ts';
 import { DeliveryDispatcher } from './delivery-dispatcher.ts';
-import type { DispatcherLimits } from './dispatcher-options.ts';
+import type { DispatcherLimits } from './dispatcher-deps.ts';
 import { startDuePoller } from './due-poller.ts';
-import { createGroupedQueue } from './grouped-delivery-queue.ts';
+import { createBatchedQueue } from './batched-delivery-queue.ts';
 
 export interface DelivererDeps {
   kafka: KafkaConnection;
@@ -84,14 +84,14 @@ const STOP_TIMEOUT_MS = 9_000;
 export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
   const publisher = await createPublisher(deps);
   const clock = deps.clock ?? systemClock;
-  const door = createOutboundDoor({
+  const egress = createEgressClient({
     ...deps.webhooks,
     clock,
     lookup: deps.lookup ?? (deps.webhooks.allowPrivate ? createSystemLookup() : createDnsLookup()),
   });
   const attempts = createAttemptPublisher(deps, publisher);
   attempts.sweep();
-  const dispatcher = createDispatcher(deps, { door, attempts, clock });
+  const dispatcher = createDispatcher(deps, { egress, attempts, clock });
   const consumer = await startHintConsumer(deps, { publisher, dispatcher, clock });
   const looking = outageOf(deps, 'looking for due matches');
   const poller = startDuePoller({
@@ -113,7 +113,7 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
       const outcomes = await Promise.allSettled([ended, consumer.stop(), poller.stop()]);
       await attempts.stop();
       await publisher.stop();
-      await door.close();
+      await egress.close();
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     },
   };
@@ -144,16 +144,16 @@ async function startHintConsumer(
 
 function createDispatcher(
   deps: DelivererDeps,
-  parts: { door: OutboundDoor; attempts: AttemptPublisher; clock: Clock },
+  parts: { egress: EgressClient; attempts: AttemptPublisher; clock: Clock },
 ): DeliveryDispatcher {
   const { pool, logger } = deps;
   const monotonic = deps.monotonic ?? (() => performance.now());
   const outage = outageOf(deps, 'delivering');
-  const outcomes = new GroupedCalls<FinishedAttempt, RecordedAttempt | undefined>({
+  const outcomes = new CallBatcher<FinishedAttempt, RecordedAttempt | undefined>({
     run: (attempts) => recordOutcomes(pool, attempts),
   });
   return new DeliveryDispatcher({
-    queue: createGroupedQueue({ pool, monotonic, leaseMs: LEASE_MS }),
+    queue: createBatchedQueue({ pool, monotonic, leaseMs: LEASE_MS }),
     monotonic,
     onError: errorHandler(deps, outage),
     onOutage: ({ isPaused, code }) => {

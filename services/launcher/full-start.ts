@@ -17,7 +17,7 @@ import { engineUrls, servicesEnvironment } from './services-environment.ts';
 import { startSimulator } from './simulator-child.ts';
 import { Supervisor } from './supervisor.ts';
 
-export interface FullStartOptions {
+export interface FullStartDeps {
   config: Config;
   env: NodeJS.ProcessEnv;
   /** Aborted by the first SIGTERM or SIGINT: everything is stopped in order. */
@@ -31,7 +31,7 @@ export interface FullStartOptions {
  *
  * @throws StartFault when it cannot start, or when a process cannot be kept alive.
  */
-export async function fullStart(options: FullStartOptions): Promise<void> {
+export async function fullStart(options: FullStartDeps): Promise<void> {
   const { config, signal, progress } = options;
   const lock = await DataDirLock.acquire(config.dataDir, { progress, signal });
   const markStopping = () => lock.markStopping();
@@ -44,7 +44,7 @@ export async function fullStart(options: FullStartOptions): Promise<void> {
   }
 }
 
-async function runInstallation(options: FullStartOptions, markStopping: () => void): Promise<void> {
+async function runInstallation(options: FullStartDeps, markStopping: () => void): Promise<void> {
   const { config, env, signal, progress } = options;
   const began = performance.now();
   const files = pidFiles(config.dataDir);
@@ -110,11 +110,7 @@ function keepEngine(supervisor: Supervisor, engines: RunningEngines, name: Engin
 }
 
 /** Returns the simulator's URL. */
-async function keepSimulator(
-  supervisor: Supervisor,
-  options: FullStartOptions,
-  engines: RunningEngines,
-): Promise<string> {
+async function keepSimulator(supervisor: Supervisor, options: FullStartDeps, engines: RunningEngines): Promise<string> {
   const { config, env, signal } = options;
   const port = engines.ports.simulator;
   const start = () => startSimulator({ config, env, port, pidFile: pidFiles(config.dataDir).simulator, signal });
@@ -125,7 +121,7 @@ async function keepSimulator(
 /** Each time the services are ready their addresses are written down; the first time a person is told as well. */
 function announcer(
   began: number,
-  { config, progress }: FullStartOptions,
+  { config, progress }: FullStartDeps,
   endpoints: (addresses: ServiceAddresses) => Parameters<typeof writeEndpoints>[1],
 ): (addresses: ServiceAddresses) => void {
   let told = false;

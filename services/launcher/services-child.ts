@@ -17,14 +17,14 @@ export interface ServiceAddresses {
   metrics: string;
 }
 
-export interface ServicesChildOptions {
+export interface ServicesChildDeps {
   env: NodeJS.ProcessEnv;
   pidFile: string;
   onReady: (addresses: ServiceAddresses) => void;
 }
 
 /** Starts all services in one child, whose log lines are passed through; it tells by itself when it is ready. */
-export async function startServices({ env, pidFile, onReady }: ServicesChildOptions): Promise<OwnedProcess> {
+export async function startServices({ env, pidFile, onReady }: ServicesChildDeps): Promise<OwnedProcess> {
   const child = await startOwnedProcess({
     name: 'services',
     command: process.execPath,

@@ -6,7 +6,7 @@ import type { Config } from '../../shared/runtime/config.ts';
 
 const MAIN = join(import.meta.dirname, '..', 'simulator', 'main.ts');
 
-export interface SimulatorChildOptions {
+export interface SimulatorChildDeps {
   config: Config;
   env: NodeJS.ProcessEnv;
   port: number;
@@ -15,7 +15,7 @@ export interface SimulatorChildOptions {
 }
 
 /** Starts the stand-in for the forum and waits until it answers. @throws StartFault */
-export async function startSimulator(options: SimulatorChildOptions): Promise<OwnedProcess> {
+export async function startSimulator(options: SimulatorChildDeps): Promise<OwnedProcess> {
   const { config, env, port, pidFile, signal } = options;
   const log = join(config.dataDir, 'logs', 'simulator.log');
   const logFrom = logSize(log);

@@ -21,7 +21,7 @@ export interface Part {
   excuse?: () => Promise<string | undefined>;
 }
 
-export interface SupervisorOptions {
+export interface SupervisorDeps {
   clock: Clock;
   /** Waits; ends early when the signal aborts. */
   wait: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -35,14 +35,14 @@ export interface SupervisorOptions {
  * engine that they need is running; an engine that died does not end them, they wait for it.
  */
 export class Supervisor {
-  private readonly options: SupervisorOptions;
+  private readonly options: SupervisorDeps;
   private readonly parts: Part[] = [];
   private readonly watches: Promise<void>[] = [];
   private readonly enginesDown = new Set<string>();
   private engineTroubleAt = Number.NEGATIVE_INFINITY;
   private readonly stopping = new AbortController();
 
-  constructor(options: SupervisorOptions) {
+  constructor(options: SupervisorDeps) {
     this.options = options;
   }
 

@@ -8,7 +8,7 @@ import type { MonitorRule, MonitorState } from '../../shared/stores/monitors/mon
 import type { EnteredItem } from './recent-items.ts';
 
 /** What is known of a monitor besides its rule. */
-export interface HeldMonitor {
+export interface ActiveMonitor {
   version: number;
   activeSinceMs: number;
   /** When it was created or resumed last, and when its rule versions began. */
@@ -16,8 +16,8 @@ export interface HeldMonitor {
 }
 
 /** All active monitors, in memory, and what matches them. */
-export class HeldMonitors {
-  private readonly index = new MonitorIndex<HeldMonitor>();
+export class ActiveMonitors {
+  private readonly index = new MonitorIndex<ActiveMonitor>();
 
   get size(): number {
     return this.index.size;
@@ -34,7 +34,7 @@ export class HeldMonitors {
   set(monitor: MonitorRule): number | undefined {
     const before = this.index.get(monitor.id);
     if (before && before.version > monitor.version) return undefined;
-    const held: HeldMonitor = {
+    const held: ActiveMonitor = {
       version: monitor.version,
       activeSinceMs: monitor.activeSinceMs,
       beganMs: [monitor.activeSinceMs, ...monitor.versions.map(({ sinceMs }) => sinceMs)],
@@ -52,7 +52,7 @@ export class HeldMonitors {
   }
 
   /** False: the monitor has to be read anew. */
-  isHeldAs({ id, version, activeSinceMs }: MonitorState): boolean {
+  isActiveAs({ id, version, activeSinceMs }: MonitorState): boolean {
     const held = this.index.get(id);
     return held?.version === version && held.activeSinceMs === activeSinceMs;
   }
@@ -74,7 +74,7 @@ export class HeldMonitors {
   }
 
   /** The candidates of one item, of all monitors that `judge` lets through. */
-  candidates(entered: EnteredItem, judge?: (id: string, held: HeldMonitor) => boolean): Candidate[] {
+  candidates(entered: EnteredItem, judge?: (id: string, held: ActiveMonitor) => boolean): Candidate[] {
     const item = toMatchItem(entered.item);
     if (judge && !this.matchesAny(item, judge)) return [];
     const content = contentOf(entered.item);
@@ -85,7 +85,7 @@ export class HeldMonitors {
   }
 
   /** Most recent items match none of the few monitors that are looked at again: so much is known without their terms. */
-  private matchesAny(item: MatchItem, judge: (id: string, held: HeldMonitor) => boolean): boolean {
+  private matchesAny(item: MatchItem, judge: (id: string, held: ActiveMonitor) => boolean): boolean {
     let any = false;
     this.index.forEachMatch(item, (id, held) => {
       any ||= judge(id, held);
@@ -99,7 +99,7 @@ function toMatchItem({ kind, title, body, subreddit, nsfw }: ForumItem): MatchIt
 }
 
 function toCandidate(
-  match: MonitorMatchResult<HeldMonitor>,
+  match: MonitorMatchResult<ActiveMonitor>,
   { item, enteredAtMs }: EnteredItem,
   content: ItemContent,
 ): Candidate {

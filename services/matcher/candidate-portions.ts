@@ -1,6 +1,6 @@
 import type { Candidate } from '../../schemas/messages/candidate.ts';
 import type { OutgoingRecord } from '../../shared/kafka/publisher.ts';
-import type { TimeSlices } from '../../shared/runtime/cooperative-yield.ts';
+import type { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
 
 /** A word that everybody watches must not fill the memory, and a portion is sent in one go: no more than takes a few milliseconds. */
 const MOST_RECORDS = 500;
@@ -11,13 +11,13 @@ export type PublishCandidates = (records: readonly OutgoingRecord[]) => Promise<
 /** Candidates on their way to Kafka, published portion by portion. */
 export class CandidatePortions {
   private readonly publish: PublishCandidates;
-  private readonly slices: TimeSlices;
+  private readonly cooperativeYield: CooperativeYield;
   private records: OutgoingRecord[] = [];
   private codeUnits = 0;
 
-  constructor(publish: PublishCandidates, slices: TimeSlices) {
+  constructor(publish: PublishCandidates, cooperativeYield: CooperativeYield) {
     this.publish = publish;
-    this.slices = slices;
+    this.cooperativeYield = cooperativeYield;
   }
 
   async add(candidates: readonly Candidate[]): Promise<void> {
@@ -26,7 +26,7 @@ export class CandidatePortions {
       this.records.push({ key: candidate.monitor_id, value });
       this.codeUnits += value.length;
       if (this.records.length === MOST_RECORDS || this.codeUnits >= MOST_CODE_UNITS) await this.flush();
-      await this.slices.pause();
+      await this.cooperativeYield.pause();
     }
   }
 

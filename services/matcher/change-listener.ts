@@ -10,7 +10,7 @@ const DEAF_AFTER_MS = 5_000;
 /** For connecting, and for each statement: on a connection that froze none of them ever ends by itself. */
 const ANSWER_TIMEOUT_MS = 3_000;
 
-export interface ChangeListenerOptions {
+export interface ChangeListenerDeps {
   postgresUrl: string;
   logger: Logger;
   clock: Clock;
@@ -31,7 +31,7 @@ export interface ChangeListenerOptions {
  * deaf. One without an echo for 5 s is thrown away for a new one.
  */
 export class ChangeListener implements Running {
-  private readonly options: ChangeListenerOptions;
+  private readonly options: ChangeListenerDeps;
   private readonly name = `echo:${randomUUID()}:`;
   private client: pg.Client | undefined;
   private connecting: pg.Client | undefined;
@@ -43,7 +43,7 @@ export class ChangeListener implements Running {
   private timer: NodeJS.Timeout | undefined;
   private stopped = false;
 
-  constructor(options: ChangeListenerOptions) {
+  constructor(options: ChangeListenerDeps) {
     this.options = options;
     this.heardUntil = options.clock();
   }

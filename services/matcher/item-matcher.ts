@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import type { Candidate } from '../../schemas/messages/candidate.ts';
 import { forumItem } from '../../schemas/messages/forum-item.ts';
-import type { AssignmentApi } from '../../shared/kafka/batch-consumer-options.ts';
+import type { AssignmentApi } from '../../shared/kafka/batch-consumer-deps.ts';
 import type { BatchOutcome, ConsumedBatch, PoisonRecord } from '../../shared/kafka/consumed-batch.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import type { TimeSlices } from '../../shared/runtime/cooperative-yield.ts';
+import type { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
 import { CandidatePortions } from './candidate-portions.ts';
 import type { PublishCandidates } from './candidate-portions.ts';
-import type { HeldMonitors } from './active-monitors.ts';
+import type { ActiveMonitors } from './active-monitors.ts';
 import type { MonitorChanges } from './monitor-changes.ts';
 import { RING_MS } from './recent-items.ts';
 import type { EnteredItem, RecentItems } from './recent-items.ts';
@@ -22,12 +22,12 @@ const commitMetadata = z.object({
   at: z.number(),
 });
 
-export interface ItemMatcherParts {
-  monitors: HeldMonitors;
+export interface ItemMatcherDeps {
+  monitors: ActiveMonitors;
   recent: RecentItems;
   changes: Pick<MonitorChanges, 'settled'>;
   publish: PublishCandidates;
-  slices: TimeSlices;
+  cooperativeYield: CooperativeYield;
   metrics: Metrics;
   logger: Logger;
   /** How far clocks may differ from the broker's, in milliseconds. */
@@ -42,11 +42,11 @@ export interface ItemMatcherParts {
  *   4. the offset is committed, with where a refill has to begin (by the consumer, after handle).
  */
 export class ItemMatcher {
-  private readonly parts: ItemMatcherParts;
+  private readonly parts: ItemMatcherDeps;
   /** By partition: the append time of the last record that the owner before had committed. */
   private readonly takenOverAt = new Map<string, number>();
 
-  constructor(parts: ItemMatcherParts) {
+  constructor(parts: ItemMatcherDeps) {
     this.parts = parts;
   }
 
@@ -70,9 +70,9 @@ export class ItemMatcher {
   }
 
   async handle(batch: ConsumedBatch): Promise<BatchOutcome> {
-    const { publish, slices, changes } = this.parts;
+    const { publish, cooperativeYield, changes } = this.parts;
     const slot = slotOf(batch.topic, batch.partition);
-    const portions = new CandidatePortions(publish, slices);
+    const portions = new CandidatePortions(publish, cooperativeYield);
     const poison: PoisonRecord[] = [];
     for (const record of batch.records) {
       const read = parseRecords(forumItem, { records: [record] });
@@ -81,7 +81,7 @@ export class ItemMatcher {
         const entered = { offset: record.offset, enteredAtMs: record.timestampMs, item };
         await portions.add(this.take(entered, slot, batch.isRefill));
       }
-      await slices.pause();
+      await cooperativeYield.pause();
       // The partition may be somebody's anew, this process's too: the ring is not this batch's to fill any more.
       if (!batch.isCurrent()) return { poison };
     }

@@ -4,14 +4,14 @@ import type { Queryable } from '../../shared/postgres/pool.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { retry } from '../../shared/runtime/retry.ts';
-import type { RetryOptions } from '../../shared/runtime/retry.ts';
-import type { TimeSlices } from '../../shared/runtime/cooperative-yield.ts';
+import type { RetryDeps } from '../../shared/runtime/retry.ts';
+import type { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
 import { readActiveRules, readActiveStates, readRulesOf } from '../../shared/stores/monitors/monitor-rules.ts';
 import { CandidatePortions } from './candidate-portions.ts';
 import type { PublishCandidates } from './candidate-portions.ts';
-import { HeldMonitors } from './active-monitors.ts';
+import { ActiveMonitors } from './active-monitors.ts';
 import { keysetPages } from './keyset-pages.ts';
-import { OneAtATime } from './coalesced-job.ts';
+import { CoalescedJob } from './coalesced-job.ts';
 import type { RecentItems } from './recent-items.ts';
 
 const COMPARE_EVERY_MS = 60_000;
@@ -19,14 +19,14 @@ const COMPARE_EVERY_MS = 60_000;
 const PAGE = 250;
 const PAGE_OF_STATES = 2_000;
 
-export interface MonitorChangesOptions {
+export interface MonitorChangesDeps {
   db: Queryable;
-  monitors: HeldMonitors;
+  monitors: ActiveMonitors;
   recent: RecentItems;
   /** How far clocks may differ from the broker's, in milliseconds. */
   toleranceMs: number;
   publish: PublishCandidates;
-  slices: TimeSlices;
+  cooperativeYield: CooperativeYield;
   logger: Logger;
   fatal: (error: Error) => void;
 }
@@ -38,26 +38,26 @@ export interface MonitorChangesOptions {
  * rule on arrival.
  */
 export class MonitorChanges implements Running {
-  private readonly options: MonitorChangesOptions;
+  private readonly options: MonitorChangesDeps;
   private changed = new Set<string>();
-  private readonly steps = new OneAtATime(() => this.takeOverChanged());
-  private readonly comparisons = new OneAtATime(() => this.compareAll());
+  private readonly steps = new CoalescedJob(() => this.takeOverChanged());
+  private readonly comparisons = new CoalescedJob(() => this.compareAll());
   private readonly stopping = new AbortController();
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(options: MonitorChangesOptions) {
+  constructor(options: MonitorChangesDeps) {
     this.options = options;
   }
 
   /** Reads every active monitor; from then on they are compared with the database every minute. */
   async load(): Promise<void> {
-    const { db, monitors, slices, logger } = this.options;
+    const { db, monitors, cooperativeYield, logger } = this.options;
     const begun = performance.now();
     const read = (afterId: string) => retry(() => readActiveRules(db, afterId, PAGE), this.again);
     for await (const page of keysetPages(read)) {
       for (const monitor of page) {
         monitors.set(monitor);
-        await slices.pause();
+        await cooperativeYield.pause();
       }
     }
     logger.info({ monitors: monitors.size, ms: msSince(begun) }, 'all active monitors are loaded');
@@ -104,7 +104,7 @@ export class MonitorChanges implements Running {
     await Promise.allSettled([this.steps.ended, this.comparisons.ended]);
   }
 
-  private get again(): RetryOptions {
+  private get again(): RetryDeps {
     const { signal } = this.stopping;
     return { what: 'reading monitors', logger: this.options.logger, signal, isRetryable: isPostgresAway };
   }
@@ -121,7 +121,7 @@ export class MonitorChanges implements Running {
    * shows what was committed before the comparison began, and what comes later is announced, or found by the next one.
    */
   private async compareAll(): Promise<void> {
-    const { db, monitors, slices, logger } = this.options;
+    const { db, monitors, cooperativeYield, logger } = this.options;
     const begun = performance.now();
     // A step under way may have read before now what it takes over only when its monitor was compared.
     await this.steps.ended;
@@ -130,13 +130,13 @@ export class MonitorChanges implements Running {
     for await (const page of keysetPages(read)) {
       for (const state of page) {
         active.add(state.id);
-        if (!monitors.isHeldAs(state)) this.change(state.id);
-        await slices.pause();
+        if (!monitors.isActiveAs(state)) this.change(state.id);
+        await cooperativeYield.pause();
       }
     }
     for (const id of monitors.ids()) {
       if (!active.has(id)) this.change(id);
-      await slices.pause();
+      await cooperativeYield.pause();
     }
     await this.steps.ended;
     this.stopping.signal.throwIfAborted();
@@ -151,9 +151,9 @@ export class MonitorChanges implements Running {
 
   /** Brings the given monitors up to date, and looks at recent items again for those that began or changed. */
   private async takeOver(ids: string[]): Promise<void> {
-    const { db, monitors, toleranceMs, slices } = this.options;
+    const { db, monitors, toleranceMs, cooperativeYield } = this.options;
     const gone = new Set(ids);
-    const begun = new HeldMonitors();
+    const begun = new ActiveMonitors();
     const scanFrom = new Map<string, number>();
     for (const monitor of await retry(() => readRulesOf(db, ids), this.again)) {
       gone.delete(monitor.id);
@@ -162,11 +162,11 @@ export class MonitorChanges implements Running {
         begun.set(monitor);
         scanFrom.set(monitor.id, from - toleranceMs);
       }
-      await slices.pause();
+      await cooperativeYield.pause();
     }
     for (const id of gone) {
       monitors.remove(id);
-      await slices.pause();
+      await cooperativeYield.pause();
     }
     if (scanFrom.size > 0) await this.scan(begun, scanFrom);
   }
@@ -175,14 +175,14 @@ export class MonitorChanges implements Running {
    * @param begun the monitors that were taken over, and no others: a scan costs no more where very many match an item
    * @param scanFrom by monitor, the append time in milliseconds from which on items are its own
    */
-  private async scan(begun: HeldMonitors, scanFrom: ReadonlyMap<string, number>): Promise<void> {
-    const { recent, slices, logger } = this.options;
+  private async scan(begun: ActiveMonitors, scanFrom: ReadonlyMap<string, number>): Promise<void> {
+    const { recent, cooperativeYield, logger } = this.options;
     // Copied after the rules were taken over: an item is in the copy, or it was judged by the new rule, or both.
     const items = recent.since(Math.min(...scanFrom.values()));
-    const portions = new CandidatePortions((records) => this.publish(records), slices);
+    const portions = new CandidatePortions((records) => this.publish(records), cooperativeYield);
     for (const entered of items) {
       await portions.add(begun.candidates(entered, (id) => entered.enteredAtMs >= scanFrom.get(id)!));
-      await slices.pause();
+      await cooperativeYield.pause();
     }
     await portions.flush();
     logger.debug({ monitors: scanFrom.size, items: items.length }, 'recent items scanned for changed monitors');

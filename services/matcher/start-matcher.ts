@@ -11,14 +11,14 @@ import type { Running } from '../../shared/runtime/lifecycle.ts';
 import { Lifecycle } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { TimeSlices } from '../../shared/runtime/cooperative-yield.ts';
+import { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
 import { ChangeListener } from './change-listener.ts';
-import { HeldMonitors } from './active-monitors.ts';
+import { ActiveMonitors } from './active-monitors.ts';
 import { ItemMatcher } from './item-matcher.ts';
 import { MonitorChanges } from './monitor-changes.ts';
 import { RecentItems } from './recent-items.ts';
 
-export interface MatcherDependencies {
+export interface MatcherDeps {
   kafka: KafkaConnection;
   /** Without the prefix in topic names. */
   publisher: Publisher;
@@ -41,18 +41,18 @@ const GAUGES_EVERY_MS = 5_000;
  * Matches every new post and comment against all active monitors, held in memory, and publishes candidates. Ready when all
  * monitors are loaded, changes are heard and the consumer has joined.
  */
-export async function startMatcher(deps: MatcherDependencies): Promise<Running & { ready(): boolean }> {
+export async function startMatcher(deps: MatcherDeps): Promise<Running & { ready(): boolean }> {
   const { kafka, publisher, prefix, metrics, fatal, toleranceMs } = deps;
   const logger = deps.logger.child({ service: 'matcher' });
   const parts = new Lifecycle(logger);
-  const monitors = new HeldMonitors();
+  const monitors = new ActiveMonitors();
   const recent = new RecentItems();
-  const slices = new TimeSlices();
+  const cooperativeYield = new CooperativeYield();
   const publish = async (candidates: readonly OutgoingRecord[]): Promise<void> => {
     await publisher.publish(MONITOR_CANDIDATES.name, candidates);
     metrics.matcherCandidates.inc(candidates.length);
   };
-  const shared = { monitors, recent, publish, slices, logger, toleranceMs };
+  const shared = { monitors, recent, publish, cooperativeYield, logger, toleranceMs };
   const changes = new MonitorChanges({ ...shared, db: deps.pool, fatal });
   const matcher = new ItemMatcher({ ...shared, changes, metrics });
   await changes.load();

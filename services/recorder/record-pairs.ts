@@ -1,7 +1,7 @@
 import type { Candidate } from '../../schemas/messages/candidate.ts';
 import { numberMatches } from '../../shared/domain/match-numbering.ts';
 import type { AcceptedCandidate, CounterAdvance, NumberedMatch } from '../../shared/domain/match-numbering.ts';
-import { refusalOf } from '../../shared/domain/recording-decision.ts';
+import { rejectionReason } from '../../shared/domain/recording-decision.ts';
 import type { Refusal } from '../../shared/domain/recording-decision.ts';
 import { storableText } from '../../shared/domain/storable-text.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
@@ -142,7 +142,7 @@ function judge(
 
 function refusalUnder(state: LockedState, candidate: Candidate, toleranceMs: number): Refusal | undefined {
   const monitor = state.monitors.get(candidate.monitor_id);
-  return refusalOf(
+  return rejectionReason(
     {
       monitorVersion: candidate.monitor_version,
       enteredAtMs: Date.parse(candidate.entered_at),

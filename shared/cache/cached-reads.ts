@@ -1,7 +1,7 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { DiskCache } from './disk-cache.ts';
 import { estimateBytes } from './estimate-bytes.ts';
-import { SharedFetches } from './single-flight.ts';
+import { SingleFlight } from './single-flight.ts';
 import { TinyLfuCache } from './tiny-lfu-cache.ts';
 
 /** Where a value came from, in the words of the header X-Cache-Tier. */
@@ -18,7 +18,7 @@ export interface CachedRead<V> {
   fetchedAtMs: number;
 }
 
-export interface CachedReadsOptions<V> {
+export interface CachedReadsDeps<V> {
   clock: Clock;
   /** Bytes of memory that the values, their keys and remembered failures may take together. */
   memoryBytes: number;
@@ -79,12 +79,12 @@ const ERROR_BYTES = 2_000;
  * An entry that is newer than the clock says (the clock was set back) counts as too old. Both levels may forget anything at any time.
  */
 export class CachedReads<V> {
-  private readonly options: CachedReadsOptions<V>;
+  private readonly options: CachedReadsDeps<V>;
   private readonly staleForMs: number;
   private readonly memory: TinyLfuCache<Kept<V> | KeptFailure>;
-  private readonly fetches = new SharedFetches<CachedRead<V>>();
+  private readonly fetches = new SingleFlight<CachedRead<V>>();
 
-  constructor(options: CachedReadsOptions<V>) {
+  constructor(options: CachedReadsDeps<V>) {
     this.options = options;
     this.staleForMs = options.staleForMs ?? HOUR_MS;
     const { memoryBytes, random = Math.random } = options;

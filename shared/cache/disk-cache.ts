@@ -3,7 +3,7 @@ import { decodeEntry, encodeEntry, hashOfKey } from './disk-entry.ts';
 import type { Change, DiskStore } from './disk-store.ts';
 import { closeDiskStore, openDiskStore } from './open-disk-store.ts';
 
-export interface DiskCacheOptions {
+export interface DiskCacheDeps {
   /** Made if need be. Belongs to this cache and this process alone. */
   folder: string;
   /** The bytes that entries may occupy. The file becomes larger, see the README: count on 1.4 times as much. */
@@ -26,7 +26,7 @@ const BYTES_PER_TURN = 1_000_000;
  * A disk that fails loses entries and never a request: `get` then finds nothing, `set` and `delete` do nothing.
  */
 export class DiskCache {
-  private readonly options: Required<DiskCacheOptions>;
+  private readonly options: Required<DiskCacheDeps>;
   /** undefined: the folder could not be used, or the cache is closed. */
   private store: DiskStore | undefined;
   /** Changes not yet written, by the hash of their key. */
@@ -35,7 +35,7 @@ export class DiskCache {
   /** Problems are told when they begin and end, not for each of a thousand requests. */
   private readonly failing = { read: false, write: false };
 
-  private constructor(options: Required<DiskCacheOptions>, store: DiskStore | undefined) {
+  private constructor(options: Required<DiskCacheDeps>, store: DiskStore | undefined) {
     this.options = options;
     this.store = store;
   }
@@ -44,7 +44,7 @@ export class DiskCache {
    * Takes over what an earlier process left in the folder, if it is sound, see openDiskStore. Never rejects: without a usable
    * folder the cache keeps nothing.
    */
-  static async open(options: DiskCacheOptions): Promise<DiskCache> {
+  static async open(options: DiskCacheDeps): Promise<DiskCache> {
     const all = { format: 1, ...options };
     try {
       return new DiskCache(all, await openDiskStore(all));

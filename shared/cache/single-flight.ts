@@ -12,7 +12,7 @@ interface Flight<V> {
  * A caller that gives up leaves alone: the others still get their answer. When the last one has left, the fetch is told to
  * stop through the signal it was given, and a new caller starts another one.
  */
-export class SharedFetches<V> {
+export class SingleFlight<V> {
   private readonly flights = new Map<string, Flight<V>>();
 
   /**

@@ -32,7 +32,7 @@ export type Refusal =
  * @param nextVersionSinceMs when the version after the candidate's began; undefined: it never did, or is forgotten
  * @param toleranceMs how far the broker's clock and Postgres's may differ: 0 on one machine
  */
-export function refusalOf(
+export function rejectionReason(
   candidate: CandidateFacts,
   monitor: MonitorFacts | undefined,
   nextVersionSinceMs: number | undefined,

@@ -12,7 +12,7 @@ export class UnresolvedNameError extends Error {
   override name = 'UnresolvedNameError';
 }
 
-export interface ConnectorOptions {
+export interface ConnectorDeps {
   lookup: AddressLookup;
   isAllowed: (ip: string) => boolean;
   tunnel: ProxyTunnel | undefined;
@@ -25,7 +25,7 @@ export interface ConnectorOptions {
  * allowed; the connection goes to one of exactly those addresses, so what another lookup would say no longer matters. The
  * address at the other end of the socket is checked before a request is written to it.
  */
-export function createCheckedConnector(options: ConnectorOptions): buildConnector.connector {
+export function createCheckedConnector(options: ConnectorDeps): buildConnector.connector {
   const plain = buildConnector({ allowH2: false, timeout: options.timeoutMs, lookup: checkedLookup(options) });
   return (target, callback) => {
     const literal = targetLiteral(target);
@@ -65,7 +65,7 @@ function checkPeer(socket: Socket, isAllowed: (ip: string) => boolean, callback:
 
 async function connectThroughTunnel(
   target: buildConnector.Options,
-  options: ConnectorOptions,
+  options: ConnectorDeps,
   tunnel: ProxyTunnel,
   plain: buildConnector.connector,
 ): Promise<Socket> {
@@ -81,7 +81,7 @@ async function connectThroughTunnel(
   });
 }
 
-function checkedLookup(options: ConnectorOptions): LookupFunction {
+function checkedLookup(options: ConnectorDeps): LookupFunction {
   return (hostname, _, callback) => {
     resolveAllowed(hostname, options).then(
       (addresses) => {
@@ -97,7 +97,7 @@ function checkedLookup(options: ConnectorOptions): LookupFunction {
   };
 }
 
-async function resolveAllowed(hostname: string, options: ConnectorOptions): Promise<string[]> {
+async function resolveAllowed(hostname: string, options: ConnectorDeps): Promise<string[]> {
   let addresses: string[];
   try {
     addresses = await options.lookup(hostname);

@@ -7,7 +7,7 @@ import { createProxyTunnel } from './proxy-tunnel.ts';
 import { isPublicAddress, urlRefusal } from './public-address.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
-export interface OutboundRequest {
+export interface EgressRequest {
   url: string;
   method: 'GET' | 'POST';
   headers: Record<string, string>;
@@ -17,9 +17,9 @@ export interface OutboundRequest {
 }
 
 /** `local`: the request could not be sent for a reason on this side; it says nothing about the receiver. */
-export type OutboundError = 'timeout' | 'dns' | 'tls' | 'connect' | 'blocked_address' | 'local';
+export type EgressError = 'timeout' | 'dns' | 'tls' | 'connect' | 'blocked_address' | 'local';
 
-export type OutboundResult =
+export type EgressResult =
   | {
       error: null;
       status: number;
@@ -28,19 +28,19 @@ export type OutboundResult =
       /** The first 64 KB of the answer, as text; what arrived until the deadline. */
       bodyExcerpt: string;
     }
-  | { error: Exclude<OutboundError, 'local'>; status: 0; detail: string }
+  | { error: Exclude<EgressError, 'local'>; status: 0; detail: string }
   /** `code`: of the system, or name_servers_away, proxy_away, proxy_refused, ipv6_unreachable. */
   | { error: 'local'; status: 0; detail: string; code: string };
 
 /** The only way out to addresses that users choose. */
-export interface OutboundDoor {
+export interface EgressClient {
   /** Never rejects: what went wrong is in the result. Redirects are answers like any other, and not followed. */
-  send(request: OutboundRequest): Promise<OutboundResult>;
+  send(request: EgressRequest): Promise<EgressResult>;
   /** Drops all connections, also those in use. */
   close(): Promise<void>;
 }
 
-export interface OutboundDoorOptions {
+export interface EgressClientDeps {
   /** Development and tests: http:// and all addresses are allowed. */
   allowPrivate: boolean;
   /** URL of an HTTP proxy that speaks CONNECT. */
@@ -57,7 +57,7 @@ const CONNECT_TIMEOUT_MS = 8_000;
 /** Shorter than the 5 s after which common servers close an idle connection, so that a request seldom meets a closing one. */
 const KEEP_ALIVE_MS = 4_000;
 
-export function createOutboundDoor(options: OutboundDoorOptions): OutboundDoor {
+export function createEgressClient(options: EgressClientDeps): EgressClient {
   const tunnel = options.egressProxy ? createProxyTunnel(options.egressProxy, CONNECT_TIMEOUT_MS) : undefined;
   const connect = createCheckedConnector({
     lookup: options.lookup,
@@ -93,7 +93,7 @@ export function createOutboundDoor(options: OutboundDoorOptions): OutboundDoor {
   };
 }
 
-async function exchange(agent: Agent, request: OutboundRequest, clock: Clock): Promise<OutboundResult> {
+async function exchange(agent: Agent, request: EgressRequest, clock: Clock): Promise<EgressResult> {
   const signal = AbortSignal.timeout(request.deadlineMs);
   const answering = send(request.url, {
     dispatcher: agent,
@@ -145,7 +145,7 @@ async function readExcerpt(body: AsyncIterable<Buffer>): Promise<string> {
 const TLS_CODE = /^(ERR_TLS|ERR_SSL|EPROTO$|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_CA)/;
 const TIMEOUT_CODES = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT']);
 
-function classify(error: unknown): Exclude<OutboundError, 'local'> {
+function classify(error: unknown): Exclude<EgressError, 'local'> {
   if (error instanceof BlockedAddressError) return 'blocked_address';
   if (error instanceof UnresolvedNameError) return 'dns';
   if (!(error instanceof Error)) return 'connect';

@@ -5,7 +5,7 @@ import { withDeadline } from '../runtime/lifecycle.ts';
 import type { Running } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { retry } from '../runtime/retry.ts';
-import type { AssignmentApi, BatchConsumerOptions } from './batch-consumer-options.ts';
+import type { AssignmentApi, BatchConsumerDeps } from './batch-consumer-deps.ts';
 import { BatchRunner } from './batch-runner.ts';
 import { GroupAssignment } from './group-assignment.ts';
 import { isKafkaAway } from './kafka-away.ts';
@@ -32,7 +32,7 @@ const STOP_TIMEOUT_MS = 8_000;
  *
  * @throws when a topic is missing. While no broker answers it waits.
  */
-export async function startBatchConsumer(options: BatchConsumerOptions): Promise<BatchConsumer> {
+export async function startBatchConsumer(options: BatchConsumerDeps): Promise<BatchConsumer> {
   const consumer = new GroupConsumer(options);
   try {
     await consumer.start();
@@ -49,7 +49,7 @@ export async function startBatchConsumer(options: BatchConsumerOptions): Promise
  * current when they were handed over.
  */
 class GroupConsumer implements BatchConsumer {
-  private readonly options: BatchConsumerOptions;
+  private readonly options: BatchConsumerDeps;
   private readonly logger: Logger;
   private readonly clock: Clock;
   private readonly sessionTimeoutMs: number;
@@ -63,7 +63,7 @@ class GroupConsumer implements BatchConsumer {
   private halted = false;
   private readonly stopping = new AbortController();
 
-  constructor(options: BatchConsumerOptions) {
+  constructor(options: BatchConsumerDeps) {
     this.options = options;
     this.logger = options.logger.child({ group: options.group });
     this.clock = options.clock ?? systemClock;

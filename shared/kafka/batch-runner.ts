@@ -6,7 +6,7 @@ import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { awayEngine } from '../outages/away-engine.ts';
 import { OutageLog } from '../outages/outage-log.ts';
-import type { BatchConsumerOptions } from './batch-consumer-options.ts';
+import type { BatchConsumerDeps } from './batch-consumer-deps.ts';
 import { cutUnits, toConsumedRecord } from './consumed-batch.ts';
 import type { BatchOutcome, ConsumedBatch, ConsumedRecord, PoisonRecord } from './consumed-batch.ts';
 import type { DeadLetters } from './dead-letters.ts';
@@ -37,7 +37,7 @@ interface Fetched {
 }
 
 type Options = Pick<
-  BatchConsumerOptions,
+  BatchConsumerDeps,
   'prefix' | 'group' | 'handle' | 'fatal' | 'metrics' | 'maxRecords' | 'isRetryable' | 'onCommitted'
 > & { logger: Logger; clock: Clock; deadLetters?: DeadLetters };
 

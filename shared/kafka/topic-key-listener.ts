@@ -7,7 +7,7 @@ import { isKafkaAway } from './kafka-away.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
 import { deleteGroups } from './topic-admin.ts';
 
-export interface KeyWatchOptions {
+export interface TopicKeyListenerDeps {
   kafka: KafkaConnection;
   prefix: string;
   /** A group of this process alone, without the prefix: every process sees every key. */
@@ -33,7 +33,7 @@ const DELETE_GROUP_MS = 3_000;
  * while the broker was away, or while it was not joined, is one `onGap`. Begins in the background and tries for ever, so it starts
  * without a broker too. Stopping it deletes its group.
  */
-export function startKeyWatch(options: KeyWatchOptions): Running {
+export function startTopicKeyListener(options: TopicKeyListenerDeps): Running {
   const { kafka, prefix, group } = options;
   const logger = options.logger.child({ group });
   const stopping = new AbortController();
@@ -76,7 +76,7 @@ export function startKeyWatch(options: KeyWatchOptions): Running {
 
 async function start(
   consumer: Consumer,
-  { prefix, topic, onKey }: KeyWatchOptions,
+  { prefix, topic, onKey }: TopicKeyListenerDeps,
   signal: AbortSignal,
 ): Promise<void> {
   await consumer.connect();
@@ -99,7 +99,7 @@ async function start(
 
 function listen(
   consumer: Consumer,
-  { onGap, fatal }: KeyWatchOptions,
+  { onGap, fatal }: TopicKeyListenerDeps,
   { logger, signal, startAgain }: { logger: Logger; signal: AbortSignal; startAgain: () => void },
 ): { hasJoined: boolean } {
   const { events } = consumer;

@@ -4,7 +4,7 @@ import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { awayEngine } from './away-engine.ts';
 
-export interface OutageLogOptions {
+export interface OutageLogDeps {
   /** What waits for the engine, as a metric's label: a group, a loop, a stage. */
   work: string;
   logger: Pick<Logger, 'warn' | 'info'>;
@@ -20,14 +20,14 @@ const AGAIN_MS = 60_000;
  * minute while it lasts, and one with its duration when the work goes on.
  */
 export class OutageLog {
-  private readonly options: OutageLogOptions;
+  private readonly options: OutageLogDeps;
   private readonly clock: Clock;
   private since: number | undefined;
   private toldAt = 0;
   private failures = 0;
   private readonly engines = new Set<string>();
 
-  constructor(options: OutageLogOptions) {
+  constructor(options: OutageLogDeps) {
     this.options = options;
     this.clock = options.clock ?? systemClock;
   }

@@ -5,7 +5,7 @@ import { isPostgresAway, sqlState } from './postgres-away.ts';
 
 export type { Pool, PoolClient };
 
-export interface PoolOptions {
+export interface PoolDeps {
   url: string;
   /** Shown in pg_stat_activity. */
   name: string;
@@ -60,7 +60,7 @@ INT8_AS_NUMBERS.setTypeParser(pg.types.builtins.INT8, parseInt8);
  * A pool whose int8 columns are JS numbers (an error above 2^53) and whose sessions run in UTC. A lost connection is logged,
  * not thrown: the next query opens another.
  */
-export function createPool(options: PoolOptions): Pool {
+export function createPool(options: PoolDeps): Pool {
   const limits = options.limits ?? BACKGROUND_LIMITS;
   const pool = new pg.Pool({
     connectionString: options.url,

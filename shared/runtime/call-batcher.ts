@@ -1,4 +1,4 @@
-export interface GroupedCallsOptions<I, O> {
+export interface CallBatcherOptions<I, O> {
   /**
    * Answers several calls at once.
    *
@@ -24,15 +24,15 @@ interface WaitingCall<I, O> {
  * Calls that come while others are under way are answered together, as databases commit in groups: a lone call starts at once, and
  * the more there are, the less each costs. A call is never part of a group that had started before it came.
  */
-export class GroupedCalls<I, O> {
-  private readonly run: GroupedCallsOptions<I, O>['run'];
+export class CallBatcher<I, O> {
+  private readonly run: CallBatcherOptions<I, O>['run'];
   private readonly maxGroup: number;
   private readonly maxRunning: number;
   private readonly isShared: (error: unknown) => boolean;
   private waiting: WaitingCall<I, O>[] = [];
   private running = 0;
 
-  constructor({ run, maxGroup = 100, maxRunning = 2, isShared = () => false }: GroupedCallsOptions<I, O>) {
+  constructor({ run, maxGroup = 100, maxRunning = 2, isShared = () => false }: CallBatcherOptions<I, O>) {
     this.run = run;
     this.maxGroup = maxGroup;
     this.maxRunning = maxRunning;

@@ -7,7 +7,7 @@ const SLICE_MS = 5;
  * Cuts long computations, so that heartbeats, timers and the network get through. All computations of a process part that may
  * run at the same time share one object: then they take turns, and the event loop goes round between any two slices of them.
  */
-export class TimeSlices {
+export class CooperativeYield {
   private readonly sliceMs: number;
   private sliceEnds = 0;
   private turns: Promise<void> = Promise.resolve();

@@ -1,7 +1,7 @@
 import pRetry, { AbortError } from 'p-retry';
 import type { Logger } from './logger.ts';
 
-export interface RetryOptions {
+export interface RetryDeps {
   /** What is tried, for the log. */
   what: string;
   logger: Logger;
@@ -22,7 +22,7 @@ const TELL_AGAIN_MS = 60_000;
  * Tries again with exponential back-off and jitter (default 100 ms to 5 s) until it works, the signal aborts, the tries are
  * used up, or the error is not worth another try; then the last error is thrown.
  */
-export async function retry<T>(operation: () => Promise<T>, options: RetryOptions): Promise<T> {
+export async function retry<T>(operation: () => Promise<T>, options: RetryDeps): Promise<T> {
   const telling = options.outage ?? new RetryTelling(options);
   const result = await pRetry(
     async () => {
@@ -49,11 +49,11 @@ export async function retry<T>(operation: () => Promise<T>, options: RetryOption
 
 /** Two failures are no news. From the third on they are told once a minute, and that it worked in the end. */
 class RetryTelling {
-  private readonly options: RetryOptions;
+  private readonly options: RetryDeps;
   private readonly begunAt = performance.now();
   private toldAt: number | undefined;
 
-  constructor(options: RetryOptions) {
+  constructor(options: RetryDeps) {
     this.options = options;
   }
 

@@ -56,7 +56,7 @@ export interface BudgetedUpstream extends Upstream {
   budget: Pick<CallBudget, 'report' | 'hear'>;
 }
 
-export interface UpstreamOptions {
+export interface UpstreamDeps {
   /** Without a slash at the end. */
   url: string;
   tokenUrl: string;
@@ -77,7 +77,7 @@ interface Question {
 }
 
 /** What every call needs. */
-interface Session extends Omit<UpstreamOptions, 'clients'> {
+interface Session extends Omit<UpstreamDeps, 'clients'> {
   /** By client. */
   tokens: readonly AccessToken[];
   budget: CallBudget;
@@ -85,7 +85,7 @@ interface Session extends Omit<UpstreamOptions, 'clients'> {
 }
 
 /** The forum's API over several OAuth clients, each with its own token and its own budget. */
-export function createUpstream(options: UpstreamOptions): BudgetedUpstream {
+export function createUpstream(options: UpstreamDeps): BudgetedUpstream {
   const { clients, clock, shares = DEFAULT_SHARES } = options;
   const agent = (connections: number) => new Agent({ connections, connect: { timeout: DEFAULT_DEADLINE_MS } });
   const dispatchers = {

@@ -2,7 +2,7 @@ import type { SecretBox } from '../../../shared/domain/secret-box.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 
 /** What the account routes work with. */
-export interface AccountService {
+export interface AccountDeps {
   pool: Pool;
   /** Where clients reach the API, without a slash at the end. */
   baseUrl: string;

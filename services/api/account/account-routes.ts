@@ -4,30 +4,30 @@ import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
 import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
-import type { AccountService } from './account-deps.ts';
+import type { AccountDeps } from './account-deps.ts';
 import { grantRoutes } from './grant-routes.ts';
 import { keyRoutes } from './key-routes.ts';
 import { ledgerRoute } from './ledger-route.ts';
 
 /** All routes below /v1/account. */
-export function accountRoutes(service: AccountService): Route[] {
+export function accountRoutes(deps: AccountDeps): Route[] {
   return [
-    { method: 'get', path: '/v1/account', handle: (call) => show(service, call) },
-    { method: 'delete', path: '/v1/account', handle: (call) => remove(service, call) },
-    ledgerRoute(service),
-    ...keyRoutes(service),
-    ...grantRoutes(service),
+    { method: 'get', path: '/v1/account', handle: (call) => show(deps, call) },
+    { method: 'delete', path: '/v1/account', handle: (call) => remove(deps, call) },
+    ledgerRoute(deps),
+    ...keyRoutes(deps),
+    ...grantRoutes(deps),
   ];
 }
 
-async function show({ pool }: AccountService, { caller }: Call): Promise<Answer> {
+async function show({ pool }: AccountDeps, { caller }: Call): Promise<Answer> {
   const account = await findAccount(pool, caller.accountId);
   if (!account) throw new Error(`the account ${caller.accountId} is gone`);
   return { status: 200, body: accountResource(account) };
 }
 
 /** For good: its keys and monitors end with the commit, its data is removed from then on. */
-async function remove({ pool, mailboxHash }: AccountService, { caller }: Call): Promise<Answer> {
+async function remove({ pool, mailboxHash }: AccountDeps, { caller }: Call): Promise<Answer> {
   const account = await findAccount(pool, caller.accountId);
   if (account) await closeAccount(pool, account.id, { mailboxHash: mailboxHash(account.mailbox) });
   return { status: 200, body: { status: 'deleted' } };

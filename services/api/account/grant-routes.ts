@@ -4,22 +4,22 @@ import type { AccountGrant } from '../../../shared/stores/accounts/account-grant
 import { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
-import type { AccountService } from './account-deps.ts';
+import type { AccountDeps } from './account-deps.ts';
 
 /** The routes about programs that the account allowed something, by the sign-in for the tool server. */
-export function grantRoutes(service: AccountService): Route[] {
+export function grantRoutes(deps: AccountDeps): Route[] {
   return [
-    { method: 'get', path: '/v1/account/grants', handle: (call) => list(service, call) },
-    { method: 'delete', path: '/v1/account/grants/:id', handle: (call) => revoke(service, call) },
+    { method: 'get', path: '/v1/account/grants', handle: (call) => list(deps, call) },
+    { method: 'delete', path: '/v1/account/grants/:id', handle: (call) => revoke(deps, call) },
   ];
 }
 
-async function list({ pool, secretBox }: AccountService, { caller }: Call): Promise<Answer> {
+async function list({ pool, secretBox }: AccountDeps, { caller }: Call): Promise<Answer> {
   const grants = await listAccountGrants(pool, new SealedRecords(pool, secretBox), caller.accountId);
   return { status: 200, body: { items: grants.map(grantResource) } };
 }
 
-async function revoke({ pool }: AccountService, { caller, id }: Call): Promise<Answer> {
+async function revoke({ pool }: AccountDeps, { caller, id }: Call): Promise<Answer> {
   if (!(await revokeGrant(pool, caller.accountId, id))) throw new ApiError('not_found', 'No such grant.');
   return { status: 200, body: { status: 'revoked' } };
 }

@@ -9,25 +9,25 @@ import { ApiError } from '../http/api-error.ts';
 import { unauthorized } from '../admission/authentication.ts';
 import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
-import type { AccountService } from './account-deps.ts';
+import type { AccountDeps } from './account-deps.ts';
 
 /** In use at a time. */
 const MOST_KEYS = 20;
 
 /** The routes about an account's keys: a program that has no browser changes its key with them. */
-export function keyRoutes(service: AccountService): Route[] {
+export function keyRoutes(deps: AccountDeps): Route[] {
   return [
-    { method: 'get', path: '/v1/account/keys', handle: (call) => list(service, call) },
-    { method: 'post', path: '/v1/account/keys', readsBody: true, handle: (call) => create(service, call) },
-    { method: 'delete', path: '/v1/account/keys/:id', handle: (call) => revoke(service, call) },
+    { method: 'get', path: '/v1/account/keys', handle: (call) => list(deps, call) },
+    { method: 'post', path: '/v1/account/keys', readsBody: true, handle: (call) => create(deps, call) },
+    { method: 'delete', path: '/v1/account/keys/:id', handle: (call) => revoke(deps, call) },
   ];
 }
 
-async function list({ pool }: AccountService, { caller }: Call): Promise<Answer> {
+async function list({ pool }: AccountDeps, { caller }: Call): Promise<Answer> {
   return { status: 200, body: { items: (await listApiKeys(pool, caller.accountId)).map(keyResource) } };
 }
 
-async function create({ pool }: AccountService, { caller, body }: Call): Promise<Answer> {
+async function create({ pool }: AccountDeps, { caller, body }: Call): Promise<Answer> {
   const { name, scopes } = parseRequest(createKeyBody, body ?? {}, 'body');
   const lacking = scopes.filter((scope) => !caller.scopes.includes(scope));
   if (lacking.length > 0) {
@@ -46,7 +46,7 @@ async function create({ pool }: AccountService, { caller, body }: Call): Promise
   });
 }
 
-async function revoke({ pool }: AccountService, { caller, id }: Call): Promise<Answer> {
+async function revoke({ pool }: AccountDeps, { caller, id }: Call): Promise<Answer> {
   if (!isApiKeyId(id) || !(await revokeApiKey(pool, caller.accountId, id)))
     throw new ApiError('not_found', 'No such key.');
   return { status: 200, body: { status: 'revoked' } };

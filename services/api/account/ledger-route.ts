@@ -5,22 +5,22 @@ import { readLedgerPage } from '../../../shared/stores/accounts/ledger-pages.ts'
 import type { StoredLedgerEntry } from '../../../shared/stores/accounts/ledger-pages.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
-import type { AccountService } from './account-deps.ts';
+import type { AccountDeps } from './account-deps.ts';
 
 const CSV = 'text/csv';
 const PATH = '/v1/account/ledger';
 
 /** GET /v1/account/ledger: every change of the balance, newest first, as JSON or as CSV. */
-export function ledgerRoute(service: AccountService): Route {
+export function ledgerRoute(deps: AccountDeps): Route {
   return {
     method: 'get',
     path: PATH,
     produces: ['application/json', CSV],
-    handle: (call) => ledger(service, call),
+    handle: (call) => ledger(deps, call),
   };
 }
 
-async function ledger({ pool, baseUrl }: AccountService, { caller, query, type }: Call): Promise<Answer> {
+async function ledger({ pool, baseUrl }: AccountDeps, { caller, query, type }: Call): Promise<Answer> {
   const { limit, after } = parseRequest(ledgerQuery, query, 'query');
   const beforeId = after === undefined ? Number.MAX_SAFE_INTEGER : Number(after);
   // One more than asked for tells whether there is a next page.

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { allPlans } from '../../../shared/domain/accounts/plans.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
-import { GroupedCalls } from '../../../shared/runtime/call-batcher.ts';
+import { CallBatcher } from '../../../shared/runtime/call-batcher.ts';
 import { admitRequests, returnDaySlot } from '../../../shared/stores/accounts/request-limits.ts';
 import type { AdmittedRequest, AskingRequest, RequestLimits } from '../../../shared/stores/accounts/request-limits.ts';
 import { ApiError } from '../http/api-error.ts';
@@ -40,15 +40,15 @@ const DAY_SECONDS = 86_400;
  * together share a statement. Nothing is remembered between requests, so a key that was revoked, by whichever process, works in
  * none from then on.
  */
-export class RequestGate {
+export class AdmissionControl {
   private readonly db: Queryable;
   private readonly limits: LimitsByPack;
-  private readonly together: GroupedCalls<AskingRequest, AdmittedRequest | undefined>;
+  private readonly together: CallBatcher<AskingRequest, AdmittedRequest | undefined>;
 
   constructor(db: Queryable, limits: LimitsByPack = allPlans()) {
     this.db = db;
     this.limits = limits;
-    this.together = new GroupedCalls({
+    this.together = new CallBatcher({
       run: (requests) => admitRequests(db, requests, limits),
       isShared: isPostgresAway,
     });
@@ -89,7 +89,7 @@ export class RequestGate {
 
 function admissionOf(found: AdmittedRequest, limits: RequestLimits): Admission {
   const quotas = [burstOf(found, limits), ...dayOf(found, limits)];
-  const isIn = found.place <= found.taken;
+  const isIn = found.ordinal <= found.taken;
   return {
     caller: {
       keyId: found.key_id ?? undefined,
@@ -99,14 +99,14 @@ function admissionOf(found: AdmittedRequest, limits: RequestLimits): Admission {
       pack: found.pack,
     },
     quotas,
-    refusal: isIn ? undefined : refusalOf(found, limits),
+    refusal: isIn ? undefined : limitError(found, limits),
     day: isIn && limits.requestsPerDay !== null ? found.day : undefined,
   };
 }
 
 /** Milliseconds until the burst is whole again, after this request. */
-function wholeInMs({ place, taken, whole_in_ms }: AdmittedRequest, { requestsPerSecond }: RequestLimits): number {
-  return whole_in_ms + (Math.min(place, taken) * 1000) / requestsPerSecond;
+function wholeInMs({ ordinal, taken, whole_in_ms }: AdmittedRequest, { requestsPerSecond }: RequestLimits): number {
+  return whole_in_ms + (Math.min(ordinal, taken) * 1000) / requestsPerSecond;
 }
 
 function burstOf(found: AdmittedRequest, limits: RequestLimits): Quota {
@@ -123,13 +123,13 @@ function burstOf(found: AdmittedRequest, limits: RequestLimits): Quota {
 
 function dayOf(found: AdmittedRequest, { requestsPerDay }: RequestLimits): Quota[] {
   if (requestsPerDay === null) return [];
-  const left = Math.max(0, requestsPerDay - found.day_used - Math.min(found.place, found.taken));
+  const left = Math.max(0, requestsPerDay - found.day_used - Math.min(found.ordinal, found.taken));
   const wholeInSeconds = Math.ceil(found.day_left_ms / 1000);
   return [{ name: 'day', limit: requestsPerDay, windowSeconds: DAY_SECONDS, left, wholeInSeconds }];
 }
 
 /** The day's end is named where the day is used up: a wait of a second would not help then. */
-function refusalOf(found: AdmittedRequest, limits: RequestLimits): ApiError {
+function limitError(found: AdmittedRequest, limits: RequestLimits): ApiError {
   const { burst, requestsPerSecond, requestsPerDay } = limits;
   if (requestsPerDay !== null && found.day_used + found.taken >= requestsPerDay) {
     const retryAfter = Math.max(1, Math.ceil(found.day_left_ms / 1000));

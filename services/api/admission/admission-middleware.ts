@@ -4,12 +4,12 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import { ClientGone } from '../http/api-error.ts';
 import { mayRead } from './authentication.ts';
 import type { Caller } from './authentication.ts';
-import { refusalOf } from '../http/error-handler.ts';
-import type { Admission, Quota, RequestGate } from './admission-control.ts';
+import { toApiError } from '../http/error-handler.ts';
+import type { Admission, Quota, AdmissionControl } from './admission-control.ts';
 import { setCreditsRemaining } from '../http/route.ts';
 
 /** Middleware of everything below /v1. */
-export interface CallerAdmission {
+export interface AdmissionMiddleware {
   /** Before the routes: the key, the permission, the limits, in this order. */
   admit: RequestHandler;
   /** After the routes: gives the day's slot back when it was not the client's fault. */
@@ -24,11 +24,11 @@ const GIVE_BACK_MS = 1_500;
 /** Everything below this path, seen from /v1, needs the permission to read. The router does not look at case, so neither does this. */
 const READING = /^\/forum(\/|$)/i;
 
-export function admitCallers(gate: RequestGate): CallerAdmission {
+export function createAdmissionMiddleware(admissionControl: AdmissionControl): AdmissionMiddleware {
   const admissions = new WeakMap<Request, Admission>();
   return {
     async admit(request, response, next) {
-      const admission = await gate.admit(request.headers);
+      const admission = await admissionControl.admit(request.headers);
       admissions.set(request, admission);
       showAdmission(response, admission);
       if (READING.test(request.path)) mayRead(admission.caller);
@@ -38,9 +38,9 @@ export function admitCallers(gate: RequestGate): CallerAdmission {
     async giveBack(error: unknown, request, response, next) {
       const admission = admissions.get(request);
       // A client that went away is not answered at all; what was done for it counts.
-      const isOurFault = !(error instanceof ClientGone) && (refusalOf(error)?.status ?? 500) >= 500;
+      const isOurFault = !(error instanceof ClientGone) && (toApiError(error)?.status ?? 500) >= 500;
       if (admission && isOurFault && !response.headersSent) {
-        await giveSlotBack(gate, admission, response, request.log);
+        await returnDailySlot(admissionControl, admission, response, request.log);
       }
       next(error);
     },
@@ -60,15 +60,15 @@ export function showAdmission(response: Response, { caller, quotas }: Admission)
 }
 
 /** Gives a request's slot of the day back, because it failed on our side, and says so in its answer. Never throws: the failure is answered. */
-export async function giveSlotBack(
-  gate: RequestGate,
+export async function returnDailySlot(
+  admissionControl: AdmissionControl,
   admission: Admission,
   response: Response,
   log: Pick<Logger, 'debug'>,
 ): Promise<void> {
   if (admission.day === undefined) return;
   try {
-    await withDeadline(gate.giveBack(admission), GIVE_BACK_MS, 'Postgres did not answer in time');
+    await withDeadline(admissionControl.giveBack(admission), GIVE_BACK_MS, 'Postgres did not answer in time');
     setQuotas(response, admission.quotas.map(withDaySlot));
   } catch (problem) {
     log.debug({ err: problem }, 'the slot of a failed request was not given back');

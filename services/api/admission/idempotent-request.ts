@@ -8,7 +8,7 @@ import { ApiError } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import type { Answer, Call } from '../http/route.ts';
 
-export interface OnceOptions<P> {
+export interface IdempotentRequestDeps<P> {
   pool: Pool;
   /** Kept answers may hold secrets. */
   secretBox: SecretBox;
@@ -33,7 +33,7 @@ const DEEPEST_BODY = 32;
  * @throws ApiError idempotency_conflict when the key came with another body; what `prepare` and `work` throw;
  *   ClientGone, when nothing was done
  */
-export async function answerOnce<P>(options: OnceOptions<P>): Promise<Answer> {
+export async function runIdempotentRequest<P>(options: IdempotentRequestDeps<P>): Promise<Answer> {
   const { pool, call, prepare } = options;
   // Thrown away before it is committed when nobody waits for the answer any more: nobody would learn what was paid for.
   const work: typeof options.work = async (client, prepared) => {
@@ -66,7 +66,7 @@ export async function answerOnce<P>(options: OnceOptions<P>): Promise<Answer> {
 }
 
 function replay<P>(
-  { call, secretBox }: OnceOptions<P>,
+  { call, secretBox }: IdempotentRequestDeps<P>,
   key: IdempotencyKey,
   bodyHash: Buffer,
   kept: KeptAnswer,

@@ -22,7 +22,7 @@ export function createErrorHandler(logger: Logger): ErrorRequestHandler {
   return (error: unknown, _request, response, next) => {
     // Nobody is left to be answered.
     if (error instanceof ClientGone) return;
-    const known = refusalOf(error);
+    const known = toApiError(error);
     const requestId = String(response.getHeader('X-Request-Id'));
     if (known === undefined) logger.error({ err: error, requestId }, 'a request failed');
     else if (known.code === 'service_unavailable') logOutage(error);
@@ -41,7 +41,7 @@ export function createErrorHandler(logger: Logger): ErrorRequestHandler {
 }
 
 /** What the client is told; undefined: not the client's doing, so nothing but that it failed. */
-export function refusalOf(error: unknown): ApiError | undefined {
+export function toApiError(error: unknown): ApiError | undefined {
   return error instanceof ApiError ? error : (frameworkError(error) ?? outageError(error));
 }
 

@@ -5,7 +5,7 @@ import { readLastSeq } from '../../../shared/stores/matches/live-tails.ts';
 import { StreamedBody } from '../http/answer-stream.ts';
 import { noSuchMonitor } from '../http/api-error.ts';
 import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
-import { readLivingMonitor } from '../monitors/find-monitor.ts';
+import { findMonitor } from '../monitors/find-monitor.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import type { LiveTails } from './live-tails.ts';
 
@@ -32,7 +32,7 @@ async function stream(call: Call, pool: Queryable, liveTails: LiveTails): Promis
   const { keyId } = caller;
   if (keyId === undefined) throw new Error('a stream was asked for without a key');
   const cursor = cursorOf(call);
-  await readLivingMonitor(pool, caller.accountId, id);
+  await findMonitor(pool, caller.accountId, id);
   const afterSeq = await startOf(pool, id, cursor);
   const request = { accountId: caller.accountId, keyId, monitorId: id, afterSeq };
   return {

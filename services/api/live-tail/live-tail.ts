@@ -9,7 +9,7 @@ import { matchResource } from '../monitors/match-page.ts';
 import { endEvent, HEARTBEAT, matchEvent, STREAM_BEGIN } from './event-stream-text.ts';
 import type { LiveTailTiming } from './live-tail-timing.ts';
 
-export interface LiveTailOptions {
+export interface LiveTailDeps {
   db: Queryable;
   logger: Logger;
   metrics: Metrics;
@@ -32,7 +32,7 @@ const PAGE = 50;
  */
 export class LiveTail implements AnswerStream {
   readonly stallMs: number;
-  private readonly options: LiveTailOptions;
+  private readonly options: LiveTailDeps;
   private readonly ending = new AbortController();
   private position: number;
   private woken = false;
@@ -40,7 +40,7 @@ export class LiveTail implements AnswerStream {
   /** Ends the wait in hand. */
   private interrupt: (() => void) | undefined;
 
-  constructor(options: LiveTailOptions) {
+  constructor(options: LiveTailDeps) {
     this.options = options;
     this.position = options.afterSeq;
     this.stallMs = options.timing.stallMs;

@@ -6,7 +6,7 @@ import { ApiError } from '../http/api-error.ts';
 import { LIVE_TAIL_TIMING } from './live-tail-timing.ts';
 import type { LiveTailTiming } from './live-tail-timing.ts';
 import { LiveTail } from './live-tail.ts';
-import { STREAMS_PER_ACCOUNT, StreamPlaces } from './stream-slots.ts';
+import { STREAMS_PER_ACCOUNT, StreamSlots } from './stream-slots.ts';
 
 /** Where it is heard that a monitor may have new matches. */
 export interface WakeUps {
@@ -14,7 +14,7 @@ export interface WakeUps {
   listen(listener: (monitorId: string | undefined) => void): void;
 }
 
-export interface LiveTailsOptions {
+export interface LiveTailsDeps {
   pool: Queryable;
   logger: Logger;
   metrics: Metrics;
@@ -40,18 +40,18 @@ const RETRY_AFTER = 15;
 
 /** The open streams of this process. */
 export class LiveTails {
-  private readonly options: LiveTailsOptions;
+  private readonly options: LiveTailsDeps;
   private readonly timing: LiveTailTiming;
-  private readonly places: StreamPlaces;
+  private readonly slots: StreamSlots;
   private readonly byMonitor = new Map<string, Set<LiveTail>>();
   /** Streams that are open or about to be. */
   private count = 0;
   private stopping = false;
 
-  constructor(options: LiveTailsOptions) {
+  constructor(options: LiveTailsDeps) {
     this.options = options;
     this.timing = { ...LIVE_TAIL_TIMING, ...options.timing };
-    this.places = new StreamPlaces({ db: options.pool, logger: options.logger, timing: this.timing });
+    this.slots = new StreamSlots({ db: options.pool, logger: options.logger, timing: this.timing });
     options.wakeUps?.listen((monitorId) => this.wake(monitorId));
   }
 
@@ -62,12 +62,12 @@ export class LiveTails {
     }
     this.count++;
     try {
-      const place = await this.places.take(request.accountId);
-      if (place === undefined) {
+      const slot = await this.slots.take(request.accountId);
+      if (slot === undefined) {
         const message = `The account has ${STREAMS_PER_ACCOUNT} open streams, as many as it may have. Close one first.`;
         throw new ApiError('rate_limited', message, { retryAfter: RETRY_AFTER });
       }
-      return this.add(request, () => this.places.giveBack(place));
+      return this.add(request, () => this.slots.giveBack(slot));
     } catch (error) {
       this.count--;
       throw error;
@@ -78,7 +78,7 @@ export class LiveTails {
   async stop(): Promise<void> {
     this.stopping = true;
     for (const tail of this.all()) tail.end();
-    await this.places.giveBackAll();
+    await this.slots.giveBackAll();
   }
 
   private add({ keyId, monitorId, afterSeq }: TailRequest, giveBack: () => Promise<void>): LiveTail {

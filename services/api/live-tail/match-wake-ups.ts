@@ -1,7 +1,7 @@
 import { MONITOR_MATCHES } from '../../../schemas/messages/topics.ts';
 import { randomText } from '../../../shared/domain/identifiers.ts';
 import type { KafkaConnection } from '../../../shared/kafka/kafka-connection.ts';
-import { startKeyWatch } from '../../../shared/kafka/topic-key-listener.ts';
+import { startTopicKeyListener } from '../../../shared/kafka/topic-key-listener.ts';
 import type { Running } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { WakeUps } from './live-tails.ts';
@@ -17,7 +17,7 @@ export function startMatchWakeUps(options: {
   logger: Logger;
 }): WakeUps & Running {
   let listener: Parameters<WakeUps['listen']>[0] | undefined;
-  const watch = startKeyWatch({
+  const watch = startTopicKeyListener({
     ...options,
     group: GROUP + randomText(12),
     topic: MONITOR_MATCHES.name,

@@ -3,14 +3,14 @@ import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import {
-  giveUpLiveTailPlaces,
-  renewLiveTailPlaces,
-  takeLiveTailPlace,
+  releaseLiveTailSlots,
+  renewLiveTailSlots,
+  takeLiveTailSlot,
 } from '../../../shared/stores/matches/live-tails.ts';
-import type { LiveTailPlace } from '../../../shared/stores/matches/live-tails.ts';
+import type { LiveTailSlot } from '../../../shared/stores/matches/live-tails.ts';
 import type { LiveTailTiming } from './live-tail-timing.ts';
 
-export interface StreamPlacesOptions {
+export interface StreamSlotsDeps {
   db: Queryable;
   logger: Logger;
   timing: Pick<LiveTailTiming, 'renewMs' | 'leaseMs'>;
@@ -26,17 +26,17 @@ export const STREAMS_PER_ACCOUNT = 10;
  * The places that this process's streams hold among those of their accounts. Their leases are renewed together while there are
  * any; a renewal that fails is made up for by the next.
  */
-export class StreamPlaces {
-  private readonly options: StreamPlacesOptions;
-  private readonly held = new Set<LiveTailPlace>();
+export class StreamSlots {
+  private readonly options: StreamSlotsDeps;
+  private readonly held = new Set<LiveTailSlot>();
   private renewal: NodeJS.Timeout | undefined;
 
-  constructor(options: StreamPlacesOptions) {
+  constructor(options: StreamSlotsDeps) {
     this.options = options;
   }
 
   /** A place for one more stream of the account; undefined when all are taken. */
-  async take(accountId: string): Promise<LiveTailPlace | undefined> {
+  async take(accountId: string): Promise<LiveTailSlot | undefined> {
     const { db, timing } = this.options;
     const wanted = {
       accountId,
@@ -45,11 +45,11 @@ export class StreamPlaces {
       leaseSeconds: timing.leaseMs / 1_000,
     };
     for (;;) {
-      const place = await takeLiveTailPlace(db, wanted);
-      if (place === 'full') return undefined;
+      const slot = await takeLiveTailSlot(db, wanted);
+      if (slot === 'full') return undefined;
       // Each time another stream got a place, so this ends.
-      if (place === 'lost') continue;
-      const taken = { accountId, place, streamId: wanted.streamId };
+      if (slot === 'lost') continue;
+      const taken = { accountId, slot, streamId: wanted.streamId };
       this.held.add(taken);
       this.renewal ??= setInterval(() => void this.renew(), timing.renewMs);
       return taken;
@@ -57,26 +57,26 @@ export class StreamPlaces {
   }
 
   /** Never fails: a place that cannot be given back is free when its lease ends. */
-  async giveBack(place: LiveTailPlace): Promise<void> {
-    if (!this.held.delete(place)) return;
-    await this.giveUp([place]);
+  async giveBack(slot: LiveTailSlot): Promise<void> {
+    if (!this.held.delete(slot)) return;
+    await this.giveUp([slot]);
   }
 
   /** All places of this process at once. */
   async giveBackAll(): Promise<void> {
-    const places = [...this.held];
+    const slots = [...this.held];
     this.held.clear();
-    await this.giveUp(places);
+    await this.giveUp(slots);
   }
 
-  private async giveUp(places: readonly LiveTailPlace[]): Promise<void> {
+  private async giveUp(slots: readonly LiveTailSlot[]): Promise<void> {
     if (this.held.size === 0) {
       clearInterval(this.renewal);
       this.renewal = undefined;
     }
-    if (places.length === 0) return;
+    if (slots.length === 0) return;
     try {
-      const giving = giveUpLiveTailPlaces(this.options.db, places);
+      const giving = releaseLiveTailSlots(this.options.db, slots);
       await withDeadline(giving, GIVE_UP_MS, 'Postgres did not answer in time');
     } catch (error) {
       this.options.logger.warn({ err: error }, 'places of streams stay taken until their leases end');
@@ -86,7 +86,7 @@ export class StreamPlaces {
   private async renew(): Promise<void> {
     const { db, timing, logger } = this.options;
     try {
-      await renewLiveTailPlaces(db, [...this.held], timing.leaseMs / 1_000);
+      await renewLiveTailSlots(db, [...this.held], timing.leaseMs / 1_000);
     } catch (error) {
       logger.warn({ err: error }, 'the places of streams could not be renewed; the streams go on');
     }

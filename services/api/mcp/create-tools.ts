@@ -1,11 +1,11 @@
-import type { ReadingService } from '../reading/reading-service.ts';
+import type { ReadingDeps } from '../reading/reading-deps.ts';
 import type { Route } from '../http/route.ts';
 import { monitorTools } from './monitor-tools.ts';
 import { readingTools } from './reading-tools.ts';
 import type { Tool } from './tool.ts';
 
 /** All tools, each over the route of the API that it maps to. @throws Error when a route is missing */
-export function createTools(reading: ReadingService, routes: readonly Route[]): Tool[] {
+export function createTools(reading: ReadingDeps, routes: readonly Route[]): Tool[] {
   const routeAt = (method: Route['method'], path: string) => {
     const route = routes.find((candidate) => candidate.method === method && candidate.path === path);
     if (route === undefined) throw new Error(`a tool needs the route ${method} ${path}`);

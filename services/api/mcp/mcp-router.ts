@@ -8,19 +8,19 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import { findUsableApiKey } from '../../../shared/stores/accounts/api-keys.ts';
 import { findUsableAccessToken } from '../../../shared/stores/accounts/oauth-records.ts';
 import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
-import { giveSlotBack, showAdmission } from '../admission/admission-middleware.ts';
+import { returnDailySlot, showAdmission } from '../admission/admission-middleware.ts';
 import { ApiError, ClientGone } from '../http/api-error.ts';
 import { checkKey, givenKey, givenTokenHash, unauthorized } from '../admission/authentication.ts';
-import type { Admission, RequestGate } from '../admission/admission-control.ts';
+import type { Admission, AdmissionControl } from '../admission/admission-control.ts';
 import { methodNotAllowed, setCreditsRemaining } from '../http/route.ts';
 import type { Tool } from './tool.ts';
 import { createToolHandler } from './tool-handler.ts';
 import { createToolServer } from './tool-server.ts';
 import type { ToolSession } from './tool-server.ts';
 
-export interface McpOptions {
+export interface McpDeps {
   pool: Pool;
-  gate: RequestGate;
+  admissionControl: AdmissionControl;
   tools: readonly Tool[];
   logger: Logger;
   /** Public addresses of the service: requests name one of their hosts, and browsers come from one of them. */
@@ -46,7 +46,7 @@ const MESSAGES_A_SECOND = 10;
 const MOST_IN_A_BATCH = 10;
 
 /** POST /mcp: tools for agents, by the Model Context Protocol. */
-export function createMcpRouter(options: McpOptions): Router {
+export function createMcpRouter(options: McpDeps): Router {
   const router = Router();
   const readBody = raw({ limit: BODY_LIMIT, type: () => true });
   router.post('/mcp', guard(options.publicUrls), refuseLargeOfUnknown(options), readBody, answer(options));
@@ -65,7 +65,7 @@ function guard(publicUrls: readonly string[]): RequestHandler {
 }
 
 /** A larger body is read only of an account that is known. */
-function refuseLargeOfUnknown(options: McpOptions): RequestHandler {
+function refuseLargeOfUnknown(options: McpDeps): RequestHandler {
   return async (request, _response, next) => {
     const length = Number(request.headers['content-length'] ?? Infinity);
     if (length > UNKNOWN_BODY_LIMIT) await challenging(options, request, () => accountOf(options, request.headers));
@@ -73,7 +73,7 @@ function refuseLargeOfUnknown(options: McpOptions): RequestHandler {
   };
 }
 
-function answer(options: McpOptions): RequestHandler {
+function answer(options: McpDeps): RequestHandler {
   return async (request, response) => {
     const body = Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '';
     const message = parsed(body);
@@ -106,7 +106,7 @@ function isCall(message: unknown): boolean {
 
 /** @returns what a call of a tool was admitted with */
 async function letIn(
-  options: McpOptions,
+  options: McpDeps,
   { request, response, message }: { request: Request; response: Reply; message: unknown },
 ): Promise<Admission | undefined> {
   return challenging(options, request, async () => {
@@ -117,7 +117,7 @@ async function letIn(
 }
 
 /** Says where to sign in when `work` finds the caller unknown. */
-async function challenging<T>(options: McpOptions, request: Request, work: () => Promise<T>): Promise<T> {
+async function challenging<T>(options: McpDeps, request: Request, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -129,14 +129,14 @@ async function challenging<T>(options: McpOptions, request: Request, work: () =>
   }
 }
 
-async function admit({ gate, protection }: McpOptions, request: Request, response: Reply): Promise<Admission> {
-  const admission = await gate.admitWithToken(request.headers, protection.resource);
+async function admit({ admissionControl, protection }: McpDeps, request: Request, response: Reply): Promise<Admission> {
+  const admission = await admissionControl.admitWithToken(request.headers, protection.resource);
   showAdmission(response, admission);
   return admission;
 }
 
 /** Of a batch each member counts; the calls in it count as calls. @throws ApiError unauthorized, invalid_request, rate_limited */
-async function allowMessages(options: McpOptions, { headers }: IncomingMessage, message: unknown): Promise<void> {
+async function allowMessages(options: McpDeps, { headers }: IncomingMessage, message: unknown): Promise<void> {
   const accountId = await accountOf(options, headers);
   const members: unknown[] = Array.isArray(message) && message.length > 0 ? message : [message];
   if (members.length > MOST_IN_A_BATCH) {
@@ -151,7 +151,7 @@ async function allowMessages(options: McpOptions, { headers }: IncomingMessage, 
 }
 
 /** @throws ApiError unauthorized */
-async function accountOf({ pool, protection }: McpOptions, headers: IncomingMessage['headers']): Promise<string> {
+async function accountOf({ pool, protection }: McpDeps, headers: IncomingMessage['headers']): Promise<string> {
   const tokenHash = givenTokenHash(headers);
   if (tokenHash !== undefined) {
     const token = await findUsableAccessToken(pool, tokenHash, protection.resource);
@@ -172,7 +172,7 @@ interface Exchange {
   first: Admission | undefined;
 }
 
-function sessionOf(options: McpOptions, { request, response, first }: Exchange): ToolSession {
+function sessionOf(options: McpDeps, { request, response, first }: Exchange): ToolSession {
   let waiting = first;
   return {
     logger: options.logger,
@@ -182,7 +182,7 @@ function sessionOf(options: McpOptions, { request, response, first }: Exchange):
       waiting = undefined;
       return admission;
     },
-    giveBack: (admission) => giveSlotBack(options.gate, admission, response, options.logger),
+    giveBack: (admission) => returnDailySlot(options.admissionControl, admission, response, options.logger),
     charged(balance) {
       setCreditsRemaining(response, balance);
     },

@@ -3,7 +3,7 @@ import { postResponse } from '../../../schemas/messages/forum-post.ts';
 import * as forum from '../../../schemas/api/forum-resources.ts';
 import * as queries from '../../../schemas/api/reading-queries.ts';
 import { metaOf, readChargedPost, renderCharged } from '../reading/post-route.ts';
-import type { ReadingService } from '../reading/reading-service.ts';
+import type { ReadingDeps } from '../reading/reading-deps.ts';
 import type { Route } from '../http/route.ts';
 import { listingText, subredditText, thingsText, userText } from './forum-texts.ts';
 import { inputOfQuery, objectSchemaOf, queryOf, routeTool } from './tool.ts';
@@ -12,7 +12,7 @@ import type { Tool, ToolAnswer, ToolCall } from './tool.ts';
 const READS = { readOnlyHint: true, openWorldHint: true } as const;
 
 /** @param routeAt the API's GET route with a path */
-export function readingTools(service: ReadingService, routeAt: (path: string) => Route): Tool[] {
+export function readingTools(deps: ReadingDeps, routeAt: (path: string) => Route): Tool[] {
   return [
     {
       name: 'get_forum_post',
@@ -27,7 +27,7 @@ export function readingTools(service: ReadingService, routeAt: (path: string) =>
         'output',
       ),
       reads: true,
-      call: (call) => readPost(service, call),
+      call: (call) => readPost(deps, call),
     },
     routeTool({
       name: 'get_forum_items',
@@ -89,15 +89,15 @@ export function readingTools(service: ReadingService, routeAt: (path: string) =>
 }
 
 /** The post is read and charged once, and rendered twice: for programs, and for models. */
-async function readPost(service: ReadingService, { caller, args, refuseAbandoned }: ToolCall): Promise<ToolAnswer> {
-  const outcome = await readChargedPost(service, { caller, query: queryOf(args), refuseAbandoned });
+async function readPost(deps: ReadingDeps, { caller, args, refuseAbandoned }: ToolCall): Promise<ToolAnswer> {
+  const outcome = await readChargedPost(deps, { caller, query: queryOf(args), refuseAbandoned });
   const { charged } = outcome;
   const { format } = outcome.asked;
-  const markdown = renderCharged(service, outcome, 'md');
+  const markdown = renderCharged(deps, outcome, 'md');
   const meta = metaOf(outcome, markdown);
   if (format === 'md') return { structured: { meta }, text: markdown.bytes.toString(), charged };
   // The JSON is an object that lacks its end.
-  const begun = JSON.parse(`${renderCharged(service, outcome, format).bytes.toString()}}`) as object;
+  const begun = JSON.parse(`${renderCharged(deps, outcome, format).bytes.toString()}}`) as object;
   const text = format === 'graph' ? JSON.stringify(begun) : markdown.bytes.toString();
   return { structured: { ...begun, meta }, text, charged };
 }

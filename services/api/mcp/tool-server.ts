@@ -5,7 +5,7 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import { ApiError, ClientGone } from '../http/api-error.ts';
 import { API_VERSION } from '../http/api-version.ts';
 import { mayRead, mayUseMonitors } from '../admission/authentication.ts';
-import { refusalOf } from '../http/error-handler.ts';
+import { toApiError } from '../http/error-handler.ts';
 import type { Admission } from '../admission/admission-control.ts';
 import type { Tool, ToolAnswer } from './tool.ts';
 
@@ -71,7 +71,7 @@ async function callTool(tool: Tool, args: Record<string, unknown>, session: Tool
     if (answer.charged) session.charged(answer.charged.balance);
     return resultOf(answer, caller.balance);
   } catch (error) {
-    const refusal = refusalOf(error);
+    const refusal = toApiError(error);
     if (refusal?.code === 'invalid_request') throw invalidParams(refusal.message);
     if (error instanceof ClientGone) throw error;
     if (refusal === undefined) session.logger.error({ err: error, requestId: session.requestId }, 'a tool failed');

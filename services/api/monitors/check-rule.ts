@@ -11,7 +11,7 @@ export interface RuleTerms {
 }
 
 /** The lists in the form to be stored, absent where they were, and what is wrong with them. */
-export function checkRuleTerms(given: RuleTerms): { terms: RuleTerms; faults: Fault[] } {
+export function checkRule(given: RuleTerms): { terms: RuleTerms; faults: Fault[] } {
   const keywords = given.keywords && validateTerms('keywords', given.keywords);
   const exclude = given.exclude && validateTerms('exclude', given.exclude);
   const subreddits = given.subreddits && checkSubreddits(given.subreddits);

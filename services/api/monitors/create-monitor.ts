@@ -18,8 +18,8 @@ import type { MonitorSettings } from '../../../shared/stores/monitors/monitors.t
 import { ApiError } from '../http/api-error.ts';
 import { invalidRequest, parseRequest, refuseFaults } from '../http/invalid-request.ts';
 import { monitorResource } from './monitor-resource.ts';
-import type { MonitorService } from './monitor-deps.ts';
-import { checkRuleTerms } from './check-rule.ts';
+import type { MonitorDeps } from './monitor-deps.ts';
+import { checkRule } from './check-rule.ts';
 import { changedWebhook, checkWebhookUrl } from './webhook-settings.ts';
 
 /** Period 1 begins with the monitor; resume and renewal count on. */
@@ -38,15 +38,15 @@ export interface CreatedMonitor {
  *
  * @throws ApiError invalid_request
  */
-export async function checkedSettings(service: MonitorService, body: unknown): Promise<MonitorSettings> {
+export async function checkedSettings(deps: MonitorDeps, body: unknown): Promise<MonitorSettings> {
   const { name, posts, comments, nsfw, ...given } = parseRequest(
     createMonitorBody,
     body === undefined ? {} : body,
     'body',
   );
-  const { terms, faults } = checkRuleTerms(given);
+  const { terms, faults } = checkRule(given);
   if (given.webhook_url === '') faults.push({ field: 'webhook_url', message: 'must not be empty' });
-  refuseFaults([...faults, ...(await checkWebhookUrl(given.webhook_url, service.webhooks))]);
+  refuseFaults([...faults, ...(await checkWebhookUrl(given.webhook_url, deps.webhooks))]);
   const changed = changedWebhook({ webhook_url: null, webhook_kind: null }, given);
   if ('fault' in changed) throw invalidRequest([changed.fault]);
   const { keywords = [], exclude = [], subreddits = [] } = terms;

@@ -5,7 +5,7 @@ import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts'
 import { noSuchMonitor } from '../http/api-error.ts';
 
 /** @throws ApiError not_found when the account has no such monitor, or has deleted it */
-export async function readLivingMonitor(db: Queryable, accountId: string, id: string): Promise<StoredMonitor> {
+export async function findMonitor(db: Queryable, accountId: string, id: string): Promise<StoredMonitor> {
   const monitor = isMonitorId(id) ? await readMonitor(db, accountId, id) : undefined;
   if (!monitor || monitor.status === 'deleted') throw noSuchMonitor();
   return monitor;
@@ -17,8 +17,8 @@ export async function readLivingMonitor(db: Queryable, accountId: string, id: st
  *
  * @throws ApiError not_found as above
  */
-export async function lockLivingMonitor(db: Queryable, accountId: string, id: string): Promise<StoredMonitor> {
+export async function findAndLockMonitor(db: Queryable, accountId: string, id: string): Promise<StoredMonitor> {
   if (!isMonitorId(id)) throw noSuchMonitor();
   await lockMonitor(db, accountId, id);
-  return readLivingMonitor(db, accountId, id);
+  return findMonitor(db, accountId, id);
 }

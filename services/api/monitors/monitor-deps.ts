@@ -3,7 +3,7 @@ import type { PublicUrlOptions } from '../../../shared/http/public-address.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 
 /** What the monitor routes work with. */
-export interface MonitorService {
+export interface MonitorDeps {
   pool: Pool;
   /** Seals webhook secrets; the context is the monitor's id. */
   secretBox: SecretBox;

@@ -4,22 +4,21 @@ import { isMonitorId } from '../../../shared/domain/identifiers.ts';
 import { planOf } from '../../../shared/domain/accounts/plans.ts';
 import { readMonitorStats } from '../../../shared/stores/monitors/monitor-stats.ts';
 import { listMonitors } from '../../../shared/stores/monitors/monitors.ts';
-import { answerOnce } from '../admission/idempotent-request.ts';
+import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { noSuchMonitor } from '../http/api-error.ts';
 import { commonKeywordWarnings, warningsMember } from './common-keywords.ts';
 import { checkedSettings, createMonitor } from './create-monitor.ts';
 import { parseRequest } from '../http/invalid-request.ts';
-import { readLivingMonitor } from './find-monitor.ts';
+import { findMonitor } from './find-monitor.ts';
 import { matchPageRequest, readMatchPage } from './match-page.ts';
 import { monitorResource } from './monitor-resource.ts';
-import type { MonitorService } from './monitor-deps.ts';
+import type { MonitorDeps } from './monitor-deps.ts';
 import { deleteMonitor, pauseMonitor, resumeMonitor } from './monitor-state.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import { updateMonitor } from './update-monitor.ts';
 
-export function monitorRoutes(service: MonitorService): Route[] {
-  const on = (handle: (service: MonitorService, call: Call) => Promise<Answer>) => (call: Call) =>
-    handle(service, call);
+export function monitorRoutes(deps: MonitorDeps): Route[] {
+  const on = (handle: (deps: MonitorDeps, call: Call) => Promise<Answer>) => (call: Call) => handle(deps, call);
   return [
     { method: 'post', path: '/v1/monitors', readsBody: true, handle: on(create) },
     { method: 'get', path: '/v1/monitors', handle: on(list) },
@@ -32,14 +31,14 @@ export function monitorRoutes(service: MonitorService): Route[] {
   ];
 }
 
-function create(service: MonitorService, call: Call): Promise<Answer> {
-  const { pool, secretBox, suppressedPerDay } = service;
-  return answerOnce({
+function create(deps: MonitorDeps, call: Call): Promise<Answer> {
+  const { pool, secretBox, suppressedPerDay } = deps;
+  return runIdempotentRequest({
     pool,
     secretBox,
     call,
     route: 'POST /v1/monitors',
-    prepare: () => checkedSettings(service, call.body),
+    prepare: () => checkedSettings(deps, call.body),
     async work(client, settings) {
       const created = await createMonitor(client, secretBox, call.caller.accountId, settings);
       return {
@@ -55,7 +54,7 @@ function create(service: MonitorService, call: Call): Promise<Answer> {
   });
 }
 
-async function list({ pool }: MonitorService, { caller }: Call): Promise<Answer> {
+async function list({ pool }: MonitorDeps, { caller }: Call): Promise<Answer> {
   const stored = await listMonitors(pool, caller.accountId);
   const plan = planOf(caller.pack);
   const items = stored.map(monitorResource);
@@ -65,33 +64,33 @@ async function list({ pool }: MonitorService, { caller }: Call): Promise<Answer>
   };
 }
 
-async function show({ pool }: MonitorService, { caller, id }: Call): Promise<Answer> {
-  const monitor = monitorResource(await readLivingMonitor(pool, caller.accountId, id));
+async function show({ pool }: MonitorDeps, { caller, id }: Call): Promise<Answer> {
+  const monitor = monitorResource(await findMonitor(pool, caller.accountId, id));
   const counts = await readMonitorStats(pool, id);
   return { status: 200, body: { monitor, stats: { ...counts, last_match_at: monitor.last_match_at } } };
 }
 
-async function update(service: MonitorService, { caller, id, body }: Call): Promise<Answer> {
-  const monitor = await updateMonitor(service, caller.accountId, id, body);
-  const warnings = commonKeywordWarnings(monitor, service.suppressedPerDay);
+async function update(deps: MonitorDeps, { caller, id, body }: Call): Promise<Answer> {
+  const monitor = await updateMonitor(deps, caller.accountId, id, body);
+  const warnings = commonKeywordWarnings(monitor, deps.suppressedPerDay);
   return { status: 200, body: { monitor, ...warningsMember(warnings) } };
 }
 
-async function remove({ pool }: MonitorService, { caller, id }: Call): Promise<Answer> {
+async function remove({ pool }: MonitorDeps, { caller, id }: Call): Promise<Answer> {
   await deleteMonitor(pool, caller.accountId, id);
   return { status: 200, body: { status: 'deleted' } };
 }
 
-async function pause({ pool }: MonitorService, { caller, id }: Call): Promise<Answer> {
+async function pause({ pool }: MonitorDeps, { caller, id }: Call): Promise<Answer> {
   await pauseMonitor(pool, caller.accountId, id);
   return { status: 200, body: { status: 'paused' } };
 }
 
-function resume({ pool, secretBox }: MonitorService, call: Call): Promise<Answer> {
+function resume({ pool, secretBox }: MonitorDeps, call: Call): Promise<Answer> {
   const { caller, id } = call;
   // What is no id must not become part of what is kept.
   if (!isMonitorId(id)) return Promise.reject(noSuchMonitor());
-  return answerOnce({
+  return runIdempotentRequest({
     pool,
     secretBox,
     call,
@@ -106,9 +105,9 @@ function resume({ pool, secretBox }: MonitorService, call: Call): Promise<Answer
   });
 }
 
-async function matches({ pool }: MonitorService, { caller, id, query }: Call): Promise<Answer> {
+async function matches({ pool }: MonitorDeps, { caller, id, query }: Call): Promise<Answer> {
   const request = matchPageRequest(id, parseRequest(matchPageQuery, query, 'query'));
   // Both at once: the page of a monitor that is not theirs is thrown away.
-  const [page] = await Promise.all([readMatchPage(pool, request), readLivingMonitor(pool, caller.accountId, id)]);
+  const [page] = await Promise.all([readMatchPage(pool, request), findMonitor(pool, caller.accountId, id)]);
   return { status: 200, body: page };
 }

@@ -14,7 +14,7 @@ import {
 } from '../../../shared/stores/monitors/monitors.ts';
 import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
 import { ApiError, noSuchMonitor } from '../http/api-error.ts';
-import { lockLivingMonitor, readLivingMonitor } from './find-monitor.ts';
+import { findAndLockMonitor, findMonitor } from './find-monitor.ts';
 import { monitorResource } from './monitor-resource.ts';
 
 // active ── pause ──▶ paused ── resume (10 credits) ──▶ active
@@ -25,7 +25,7 @@ import { monitorResource } from './monitor-resource.ts';
 /** Pauses; a monitor that is paused stays so. @throws ApiError not_found */
 export async function pauseMonitor(pool: Pool, accountId: string, id: string): Promise<void> {
   await inTransaction(pool, async (client) => {
-    const current = await lockLivingMonitor(client, accountId, id);
+    const current = await findAndLockMonitor(client, accountId, id);
     if (current.status === 'paused') return;
     await stopMonitor(client, id, 'paused');
     await announceMonitorChange(client, id);
@@ -58,11 +58,11 @@ export interface ResumedMonitor {
  * @throws ApiError not_found, insufficient_credits, unauthorized; the transaction must then be rolled back
  */
 export async function resumeMonitor(client: Queryable, accountId: string, id: string): Promise<ResumedMonitor> {
-  const current = await lockLivingMonitor(client, accountId, id);
+  const current = await findAndLockMonitor(client, accountId, id);
   if (current.status === 'active') return { monitor: monitorResource(current), balance: undefined };
   const balance = await startPaidPeriod(client, accountId, current);
   await announceMonitorChange(client, id);
-  return { monitor: monitorResource(await readLivingMonitor(client, accountId, id)), balance };
+  return { monitor: monitorResource(await findMonitor(client, accountId, id)), balance };
 }
 
 async function startPaidPeriod(db: Queryable, accountId: string, current: StoredMonitor): Promise<number> {

@@ -12,10 +12,10 @@ import {
 import type { MonitorSettings, StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
 import { noSuchMonitor } from '../http/api-error.ts';
 import { invalidRequest, parseRequest, refuseFaults } from '../http/invalid-request.ts';
-import { lockLivingMonitor } from './find-monitor.ts';
+import { findAndLockMonitor } from './find-monitor.ts';
 import { monitorResource } from './monitor-resource.ts';
-import type { MonitorService } from './monitor-deps.ts';
-import { checkRuleTerms } from './check-rule.ts';
+import type { MonitorDeps } from './monitor-deps.ts';
+import { checkRule } from './check-rule.ts';
 import { changedWebhook, checkWebhookUrl } from './webhook-settings.ts';
 import type { WebhookChange } from './webhook-settings.ts';
 
@@ -31,15 +31,10 @@ type MonitorChange = Partial<Omit<MonitorSettings, keyof WebhookChange>> & Webho
  *
  * @throws ApiError invalid_request, not_found; nothing is changed then
  */
-export async function updateMonitor(
-  service: MonitorService,
-  accountId: string,
-  id: string,
-  body: unknown,
-): Promise<Monitor> {
-  const change = await checkedChange(service, body);
-  return inTransaction(service.pool, async (client) => {
-    const current = await lockLivingMonitor(client, accountId, id);
+export async function updateMonitor(deps: MonitorDeps, accountId: string, id: string, body: unknown): Promise<Monitor> {
+  const change = await checkedChange(deps, body);
+  return inTransaction(deps.pool, async (client) => {
+    const current = await findAndLockMonitor(client, accountId, id);
     const settings = mergedSettings(current, change);
     if (!differs(current, settings, [...RULE_FIELDS, ...OTHER_FIELDS])) return monitorResource(current);
     await applyChange(client, current, settings);
@@ -49,10 +44,10 @@ export async function updateMonitor(
   });
 }
 
-async function checkedChange(service: MonitorService, body: unknown): Promise<MonitorChange> {
+async function checkedChange(deps: MonitorDeps, body: unknown): Promise<MonitorChange> {
   const given = parseRequest(patchMonitorBody, body === undefined ? {} : body, 'body');
-  const { terms, faults } = checkRuleTerms(given);
-  refuseFaults([...faults, ...(await checkWebhookUrl(given.webhook_url, service.webhooks))]);
+  const { terms, faults } = checkRule(given);
+  refuseFaults([...faults, ...(await checkWebhookUrl(given.webhook_url, deps.webhooks))]);
   return definedOnly({ ...given, ...terms });
 }
 

@@ -1,7 +1,7 @@
 import { errors } from 'oidc-provider';
 import type { ClientMetadata } from 'oidc-provider';
 import { z } from 'zod';
-import type { OutboundDoor, OutboundResult } from '../../../shared/http/egress-client.ts';
+import type { EgressClient, EgressResult } from '../../../shared/http/egress-client.ts';
 import { urlRefusal } from '../../../shared/http/public-address.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
@@ -45,18 +45,18 @@ export function isDocumentId(id: string): boolean {
  * away signs nobody out. What could not be fetched is not tried again for half a minute.
  */
 export function createFindDocument(options: {
-  door: OutboundDoor;
+  egress: EgressClient;
   allowPrivate: boolean;
   records: SealedRecords;
   pool: Pool;
 }): FindDocument {
-  const { door, allowPrivate, records, pool } = options;
+  const { egress, allowPrivate, records, pool } = options;
   const failures = new Map<string, { error: Error; until: number }>();
   const underWay = new Map<string, Promise<ClientMetadata>>();
 
   async function fetchDocument(id: string, clientAddress: string | undefined): Promise<ClientMetadata> {
     await takeFetch(pool, clientAddress);
-    const client = readDocument(id, await askFor(door, id));
+    const client = readDocument(id, await askFor(egress, id));
     await records.put({ model: 'ClientDocument', id, payload: { ...client }, validSeconds: UNUSED_CLIENT_SECONDS });
     return client;
   }
@@ -131,8 +131,8 @@ function idFault(id: string, allowPrivate: boolean): string | undefined {
   return undefined;
 }
 
-async function askFor(door: OutboundDoor, id: string): Promise<string> {
-  const answer = await door.send({
+async function askFor(egress: EgressClient, id: string): Promise<string> {
+  const answer = await egress.send({
     url: id,
     method: 'GET',
     headers: { Accept: 'application/json', 'User-Agent': 'service-oauth/1' },
@@ -143,7 +143,7 @@ async function askFor(door: OutboundDoor, id: string): Promise<string> {
   return answer.error === null ? answer.bodyExcerpt : '';
 }
 
-function answerFault(answer: OutboundResult): Error | undefined {
+function answerFault(answer: EgressResult): Error | undefined {
   if (answer.error === 'blocked_address') return new errors.InvalidClient('client_id must be a public address');
   if (answer.error !== null) return away(`it cannot be reached: ${answer.error}`);
   if (answer.status >= 500 || answer.status === 429) return away(`it was answered with status ${answer.status}`);

@@ -4,7 +4,7 @@ import type { Configuration, JWK } from 'oidc-provider';
 import { newOAuthSecret } from '../../../shared/domain/accounts/oauth-secret.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { folderOf, ROUTES, resourceOf, SCOPES } from './oauth-metadata.ts';
-import type { OAuthService } from './oauth-service.ts';
+import type { OAuthDeps } from './oauth-deps.ts';
 import { createAdapterFactory } from './record-adapter.ts';
 import type { FindDocument } from './client-documents.ts';
 import { keepErrorsHere, showPage } from './error-redirects.ts';
@@ -18,7 +18,7 @@ export const GRANT_SECONDS = 365 * DAY;
 /** Reading two mails and a page. */
 const INTERACTION_SECONDS = 20 * 60;
 
-export interface ProviderParts {
+export interface ProviderDeps {
   records: SealedRecords;
   findDocument: FindDocument;
   /** Where people sign in and allow, for a sign-in under way. */
@@ -28,8 +28,8 @@ export interface ProviderParts {
 }
 
 /** OAuth 2.1 and nothing else of OpenID Connect: codes with PKCE S256, opaque tokens for one resource, rotated refresh tokens. */
-export function createProvider(service: OAuthService, parts: ProviderParts): Provider {
-  const provider = new Provider(service.baseUrl, configurationOf(service, parts));
+export function createProvider(deps: OAuthDeps, parts: ProviderDeps): Provider {
+  const provider = new Provider(deps.baseUrl, configurationOf(deps, parts));
   // The addresses that a request came by are set by trustIssuer, never by the client.
   provider.proxy = true;
   nameSecrets(provider);
@@ -39,12 +39,12 @@ export function createProvider(service: OAuthService, parts: ProviderParts): Pro
     if (context.status === 503) context.set('Retry-After', '5');
   });
   provider.on('server_error', (_context, error) => {
-    service.logger.error({ err: error }, 'a sign-in request failed');
+    deps.logger.error({ err: error }, 'a sign-in request failed');
   });
   return provider;
 }
 
-function configurationOf(service: OAuthService, parts: ProviderParts): Configuration {
+function configurationOf(deps: OAuthDeps, parts: ProviderDeps): Configuration {
   const cookie = { httpOnly: true, sameSite: 'lax', signed: true } as const;
   return {
     adapter: createAdapterFactory(parts.records, parts.findDocument),
@@ -57,7 +57,7 @@ function configurationOf(service: OAuthService, parts: ProviderParts): Configura
     clockTolerance: 0,
     pkce: { required: () => true },
     allowOmittingSingleRegisteredRedirectUri: false,
-    features: featuresOf(resourceOf(service.baseUrl)),
+    features: featuresOf(resourceOf(deps.baseUrl)),
     ttl: {
       AccessToken: HOUR,
       AuthorizationCode: 60,
@@ -75,10 +75,10 @@ function configurationOf(service: OAuthService, parts: ProviderParts): Configura
       client.redirectUris?.some((uri) => URL.parse(uri)?.origin === origin) ?? false,
     cookies: {
       keys: [
-        Buffer.from(hkdfSync('sha256', service.secretKey, '', 'forum-monitor sign-in cookies v1', 32)).toString('hex'),
+        Buffer.from(hkdfSync('sha256', deps.secretKey, '', 'forum-monitor sign-in cookies v1', 32)).toString('hex'),
       ],
       names: { session: 'oauth_session', interaction: 'oauth_interaction', resume: 'oauth_resume' },
-      long: { ...cookie, path: `${folderOf(service.baseUrl)}/oauth` },
+      long: { ...cookie, path: `${folderOf(deps.baseUrl)}/oauth` },
       short: cookie,
     },
     interactions: { policy: alwaysAsk(), url: (_context, interaction) => parts.pageOf(interaction.uid) },
@@ -87,7 +87,7 @@ function configurationOf(service: OAuthService, parts: ProviderParts): Configura
       return grantId === undefined ? undefined : context.oidc.provider.Grant.find(grantId);
     },
     async findAccount(_context, id) {
-      const account = await findAccount(service.pool, id);
+      const account = await findAccount(deps.pool, id);
       return account?.status === 'active' ? { accountId: id, claims: () => ({ sub: id }) } : undefined;
     },
     renderError(context, out) {

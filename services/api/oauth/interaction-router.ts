@@ -6,14 +6,14 @@ import type { Interaction } from 'oidc-provider';
 import { z } from 'zod';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { ApiError } from '../http/api-error.ts';
-import { refusalOf } from '../http/error-handler.ts';
+import { toApiError } from '../http/error-handler.ts';
 import { sendPage } from '../pages/page.ts';
 import type { Page } from '../pages/page.ts';
 import { methodNotAllowed } from '../http/route.ts';
 import { isDocumentId } from './client-documents.ts';
 import { GRANT_SECONDS } from './create-provider.ts';
 import { folderOf, resourceOf, SCOPES } from './oauth-metadata.ts';
-import type { OAuthService } from './oauth-service.ts';
+import type { OAuthDeps } from './oauth-deps.ts';
 import { addressPage, codePage, consentPage, errorPage } from './pages.ts';
 import type { AskingClient } from './pages.ts';
 import { trustIssuer } from './provider-routes.ts';
@@ -28,7 +28,7 @@ const BODY_LIMIT = 4 * 1024;
 const START_AGAIN = 'This sign-in is over, or was begun in another browser.';
 
 export interface Parts {
-  service: OAuthService;
+  deps: OAuthDeps;
   provider: Provider;
   records: SealedRecords;
   signIn: SignIn;
@@ -61,7 +61,7 @@ export function interactionUrl(baseUrl: string, uid: string): string {
  * that began it: its id is also in a cookie of this path, which pages of other sites cannot send with a form.
  */
 export function createInteractionRouter(parts: Parts): Router {
-  const { service } = parts;
+  const { deps } = parts;
   const router = Router();
   const page = `${FOLDER}/:uid`;
   router.use(page, noStore);
@@ -71,20 +71,20 @@ export function createInteractionRouter(parts: Parts): Router {
     again: askAgain,
     decision: takeDecision,
   };
-  router.get(page, trustIssuer(service.baseUrl), atStep(parts, showPage));
+  router.get(page, trustIssuer(deps.baseUrl), atStep(parts, showPage));
   router.all(page, methodNotAllowed(['GET', 'HEAD']));
   for (const [name, take] of Object.entries(steps)) {
     const form = urlencoded({ extended: false, limit: BODY_LIMIT });
     router.post(
       `${page}/${name}`,
-      refuseOtherSites(service.baseUrl),
-      trustIssuer(service.baseUrl),
+      refuseOtherSites(deps.baseUrl),
+      trustIssuer(deps.baseUrl),
       form,
       atStep(parts, take),
     );
     // Who reloads what a form led to gets the page again.
     router.get(`${page}/${name}`, (request, response) => {
-      response.redirect(303, interactionUrl(service.baseUrl, request.params.uid));
+      response.redirect(303, interactionUrl(deps.baseUrl, request.params.uid));
     });
     router.all(`${page}/${name}`, methodNotAllowed(['GET', 'HEAD', 'POST']));
   }
@@ -113,17 +113,17 @@ function atStep(parts: Parts, handle: (step: Step) => Promise<void>): RequestHan
   return async (request, response) => {
     const interaction = await parts.provider.interactionDetails(request, response);
     if (interaction.uid !== request.params.uid) throw new errors.SessionNotFound('another sign-in');
-    const at = interactionUrl(parts.service.baseUrl, interaction.uid);
+    const at = interactionUrl(parts.deps.baseUrl, interaction.uid);
     await handle({ ...parts, request, response, interaction, at, state: kept.parse(interaction.result ?? {}) });
   };
 }
 
 async function showPage(begun: Step): Promise<void> {
   const step = await withLinkedBrowser(begun);
-  const { service, response, interaction, state, at } = step;
+  const { deps, response, interaction, state, at } = step;
   const client = await askingClient(step);
   if (state.login) {
-    const account = await findAccount(service.pool, state.login.accountId);
+    const account = await findAccount(deps.pool, state.login.accountId);
     const words = scopesOf(interaction).map((scope) => SCOPES.get(scope)!);
     send(response, 200, consentPage(at, client, account?.email ?? '', words));
   } else if (state.code) send(response, 200, codePage(at, state.code.email));
@@ -182,8 +182,8 @@ async function takeDecision(step: Step): Promise<void> {
 }
 
 async function allow(step: Step, accountId: string): Promise<void> {
-  const { provider, records, request, response, interaction, service, at } = step;
-  const account = await findAccount(service.pool, accountId);
+  const { provider, records, request, response, interaction, deps, at } = step;
+  const account = await findAccount(deps.pool, accountId);
   if (account?.status !== 'active') {
     await keep(step, {});
     send(response, 400, addressPage(at, await askingClient(step), problemOf({ outcome: 'frozen' })));
@@ -191,7 +191,7 @@ async function allow(step: Step, accountId: string): Promise<void> {
   }
   const clientId = String(interaction.params.client_id);
   const grant = new provider.Grant({ accountId, clientId });
-  grant.addResourceScope(resourceOf(service.baseUrl), scopesOf(interaction).join(' '));
+  grant.addResourceScope(resourceOf(deps.baseUrl), scopesOf(interaction).join(' '));
   const grantId = await grant.save();
   await records.allowClient(clientId, GRANT_SECONDS);
   const result = { login: { accountId, remember: false }, consent: { grantId } };
@@ -242,7 +242,7 @@ function showRefusal({ browsers }: Parts): ErrorRequestHandler {
     else if (error instanceof errors.OIDCProviderError && error.expose) {
       send(response, error.statusCode, errorPage(error.error_description ?? error.error));
     } else {
-      const refusal = refusalOf(error);
+      const refusal = toApiError(error);
       if (refusal === undefined || refusal.code === 'method_not_allowed') next(error);
       else {
         if (refusal.retryAfter !== undefined) response.set('Retry-After', String(refusal.retryAfter));

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import type { UseLimit } from '../../../shared/stores/accounts/sliding-log-limits.ts';
+import type { SlidingLogLimit } from '../../../shared/stores/accounts/sliding-log-limits.ts';
 import { takeUses } from '../../../shared/stores/accounts/take-uses.ts';
 import { networksOf } from '../signup/client-network.ts';
 import { sendPage } from '../pages/page.ts';
@@ -10,7 +10,7 @@ export type OAuthLimit = 'authorization' | 'token' | 'registration' | 'link';
 
 const MINUTE = 60;
 const HOUR = 3_600;
-const PER_NETWORK: Readonly<Record<OAuthLimit, Omit<UseLimit, 'name'>>> = {
+const PER_NETWORK: Readonly<Record<OAuthLimit, Omit<SlidingLogLimit, 'name'>>> = {
   authorization: { most: 60, seconds: MINUTE },
   token: { most: 120, seconds: MINUTE },
   registration: { most: 60, seconds: HOUR },

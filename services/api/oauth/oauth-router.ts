@@ -5,7 +5,7 @@ import { createProvider } from './create-provider.ts';
 import { createInteractionRouter, interactionUrl } from './interaction-router.ts';
 import { createOAuthLimits } from './oauth-limits.ts';
 import { createMetadataRouter } from './oauth-metadata.ts';
-import type { OAuthService } from './oauth-service.ts';
+import type { OAuthDeps } from './oauth-deps.ts';
 import { errorPage } from './pages.ts';
 import { createSignedInBrowsers, signInLink } from './sign-in-link.ts';
 import { createSignIn } from './sign-in.ts';
@@ -15,26 +15,26 @@ import { createRegistrationRouter } from './register-client.ts';
 import { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 
 /** Sign-in for the tool server: metadata, clients, pages, tokens. */
-export function createOAuthRouter(service: OAuthService): Router {
-  const records = new SealedRecords(service.pool, service.secretBox);
-  const { allowPrivate } = service.webhooks;
-  const pageOf = (uid: string) => interactionUrl(service.baseUrl, uid);
-  const findDocument = createFindDocument({ door: service.door, allowPrivate, records, pool: service.pool });
-  const provider = createProvider(service, {
+export function createOAuthRouter(deps: OAuthDeps): Router {
+  const records = new SealedRecords(deps.pool, deps.secretBox);
+  const { allowPrivate } = deps.webhooks;
+  const pageOf = (uid: string) => interactionUrl(deps.baseUrl, uid);
+  const findDocument = createFindDocument({ egress: deps.egress, allowPrivate, records, pool: deps.pool });
+  const provider = createProvider(deps, {
     records,
     findDocument,
     pageOf,
     errorPage,
   });
-  const limit = createOAuthLimits(service.pool);
+  const limit = createOAuthLimits(deps.pool);
   const router = Router();
   router.use('/oauth', keepOpener);
-  router.use(createMetadataRouter(service.baseUrl));
+  router.use(createMetadataRouter(deps.baseUrl));
   router.use(createRegistrationRouter(records, limit('registration')));
-  const signIn = createSignIn(service);
-  const browsers = createSignedInBrowsers(records, service.baseUrl);
-  router.use(createLinkRouter(signInLink({ baseUrl: service.baseUrl, signIn, browsers, pageOf }), limit('link')));
-  router.use(createInteractionRouter({ service, provider, records, signIn, browsers }));
+  const signIn = createSignIn(deps);
+  const browsers = createSignedInBrowsers(records, deps.baseUrl);
+  router.use(createLinkRouter(signInLink({ baseUrl: deps.baseUrl, signIn, browsers, pageOf }), limit('link')));
+  router.use(createInteractionRouter({ deps, provider, records, signIn, browsers }));
   router.use(createProviderRoutes(provider, limit));
   return router;
 }

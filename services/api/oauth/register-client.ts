@@ -1,7 +1,7 @@
 import { json, Router } from 'express';
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 import { newOAuthSecret } from '../../../shared/domain/accounts/oauth-secret.ts';
-import { refusalOf } from '../http/error-handler.ts';
+import { toApiError } from '../http/error-handler.ts';
 import { methodNotAllowed } from '../http/route.ts';
 import { clientMetadata, clientOf, metadataFault, UNUSED_CLIENT_SECONDS } from './client-metadata.ts';
 import { REGISTRATION } from './oauth-metadata.ts';
@@ -61,7 +61,7 @@ function refuse(response: Response, error: string, error_description: string): v
 
 /** A body that cannot be read. */
 const refuseBody: ErrorRequestHandler = (error: unknown, _request, response, next) => {
-  const refusal = refusalOf(error);
+  const refusal = toApiError(error);
   if (refusal === undefined || refusal.status >= 500 || refusal.code === 'method_not_allowed') {
     next(error);
     return;

@@ -13,7 +13,7 @@ import type { CodeVerdict } from '../signup/judge-code.ts';
 import { createRequestCode } from '../signup/request-code.ts';
 import { hashMailedToken } from '../signup/signup-secrets.ts';
 import { tellOfWrongCodes } from '../signup/tell-of-wrong-codes.ts';
-import type { OAuthService } from './oauth-service.ts';
+import type { OAuthDeps } from './oauth-deps.ts';
 import { SIGN_IN_LINK } from './oauth-metadata.ts';
 
 /** What became of a code: whose account it opened, or why it opened none. */
@@ -36,24 +36,24 @@ export interface SignIn {
 }
 
 /** Signing in is signing up once more: the same code, limits and mail, whether or not the mailbox has an account. */
-export function createSignIn(service: OAuthService): SignIn {
-  const requestCode = createRequestCode(service, SIGN_IN, service.baseUrl + SIGN_IN_LINK);
-  const judge = createCodeJudge(service, 'signin');
+export function createSignIn(deps: OAuthDeps): SignIn {
+  const requestCode = createRequestCode(deps, SIGN_IN, deps.baseUrl + SIGN_IN_LINK);
+  const judge = createCodeJudge(deps, 'signin');
   const { mailboxHash } = judge;
-  const mayOpen = service.signup.enabled;
+  const mayOpen = deps.signup.enabled;
   return {
     sendCode: async (email, clientAddress, interaction) =>
       (await requestCode({ email }, clientAddress, interaction)).signup_token,
     async verify(token, code) {
-      const verdict = await inTransaction(service.pool, async (client): Promise<SignInVerdict> => {
+      const verdict = await inTransaction(deps.pool, async (client): Promise<SignInVerdict> => {
         const judged = await judgeCode(client, judge, hashMailedToken(token), code);
         return judged.outcome === 'right' ? accountOf(client, judged.signup, { mayOpen, mailboxHash }) : judged;
       });
-      await tellOfWrongCodes(service, verdict);
+      await tellOfWrongCodes(deps, verdict);
       return verdict;
     },
     confirmLink: (linkHash) =>
-      inTransaction(service.pool, async (client) => {
+      inTransaction(deps.pool, async (client) => {
         const confirmed = await takeLink(client, linkHash, 'signin');
         if (confirmed === undefined) return undefined;
         const entry = await accountOf(client, confirmed, { mayOpen, mailboxHash });

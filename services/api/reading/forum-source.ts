@@ -12,7 +12,7 @@ import type { ReadingContext } from '../../../shared/upstream/parsing/to-post.ts
 import { readRules, readSubreddit, toRules, toSubreddit } from '../../../shared/upstream/parsing/to-subreddit.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
 import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
-import type { ThreadCallOptions } from './comments/thread-calls.ts';
+import type { ThreadCallDeps } from './comments/thread-calls.ts';
 
 /** An item of a page, and whether those who do not ask for NSFW may see it. */
 export interface Entry<T> {
@@ -41,7 +41,7 @@ const IDS_PER_CALL = 100;
 
 const nsfwProfile = z.object({ subreddit: z.object({ over_18: z.boolean().nullish() }).nullish() });
 
-export interface ForumSourceOptions {
+export interface ForumSourceDeps {
   upstream: Pick<Upstream, 'get' | 'post'>;
   /** The public site, without a slash at the end. */
   siteUrl: string;
@@ -52,14 +52,14 @@ const THREAD_DEADLINE_MS = 10_000;
 
 /** The forum as the reading routes need it: each function is one or two calls, mapped to the API's resources. */
 export class ForumSource {
-  private readonly options: ForumSourceOptions;
+  private readonly options: ForumSourceDeps;
 
-  constructor(options: ForumSourceOptions) {
+  constructor(options: ForumSourceDeps) {
     this.options = options;
   }
 
   /** The same forum, asked through these calls. */
-  through(upstream: ForumSourceOptions['upstream']): ForumSource {
+  through(upstream: ForumSourceDeps['upstream']): ForumSource {
     return new ForumSource({ ...this.options, upstream });
   }
 
@@ -128,7 +128,7 @@ export class ForumSource {
   }
 
   /** For one request about a thread, whose calls share one deadline. @param signal ends them */
-  threadCalls(signal?: AbortSignal): ThreadCallOptions {
+  threadCalls(signal?: AbortSignal): ThreadCallDeps {
     const { upstream, clock } = this.options;
     const call = { lane: 'reading', retryDelaysMs: RETRY_DELAYS_MS, ...(signal && { signal }) } as const;
     return { upstream, clock, deadlineAt: clock() + THREAD_DEADLINE_MS, call };

@@ -1,7 +1,7 @@
 import type { CacheTier, Post } from '../../../schemas/messages/forum-post.ts';
 import { CachedReads } from '../../../shared/cache/cached-reads.ts';
 import type { DiskCache } from '../../../shared/cache/disk-cache.ts';
-import { SharedFetches } from '../../../shared/cache/single-flight.ts';
+import { SingleFlight } from '../../../shared/cache/single-flight.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { HeldComments } from './comments/comment-tree.ts';
@@ -30,7 +30,7 @@ export interface AskedThread {
   signal?: AbortSignal | undefined;
 }
 
-export interface PostReaderOptions {
+export interface PostReaderDeps {
   clock: Clock;
   memoryBytes: number;
   /** undefined: posts are kept in memory only. */
@@ -45,10 +45,10 @@ const OLD_FRESH_FOR_MS = 600_000;
 /** Posts through the caches. More of a post that is held is fetched in addition, never anew. */
 export class PostReader {
   private readonly reads: CachedReads<HeldPost>;
-  private readonly expansions = new SharedFetches<HeldPost>();
+  private readonly expansions = new SingleFlight<HeldPost>();
   private readonly logger: Logger;
 
-  constructor({ clock, memoryBytes, disk, logger }: PostReaderOptions) {
+  constructor({ clock, memoryBytes, disk, logger }: PostReaderDeps) {
     this.logger = logger;
     this.reads = new CachedReads<HeldPost>({
       clock,

@@ -7,8 +7,8 @@ import type { Answer, Call, Route } from '../http/route.ts';
 import type { PostRead } from './post-reader.ts';
 import { refuseWithoutCredits } from './reading-charge.ts';
 import type { Charged } from './reading-charge.ts';
-import { refusing, serviceFor } from './reading-service.ts';
-import type { ReadingService } from './reading-service.ts';
+import { refusing, serviceFor } from './reading-deps.ts';
+import type { ReadingDeps } from './reading-deps.ts';
 import type { PostFormat, RenderedPost } from './rendered-posts.ts';
 import { resolvePost } from './resolve-reference.ts';
 
@@ -20,15 +20,15 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const POST = { subject: 'post or comment', refusal: 'forum_refused' } as const;
 
 /** GET /v1/forum/post: a post with its comments, as JSON, as one Markdown document, or as what the discussion is about. */
-export function postRoute(service: ReadingService): Route {
+export function postRoute(deps: ReadingDeps): Route {
   return {
     method: 'get',
     path: '/v1/forum/post',
     produces: ['application/json', 'text/markdown'],
     async handle(call: Call): Promise<Answer> {
-      const outcome = await readChargedPost(service, call);
+      const outcome = await readChargedPost(deps, call);
       const { read, charged } = outcome;
-      const rendered = renderCharged(service, outcome, outcome.asked.format);
+      const rendered = renderCharged(deps, outcome, outcome.asked.format);
       const headers = {
         'X-Cache-Tier': read.tier,
         'X-Comments-Returned': String(rendered.returned),
@@ -61,17 +61,17 @@ export interface ChargedPost {
 
 /** @throws ApiError; nothing is charged then */
 export async function readChargedPost(
-  service: ReadingService,
+  deps: ReadingDeps,
   { caller, query, refuseAbandoned, signal }: Pick<Call, 'caller' | 'query' | 'refuseAbandoned' | 'signal'>,
 ): Promise<ChargedPost> {
   const asked = parseRequest(postQuery, query, 'query');
   refuseWithoutCredits(caller);
-  const calls = service.accountCalls.begin(caller);
-  const { read, commentId } = await refusing(POST, () => readAsked(serviceFor(service, calls), asked, signal));
+  const calls = deps.accountCalls.begin(caller);
+  const { read, commentId } = await refusing(POST, () => readAsked(serviceFor(deps, calls), asked, signal));
   const whole = { limit: asked.max_comments, isLimited: false };
-  const cost = postCost(renderCharged(service, { read, commentId, ...whole }, asked.format).returned);
+  const cost = postCost(renderCharged(deps, { read, commentId, ...whole }, asked.format).returned);
   refuseAbandoned();
-  const charged = await service.charges.chargeCovered(caller, cost);
+  const charged = await deps.charges.chargeCovered(caller, cost);
   calls.paid();
   const covered = charged.credits < cost ? { limit: coveredComments(charged.credits), isLimited: true } : whole;
   return { asked, read, commentId, charged, ...covered };
@@ -79,11 +79,11 @@ export async function readChargedPost(
 
 /** The comments that are paid for, in a format. */
 export function renderCharged(
-  service: ReadingService,
+  deps: ReadingDeps,
   { read, commentId, limit }: Pick<ChargedPost, 'read' | 'commentId' | 'limit'>,
   format: PostFormat,
 ): RenderedPost {
-  return service.rendered.render(read, { format, limit, commentId });
+  return deps.rendered.render(read, { format, limit, commentId });
 }
 
 export function metaOf(
@@ -103,16 +103,16 @@ export function metaOf(
 }
 
 async function readAsked(
-  service: ReadingService,
+  deps: ReadingDeps,
   asked: PostQuery,
   signal: AbortSignal | undefined,
 ): Promise<{ read: PostRead; commentId: string | undefined }> {
-  const { postId, commentId: pasted } = await resolvePost(service, asked);
+  const { postId, commentId: pasted } = await resolvePost(deps, asked);
   const commentId = asked.comment ?? pasted;
   const { max_comments: max, context } = asked;
   const read =
     commentId === undefined
-      ? await service.posts.read(service.source, { postId, max, signal })
-      : await service.posts.readAround(service.source, { postId, commentId, context, max, signal });
+      ? await deps.posts.read(deps.source, { postId, max, signal })
+      : await deps.posts.readAround(deps.source, { postId, commentId, context, max, signal });
   return { read, commentId };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
-import { GroupedCalls } from '../../../shared/runtime/call-batcher.ts';
+import { CallBatcher } from '../../../shared/runtime/call-batcher.ts';
 import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { charge, chargeTogether } from '../../../shared/stores/accounts/ledger.ts';
 import type { ChargeKind, LedgerMove } from '../../../shared/stores/accounts/ledger.ts';
@@ -28,11 +28,11 @@ export function refuseWithoutCredits({ balance }: Caller): void {
  */
 export class ReadingCharges {
   private readonly pool: Pool;
-  private readonly together: GroupedCalls<LedgerMove<ChargeKind>, number | undefined>;
+  private readonly together: CallBatcher<LedgerMove<ChargeKind>, number | undefined>;
 
   constructor(pool: Pool) {
     this.pool = pool;
-    this.together = new GroupedCalls({
+    this.together = new CallBatcher({
       run: (moves) => inTransaction(pool, (client) => chargeTogether(client, moves)),
       isShared: isPostgresAway,
     });

@@ -6,19 +6,19 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Route } from '../http/route.ts';
 import { AccountCalls } from './account-calls.ts';
 import { ForumSource } from './forum-source.ts';
-import type { ForumSourceOptions } from './forum-source.ts';
+import type { ForumSourceDeps } from './forum-source.ts';
 import { createListingCache } from './listing-cache.ts';
 import { listingRoutes } from './listing-routes.ts';
 import { PostReader } from './post-reader.ts';
 import { postRoute } from './post-route.ts';
 import { ReadingCharges } from './reading-charge.ts';
-import type { ReadingService } from './reading-service.ts';
+import type { ReadingDeps } from './reading-deps.ts';
 import { RenderedPosts } from './rendered-posts.ts';
 import { searchRoutes } from './search-routes.ts';
 import { ShareLinks } from './share-links.ts';
 import { thingRoutes } from './thing-routes.ts';
 
-export interface ForumReading extends ForumSourceOptions {
+export interface ForumReading extends ForumSourceDeps {
   /** Where posts are kept beyond the process; undefined: in memory only. */
   disk: DiskCache | undefined;
 }
@@ -27,14 +27,14 @@ const POST_MEMORY_BYTES = 64 * 1024 * 1024;
 const RENDERED_MEMORY_BYTES = 32 * 1024 * 1024;
 const LISTING_MEMORY_BYTES = 32 * 1024 * 1024;
 
-export interface ReadingOptions {
+export interface ReadingRouteDeps {
   pool: Pool;
   clickhouse: ClickHouseClient;
   forum: ForumReading;
   logger: Logger;
 }
 
-export function createReadingService({ pool, clickhouse, forum, logger }: ReadingOptions): ReadingService {
+export function createReadingService({ pool, clickhouse, forum, logger }: ReadingRouteDeps): ReadingDeps {
   const source = new ForumSource(forum);
   const { clock, disk } = forum;
   const hosts = forumHosts(forum.siteUrl);
@@ -52,6 +52,6 @@ export function createReadingService({ pool, clickhouse, forum, logger }: Readin
 }
 
 /** All routes below /v1/forum. */
-export function readingRoutes(service: ReadingService): Route[] {
-  return [postRoute(service), ...thingRoutes(service), ...listingRoutes(service), ...searchRoutes(service)];
+export function readingRoutes(deps: ReadingDeps): Route[] {
+  return [postRoute(deps), ...thingRoutes(deps), ...listingRoutes(deps), ...searchRoutes(deps)];
 }

@@ -1,6 +1,6 @@
 import { parseReference } from '../../../shared/domain/forum-reference.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
-import type { ReadingService } from './reading-service.ts';
+import type { ReadingDeps } from './reading-deps.ts';
 
 export const ACCEPTED =
   'must be the URL of a post or comment on the forum, a short or share link, a fullname (t3_…) or an id';
@@ -18,15 +18,15 @@ export interface AskedPost {
  * @throws UpstreamError when a share link had to be looked up
  */
 export async function resolvePost(
-  service: ReadingService,
+  deps: ReadingDeps,
   given: { url?: string | undefined; id?: string | undefined },
 ): Promise<AskedPost> {
   // Both are read before the forum is asked about one of them.
   const parsed = (['url', 'id'] as const)
     .filter((field) => given[field] !== undefined)
-    .map((field) => ({ field, reference: referenceOf(service, field, given[field] ?? '') }));
+    .map((field) => ({ field, reference: referenceOf(deps, field, given[field] ?? '') }));
   const asked: AskedPost[] = [];
-  for (const { field, reference } of parsed) asked.push(await postOf(service, field, reference));
+  for (const { field, reference } of parsed) asked.push(await postOf(deps, field, reference));
   const [first, second] = asked;
   if (first === undefined) throw invalidRequest([{ field: 'url', message: 'url or id is required' }]);
   if (second !== undefined && second.postId !== first.postId) {
@@ -35,19 +35,15 @@ export async function resolvePost(
   return { postId: first.postId, commentId: first.commentId ?? second?.commentId };
 }
 
-function referenceOf(service: ReadingService, field: string, text: string) {
-  const reference = parseReference(text, service.hosts);
+function referenceOf(deps: ReadingDeps, field: string, text: string) {
+  const reference = parseReference(text, deps.hosts);
   if (reference === undefined) throw invalidRequest([{ field, message: ACCEPTED }]);
   return reference;
 }
 
-async function postOf(
-  service: ReadingService,
-  field: string,
-  reference: ReturnType<typeof referenceOf>,
-): Promise<AskedPost> {
+async function postOf(deps: ReadingDeps, field: string, reference: ReturnType<typeof referenceOf>): Promise<AskedPost> {
   const { postId, commentId } =
-    reference.kind === 'share' ? await service.shareLinks.follow(reference.path, service.source) : reference;
+    reference.kind === 'share' ? await deps.shareLinks.follow(reference.path, deps.source) : reference;
   if (postId === undefined) {
     throw invalidRequest([{ field, message: 'names a comment; a post is needed, or the URL of the comment' }]);
   }

@@ -4,22 +4,22 @@ import { searchComments } from './comment-search.ts';
 import type { Page } from './forum-source.ts';
 import { pageOf, within } from './listing-routes.ts';
 import { isDenial } from './reading-failure.ts';
-import { readingRoute } from './reading-service.ts';
-import type { Reading, ReadingService } from './reading-service.ts';
+import { readingRoute } from './reading-deps.ts';
+import type { Reading, ReadingDeps } from './reading-deps.ts';
 
 const SEARCH = { subject: 'page of results', refusal: 'upstream_error' } as const;
 const KINDS = { post: 'link', subreddit: 'sr', user: 'user' } as const;
 
 /** Search of posts, communities and users by the forum itself, and of comments in the archive. */
-export function searchRoutes(service: ReadingService): Route[] {
+export function searchRoutes(deps: ReadingDeps): Route[] {
   return [
-    readingRoute(service, {
+    readingRoute(deps, {
       path: '/v1/forum/search',
       query: queries.searchQuery,
       traits: SEARCH,
       read: (query, at) => search(at, query),
     }),
-    readingRoute(service, {
+    readingRoute(deps, {
       path: '/v1/forum/search/comments',
       query: queries.commentSearchQuery,
       traits: SEARCH,
@@ -28,9 +28,9 @@ export function searchRoutes(service: ReadingService): Route[] {
   ];
 }
 
-async function search(service: ReadingService, query: ReturnType<typeof queries.searchQuery.parse>): Promise<Reading> {
+async function search(deps: ReadingDeps, query: ReturnType<typeof queries.searchQuery.parse>): Promise<Reading> {
   const { q, type, sub, sort, nsfw, limit, after } = query;
-  const { source } = service;
+  const { source } = deps;
   const isWithin = type === 'post' && sub !== undefined;
   const path = isWithin ? `/r/${sub}/search` : '/search';
   const params: Record<string, string> = {
@@ -43,7 +43,7 @@ async function search(service: ReadingService, query: ReturnType<typeof queries.
     ...(isWithin ? { restrict_sr: 'on' } : {}),
     ...(after === undefined ? {} : { after }),
   };
-  const read = pageOf(service, path, params, { query: q, sort: type === 'post' ? sort : 'relevance', nsfw });
+  const read = pageOf(deps, path, params, { query: q, sort: type === 'post' ? sort : 'relevance', nsfw });
   if (type === 'subreddit') return read((at) => source.subreddits(at, params, '/search'));
   if (type === 'user') return read((at) => source.users(at, params, '/search'));
   const page = read((at) => emptyWhereDenied(source.posts(at, params, '/search')));

@@ -6,8 +6,8 @@ import type { Route } from '../http/route.ts';
 import type { FoundThings } from './forum-source.ts';
 import { pageOf, within } from './listing-routes.ts';
 import { isDenial } from './reading-failure.ts';
-import { readingRoute } from './reading-service.ts';
-import type { ReadingService } from './reading-service.ts';
+import { readingRoute } from './reading-deps.ts';
+import type { ReadingDeps } from './reading-deps.ts';
 import { ACCEPTED, resolvePost } from './resolve-reference.ts';
 
 const POST = { subject: 'post', refusal: 'forum_refused' } as const;
@@ -16,9 +16,9 @@ const POST = { subject: 'post', refusal: 'forum_refused' } as const;
 const MOST_SHARE_LINKS = 5;
 
 /** Lookups by id. */
-export function thingRoutes(service: ReadingService): Route[] {
+export function thingRoutes(deps: ReadingDeps): Route[] {
   return [
-    readingRoute(service, {
+    readingRoute(deps, {
       path: '/v1/forum/post/duplicates',
       query: queries.duplicatesQuery,
       traits: POST,
@@ -26,11 +26,11 @@ export function thingRoutes(service: ReadingService): Route[] {
         const { postId } = await resolvePost(at, query);
         const params = { limit: String(query.limit), ...(query.after === undefined ? {} : { after: query.after }) };
         const request = { query: null, sort: 'num_comments', nsfw: query.nsfw };
-        const read = pageOf(service, `/duplicates/${postId}`, params, request);
+        const read = pageOf(deps, `/duplicates/${postId}`, params, request);
         return within(null, await read(() => at.source.duplicates(postId, params)));
       },
     }),
-    readingRoute(service, {
+    readingRoute(deps, {
       path: '/v1/forum/things',
       query: queries.thingsQuery,
       traits: POST,
@@ -39,10 +39,10 @@ export function thingRoutes(service: ReadingService): Route[] {
   ];
 }
 
-async function readThings(service: ReadingService, ids: readonly string[]): Promise<ThingsResponse> {
-  const names = await namesOf(service, ids);
+async function readThings(deps: ReadingDeps, ids: readonly string[]): Promise<ThingsResponse> {
+  const names = await namesOf(deps, ids);
   const known = [...new Set(names.filter((name) => name !== undefined))];
-  const found = await foundThings(service, known);
+  const found = await foundThings(deps, known);
   const response: ThingsResponse = { items: [], missing: [] };
   for (const [index, id] of ids.entries()) {
     const name = names[index] ?? '';
@@ -56,9 +56,9 @@ async function readThings(service: ReadingService, ids: readonly string[]): Prom
 }
 
 /** The fullname that each id stands for; undefined: a share link that leads nowhere. @throws ApiError invalid_request */
-async function namesOf(service: ReadingService, ids: readonly string[]): Promise<(string | undefined)[]> {
+async function namesOf(deps: ReadingDeps, ids: readonly string[]): Promise<(string | undefined)[]> {
   const references = ids.map((id, index) => {
-    const reference = parseReference(id, service.hosts);
+    const reference = parseReference(id, deps.hosts);
     if (reference === undefined) throw invalidRequest([{ field: `ids[${index}]`, message: ACCEPTED }]);
     return reference;
   });
@@ -69,7 +69,7 @@ async function namesOf(service: ReadingService, ids: readonly string[]): Promise
     references.map(async (reference) => {
       if (reference.kind !== 'share') return nameOf(reference);
       try {
-        return nameOf(await service.shareLinks.follow(reference.path, service.source));
+        return nameOf(await deps.shareLinks.follow(reference.path, deps.source));
       } catch (error) {
         if (isDenial(error)) return undefined;
         throw error;
@@ -83,9 +83,9 @@ function nameOf({ commentId, postId }: { commentId: string | undefined; postId: 
 }
 
 /** What the forum refuses is missing, like what it does not know. */
-async function foundThings(service: ReadingService, names: readonly string[]): Promise<FoundThings> {
+async function foundThings(deps: ReadingDeps, names: readonly string[]): Promise<FoundThings> {
   try {
-    return await service.source.things(names);
+    return await deps.source.things(names);
   } catch (error) {
     if (isDenial(error)) return { posts: new Map(), comments: new Map() };
     throw error;

@@ -6,7 +6,7 @@ import type { ConfirmedMailbox } from '../../../shared/stores/accounts/signups.t
 import type { CodePurpose } from './code-mail.ts';
 import { createCodeHashes } from './signup-secrets.ts';
 import type { CodeHashes } from './signup-secrets.ts';
-import type { SignupService } from './signup-service.ts';
+import type { SignupDeps } from './signup-deps.ts';
 import { giveTryBack, hasTry, takeTry } from './wrong-codes.ts';
 
 const WRONG_CODES_ALLOWED = 3;
@@ -28,7 +28,7 @@ export interface WrongCode {
 }
 
 export function createCodeJudge(
-  { secretKey }: Pick<SignupService, 'secretKey'>,
+  { secretKey }: Pick<SignupDeps, 'secretKey'>,
   purpose: CodeJudge['purpose'],
 ): CodeJudge {
   return { codes: createCodeHashes(secretKey), mailboxHash: createMailboxHash(secretKey), purpose };

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { Router, urlencoded } from 'express';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { randomText } from '../../../shared/domain/identifiers.ts';
-import { refusalOf } from '../http/error-handler.ts';
+import { toApiError } from '../http/error-handler.ts';
 import { html } from '../pages/html.ts';
 import { pageOf, problem, sendPage } from '../pages/page.ts';
 import type { Page } from '../pages/page.ts';
@@ -110,7 +110,7 @@ function isOwnForm({ url }: LinkPage, request: Request, proof: unknown): boolean
 
 /** A body that cannot be read, and methods. */
 const showRefusal: ErrorRequestHandler = (error: unknown, _request, response, next) => {
-  const refusal = refusalOf(error);
+  const refusal = toApiError(error);
   if (refusal === undefined || refusal.code === 'method_not_allowed') next(error);
   else {
     if (refusal.retryAfter !== undefined) response.set('Retry-After', String(refusal.retryAfter));

@@ -25,7 +25,7 @@ import {
 } from './signup-secrets.ts';
 import type { CodeHashes } from './signup-secrets.ts';
 import { signupLinkPage } from './signup-link.ts';
-import type { SignupService } from './signup-service.ts';
+import type { SignupDeps } from './signup-deps.ts';
 import { hasTry } from './wrong-codes.ts';
 
 /** Seconds until another try at mailing is worth it. */
@@ -45,35 +45,35 @@ export type RequestCode = (
  * A crash after step 2 leaves limits taken, after step 4 a sign-up without its mail: the client asks for another code.
  */
 export function createRequestCode(
-  service: SignupService,
+  deps: SignupDeps,
   purpose: CodePurpose = SIGN_UP,
-  linkPage = signupLinkPage(service.appUrl),
+  linkPage = signupLinkPage(deps.appUrl),
 ): RequestCode {
   const isDisposable = createDisposableCheck();
-  const mailboxHash = createMailboxHash(service.secretKey);
-  const codes = createCodeHashes(service.secretKey);
+  const mailboxHash = createMailboxHash(deps.secretKey);
+  const codes = createCodeHashes(deps.secretKey);
   return async (body, clientAddress, interaction) => {
     // 1. What can be said without asking anybody.
     const { address, domain } = acceptableAddress(body, isDisposable);
     const mailbox = mailboxOf(address);
     const hash = mailboxHash(mailbox);
     // 2. Limits, before anything that costs others: name servers, mail servers, mailboxes.
-    await takeCodeLimits(service.pool, service.signup, {
+    await takeCodeLimits(deps.pool, deps.signup, {
       purpose: purpose.name,
       clientAddress,
       mailboxHash: hash,
     });
     // 3. The domain.
-    if (service.takesMail && !(await service.takesMail(domain))) {
+    if (deps.takesMail && !(await deps.takesMail(domain))) {
       throw new ApiError('undeliverable_email', `email: the domain ${domain} cannot receive mail.`);
     }
     // 4. The sign-up, then 5. the mail: a code that arrives is known.
     const token = newSignupToken();
     const tokenHash = hashMailedToken(token);
-    const { secret, mail } = (await hasTry(service.pool, hash))
-      ? withCode(codes, tokenHash, (code) => codeMail(address, code, service.appUrl, purpose))
-      : withLink((link) => linkMail(address, `${linkPage}?token=${link}`, service.appUrl, purpose));
-    await insertSignup(service.pool, {
+    const { secret, mail } = (await hasTry(deps.pool, hash))
+      ? withCode(codes, tokenHash, (code) => codeMail(address, code, deps.appUrl, purpose))
+      : withLink((link) => linkMail(address, `${linkPage}?token=${link}`, deps.appUrl, purpose));
+    await insertSignup(deps.pool, {
       tokenHash,
       purpose: purpose.name,
       email: address,
@@ -82,12 +82,12 @@ export function createRequestCode(
       interaction,
       validSeconds: CODE_SECONDS,
     });
-    await sendOrForget(service, tokenHash, mail);
+    await sendOrForget(deps, tokenHash, mail);
     return {
       status: 'code_sent',
       signup_token: token,
       expires_in: CODE_SECONDS,
-      next: `Ask for the 6-digit code that was mailed to the address, and send it with signup_token to POST ${service.appUrl}/api/agent/verify within ${CODE_SECONDS / 60} minutes. A mail that holds a link instead is for the person alone: its page shows them the key.`,
+      next: `Ask for the 6-digit code that was mailed to the address, and send it with signup_token to POST ${deps.appUrl}/api/agent/verify within ${CODE_SECONDS / 60} minutes. A mail that holds a link instead is for the person alone: its page shows them the key.`,
     };
   };
 }
@@ -114,13 +114,13 @@ function acceptableAddress(body: unknown, isDisposable: DisposableCheck): EmailA
   return parsed;
 }
 
-async function sendOrForget(service: SignupService, tokenHash: Buffer, mail: Mail): Promise<void> {
+async function sendOrForget(deps: SignupDeps, tokenHash: Buffer, mail: Mail): Promise<void> {
   try {
-    await service.mailer.send(mail);
+    await deps.mailer.send(mail);
   } catch (error) {
-    await deleteSignup(service.pool, tokenHash);
+    await deleteSignup(deps.pool, tokenHash);
     if (!(error instanceof MailError)) throw error;
-    service.logger.warn({ failure: error.failure, smtpStatus: error.smtpStatus }, 'a sign-up code could not be mailed');
+    deps.logger.warn({ failure: error.failure, smtpStatus: error.smtpStatus }, 'a sign-up code could not be mailed');
     throw new ApiError('email_failed', 'The code could not be mailed.', { retryAfter: MAIL_RETRY_AFTER });
   }
 }

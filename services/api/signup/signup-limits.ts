@@ -1,5 +1,5 @@
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import type { UseLimit } from '../../../shared/stores/accounts/sliding-log-limits.ts';
+import type { SlidingLogLimit } from '../../../shared/stores/accounts/sliding-log-limits.ts';
 import { takeUses } from '../../../shared/stores/accounts/take-uses.ts';
 import { ApiError } from '../http/api-error.ts';
 import { networksOf } from './client-network.ts';
@@ -34,7 +34,7 @@ export interface CodeRequest {
   mailboxHash: Buffer;
 }
 
-interface CodeLimit extends UseLimit {
+interface CodeLimit extends SlidingLogLimit {
   refusal: (retryAfter: number) => ApiError;
 }
 

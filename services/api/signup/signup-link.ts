@@ -7,7 +7,7 @@ import { pageOf } from '../pages/page.ts';
 import type { Page } from '../pages/page.ts';
 import { linkProblem, tooOldPage } from './link-router.ts';
 import type { LinkPage } from './link-router.ts';
-import type { SignupService } from './signup-service.ts';
+import type { SignupDeps } from './signup-deps.ts';
 import { openForMailbox } from './verify-code.ts';
 import type { OpenedForMailbox } from './verify-code.ts';
 
@@ -22,9 +22,9 @@ export function signupLinkPage(appUrl: string): string {
  * The page that finishes a sign-up in the browser of whoever reads the mail: the key is shown there, once, and never to the program that asked for the
  * mail. One transaction: a crash leaves the link unused, or the account whole.
  */
-export function signupLink(service: SignupService): LinkPage {
-  const { pool, appUrl, signup } = service;
-  const mailboxHash = createMailboxHash(service.secretKey);
+export function signupLink(deps: SignupDeps): LinkPage {
+  const { pool, appUrl, signup } = deps;
+  const mailboxHash = createMailboxHash(deps.secretKey);
   const { host } = new URL(appUrl);
   return {
     path: SIGNUP_LINK,
@@ -43,7 +43,7 @@ export function signupLink(service: SignupService): LinkPage {
         return failed(response, 409, 'This mailbox has an account already. Its keys are with whoever opened it.');
       }
       response.status(201);
-      return keyPage(opened, service.baseUrl);
+      return keyPage(opened, deps.baseUrl);
     },
   };
 }

@@ -7,7 +7,7 @@ import { createOAuthLimits } from '../oauth/oauth-limits.ts';
 import { createLinkRouter } from './link-router.ts';
 import { createRequestCode } from './request-code.ts';
 import { signupLink } from './signup-link.ts';
-import type { SignupService } from './signup-service.ts';
+import type { SignupDeps } from './signup-deps.ts';
 import { createVerifyCode } from './verify-code.ts';
 
 const SIGNUP = '/api/agent/signup';
@@ -19,19 +19,19 @@ const BODY_LIMIT = 4 * 1024;
  * Sign-up of agents, without a key. Checks come in one order: method, whether sign-up is on, body, and what the route itself checks. A client that
  * goes away meanwhile changes nothing about what is done.
  */
-export function createSignupRouter(service: SignupService): Router {
-  const requestCode = createRequestCode(service);
-  const verifyCode = createVerifyCode(service);
+export function createSignupRouter(deps: SignupDeps): Router {
+  const requestCode = createRequestCode(deps);
+  const verifyCode = createVerifyCode(deps);
   const router = Router();
   router.use('/api/agent', noStore);
-  router.post(SIGNUP, refuseIfDisabled(service), ...jsonBody(BODY_LIMIT), async (request, response) => {
+  router.post(SIGNUP, refuseIfDisabled(deps), ...jsonBody(BODY_LIMIT), async (request, response) => {
     response.json(await requestCode(request.body, request.ip));
   });
-  router.post(VERIFY, refuseIfDisabled(service), ...jsonBody(BODY_LIMIT), async (request, response) => {
+  router.post(VERIFY, refuseIfDisabled(deps), ...jsonBody(BODY_LIMIT), async (request, response) => {
     const created = await verifyCode(request.body);
     response.status(201).json(created);
   });
-  router.use(createLinkRouter(signupLink(service), createOAuthLimits(service.pool)('link')));
+  router.use(createLinkRouter(signupLink(deps), createOAuthLimits(deps.pool)('link')));
   router.all([SIGNUP, VERIFY], methodNotAllowed(['POST']));
   return router;
 }
@@ -42,7 +42,7 @@ const noStore: RequestHandler = (_request, response, next) => {
   next();
 };
 
-function refuseIfDisabled({ signup }: SignupService): RequestHandler {
+function refuseIfDisabled({ signup }: SignupDeps): RequestHandler {
   return (_request, _response, next) => {
     if (!signup.enabled) throw new ApiError('agent_signup_disabled', 'Sign-up is off here.');
     next();

@@ -13,7 +13,7 @@ import type { FreeCredits } from './free-credits.ts';
 import { createCodeJudge, judgeCode } from './judge-code.ts';
 import type { CodeJudge, CodeVerdict } from './judge-code.ts';
 import { hashMailedToken } from './signup-secrets.ts';
-import type { SignupService } from './signup-service.ts';
+import type { SignupDeps } from './signup-deps.ts';
 import { tellOfWrongCodes } from './tell-of-wrong-codes.ts';
 
 const START_OVER = 'Start over with POST /api/agent/signup.';
@@ -24,15 +24,15 @@ export type VerifyCode = (body: unknown) => Promise<AccountCreated>;
 type Verdict = Exclude<CodeVerdict, { outcome: 'right' }> | OpenedForMailbox;
 
 /** POST /api/agent/verify: one transaction, so that a crash leaves the account with its key and its credits, or nothing. */
-export function createVerifyCode(service: SignupService): VerifyCode {
-  const judge = createCodeJudge(service, 'signup');
+export function createVerifyCode(deps: SignupDeps): VerifyCode {
+  const judge = createCodeJudge(deps, 'signup');
   return async (body) => {
     const { signup_token, code } = parseRequest(verifyBody, body === undefined ? {} : body, 'body');
     const tokenHash = hashMailedToken(signup_token);
-    const verdict = await inTransaction(service.pool, (client) => judgeAndOpen(client, judge, tokenHash, code));
-    await tellOfWrongCodes(service, verdict);
-    if (verdict.outcome !== 'created') throw refusalOf(verdict);
-    return accountCreated(verdict.apiKey, verdict.given, service.baseUrl);
+    const verdict = await inTransaction(deps.pool, (client) => judgeAndOpen(client, judge, tokenHash, code));
+    await tellOfWrongCodes(deps, verdict);
+    if (verdict.outcome !== 'created') throw verdictError(verdict);
+    return accountCreated(verdict.apiKey, verdict.given, deps.baseUrl);
   };
 }
 
@@ -57,7 +57,7 @@ export async function openForMailbox(
   return { outcome: 'created', apiKey: opened.apiKey, given };
 }
 
-function refusalOf(verdict: Exclude<Verdict, { outcome: 'created' }>): ApiError {
+function verdictError(verdict: Exclude<Verdict, { outcome: 'created' }>): ApiError {
   switch (verdict.outcome) {
     case 'unknown':
       return new ApiError('invalid_signup_token', `signup_token: is wrong or too old. ${START_OVER}`);

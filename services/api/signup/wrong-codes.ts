@@ -1,6 +1,6 @@
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { giveUseBack, hasUse, takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
-import type { UseLimit } from '../../../shared/stores/accounts/sliding-log-limits.ts';
+import { returnUse, hasUse, takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
+import type { SlidingLogLimit } from '../../../shared/stores/accounts/sliding-log-limits.ts';
 
 const DAY = 24 * 3_600;
 /**
@@ -22,13 +22,13 @@ export async function takeTry(db: Queryable, mailboxHash: Buffer): Promise<boole
   const [day, month] = limitsOf(mailboxHash);
   if ((await takeUse(db, day)) > 0) return false;
   if ((await takeUse(db, month)) === 0) return true;
-  await giveUseBack(db, day.name);
+  await returnUse(db, day.name);
   return false;
 }
 
 /** The code was right: gives back what this transaction took. */
 export async function giveTryBack(db: Queryable, mailboxHash: Buffer): Promise<void> {
-  for (const { name } of limitsOf(mailboxHash)) await giveUseBack(db, name);
+  for (const { name } of limitsOf(mailboxHash)) await returnUse(db, name);
 }
 
 /** Whether a code of this mailbox would be judged now. */
@@ -40,7 +40,7 @@ export async function hasTry(db: Queryable, mailboxHash: Buffer): Promise<boolea
 }
 
 /** In the order of their names. */
-function limitsOf(mailboxHash: Buffer): [UseLimit, UseLimit] {
+function limitsOf(mailboxHash: Buffer): [SlidingLogLimit, SlidingLogLimit] {
   const mailbox = mailboxHash.toString('hex');
   return [
     { name: `codes:wrong:day:${mailbox}`, most: PER_DAY, seconds: DAY },

@@ -8,7 +8,7 @@ import type { ResendChoice } from '../../../shared/stores/deliveries/resends.ts'
 import { ApiError } from '../http/api-error.ts';
 import type { Caller } from '../admission/authentication.ts';
 import { invalidRequest, parseRequest, refuseFaults } from '../http/invalid-request.ts';
-import { lockLivingMonitor } from '../monitors/find-monitor.ts';
+import { findAndLockMonitor } from '../monitors/find-monitor.ts';
 
 /** In one request, so that the monitor's lock is held for a fraction of a second. */
 const MOST_AT_ONCE = 5_000;
@@ -31,7 +31,7 @@ export function redeliver(
 ): Promise<{ queued: number; more: boolean }> {
   const choice = choiceOf(id, body);
   return inTransaction(pool, async (client) => {
-    const { webhook_url } = await lockLivingMonitor(client, accountId, id);
+    const { webhook_url } = await findAndLockMonitor(client, accountId, id);
     if (webhook_url === null) {
       throw invalidRequest([{ field: 'webhook_url', message: 'the monitor has no webhook to send to' }]);
     }

@@ -3,7 +3,7 @@ import { newWebhookSecret } from '../../../shared/domain/webhooks/webhook-secret
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { rotateWebhookSecret } from '../../../shared/stores/monitors/monitor-webhooks.ts';
-import { lockLivingMonitor } from '../monitors/find-monitor.ts';
+import { findAndLockMonitor } from '../monitors/find-monitor.ts';
 
 /** Gives a monitor a new secret and returns it, this once. @throws ApiError not_found */
 export function rotateSecret(
@@ -13,7 +13,7 @@ export function rotateSecret(
 ): Promise<string> {
   const secret = newWebhookSecret();
   return inTransaction(pool, async (client) => {
-    await lockLivingMonitor(client, accountId, id);
+    await findAndLockMonitor(client, accountId, id);
     await rotateWebhookSecret(client, id, secretBox.seal(secret, id));
     return secret;
   });

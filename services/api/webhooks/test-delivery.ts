@@ -5,7 +5,7 @@ import { isMonitorId } from '../../../shared/domain/identifiers.ts';
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
 import { buildWebhookMessage, webhookRequestUrl } from '../../../shared/domain/webhooks/webhook-message.ts';
 import type { WebhookMessage } from '../../../shared/domain/webhooks/webhook-message.ts';
-import type { OutboundDoor } from '../../../shared/http/egress-client.ts';
+import type { EgressClient } from '../../../shared/http/egress-client.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
@@ -17,10 +17,10 @@ import { ApiError, noSuchMonitor } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import { sampleMatch } from './sample-match.ts';
 
-export interface TestDeliveryService {
+export interface TestDeliveryDeps {
   pool: Pool;
   secretBox: SecretBox;
-  door: OutboundDoor;
+  egress: EgressClient;
   clock: Clock;
   /** Of the forum, where the sample's link points. */
   siteUrl: string;
@@ -35,11 +35,11 @@ type WebhookInUse = MonitorWebhook & { webhook_url: string; webhook_kind: Webhoo
  *
  * @throws ApiError not_found, invalid_request without a webhook, rate_limited
  */
-export async function testDelivery(service: TestDeliveryService, accountId: string, id: string): Promise<TestDelivery> {
-  const webhook = await usableWebhook(service.pool, accountId, id);
-  await takeTest(service.pool, accountId);
-  const { headers, body } = sampleMessage(service, id, webhook);
-  const result = await service.door.send({
+export async function testDelivery(deps: TestDeliveryDeps, accountId: string, id: string): Promise<TestDelivery> {
+  const webhook = await usableWebhook(deps.pool, accountId, id);
+  await takeTest(deps.pool, accountId);
+  const { headers, body } = sampleMessage(deps, id, webhook);
+  const result = await deps.egress.send({
     url: webhookRequestUrl(webhook.webhook_kind, webhook.webhook_url),
     method: 'POST',
     headers: { ...headers, 'X-Service-Test': '1' },
@@ -48,7 +48,7 @@ export async function testDelivery(service: TestDeliveryService, accountId: stri
   });
   const outcome = decideOutcome(result, 0, 0);
   const delivered = outcome.deliveryStatus === 'delivered';
-  if (delivered) await clearFailing(service.pool, accountId, id, webhook.webhook_url);
+  if (delivered) await clearFailing(deps.pool, accountId, id, webhook.webhook_url);
   return {
     delivered,
     status: result.status,
@@ -74,8 +74,8 @@ async function takeTest(pool: Pool, accountId: string): Promise<void> {
   });
 }
 
-function sampleMessage(service: TestDeliveryService, id: string, webhook: WebhookInUse): WebhookMessage {
-  const { secretBox, clock, siteUrl } = service;
+function sampleMessage(deps: TestDeliveryDeps, id: string, webhook: WebhookInUse): WebhookMessage {
+  const { secretBox, clock, siteUrl } = deps;
   const now = clock();
   const keyword = webhook.keywords[0] ?? '';
   const previous = webhook.previous_secret;

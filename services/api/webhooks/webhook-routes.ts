@@ -1,28 +1,28 @@
 import { deliveryLogQuery } from '../../../schemas/api/delivery-log.ts';
 import { parseRequest } from '../http/invalid-request.ts';
-import { readLivingMonitor } from '../monitors/find-monitor.ts';
+import { findMonitor } from '../monitors/find-monitor.ts';
 import type { Route } from '../http/route.ts';
 import { readDeliveryLog } from './delivery-log.ts';
 import { redeliver } from './redeliver.ts';
 import { rotateSecret } from './rotate-secret.ts';
 import { testDelivery } from './test-delivery.ts';
-import type { TestDeliveryService } from './test-delivery.ts';
+import type { TestDeliveryDeps } from './test-delivery.ts';
 
 /** The routes about a monitor's webhook. */
-export function webhookRoutes(service: TestDeliveryService): Route[] {
+export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
   return [
     {
       method: 'post',
       path: '/v1/monitors/:id/rotate-secret',
       async handle({ caller, id }) {
-        return { status: 200, body: { webhook_secret: await rotateSecret(service, caller.accountId, id) } };
+        return { status: 200, body: { webhook_secret: await rotateSecret(deps, caller.accountId, id) } };
       },
     },
     {
       method: 'post',
       path: '/v1/monitors/:id/test',
       async handle({ caller, id }) {
-        return { status: 200, body: await testDelivery(service, caller.accountId, id) };
+        return { status: 200, body: await testDelivery(deps, caller.accountId, id) };
       },
     },
     {
@@ -30,8 +30,8 @@ export function webhookRoutes(service: TestDeliveryService): Route[] {
       path: '/v1/monitors/:id/deliveries',
       async handle({ caller, id, query }) {
         const asked = parseRequest(deliveryLogQuery, query, 'query');
-        await readLivingMonitor(service.pool, caller.accountId, id);
-        return { status: 200, body: await readDeliveryLog(service.pool, id, asked) };
+        await findMonitor(deps.pool, caller.accountId, id);
+        return { status: 200, body: await readDeliveryLog(deps.pool, id, asked) };
       },
     },
     {
@@ -39,7 +39,7 @@ export function webhookRoutes(service: TestDeliveryService): Route[] {
       path: '/v1/monitors/:id/redeliver',
       readsBody: true,
       async handle({ caller, id, body }) {
-        return { status: 200, body: await redeliver(service.pool, caller, { id, body }) };
+        return { status: 200, body: await redeliver(deps.pool, caller, { id, body }) };
       },
     },
   ];

@@ -5,7 +5,7 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 /** How often the lag is looked at. At full speed a replay publishes some 10,000 things in between. */
 const LOOK_MS = 1_000;
 
-export interface ReplayThrottleOptions {
+export interface ReplayThrottleDeps {
   /** Records that the matcher is behind on the topics of items. */
   lag: () => Promise<number>;
   /** A replay pauses above this, and goes on below half of it. */
@@ -19,11 +19,11 @@ export interface ReplayThrottleOptions {
  * While the lag cannot be read, a replay waits as well: then the broker would not take its items either.
  */
 export class ReplayThrottle {
-  private readonly options: ReplayThrottleOptions;
+  private readonly options: ReplayThrottleDeps;
   private lookedAt = Number.NEGATIVE_INFINITY;
   private isBehind = false;
 
-  constructor(options: ReplayThrottleOptions) {
+  constructor(options: ReplayThrottleDeps) {
     this.options = options;
   }
 

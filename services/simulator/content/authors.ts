@@ -1,4 +1,4 @@
-import { Dice, PURPOSE, hash32 } from './seeded-random.ts';
+import { SeededRandom, PURPOSE, hash32 } from './seeded-random.ts';
 
 const FIRST_PARTS = [
   ...['quiet', 'amber', 'brisk', 'copper', 'dusty', 'early', 'fuzzy', 'gentle', 'hollow', 'idle', 'jolly', 'keen'],
@@ -37,9 +37,9 @@ function nameOf(seed: number, index: number): string {
 
 /** The author of the item in slot k, as a name of 3 to 20 characters. */
 export function authorOf(seed: number, k: number): string {
-  const dice = new Dice(seed, k, PURPOSE.author);
-  if (dice.chance(0.006)) return 'AutoModerator';
-  return nameOf(seed, Math.floor(dice.next() ** SKEW * AUTHOR_COUNT));
+  const random = new SeededRandom(seed, k, PURPOSE.author);
+  if (random.chance(0.006)) return 'AutoModerator';
+  return nameOf(seed, Math.floor(random.next() ** SKEW * AUTHOR_COUNT));
 }
 
 /** Every author the seed can bring forth, so that a name can be told from one that never existed. */

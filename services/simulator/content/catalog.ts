@@ -2,7 +2,7 @@ import type { Community } from './communities.ts';
 import { communityNamed, communityOfPost } from './communities.ts';
 import { authorOf } from './authors.ts';
 import { BoundedCache } from '../bounded-cache.ts';
-import { Dice, PURPOSE } from './seeded-random.ts';
+import { SeededRandom, PURPOSE } from './seeded-random.ts';
 import { slotOfPost } from '../timeline/numbering.ts';
 import { commentText, postText, postTitle } from './prose.ts';
 import { slugOf } from '../render/rendered-text.ts';
@@ -61,16 +61,16 @@ const NO_FATE: Fate = {
 
 /** Nothing that a reader has just seen changes within its first twenty minutes, but for its score. */
 function fateOf(seed: number, k: number, cap: number): Fate {
-  const dice = new Dice(seed, k, PURPOSE.fate);
-  const end = dice.next();
-  const after = (20 + dice.next() * 100) * MINUTE;
-  const height = Math.min(cap, Math.floor(1 / (1 - dice.next() * 0.99999) ** 1.1));
+  const random = new SeededRandom(seed, k, PURPOSE.fate);
+  const end = random.next();
+  const after = (20 + random.next() * 100) * MINUTE;
+  const height = Math.min(cap, Math.floor(1 / (1 - random.next() * 0.99999) ** 1.1));
   return {
     removedAtOnce: end < 0.004,
     removedAfter: end >= 0.004 && end < 0.016 ? after : Infinity,
     deletedAfter: end >= 0.016 && end < 0.036 ? after : Infinity,
-    editedAfter: dice.chance(0.03) ? 15 * MINUTE + after / 2 : Infinity,
-    finalScore: dice.chance(0.06) ? -Math.min(40, height) : height,
+    editedAfter: random.chance(0.03) ? 15 * MINUTE + after / 2 : Infinity,
+    finalScore: random.chance(0.06) ? -Math.min(40, height) : height,
   };
 }
 
@@ -128,12 +128,12 @@ export class Catalog {
       };
     }
     const community = communityOfPost(seed, number);
-    const dice = new Dice(seed, k, PURPOSE.text);
-    const shape = new Dice(seed, k, PURPOSE.form);
+    const random = new SeededRandom(seed, k, PURPOSE.text);
+    const shape = new SeededRandom(seed, k, PURPOSE.form);
     const form = number === 0 ? 'self' : formOf(shape.next());
     const original = form === 'crosspost' ? this.originalOf(number, k, shape) : undefined;
     const fate = fateOf(seed, k, 40_000);
-    const title = postTitle(community, dice);
+    const title = postTitle(community, random);
     const writes = form === 'self' || form === 'poll';
     return {
       k,
@@ -142,7 +142,7 @@ export class Catalog {
       author: authorOf(seed, k),
       title,
       slug: slugOf(title),
-      selftext: fate.removedAtOnce && writes ? '[removed]' : writes ? postText(community, dice) : '',
+      selftext: fate.removedAtOnce && writes ? '[removed]' : writes ? postText(community, random) : '',
       form,
       original,
       over18: community.over18 || shape.chance(0.015),
@@ -152,8 +152,8 @@ export class Catalog {
   }
 
   /** One of the 32 posts before it that can be seen at its time. */
-  private originalOf(number: number, k: number, dice: Dice): number {
-    const wanted = Math.max(0, number - 1 - dice.below(32));
+  private originalOf(number: number, k: number, random: SeededRandom): number {
+    const wanted = Math.max(0, number - 1 - random.below(32));
     return this.threads.nearestVisible(wanted, this.timeline.emittedAt(k) ?? Infinity);
   }
 
@@ -175,14 +175,16 @@ export class Catalog {
     const injected = this.timeline.injected.get(k);
     if (injected) return { k, post, author: injected.author, body: injected.text, fate: NO_FATE };
     const fate = fateOf(seed, k, 4000);
-    const body = fate.removedAtOnce ? '[removed]' : commentText(post.community, new Dice(seed, k, PURPOSE.text));
+    const body = fate.removedAtOnce
+      ? '[removed]'
+      : commentText(post.community, new SeededRandom(seed, k, PURPOSE.text));
     return { k, post, author: this.commentAuthor(k, post), body, fate };
   }
 
   /** Posters answer in their own threads. */
   private commentAuthor(k: number, post: Post): string {
-    const dice = new Dice(this.timeline.seed, k, PURPOSE.user);
-    return dice.chance(0.08) ? post.author : authorOf(this.timeline.seed, k);
+    const random = new SeededRandom(this.timeline.seed, k, PURPOSE.user);
+    return random.chance(0.08) ? post.author : authorOf(this.timeline.seed, k);
   }
 
   attributes(k: number): { community: string; author: string } {

@@ -1,5 +1,5 @@
 import type { Post } from './catalog.ts';
-import { Dice, PURPOSE } from './seeded-random.ts';
+import { SeededRandom, PURPOSE } from './seeded-random.ts';
 
 /** Pictures and videos are named, never served: example domains cannot belong to anybody. */
 const IMAGES = 'https://i.forum.example';
@@ -13,8 +13,8 @@ const SIZES = [
   [3024, 4032],
 ] as const;
 
-function mediaId(dice: Dice): string {
-  return Array.from({ length: 13 }, () => dice.below(36).toString(36)).join('');
+function mediaId(random: SeededRandom): string {
+  return Array.from({ length: 13 }, () => random.below(36).toString(36)).join('');
 }
 
 function preview(id: string, width: number, height: number): object {
@@ -27,18 +27,18 @@ function preview(id: string, width: number, height: number): object {
   return { images: [{ source, resolutions, variants: {}, id }], enabled: true };
 }
 
-function gallery(dice: Dice): Record<string, unknown> {
-  const ids = Array.from({ length: 2 + dice.below(6) }, () => mediaId(dice));
+function gallery(random: SeededRandom): Record<string, unknown> {
+  const ids = Array.from({ length: 2 + random.below(6) }, () => mediaId(random));
   const metadata: Record<string, object> = {};
   // The map is not in the order of the pictures, as upstream.
   for (const [rank, id] of [...ids].reverse().entries()) {
-    const [x, y] = dice.pick(SIZES);
-    const animated = rank === 1 && dice.chance(0.2);
+    const [x, y] = random.pick(SIZES);
+    const animated = rank === 1 && random.chance(0.2);
     const source = animated
       ? { y, gif: `${IMAGES}/${id}.gif`, mp4: `${PREVIEWS}/${id}.gif?format=mp4&s=${id}`, x }
       : { y, x, u: `${PREVIEWS}/${id}.jpg?width=${x}&format=pjpg&auto=webp&s=${id}` };
     const p = [{ y: Math.round((108 * y) / x), x: 108, u: `${PREVIEWS}/${id}.jpg?width=108&crop=smart&s=${id}` }];
-    metadata[id] = dice.chance(0.02)
+    metadata[id] = random.chance(0.02)
       ? { status: 'failed' }
       : {
           status: 'valid',
@@ -50,14 +50,14 @@ function gallery(dice: Dice): Record<string, unknown> {
         };
   }
   const items = ids.map((id, rank) => {
-    const item = { media_id: id, id: 1_000_000 + dice.below(9_000_000) };
+    const item = { media_id: id, id: 1_000_000 + random.below(9_000_000) };
     return rank % 3 === 0 ? { ...item, caption: rank === 0 ? 'The first one & the best' : '' } : item;
   });
   return { is_gallery: true, gallery_data: { items }, media_metadata: metadata };
 }
 
-function video(dice: Dice): Record<string, unknown> {
-  const id = mediaId(dice);
+function video(random: SeededRandom): Record<string, unknown> {
+  const id = mediaId(random);
   const base = `${VIDEOS}/${id}`;
   const reddit_video = {
     bitrate_kbps: 2400,
@@ -67,9 +67,9 @@ function video(dice: Dice): Record<string, unknown> {
     width: 1280,
     scrubber_media_url: `${base}/DASH_96.mp4`,
     dash_url: `${base}/DASHPlaylist.mpd?a=1&v=1`,
-    duration: 4 + dice.below(90),
+    duration: 4 + random.below(90),
     hls_url: `${base}/HLSPlaylist.m3u8?a=1&v=1`,
-    is_gif: dice.chance(0.1),
+    is_gif: random.chance(0.1),
     transcoding_status: 'completed',
   };
   const media = { reddit_video };
@@ -77,16 +77,16 @@ function video(dice: Dice): Record<string, unknown> {
   return { ...hint, is_video: true, media, secure_media: media, url: base, domain: 'v.forum.example' };
 }
 
-function poll(dice: Dice, createdAt: number, now: number): Record<string, unknown> {
-  const texts = ['Yes', 'No', 'Only on Sundays', 'Show me the results'].slice(0, 2 + dice.below(3));
+function poll(random: SeededRandom, createdAt: number, now: number): Record<string, unknown> {
+  const texts = ['Yes', 'No', 'Only on Sundays', 'Show me the results'].slice(0, 2 + random.below(3));
   const end = Math.floor(createdAt) + 3 * DAY;
   // Counts per option are shown once the poll is over.
   const options = texts.map((text) => {
-    const option = { text, id: String(10_000_000 + dice.below(9_000_000)) };
-    const votes = dice.below(900);
+    const option = { text, id: String(10_000_000 + random.below(9_000_000)) };
+    const votes = random.below(900);
     return now > end ? { ...option, vote_count: votes } : option;
   });
-  const total_vote_count = 40 + dice.below(2000);
+  const total_vote_count = 40 + random.below(2000);
   return {
     poll_data: { user_selection: null, options, total_vote_count, voting_end_timestamp: end, is_prediction: false },
   };
@@ -94,26 +94,26 @@ function poll(dice: Dice, createdAt: number, now: number): Record<string, unknow
 
 /** The fields that a post's form adds; crossposts and plain texts add none here. */
 export function mediaFields(seed: number, post: Post, createdAt: number, now: number): Record<string, unknown> {
-  const dice = new Dice(seed, post.k, PURPOSE.flair);
+  const random = new SeededRandom(seed, post.k, PURPOSE.flair);
   switch (post.form) {
     case 'link': {
-      const domain = dice.pick(['news.example.com', 'example.org', 'blog.example.net']);
+      const domain = random.pick(['news.example.com', 'example.org', 'blog.example.net']);
       const url = `https://${domain}/${post.number}?utm_source=forum&page=2`;
       return { post_hint: 'link', domain, url, url_overridden_by_dest: url };
     }
     case 'image': {
-      const id = mediaId(dice);
-      const [width, height] = dice.pick(SIZES);
+      const id = mediaId(random);
+      const [width, height] = random.pick(SIZES);
       const url = `${IMAGES}/${id}.jpg`;
       const picture = { post_hint: 'image', preview: preview(id, width, height), is_reddit_media_domain: true };
       return { ...picture, domain: 'i.forum.example', url, url_overridden_by_dest: url };
     }
     case 'gallery':
-      return gallery(dice);
+      return gallery(random);
     case 'video':
-      return video(dice);
+      return video(random);
     case 'poll':
-      return poll(dice, createdAt, now);
+      return poll(random, createdAt, now);
     case 'self':
     case 'crosspost':
       return {};

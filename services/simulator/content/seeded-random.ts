@@ -40,7 +40,7 @@ export function roll(seed: number, number: number, purpose: number): number {
 }
 
 /** A stream of random numbers that begins at (seed, number, purpose): the same three always give the same stream. */
-export class Dice {
+export class SeededRandom {
   private state: number;
 
   constructor(seed: number, number: number, purpose: number) {

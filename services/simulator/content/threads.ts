@@ -1,5 +1,5 @@
 import { BoundedCache } from '../bounded-cache.ts';
-import { Dice, PURPOSE, roll } from './seeded-random.ts';
+import { SeededRandom, PURPOSE, roll } from './seeded-random.ts';
 import { BLOCK, slotOfPost } from '../timeline/numbering.ts';
 import type { Timeline } from '../timeline/timeline.ts';
 
@@ -47,12 +47,13 @@ export class Threads {
     if (typeof injected?.post === 'number') return this.timeline.place(injected.post).number;
     const before = Math.floor(k / BLOCK) - 1;
     if (before < 0) return 0;
-    const dice = new Dice(this.timeline.seed, k, PURPOSE.thread);
-    const kind = dice.next();
+    const random = new SeededRandom(this.timeline.seed, k, PURPOSE.thread);
+    const kind = random.next();
     let wanted: number;
     if (kind < HUGE_SHARE) wanted = Math.floor(before / HUGE_EVERY) * HUGE_EVERY;
-    else if (kind < HUGE_SHARE + LARGE_SHARE) wanted = (Math.floor(before / LARGE_EVERY) - dice.below(2)) * LARGE_EVERY;
-    else wanted = before - Math.floor(dice.next() * dice.next() * RECENT_POSTS);
+    else if (kind < HUGE_SHARE + LARGE_SHARE)
+      wanted = (Math.floor(before / LARGE_EVERY) - random.below(2)) * LARGE_EVERY;
+    else wanted = before - Math.floor(random.next() * random.next() * RECENT_POSTS);
     return this.nearestVisible(Math.max(0, wanted), this.timeline.emittedAt(k) ?? Infinity);
   }
 
@@ -125,13 +126,13 @@ export class Threads {
     const rank = rankIn(thread, k);
     const postSlot = slotOfPost(seed, post);
     if (rank === 0) return postSlot;
-    const dice = new Dice(seed, k, PURPOSE.parent);
-    const choice = dice.next();
+    const random = new SeededRandom(seed, k, PURPOSE.parent);
+    const choice = random.next();
     const chain = roll(seed, post, PURPOSE.chain) < CHAIN_POSTS;
     let parent: number;
     if (chain ? choice < CHAIN_SHARE : choice < REPLY_TO_LAST_SHARE) parent = thread[rank - 1]!;
     else if (choice < REPLY_TO_LAST_SHARE + TOP_LEVEL_SHARE || chain) return postSlot;
-    else parent = thread[dice.below(rank)]!;
+    else parent = thread[random.below(rank)]!;
     return this.timeline.visibleAt(parent) <= this.timeline.emittedAt(k)! ? parent : postSlot;
   }
 }

@@ -21,14 +21,14 @@ const emitSchema = z.strictObject({
   parent: z.string().optional(),
 });
 
-export interface ControlParts {
+export interface ControlDeps {
   world: World;
   faults: Faults;
   access: Access;
 }
 
 /** Routes under /simulator/, for tests and demonstrations: no token, no quota, no faults. */
-export function controlRoute(parts: ControlParts, method: string, path: string, body: unknown): Answer {
+export function controlRoute(parts: ControlDeps, method: string, path: string, body: unknown): Answer {
   const { world, faults, access } = parts;
   const now = world.now();
   if (path === '/simulator/stats' && method === 'GET') return ok(stats(world));

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Access } from './access.ts';
 import type { Answer } from './answer.ts';
 import { ok, page } from './answer.ts';
-import type { ControlParts } from './control-routes.ts';
+import type { ControlDeps } from './control-routes.ts';
 import { controlRoute } from './control-routes.ts';
 import type { Fault } from './faults.ts';
 import { route } from './routes.ts';
@@ -16,10 +16,10 @@ export interface Latency {
   most: number;
 }
 
-type ServerParts = ControlParts & { latency: Latency };
+type ServerDeps = ControlDeps & { latency: Latency };
 
 /** The HTTP side: who may ask, which fault strikes, what the answer looks like on the wire. */
-export function requestListener(parts: ServerParts): (request: IncomingMessage, response: ServerResponse) => void {
+export function requestListener(parts: ServerDeps): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     handle(parts, request, response).catch((error: unknown) => {
       // A fault of the simulator's own must be seen as one, and end the request.
@@ -30,7 +30,7 @@ export function requestListener(parts: ServerParts): (request: IncomingMessage, 
   };
 }
 
-async function handle(parts: ServerParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function handle(parts: ServerDeps, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { world, faults } = parts;
   const target = request.url ?? '/';
   const url = new URL(target, 'http://localhost');
@@ -69,7 +69,7 @@ function oneWayMs({ least, most }: Latency): number {
   return (least + Math.random() * (most - least)) / 2;
 }
 
-function answerApi(parts: ControlParts, request: IncomingMessage, url: URL, method: string, urlLength: number): Answer {
+function answerApi(parts: ControlDeps, request: IncomingMessage, url: URL, method: string, urlLength: number): Answer {
   const { world, access } = parts;
   const now = world.now();
   const agent = Access.refusesAgent(request.headers['user-agent']);

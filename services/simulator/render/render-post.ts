@@ -1,6 +1,6 @@
 import { accountId } from '../content/authors.ts';
 import type { Fate, Post } from '../content/catalog.ts';
-import { Dice, PURPOSE } from '../content/seeded-random.ts';
+import { SeededRandom, PURPOSE } from '../content/seeded-random.ts';
 import { mediaFields } from '../content/media.ts';
 import { selfTextHtml } from './rendered-text.ts';
 import { BOTH, POST_ONLY } from './constant-fields.ts';
@@ -74,9 +74,9 @@ function authorFields(world: World, post: Post, end: End): Record<string, unknow
 }
 
 function flairFields(world: World, post: Post): Record<string, unknown> {
-  const dice = new Dice(world.timeline.seed, post.k, PURPOSE.score);
-  if (!dice.chance(0.3)) return {};
-  const text = dice.pick(['Question', 'Discussion', 'Show & tell', 'Meta']);
+  const random = new SeededRandom(world.timeline.seed, post.k, PURPOSE.score);
+  if (!random.chance(0.3)) return {};
+  const text = random.pick(['Question', 'Discussion', 'Show & tell', 'Meta']);
   return { link_flair_text: text, link_flair_css_class: '', link_flair_background_color: '#edeff1' };
 }
 

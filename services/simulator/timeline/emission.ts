@@ -15,7 +15,7 @@ const SMALLEST_BLOCK = 64;
 const LONGEST_PAUSE_MS = 30_000;
 const SLOTS_PER_STEP = 20_000;
 
-export interface EmissionParts {
+export interface EmissionDeps {
   timeline: Timeline;
   position: Position;
   catalog: Catalog;
@@ -32,13 +32,13 @@ export interface EmissionParts {
  * (1) slots are reserved, (2) the position is written, (3) the log is written, (4) the items can be seen.
  */
 export class Emission {
-  private readonly parts: EmissionParts;
+  private readonly parts: EmissionDeps;
   private lastAdvance: number;
   /** The first slot that this process could emit. */
   readonly firstSlot: number;
   emitted = 0;
 
-  constructor(parts: EmissionParts) {
+  constructor(parts: EmissionDeps) {
     this.parts = parts;
     this.lastAdvance = parts.now();
     this.firstSlot = parts.timeline.frontier;
@@ -131,7 +131,7 @@ export class Emission {
 }
 
 /** The line of the emitted log: the item as a reader first sees it. */
-export function describe(parts: Pick<EmissionParts, 'timeline' | 'catalog'>, k: number): object {
+export function describe(parts: Pick<EmissionDeps, 'timeline' | 'catalog'>, k: number): object {
   const { timeline, catalog } = parts;
   const when = { k, name: timeline.nameOf(k), at: timeline.emittedAt(k), visible_at: timeline.visibleAt(k) };
   const injected = timeline.injected.has(k);

@@ -3,7 +3,7 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /** Waits before the second, third … sixth attempt. A sixth attempt that fails is the last. */
-const RETRY_LADDER_MS = [30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS] as const;
+const RETRY_DELAYS_MS = [30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS] as const;
 /** A receiver cannot put a match off for longer than this. */
 const LONGEST_RETRY_AFTER_MS = 2 * HOUR_MS;
 /** Spreads the retries of an endpoint that broke for many matches at once. */
@@ -30,16 +30,16 @@ export type DeliveryOutcome =
  * What one attempt makes of a match. Delivered: any 2xx. Worth another attempt: no answer (timeout, name, TLS, connection),
  * 429 and 5xx. Final: a redirect, any other answer, and an address that must not be connected to.
  *
- * @param ladderStep attempts made before this one since the match was queued; from 5 on the match fails instead of waiting
+ * @param retryStep attempts made before this one since the match was queued; from 5 on the match fails instead of waiting
  * @param random 0 ≤ random < 1, for the jitter, which is only ever added
  */
-export function decideOutcome(result: AttemptResult, ladderStep: number, random: number): DeliveryOutcome {
+export function decideOutcome(result: AttemptResult, retryStep: number, random: number): DeliveryOutcome {
   const { status } = result;
   if (result.error === null && status >= 200 && status < 300) {
     return { deliveryStatus: 'delivered', error: null, delayMs: null };
   }
   const error = result.error ?? (status >= 300 && status < 400 ? 'redirect' : 'http_status');
-  const step = RETRY_LADDER_MS[ladderStep];
+  const step = RETRY_DELAYS_MS[retryStep];
   if (step === undefined || !isWorthAnother(result)) return { deliveryStatus: 'failed', error, delayMs: null };
   const asked = Math.min(result.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
   const delayMs = Math.max(Math.round(step * (1 + JITTER * random)), asked);

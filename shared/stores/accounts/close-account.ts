@@ -1,5 +1,5 @@
 import type { Pool, Queryable } from '../../postgres/pool.ts';
-import { stopMonitors, withWholeAccount } from './lock-account-and-monitors.ts';
+import { stopMonitors, withLockedAccount } from './lock-account-and-monitors.ts';
 import { deleteOAuthRecordsOf } from './oauth-records.ts';
 
 /**
@@ -10,7 +10,7 @@ import { deleteOAuthRecordsOf } from './oauth-records.ts';
  * @returns false when there is no such account, or it is deleted already: then nothing changed
  */
 export async function closeAccount(pool: Pool, accountId: string, kept: { mailboxHash: Buffer }): Promise<boolean> {
-  const closed = await withWholeAccount(pool, accountId, async (client, { account, monitors }) => {
+  const closed = await withLockedAccount(pool, accountId, async (client, { account, monitors }) => {
     if (account.status === 'deleted') return false;
     await stopMonitors(
       client,

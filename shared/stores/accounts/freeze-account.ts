@@ -1,5 +1,5 @@
 import type { Pool, Queryable } from '../../postgres/pool.ts';
-import { stopMonitors, withWholeAccount } from './lock-account-and-monitors.ts';
+import { stopMonitors, withLockedAccount } from './lock-account-and-monitors.ts';
 
 /**
  * Shuts an account out: its keys are refused from now on, and its running monitors are paused. Nothing is removed.
@@ -7,7 +7,7 @@ import { stopMonitors, withWholeAccount } from './lock-account-and-monitors.ts';
  * @returns false when there is no such account, or it is not active: then nothing changed
  */
 export async function freezeAccount(pool: Pool, accountId: string): Promise<boolean> {
-  const frozen = await withWholeAccount(pool, accountId, async (client, { account, monitors }) => {
+  const frozen = await withLockedAccount(pool, accountId, async (client, { account, monitors }) => {
     if (account.status !== 'active') return false;
     const running = monitors.filter(({ status }) => status === 'active').map(({ id }) => id);
     await stopMonitors(client, running, 'paused');

@@ -6,7 +6,7 @@ import { lockAccount } from './accounts.ts';
 import type { StoredAccount } from './accounts.ts';
 
 /** An account under its lock, with its monitors that are not deleted, under theirs. */
-export interface WholeAccount {
+export interface LockedAccount {
   account: StoredAccount;
   monitors: { id: string; status: MonitorStatus }[];
 }
@@ -22,10 +22,10 @@ class MonitorCreated extends Error {
  *
  * @returns what `work` returns; undefined when there is no such account: then it does not run
  */
-export async function withWholeAccount<T>(
+export async function withLockedAccount<T>(
   pool: Pool,
   accountId: string,
-  work: (client: PoolClient, whole: WholeAccount) => Promise<T>,
+  work: (client: PoolClient, whole: LockedAccount) => Promise<T>,
 ): Promise<T | undefined> {
   for (;;) {
     try {
@@ -40,7 +40,7 @@ export async function withWholeAccount<T>(
 }
 
 /** In the order of the service's locks, which begins with the monitors: so one that is created meanwhile means to begin again. */
-async function lockWholeAccount(db: Queryable, accountId: string): Promise<WholeAccount | undefined> {
+async function lockWholeAccount(db: Queryable, accountId: string): Promise<LockedAccount | undefined> {
   const ids = await listLivingMonitorIds(db, accountId);
   await lockCounters(db, ids);
   await lockMonitorRows(db, ids);
@@ -68,8 +68,8 @@ async function lockMonitorRows(db: Queryable, ids: readonly string[]): Promise<v
   await db.query('SELECT FROM monitors WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE', [ids]);
 }
 
-async function readLivingMonitors(db: Queryable, accountId: string): Promise<WholeAccount['monitors']> {
-  const { rows } = await db.query<WholeAccount['monitors'][number]>(
+async function readLivingMonitors(db: Queryable, accountId: string): Promise<LockedAccount['monitors']> {
+  const { rows } = await db.query<LockedAccount['monitors'][number]>(
     `SELECT id, status FROM monitors WHERE account_id = $1 AND status <> 'deleted' ORDER BY id`,
     [accountId],
   );

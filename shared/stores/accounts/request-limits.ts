@@ -32,7 +32,7 @@ export interface AdmittedRequest {
   /** Price in dollars of the account's largest pack; 0: none. */
   pack: number;
   /** 1 for the account's first request of this call, and so on. */
-  place: number;
+  ordinal: number;
   /** How many of the account's requests of this call are let in: the first ones. */
   taken: number;
   /** Milliseconds until the burst is whole again, before this call. */
@@ -162,7 +162,7 @@ const ADMIT = `
   )
   SELECT number, key_id, key_hash, scopes, account_id, balance, known.pack, granted.taken, whole_in_ms, granted.day::text, day_used,
     (extract(epoch FROM (granted.day + 1)::timestamp AT TIME ZONE 'UTC' - now) * 1000)::integer AS day_left_ms,
-    row_number() OVER (PARTITION BY account_id ORDER BY number)::integer AS place
+    row_number() OVER (PARTITION BY account_id ORDER BY number)::integer AS ordinal
   FROM lax, known
   JOIN granted USING (account_id)`;
 

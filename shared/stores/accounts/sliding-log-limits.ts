@@ -1,7 +1,7 @@
 import type { Queryable } from '../../postgres/pool.ts';
 
 /** At most `most` uses of a name in any stretch of `seconds`. */
-export interface UseLimit {
+export interface SlidingLogLimit {
   /** What is limited, with its kind: `network:192.0.2.0/24`. */
   name: string;
   most: number;
@@ -15,7 +15,7 @@ export interface UseLimit {
  *
  * @returns 0 when it was taken; else the seconds until there is one, rounded up: nothing was taken
  */
-export async function takeUse(db: Queryable, limit: UseLimit): Promise<number> {
+export async function takeUse(db: Queryable, limit: SlidingLogLimit): Promise<number> {
   const { rowCount } = await db.query(
     `INSERT INTO recent_uses AS held (name, times, kept_until)
      VALUES ($1, ARRAY[service_now()], service_now() + make_interval(secs => $3))
@@ -30,7 +30,7 @@ export async function takeUse(db: Queryable, limit: UseLimit): Promise<number> {
   return rowCount === 1 ? 0 : secondsUntilUse(db, limit);
 }
 
-async function secondsUntilUse(db: Queryable, { name, most, seconds }: UseLimit): Promise<number> {
+async function secondsUntilUse(db: Queryable, { name, most, seconds }: SlidingLogLimit): Promise<number> {
   const { rows } = await db.query<{ seconds: number }>(
     `SELECT ceil(extract(epoch FROM times[cardinality(times) + 1 - $2] - service_now()) + $3)::integer AS seconds
      FROM recent_uses
@@ -41,7 +41,7 @@ async function secondsUntilUse(db: Queryable, { name, most, seconds }: UseLimit)
 }
 
 /** Whether there is a use of a name now; takes none. */
-export async function hasUse(db: Queryable, { name, most, seconds }: UseLimit): Promise<boolean> {
+export async function hasUse(db: Queryable, { name, most, seconds }: SlidingLogLimit): Promise<boolean> {
   const { rows } = await db.query<{ used_up: boolean }>(
     `SELECT cardinality(times) >= $2
          AND times[cardinality(times) + 1 - $2] > service_now() - make_interval(secs => $3)
@@ -54,7 +54,7 @@ export async function hasUse(db: Queryable, { name, most, seconds }: UseLimit): 
 }
 
 /** Gives the last use of a name back that this transaction took, and so holds the lock of. */
-export async function giveUseBack(db: Queryable, name: string): Promise<void> {
+export async function returnUse(db: Queryable, name: string): Promise<void> {
   await db.query('UPDATE recent_uses SET times = trim_array(times, 1) WHERE name = $1', [name]);
 }
 
@@ -62,7 +62,7 @@ export async function giveUseBack(db: Queryable, name: string): Promise<void> {
  * Deletes what no longer limits anything, at most `limit` names; answers how many. The rows are locked before they are judged: a name that is
  * taken again at that moment stays.
  */
-export async function deleteForgottenUses(db: Queryable, limit: number): Promise<number> {
+export async function deleteExpiredUses(db: Queryable, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `WITH old AS MATERIALIZED (
        SELECT name FROM recent_uses

@@ -1,10 +1,10 @@
 import { inTransaction } from '../../postgres/pool.ts';
 import type { Pool } from '../../postgres/pool.ts';
 import { takeUse } from './sliding-log-limits.ts';
-import type { UseLimit } from './sliding-log-limits.ts';
+import type { SlidingLogLimit } from './sliding-log-limits.ts';
 
 /** A limit that has no use left, and the seconds until it has, rounded up. */
-export interface RefusedUse<L extends UseLimit> {
+export interface RefusedUse<L extends SlidingLogLimit> {
   limit: L;
   retryAfter: number;
 }
@@ -14,7 +14,7 @@ export interface RefusedUse<L extends UseLimit> {
  *
  * @returns undefined when all were taken; else the first that refused
  */
-export async function takeUses<L extends UseLimit>(
+export async function takeUses<L extends SlidingLogLimit>(
   pool: Pool,
   limits: readonly L[],
 ): Promise<RefusedUse<L> | undefined> {
@@ -35,9 +35,9 @@ export async function takeUses<L extends UseLimit>(
 
 /** Rolls the transaction back. */
 class Refusal extends Error {
-  readonly refused: RefusedUse<UseLimit>;
+  readonly refused: RefusedUse<SlidingLogLimit>;
 
-  constructor(refused: RefusedUse<UseLimit>) {
+  constructor(refused: RefusedUse<SlidingLogLimit>) {
     super('a limit has no use left');
     this.refused = refused;
   }

@@ -11,7 +11,7 @@ export interface ClaimedDelivery {
   /** Attempts made so far, over resends too. */
   attempt: number;
   /** Attempts made since the match was last queued. */
-  ladderStep: number;
+  retryStep: number;
   /** Queued again by its owner. */
   isResent: boolean;
   monitorName: string;
@@ -162,7 +162,7 @@ function toClaimedDelivery(row: ClaimRow, leaseToken: string): ClaimedDelivery {
     seq: row.seq,
     leaseToken,
     attempt: row.attempt,
-    ladderStep: row.ladder_step,
+    retryStep: row.ladder_step,
     isResent: row.resent,
     monitorName: row.monitor_name,
     webhookUrl: row.webhook_url,

@@ -134,7 +134,7 @@ async function settleMatches(
   attempts: readonly FinishedAttempt[],
 ): Promise<(RecordedAttempt | undefined)[]> {
   const column = <Field extends keyof FinishedAttempt>(field: Field) => attempts.map((attempt) => attempt[field]);
-  const { rows } = await db.query<RecordedAttempt & { place: number }>({
+  const { rows } = await db.query<RecordedAttempt & { ordinal: number }>({
     name: 'deliveries-settle-matches',
     text: `
       WITH moment AS MATERIALIZED (SELECT service_now() AS at),
@@ -143,10 +143,10 @@ async function settleMatches(
         FROM unnest($1::text[], $2::bigint[], $3::uuid[], $4::text[], $5::float8[], $6::integer[], $7::text[], $8::text[],
           $9::integer[], $10::text[], $11::text[]) WITH ORDINALITY
           AS f (monitor_id, seq, lease_token, delivery_status, delay_ms, duration_ms, webhook_kind, host, status, error,
-            response_excerpt, place)
+            response_excerpt, ordinal)
       ), held AS (
         SELECT m.monitor_id, m.seq, f.delivery_status, f.delay_ms, f.duration_ms, f.webhook_kind, f.host, f.status, f.error,
-          f.response_excerpt, f.place
+          f.response_excerpt, f.ordinal
         FROM finished f
         JOIN matches m ON m.monitor_id = f.monitor_id AND m.seq = f.seq AND m.lease_token = f.lease_token
         ORDER BY m.monitor_id, m.seq
@@ -161,7 +161,7 @@ async function settleMatches(
         WHERE m.monitor_id = held.monitor_id AND m.seq = held.seq
         RETURNING m.monitor_id, m.seq, m.attempt, moment.at - held.duration_ms * interval '1 millisecond' AS started_at,
           held.duration_ms, held.webhook_kind, held.host, held.status, held.error, held.response_excerpt, m.delivery_status,
-          m.next_attempt_at, held.place
+          m.next_attempt_at, held.ordinal
       ), logged AS (
         INSERT INTO delivery_attempts (monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status, error,
           response_excerpt, delivery_status, next_attempt_at)
@@ -170,7 +170,7 @@ async function settleMatches(
         FROM settled
         ORDER BY monitor_id, seq
       )
-      SELECT place, attempt, started_at AS "startedAt", next_attempt_at AS "nextAttemptAt" FROM settled`,
+      SELECT ordinal, attempt, started_at AS "startedAt", next_attempt_at AS "nextAttemptAt" FROM settled`,
     values: [
       column('monitorId'),
       column('seq'),
@@ -185,8 +185,8 @@ async function settleMatches(
       column('responseExcerpt'),
     ],
   });
-  const byPlace = new Map(rows.map(({ place, ...recorded }) => [place, recorded]));
-  return attempts.map((_, index) => byPlace.get(index + 1));
+  const byOrdinal = new Map(rows.map(({ ordinal, ...recorded }) => [ordinal, recorded]));
+  return attempts.map((_, index) => byOrdinal.get(index + 1));
 }
 
 function distinctMonitors(attempts: readonly FinishedAttempt[]): string[] {

@@ -29,16 +29,16 @@ export async function queueResends(
        ORDER BY seq
        LIMIT $5
        FOR UPDATE
-     ), placed AS (
-       SELECT seq, row_number() OVER (ORDER BY seq) - 1 AS place FROM chosen
+     ), numbered AS (
+       SELECT seq, row_number() OVER (ORDER BY seq) - 1 AS ordinal FROM chosen
      ), moment AS MATERIALIZED (
        SELECT service_now() AS now
      )
      UPDATE matches m
      SET delivery_status = 'pending', ladder_step = 0, resent = true, delivered_at = NULL, lease_token = NULL, lease_until = NULL,
-       next_attempt_at = now + place * $6 * interval '1 millisecond'
-     FROM placed, moment
-     WHERE m.monitor_id = $1 AND m.seq = placed.seq`,
+       next_attempt_at = now + ordinal * $6 * interval '1 millisecond'
+     FROM numbered, moment
+     WHERE m.monitor_id = $1 AND m.seq = numbered.seq`,
     [monitorId, choice.statuses, choice.seqs ?? null, choice.since ?? null, limit, paceMs],
   );
   return rowCount ?? 0;

@@ -2,80 +2,81 @@ import type { LiveTailEnd } from '../../../schemas/api/live-tail.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 import type { StoredPageMatch } from './match-pages.ts';
 
-/** One of the places that an account has for open streams, held by a stream. */
-export interface LiveTailPlace {
+/** One of an account's slots for open streams, held by a stream. */
+export interface LiveTailSlot {
   accountId: string;
-  place: number;
+  /** From 1 to the account's limit of open streams; the column `place`. */
+  slot: number;
   /** A UUID. */
   streamId: string;
 }
 
 /**
- * Takes one of an account's places whose lease has run out, or that nobody ever had. Two streams never get the same one, whatever
- * process asks.
+ * Takes one of an account's slots that is free or whose lease has expired. Two streams never get the same slot, whichever process
+ * asks.
  *
- * @param wanted.most how many places there are
- * @returns the place; `full`: there was none; `lost`: another stream was faster, so ask again
+ * @param wanted.most how many slots an account has
+ * @returns the slot; `full`: no slot is free; `lost`: another stream took it first, so ask again
  */
-export async function takeLiveTailPlace(
+export async function takeLiveTailSlot(
   db: Queryable,
   wanted: { accountId: string; streamId: string; most: number; leaseSeconds: number },
 ): Promise<number | 'full' | 'lost'> {
-  const { rows } = await db.query<{ was_free: boolean; place: number | null }>(
+  const { rows } = await db.query<{ was_free: boolean; slot: number | null }>(
     `WITH free AS MATERIALIZED (
-       SELECT place
-       FROM generate_series(1, $3::integer) AS places (place)
+       SELECT slot
+       FROM generate_series(1, $3::integer) AS slots (slot)
        WHERE NOT EXISTS (
          SELECT FROM live_tails t
-         WHERE t.account_id = $1 AND t.place = places.place AND t.lease_until > (SELECT service_now())
+         WHERE t.account_id = $1 AND t.place = slots.slot AND t.lease_until > (SELECT service_now())
        )
        ORDER BY random()
        LIMIT 1
      ), taken AS (
        INSERT INTO live_tails (account_id, place, stream_id, lease_until)
-       SELECT $1, place, $2, service_now() + make_interval(secs => $4) FROM free
+       SELECT $1, slot, $2, service_now() + make_interval(secs => $4) FROM free
        ON CONFLICT (account_id, place) DO UPDATE SET stream_id = excluded.stream_id, lease_until = excluded.lease_until
          WHERE live_tails.lease_until <= service_now()
-       RETURNING place
+       RETURNING place AS slot
      )
-     SELECT EXISTS (SELECT FROM free) AS was_free, (SELECT place FROM taken) AS place`,
+     SELECT EXISTS (SELECT FROM free) AS was_free, (SELECT slot FROM taken) AS slot`,
     [wanted.accountId, wanted.streamId, wanted.most, wanted.leaseSeconds],
   );
-  const { was_free: wasFree, place } = rows[0]!;
-  return place ?? (wasFree ? 'lost' : 'full');
+  const { was_free: wasFree, slot } = rows[0]!;
+  return slot ?? (wasFree ? 'lost' : 'full');
 }
 
-/** Renews the leases of streams that are open. One whose place another stream has by now is left out. */
-export async function renewLiveTailPlaces(
+/** Renews the leases of open streams. A stream whose slot another stream holds by now is left out. */
+export async function renewLiveTailSlots(
   db: Queryable,
-  held: readonly LiveTailPlace[],
+  held: readonly LiveTailSlot[],
   leaseSeconds: number,
 ): Promise<void> {
   await db.query(
     `UPDATE live_tails t
      SET lease_until = service_now() + make_interval(secs => $4)
-     FROM unnest($1::text[], $2::smallint[], $3::uuid[]) AS held (account_id, place, stream_id)
-     WHERE t.account_id = held.account_id AND t.place = held.place AND t.stream_id = held.stream_id`,
+     FROM unnest($1::text[], $2::smallint[], $3::uuid[]) AS held (account_id, slot, stream_id)
+     WHERE t.account_id = held.account_id AND t.place = held.slot AND t.stream_id = held.stream_id`,
     [...columnsOf(held), leaseSeconds],
   );
 }
 
-/** Gives places back, so that nobody need wait for the end of their leases. */
-export async function giveUpLiveTailPlaces(db: Queryable, held: readonly LiveTailPlace[]): Promise<void> {
+/** Releases slots, so that they are free before their leases expire. */
+export async function releaseLiveTailSlots(db: Queryable, held: readonly LiveTailSlot[]): Promise<void> {
   await db.query(
     `DELETE FROM live_tails t
-     USING unnest($1::text[], $2::smallint[], $3::uuid[]) AS held (account_id, place, stream_id)
-     WHERE t.account_id = held.account_id AND t.place = held.place AND t.stream_id = held.stream_id`,
+     USING unnest($1::text[], $2::smallint[], $3::uuid[]) AS held (account_id, slot, stream_id)
+     WHERE t.account_id = held.account_id AND t.place = held.slot AND t.stream_id = held.stream_id`,
     columnsOf(held),
   );
 }
 
-function columnsOf(held: readonly LiveTailPlace[]): [string[], number[], string[]] {
-  return [held.map(({ accountId }) => accountId), held.map(({ place }) => place), held.map(({ streamId }) => streamId)];
+function columnsOf(held: readonly LiveTailSlot[]): [string[], number[], string[]] {
+  return [held.map(({ accountId }) => accountId), held.map(({ slot }) => slot), held.map(({ streamId }) => streamId)];
 }
 
-/** Deletes places whose lease has run out, left by processes that were killed, at most `limit`; answers how many. */
-export async function deleteExpiredLiveTailPlaces(db: Queryable, limit: number): Promise<number> {
+/** Deletes at most `limit` slots whose lease has expired, left by processes that were killed. @returns how many */
+export async function deleteExpiredLiveTailSlots(db: Queryable, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `DELETE FROM live_tails
       WHERE (account_id, place) IN (SELECT account_id, place FROM live_tails

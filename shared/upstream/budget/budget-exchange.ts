@@ -32,7 +32,7 @@ export interface ExchangedReport {
   timeoutMs: number;
 }
 
-export interface BudgetExchangeOptions {
+export interface BudgetExchangeDeps {
   budget: Pick<CallBudget, 'report' | 'hear'>;
   /** Leaves this process's report for the others, and returns what they left. */
   exchange: (own: ExchangedReport) => Promise<{ report: unknown; age_ms: number }[]>;
@@ -45,7 +45,7 @@ export interface BudgetExchangeOptions {
  * of them. No call waits for it: while the database is away each process uses the last reports. Resolves after the first
  * exchange, whatever came of it.
  */
-export async function startBudgetExchange(options: BudgetExchangeOptions): Promise<Running> {
+export async function startBudgetExchange(options: BudgetExchangeDeps): Promise<Running> {
   const { budget, exchange, clock } = options;
   const logger = options.logger.child({ part: 'budget' });
   const processId = randomUUID();

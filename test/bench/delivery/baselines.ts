@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
 import { createSystemLookup } from '../../../shared/http/address-lookup.ts';
-import { createOutboundDoor } from '../../../shared/http/egress-client.ts';
+import { createEgressClient } from '../../../shared/http/egress-client.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import { GroupedCalls } from '../../../shared/runtime/call-batcher.ts';
+import { CallBatcher } from '../../../shared/runtime/call-batcher.ts';
 import { claimDueMatches } from '../../../shared/stores/deliveries/deliveries.ts';
 import type { ClaimedDelivery } from '../../../shared/stores/deliveries/deliveries.ts';
 import { recordOutcomes } from '../../../shared/stores/deliveries/delivery-outcomes.ts';
@@ -17,7 +17,7 @@ const CLAIMED_AT_ONCE = 4;
 
 /** Requests a second through the door that webhooks take, to endpoints in turn; nothing is claimed or stored. */
 export async function bareRequests(urls: readonly string[], count: number): Promise<number> {
-  const door = createOutboundDoor({
+  const egress = createEgressClient({
     allowPrivate: true,
     egressProxy: undefined,
     lookup: createSystemLookup(),
@@ -31,14 +31,14 @@ export async function bareRequests(urls: readonly string[], count: number): Prom
   const send = async () => {
     while (next < count) {
       const url = urls[next++ % urls.length]!;
-      await door.send({ url, method: 'POST', headers, body, deadlineMs: 8_000 });
+      await egress.send({ url, method: 'POST', headers, body, deadlineMs: 8_000 });
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, send));
   next = 0;
   const started = performance.now();
   await Promise.all(Array.from({ length: AT_ONCE }, send));
-  await door.close();
+  await egress.close();
   return Math.round((count * 1000) / (performance.now() - started));
 }
 
@@ -47,14 +47,14 @@ export async function claimsAndOutcomes(pool: Pool, secretBox: SecretBox): Promi
   const urls = Array.from({ length: MONITORS }, (_, i) => `http://127.0.0.1:9/${i}`);
   const monitorIds = await insertMonitors(pool, urls, secretBox);
   await insertMatches(pool, monitorIds, { firstSeq: 1, count: MATCHES_EACH, dueIn: '0 s', attempts: 0 });
-  const claims = new GroupedCalls<string, ClaimedDelivery[]>({
+  const claims = new CallBatcher<string, ClaimedDelivery[]>({
     async run(ids) {
       const wanted = ids.map((monitorId) => ({ monitorId, limit: CLAIMED_AT_ONCE }));
       const claimed = await claimDueMatches(pool, wanted, { token: randomUUID(), lengthMs: 20_000 });
       return ids.map((id) => claimed.filter(({ monitorId }) => monitorId === id));
     },
   });
-  const outcomes = new GroupedCalls({
+  const outcomes = new CallBatcher({
     run: (attempts: Parameters<typeof recordOutcomes>[1]) => recordOutcomes(pool, attempts),
   });
   const started = performance.now();

@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { MONITOR_DELIVERIES, MONITOR_MATCHES } from '../../../schemas/messages/topics.ts';
-import { DELIVERIES_AT_ONCE } from '../../../services/deliverer/dispatcher-options.ts';
+import { DELIVERIES_AT_ONCE } from '../../../services/deliverer/dispatcher-deps.ts';
 import { createSecretBox } from '../../../shared/domain/secret-box.ts';
 import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
@@ -45,7 +45,7 @@ const SILENT_ORIGINS = 10_000;
 const SECRET_KEY = 'a secret key of the benchmark, long enough';
 
 /** What the phases share. */
-interface Surroundings {
+interface ServiceDeps {
   pool: Pool;
   publisher: Publisher;
   receivers: ChildProcess;
@@ -165,7 +165,7 @@ function numbering(): (count: number) => { firstSeq: number; count: number } {
 const FRESH = { dueIn: '3 seconds', attempts: 0 };
 
 /** Everything is recorded and told at once; from the first told to the last delivered. */
-async function deliverAll(at: Surroundings, range: { firstSeq: number; count: number }): Promise<object> {
+async function deliverAll(at: ServiceDeps, range: { firstSeq: number; count: number }): Promise<object> {
   const { pool, publisher, receivers, monitorIds } = at;
   await insertMatches(pool, monitorIds, { ...range, ...FRESH });
   const expected = range.count * monitorIds.length;
@@ -179,7 +179,7 @@ async function deliverAll(at: Surroundings, range: { firstSeq: number; count: nu
 
 /** One match after the other, each of another monitor, recorded in tenths of a second. */
 async function deliverEvenly(
-  { pool, publisher, receivers, monitorIds }: Surroundings,
+  { pool, publisher, receivers, monitorIds }: ServiceDeps,
   seqs: (count: number) => { firstSeq: number; count: number },
   seconds: number,
 ): Promise<object> {

@@ -5,7 +5,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
-import { HeldMonitors } from '../../../services/matcher/active-monitors.ts';
+import { ActiveMonitors } from '../../../services/matcher/active-monitors.ts';
 import type { EnteredItem } from '../../../services/matcher/recent-items.ts';
 import type { MatchItem, Rule } from '../../../shared/matching/rule.ts';
 import type { BenchMonitor } from '../shared/matcher-monitors.ts';
@@ -59,7 +59,7 @@ process.once('message', (job: PipelineJob) => {
 
 class Pipeline {
   private readonly job: PipelineJob;
-  private readonly monitors = new HeldMonitors();
+  private readonly monitors = new ActiveMonitors();
   /** Those that are changed later. */
   private readonly changing: BenchMonitor[] = [];
   private readonly sample = new Map<number, EnteredItem>();

@@ -15,7 +15,7 @@ let db: TestDatabase;
 let forum: TestForum;
 let api: TestApi;
 /** What the forum and the name servers wait for. */
-let gate = Promise.resolve();
+let admissionControl = Promise.resolve();
 let atGate = 0;
 
 beforeAll(async () => {
@@ -23,7 +23,7 @@ beforeAll(async () => {
   const { upstream } = forum.forum;
   const get: typeof upstream.get = async (...call) => {
     atGate++;
-    await gate;
+    await admissionControl;
     return upstream.get(...call);
   };
   const plans = allPlans();
@@ -32,7 +32,7 @@ beforeAll(async () => {
     forum: { ...forum.forum, upstream: { ...upstream, get } },
     lookup: async () => {
       atGate++;
-      await gate;
+      await admissionControl;
       return ['93.184.216.34'];
     },
   });
@@ -95,7 +95,7 @@ const seenCloses = async () => {
 /** Sends a request, closes the connection while the API waits at the gate, and lets it go on when it knows. */
 async function sendAndGo(head: string[], body = ''): Promise<void> {
   let open = (): void => undefined;
-  gate = new Promise((resolve) => (open = resolve));
+  admissionControl = new Promise((resolve) => (open = resolve));
   const [before, closesBefore] = [atGate, await seenCloses()];
   const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
   socket.write([...head, 'Host: localhost', `Content-Length: ${Buffer.byteLength(body)}`, '', body].join('\r\n'));

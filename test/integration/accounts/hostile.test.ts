@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import type { ErrorRequestHandler } from 'express';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { admitCallers } from '../../../services/api/admission/admission-middleware.ts';
+import { createAdmissionMiddleware } from '../../../services/api/admission/admission-middleware.ts';
 import { ClientGone } from '../../../services/api/http/api-error.ts';
 import { ReadingCharges } from '../../../services/api/reading/reading-charge.ts';
-import { RequestGate } from '../../../services/api/admission/admission-control.ts';
+import { AdmissionControl } from '../../../services/api/admission/admission-control.ts';
 import { hashApiKey } from '../../../shared/domain/accounts/api-key.ts';
 import { allPlans } from '../../../shared/domain/accounts/plans.ts';
 import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
@@ -85,7 +85,7 @@ test('what an account that was shut out in mid-request reads is not given for fr
 
 test('a client that went away counts for the day: what it asked for did not fail on our side', async () => {
   const { apiKey, accountId } = await api.account({ pack: 0 });
-  const callers = admitCallers(new RequestGate(db.pool));
+  const callers = createAdmissionMiddleware(new AdmissionControl(db.pool));
   const app = express();
   app.use(callers.admit, () => {
     throw new ClientGone();

@@ -169,7 +169,7 @@ test('requests of many accounts in one statement do not mix, and an unknown key 
   const [free, ...rest] = accounts.map(({ apiKey }) => ({ keyId: apiKey.slice(3, 11), keyHash: hashApiKey(apiKey) }));
   const asked = [free!, ...rest, free!, { keyId: 'zzzzzzzz', keyHash: Buffer.alloc(32) }, ...rest, free!];
   const found = await admitRequests(db.pool, asked, allPlans());
-  expect(found.map((one) => one && [one.pack, one.place, one.taken])).toEqual([
+  expect(found.map((one) => one && [one.pack, one.ordinal, one.taken])).toEqual([
     ...[
       [0, 1, 1],
       [9, 1, 2],

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { randomText } from '../../../shared/domain/identifiers.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
-import { deleteForgottenUses, takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
-import type { UseLimit } from '../../../shared/stores/accounts/sliding-log-limits.ts';
+import { deleteExpiredUses, takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
+import type { SlidingLogLimit } from '../../../shared/stores/accounts/sliding-log-limits.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
@@ -17,12 +17,13 @@ beforeEach(async () => {
   await db.freeze();
 });
 
-function newLimit(most: number, seconds: number): UseLimit {
+function newLimit(most: number, seconds: number): SlidingLogLimit {
   return { name: randomText(12), most, seconds };
 }
 
-const take = (limit: UseLimit) => takeUse(db.pool, limit);
-const takeAtOnce = (limit: UseLimit, count: number) => Promise.all(Array.from({ length: count }, () => take(limit)));
+const take = (limit: SlidingLogLimit) => takeUse(db.pool, limit);
+const takeAtOnce = (limit: SlidingLogLimit, count: number) =>
+  Promise.all(Array.from({ length: count }, () => take(limit)));
 const taken = (answers: readonly number[]) => answers.filter((seconds) => seconds === 0).length;
 
 async function timesHeld(name: string): Promise<number> {
@@ -78,9 +79,9 @@ describe('takers at once', () => {
       const limit = newLimit(4, 10);
       await takeAtOnce(limit, 4);
       await db.freeze('10 seconds');
-      const sweeps = Array.from({ length: 5 }, () => deleteForgottenUses(db.pool, 100));
+      const sweeps = Array.from({ length: 5 }, () => deleteExpiredUses(db.pool, 100));
       const takers = takeAtOnce(limit, 10);
-      const more = Array.from({ length: 5 }, () => deleteForgottenUses(db.pool, 100));
+      const more = Array.from({ length: 5 }, () => deleteExpiredUses(db.pool, 100));
       await Promise.all([...sweeps, ...more]);
       expect(taken(await takers)).toBe(4);
       expect(taken(await takeAtOnce(limit, 5))).toBe(0);
@@ -168,10 +169,10 @@ describe('forgetting', () => {
     for (const limit of [short, { ...short, name: randomText(12) }, { ...short, name: randomText(12) }, long])
       await take(limit);
     await db.freeze('9.999 seconds');
-    expect(await deleteForgottenUses(db.pool, 100)).toBe(0);
+    expect(await deleteExpiredUses(db.pool, 100)).toBe(0);
     await db.freeze('0.001 seconds');
-    expect(await deleteForgottenUses(db.pool, 2)).toBe(2);
-    expect(await deleteForgottenUses(db.pool, 2)).toBe(1);
+    expect(await deleteExpiredUses(db.pool, 2)).toBe(2);
+    expect(await deleteExpiredUses(db.pool, 2)).toBe(1);
     expect([await timesHeld(short.name), await timesHeld(long.name)]).toEqual([0, 1]);
   });
 });

@@ -16,7 +16,7 @@ import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
-const DOOMED = join(import.meta.dirname, '../../support/children/biller-killed-at-commit.ts');
+const KILLED_CHILD = join(import.meta.dirname, '../../support/children/biller-killed-at-commit.ts');
 
 let db: TestDatabase;
 beforeEach(async () => {
@@ -98,11 +98,11 @@ test.each(['before', 'after'] as const)(
   async (moment) => {
     await insertPayingAccounts(db.pool, { accounts: 50, monitors: 10, credits: 1_000 });
     const job: DoomedBillerJob = { postgresUrl: db.url, batchSize: 50, commit: 3, moment };
-    const child = spawn(process.execPath, [DOOMED, JSON.stringify(job)], { stdio: 'inherit' });
+    const child = spawn(process.execPath, [KILLED_CHILD, JSON.stringify(job)], { stdio: 'inherit' });
     expect(await new Promise((resolve) => child.once('exit', (_code, name) => resolve(name)))).toBe('SIGKILL');
     await eventually('its transaction has ended', async () => {
       const { rows } = await db.pool.query(
-        `SELECT FROM pg_stat_activity WHERE application_name = 'doomed-biller' AND datname = current_database()`,
+        `SELECT FROM pg_stat_activity WHERE application_name = 'killed-biller' AND datname = current_database()`,
       );
       return rows.length === 0;
     });

@@ -4,8 +4,8 @@ import { connect, createServer as createTcpServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterEach, expect, it } from 'vitest';
-import { createOutboundDoor } from '../../../shared/http/egress-client.ts';
-import type { OutboundDoor, OutboundDoorOptions, OutboundResult } from '../../../shared/http/egress-client.ts';
+import { createEgressClient } from '../../../shared/http/egress-client.ts';
+import type { EgressClient, EgressClientDeps, EgressResult } from '../../../shared/http/egress-client.ts';
 import { freePort } from '../../support/fixtures/free-port.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -13,16 +13,16 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-function openDoor(options: Partial<OutboundDoorOptions> = {}): OutboundDoor {
-  const door = createOutboundDoor({
+function openDoor(options: Partial<EgressClientDeps> = {}): EgressClient {
+  const egress = createEgressClient({
     allowPrivate: true,
     egressProxy: undefined,
     clock: () => Date.now(),
     lookup: async () => ['127.0.0.1'],
     ...options,
   });
-  cleanups.push(() => door.close());
-  return door;
+  cleanups.push(() => egress.close());
+  return egress;
 }
 
 async function listen(server: Server | ReturnType<typeof createTcpServer>): Promise<number> {
@@ -97,8 +97,8 @@ it.each([
 });
 
 it('gives up at the deadline while a name is resolved', async () => {
-  const door = openDoor({ lookup: () => new Promise(() => undefined) });
-  expect(await door.send(post('http://receiver.test/', 300))).toMatchObject({ error: 'timeout', status: 0 });
+  const egress = openDoor({ lookup: () => new Promise(() => undefined) });
+  expect(await egress.send(post('http://receiver.test/', 300))).toMatchObject({ error: 'timeout', status: 0 });
 });
 
 it('tells apart why there was no answer', async () => {
@@ -136,8 +136,8 @@ it('refuses a name that turns to a private address when it connects (DNS rebindi
     requests++;
     response.end();
   });
-  const door = openDoor({ allowPrivate: false, lookup: async () => ['127.0.0.1'] });
-  expect(await door.send(post(`https://receiver.test:${port}/`))).toMatchObject({ error: 'blocked_address' });
+  const egress = openDoor({ allowPrivate: false, lookup: async () => ['127.0.0.1'] });
+  expect(await egress.send(post(`https://receiver.test:${port}/`))).toMatchObject({ error: 'blocked_address' });
   const mixed = openDoor({ allowPrivate: false, lookup: async () => ['8.8.8.8', '10.0.0.1'] });
   expect(await mixed.send(post(`https://receiver.test:${port}/`))).toMatchObject({ error: 'blocked_address' });
   expect(requests).toBe(0);
@@ -148,8 +148,8 @@ it('checks the address at the other end of the socket too, before anything is se
   const port = await listen(createTcpServer((socket) => socket.on('data', (data) => (bytes += data.length))));
   let asked = 0;
   // Allowed when it is resolved, not allowed any more once connected.
-  const door = openDoor({ isAllowed: () => ++asked === 1 });
-  expect(await door.send(post(`http://receiver.test:${port}/`))).toMatchObject({ error: 'blocked_address' });
+  const egress = openDoor({ isAllowed: () => ++asked === 1 });
+  expect(await egress.send(post(`http://receiver.test:${port}/`))).toMatchObject({ error: 'blocked_address' });
   expect(asked).toBe(2);
   expect(bytes).toBe(0);
 });
@@ -170,8 +170,8 @@ it('resolves and checks a name itself and asks the proxy for the checked address
   const proxyPort = await listen(proxy);
   const egressProxy = `http://me:p%40ss@127.0.0.1:${proxyPort}`;
 
-  const door = openDoor({ egressProxy, lookup: async () => ['8.8.8.8'] });
-  expect(await door.send(post('http://receiver.test:8080/'))).toMatchObject({
+  const egress = openDoor({ egressProxy, lookup: async () => ['8.8.8.8'] });
+  expect(await egress.send(post('http://receiver.test:8080/'))).toMatchObject({
     status: 200,
     bodyExcerpt: 'for receiver.test:8080',
   });
@@ -203,19 +203,19 @@ it('a proxy that waits for the receiver and says nothing is a timeout of the rec
 
 it('a proxy that is away, or breaks off, is a fault of ours', async () => {
   expect(await throughProxy((_, socket) => socket.destroy())).toMatchObject({ error: 'local', code: 'proxy_away' });
-  const door = openDoor({ egressProxy: `http://127.0.0.1:${await freePort()}` });
-  const result = await door.send(post('http://receiver.test/'));
+  const egress = openDoor({ egressProxy: `http://127.0.0.1:${await freePort()}` });
+  const result = await egress.send(post('http://receiver.test/'));
   expect(result).toMatchObject({ error: 'local', status: 0, code: 'proxy_away' });
 });
 
-async function throughProxy(onConnect: (request: unknown, socket: Duplex) => unknown): Promise<OutboundResult> {
+async function throughProxy(onConnect: (request: unknown, socket: Duplex) => unknown): Promise<EgressResult> {
   const proxy = createServer();
   proxy.on('connect', (request, socket) => {
     cleanups.push(async () => socket.destroy());
     onConnect(request, socket);
   });
-  const door = openDoor({ egressProxy: `http://127.0.0.1:${await listen(proxy)}` });
-  return door.send(post('http://receiver.test/', 1_000));
+  const egress = openDoor({ egressProxy: `http://127.0.0.1:${await listen(proxy)}` });
+  return egress.send(post('http://receiver.test/', 1_000));
 }
 
 it('an address that this machine refuses to connect to is a fault of ours, unless another of the name is refused by its owner', async () => {
@@ -230,8 +230,8 @@ it('keeps connections, so that the next webhook needs no new handshake', async (
   const server = createServer((_, response) => response.end('ok'));
   server.on('connection', () => connections++);
   const port = await listen(server);
-  const door = openDoor();
-  for (let i = 0; i < 10; i++) await door.send(post(`http://127.0.0.1:${port}/`));
+  const egress = openDoor();
+  for (let i = 0; i < 10; i++) await egress.send(post(`http://127.0.0.1:${port}/`));
   // The second request may come before the first connection is known to be free again.
   expect(connections).toBeLessThanOrEqual(2);
 });

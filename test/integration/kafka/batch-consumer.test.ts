@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
-import type { BatchConsumerOptions } from '../../../shared/kafka/batch-consumer-options.ts';
+import type { BatchConsumerDeps } from '../../../shared/kafka/batch-consumer-deps.ts';
 import type { ConsumedBatch } from '../../../shared/kafka/consumed-batch.ts';
 import type { CommittedOffset } from '../../../shared/kafka/group-assignment.ts';
 import { PublishFailed } from '../../../shared/kafka/publish-errors.ts';
@@ -24,7 +24,7 @@ afterAll(() => fixture.drop());
 
 async function start(
   topic: string,
-  options: Pick<BatchConsumerOptions, 'handle'> & Partial<BatchConsumerOptions>,
+  options: Pick<BatchConsumerDeps, 'handle'> & Partial<BatchConsumerDeps>,
 ): Promise<BatchConsumer> {
   const consumer = await startBatchConsumer({
     ...fixture,

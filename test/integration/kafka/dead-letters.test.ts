@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
-import type { BatchConsumerOptions } from '../../../shared/kafka/batch-consumer-options.ts';
+import type { BatchConsumerDeps } from '../../../shared/kafka/batch-consumer-deps.ts';
 import type { ConsumedRecord } from '../../../shared/kafka/consumed-batch.ts';
 import { DeadLetters, TooManyDeadLetters } from '../../../shared/kafka/dead-letters.ts';
 import type { DeadLetterLimits } from '../../../shared/kafka/dead-letters.ts';
@@ -29,7 +29,7 @@ afterAll(() => fixture.drop());
 
 async function start(
   topic: string,
-  options: Pick<BatchConsumerOptions, 'handle'> & Partial<BatchConsumerOptions>,
+  options: Pick<BatchConsumerDeps, 'handle'> & Partial<BatchConsumerDeps>,
   limits?: Partial<DeadLetterLimits>,
 ): Promise<void> {
   const group = `group-of-${topic}`;
@@ -125,7 +125,7 @@ test.each<[string, Partial<DeadLetterLimits>, (n: number) => boolean]>([
   const options = {
     maxRecords: 10,
     fatal: (error: Error) => void fatal.push(error),
-    handle: async (batch: Parameters<BatchConsumerOptions['handle']>[0]) => ({
+    handle: async (batch: Parameters<BatchConsumerDeps['handle']>[0]) => ({
       poison: parseRecords(numbered, batch).poison,
     }),
   };

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
-import type { BatchConsumerOptions } from '../../../shared/kafka/batch-consumer-options.ts';
+import type { BatchConsumerDeps } from '../../../shared/kafka/batch-consumer-deps.ts';
 import type { ConsumedBatch } from '../../../shared/kafka/consumed-batch.ts';
 import { consumerLag } from '../../../shared/kafka/topic-admin.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
@@ -26,7 +26,7 @@ function member(
   name: string,
   topic: string,
   commits: Commit[],
-  options: Pick<BatchConsumerOptions, 'handle'> & Partial<BatchConsumerOptions>,
+  options: Pick<BatchConsumerDeps, 'handle'> & Partial<BatchConsumerDeps>,
 ): Promise<BatchConsumer> {
   return startBatchConsumer({
     ...fixture,
@@ -102,7 +102,7 @@ test('a member that overstays a rebalance notices it, does not commit, and works
   const records = Array.from({ length: 20 }, (_, i) => ({ key: `k${i}`, value: String(i) }));
   await fixture.publisher.publish(topic, records);
 
-  const gate = Promise.withResolvers<undefined>();
+  const admissionControl = Promise.withResolvers<undefined>();
   let inHand: ConsumedBatch | undefined;
   const times = { sessionTimeoutMs: 6_000, rebalanceTimeoutMs: 6_000 };
   const slow = await member('slow', topic, commits, {
@@ -110,7 +110,7 @@ test('a member that overstays a rebalance notices it, does not commit, and works
     async handle(batch) {
       if (inHand) return;
       inHand = batch;
-      await gate.promise;
+      await admissionControl.promise;
     },
   });
   await eventually('a batch in hand', () => inHand !== undefined);
@@ -127,7 +127,7 @@ test('a member that overstays a rebalance notices it, does not commit, and works
   expect(inHand!.isCurrent()).toBe(false);
   expect(commits.map((commit) => commit.member)).not.toContain('slow');
   const before = commits.length;
-  gate.resolve(undefined);
+  admissionControl.resolve(undefined);
   await wait(300);
   expect(commits.length).toBe(before);
 

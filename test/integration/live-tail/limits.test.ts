@@ -100,11 +100,11 @@ test('a process has a limit of its own, whosever the streams are', async () => {
 });
 
 test('places of a process that was killed are free a minute later; those of living ones never', async () => {
-  const doomed = await ApiProcess.start(db.url);
-  const lost = await Promise.all(times(3, 0).map(() => EventStreamClient.open(doomed.url + path, owner.apiKey)));
+  const killed = await ApiProcess.start(db.url);
+  const lost = await Promise.all(times(3, 0).map(() => EventStreamClient.open(killed.url + path, owner.apiKey)));
   expect(statuses(lost)).toEqual(times(3, 200));
   const clients = await openMany(7);
-  await doomed.kill();
+  await killed.kill();
   await db.setShift('50 seconds');
   const early = await openMany(1);
   expect(statuses(early)).toEqual([429]);

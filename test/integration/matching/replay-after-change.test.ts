@@ -8,7 +8,7 @@ import { candidateOf } from '../../support/fixtures/recorder-fixtures.ts';
 import { startWebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 import type { WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 
-const DOOMED = join(import.meta.dirname, '../../support/children/recorder-killed-after-commit.ts');
+const KILLED_CHILD = join(import.meta.dirname, '../../support/children/recorder-killed-after-commit.ts');
 
 let pipeline: Pipeline;
 let receiver: WebhookReceiver;
@@ -26,7 +26,7 @@ afterEach(async () => {
 async function runDoomedRecorder(): Promise<void> {
   const { prefix } = pipeline.kafka;
   const argument = JSON.stringify({ brokers: inject('kafkaBrokers'), prefix, postgresUrl: pipeline.db.url });
-  const child = spawn(process.execPath, [DOOMED, argument], { stdio: 'inherit' });
+  const child = spawn(process.execPath, [KILLED_CHILD, argument], { stdio: 'inherit' });
   const signal = await new Promise((resolve) => child.once('exit', (_code, name) => resolve(name)));
   expect(signal).toBe('SIGKILL');
 }

@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { Candidate } from '../../../schemas/messages/candidate.ts';
-import { HeldMonitors } from '../../../services/matcher/active-monitors.ts';
+import { ActiveMonitors } from '../../../services/matcher/active-monitors.ts';
 import { MonitorChanges } from '../../../services/matcher/monitor-changes.ts';
 import { RecentItems } from '../../../services/matcher/recent-items.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
 import { readActiveStates } from '../../../shared/stores/monitors/monitor-rules.ts';
 import { PublishFailed } from '../../../shared/kafka/publish-errors.ts';
-import { TimeSlices } from '../../../shared/runtime/cooperative-yield.ts';
+import { CooperativeYield } from '../../../shared/runtime/cooperative-yield.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { commentItem } from '../../support/samples/forum-items.ts';
 import { insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
@@ -19,7 +19,7 @@ import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 let db: TestDatabase;
 let proxy: TcpProxy;
 let pool: Pool;
-let monitors: HeldMonitors;
+let monitors: ActiveMonitors;
 let recent: RecentItems;
 let published: Candidate[];
 let unexpected: Error[];
@@ -37,7 +37,7 @@ beforeEach(async () => {
   await db.pool.query('TRUNCATE monitors, monitor_versions, monitor_counters CASCADE');
   proxy = await TcpProxy.start(db.url);
   pool = createPool({ url: proxy.url, name: 'changes', logger: silentLogger(), max: 2 });
-  monitors = new HeldMonitors();
+  monitors = new ActiveMonitors();
   recent = new RecentItems();
   published = [];
   unexpected = [];
@@ -67,7 +67,7 @@ function changesWithin(toleranceMs: number): MonitorChanges {
       await publishing();
       for (const { value } of records) published.push(JSON.parse(String(value)) as Candidate);
     },
-    slices: new TimeSlices(),
+    cooperativeYield: new CooperativeYield(),
     logger: silentLogger(),
     fatal: (error) => void unexpected.push(error),
   });
@@ -136,12 +136,12 @@ test('a comparison waits for a change that was read before it began, and finds w
   await changes.load();
   const id = await createNow();
   let open: () => void = () => undefined;
-  const gate = new Promise<void>((resolve) => (open = resolve));
+  const admissionControl = new Promise<void>((resolve) => (open = resolve));
   let isRead = false;
   answered = (statement) => {
     if (!statement.includes('ANY($1)') || isRead) return Promise.resolve();
     isRead = true;
-    return gate;
+    return admissionControl;
   };
   changes.change(id);
   await eventually('it was read as active', () => isRead);
@@ -174,7 +174,7 @@ test('what changes while a comparison reads page after page is held in the end, 
   await changes.settled(forEver);
   expect(pages).toBeGreaterThan(4);
   const active = await readActiveStates(db.pool, '', 20_000);
-  expect(active.filter((state) => !monitors.isHeldAs(state))).toEqual([]);
+  expect(active.filter((state) => !monitors.isActiveAs(state))).toEqual([]);
   expect([...monitors.ids()].sort()).toEqual(active.map(({ id }) => id));
 });
 
@@ -196,11 +196,11 @@ test('settled waits also for what was heard while another change was being publi
   const [one, two] = [await createNow(), await createNow()];
   enter(1);
   let open: () => void = () => undefined;
-  const gate = new Promise<void>((resolve) => (open = resolve));
+  const admissionControl = new Promise<void>((resolve) => (open = resolve));
   let reached = false;
   publishing = () => {
     reached = true;
-    return gate;
+    return admissionControl;
   };
   changes.change(one);
   await eventually('the first one is being published', () => reached);

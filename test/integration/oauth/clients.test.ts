@@ -3,7 +3,7 @@ import { randomText } from '../../../shared/domain/identifiers.ts';
 import { createFindDocument } from '../../../services/api/oauth/client-documents.ts';
 import type { FindDocument } from '../../../services/api/oauth/client-documents.ts';
 import { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
-import type { OutboundDoor } from '../../../shared/http/egress-client.ts';
+import type { EgressClient } from '../../../shared/http/egress-client.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { Browser } from '../../support/clients/oauth-browser.ts';
 import {
@@ -41,7 +41,7 @@ describe('clients known by a document', () => {
   /** As another process finds documents. */
   const newFind = (): FindDocument =>
     createFindDocument({
-      door: at.door,
+      egress: at.egress,
       allowPrivate: false,
       records: new SealedRecords(at.db.pool, at.apis[0].secretBox),
       pool: at.db.pool,
@@ -230,7 +230,7 @@ describe('clients known by a document', () => {
     let sent = 0;
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
-    const door: OutboundDoor = {
+    const egress: EgressClient = {
       async send() {
         sent++;
         await released;
@@ -239,7 +239,7 @@ describe('clients known by a document', () => {
       close: () => Promise.resolve(),
     };
     const records = new CountingRecords(at.db.pool, at.apis[0].secretBox);
-    const find = createFindDocument({ door, allowPrivate: false, records, pool: at.db.pool });
+    const find = createFindDocument({ egress, allowPrivate: false, records, pool: at.db.pool });
     const found = Promise.all(Array.from({ length: 10 }, () => find(id, undefined)));
     await eventually('all have looked for a copy', () => finds === 10);
     release();

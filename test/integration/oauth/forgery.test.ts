@@ -88,7 +88,7 @@ describe('other sites', () => {
   test('behind https, cookies are for https, and all addresses are the public ones', async () => {
     const secure = await startTestApi(at.db.pool, {
       baseUrl: 'https://forum.example.test/base',
-      door: { send: () => Promise.reject(new Error('no way out')), close: () => Promise.resolve() },
+      egress: { send: () => Promise.reject(new Error('no way out')), close: () => Promise.resolve() },
     });
     try {
       const path = authorizationUrl(at, client, newPkce(), { resource: 'https://forum.example.test/base/mcp' }).search;

@@ -67,7 +67,7 @@ async function killAfter(answered: number, codes: readonly [string, string][]): 
   expect(signal).toBe('SIGKILL');
   // What the server still does for the dead: its transactions end when it notices.
   await eventually('its connections are gone', async () => {
-    const { rows } = await db.pool.query("SELECT FROM pg_stat_activity WHERE application_name = 'doomed-signup'");
+    const { rows } = await db.pool.query("SELECT FROM pg_stat_activity WHERE application_name = 'killed-signup'");
     return rows.length === 0;
   });
 }

@@ -5,19 +5,19 @@
 import { runRenewalPass } from '../../../services/biller/renewal-pass.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
-import { doomPool } from './pool-killed-at-commit.ts';
-import type { Doom } from './pool-killed-at-commit.ts';
+import { killAtCommit } from './pool-killed-at-commit.ts';
+import type { KillPoint } from './pool-killed-at-commit.ts';
 import { silentLogger } from '../fixtures/silent-logger.ts';
 
-export interface DoomedBillerJob extends Doom {
+export interface DoomedBillerJob extends KillPoint {
   postgresUrl: string;
   batchSize: number;
 }
 
 const job = JSON.parse(process.argv[2]!) as DoomedBillerJob;
 const logger = silentLogger();
-const pool = createPool({ url: job.postgresUrl, name: 'doomed-biller', logger });
-const commits = doomPool(pool, job);
+const pool = createPool({ url: job.postgresUrl, name: 'killed-biller', logger });
+const commits = killAtCommit(pool, job);
 
 const { signal } = new AbortController();
 await runRenewalPass({ pool, metrics: createMetrics(), logger, signal, batchSize: job.batchSize });

@@ -1,13 +1,13 @@
 import type { Pool, PoolClient } from 'pg';
 
-export interface Doom {
+export interface KillPoint {
   /** At which commit of a transaction, 1 and more, and whether before or after it. */
   commit: number;
   moment: 'before' | 'after';
 }
 
 /** Lets this process be killed (SIGKILL) by one of the commits that go through the pool. @returns how many commits there were so far */
-export function doomPool(pool: Pool, doom: Doom): () => number {
+export function killAtCommit(pool: Pool, killPoint: KillPoint): () => number {
   let commits = 0;
   const connect = pool.connect.bind(pool) as (callback?: unknown) => Promise<PoolClient>;
   /** pool.query() connects with a callback; transactions await a client, and only theirs is doomed. */
@@ -20,8 +20,8 @@ export function doomPool(pool: Pool, doom: Doom): () => number {
         if (typeof value !== 'function') return value;
         if (name !== 'query') return value.bind(target) as unknown;
         return async (...args: unknown[]): Promise<unknown> => {
-          const isLast = args[0] === 'COMMIT' && ++commits === doom.commit;
-          if (isLast && doom.moment === 'before') process.kill(process.pid, 'SIGKILL');
+          const isLast = args[0] === 'COMMIT' && ++commits === killPoint.commit;
+          if (isLast && killPoint.moment === 'before') process.kill(process.pid, 'SIGKILL');
           const answer: unknown = await Reflect.apply(value, target, args);
           if (isLast) process.kill(process.pid, 'SIGKILL');
           return answer;

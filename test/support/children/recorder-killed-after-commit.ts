@@ -6,7 +6,7 @@ import { startRecorder } from '../../../services/recorder/start-recorder.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
-import { doomPool } from './pool-killed-at-commit.ts';
+import { killAtCommit } from './pool-killed-at-commit.ts';
 import { silentLogger } from '../fixtures/silent-logger.ts';
 
 const { brokers, prefix, postgresUrl } = JSON.parse(process.argv[2]!) as Record<
@@ -14,12 +14,12 @@ const { brokers, prefix, postgresUrl } = JSON.parse(process.argv[2]!) as Record<
   string
 >;
 const logger = silentLogger();
-const pool = createPool({ url: postgresUrl, name: 'doomed-recorder', logger });
+const pool = createPool({ url: postgresUrl, name: 'killed-recorder', logger });
 
-doomPool(pool, { commit: 1, moment: 'after' });
+killAtCommit(pool, { commit: 1, moment: 'after' });
 
 await startRecorder({
-  kafka: createKafka({ brokers: brokers.split(','), clientId: 'doomed', logger }),
+  kafka: createKafka({ brokers: brokers.split(','), clientId: 'killed-recorder', logger }),
   prefix,
   pool,
   toleranceMs: 0,

@@ -10,7 +10,7 @@ import { silentLogger } from '../fixtures/silent-logger.ts';
 const { postgresUrl, codes } = JSON.parse(process.argv[2]!) as { postgresUrl: string; codes: [string, string][] };
 const logger = silentLogger();
 const verify = createVerifyCode({
-  pool: createPool({ url: postgresUrl, name: 'doomed-signup', logger, max: 8 }),
+  pool: createPool({ url: postgresUrl, name: 'killed-signup', logger, max: 8 }),
   logger,
   mailer: { send: () => Promise.reject(new Error('nothing is mailed here')) },
   secretKey: SECRET_KEY,

@@ -6,9 +6,9 @@ import { HeldThread } from './held-thread.ts';
 import { planExpansion } from './plan-expansion.ts';
 import type { PlannedCall } from './plan-expansion.ts';
 import { ThreadCalls } from './thread-calls.ts';
-import type { ThreadCallOptions } from './thread-calls.ts';
+import type { ThreadCallDeps } from './thread-calls.ts';
 
-export interface ExpandRequest extends ThreadCallOptions {
+export interface ExpandRequest extends ThreadCallDeps {
   /** Bare id. */
   postId: string;
   /** So many comments are enough; up to 2,000. More may be held in the end, since a call brings what it brings. */

@@ -9,7 +9,7 @@ const COMMENTS_PER_CALL = '500';
 /** The order in which readers see comments, and in which stubs name them. */
 const SORT = 'confidence';
 
-export interface ThreadCallOptions {
+export interface ThreadCallDeps {
   upstream: Pick<Upstream, 'get' | 'post'>;
   clock: Clock;
   /** Milliseconds since 1970: no call goes on longer. */
@@ -22,11 +22,11 @@ export interface ThreadCallOptions {
 export class ThreadCalls {
   /** Calls made so far. */
   made = 0;
-  private readonly options: ThreadCallOptions;
+  private readonly options: ThreadCallDeps;
   private readonly path: string;
   private readonly postId: string;
 
-  constructor(options: ThreadCallOptions, postId: string) {
+  constructor(options: ThreadCallDeps, postId: string) {
     this.options = options;
     this.path = `/comments/${encodeURIComponent(postId)}`;
     this.postId = postId;

@@ -9,7 +9,7 @@ import type { StatementRunner } from './statement-runner.ts';
 import { countInsertedRows, outputFormat, parseStatement } from './statement.ts';
 import type { Statement } from './statement.ts';
 
-export interface ClickhouseHttpOptions {
+export interface ClickhouseHttpDeps {
   writers: StatementRunner;
   readers: StatementRunner;
   /** Every statement of this server only reads. */
@@ -34,18 +34,14 @@ const MOST_READER_BYTES = 2 ** 20;
  * ClickHouse's HTTP interface: /ping, and statements by GET (reads only, as there) and POST, in the URL or the body, with
  * parameters, settings, formats and compression. Every statement has a session of its own: session_id is refused where it could matter.
  */
-export function clickhouseHttpServer(options: ClickhouseHttpOptions): Server {
+export function clickhouseHttpServer(options: ClickhouseHttpDeps): Server {
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     answer(options, request, response).catch((error: unknown) => sendFault(response, error));
   };
   return createLimitedServer(listener, LIMITS);
 }
 
-async function answer(
-  options: ClickhouseHttpOptions,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function answer(options: ClickhouseHttpDeps, request: IncomingMessage, response: ServerResponse): Promise<void> {
   refusePages(request);
   const url = new URL(request.url ?? '/', 'http://localhost');
   if (url.pathname === '/ping') {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { AttemptEnd } from '../../../../services/deliverer/dispatcher-options.ts';
+import type { AttemptEnd } from '../../../../services/deliverer/dispatcher-deps.ts';
 import { DispatcherBench as Bench, range } from '../../../support/fixtures/dispatcher-fixture.ts';
 
 describe('the bound on all attempts', () => {

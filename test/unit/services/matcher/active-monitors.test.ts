@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HeldMonitors } from '../../../../services/matcher/active-monitors.ts';
+import { ActiveMonitors } from '../../../../services/matcher/active-monitors.ts';
 import { candidate } from '../../../../schemas/messages/candidate.ts';
 import type { MonitorRule } from '../../../../shared/stores/monitors/monitor-rules.ts';
 import { forumItemOf } from '../../../support/samples/forum-items.ts';
@@ -23,36 +23,36 @@ function entered(atMs: number) {
 }
 
 test('a created monitor is looked back for from active_since', () => {
-  expect(new HeldMonitors().set(monitorOf(1))).toBe(T + 1_000);
+  expect(new ActiveMonitors().set(monitorOf(1))).toBe(T + 1_000);
 });
 
 test('a monitor created and changed before it was heard of: from active_since, not from its newest version', () => {
-  expect(new HeldMonitors().set(monitorOf(3))).toBe(T + 1_000);
+  expect(new ActiveMonitors().set(monitorOf(3))).toBe(T + 1_000);
 });
 
 test('a changed rule: from the version after the held one, over several changes at once', () => {
-  const held = new HeldMonitors();
+  const held = new ActiveMonitors();
   held.set(monitorOf(2));
   expect(held.set(monitorOf(5))).toBe(T + 3_000);
 });
 
 test('nothing changed: nothing is looked back for', () => {
-  const held = new HeldMonitors();
+  const held = new ActiveMonitors();
   held.set(monitorOf(2));
   expect(held.set(monitorOf(2))).toBeUndefined();
 });
 
 test('paused and resumed between two readings: it was matched all the time', () => {
-  const held = new HeldMonitors();
+  const held = new ActiveMonitors();
   held.set(monitorOf(1));
   const resumed = { id: 'mon_a', version: 1, activeSinceMs: T + 9_000 };
-  expect(held.isHeldAs(resumed)).toBe(false);
+  expect(held.isActiveAs(resumed)).toBe(false);
   expect(held.set(monitorOf(1, { activeSinceMs: T + 9_000 }))).toBeUndefined();
-  expect(held.isHeldAs(resumed)).toBe(true);
+  expect(held.isActiveAs(resumed)).toBe(true);
 });
 
 test('seen paused, then resumed: from active_since', () => {
-  const held = new HeldMonitors();
+  const held = new ActiveMonitors();
   held.set(monitorOf(1));
   held.remove('mon_a');
   expect(held.candidates(entered(T + 2_000))).toEqual([]);
@@ -60,23 +60,23 @@ test('seen paused, then resumed: from active_since', () => {
 });
 
 test('an older reading than the held one is ignored', () => {
-  const held = new HeldMonitors();
+  const held = new ActiveMonitors();
   held.set(monitorOf(3));
   expect(held.set(monitorOf(2))).toBeUndefined();
   expect(held.candidates(entered(T + 9_000))[0]?.monitor_version).toBe(3);
 });
 
 test('versions that retention removed: from the oldest known one after the held one', () => {
-  const held = new HeldMonitors();
+  const held = new ActiveMonitors();
   held.set(monitorOf(1));
   expect(held.set(monitorOf(5, { versions: [{ version: 5, sinceMs: T + 5_000 }] }))).toBe(T + 5_000);
 });
 
 test('what is new or changed is not held as the database has it', () => {
-  const held = new HeldMonitors();
+  const held = new ActiveMonitors();
   for (const id of ['mon_a', 'mon_b']) held.set(monitorOf(2, { id }));
   held.remove('mon_b');
-  const isHeld = (id: string, version: number) => held.isHeldAs({ id, version, activeSinceMs: T + 1_000 });
+  const isHeld = (id: string, version: number) => held.isActiveAs({ id, version, activeSinceMs: T + 1_000 });
   expect(isHeld('mon_a', 2)).toBe(true);
   expect(isHeld('mon_a', 3), 'changed').toBe(false);
   expect(isHeld('mon_b', 2), 'removed').toBe(false);
@@ -85,7 +85,7 @@ test('what is new or changed is not held as the database has it', () => {
 });
 
 test('what the owner before may have missed: only monitors that began late enough, and before the item', () => {
-  const held = new HeldMonitors();
+  const held = new ActiveMonitors();
   held.set(monitorOf(2));
   const missed = (enteredAt: number, changedSince: number, tolerance = 0) =>
     held.missedCandidates(entered(T + enteredAt), T + changedSince, tolerance).length;
@@ -97,14 +97,14 @@ test('what the owner before may have missed: only monitors that began late enoug
 });
 
 test('a resume long after the last rule change counts as a beginning', () => {
-  const held = new HeldMonitors();
+  const held = new ActiveMonitors();
   held.set(monitorOf(1, { activeSinceMs: T + 60_000 }));
   expect(held.missedCandidates(entered(T + 60_001), T + 30_000, 0)).toHaveLength(1);
   expect(held.missedCandidates(entered(T + 59_999), T + 30_000, 0)).toHaveLength(0);
 });
 
 test('of several monitors that match an item only those that are judged get candidates', () => {
-  const held = new HeldMonitors();
+  const held = new ActiveMonitors();
   for (const id of ['mon_a', 'mon_b', 'mon_c']) held.set(monitorOf(1, { id }));
   const judged = held.candidates(entered(T + 2_000), (id) => id === 'mon_b');
   expect(judged.map(({ monitor_id }) => monitor_id)).toEqual(['mon_b']);
@@ -112,7 +112,7 @@ test('of several monitors that match an item only those that are judged get cand
 });
 
 test('a candidate is what its schema says, and carries nothing else of the item', () => {
-  const held = new HeldMonitors();
+  const held = new ActiveMonitors();
   held.set(monitorOf(2));
   const [made] = held.candidates(entered(T + 5_000));
   expect(candidate.strict().parse(made)).toEqual(made);

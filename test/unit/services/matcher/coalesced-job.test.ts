@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { OneAtATime } from '../../../../services/matcher/coalesced-job.ts';
+import { CoalescedJob } from '../../../../services/matcher/coalesced-job.ts';
 
 /** A job whose runs end when they are told to. */
 function gatedJob() {
   const gates: { resolve: () => void; reject: (error: Error) => void }[] = [];
-  const job = new OneAtATime(() => new Promise((resolve, reject) => gates.push({ resolve, reject })));
+  const job = new CoalescedJob(() => new Promise((resolve, reject) => gates.push({ resolve, reject })));
   return { job, gates };
 }
 

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Candidate } from '../../../../schemas/messages/candidate.ts';
-import { HeldMonitors } from '../../../../services/matcher/active-monitors.ts';
+import { ActiveMonitors } from '../../../../services/matcher/active-monitors.ts';
 import { ItemMatcher } from '../../../../services/matcher/item-matcher.ts';
 import { RecentItems } from '../../../../services/matcher/recent-items.ts';
 import type { ConsumedBatch } from '../../../../shared/kafka/consumed-batch.ts';
 import { createMetrics } from '../../../../shared/runtime/metrics.ts';
-import { TimeSlices } from '../../../../shared/runtime/cooperative-yield.ts';
+import { CooperativeYield } from '../../../../shared/runtime/cooperative-yield.ts';
 import { commentItem } from '../../../support/samples/forum-items.ts';
 import { silentLogger } from '../../../support/fixtures/silent-logger.ts';
 
@@ -14,8 +14,8 @@ const TOPIC = 'forum.comments';
 const SLOT = 'forum.comments|0';
 
 /** @param slices one that ends at once: the event loop goes round after every piece of work */
-function matcherOf(monitorCount: number, slices = new TimeSlices()) {
-  const monitors = new HeldMonitors();
+function matcherOf(monitorCount: number, cooperativeYield = new CooperativeYield()) {
+  const monitors = new ActiveMonitors();
   const rule = { keywords: ['rust'], exclude: [], subreddits: [], posts: true, comments: true, nsfw: false };
   for (let number = 0; number < monitorCount; number++) {
     const versions = [{ version: 1, sinceMs: 0 }];
@@ -31,7 +31,7 @@ function matcherOf(monitorCount: number, slices = new TimeSlices()) {
       published.push(records.map(({ value }) => JSON.parse(String(value)) as Candidate));
       return Promise.resolve();
     },
-    slices,
+    cooperativeYield,
     metrics: createMetrics(),
     logger: silentLogger(),
     toleranceMs: 0,
@@ -83,7 +83,7 @@ test('long texts, watched by many, are published in portions of some 256 KB, not
 });
 
 test('others run between the items of a batch, and between the candidates of one item', async () => {
-  const { matcher } = matcherOf(100, new TimeSlices(0));
+  const { matcher } = matcherOf(100, new CooperativeYield(0));
   const done = new AbortController();
   let turns = 0;
   const others = (async () => {
@@ -99,7 +99,7 @@ test('others run between the items of a batch, and between the candidates of one
 });
 
 test('a batch that is taken away in the middle fills the ring no further and publishes nothing more', async () => {
-  const { matcher, recent, published } = matcherOf(1, new TimeSlices(0));
+  const { matcher, recent, published } = matcherOf(1, new CooperativeYield(0));
   let mine = true;
   const losing = setImmediate().then(() => (mine = false));
   const outcome = await matcher.handle(

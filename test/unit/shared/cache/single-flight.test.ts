@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SharedFetches } from '../../../../shared/cache/single-flight.ts';
+import { SingleFlight } from '../../../../shared/cache/single-flight.ts';
 
 /** A fetch that is answered by the test. */
 function controlled() {
@@ -14,7 +14,7 @@ function controlled() {
 describe('shared fetches', () => {
   it('callers at the same time share one fetch; the next one makes another', async () => {
     const { calls, fetch } = controlled();
-    const shared = new SharedFetches<string>();
+    const shared = new SingleFlight<string>();
     const answers = [shared.run('k', fetch), shared.run('k', fetch), shared.run('other', fetch)];
     expect(calls).toHaveLength(2);
     calls[0]!.resolve('a');
@@ -27,7 +27,7 @@ describe('shared fetches', () => {
 
   it('a failure goes to all who wait and is not kept', async () => {
     const { calls, fetch } = controlled();
-    const shared = new SharedFetches<string>();
+    const shared = new SingleFlight<string>();
     const answers = Promise.allSettled([shared.run('k', fetch), shared.run('k', fetch)]);
     const error = new Error('no');
     calls[0]!.reject(error);
@@ -42,7 +42,7 @@ describe('shared fetches', () => {
 
   it('nobody gets an answer that came before the question, not even in the same turn', async () => {
     const { calls, fetch } = controlled();
-    const shared = new SharedFetches<string>();
+    const shared = new SingleFlight<string>();
     const second = shared.run('k', fetch).then(() => shared.run('k', fetch));
     calls[0]!.resolve('old');
     await new Promise(setImmediate);
@@ -52,7 +52,7 @@ describe('shared fetches', () => {
   });
 
   it('a fetch that throws at once is a failure like any other', async () => {
-    const shared = new SharedFetches<string>();
+    const shared = new SingleFlight<string>();
     const broken = () => {
       throw new Error('at once');
     };
@@ -62,7 +62,7 @@ describe('shared fetches', () => {
 
   it('a caller that gives up does not disturb the others', async () => {
     const { calls, fetch } = controlled();
-    const shared = new SharedFetches<string>();
+    const shared = new SingleFlight<string>();
     const impatient = new AbortController();
     const first = shared.run('k', fetch, impatient.signal);
     const second = shared.run('k', fetch, new AbortController().signal);
@@ -75,7 +75,7 @@ describe('shared fetches', () => {
 
   it('when the last one gives up, the fetch is told to stop, and the next caller starts anew', async () => {
     const { calls, fetch } = controlled();
-    const shared = new SharedFetches<string>();
+    const shared = new SingleFlight<string>();
     const impatient = [new AbortController(), new AbortController()];
     const both = impatient.map((controller) => shared.run('k', fetch, controller.signal));
     for (const controller of impatient) controller.abort(new Error('gone'));
@@ -91,7 +91,7 @@ describe('shared fetches', () => {
 
   it('a finished fetch is not told to stop', async () => {
     const { calls, fetch } = controlled();
-    const answer = new SharedFetches<string>().run('k', fetch, new AbortController().signal);
+    const answer = new SingleFlight<string>().run('k', fetch, new AbortController().signal);
     calls[0]!.resolve('a');
     await answer;
     expect(calls[0]!.signal.aborted).toBe(false);
@@ -100,7 +100,7 @@ describe('shared fetches', () => {
   it('a caller that had given up before does not start a fetch', async () => {
     const { calls, fetch } = controlled();
     const given = AbortSignal.abort(new Error('gone'));
-    await expect(new SharedFetches<string>().run('k', fetch, given)).rejects.toThrow('gone');
+    await expect(new SingleFlight<string>().run('k', fetch, given)).rejects.toThrow('gone');
     expect(calls).toHaveLength(0);
   });
 });

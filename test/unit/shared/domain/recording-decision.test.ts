@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refusalOf } from '../../../../shared/domain/recording-decision.ts';
+import { rejectionReason } from '../../../../shared/domain/recording-decision.ts';
 import { DECISION_CASES } from './recording-decision.cases.ts';
 
 const ACTIVE_SINCE = Date.parse('2026-03-01T12:00:00.000Z');
@@ -7,7 +7,7 @@ const ACTIVE_SINCE = Date.parse('2026-03-01T12:00:00.000Z');
 test.each(DECISION_CASES)('$name (tolerance $tolerance): $expected', (given) => {
   const { status = 'active', version = 1, candidateVersion = 1, tolerance = 0 } = given;
   const start = given.starts?.[candidateVersion + 1];
-  const refusal = refusalOf(
+  const refusal = rejectionReason(
     {
       monitorVersion: candidateVersion,
       enteredAtMs: ACTIVE_SINCE + given.entered,

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { GroupedCalls } from '../../../../shared/runtime/call-batcher.ts';
+import { CallBatcher } from '../../../../shared/runtime/call-batcher.ts';
 
 /** Groups that wait until they are told to end. */
 function heldGroups(options: { maxGroup?: number; maxRunning?: number } = {}) {
   const groups: { inputs: readonly number[]; end: PromiseWithResolvers<readonly string[]> }[] = [];
-  const calls = new GroupedCalls<number, string>({
+  const calls = new CallBatcher<number, string>({
     ...options,
     run: (inputs) => {
       const end = Promise.withResolvers<readonly string[]>();
@@ -50,7 +50,7 @@ test('groups and how many run at a time are bounded', async () => {
 
 test('a failure is that of its group alone, and a wrong number of answers is one', async () => {
   let run = 0;
-  const calls = new GroupedCalls<number, number>({
+  const calls = new CallBatcher<number, number>({
     maxRunning: 1,
     run: (inputs) => {
       run++;
@@ -68,7 +68,7 @@ test('a failure is that of its group alone, and a wrong number of answers is one
 });
 
 test('a run that throws at once fails its calls, not the process', async () => {
-  const calls = new GroupedCalls<number, number>({
+  const calls = new CallBatcher<number, number>({
     run: () => {
       throw new Error('at once');
     },
@@ -78,7 +78,7 @@ test('a run that throws at once fails its calls, not the process', async () => {
 
 test('a failure that the next group would meet too is that of all calls that wait', async () => {
   let runs = 0;
-  const calls = new GroupedCalls<number, number>({
+  const calls = new CallBatcher<number, number>({
     maxRunning: 1,
     isShared: (error) => error instanceof RangeError,
     run: (inputs) => (++runs === 1 ? Promise.reject(new RangeError('away')) : Promise.resolve(inputs)),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DELIVERIES_AT_ONCE } from '../../../../services/deliverer/dispatcher-options.ts';
+import { DELIVERIES_AT_ONCE } from '../../../../services/deliverer/dispatcher-deps.ts';
 import { SUPPRESSED_PER_DAY } from '../../../../shared/domain/match-numbering.ts';
 import { ConfigError, loadConfig } from '../../../../shared/runtime/config.ts';
 

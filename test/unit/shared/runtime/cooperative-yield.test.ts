@@ -1,23 +1,23 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { TimeSlices } from '../../../../shared/runtime/cooperative-yield.ts';
+import { CooperativeYield } from '../../../../shared/runtime/cooperative-yield.ts';
 
 test('while a slice lasts work goes on without a turn of the event loop', async () => {
-  const slices = new TimeSlices(60_000);
-  await slices.pause();
+  const cooperativeYield = new CooperativeYield(60_000);
+  await cooperativeYield.pause();
   let turned = false;
   const turn = setImmediate().then(() => (turned = true));
-  for (let times = 0; times < 100; times++) await slices.pause();
+  for (let times = 0; times < 100; times++) await cooperativeYield.pause();
   expect(turned).toBe(false);
   await turn;
 });
 
 test('computations at the same time take turns, and the event loop goes round between any two of them', async () => {
-  const slices = new TimeSlices(0);
+  const cooperativeYield = new CooperativeYield(0);
   const order: string[] = [];
   const compute = async (name: string) => {
     for (let times = 0; times < 3; times++) {
-      await slices.pause();
+      await cooperativeYield.pause();
       order.push(name);
     }
   };

@@ -4,18 +4,18 @@ import { sharedResult } from '../../../../shared/runtime/shared-result.ts';
 test('askers share the run under way, and its result while it is fresh', async () => {
   let runs = 0;
   let now = 5_000;
-  const gate = Promise.withResolvers<undefined>();
+  const admissionControl = Promise.withResolvers<undefined>();
   const ask = sharedResult(
     async () => {
       runs++;
-      await gate.promise;
+      await admissionControl.promise;
       return runs;
     },
     1_000,
     () => now,
   );
   const together = Array.from({ length: 1_000 }, () => ask());
-  gate.resolve(undefined);
+  admissionControl.resolve(undefined);
   expect(new Set(await Promise.all(together))).toEqual(new Set([1]));
   now += 999;
   expect(await ask()).toBe(1);

@@ -31,7 +31,7 @@ function idleApp(): Express {
     mailer: { send: away },
     signup: { enabled: true, perHour: 1, signInPerHour: 1, perNetwork: 1 },
     takesMail: undefined,
-    door: { send: away, close: away },
+    egress: { send: away, close: away },
     ready: away,
     forum: {
       upstream: { get: away, post: away },

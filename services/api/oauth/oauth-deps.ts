@@ -1,12 +1,12 @@
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
-import type { OutboundDoor } from '../../../shared/http/egress-client.ts';
-import type { SignupService } from '../signup/signup-service.ts';
+import type { EgressClient } from '../../../shared/http/egress-client.ts';
+import type { SignupDeps } from '../signup/signup-deps.ts';
 
 /** What the sign-in for the tool server works with. */
-export interface OAuthService extends SignupService {
+export interface OAuthDeps extends SignupDeps {
   secretBox: SecretBox;
   /** For the documents that clients describe themselves with. */
-  door: OutboundDoor;
+  egress: EgressClient;
   /** Whether those documents may be at http:// and private addresses (development and tests). */
   webhooks: { allowPrivate: boolean };
 }

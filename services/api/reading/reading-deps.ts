@@ -15,7 +15,7 @@ import type { ReadingTraits } from './reading-failure.ts';
 import type { ShareLinks } from './share-links.ts';
 
 /** What the reading routes share. */
-export interface ReadingService {
+export interface ReadingDeps {
   charges: Pick<ReadingCharges, 'charge' | 'chargeCovered'>;
   source: ForumSource;
   hosts: ForumHosts;
@@ -28,9 +28,9 @@ export interface ReadingService {
 }
 
 /** The service as one request sees it: its calls to the forum count for its account. */
-export function serviceFor(service: ReadingService, calls: RequestCalls): ReadingService {
-  const source = service.source.through(calls);
-  return { ...service, source, archive: { ...service.archive, source } };
+export function serviceFor(deps: ReadingDeps, calls: RequestCalls): ReadingDeps {
+  const source = deps.source.through(calls);
+  return { ...deps, source, archive: { ...deps.archive, source } };
 }
 
 /** What a route answers before it is charged. */
@@ -44,24 +44,24 @@ export interface ReadingRoute<S extends z.ZodType> {
   path: string;
   query: S;
   traits: ReadingTraits;
-  read(query: z.output<S>, service: ReadingService): Promise<Reading>;
+  read(query: z.output<S>, deps: ReadingDeps): Promise<Reading>;
 }
 
 /**
  * The route around a reading: parameters, balance, then the forum, then the charge. What fails on the way costs
  * nothing but that its calls to the forum count, see AccountCalls.
  */
-export function readingRoute<S extends z.ZodType>(service: ReadingService, route: ReadingRoute<S>): Route {
+export function readingRoute<S extends z.ZodType>(deps: ReadingDeps, route: ReadingRoute<S>): Route {
   return {
     method: 'get',
     path: route.path,
     async handle({ caller, query, refuseAbandoned }: Call): Promise<Answer> {
       const asked = parseRequest(route.query, query, 'query');
       refuseWithoutCredits(caller);
-      const calls = service.accountCalls.begin(caller);
-      const { body, tier } = await refusing(route.traits, () => route.read(asked, serviceFor(service, calls)));
+      const calls = deps.accountCalls.begin(caller);
+      const { body, tier } = await refusing(route.traits, () => route.read(asked, serviceFor(deps, calls)));
       refuseAbandoned();
-      const charged = await service.charges.charge(caller, 1);
+      const charged = await deps.charges.charge(caller, 1);
       calls.paid();
       return { status: 200, body, charged, headers: { 'X-Cache-Tier': tier } };
     },

@@ -16,7 +16,7 @@ export interface AssignmentApi {
   signal: AbortSignal;
 }
 
-export interface BatchConsumerOptions {
+export interface BatchConsumerDeps {
   kafka: KafkaConnection;
   prefix: string;
   /** Group and topics without the prefix. */

@@ -5,7 +5,7 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { CodeBudgets } from './signup-limits.ts';
 
 /** What sign-up works with. */
-export interface SignupService {
+export interface SignupDeps {
   pool: Pool;
   logger: Logger;
   mailer: Mailer;

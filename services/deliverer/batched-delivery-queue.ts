@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from '../../shared/postgres/pool.ts';
-import { GroupedCalls } from '../../shared/runtime/call-batcher.ts';
+import { CallBatcher } from '../../shared/runtime/call-batcher.ts';
 import {
   claimDueMatches,
   claimNewMatches,
@@ -10,9 +10,9 @@ import {
 import type { ClaimedDelivery, ClaimLease } from '../../shared/stores/deliveries/deliveries.ts';
 import { readDeliveryTargets } from '../../shared/stores/deliveries/delivery-queue.ts';
 import type { DeliveryTarget } from '../../shared/stores/deliveries/delivery-queue.ts';
-import type { Claim, DeliveryQueue } from './dispatcher-options.ts';
+import type { Claim, DeliveryQueue } from './dispatcher-deps.ts';
 
-export interface GroupedQueueOptions {
+export interface BatchedQueueDeps {
   pool: Pool;
   /** Milliseconds since some fixed moment. */
   monotonic: () => number;
@@ -23,14 +23,14 @@ export interface GroupedQueueOptions {
  * The queue in Postgres. What lanes ask for at the same time is asked together, so a thousand endpoints with a match each cost a few
  * statements a round trip and not a thousand; a lone claim waits for nobody.
  */
-export function createGroupedQueue({ pool, monotonic, leaseMs }: GroupedQueueOptions): DeliveryQueue {
-  const targets = new GroupedCalls<string, DeliveryTarget>({
+export function createBatchedQueue({ pool, monotonic, leaseMs }: BatchedQueueDeps): DeliveryQueue {
+  const targets = new CallBatcher<string, DeliveryTarget>({
     run: (monitorIds) => readDeliveryTargets(pool, monitorIds),
   });
   const claims = <Wanted extends { monitorId: string }>(
     claim: (wanted: readonly Wanted[], lease: ClaimLease) => Promise<ClaimedDelivery[]>,
   ) =>
-    new GroupedCalls<Wanted, Claim>({
+    new CallBatcher<Wanted, Claim>({
       async run(wanted) {
         const claimedAt = monotonic();
         const claimed = await claim(wanted, { token: randomUUID(), lengthMs: leaseMs });

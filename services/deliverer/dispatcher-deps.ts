@@ -1,6 +1,6 @@
 import type { ClaimedDelivery } from '../../shared/stores/deliveries/deliveries.ts';
 import type { DeliveryTarget } from '../../shared/stores/deliveries/delivery-queue.ts';
-import type { LocalOutageOptions } from './local-outage.ts';
+import type { LocalOutageDeps } from './local-outage.ts';
 
 /** What the dispatcher asks of the database. Each claim is committed when it resolves. */
 export interface DeliveryQueue {
@@ -27,12 +27,12 @@ export type AttemptEnd =
   | { kind: 'unanswered' | 'unmade' }
   | { kind: 'local fault'; code: string };
 
-export interface DispatcherOptions {
+export interface DispatcherDeps {
   queue: DeliveryQueue;
   /** One attempt, from its first byte to its stored outcome. Called in match order; begins its request before it returns. */
   attempt: (delivery: ClaimedDelivery, claimedAt: number) => Promise<AttemptEnd>;
   /** Sending as a whole stopped because of this side, or went on. */
-  onOutage: LocalOutageOptions['onChange'];
+  onOutage: LocalOutageDeps['onChange'];
   /** An error of the queue or an attempt. Hints of that monitor are dropped: the poller finds the rows. */
   onError: (error: unknown) => void;
   /** Milliseconds since some fixed moment. */
