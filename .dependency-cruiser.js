@@ -1,4 +1,7 @@
-/** Import directions: schemas -> shared -> services; a service never imports another. test/architecture proves that each rule fires. */
+/**
+ * Import directions: schemas -> shared -> services; a service never imports another. test/architecture proves that each
+ * rule fires.
+ */
 export default {
   forbidden: [
     {

@@ -29,7 +29,8 @@ export default defineConfig(
     rules: { 'no-console': 'off' },
   },
   {
-    // Texts of strangers meet these: time in proportion to the square of a text's length, or worse, is a way to stop the service.
+    // Texts of strangers meet these: time in proportion to the square of a text's length, or worse, is a way to stop
+    // the service.
     ignores: ['test/**'],
     plugins: { regexp },
     rules: {

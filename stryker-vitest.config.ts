@@ -20,13 +20,19 @@ function withoutCounting(code: string): string {
   return code.replace('function cover() {', 'function cover() { if (ns.activeMutant) return;');
 }
 
-/** An endless loop is ended by the number of mutants it passes, see test/support/runner/mutation-setup.ts; such a hit count means a timeout. */
+/**
+ * An endless loop is ended by the number of mutants it passes, see test/support/runner/mutation-setup.ts; such a hit
+ * count means a timeout.
+ */
 function withMostPasses(code: string): string {
   const endless = 'if (++ns.passes > ns.mostPasses) { ns.hitCount = Infinity; throw new Error("Endless loop"); }';
   return code.replace('function isActive(id) {', `function isActive(id) { ${endless}`);
 }
 
-/** Each of these makes runs several times as quick; without them, or where they no longer apply, the verdicts are the same. */
+/**
+ * Each of these makes runs several times as quick; without them, or where they no longer apply, the verdicts are the
+ * same.
+ */
 const quickRuns: Vite.Plugin = {
   name: 'quick-runs',
   enforce: 'pre',

@@ -1,8 +1,9 @@
 import type { Stryker } from '@stryker-mutator/core';
 
 /**
- * Mutation tests of shared/matching: `npm run mutate`, see CONTRIBUTING.md. Stryker copies the project into a sandbox, switches one small
- * change of the code on at a time, and runs the unit tests that reach it: a mutant that no test notices has survived.
+ * Mutation tests of shared/matching: `npm run mutate`, see CONTRIBUTING.md. Stryker copies the project into a sandbox,
+ * switches one small change of the code on at a time, and runs the unit tests that reach it: a mutant that no test
+ * notices has survived.
  */
 const options: ConstructorParameters<typeof Stryker>[0] = {
   mutate: ['shared/matching/**/*.ts'],
@@ -11,8 +12,8 @@ const options: ConstructorParameters<typeof Stryker>[0] = {
   // The tests of a mutant are known by coverage, so Vitest need not look for related files again.
   vitest: { configFile: 'stryker-vitest.config.ts', related: false },
   coverageAnalysis: 'perTest',
-  // Mutants in code that runs when a module is loaded stay in: those tables are half of the matching rules. Each costs a run of
-  // all tests, which takes about a second; the warning would advise against them.
+  // Mutants in code that runs when a module is loaded stay in: those tables are half of the matching rules. Each costs
+  // a run of all tests, which takes about a second; the warning would advise against them.
   ignoreStatic: false,
   warnings: { slow: false, unknownOptions: true, preprocessorErrors: true, unserializableOptions: true },
   concurrency: 2,

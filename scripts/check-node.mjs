@@ -1,4 +1,5 @@
-// Runs at the end of an install, with the Node that npm scripts use, which may be too old for the rest: plain JavaScript.
+// Runs at the end of an install, with the Node that npm scripts use, which may be too old for the rest: plain
+// JavaScript.
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 18)) {
   console.error(

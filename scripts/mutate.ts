@@ -1,6 +1,7 @@
 /**
- * Mutation tests of shared/matching, or of the files that are named: `npm run mutate -- shared/matching/units.ts`, with a range of lines
- * `units.ts:20-40`. Ends with exit code 1 when less than 85 % of the mutants are detected. Settings: stryker.config.ts.
+ * Mutation tests of shared/matching, or of the files that are named: `npm run mutate -- shared/matching/units.ts`, with
+ * a range of lines `units.ts:20-40`. Ends with exit code 1 when less than 85 % of the mutants are detected. Settings:
+ * stryker.config.ts.
  */
 import { existsSync } from 'node:fs';
 import { Stryker } from '@stryker-mutator/core';

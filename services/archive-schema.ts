@@ -16,7 +16,10 @@ export interface ArchiveSchema {
 
 const LONGEST_TRY_MS = 5_000;
 
-/** Brings ClickHouse's schema up to date in the background, for as long as it takes. An error that is not an outage ends the process. */
+/**
+ * Brings ClickHouse's schema up to date in the background, for as long as it takes. An error that is not an outage ends
+ * the process.
+ */
 export function prepareArchiveSchema(
   { clickhouse, pool }: { clickhouse: ClickHouseClient; pool: Pool },
   { logger, signal, fatal }: { logger: Logger; signal: AbortSignal; fatal: (error: unknown) => void },

@@ -45,8 +45,8 @@ export interface Installation extends ProcessDeps {
 const POOL_CONNECTIONS = 30;
 
 /**
- * Connects to the engines: waits for Postgres and Kafka when they are away, and brings schemas and topics up to date. ClickHouse's
- * schema follows in the background.
+ * Connects to the engines: waits for Postgres and Kafka when they are away, and brings schemas and topics up to date.
+ * ClickHouse's schema follows in the background.
  *
  * @throws ConfigError when an address is missing; PartitionCountMismatch; a migration's error.
  */

@@ -53,7 +53,8 @@ const CLOCK_TOLERANCE_MS = 500;
 type Announce = (addresses: { api: string; metrics: string }) => Promise<void>;
 
 /**
- * Starts services in this process, each part registered to be stopped in reverse order. Resolves when all of them are ready.
+ * Starts services in this process, each part registered to be stopped in reverse order. Resolves when all of them are
+ * ready.
  */
 export async function runServices(
   parts: ProcessDeps & { services: readonly ServiceName[]; announce: Announce },

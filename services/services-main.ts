@@ -1,6 +1,6 @@
 /**
- * The services' child process: all services, or those named as arguments. Its parent (main.ts) hands it the addresses of
- * the engines in the environment.
+ * The services' child process: all services, or those named as arguments. Its parent (main.ts) hands it the addresses
+ * of the engines in the environment.
  */
 import { once } from 'node:events';
 import { ConfigError, loadConfig } from '../shared/runtime/config.ts';

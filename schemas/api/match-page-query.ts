@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { queryInteger } from './query-integer.ts';
 
-/** Query of GET /v1/monitors/{id}/matches. Whether a cursor fits the order and the monitor is decided by the service. */
+/**
+ * Query of GET /v1/monitors/{id}/matches. Whether a cursor fits the order and the monitor is decided by the service.
+ */
 export const matchPageQuery = z.strictObject({
   order: z.enum(['oldest', 'newest']).default('oldest').describe('Which matches come first.'),
   after: z

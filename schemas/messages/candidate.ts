@@ -8,7 +8,10 @@ const matchPosition = z.object({
   end: z.number().int().positive(),
 });
 
-/** Value of monitor.candidates: a monitor's rule holds for an item. Key: monitor_id. The recorder decides what becomes of it. */
+/**
+ * Value of monitor.candidates: a monitor's rule holds for an item. Key: monitor_id. The recorder decides what becomes
+ * of it.
+ */
 export const candidate = z.object({
   v: z.literal(1),
   monitor_id: z.string(),

@@ -41,7 +41,8 @@ export interface Terminal {
 }
 
 /**
- * Runs one command. Its results are JSON lines on `out`; everything for people goes to `err`, help that was asked for to `out`.
+ * Runs one command. Its results are JSON lines on `out`; everything for people goes to `err`, help that was asked for
+ * to `out`.
  *
  * @returns the exit code: 0, or 1 when the command was wrong or could not be done
  */

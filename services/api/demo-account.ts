@@ -19,9 +19,10 @@ export interface DemoAccount {
 }
 
 /**
- * The account that a newcomer tries the service with: the $79 plan and 70,000 credits, given once in the database's life. Its
- * key lies in a file of the data directory; where that is lost or does not work any more, the old key is revoked and a new
- * one issued. For installations with embedded engines only: a key on disk has no place beside a real database.
+ * The account that a newcomer tries the service with: the $79 plan and 70,000 credits, given once in the database's
+ * life. Its key lies in a file of the data directory; where that is lost or does not work any more, the old key is
+ * revoked and a new one issued. For installations with embedded engines only: a key on disk has no place beside a real
+ * database.
  */
 export async function ensureDemoAccount(pool: Pool, options: { dataDir: string }): Promise<DemoAccount> {
   const keyFile = join(options.dataDir, KEY_FILE);

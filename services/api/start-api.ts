@@ -59,7 +59,10 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
-/** No new connections, requests under way finished, each connection closed once it is idle; what is left after DRAIN_MS is cut off. */
+/**
+ * No new connections, requests under way finished, each connection closed once it is idle; what is left after DRAIN_MS
+ * is cut off.
+ */
 function stop(server: Server): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);

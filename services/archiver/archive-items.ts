@@ -5,9 +5,11 @@ import { findRemovedThings } from '../../shared/stores/crawl/removals.ts';
 import { itemRow } from './archive-rows.ts';
 
 /**
- * Inserts items; those that the forum removed are blank. A removal first notes the thing, then blanks what is archived; this
- * first archives, then looks at what is noted: so one of the two always sees the other. Steps, all harmless when repeated:
- * 1. look removals up, so that removed content is not even written; 2. insert; 3. look again, and blank what was overtaken.
+ * Inserts items; those that the forum removed are blank. A removal first notes the thing, then blanks what is archived;
+ * this first archives, then looks at what is noted: so one of the two always sees the other. Steps, all harmless when
+ * repeated:
+ * 1. look removals up, so that removed content is not even written; 2. insert; 3. look again, and blank what was
+ *    overtaken.
  */
 export async function insertItems(db: Queryable, clickhouse: ClickHouseClient, items: ForumItem[]): Promise<void> {
   const ids = [...new Set(items.map(({ thing_id }) => thing_id))];

@@ -12,9 +12,9 @@ import type { ArchiverDeps } from './archiver-deps.ts';
 const MAX_REMOVALS = 500;
 
 /**
- * What the forum removed loses its content here too. Steps, each harmless when repeated: 1. the removal is noted, so that
- * whoever writes the content from now on writes it blank; 2. what the matches show is blanked; 3. the archive's row gets a
- * blank successor.
+ * What the forum removed loses its content here too. Steps, each harmless when repeated: 1. the removal is noted, so
+ * that whoever writes the content from now on writes it blank; 2. what the matches show is blanked; 3. the archive's
+ * row gets a blank successor.
  */
 export function archiveRemovals(deps: ArchiverDeps): Promise<BatchConsumer> {
   const { kafka, prefix, publisher, clickhouse, pool, metrics, logger, fatal } = deps;
@@ -41,9 +41,9 @@ export function archiveRemovals(deps: ArchiverDeps): Promise<BatchConsumer> {
 }
 
 /**
- * A blank twin for each stored row, by day and not only for the newest: partitions are merged and expire one by one, so what
- * was said must be replaced in each. Columns go by position, without aliases: an alias that is a column's name would stand
- * for it in WHERE as well.
+ * A blank twin for each stored row, by day and not only for the newest: partitions are merged and expire one by one, so
+ * what was said must be replaced in each. Columns go by position, without aliases: an alias that is a column's name
+ * would stand for it in WHERE as well.
  */
 async function blankArchivedItems(clickhouse: ClickHouseClient, ids: string[]): Promise<void> {
   await clickhouse.command({

@@ -13,13 +13,15 @@ export interface Archive<S extends z.ZodType> {
   topics: readonly Topic<S>[];
   /** For the metrics. */
   table: string;
-  /** Writes values of several partitions; resolves when the database has acknowledged them. Repeating it is harmless. */
+  /**
+   * Writes values of several partitions; resolves when the database has acknowledged them. Repeating it is harmless.
+   */
   insert: (values: z.output<S>[]) => Promise<void>;
 }
 
 /**
- * Copies topics into a table. Steps: values wait for the shared insert; it is acknowledged; the offsets are committed. A crash
- * before the last step inserts the same rows again, and the table's key makes them one.
+ * Copies topics into a table. Steps: values wait for the shared insert; it is acknowledged; the offsets are committed.
+ * A crash before the last step inserts the same rows again, and the table's key makes them one.
  */
 export async function archiveTopic<S extends z.ZodType>(
   { kafka, prefix, publisher, metrics, logger, fatal }: ArchiverDeps,

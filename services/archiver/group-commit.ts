@@ -9,9 +9,10 @@ interface Waiting<Row> {
 }
 
 /**
- * One insert for the rows of several partitions. Each partition's handler adds its rows and waits; the insert runs at 5,000
- * rows, 1 s after the first of them, or 200 ms after every assigned partition is waiting (nobody is left to add more). Then
- * all of its handlers go on and commit their offsets. A failed insert fails all of them: their batches come again.
+ * One insert for the rows of several partitions. Each partition's handler adds its rows and waits; the insert runs at
+ * 5,000 rows, 1 s after the first of them, or 200 ms after every assigned partition is waiting (nobody is left to add
+ * more). Then all of its handlers go on and commit their offsets. A failed insert fails all of them: their batches come
+ * again.
  */
 export class GroupCommit<Row> {
   private readonly insert: (rows: Row[]) => Promise<void>;

@@ -12,7 +12,9 @@ import { attemptRow, matchRow } from './archive-rows.ts';
 import type { ArchiveRow } from './archive-rows.ts';
 import { archiveTopic } from './archive-topic.ts';
 
-/** Copies items, matches and delivery attempts into ClickHouse, and blanks there and in Postgres what the forum removed. */
+/**
+ * Copies items, matches and delivery attempts into ClickHouse, and blanks there and in Postgres what the forum removed.
+ */
 export async function startArchiver(deps: ArchiverDeps): Promise<Running & { ready(): boolean }> {
   const parts = { ...deps, logger: deps.logger.child({ service: 'archiver' }) };
   const insert = async (table: string, values: ArchiveRow[]): Promise<void> => {

@@ -8,8 +8,8 @@ export interface RenewalDecisions<M> {
 }
 
 /**
- * Decides what becomes of due monitors: each account pays in the order of their ids for as many as its balance covers; the others
- * stop. An account that is not active pays for none.
+ * Decides what becomes of due monitors: each account pays in the order of their ids for as many as its balance covers;
+ * the others stop. An account that is not active pays for none.
  */
 export function decideRenewals<M extends { id: string; account_id: string }>(
   due: readonly M[],

@@ -31,10 +31,10 @@ export type ErasureDeps = Pick<BillerDeps, 'pool' | 'kafka' | 'prefix' | 'clickh
 };
 
 /**
- * Brings the erasure of deleted accounts as far as it gets now. Steps of each, all harmless when repeated, so that a crash at any
- * point only means that the next round does one of them again:
- * 1. its rows go from Postgres, the monitors themselves last; 2. that nothing is left is noted.
- * A minute later nobody publishes anything of it any more: 3. the heads of the topics are noted, and its rows go from ClickHouse;
+ * Brings the erasure of deleted accounts as far as it gets now. Steps of each, all harmless when repeated, so that a
+ * crash at any point only means that the next round does one of them again:
+ * 1. its rows go from Postgres, the monitors themselves last; 2. that nothing is left is noted. A minute later nobody
+ *    publishes anything of it any more: 3. the heads of the topics are noted, and its rows go from ClickHouse;
  * 4. once the archive has got past those heads, what came since goes too; 5. when nothing is left, the end is noted.
  */
 export async function advanceErasures(options: ErasureDeps): Promise<void> {

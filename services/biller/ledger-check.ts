@@ -11,7 +11,8 @@ export type LedgerCheckDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> & 
 };
 
 /**
- * Compares every account's balance with its ledger. What does not fit is logged and counted, never repaired: somebody has to look.
+ * Compares every account's balance with its ledger. What does not fit is logged and counted, never repaired: somebody
+ * has to look.
  *
  * @returns false when it did not get to the end
  */
@@ -31,7 +32,10 @@ export async function checkLedger(options: LedgerCheckDeps): Promise<boolean> {
   return true;
 }
 
-/** A page that takes too long is cut down, to one account in the end; the ledger of one that still takes too long is left out. */
+/**
+ * A page that takes too long is cut down, to one account in the end; the ledger of one that still takes too long is
+ * left out.
+ */
 async function checkPage(options: LedgerCheckDeps, afterId: string, limit: number): Promise<LedgerPage> {
   const { pool, logger } = options;
   try {

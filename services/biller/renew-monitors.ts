@@ -23,13 +23,14 @@ export interface RenewedBatch {
 type Due = Awaited<ReturnType<typeof readDueMonitors>>[number];
 
 /**
- * Renews or stops monitors that were due a moment ago, in one transaction; those that are not any more, or that another process
- * holds, are left alone. Repeating it, or dying at any point, charges nothing twice: either all of it is committed, and nothing of
- * it is due any more, or nothing.
+ * Renews or stops monitors that were due a moment ago, in one transaction; those that are not any more, or that another
+ * process holds, are left alone. Repeating it, or dying at any point, charges nothing twice: either all of it is
+ * committed, and nothing of it is due any more, or nothing.
  */
 export function renewMonitors(pool: Pool, ids: readonly string[]): Promise<RenewedBatch> {
   return inTransaction(pool, async (client) => {
-    // 1. The locks, in the one order of the service: monitors by id, then accounts by id. What was read before is tested again.
+    // 1. The locks, in the one order of the service: monitors by id, then accounts by id. What was read before is
+    // tested again.
     const due = await readDueMonitors(client, await lockDueMonitors(client, ids));
     if (due.length === 0) return { renewed: 0, paused_balance: 0, paused: 0 };
     const accounts = await lockPayingAccounts(client, [...new Set(due.map(({ account_id }) => account_id))]);

@@ -15,7 +15,8 @@ export type RenewalPassDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> & 
 };
 
 /**
- * Renews or stops the monitors that are due now, the oldest ones first, batch by batch. Any number of processes may do so at once.
+ * Renews or stops the monitors that are due now, the oldest ones first, batch by batch. Any number of processes may do
+ * so at once.
  *
  * @returns how many this process decided; 0: nothing is due, or others are at it
  */
@@ -41,8 +42,8 @@ export async function runRenewalPass(options: RenewalPassDeps): Promise<number> 
 }
 
 /**
- * Cuts the list into batches of about `size` that keep an account's monitors together: two billers with different batches never
- * wait for each other's accounts.
+ * Cuts the list into batches of about `size` that keep an account's monitors together: two billers with different
+ * batches never wait for each other's accounts.
  */
 function batchesByAccount(monitors: readonly DueMonitor[], size: number): string[][] {
   const batches: string[][] = [[]];

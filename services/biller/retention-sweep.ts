@@ -22,7 +22,10 @@ const ANSWER_HOURS = 24;
 /** Rows a statement: short locks, short transactions, and other work in between. */
 const BATCH = 5_000;
 const MONITORS_A_PAGE = 500;
-/** After a statement that deleted rows the sweep rests this many times as long as it took: inserts hardly notice, and 1,700 rows a second still go. */
+/**
+ * After a statement that deleted rows the sweep rests this many times as long as it took: inserts hardly notice, and
+ * 1,700 rows a second still go.
+ */
 const RESTS = 12;
 const LONGEST_REST_MS = 5_000;
 

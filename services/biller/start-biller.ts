@@ -17,8 +17,8 @@ const ERASURES_EVERY_MS = 5_000;
 const LEDGER_EVERY_MS = 10 * 60_000;
 
 /**
- * Renews monitors, in every process that runs this; and, each in one process at a time: deletes what is past its retention, erases
- * deleted accounts, and once a day compares the balances with the ledger.
+ * Renews monitors, in every process that runs this; and, each in one process at a time: deletes what is past its
+ * retention, erases deleted accounts, and once a day compares the balances with the ledger.
  */
 export function startBiller(deps: BillerDeps): Running {
   const logger = deps.logger.child({ service: 'biller' });

@@ -18,7 +18,10 @@ export interface LoopDeps {
   fatal: (error: Error) => void;
 }
 
-/** Does a piece of work round after round. Resolves when the signal has aborted and the round in hand is over, or after `fatal`. */
+/**
+ * Does a piece of work round after round. Resolves when the signal has aborted and the round in hand is over, or after
+ * `fatal`.
+ */
 export async function startLoop(options: LoopDeps): Promise<void> {
   const { what, work, retryMs, signal, fatal } = options;
   const outage = new OutageLog({ ...options, work: what });

@@ -7,9 +7,9 @@ const MOST_JITTERED_MS = 8_000;
 const REFUSED_LEAST_MS = 5_000;
 
 /**
- * Milliseconds to wait after a failure. It grows with the outage, a quarter of the time it has lasted, so that noticing its
- * end takes at most a quarter longer than the outage; the forum's own Retry-After is a lower bound. Up to a quarter of
- * jitter, at most 2 s, is added, never subtracted. `random` is in [0, 1).
+ * Milliseconds to wait after a failure. It grows with the outage, a quarter of the time it has lasted, so that noticing
+ * its end takes at most a quarter longer than the outage; the forum's own Retry-After is a lower bound. Up to a quarter
+ * of jitter, at most 2 s, is added, never subtracted. `random` is in [0, 1).
  */
 export function backOffMs(error: unknown, failingForMs: number, random: number): number {
   const isRefused = error instanceof UpstreamError && error.failure === 'refused';

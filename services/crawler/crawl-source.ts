@@ -14,9 +14,9 @@ export interface Round {
 }
 
 /**
- * Something that yields posts and comments, round after round. A round that was not acknowledged is given again, in whole
- * or in part, by the next call: so nothing is lost where publishing fails, and the dedupe downstream swallows the rest.
- * A source is driven by one runner and called by nobody else.
+ * Something that yields posts and comments, round after round. A round that was not acknowledged is given again, in
+ * whole or in part, by the next call: so nothing is lost where publishing fails, and the dedupe downstream swallows the
+ * rest. A source is driven by one runner and called by nobody else.
  */
 export interface CrawlSource {
   /** Names the lease and the cursor. */

@@ -37,8 +37,8 @@ export class ItemPublisher {
   }
 
   /**
-   * Resolves when the broker has acknowledged every thing of the round that was not seen before. A broker that is away is
-   * waited for. Comments whose post must be asked for go after the others, so that they hold nobody up.
+   * Resolves when the broker has acknowledged every thing of the round that was not seen before. A broker that is away
+   * is waited for. Comments whose post must be asked for go after the others, so that they hold nobody up.
    */
   async publish(round: Round, origin: Origin, signal: AbortSignal): Promise<void> {
     const { posts, lookup } = this.deps;

@@ -15,8 +15,8 @@ export class Pace {
   }
 
   /**
-   * Milliseconds that `source` should leave between two calls. While nothing may be called at all nothing is stretched: the
-   * refusal itself says when to come back.
+   * Milliseconds that `source` should leave between two calls. While nothing may be called at all nothing is stretched:
+   * the refusal itself says when to come back.
    */
   intervalMs(source: string, wantedMs: number): number {
     this.wanted.set(source, 1000 / wantedMs);

@@ -1,11 +1,14 @@
 import type { CrawlGap, NoticedGap } from '../../shared/stores/crawl/crawl-gaps.ts';
 
-/** About a minute of nothing but gaps at the fastest, an hour and more at the usual pace; beyond it neighbours are joined. */
+/**
+ * About a minute of nothing but gaps at the fastest, an hour and more at the usual pace; beyond it neighbours are
+ * joined.
+ */
 const MOST_GAPS = 1_000;
 
 /**
- * The gaps of one source that are not written yet, because Postgres is away or has not answered. None is ever dropped: when
- * there are too many, the two newest become one that reaches from the one's beginning to the other's end.
+ * The gaps of one source that are not written yet, because Postgres is away or has not answered. None is ever dropped:
+ * when there are too many, the two newest become one that reaches from the one's beginning to the other's end.
  */
 export class PendingGaps {
   private gaps: (CrawlGap & { noticedAt: number })[] = [];
@@ -30,7 +33,9 @@ export class PendingGaps {
     return this.gaps.map(({ noticedAt, ...gap }) => ({ ...gap, ageMs: Math.max(0, now - noticedAt) }));
   }
 
-  /** Forgets the `count` oldest ones. One that grew while it was written stays, as a second row for its longer stretch. */
+  /**
+   * Forgets the `count` oldest ones. One that grew while it was written stays, as a second row for its longer stretch.
+   */
   written(listed: readonly NoticedGap[]): void {
     const grown = this.gaps.filter((gap, index) => {
       const before = listed[index];

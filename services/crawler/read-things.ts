@@ -12,8 +12,8 @@ export interface ThingReader {
 }
 
 /**
- * A listing's things for the crawler: one item of a changed shape must not stop the others, so it is counted (as a call with
- * outcome `shape`) and logged with its path; unknown kinds are counted.
+ * A listing's things for the crawler: one item of a changed shape must not stop the others, so it is counted (as a call
+ * with outcome `shape`) and logged with its path; unknown kinds are counted.
  *
  * @throws UpstreamError when the listing itself has another shape.
  */

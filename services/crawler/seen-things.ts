@@ -1,6 +1,7 @@
 /**
- * The ids seen lately, bounded: the oldest half is forgotten when it is full, so it holds at least `capacity` / 2 and at most
- * `capacity` ids. An id enters only after the broker's acknowledgement; forgetting one costs a duplicate, never a loss.
+ * The ids seen lately, bounded: the oldest half is forgotten when it is full, so it holds at least `capacity` / 2 and
+ * at most `capacity` ids. An id enters only after the broker's acknowledgement; forgetting one costs a duplicate, never
+ * a loss.
  */
 export class SeenThings {
   private readonly half: number;

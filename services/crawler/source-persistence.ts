@@ -10,14 +10,16 @@ import { releaseLease, takeLease } from '../../shared/stores/upkeep/leases.ts';
 import { PendingGaps } from './pending-gaps.ts';
 
 /**
- * After kill -9 nobody crawls for so long. It must stay far below the time in which a busy listing turns over (1,000 items);
- * two crawlers at once, where a database was slow for longer, are harmless.
+ * After kill -9 nobody crawls for so long. It must stay far below the time in which a busy listing turns over (1,000
+ * items); two crawlers at once, where a database was slow for longer, are harmless.
  */
 const LEASE_SECONDS = 4;
 const RENEW_MS = 1_000;
 /** A crash repeats what was published since the last checkpoint; the items' keys make that harmless. */
 const CHECKPOINT_MS = 2_000;
-/** Stopping waits so long for Postgres, twice at most. What is not written then is found again from the saved cursor. */
+/**
+ * Stopping waits so long for Postgres, twice at most. What is not written then is found again from the saved cursor.
+ */
 const STOP_MS = 3_000;
 
 export interface SourcePersistenceDeps {
@@ -34,9 +36,10 @@ export interface SourcePersistenceDeps {
 }
 
 /**
- * What a source keeps in Postgres: its lease, its cursor and its gaps. All of it is written beside the rounds, so that no round
- * waits for Postgres. While Postgres is away or hangs the lease cannot be checked and counts as held; cursor and gaps
- * wait in memory. The cursor is written after all gaps behind it: a crash in between finds them again from the old cursor.
+ * What a source keeps in Postgres: its lease, its cursor and its gaps. All of it is written beside the rounds, so that
+ * no round waits for Postgres. While Postgres is away or hangs the lease cannot be checked and counts as held; cursor
+ * and gaps wait in memory. The cursor is written after all gaps behind it: a crash in between finds them again from the
+ * old cursor.
  */
 export class SourcePersistence {
   private readonly deps: SourcePersistenceDeps;
@@ -78,7 +81,9 @@ export class SourcePersistence {
     this.revision += 1;
   }
 
-  /** Renews the lease and writes cursor and gaps until the signal aborts. `onLost`: another process holds the lease now. */
+  /**
+   * Renews the lease and writes cursor and gaps until the signal aborts. `onLost`: another process holds the lease now.
+   */
   async keep(signal: AbortSignal, onLost: () => void): Promise<void> {
     const failed = new AbortController();
     const both = AbortSignal.any([signal, failed.signal]);

@@ -50,8 +50,8 @@ export interface CrawlerDeps {
 }
 
 /**
- * Starts every source named, each in its own loop under its own lease. Returns at once; `ready` says whether all of them are
- * at work here or elsewhere.
+ * Starts every source named, each in its own loop under its own lease. Returns at once; `ready` says whether all of
+ * them are at work here or elsewhere.
  *
  * @throws ConfigError when a source is unknown or a file to replay cannot be read.
  */

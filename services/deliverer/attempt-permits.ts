@@ -1,6 +1,6 @@
 /**
- * What is known of an endpoint: `answering` (its last attempt was answered soon), `unknown` (none was made), `silent` (its last
- * attempt was not answered, or not soon).
+ * What is known of an endpoint: `answering` (its last attempt was answered soon), `unknown` (none was made), `silent`
+ * (its last attempt was not answered, or not soon).
  */
 export type Standing = 'answering' | 'unknown' | 'silent';
 
@@ -8,12 +8,13 @@ export type Standing = 'answering' | 'unknown' | 'silent';
 const STANDINGS: readonly Standing[] = ['answering', 'unknown', 'silent'];
 
 /**
- * The semaphore over all attempts of this process. Endpoints that answer soon may hold all permits but an eighth; those of which
- * nothing is known three quarters together with the silent ones; the silent ones half. So however many receivers are silent, a
- * quarter of all permits serves none but those that answer, and however busy those are, the others go on.
+ * The semaphore over all attempts of this process. Endpoints that answer soon may hold all permits but an eighth; those
+ * of which nothing is known three quarters together with the silent ones; the silent ones half. So however many
+ * receivers are silent, a quarter of all permits serves none but those that answer, and however busy those are, the
+ * others go on.
  *
- * Who finds no permit waits in the queue of its standing. A permit that comes free is handed to the first who waits; it counts
- * as taken from that moment on.
+ * Who finds no permit waits in the queue of its standing. A permit that comes free is handed to the first who waits; it
+ * counts as taken from that moment on.
  */
 export class AttemptPermits {
   private readonly total: number;
@@ -36,8 +37,9 @@ export class AttemptPermits {
   }
 
   /**
-   * Takes up to `wanted` permits; returns how many there were. None while others of the standing wait; one at a time when they
-   * run short and the endpoint is not known to answer, so that many such endpoints get one each before some get several.
+   * Takes up to `wanted` permits; returns how many there were. None while others of the standing wait; one at a time
+   * when they run short and the endpoint is not known to answer, so that many such endpoints get one each before some
+   * get several.
    */
   take(standing: Standing, wanted: number): number {
     const free = this.waiting[standing].size > 0 ? 0 : this.free(standing);

@@ -20,8 +20,8 @@ const QUEUE_LIMIT = 20_000;
 const SWEEP_EVERY_MS = 30_000;
 
 /**
- * Tells monitor.deliveries about stored attempts, then marks them. At least once: a crash between the two, or two processes
- * that sweep at once, publish an attempt again, and readers tell attempts apart by (match, attempt).
+ * Tells monitor.deliveries about stored attempts, then marks them. At least once: a crash between the two, or two
+ * processes that sweep at once, publish an attempt again, and readers tell attempts apart by (match, attempt).
  */
 export class AttemptPublisher implements Running {
   private readonly options: AttemptPublisherDeps;

@@ -20,8 +20,8 @@ export interface BatchedQueueDeps {
 }
 
 /**
- * The queue in Postgres. What lanes ask for at the same time is asked together, so a thousand endpoints with a match each cost a few
- * statements a round trip and not a thousand; a lone claim waits for nobody.
+ * The queue in Postgres. What lanes ask for at the same time is asked together, so a thousand endpoints with a match
+ * each cost a few statements a round trip and not a thousand; a lone claim waits for nobody.
  */
 export function createBatchedQueue({ pool, monotonic, leaseMs }: BatchedQueueDeps): DeliveryQueue {
   const targets = new CallBatcher<string, DeliveryTarget>({

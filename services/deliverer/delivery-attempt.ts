@@ -34,17 +34,17 @@ export interface AttemptDeps {
 }
 
 /**
- * A request begins only with this much of the lease left: 8 s for the receiver and 2 s to store the outcome. Otherwise another
- * process could claim the match while this one is still talking to the receiver.
+ * A request begins only with this much of the lease left: 8 s for the receiver and 2 s to store the outcome. Otherwise
+ * another process could claim the match while this one is still talking to the receiver.
  */
 const LEASE_NEEDED_MS = 10_000;
 const EXCERPT_CHARACTERS = 500;
 
 /**
- * Makes one attempt to deliver a claimed match. One that did not get out, for a reason of this side, is no attempt: the match is given
- * back as it was.
- * 1. the request goes out (a crash from here on: the receiver may have the match, and gets it again with the same id after the
- *    lease has ended);
+ * Makes one attempt to deliver a claimed match. One that did not get out, for a reason of this side, is no attempt: the
+ * match is given back as it was.
+ * 1. the request goes out (a crash from here on: the receiver may have the match, and gets it again with the same id
+ *    after the lease has ended);
  * 2. the outcome is stored in one transaction, which also ends the lease;
  * 3. the attempt is handed over for publishing (a crash before: the sweep finds it).
  *
@@ -180,7 +180,9 @@ function observe(
   since('entered', delivery.enteredAt.getTime());
 }
 
-/** The one line per attempt, with everything about its outcome; of the URL only the host, because chat URLs are secrets. */
+/**
+ * The one line per attempt, with everything about its outcome; of the URL only the host, because chat URLs are secrets.
+ */
 function log(
   delivery: ClaimedDelivery,
   finished: FinishedAttempt,

@@ -25,9 +25,10 @@ const TARGET_KEPT_MS = 10_000;
 const TARGETS_KEPT = 20_000;
 
 /**
- * Decides what is attempted when. A monitor's lane collects hints and the word of the poller; whenever its endpoint has free
- * slots, and the process a permit for its standing, as many matches are claimed and their attempts begun; else the monitor waits,
- * in the endpoint's queue or for a permit. Nothing is awaited across endpoints, so a dead one delays nobody.
+ * Decides what is attempted when. A monitor's lane collects hints and the word of the poller; whenever its endpoint has
+ * free slots, and the process a permit for its standing, as many matches are claimed and their attempts begun; else the
+ * monitor waits, in the endpoint's queue or for a permit. Nothing is awaited across endpoints, so a dead one delays
+ * nobody.
  */
 export class DeliveryDispatcher {
   private readonly options: DispatcherDeps;

@@ -1,8 +1,8 @@
 import type { Standing } from './attempt-permits.ts';
 
 /**
- * What is known to be waiting for one monitor. A lane is worked by one loop at a time, so that its attempts start in match
- * order.
+ * What is known to be waiting for one monitor. A lane is worked by one loop at a time, so that its attempts start in
+ * match order.
  */
 export class DeliveryLane {
   readonly monitorId: string;

@@ -29,7 +29,10 @@ export type AttemptEnd =
 
 export interface DispatcherDeps {
   queue: DeliveryQueue;
-  /** One attempt, from its first byte to its stored outcome. Called in match order; begins its request before it returns. */
+  /**
+   * One attempt, from its first byte to its stored outcome. Called in match order; begins its request before it
+   * returns.
+   */
   attempt: (delivery: ClaimedDelivery, claimedAt: number) => Promise<AttemptEnd>;
   /** Sending as a whole stopped because of this side, or went on. */
   onOutage: LocalOutageDeps['onChange'];

@@ -11,10 +11,14 @@ export interface DuePollerDeps {
   everyMs?: number;
 }
 
-/** New matches come by hint and are due to the poller 3 s after their recording, so this is no part of their latency. */
+/**
+ * New matches come by hint and are due to the poller 3 s after their recording, so this is no part of their latency.
+ */
 const EVERY_MS = 1_000;
 
-/** Walks over all monitors with pending matches, again and again: it finds retries, lost hints and what a crash left. */
+/**
+ * Walks over all monitors with pending matches, again and again: it finds retries, lost hints and what a crash left.
+ */
 export function startDuePoller(options: DuePollerDeps): Running {
   const stopping = new AbortController();
   const walking = walk(options, stopping.signal);

@@ -10,9 +10,9 @@ export function endpointOf(url: string): Endpoint {
 }
 
 /**
- * Counts the attempts under way per webhook URL and per origin in this process, and remembers, in the order of asking, which
- * monitors wait for a slot. A slot that comes free goes to the first of them whose own URL has room, so neither a busy URL
- * nor a busy monitor keeps the others of its origin waiting for ever.
+ * Counts the attempts under way per webhook URL and per origin in this process, and remembers, in the order of asking,
+ * which monitors wait for a slot. A slot that comes free goes to the first of them whose own URL has room, so neither a
+ * busy URL nor a busy monitor keeps the others of its origin waiting for ever.
  */
 export class EndpointSlots {
   private readonly perUrl: number;

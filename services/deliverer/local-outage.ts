@@ -18,16 +18,17 @@ const ORIGINS_UNTIL_PAUSE = 5;
 const OF_THE_PROCESS = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|name_servers_away|proxy_away)$/;
 const PROCESS_FAULTS_UNTIL_PAUSE = 3;
 /**
- * Faults that a customer can bring about at will, by the address or the port that a URL leads to: they say nothing of other endpoints,
- * however many there are, or all deliveries would stand still whenever somebody wants them to.
+ * Faults that a customer can bring about at will, by the address or the port that a URL leads to: they say nothing of
+ * other endpoints, however many there are, or all deliveries would stand still whenever somebody wants them to.
  */
 const OF_THE_ENDPOINT = /^(ipv6_unreachable|proxy_refused|EACCES|EPERM)$/;
 const ENDPOINTS_KEPT = 20_000;
 
 /**
- * Remembers faults of this side (`local-fault.ts`), so that matches which were given back are not claimed again at once. States:
+ * Remembers faults of this side (`local-fault.ts`), so that matches which were given back are not claimed again at
+ * once. States:
  *
- *   sending ── faults in a row of several origins ──▶ paused ── time is up ──▶ probing (one attempt)
+ * sending ── faults in a row of several origins ──▶ paused ── time is up ──▶ probing (one attempt)
  *      ▲                                                 ▲                        │      │
  *      └──────────── an attempt got out ─────────────────┼────────────────────────┘      │
  *                                                        └──── fault: longer pause ──────┘
@@ -52,7 +53,10 @@ export class LocalOutage {
     return this.pauseMs > 0;
   }
 
-  /** Whether an attempt at this URL may begin. After a pause the first who asks gets a single probe, which must end in `ended`. */
+  /**
+   * Whether an attempt at this URL may begin. After a pause the first who asks gets a single probe, which must end in
+   * `ended`.
+   */
   admits(url: string): 'yes' | 'as a probe' | 'no' {
     const now = this.options.monotonic();
     if ((this.endpoints.get(url)?.until ?? 0) > now) return 'no';

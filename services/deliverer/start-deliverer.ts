@@ -69,7 +69,10 @@ const LEASE_MS = 20_000;
 const MONITORS_PER_STEP = 500;
 /** Attempts this old were not published by whoever made them. */
 const LEFT_BEHIND_MS = 60_000;
-/** Older hints come from a backlog; the poller has had their rows for long, and claiming them one by one would be in vain. */
+/**
+ * Older hints come from a backlog; the poller has had their rows for long, and claiming them one by one would be in
+ * vain.
+ */
 const HINT_USEFUL_MS = 60_000;
 /** An outcome is worth storing for about as long as its lease may last; then the match is attempted again. */
 const OUTCOME_RETRIES = 15;
@@ -119,7 +122,9 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
   };
 }
 
-/** The topic is only a hint: the row is the fact. So a hint is put into the queue, or dropped, and its offset committed. */
+/**
+ * The topic is only a hint: the row is the fact. So a hint is put into the queue, or dropped, and its offset committed.
+ */
 async function startHintConsumer(
   deps: DelivererDeps,
   parts: { publisher: Publisher; dispatcher: DeliveryDispatcher; clock: Clock },

@@ -5,8 +5,8 @@ import type { Config } from '../../shared/runtime/config.ts';
 const DEFAULT_METRICS_PORT = 9464;
 
 /**
- * Checks before anything is started that the API and the metrics can listen. The metrics move from their default port to a
- * free one when another program has it; a port that was asked for by name must be had.
+ * Checks before anything is started that the API and the metrics can listen. The metrics move from their default port
+ * to a free one when another program has it; a port that was asked for by name must be had.
  *
  * @returns the port for the metrics; 0: any.
  * @throws StartFault that names the port.

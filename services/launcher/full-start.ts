@@ -27,7 +27,8 @@ export interface FullStartDeps {
 
 /**
  * Runs a whole installation until the signal aborts: takes the data directory, then starts the engines that no variable
- * names, the simulator unless there is a real upstream, and the services; keeps them alive; stops them in reverse order.
+ * names, the simulator unless there is a real upstream, and the services; keeps them alive; stops them in reverse
+ * order.
  *
  * @throws StartFault when it cannot start, or when a process cannot be kept alive.
  */

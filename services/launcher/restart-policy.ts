@@ -8,8 +8,8 @@ const DEATHS_IN_WINDOW = 5;
 export type Verdict = { action: 'restart'; afterMs: number } | { action: 'give-up' };
 
 /**
- * When one process that died is started again: after 1 s, doubling to 30 s while it keeps dying, from 1 s anew once it lived
- * for a minute. Five deaths within a minute: not at all, since waiting longer has not helped.
+ * When one process that died is started again: after 1 s, doubling to 30 s while it keeps dying, from 1 s anew once it
+ * lived for a minute. Five deaths within a minute: not at all, since waiting longer has not helped.
  */
 export class RestartPolicy {
   private readonly clock: Clock;

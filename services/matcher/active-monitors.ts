@@ -24,12 +24,12 @@ export class ActiveMonitors {
   }
 
   /**
-   * Takes over a monitor's present rule. Answers from which append time on (milliseconds, before the clock tolerance) recent
-   * items have to be looked at again for it; undefined: none, because nothing changed.
+   * Takes over a monitor's present rule. Answers from which append time on (milliseconds, before the clock tolerance)
+   * recent items have to be looked at again for it; undefined: none, because nothing changed.
    *
-   * Not held before (created, resumed): from active_since. Held in version h: from the beginning of version h + 1; what entered
-   * before that was judged by the rule of its time. A comparison may bring an older reading than a notification did; it is
-   * ignored.
+   * Not held before (created, resumed): from active_since. Held in version h: from the beginning of version h + 1; what
+   * entered before that was judged by the rule of its time. A comparison may bring an older reading than a notification
+   * did; it is ignored.
    */
   set(monitor: MonitorRule): number | undefined {
     const before = this.index.get(monitor.id);
@@ -63,8 +63,8 @@ export class ActiveMonitors {
   }
 
   /**
-   * The candidates of an item that was matched by another process, which knew everything that began before `changedSinceMs`:
-   * those of monitors that were created, resumed or changed later, and before the item entered.
+   * The candidates of an item that was matched by another process, which knew everything that began before
+   * `changedSinceMs`: those of monitors that were created, resumed or changed later, and before the item entered.
    */
   missedCandidates(entered: EnteredItem, changedSinceMs: number, toleranceMs: number): Candidate[] {
     const until = entered.enteredAtMs + toleranceMs;
@@ -84,7 +84,9 @@ export class ActiveMonitors {
       .map((match) => toCandidate(match, entered, content));
   }
 
-  /** Most recent items match none of the few monitors that are looked at again: so much is known without their terms. */
+  /**
+   * Most recent items match none of the few monitors that are looked at again: so much is known without their terms.
+   */
   private matchesAny(item: MatchItem, judge: (id: string, held: ActiveMonitor) => boolean): boolean {
     let any = false;
     this.index.forEachMatch(item, (id, held) => {

@@ -2,7 +2,10 @@ import type { Candidate } from '../../schemas/messages/candidate.ts';
 import type { OutgoingRecord } from '../../shared/kafka/publisher.ts';
 import type { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
 
-/** A word that everybody watches must not fill the memory, and a portion is sent in one go: no more than takes a few milliseconds. */
+/**
+ * A word that everybody watches must not fill the memory, and a portion is sent in one go: no more than takes a few
+ * milliseconds.
+ */
 const MOST_RECORDS = 500;
 const MOST_CODE_UNITS = 256 * 1024;
 

@@ -23,9 +23,9 @@ export interface ChangeListenerDeps {
 }
 
 /**
- * Listens for changed monitors on a connection of its own, and proves that it hears: every 2 s it notifies itself on the
- * same channel. Notifications keep the order of their commits, so an echo proves that all was heard up to the moment in which
- * it was sent. When that moment is 5 s ago, the listener is deaf (onDeaf).
+ * Listens for changed monitors on a connection of its own, and proves that it hears: every 2 s it notifies itself on
+ * the same channel. Notifications keep the order of their commits, so an echo proves that all was heard up to the
+ * moment in which it was sent. When that moment is 5 s ago, the listener is deaf (onDeaf).
  *
  * A connection is unproven until its first echo (then onHearing), also after a short loss that never made the listener
  * deaf. One without an echo for 5 s is thrown away for a new one.

@@ -1,4 +1,6 @@
-/** A job that is run whenever somebody asks, once at a time. All who ask while it runs are served by one run after it. */
+/**
+ * A job that is run whenever somebody asks, once at a time. All who ask while it runs are served by one run after it.
+ */
 export class CoalescedJob {
   private readonly job: () => Promise<void>;
   private running: Promise<void> | undefined;

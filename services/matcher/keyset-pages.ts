@@ -1,6 +1,6 @@
 /**
- * All rows, page by page in the order of their ids, until a page is empty. The page that follows is read while one is worked
- * on.
+ * All rows, page by page in the order of their ids, until a page is empty. The page that follows is read while one is
+ * worked on.
  *
  * @param read the next page after this id; '' is before all
  */

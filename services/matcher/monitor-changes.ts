@@ -32,10 +32,10 @@ export interface MonitorChangesDeps {
 }
 
 /**
- * Keeps the held monitors equal to the database. What is heard of a monitor, by an announcement or by the comparison, says only
- * that it has to be read; steps, one after the other, do that for all that was heard meanwhile. Each new or changed rule is
- * taken over first, then the ring is copied and scanned for that monitor: every item is in the copy or was judged by the new
- * rule on arrival.
+ * Keeps the held monitors equal to the database. What is heard of a monitor, by an announcement or by the comparison,
+ * says only that it has to be read; steps, one after the other, do that for all that was heard meanwhile. Each new or
+ * changed rule is taken over first, then the ring is copied and scanned for that monitor: every item is in the copy or
+ * was judged by the new rule on arrival.
  */
 export class MonitorChanges implements Running {
   private readonly options: MonitorChangesDeps;
@@ -82,9 +82,10 @@ export class MonitorChanges implements Running {
   }
 
   /**
-   * Resolves when everything heard before this call is held, scanned for and published. To be awaited before each offset
-   * commit: a commit tells the next owner of the partition that changes of 30 s before it need not be scanned for again. Until
-   * then nothing more is taken in either, so that what has to be scanned stays in the ring, however long Postgres is away.
+   * Resolves when everything heard before this call is held, scanned for and published. To be awaited before each
+   * offset commit: a commit tells the next owner of the partition that changes of 30 s before it need not be scanned
+   * for again. Until then nothing more is taken in either, so that what has to be scanned stays in the ring, however
+   * long Postgres is away.
    *
    * @param signal aborted: resolves early, and the offset must not be committed
    * @throws when stopped before; then the offset must not be committed either
@@ -117,8 +118,9 @@ export class MonitorChanges implements Running {
   }
 
   /**
-   * Tells of every monitor that is not held as the database has it. Monitors may change while the pages are read: each page
-   * shows what was committed before the comparison began, and what comes later is announced, or found by the next one.
+   * Tells of every monitor that is not held as the database has it. Monitors may change while the pages are read: each
+   * page shows what was committed before the comparison began, and what comes later is announced, or found by the next
+   * one.
    */
   private async compareAll(): Promise<void> {
     const { db, monitors, cooperativeYield, logger } = this.options;

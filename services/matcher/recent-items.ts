@@ -8,12 +8,14 @@ export interface EnteredItem {
   item: ForumItem;
 }
 
-/** A new or changed monitor looks back so far. Far above the time in which a change is noticed (7 s, and a comparison). */
+/**
+ * A new or changed monitor looks back so far. Far above the time in which a change is noticed (7 s, and a comparison).
+ */
 export const RING_MS = 30_000;
 
 /**
- * Bytes of all items at most. 30 s of the whole site at its bursts (500/s of some 2 kB in memory) are 30 MB; a replay that runs
- * at full speed could otherwise bring gigabytes.
+ * Bytes of all items at most. 30 s of the whole site at its bursts (500/s of some 2 kB in memory) are 30 MB; a replay
+ * that runs at full speed could otherwise bring gigabytes.
  */
 export const RING_BYTES = 256 * 1024 * 1024;
 /** What an item takes besides its texts: the object, its short fields, its places in the ring. */
@@ -23,16 +25,16 @@ const ITEM_BYTES = 1_000;
 interface Recent {
   items: EnteredItem[];
   /**
-   * The latest append time of each item and all before it: never falls, though append times may (another broker leads). So what
-   * entered since a time is found from the end, without looking at the rest.
+   * The latest append time of each item and all before it: never falls, though append times may (another broker leads).
+   * So what entered since a time is found from the end, without looking at the rest.
    */
   latestMs: number[];
   bytes: number;
 }
 
 /**
- * The ring: the last 30 s of items of every owned partition, by append time. A monitor's rule is known to the matcher a moment
- * after it began; the items that entered in between are still here, unless they were too many for `mostBytes`.
+ * The ring: the last 30 s of items of every owned partition, by append time. A monitor's rule is known to the matcher a
+ * moment after it began; the items that entered in between are still here, unless they were too many for `mostBytes`.
  */
 export class RecentItems {
   private readonly partitions = new Map<string, Recent>();

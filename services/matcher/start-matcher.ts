@@ -38,8 +38,8 @@ export interface MatcherDeps {
 const GAUGES_EVERY_MS = 5_000;
 
 /**
- * Matches every new post and comment against all active monitors, held in memory, and publishes candidates. Ready when all
- * monitors are loaded, changes are heard and the consumer has joined.
+ * Matches every new post and comment against all active monitors, held in memory, and publishes candidates. Ready when
+ * all monitors are loaded, changes are heard and the consumer has joined.
  */
 export async function startMatcher(deps: MatcherDeps): Promise<Running & { ready(): boolean }> {
   const { kafka, publisher, prefix, metrics, fatal, toleranceMs } = deps;

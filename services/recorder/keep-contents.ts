@@ -6,9 +6,9 @@ import type { Queryable } from '../../shared/postgres/pool.ts';
 import { findKnownThings, keepItems, overwriteItems, readItems } from '../../shared/stores/matches/recording-items.ts';
 
 /**
- * Makes sure that the content of every candidate's thing is stored, and returns it as it was first stored, by thing id. A
- * thing that the forum removed is stored and returned blank. Each statement commits by itself, before any monitor is locked:
- * other recorders may want the same things, and repeating all of it changes nothing.
+ * Makes sure that the content of every candidate's thing is stored, and returns it as it was first stored, by thing id.
+ * A thing that the forum removed is stored and returned blank. Each statement commits by itself, before any monitor is
+ * locked: other recorders may want the same things, and repeating all of it changes nothing.
  */
 export async function keepContents(db: Queryable, candidates: readonly Candidate[]): Promise<Map<string, ItemContent>> {
   const things = new Map<string, ItemContent>();
@@ -27,8 +27,8 @@ export async function keepContents(db: Queryable, candidates: readonly Candidate
 }
 
 /**
- * Reads back what is stored now. A removal first notes the thing, then blanks what is stored; we first store, then look at
- * what is noted. So one of the two always sees the other, and a removal that overtook our insert is made good here.
+ * Reads back what is stored now. A removal first notes the thing, then blanks what is stored; we first store, then look
+ * at what is noted. So one of the two always sees the other, and a removal that overtook our insert is made good here.
  */
 export async function readContents(db: Queryable, ids: readonly string[]): Promise<Map<string, ItemContent>> {
   const contents = new Map<string, ItemContent>();

@@ -27,13 +27,14 @@ export interface RecordedBatch {
 }
 
 /**
- * Turns a batch of candidates into numbered, stored matches. Repeating a batch stores nothing new and returns the same matches.
+ * Turns a batch of candidates into numbered, stored matches. Repeating a batch stores nothing new and returns the same
+ * matches.
  *
- * 1. Contents, each statement by itself. A crash after it leaves content without a match, which expires; a repeat finds it.
- *    Candidates of monitors that may store nothing more today are left out, so that they cost no content.
- * 2. One transaction: locks, checks, numbers, matches. A crash inside leaves nothing of it; the repeat does it all again.
- * (3. The caller publishes, 4. and commits the offsets: a crash before either repeats from 1, where every pair is found stored
- * and is published again as it was, whatever became of its monitor since.)
+ * 1. Contents, each statement by itself. A crash after it leaves content without a match, which expires; a repeat finds
+ *    it. Candidates of monitors that may store nothing more today are left out, so that they cost no content.
+ * 2. One transaction: locks, checks, numbers, matches. A crash inside leaves nothing of it; the repeat does it all
+ *    again. (3. The caller publishes, 4. and commits the offsets: a crash before either repeats from 1, where every
+ *    pair is found stored and is published again as it was, whatever became of its monitor since.)
  */
 export async function recordBatch(deps: RecordBatchDeps, candidates: readonly Candidate[]): Promise<RecordedBatch> {
   const work = { suppressedPerDay: SUPPRESSED_PER_DAY, ...deps };

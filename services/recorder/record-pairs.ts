@@ -20,8 +20,9 @@ import {
 import type { RecordingMonitor } from '../../shared/stores/monitors/recording-monitors.ts';
 
 /**
- * What became of a candidate: recorded (also over the cap: suppressed, and beyond the ceiling of those: not_stored), repeated
- * (its pair was stored before), duplicate (another candidate of this batch has its pair), or why it was refused.
+ * What became of a candidate: recorded (also over the cap: suppressed, and beyond the ceiling of those: not_stored),
+ * repeated (its pair was stored before), duplicate (another candidate of this batch has its pair), or why it was
+ * refused.
  */
 export type Outcome = 'recorded' | 'suppressed' | 'not_stored' | 'repeated' | 'duplicate' | Refusal;
 export type OutcomeCounts = Partial<Record<Outcome, number>>;
@@ -51,7 +52,9 @@ interface LockedState {
   versionStarts: ReadonlyMap<string, number>;
 }
 
-/** The recorder's transaction: the same number of statements for any batch. `db` is the client of an open transaction. */
+/**
+ * The recorder's transaction: the same number of statements for any batch. `db` is the client of an open transaction.
+ */
 export async function recordPairs(
   db: Queryable,
   candidates: readonly Candidate[],

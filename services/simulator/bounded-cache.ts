@@ -1,4 +1,7 @@
-/** Keeps the newest entries; the oldest goes when it is full. For content that never changes and costs only time to make again. */
+/**
+ * Keeps the newest entries; the oldest goes when it is full. For content that never changes and costs only time to make
+ * again.
+ */
 export class BoundedCache<T> {
   private readonly entries = new Map<number, T>();
   private readonly size: number;

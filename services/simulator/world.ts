@@ -11,7 +11,9 @@ import type { Run } from './timeline/timeline.ts';
 import { Timeline } from './timeline/timeline.ts';
 
 const HOUR = 3_600_000;
-/** The history ends well before the first start: monitors accept items that are up to five minutes older than they are. */
+/**
+ * The history ends well before the first start: monitors accept items that are up to five minutes older than they are.
+ */
 const HISTORY_ENDS_BEFORE = HOUR / 6;
 const HISTORY_LENGTH = 6 * HOUR;
 

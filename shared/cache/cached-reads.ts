@@ -30,7 +30,10 @@ export interface CachedReadsDeps<V> {
   staleForMs?: number;
   /** Whether an older copy may stand in for this failure: true for trouble, false for an answer such as "not found". */
   mayServeStale: (error: unknown) => boolean;
-  /** How long this failure is thrown again without asking, in ms; 0: not at all. Such a failure is an answer: it replaces the copies. */
+  /**
+   * How long this failure is thrown again without asking, in ms; 0: not at all. Such a failure is an answer: it
+   * replaces the copies.
+   */
   negativeForMs: (error: unknown) => number;
   /** A second level that outlives the process; without it values are in memory only. */
   disk?: DiskLevel<V>;
@@ -73,10 +76,12 @@ const ERROR_BYTES = 2_000;
  *
  * - A fresh copy is answered at once; one from disk moves up into memory.
  * - Otherwise callers with the same key share one fetch, and its value is kept on both levels.
- * - When the fetch fails with an error for which `mayServeStale` says so, a copy younger than `staleForMs` is answered, degraded.
+ * - When the fetch fails with an error for which `mayServeStale` says so, a copy younger than `staleForMs` is answered,
+ *   degraded.
  * - A failure with `negativeForMs` above 0 is thrown again until that time has passed, and the copies are dropped.
  *
- * An entry that is newer than the clock says (the clock was set back) counts as too old. Both levels may forget anything at any time.
+ * An entry that is newer than the clock says (the clock was set back) counts as too old. Both levels may forget
+ * anything at any time.
  */
 export class CachedReads<V> {
   private readonly options: CachedReadsDeps<V>;
@@ -98,8 +103,8 @@ export class CachedReads<V> {
 
   /**
    * @param key names the value and all that it depends on; any string
-   * @param fetch asks the source. It is shared by callers, so it must not end with one caller's request: its signal aborts
-   *   when nobody waits any more
+   * @param fetch asks the source. It is shared by callers, so it must not end with one caller's request: its signal
+   * aborts when nobody waits any more
    * @param signal the caller's own; aborting it ends this call only
    * @throws what `fetch` throws, now or within `negativeForMs`; the signal's reason
    */
@@ -120,8 +125,8 @@ export class CachedReads<V> {
   }
 
   /**
-   * Keeps a value that the caller made out of one it had read, such as a post with more of its comments. It is as old as the
-   * oldest part of it, `fetchedAtMs`; a newer value that came meanwhile stays.
+   * Keeps a value that the caller made out of one it had read, such as a post with more of its comments. It is as old
+   * as the oldest part of it, `fetchedAtMs`; a newer value that came meanwhile stays.
    */
   put(key: string, value: V, fetchedAtMs: number): void {
     const known = this.memory.get(key);

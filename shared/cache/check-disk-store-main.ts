@@ -1,6 +1,6 @@
 /**
- * Checks a disk store in a process of its own, because reading a damaged LMDB file may end the process by a signal (SIGSEGV, SIGBUS),
- * even on opening it. Exit code 0: sound. Anything else: damaged; what was found stands on stdout.
+ * Checks a disk store in a process of its own, because reading a damaged LMDB file may end the process by a signal
+ * (SIGSEGV, SIGBUS), even on opening it. Exit code 0: sound. Anything else: damaged; what was found stands on stdout.
  *
  * Usage: node check-disk-store-main.ts FOLDER
  */

@@ -19,11 +19,12 @@ export interface DiskCacheDeps {
 const BYTES_PER_TURN = 1_000_000;
 
 /**
- * Values on disk (LMDB), with an expiry each, bounded by bytes: those that expire first make room. It outlives the process.
+ * Values on disk (LMDB), with an expiry each, bounded by bytes: those that expire first make room. It outlives the
+ * process.
  *
- * Reads are synchronous; writes are collected, the last one for each key, and written in the next turn of the event loop. A read sees
- * what was set before it.
- * A disk that fails loses entries and never a request: `get` then finds nothing, `set` and `delete` do nothing.
+ * Reads are synchronous; writes are collected, the last one for each key, and written in the next turn of the event
+ * loop. A read sees what was set before it. A disk that fails loses entries and never a request: `get` then finds
+ * nothing, `set` and `delete` do nothing.
  */
 export class DiskCache {
   private readonly options: Required<DiskCacheDeps>;
@@ -41,8 +42,8 @@ export class DiskCache {
   }
 
   /**
-   * Takes over what an earlier process left in the folder, if it is sound, see openDiskStore. Never rejects: without a usable
-   * folder the cache keeps nothing.
+   * Takes over what an earlier process left in the folder, if it is sound, see openDiskStore. Never rejects: without a
+   * usable folder the cache keeps nothing.
    */
   static async open(options: DiskCacheDeps): Promise<DiskCache> {
     const all = { format: 1, ...options };

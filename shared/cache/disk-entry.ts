@@ -2,12 +2,12 @@ import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
- * What stands in the files. Whoever changes any of this, or the databases of DiskStore, raises LAYOUT, and every cache starts
- * empty once.
+ * What stands in the files. Whoever changes any of this, or the databases of DiskStore, raises LAYOUT, and every cache
+ * starts empty once.
  *
  * - An entry: storedAtMs (6 bytes), expiresAtMs (6), CRC-32 of these and the value (4), the value.
- * - Its key: SHA-256 of the key's UTF-16 code units. So keys may have any length and any characters (LMDB allows 1,978 bytes), all
- *   cost the same, and nobody can choose two keys that are one.
+ * - Its key: SHA-256 of the key's UTF-16 code units. So keys may have any length and any characters (LMDB allows 1,978
+ *   bytes), all cost the same, and nobody can choose two keys that are one.
  * - Its record in the order of expiry: expiresAtMs and the hash as key, the bytes that the entry occupies (4) as value.
  *
  * Numbers are unsigned and big-endian, so that they sort.
@@ -73,8 +73,8 @@ export function hashOfExpiryKey(key: Buffer): Buffer {
 }
 
 /**
- * The bytes that an entry of this length takes in the file: whole pages when it is large, as LMDB stores it. So the sum over the
- * entries is close to the file's size.
+ * The bytes that an entry of this length takes in the file: whole pages when it is large, as LMDB stores it. So the sum
+ * over the entries is close to the file's size.
  */
 export function occupiedBytes(entryLength: number): number {
   if (entryLength <= LARGEST_IN_LEAF) return entryLength + RECORDS_BYTES;

@@ -23,17 +23,18 @@ const FIRST_KEY = Buffer.from([0]);
 const BINARY = { keyEncoding: 'binary', encoding: 'binary' } as const;
 
 /**
- * Entries, the order in which they expire, and the sum of their bytes, in three LMDB databases of one file that change together.
- * The entries' bytes, as `occupiedBytes` counts them, never exceed the bound: whatever expires first makes room.
+ * Entries, the order in which they expire, and the sum of their bytes, in three LMDB databases of one file that change
+ * together. The entries' bytes, as `occupiedBytes` counts them, never exceed the bound: whatever expires first makes
+ * room.
  *
  * Three ways of using lmdb are left out on purpose:
  *
- * - Asynchronous commits. When one fails, for example on a full disk, a rejected promise is left behind that nobody can catch, and the
- *   process would end. `transactionSync` throws, and everything is as it was before.
- * - Several new entries in one transaction. With those and a long list of free pages, lmdb 3.5 miscounts that list ("reserved_space larger
- *   than allocated entry", MDB_BAD_TXN). With one it did not in a million transactions.
- * - Waiting for the disk (`noSync`). What the operating system has taken survives the end of the process; for the end of the machine see
- *   openDiskStore.
+ * - Asynchronous commits. When one fails, for example on a full disk, a rejected promise is left behind that nobody can
+ *   catch, and the process would end. `transactionSync` throws, and everything is as it was before.
+ * - Several new entries in one transaction. With those and a long list of free pages, lmdb 3.5 miscounts that list
+ *   ("reserved_space larger than allocated entry", MDB_BAD_TXN). With one it did not in a million transactions.
+ * - Waiting for the disk (`noSync`). What the operating system has taken survives the end of the process; for the end
+ *   of the machine see openDiskStore.
  */
 export class DiskStore {
   private readonly root: RootDatabase<Buffer, Buffer>;
@@ -42,7 +43,10 @@ export class DiskStore {
   private readonly meta: Database<Buffer, Buffer>;
   private isOpen = true;
 
-  /** @throws when the file cannot be used; a damaged one may end the process, so it is checked first, see check-disk-store-main.ts */
+  /**
+   * @throws when the file cannot be used; a damaged one may end the process, so it is checked first, see
+   * check-disk-store-main.ts
+   */
   constructor(folder: string) {
     this.root = open<Buffer, Buffer>({ path: folder, noSubdir: false, noSync: true, maxDbs: 3, ...BINARY });
     this.entries = this.root.openDB({ name: 'entries', ...BINARY });
@@ -67,8 +71,8 @@ export class DiskStore {
   }
 
   /**
-   * Makes one change, or none when it throws. Also removes some of the entries that have expired at `nowMs`, and evicts those that
-   * expire first until the new one fits. An entry that does not fit at all only removes its predecessor.
+   * Makes one change, or none when it throws. Also removes some of the entries that have expired at `nowMs`, and evicts
+   * those that expire first until the new one fits. An entry that does not fit at all only removes its predecessor.
    */
   apply({ keyHash, entry }: Change, nowMs: number, maxBytes: number): void {
     this.root.transactionSync(() => {
@@ -97,10 +101,12 @@ export class DiskStore {
   }
 
   /**
-   * Says what is wrong with the file, or undefined. Reads all keys; values have checksums that are looked at when they are read.
+   * Says what is wrong with the file, or undefined. Reads all keys; values have checksums that are looked at when they
+   * are read.
    *
-   * Behind the end of the file there may rightly be pages, free ones that were never written. But if others were cut off, reading
-   * them would end the process. So the file is made as long as it should be, and then the values are read, too.
+   * Behind the end of the file there may rightly be pages, free ones that were never written. But if others were cut
+   * off, reading them would end the process. So the file is made as long as it should be, and then the values are read,
+   * too.
    */
   fault(folder: string): string | undefined {
     const isShort = this.lengthen(join(folder, 'data.mdb'));

@@ -8,7 +8,9 @@ export interface Entry<V> {
   older: Entry<V> | undefined;
 }
 
-/** Entries from the least to the most recently used, and the sum of their bytes. Every operation takes constant time. */
+/**
+ * Entries from the least to the most recently used, and the sum of their bytes. Every operation takes constant time.
+ */
 export class EntryQueue<V> {
   /** The least recently used. */
   oldest: Entry<V> | undefined;

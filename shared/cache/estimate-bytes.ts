@@ -5,12 +5,13 @@ const STRING = 16;
 const NUMBER = 16;
 
 /**
- * About how much memory a value made of plain objects, arrays and primitives takes in V8 (64 bits, no pointer compression):
- * headers, a slot per property or element, strings with one or two bytes a character. Names of properties are shared by objects
- * of one shape and count nothing. Strings that occur several times are counted several times, so it errs on the high side.
+ * About how much memory a value made of plain objects, arrays and primitives takes in V8 (64 bits, no pointer
+ * compression): headers, a slot per property or element, strings with one or two bytes a character. Names of properties
+ * are shared by objects of one shape and count nothing. Strings that occur several times are counted several times, so
+ * it errs on the high side.
  *
- * Costs a visit of every property and a search through every text; the value must have no cycles. Other objects (maps, dates,
- * buffers) count as empty.
+ * Costs a visit of every property and a search through every text; the value must have no cycles. Other objects (maps,
+ * dates, buffers) count as empty.
  */
 export function estimateBytes(value: unknown): number {
   let bytes = 0;

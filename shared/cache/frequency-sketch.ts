@@ -9,9 +9,9 @@ const MIN_BLOCKS = 16;
 const SAMPLE_PER_ENTRY = 10;
 
 /**
- * Estimates how often keys were asked for lately: a count-min sketch of 4-bit counters with conservative update, halved every
- * 10 · capacity accesses, so that yesterday's favourites fade (Einziger, Friedman, Manes: "TinyLFU", 2017). An estimate is
- * never below the true count since the last halving (capped at 15) and seldom above it. 8 bytes an entry.
+ * Estimates how often keys were asked for lately: a count-min sketch of 4-bit counters with conservative update, halved
+ * every 10 · capacity accesses, so that yesterday's favourites fade (Einziger, Friedman, Manes: "TinyLFU", 2017). An
+ * estimate is never below the true count since the last halving (capped at 15) and seldom above it. 8 bytes an entry.
  *
  * Keys come as two hashes of 32 bits each, see KeyedHash.
  */
@@ -26,8 +26,8 @@ export class FrequencySketch {
   }
 
   /**
-   * Widens the sketch to at least `entries`. Counts are kept: a block's place is a hash under a mask, so with each doubling a
-   * key finds its old block or the copy of it.
+   * Widens the sketch to at least `entries`. Counts are kept: a block's place is a hash under a mask, so with each
+   * doubling a key finds its old block or the copy of it.
    */
   ensureCapacity(entries: number): void {
     while (this.capacity < entries) {

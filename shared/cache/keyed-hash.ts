@@ -1,7 +1,7 @@
 /**
- * A hash of strings whose collisions nobody can prepare: HalfSipHash-1-3 (Aumasson, Bernstein 2012; the 32-bit form) over the UTF-16
- * code units, two to a word. Keys of the reading routes hold text that users choose, so an unkeyed hash would let one make
- * keys that count for each other. Same seeds, same hashes.
+ * A hash of strings whose collisions nobody can prepare: HalfSipHash-1-3 (Aumasson, Bernstein 2012; the 32-bit form)
+ * over the UTF-16 code units, two to a word. Keys of the reading routes hold text that users choose, so an unkeyed hash
+ * would let one make keys that count for each other. Same seeds, same hashes.
  */
 export class KeyedHash {
   /** The two halves of the last hash: two independent numbers of 32 bits (signed). */

@@ -10,12 +10,18 @@ import { DiskStore } from './disk-store.ts';
 const CHECK = fileURLToPath(new URL('./check-disk-store-main.ts', import.meta.url));
 const CHECK_TIMEOUT_MS = 60_000;
 const BOOT_ID = '/proc/sys/kernel/random/boot_id';
-/** Tells how the store was left: CLOSED, or in use, in which boot of the machine, and how often in a row it was found like that. */
+/**
+ * Tells how the store was left: CLOSED, or in use, in which boot of the machine, and how often in a row it was found
+ * like that.
+ */
 const STATE_FILE = 'state';
 const CLOSED = 'closed';
 /** Processes that end without closing the store, one after the other, may do so because of it. */
 const MAX_UNCLOSED = 3;
-/** The file never shrinks; one that has outgrown its bound by more than files do, because the bound was lowered, is not taken over. */
+/**
+ * The file never shrinks; one that has outgrown its bound by more than files do, because the bound was lowered, is not
+ * taken over.
+ */
 const MAX_GROWTH = 3;
 const SMALLEST_LIMIT_BYTES = 1_000_000;
 
@@ -31,10 +37,11 @@ export interface OpenDiskStoreOptions {
 }
 
 /**
- * Opens the store of this layout and format in the folder; stores of other ones are removed. What was left behind is taken over if it is
- * sound, or else replaced by an empty one. Sound is what
+ * Opens the store of this layout and format in the folder; stores of other ones are removed. What was left behind is
+ * taken over if it is sound, or else replaced by an empty one. Sound is what
  *
- * - was closed, or at least left behind since the machine was started (without `fsync` a file may be in any state after that),
+ * - was closed, or at least left behind since the machine was started (without `fsync` a file may be in any state after
+ *   that),
  * - was not left behind unclosed several times in a row,
  * - passes a check in another process.
  *

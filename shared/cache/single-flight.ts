@@ -6,11 +6,11 @@ interface Flight<V> {
 }
 
 /**
- * Callers that ask for the same key at the same time share one fetch. Its result, or its failure, goes to all who wait, and
- * nothing is kept afterwards.
+ * Callers that ask for the same key at the same time share one fetch. Its result, or its failure, goes to all who wait,
+ * and nothing is kept afterwards.
  *
- * A caller that gives up leaves alone: the others still get their answer. When the last one has left, the fetch is told to
- * stop through the signal it was given, and a new caller starts another one.
+ * A caller that gives up leaves alone: the others still get their answer. When the last one has left, the fetch is told
+ * to stop through the signal it was given, and a new caller starts another one.
  */
 export class SingleFlight<V> {
   private readonly flights = new Map<string, Flight<V>>();
@@ -33,7 +33,8 @@ export class SingleFlight<V> {
 
   private start(key: string, fetch: (signal: AbortSignal) => Promise<V>): Flight<V> {
     const abort = new AbortController();
-    // Called within this turn, so that nobody can start a second one; a fetch that throws instead of rejecting is no exception.
+    // Called within this turn, so that nobody can start a second one; a fetch that throws instead of rejecting is no
+    // exception.
     const answer = (async () => fetch(abort.signal))();
     const flight = { answer, waiting: 0, abort };
     this.flights.set(key, flight);

@@ -8,8 +8,8 @@ const WINDOW_SHARE = 0.01;
 /** Share of the main part for entries that were used again since they were admitted. */
 const PROTECTED_SHARE = 0.8;
 /**
- * Somebody who raised the estimate of the entry that is next to go would keep everybody else out. So a candidate that is
- * warm itself is let in at random, once in 128 times (both numbers as in Caffeine).
+ * Somebody who raised the estimate of the entry that is next to go would keep everybody else out. So a candidate that
+ * is warm itself is let in at random, once in 128 times (both numbers as in Caffeine).
  */
 const WARM_FREQUENCY = 6;
 const WARM_CHANCE = 1 / 128;
@@ -22,16 +22,16 @@ export interface TinyLfuCacheOptions {
 }
 
 /**
- * W-TinyLFU (Einziger, Friedman, Manes: "TinyLFU: A Highly Efficient Cache Admission Policy", 2017, in the form of Caffeine),
- * bounded by bytes.
+ * W-TinyLFU (Einziger, Friedman, Manes: "TinyLFU: A Highly Efficient Cache Admission Policy", 2017, in the form of
+ * Caffeine), bounded by bytes.
  *
- * New entries enter a small window (LRU, 1 %). What falls out of it is a candidate for the main part: while there is no room it
- * is compared with the entry that is next to go, and the one that was asked for more often lately stays. The main part
- * is a segmented LRU: on probation until used again, then protected (80 %), then on probation again. So a scan of
- * keys that nobody asks for twice passes through the window and leaves the main part alone.
+ * New entries enter a small window (LRU, 1 %). What falls out of it is a candidate for the main part: while there is no
+ * room it is compared with the entry that is next to go, and the one that was asked for more often lately stays. The
+ * main part is a segmented LRU: on probation until used again, then protected (80 %), then on probation again. So a
+ * scan of keys that nobody asks for twice passes through the window and leaves the main part alone.
  *
- * `get` counts as a demand for the key, found or not; `set` does not. Amortised O(1) per operation, apart from the key's
- * length. There are no timers and no expiry: what a value's age means is the caller's business.
+ * `get` counts as a demand for the key, found or not; `set` does not. Amortised O(1) per operation, apart from the
+ * key's length. There are no timers and no expiry: what a value's age means is the caller's business.
  */
 export class TinyLfuCache<V> {
   private readonly maxBytes: number;
@@ -76,8 +76,8 @@ export class TinyLfuCache<V> {
   }
 
   /**
-   * Keeps a value, or not, as the policy decides; whatever was kept for the key before is gone in any case. An entry larger than
-   * the cache is refused.
+   * Keeps a value, or not, as the policy decides; whatever was kept for the key before is gone in any case. An entry
+   * larger than the cache is refused.
    *
    * @param bytes what the entry takes; more than 0
    * @throws RangeError when bytes is not a positive number: entries without weight would not be bounded by anything
@@ -148,7 +148,10 @@ export class TinyLfuCache<V> {
     }
   }
 
-  /** A candidate, which is in no queue, stays if there is room or as long as it wins against the entries that are next to go. */
+  /**
+   * A candidate, which is in no queue, stays if there is room or as long as it wins against the entries that are next
+   * to go.
+   */
   private putOnProbation(candidate: Entry<V>): void {
     this.probation.push(candidate);
     while (this.bytes > this.maxBytes) {
@@ -162,7 +165,9 @@ export class TinyLfuCache<V> {
     }
   }
 
-  /** Only an entry that grew in place leaves something to do here: candidates have found or lost their place already. */
+  /**
+   * Only an entry that grew in place leaves something to do here: candidates have found or lost their place already.
+   */
   private makeRoom(): void {
     while (this.bytes > this.maxBytes) this.evict(this.nextToGo()!);
   }

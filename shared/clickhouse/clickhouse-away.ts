@@ -3,9 +3,9 @@ import { markedEngine } from '../outages/engine.ts';
 import { isNetworkFault } from '../outages/network-fault.ts';
 
 /**
- * ClickHouse's codes for what is wrong with a statement or its data, on every node and at any time. All others pass by themselves
- * or by an operator's hand: a full disk (243), a missing table or database on a node that is behind (60, 81), credentials that
- * change (516), and whatever a later version adds.
+ * ClickHouse's codes for what is wrong with a statement or its data, on every node and at any time. All others pass by
+ * themselves or by an operator's hand: a full disk (243), a missing table or database on a node that is behind (60,
+ * 81), credentials that change (516), and whatever a later version adds.
  */
 const OURS = new Set([
   // The statement cannot be read.
@@ -42,14 +42,16 @@ const OURS = new Set([
 ]);
 
 /**
- * True when ClickHouse is away, starting, slow, full or behind, so that the same statement may succeed later. An answer that
- * ClickHouse did not write, as a load balancer's page, counts as away; errors of its client are told by `createClickhouse`'s mark.
+ * True when ClickHouse is away, starting, slow, full or behind, so that the same statement may succeed later. An answer
+ * that ClickHouse did not write, as a load balancer's page, counts as away; errors of its client are told by
+ * `createClickhouse`'s mark.
  */
 export function isClickhouseAway(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isClickhouseAway);
   if (!(error instanceof Error) || (markedEngine(error) ?? 'clickhouse') !== 'clickhouse') return false;
   if (error instanceof ClickHouseError) return !OURS.has(error.code);
   if (isNetworkFault(error)) return true;
-  // Its client tells of silence in words only, and makes a plain Error of any answer that does not look like ClickHouse's.
+  // Its client tells of silence in words only, and makes a plain Error of any answer that does not look like
+  // ClickHouse's.
   return markedEngine(error) === 'clickhouse' && Object.getPrototypeOf(error) === Error.prototype;
 }

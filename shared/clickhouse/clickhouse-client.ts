@@ -24,7 +24,10 @@ export function createClickhouse(url: string, name: string): ClickHouseClient {
   return marked(client);
 }
 
-/** Notes on what its calls throw that it was ClickHouse. A load balancer's page is a plain Error, and a lost connection may be anybody's. */
+/**
+ * Notes on what its calls throw that it was ClickHouse. A load balancer's page is a plain Error, and a lost connection
+ * may be anybody's.
+ */
 function marked(client: ClickHouseClient): ClickHouseClient {
   const mark = (error: unknown): never => {
     throw markEngine(error, 'clickhouse');

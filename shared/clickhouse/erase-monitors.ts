@@ -6,8 +6,9 @@ const TABLES = ['matches', 'delivery_attempts'] as const;
 const IDS_A_STATEMENT = 500;
 
 /**
- * Deletes the rows of monitors, from the disk too: parts that hold some are written anew (a mutation). Repeating it is harmless,
- * and cheap when there is nothing to delete. A mutation that is under way is not overtaken by another: then call it again later.
+ * Deletes the rows of monitors, from the disk too: parts that hold some are written anew (a mutation). Repeating it is
+ * harmless, and cheap when there is nothing to delete. A mutation that is under way is not overtaken by another: then
+ * call it again later.
  *
  * @returns true when no row is left. What an archiver inserts afterwards is not found out here.
  */

@@ -11,8 +11,9 @@ const LOCK = 7_104_226_091;
 const RETRY_LOCK_MS = 200;
 
 /**
- * Brings ClickHouse to the newest schema: numbered SQL files, forward only. ClickHouse has no locks and no transactions, so the
- * lock is one of Postgres, and a file whose statements did not all run is run again: they must bear repetition.
+ * Brings ClickHouse to the newest schema: numbered SQL files, forward only. ClickHouse has no locks and no
+ * transactions, so the lock is one of Postgres, and a file whose statements did not all run is run again: they must
+ * bear repetition.
  */
 export async function migrateClickhouse(
   clickhouse: ClickHouseClient,
@@ -33,7 +34,10 @@ export async function migrateClickhouse(
   }
 }
 
-/** Asked again and again: a statement that waits for the lock would meet its timeout while a long migration runs elsewhere. */
+/**
+ * Asked again and again: a statement that waits for the lock would meet its timeout while a long migration runs
+ * elsewhere.
+ */
 async function tryLock(connection: PoolClient): Promise<boolean> {
   const { rows } = await connection.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [LOCK]);
   return rows[0]?.locked === true;

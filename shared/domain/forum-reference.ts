@@ -30,8 +30,8 @@ export function forumHosts(siteUrl: string): ForumHosts {
 }
 
 /**
- * What people paste to name a post or comment: a fullname, a bare id (of a post), or any URL of the site that leads to one, with or
- * without its scheme, query and fragment. undefined: anything else.
+ * What people paste to name a post or comment: a fullname, a bare id (of a post), or any URL of the site that leads to
+ * one, with or without its scheme, query and fragment. undefined: anything else.
  */
 export function parseReference(given: string, hosts: ForumHosts): ThingReference | ShareLink | undefined {
   const text = given.trim();

@@ -28,8 +28,8 @@ export function isMonitorId(text: string): boolean {
 }
 
 /**
- * The id of a monitor's seq-th match: sorts, as text, in match order. Derived, not drawn, so that a recorder that repeats a
- * batch, the page and the webhook all name the match alike.
+ * The id of a monitor's seq-th match: sorts, as text, in match order. Derived, not drawn, so that a recorder that
+ * repeats a batch, the page and the webhook all name the match alike.
  *
  * @param seq 1 to 999,999,999,999
  */

@@ -1,7 +1,9 @@
 import type { RecordedMatch } from '../../schemas/messages/recorded-match.ts';
 import { dailyMatchCap } from './daily-match-cap.ts';
 
-/** A page that is polled shows the match before its webhook is sent, and a hint on monitor.matches usually comes first. */
+/**
+ * A page that is polled shows the match before its webhook is sent, and a hint on monitor.matches usually comes first.
+ */
 const FIRST_ATTEMPT_DELAY_MS = 3_000;
 
 /** Suppressed matches that a monitor may store a UTC day, unless the installation says otherwise. */
@@ -63,8 +65,9 @@ export interface CounterAdvance {
 }
 
 /**
- * Numbers a monitor's accepted candidates in their order: seq without holes, times that never go back along it, and those over
- * the day's cap suppressed (skipped, or none without a webhook). Those beyond the ceiling of suppressed matches become no match.
+ * Numbers a monitor's accepted candidates in their order: seq without holes, times that never go back along it, and
+ * those over the day's cap suppressed (skipped, or none without a webhook). Those beyond the ceiling of suppressed
+ * matches become no match.
  *
  * @param accepted at least one
  * @param suppressedPerDay how many suppressed matches the monitor may store a day

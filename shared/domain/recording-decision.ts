@@ -25,8 +25,8 @@ export type Refusal =
   'monitor_gone' | 'monitor_inactive' | 'entered_before_active' | 'created_too_early' | 'rule_changed';
 
 /**
- * Why a candidate of an unseen (monitor, thing) becomes no match; undefined: it does become one. State counts at the time
- * the item entered, except that an inactive monitor takes nothing.
+ * Why a candidate of an unseen (monitor, thing) becomes no match; undefined: it does become one. State counts at the
+ * time the item entered, except that an inactive monitor takes nothing.
  *
  * @param monitor undefined: it has no counters row, so it is being deleted
  * @param nextVersionSinceMs when the version after the candidate's began; undefined: it never did, or is forgotten

@@ -14,8 +14,8 @@ export interface SecretBox {
 }
 
 /**
- * AES-256-GCM with a key derived (HKDF, SHA-256) from the secret key, a random nonce per box, and the context as additional
- * data. Random 96-bit nonces are safe for 2^32 boxes per key.
+ * AES-256-GCM with a key derived (HKDF, SHA-256) from the secret key, a random nonce per box, and the context as
+ * additional data. Random 96-bit nonces are safe for 2^32 boxes per key.
  *
  * A box is: format (1 byte), nonce (12), tag (16), ciphertext.
  */

@@ -2,8 +2,8 @@ import { Resolver, lookup as systemLookup } from 'node:dns/promises';
 import { LocalFault } from './local-fault.ts';
 
 /**
- * All addresses of a host name, IPv4 first. Rejects when it has none or the resolver does not answer; with a LocalFault, or a
- * system error that is one, when our own name servers answer nothing.
+ * All addresses of a host name, IPv4 first. Rejects when it has none or the resolver does not answer; with a
+ * LocalFault, or a system error that is one, when our own name servers answer nothing.
  */
 export type AddressLookup = (hostname: string) => Promise<string[]>;
 
@@ -18,11 +18,12 @@ const PROBE_KEPT_MS = 2_000;
 const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EBADQUERY', 'EFORMERR']);
 
 /**
- * Resolves names without Node's thread pool: getaddrinfo may use only two of its threads at a time, so two names whose servers
- * are silent would stall every other receiver. It therefore knows no hosts file; `localhost` is answered as RFC 6761 says.
+ * Resolves names without Node's thread pool: getaddrinfo may use only two of its threads at a time, so two names whose
+ * servers are silent would stall every other receiver. It therefore knows no hosts file; `localhost` is answered as RFC
+ * 6761 says.
  *
- * A name without an answer is the fault of its owner, unless our name servers know nothing of the root either: then the lookup
- * rejects with a LocalFault.
+ * A name without an answer is the fault of its owner, unless our name servers know nothing of the root either: then the
+ * lookup rejects with a LocalFault.
  *
  * @param servers addresses of the name servers, `host:port`; default: the system's
  */

@@ -1,6 +1,7 @@
 /**
- * Ports that belong to other protocols (mail, databases' and chat servers' among them), by the Fetch standard's "port blocking":
- * https://fetch.spec.whatwg.org/#block-bad-port. A request that such a server reads as its own protocol could do harm there.
+ * Ports that belong to other protocols (mail, databases' and chat servers' among them), by the Fetch standard's "port
+ * blocking": https://fetch.spec.whatwg.org/#block-bad-port. A request that such a server reads as its own protocol
+ * could do harm there.
  */
 const BLOCKED_PORTS = new Set(
   [

@@ -21,9 +21,9 @@ export interface ConnectorDeps {
 }
 
 /**
- * Connects only to allowed addresses. A name is resolved once per connection, and refused when any of its addresses is not
- * allowed; the connection goes to one of exactly those addresses, so what another lookup would say no longer matters. The
- * address at the other end of the socket is checked before a request is written to it.
+ * Connects only to allowed addresses. A name is resolved once per connection, and refused when any of its addresses is
+ * not allowed; the connection goes to one of exactly those addresses, so what another lookup would say no longer
+ * matters. The address at the other end of the socket is checked before a request is written to it.
  */
 export function createCheckedConnector(options: ConnectorDeps): buildConnector.connector {
   const plain = buildConnector({ allowH2: false, timeout: options.timeoutMs, lookup: checkedLookup(options) });

@@ -52,9 +52,14 @@ export interface EgressClientDeps {
 }
 
 const ANSWER_LIMIT_BYTES = 64 * 1024;
-/** No request has a longer deadline than a webhook's 8 s; a connection nobody waits for any more is given up after that. */
+/**
+ * No request has a longer deadline than a webhook's 8 s; a connection nobody waits for any more is given up after that.
+ */
 const CONNECT_TIMEOUT_MS = 8_000;
-/** Shorter than the 5 s after which common servers close an idle connection, so that a request seldom meets a closing one. */
+/**
+ * Shorter than the 5 s after which common servers close an idle connection, so that a request seldom meets a closing
+ * one.
+ */
 const KEEP_ALIVE_MS = 4_000;
 
 export function createEgressClient(options: EgressClientDeps): EgressClient {
@@ -113,8 +118,8 @@ async function exchange(agent: Agent, request: EgressRequest, clock: Clock): Pro
 }
 
 /**
- * undici notices an abort only once the connection stands, and then sends nothing; so the deadline is kept here too, for
- * a name, a connection or a handshake that hangs.
+ * undici notices an abort only once the connection stands, and then sends nothing; so the deadline is kept here too,
+ * for a name, a connection or a handshake that hangs.
  */
 function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -40,8 +40,8 @@ const LIMITS: ServerLimits = {
 };
 
 /**
- * An HTTP server whose memory does not depend on what its clients do: the requests of a connection are read and served one after the
- * other, and whoever sends or takes too slowly is cut off.
+ * An HTTP server whose memory does not depend on what its clients do: the requests of a connection are read and served
+ * one after the other, and whoever sends or takes too slowly is cut off.
  */
 export function createLimitedServer(listener: RequestListener, given: Partial<ServerLimits> = {}): Server {
   const limits = { ...LIMITS, ...given };

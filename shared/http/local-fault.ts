@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * A request could not be sent for a reason that lies on this side: this machine, its name servers or its egress proxy. It says
- * nothing about the receiver.
+ * A request could not be sent for a reason that lies on this side: this machine, its name servers or its egress proxy.
+ * It says nothing about the receiver.
  */
 export class LocalFault extends Error {
   override name = 'LocalFault';
@@ -16,8 +16,9 @@ export class LocalFault extends Error {
 }
 
 /**
- * System errors that only this side can mend. EHOSTUNREACH is not among them: a receiver's firewall often answers so. Nor are
- * ECONNREFUSED, ECONNRESET and ETIMEDOUT, which are a receiver's unless they come from our proxy or name servers.
+ * System errors that only this side can mend. EHOSTUNREACH is not among them: a receiver's firewall often answers so.
+ * Nor are ECONNREFUSED, ECONNRESET and ETIMEDOUT, which are a receiver's unless they come from our proxy or name
+ * servers.
  */
 const LOCAL_CODES = new Set([
   // Out of file descriptors, memory or ports.
@@ -35,8 +36,9 @@ const NO_FAMILY_CODES = new Set(['ENETUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT',
 const IPV6_UNREACHABLE = 'ipv6_unreachable';
 
 /**
- * The code of what failed on this side; undefined when the receiver, or its network, may be the cause. Looks into causes; of
- * several tries to connect all must have failed here, and the code is then that of one by IPv4, if there was any.
+ * The code of what failed on this side; undefined when the receiver, or its network, may be the cause. Looks into
+ * causes; of several tries to connect all must have failed here, and the code is then that of one by IPv4, if there was
+ * any.
  */
 export function localFaultCode(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;

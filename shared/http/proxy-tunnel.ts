@@ -5,7 +5,8 @@ import { LocalFault } from './local-fault.ts';
 /** Opens connections through an HTTP proxy. */
 export interface ProxyTunnel {
   /**
-   * A raw connection to `address`:`port`. The proxy is given the address that was checked, never a name it would resolve itself.
+   * A raw connection to `address`:`port`. The proxy is given the address that was checked, never a name it would
+   * resolve itself.
    *
    * @throws LocalFault when the proxy is away or refuses us
    * @throws Error when the proxy cannot reach the address, or does not answer in time
@@ -14,7 +15,10 @@ export interface ProxyTunnel {
   close(): Promise<void>;
 }
 
-/** The proxy has its place near us; well below a request's deadline, so that its absence is not taken for a slow receiver. */
+/**
+ * The proxy has its place near us; well below a request's deadline, so that its absence is not taken for a slow
+ * receiver.
+ */
 const PROXY_CONNECT_TIMEOUT_MS = 3_000;
 /** What a proxy answers when it cannot reach the receiver. */
 const UNREACHED = new Set([502, 503, 504]);
@@ -37,7 +41,9 @@ export function createProxyTunnel(proxyUrl: string, timeoutMs: number): ProxyTun
   };
 }
 
-/** Errors are wrapped: undici takes the code of some of its own for a lost, reusable connection, and would try for ever. */
+/**
+ * Errors are wrapped: undici takes the code of some of its own for a lost, reusable connection, and would try for ever.
+ */
 async function connect(pool: Pool, path: string, authorization: Record<string, string>, timeoutMs: number) {
   try {
     return await pool.connect({

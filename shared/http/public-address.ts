@@ -8,9 +8,10 @@ const IPV6_GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'),
 const CLOUD_INTERNAL = new Set(['168.63.129.16']);
 
 /**
- * True when an IP address may be a receiver on the public Internet. Everything that could name this machine, its network or a
- * way around this check is refused: private, loopback, link-local, shared, benchmarking, documentation, multicast, reserved;
- * for IPv6 also what embeds an IPv4 address (mapped, NAT64, 6to4, Teredo). What does not parse is not public.
+ * True when an IP address may be a receiver on the public Internet. Everything that could name this machine, its
+ * network or a way around this check is refused: private, loopback, link-local, shared, benchmarking, documentation,
+ * multicast, reserved; for IPv6 also what embeds an IPv4 address (mapped, NAT64, 6to4, Teredo). What does not parse is
+ * not public.
  *
  * @param ip as a resolver or a socket prints it, without brackets
  */
@@ -39,9 +40,10 @@ export interface PublicUrlOptions {
 }
 
 /**
- * Whether a URL may be stored as a receiver: https, no credentials in it, no port of another protocol, and an address that is public, or a name all of whose
- * addresses are public now. A name that does not resolve is accepted: its deliveries tell. This is a courtesy to the user;
- * what protects is that sendOutbound checks the address again whenever it connects.
+ * Whether a URL may be stored as a receiver: https, no credentials in it, no port of another protocol, and an address
+ * that is public, or a name all of whose addresses are public now. A name that does not resolve is accepted: its
+ * deliveries tell. This is a courtesy to the user; what protects is that sendOutbound checks the address again whenever
+ * it connects.
  */
 export async function checkPublicUrl(text: string, options: PublicUrlOptions): Promise<PublicUrlCheck> {
   if (!URL.canParse(text)) return { ok: false, reason: 'invalid' };

@@ -1,6 +1,6 @@
 /**
- * Milliseconds until the moment that a Retry-After header names: seconds (fractions allowed, as chat products send them) or an
- * HTTP date. Never negative; undefined when the header is absent or unreadable.
+ * Milliseconds until the moment that a Retry-After header names: seconds (fractions allowed, as chat products send
+ * them) or an HTTP date. Never negative; undefined when the header is absent or unreadable.
  *
  * @param now milliseconds since the epoch
  */
@@ -14,8 +14,8 @@ export function parseRetryAfter(header: string | undefined, now: number): number
 }
 
 /**
- * Milliseconds that Discord's answer to too many requests asks to wait: `retry_after` of a JSON body, in seconds with a fraction.
- * Undefined when the body is something else.
+ * Milliseconds that Discord's answer to too many requests asks to wait: `retry_after` of a JSON body, in seconds with a
+ * fraction. Undefined when the body is something else.
  */
 export function parseRetryAfterBody(body: string): number | undefined {
   const seconds = retryAfterField(body);

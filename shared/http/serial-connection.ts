@@ -2,18 +2,22 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net';
 
 const HEAD_END = '\r\n\r\n';
-/** No request is shorter than `GET / HTTP/1.1` and its end, 18 bytes: a cut of at least 16 holds the ends of two at most. */
+/**
+ * No request is shorter than `GET / HTTP/1.1` and its end, 18 bytes: a cut of at least 16 holds the ends of two at
+ * most.
+ */
 const LEAST_CUT = 16;
 /** What a parser copies again with each cut of one long header is little. */
 const LARGEST_CUT = 4 * 1024;
 
 /**
- * A server's connection that is read one request at a time. While a request is served, nothing behind it is parsed, and nothing further
- * is read from the network once there is something behind it; the next is parsed when the answer is with the kernel. So a client that
- * pipelines, and does not read its answers, has one answer made for it and at most one piece of its bytes held.
+ * A server's connection that is read one request at a time. While a request is served, nothing behind it is parsed, and
+ * nothing further is read from the network once there is something behind it; the next is parsed when the answer is
+ * with the kernel. So a client that pipelines, and does not read its answers, has one answer made for it and at most
+ * one piece of its bytes held.
  *
- * Node's own server parses all requests of a piece, which has up to 64 KiB, and hands them over at once: it only stops to read the next
- * piece. Therefore pieces go to its parser in cuts that end where a request's head ends.
+ * Node's own server parses all requests of a piece, which has up to 64 KiB, and hands them over at once: it only stops
+ * to read the next piece. Therefore pieces go to its parser in cuts that end where a request's head ends.
  */
 export class SerialConnection {
   private readonly socket: Socket;

@@ -14,8 +14,8 @@ export interface UnsentLimits {
 }
 
 /**
- * Answers that are made and that their clients have not taken. A client that takes too long is cut off; beyond the bytes that all may
- * take together, those who take longest are.
+ * Answers that are made and that their clients have not taken. A client that takes too long is cut off; beyond the
+ * bytes that all may take together, those who take longest are.
  */
 export class UnsentAnswers {
   private readonly limits: UnsentLimits;

@@ -10,7 +10,10 @@ import type { KafkaConnection } from './kafka-connection.ts';
 export interface AssignmentApi {
   /** The committed offset and its metadata for every assigned partition. */
   committed(): CommittedOffset[];
-  /** Reading goes on at this offset (moved into the log's bounds); what lies below the committed one arrives as a refill. */
+  /**
+   * Reading goes on at this offset (moved into the log's bounds); what lies below the committed one arrives as a
+   * refill.
+   */
   seek(topic: string, partition: number, offset: bigint): void;
   /** Aborted when this assignment is over. */
   signal: AbortSignal;
@@ -23,11 +26,13 @@ export interface BatchConsumerDeps {
   group: string;
   topics: readonly string[];
   /**
-   * Does the effect of a batch; offsets are committed after it resolves. It may get the same records again at any time, so
-   * its effects have keys that make a repetition harmless. Calls for one partition never overlap.
+   * Does the effect of a batch; offsets are committed after it resolves. It may get the same records again at any time,
+   * so its effects have keys that make a repetition harmless. Calls for one partition never overlap.
    */
   handle: (batch: ConsumedBatch) => Promise<BatchOutcome | undefined> | Promise<void>;
-  /** Called once with an error that nobody expected; the process must end. Nothing is handled or committed afterwards. */
+  /**
+   * Called once with an error that nobody expected; the process must end. Nothing is handled or committed afterwards.
+   */
   fatal: (error: Error) => void;
   metrics: Metrics;
   logger: Logger;
@@ -40,18 +45,26 @@ export interface BatchConsumerDeps {
   maxRecords?: number;
   /** Where a group without a committed offset begins; default true, and right for every group that has an effect. */
   fromBeginning?: boolean;
-  /** Errors of the handler that mean "try again", beside an engine that is away. The batch comes again after a pause. */
+  /**
+   * Errors of the handler that mean "try again", beside an engine that is away. The batch comes again after a pause.
+   */
   isRetryable?: (error: unknown) => boolean;
   onAssigned?: (assignment: readonly TopicPartition[], api: AssignmentApi) => Promise<void>;
   /**
-   * How long a killed member keeps its partitions; default 10 s (the broker's least is 6 s). An event loop blocked for longer
-   * loses them.
+   * How long a killed member keeps its partitions; default 10 s (the broker's least is 6 s). An event loop blocked for
+   * longer loses them.
    */
   sessionTimeoutMs?: number;
-  /** How long a member may go on with the batch in hand when the group changes; default 60 s, then it loses its partitions. */
+  /**
+   * How long a member may go on with the batch in hand when the group changes; default 60 s, then it loses its
+   * partitions.
+   */
   rebalanceTimeoutMs?: number;
   /** Called after each offset commit; `next` is the first offset that is not done. */
   onCommitted?: (topic: string, partition: number, next: bigint) => void;
-  /** How long the broker holds an idle fetch; default 300 ms. It answers at once when records arrive, so it costs no latency. */
+  /**
+   * How long the broker holds an idle fetch; default 300 ms. It answers at once when records arrive, so it costs no
+   * latency.
+   */
   maxWaitMs?: number;
 }

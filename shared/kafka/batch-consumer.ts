@@ -12,7 +12,10 @@ import { isKafkaAway } from './kafka-away.ts';
 import { protocolErrorType } from './kafka-connection.ts';
 
 export interface BatchConsumer extends Running {
-  /** Joined, its offsets known (possibly with no partition at all), and the broker answered a heartbeat within the session. */
+  /**
+   * Joined, its offsets known (possibly with no partition at all), and the broker answered a heartbeat within the
+   * session.
+   */
   ready(): boolean;
   /** When the broker last answered a heartbeat or a join, in milliseconds since the epoch; 0: never. */
   lastActivityMs(): number;
@@ -27,8 +30,8 @@ const MIB = 1024 * 1024;
 const STOP_TIMEOUT_MS = 8_000;
 
 /**
- * Consumes topics in batches, at least once: effect first, then the offset is committed. One consumer per workload: kafkajs
- * fetches anew only when every partition's batch is done.
+ * Consumes topics in batches, at least once: effect first, then the offset is committed. One consumer per workload:
+ * kafkajs fetches anew only when every partition's batch is done.
  *
  * @throws when a topic is missing. While no broker answers it waits.
  */
@@ -44,9 +47,9 @@ export async function startBatchConsumer(options: BatchConsumerDeps): Promise<Ba
 }
 
 /**
- * States: joining → assigned (offsets loaded, onAssigned done) → joining again on every rebalance or reconnect; paused lies
- * across them; halted (stopped or fatal) is final. Each join makes a new GroupAssignment; batches belong to the one that was
- * current when they were handed over.
+ * States: joining → assigned (offsets loaded, onAssigned done) → joining again on every rebalance or reconnect; paused
+ * lies across them; halted (stopped or fatal) is final. Each join makes a new GroupAssignment; batches belong to the
+ * one that was current when they were handed over.
  */
 class GroupConsumer implements BatchConsumer {
   private readonly options: BatchConsumerDeps;

@@ -168,7 +168,9 @@ export class BatchRunner {
     else if (poison[0]) throw new PoisonMessage(poison[0]);
   }
 
-  /** Decides what an error of the handler means: the batch was taken away, an engine is away, or the process must end. */
+  /**
+   * Decides what an error of the handler means: the batch was taken away, an engine is away, or the process must end.
+   */
   private async failed({ topic, partition, assignment, ownership }: Fetched, error: unknown): Promise<void> {
     const fields = { err: error, topic, partition };
     if (!ownership.isCurrent()) {
@@ -209,8 +211,8 @@ function toBatch(
 }
 
 /**
- * A rebalance that was announced does not take the partition away yet: the unit in hand may be finished and committed. Only
- * the answers in LOST do. Other failures are the connection's; the commit will tell.
+ * A rebalance that was announced does not take the partition away yet: the unit in hand may be finished and committed.
+ * Only the answers in LOST do. Other failures are the connection's; the commit will tell.
  */
 async function beat({ payload, assignment }: Fetched): Promise<void> {
   try {
@@ -225,7 +227,8 @@ async function beat({ payload, assignment }: Fetched): Promise<void> {
 
 /**
  * Through the batch's own call, not consumer.commitOffsets(): that one retries inside and hides the error's type, which
- * kafkajs needs to see that it must join again. The generation goes with the request, so the broker refuses a stale one.
+ * kafkajs needs to see that it must join again. The generation goes with the request, so the broker refuses a stale
+ * one.
  */
 async function commit(fetched: Fetched, next: bigint, metadata: string | undefined): Promise<void> {
   const { payload, assignment, topic, partition } = fetched;

@@ -8,8 +8,8 @@ export interface ConsumedRecord {
   /** Empty for a record without a key. */
   key: string;
   /**
-   * A view into the fetch response, which it keeps alive as a whole (megabytes): copy what outlives the batch. Empty for a
-   * record without a value.
+   * A view into the fetch response, which it keeps alive as a whole (megabytes): copy what outlives the batch. Empty
+   * for a record without a value.
    */
   value: Buffer;
   headers: IHeaders;
@@ -26,11 +26,14 @@ export interface ConsumedBatch {
   records: readonly ConsumedRecord[];
   /** The group's next offset on this partition; undefined: nothing was ever committed. */
   committedOffset: bigint | undefined;
-  /** Every record lies below the committed offset (read again after a seek): its effect is done and nothing is committed. */
+  /**
+   * Every record lies below the committed offset (read again after a seek): its effect is done and nothing is
+   * committed.
+   */
   isRefill: boolean;
   /**
-   * False once this process may no longer own the partition, consumption was paused, or the consumer stops. Ask before each
-   * effect; what was begun is repeated by whoever gets the batch next.
+   * False once this process may no longer own the partition, consumption was paused, or the consumer stops. Ask before
+   * each effect; what was begun is repeated by whoever gets the batch next.
    */
   isCurrent(): boolean;
   /** Lets the event loop and the group's heartbeat run; await it between slices of CPU work of some 100 ms. */
@@ -67,8 +70,8 @@ export function toConsumedRecord(topic: string, partition: number, message: Kafk
 }
 
 /**
- * Cuts a fetched batch into units of work of at most `maxRecords`; none reaches across the committed offset, so that each is
- * either wholly a refill or wholly new.
+ * Cuts a fetched batch into units of work of at most `maxRecords`; none reaches across the committed offset, so that
+ * each is either wholly a refill or wholly new.
  */
 export function cutUnits(
   records: readonly ConsumedRecord[],

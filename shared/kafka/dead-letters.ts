@@ -4,7 +4,9 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { ConsumedRecord, PoisonRecord } from './consumed-batch.ts';
 import type { OutgoingRecord, Publisher } from './publisher.ts';
 
-/** So many records are unreadable that the fault is ours, not theirs: the consumer must stop before it drains the topic. */
+/**
+ * So many records are unreadable that the fault is ours, not theirs: the consumer must stop before it drains the topic.
+ */
 export class TooManyDeadLetters extends Error {
   override name = 'TooManyDeadLetters';
 }
@@ -53,8 +55,8 @@ export class DeadLetters {
   }
 
   /**
-   * Called once per unit of work, also without poison, so that the share is known. A crash after it and before the offset
-   * commit sets the same records aside again.
+   * Called once per unit of work, also without poison, so that the share is known. A crash after it and before the
+   * offset commit sets the same records aside again.
    *
    * @throws TooManyDeadLetters before anything of this unit is published; PublishFailed.
    */

@@ -27,14 +27,17 @@ interface PartitionState {
 }
 
 /**
- * What this process owns between one join of its group and the next: an epoch. Handlers capture it when they begin; what
- * belongs to an earlier one must neither have an effect nor commit.
+ * What this process owns between one join of its group and the next: an epoch. Handlers capture it when they begin;
+ * what belongs to an earlier one must neither have an effect nor commit.
  */
 export class GroupAssignment {
   /** Resolves to true when batches may be handled, to false when the assignment was given up before that. */
   ready: Promise<boolean> = Promise.resolve(false);
   readonly partitions: readonly TopicPartition[];
-  /** The broker's word that the group waits for this member to join again; handed to kafkajs when the unit in hand is done. */
+  /**
+   * The broker's word that the group waits for this member to join again; handed to kafkajs when the unit in hand is
+   * done.
+   */
   rejoin: Error | undefined;
   private readonly states = new Map<string, PartitionState>();
   private readonly over = new AbortController();
@@ -92,8 +95,9 @@ export class GroupAssignment {
   }
 
   /**
-   * Compares where a batch begins with where it should. Nothing here is compacted or transactional, so a gap means records
-   * that expired unread, and a step back that the log was cut or made anew; what was committed before says nothing then.
+   * Compares where a batch begins with where it should. Nothing here is compacted or transactional, so a gap means
+   * records that expired unread, and a step back that the log was cut or made anew; what was committed before says
+   * nothing then.
    */
   checkPosition(topic: string, partition: number, first: bigint, highWatermark: bigint): 'expected' | 'reset' {
     const state = this.states.get(slot(topic, partition));

@@ -9,9 +9,9 @@ const DISCONNECT_TIMEOUT_MS = 5_000;
 /**
  * A kafkajs producer for one request at a time, to be thrown away after the first failure.
  *
- * kafkajs repeats a failed request as long as its retries last, also after disconnect(), when it connects again by itself;
- * such a late repetition would write old records behind newer ones. It asks the partitioner before every try, so the
- * partitioner is the gate: once closed (a request ran into its time limit, the whole send took too long, or the
+ * kafkajs repeats a failed request as long as its retries last, also after disconnect(), when it connects again by
+ * itself; such a late repetition would write old records behind newer ones. It asks the partitioner before every try,
+ * so the partitioner is the gate: once closed (a request ran into its time limit, the whole send took too long, or the
  * producer was discarded), the next try fails for good and the send rejects by itself.
  */
 export class IdempotentProducer {

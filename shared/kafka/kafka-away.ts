@@ -1,6 +1,8 @@
 import { PublishFailed } from './publish-errors.ts';
 
-/** Answers of a broker to what is wrong with a request, its sender or its settings: the same request gets them again. */
+/**
+ * Answers of a broker to what is wrong with a request, its sender or its settings: the same request gets them again.
+ */
 const OUR_TYPES = new Set([
   'DELEGATION_TOKEN_AUTHORIZATION_FAILED',
   'DELEGATION_TOKEN_AUTH_DISABLED',
@@ -43,7 +45,10 @@ const OUR_TYPES = new Set([
   'UNSUPPORTED_VERSION',
 ]);
 
-/** Errors of kafkajs itself that tell of a broker which does not answer, or not yet. Its others are misuse, or what it cannot do. */
+/**
+ * Errors of kafkajs itself that tell of a broker which does not answer, or not yet. Its others are misuse, or what it
+ * cannot do.
+ */
 const AWAY_NAMES = new Set([
   'KafkaJSBrokerNotFound',
   'KafkaJSConnectionClosedError',
@@ -63,8 +68,8 @@ const AWAY_NAMES = new Set([
 ]);
 
 /**
- * True when the brokers are away, loading, full or electing, so that the same call may succeed later. The protocol's error
- * decides where there is one, through the wrappers that kafkajs puts around it; unknown ones count as away.
+ * True when the brokers are away, loading, full or electing, so that the same call may succeed later. The protocol's
+ * error decides where there is one, through the wrappers that kafkajs puts around it; unknown ones count as away.
  */
 export function isKafkaAway(error: unknown): boolean {
   if (error instanceof PublishFailed) return true;

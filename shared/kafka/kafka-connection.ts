@@ -7,7 +7,10 @@ export interface KafkaConnection {
   /** For the files of this folder only. */
   client: Kafka;
   logger: Logger;
-  /** Runs `work` with a connection of its own, which is closed afterwards: nothing stays half-open when a broker went away. */
+  /**
+   * Runs `work` with a connection of its own, which is closed afterwards: nothing stays half-open when a broker went
+   * away.
+   */
   withAdmin<T>(work: (admin: Admin) => Promise<T>): Promise<T>;
   /** Resolves when a broker answers, rejects otherwise (after about 7 s of tries). */
   ping(): Promise<void>;
@@ -20,8 +23,8 @@ const PASSING =
 /**
  * The settings every client shares. Nothing connects yet.
  *
- * A request is given up after 12 s (kafkajs repeats it on the same socket otherwise for as long as TCP allows), a connect
- * after 3 s. Retries inside kafkajs: ten, 0.1 s to 1 s apart, about 7 s in all; then the caller hears of it.
+ * A request is given up after 12 s (kafkajs repeats it on the same socket otherwise for as long as TCP allows), a
+ * connect after 3 s. Retries inside kafkajs: ten, 0.1 s to 1 s apart, about 7 s in all; then the caller hears of it.
  */
 export function createKafka(options: {
   /** host:port or user:password@host:port each. */
@@ -59,8 +62,8 @@ export function createKafka(options: {
 }
 
 /**
- * kafkajs logs as errors what it then repeats by itself; what it cannot repeat reaches us as an exception or a CRASH event
- * and is logged there. So its lines go one level down, and passing conditions to debug.
+ * kafkajs logs as errors what it then repeats by itself; what it cannot repeat reaches us as an exception or a CRASH
+ * event and is logged there. So its lines go one level down, and passing conditions to debug.
  */
 function bridgeTo(logger: Logger): (entry: LogEntry) => void {
   return ({ namespace, level, log: { message, error, topic, partition, groupId, broker } }) => {
@@ -72,7 +75,9 @@ function bridgeTo(logger: Logger): (entry: LogEntry) => void {
   };
 }
 
-/** The protocol error's name, as in REBALANCE_IN_PROGRESS, looked up through the wrappers that kafkajs puts around it. */
+/**
+ * The protocol error's name, as in REBALANCE_IN_PROGRESS, looked up through the wrappers that kafkajs puts around it.
+ */
 export function protocolErrorType(error: unknown): string | undefined {
   for (let e = error; e instanceof Error; e = e.cause) {
     if ('type' in e && typeof e.type === 'string') return e.type;

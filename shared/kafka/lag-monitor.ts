@@ -5,7 +5,9 @@ import { delay } from '../runtime/clock.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
 import { readConsumerLag } from './topic-admin.ts';
 
-/** Exports each group's lag per topic every `intervalMs` (default 15 s). While the broker is away the last value stands. */
+/**
+ * Exports each group's lag per topic every `intervalMs` (default 15 s). While the broker is away the last value stands.
+ */
 export function startLagMonitor(options: {
   kafka: KafkaConnection;
   prefix: string;

@@ -1,6 +1,6 @@
 /**
- * The partition that a key belongs to: murmur2 over its UTF-8 bytes, sign bit cleared, modulo the partition count. The same
- * as Kafka's Java producer and kafkajs's default partitioner, so other producers of a topic agree with ours.
+ * The partition that a key belongs to: murmur2 over its UTF-8 bytes, sign bit cleared, modulo the partition count. The
+ * same as Kafka's Java producer and kafkajs's default partitioner, so other producers of a topic agree with ours.
  */
 export function partitionOfKey(key: Uint8Array, partitions: number): number {
   return (murmur2(key) & 0x7fffffff) % partitions;

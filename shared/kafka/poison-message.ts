@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import type { ConsumedRecord, PoisonRecord } from './consumed-batch.ts';
 
 /**
- * Thrown by a handler when one record makes the rest of its batch impossible: the record is set aside and the handler is
- * called again without it. Where a handler can go on, it returns the record among its outcome's `poison` instead.
+ * Thrown by a handler when one record makes the rest of its batch impossible: the record is set aside and the handler
+ * is called again without it. Where a handler can go on, it returns the record among its outcome's `poison` instead.
  */
 export class PoisonMessage extends Error {
   override name = 'PoisonMessage';

@@ -1,4 +1,7 @@
-/** The broker did not acknowledge in time or is away. Some of the records may be stored all the same; calling again is right. */
+/**
+ * The broker did not acknowledge in time or is away. Some of the records may be stored all the same; calling again is
+ * right.
+ */
 export class PublishFailed extends Error {
   override name = 'PublishFailed';
 }

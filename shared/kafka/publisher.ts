@@ -34,7 +34,10 @@ export interface Publisher extends Running {
   publishAll(topics: readonly TopicRecords[]): Promise<void>;
 }
 
-/** A quarter of what the broker takes: room for the batch's own bytes, and no single request blocks a partition for long. */
+/**
+ * A quarter of what the broker takes: room for the batch's own bytes, and no single request blocks a partition for
+ * long.
+ */
 const MAX_PIECE_BYTES = 800_000;
 const MAX_REQUEST_BYTES = 8_000_000;
 /** Lengths, deltas and flags of one record in a batch, rounded up. */
@@ -63,12 +66,12 @@ interface Call {
 }
 
 /**
- * One idempotent producer, one request at a time, acknowledged by all in-sync replicas. Calls that arrive while a request is
- * under way wait and then share the next one, so many small calls cost few requests; there is no lingering.
+ * One idempotent producer, one request at a time, acknowledged by all in-sync replicas. Calls that arrive while a
+ * request is under way wait and then share the next one, so many small calls cost few requests; there is no lingering.
  *
  * A call that fails rejects with PublishFailed (worth another try: records may then be stored twice, never out of order
- * within what was acknowledged) or PublishRefused. After any failure the producer is thrown away: an idempotent producer whose
- * sequence is in doubt must not go on.
+ * within what was acknowledged) or PublishRefused. After any failure the producer is thrown away: an idempotent
+ * producer whose sequence is in doubt must not go on.
  *
  * While no broker answers at the start it waits.
  */

@@ -15,8 +15,8 @@ export interface Piece {
 
 /**
  * kafkajs makes one record batch of everything a request holds for a partition and never splits it; a batch above the
- * topic's max.message.bytes would fail for ever. So a partition's records are cut here, in their order. A record that is
- * larger than the limit goes alone.
+ * topic's max.message.bytes would fail for ever. So a partition's records are cut here, in their order. A record that
+ * is larger than the limit goes alone.
  */
 export function cutPieces(topic: string, records: readonly SizedRecord[], maxPieceBytes: number): Piece[] {
   const pieces: Piece[] = [];
@@ -33,8 +33,8 @@ export function cutPieces(topic: string, records: readonly SizedRecord[], maxPie
 }
 
 /**
- * Lays partitions' pieces out in requests: at most one piece per partition in a request (two would become one batch), in
- * order, and no more than `maxRequestBytes` unless one piece alone is larger.
+ * Lays partitions' pieces out in requests: at most one piece per partition in a request (two would become one batch),
+ * in order, and no more than `maxRequestBytes` unless one piece alone is larger.
  */
 export function layOutRequests(partitions: readonly Piece[][], maxRequestBytes: number): Piece[][] {
   const waiting = partitions.map((pieces) => pieces.values());

@@ -13,10 +13,10 @@ import { consumerLag } from './topic-admin.ts';
 const REPLAY_GROUP = 'dead-letter-replay';
 
 /**
- * Publishes a topic's dead letters to it again, oldest first, without the headers that were added, and remembers how far it
- * came. Ends at the letters that were there at the start, so one that fails again is not replayed in a circle, or after
- * `limit` letters. Every group of the topic sees the records again, entered anew; effects have keys that make this harmless.
- * A crash may repeat the last letter.
+ * Publishes a topic's dead letters to it again, oldest first, without the headers that were added, and remembers how
+ * far it came. Ends at the letters that were there at the start, so one that fails again is not replayed in a circle,
+ * or after `limit` letters. Every group of the topic sees the records again, entered anew; effects have keys that make
+ * this harmless. A crash may repeat the last letter.
  *
  * @returns how many were published.
  */

@@ -24,8 +24,8 @@ interface WantedTopic {
  * Creates the topics that are missing, each with its dead-letter topic. Existing ones keep their settings. Safe to be
  * called by several processes at once.
  *
- * @throws PartitionCountMismatch that names every topic with another partition count: with another count a key would move to
- * another partition, and its order would be lost.
+ * @throws PartitionCountMismatch that names every topic with another partition count: with another count a key would
+ * move to another partition, and its order would be lost.
  */
 export async function ensureTopics(
   kafka: KafkaConnection,

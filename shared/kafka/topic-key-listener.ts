@@ -29,9 +29,9 @@ const DISCONNECT_MS = 5_000;
 const DELETE_GROUP_MS = 3_000;
 
 /**
- * Tells of new records by their keys, for a process that then looks elsewhere for what happened. Commits no offsets; what was missed
- * while the broker was away, or while it was not joined, is one `onGap`. Begins in the background and tries for ever, so it starts
- * without a broker too. Stopping it deletes its group.
+ * Tells of new records by their keys, for a process that then looks elsewhere for what happened. Commits no offsets;
+ * what was missed while the broker was away, or while it was not joined, is one `onGap`. Begins in the background and
+ * tries for ever, so it starts without a broker too. Stopping it deletes its group.
  */
 export function startTopicKeyListener(options: TopicKeyListenerDeps): Running {
   const { kafka, prefix, group } = options;

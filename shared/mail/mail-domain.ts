@@ -16,8 +16,9 @@ const QUERY_TRIES = 2;
 const TOTAL_MS = 3_000;
 
 /**
- * Looks a domain up as RFC 5321 (5.1) and RFC 7505 say: its mail exchangers; without any its addresses; a null MX refuses mail. Only a clear no of
- * the name servers counts: a domain whose servers are slow or broken now is given the benefit of the doubt.
+ * Looks a domain up as RFC 5321 (5.1) and RFC 7505 say: its mail exchangers; without any its addresses; a null MX
+ * refuses mail. Only a clear no of the name servers counts: a domain whose servers are slow or broken now is given the
+ * benefit of the doubt.
  *
  * @param totalMs after which the question is given up
  */

@@ -12,7 +12,8 @@ const FAILURES: Readonly<Record<string, MailFailure>> = {
 };
 
 /**
- * A mail was not sent. What a mail server says repeats addresses, so its words are not kept, here or as the cause: this may be logged.
+ * A mail was not sent. What a mail server says repeats addresses, so its words are not kept, here or as the cause: this
+ * may be logged.
  */
 export class MailError extends Error {
   override name = 'MailError';

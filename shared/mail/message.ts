@@ -1,6 +1,8 @@
 import type { Mail } from './mailer.ts';
 
-/** A mail as nodemailer takes it. The recipient is given in parts, so that nothing in it is read as a name or a list. */
+/**
+ * A mail as nodemailer takes it. The recipient is given in parts, so that nothing in it is read as a name or a list.
+ */
 export function messageOf(from: string, { to, subject, text, html }: Mail): object {
   return {
     from,

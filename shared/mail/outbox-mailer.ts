@@ -7,8 +7,8 @@ import type { Mailer } from './mailer.ts';
 import { messageOf } from './message.ts';
 
 /**
- * Keeps mails as files, `<time>-<random>.eml`, sorted by time, for installations without a mail server. They hold codes: only their owner may read
- * them. A file appears whole or not at all.
+ * Keeps mails as files, `<time>-<random>.eml`, sorted by time, for installations without a mail server. They hold
+ * codes: only their owner may read them. A file appears whole or not at all.
  */
 export function createOutboxMailer(folder: string, from: string): Mailer {
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });

@@ -22,8 +22,9 @@ const CLOSE_MS = 1_000;
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**
- * Sends each mail over a connection of its own, which is closed whatever happens: nothing waits behind a mail that hangs. Where the URL has a
- * password, and the server is not on this machine, the connection must be encrypted; otherwise it is when the server offers it.
+ * Sends each mail over a connection of its own, which is closed whatever happens: nothing waits behind a mail that
+ * hangs. Where the URL has a password, and the server is not on this machine, the connection must be encrypted;
+ * otherwise it is when the server offers it.
  */
 export function createSmtpMailer(url: string, from: string, timeouts: SmtpTimeouts = TIMEOUTS): Mailer {
   const { username, hostname } = new URL(url);

@@ -2,10 +2,10 @@ import { searchableWords } from './searchable-words.ts';
 import { TermIndex } from './terms/term-index.ts';
 
 /**
- * The words that at least 2 % of all posts and comments hold, by how many percent of them hold each, about: measured with
- * `searchableWords` over 71,640 posts and comments of four large collections and four small ones. A word must also be in 1 % of each
- * large collection, so that a topic of one of them (`code`, `app`) is no common word. All are English: no word of another
- * language is in 2 % of all items.
+ * The words that at least 2 % of all posts and comments hold, by how many percent of them hold each, about: measured
+ * with `searchableWords` over 71,640 posts and comments of four large collections and four small ones. A word must also
+ * be in 1 % of each large collection, so that a topic of one of them (`code`, `app`) is no common word. All are
+ * English: no word of another language is in 2 % of all items.
  */
 const WORDS_BY_PERCENT: Readonly<Record<number, string>> = {
   40: 'the to a',

@@ -54,8 +54,8 @@ function explainTerms(terms: readonly string[], item: MatchItem): TermExplanatio
 }
 
 /**
- * Why an item matches a rule or does not: what each term finds, where, by which rule, and which filter decides. It searches with
- * the same index as live matching.
+ * Why an item matches a rule or does not: what each term finds, where, by which rule, and which filter decides. It
+ * searches with the same index as live matching.
  */
 export function explain(rule: Rule, item: MatchItem): Explanation {
   const matchedTerms = matchOne(rule, item);

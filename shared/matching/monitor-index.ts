@@ -29,8 +29,8 @@ const EXCLUDES = 5;
 const TERMS = 6;
 
 /**
- * A posting: the monitor among those that watch for a term, in a list linked both ways. Before the first one is the term itself, its
- * address less than 0.
+ * A posting: the monitor among those that watch for a term, in a list linked both ways. Before the first one is the
+ * term itself, its address less than 0.
  */
 const NEXT = 0;
 const PREVIOUS = 1;
@@ -43,9 +43,9 @@ interface HeldTerms {
 }
 
 /**
- * Any number of monitors, matched against one item at a time. The cost of an item grows with its length and with the monitors
- * that watch a term which occurs in it, not with the number of monitors. A change is in place and counts from the next
- * item on; it costs as much as the rule is long.
+ * Any number of monitors, matched against one item at a time. The cost of an item grows with its length and with the
+ * monitors that watch a term which occurs in it, not with the number of monitors. A change is in place and counts from
+ * the next item on; it costs as much as the rule is long.
  */
 export class MonitorIndex<P = undefined> {
   readonly #terms = new TermIndex();
@@ -82,8 +82,8 @@ export class MonitorIndex<P = undefined> {
   }
 
   /**
-   * Adds a monitor, or replaces the one with this id. Terms that hold nothing to search for are ignored, and of terms that are equal
-   * after folding the first counts; `validateTerms` tells users of both.
+   * Adds a monitor, or replaces the one with this id. Terms that hold nothing to search for are ignored, and of terms
+   * that are equal after folding the first counts; `validateTerms` tells users of both.
    */
   set(id: string, rule: Rule, ...[payload]: undefined extends P ? [payload?: P] : [payload: P]): void {
     // What the new rule shares with the old one is never given back in between.

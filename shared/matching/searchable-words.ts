@@ -2,8 +2,9 @@ import { FoldedText } from './text/folded-text.ts';
 import { CHARACTER_TOKEN, Tokens, WORD_TOKEN } from './text/tokens.ts';
 
 /**
- * The words of a text, and its characters of scripts without spaces, as matching compares them, each once, in the order in which they
- * come. A text in which a term occurs has all searchable words of the term: an index of them finds every candidate, and some more.
+ * The words of a text, and its characters of scripts without spaces, as matching compares them, each once, in the order
+ * in which they come. A text in which a term occurs has all searchable words of the term: an index of them finds every
+ * candidate, and some more.
  */
 export function searchableWords(text: string): string[] {
   const folded = new FoldedText();

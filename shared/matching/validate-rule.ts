@@ -23,9 +23,9 @@ function termFault(term: string): string | undefined {
 }
 
 /**
- * Checks the terms of a rule and brings them into the form to be stored: trimmed, and of several that are equal after folding only
- * the first. Lengths are counted in code points. All faults are reported, except that too many terms are not looked
- * at one by one. With faults the terms are not fit to be stored.
+ * Checks the terms of a rule and brings them into the form to be stored: trimmed, and of several that are equal after
+ * folding only the first. Lengths are counted in code points. All faults are reported, except that too many terms are
+ * not looked at one by one. With faults the terms are not fit to be stored.
  */
 export function validateTerms(
   field: 'keywords' | 'exclude',
@@ -56,8 +56,9 @@ export function validateTerms(
 }
 
 /**
- * A community's name as written, without spaces around it and without `r/` or `/r/`; undefined when no community can be called
- * so. Communities are 2 to 21 letters, digits and underscores; a user's own is `u_` and the user's name, which may have hyphens.
+ * A community's name as written, without spaces around it and without `r/` or `/r/`; undefined when no community can be
+ * called so. Communities are 2 to 21 letters, digits and underscores; a user's own is `u_` and the user's name, which
+ * may have hyphens.
  */
 export function normalizeSubreddit(name: string): string | undefined {
   const bare = name.trim().replace(PREFIX, '');

@@ -5,7 +5,8 @@ import { markedEngine } from './engine.ts';
 import type { EngineName } from './engine.ts';
 
 /**
- * The engine whose absence explains an error, so that the work may be repeated; undefined: none does, it is a fault of ours.
+ * The engine whose absence explains an error, so that the work may be repeated; undefined: none does, it is a fault of
+ * ours.
  *
  * An error of the network alone does not name its engine: without `markEngine`'s mark it counts as Postgres's.
  */

@@ -2,7 +2,10 @@ export type EngineName = 'kafka' | 'postgres' | 'clickhouse';
 
 const ENGINE = Symbol('engine');
 
-/** Notes on an error which engine's client threw it: a refused connection looks alike for all of them. @returns the error */
+/**
+ * Notes on an error which engine's client threw it: a refused connection looks alike for all of them. @returns the
+ * error
+ */
 export function markEngine<T>(error: T, engine: EngineName): T {
   if (error instanceof Error) Object.defineProperty(error, ENGINE, { value: engine, configurable: true });
   return error;

@@ -1,4 +1,6 @@
-/** Codes of Node for a server that cannot be reached, or not now; and for what this process has too little of to ask it. */
+/**
+ * Codes of Node for a server that cannot be reached, or not now; and for what this process has too little of to ask it.
+ */
 const CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

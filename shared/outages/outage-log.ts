@@ -16,8 +16,8 @@ export interface OutageLogDeps {
 const AGAIN_MS = 60_000;
 
 /**
- * Tells of the outages of one piece of work, however often it fails or is repeated: one line when an outage begins, one a
- * minute while it lasts, and one with its duration when the work goes on.
+ * Tells of the outages of one piece of work, however often it fails or is repeated: one line when an outage begins, one
+ * a minute while it lasts, and one with its duration when the work goes on.
  */
 export class OutageLog {
   private readonly options: OutageLogDeps;

@@ -5,16 +5,19 @@ import type { Logger } from '../runtime/logger.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../schemas/postgres', import.meta.url));
 
-/** A change of a table waits no longer for those who use it: behind it everybody else would wait too. It is tried again later. */
+/**
+ * A change of a table waits no longer for those who use it: behind it everybody else would wait too. It is tried again
+ * later.
+ */
 const LOCK_TIMEOUT_MS = 10_000;
 const ASK_AGAIN_MS = 200;
 /** What the runner says when another process holds its lock. */
 const LOCKED = 'Another migration is already running';
 
 /**
- * Brings the database to the newest schema: numbered files, forward only, under an advisory lock that other starting processes
- * wait for. Each file is one transaction, so what was applied stays applied. A file `.js` may call `pgm.noTransaction()` for
- * CREATE INDEX CONCURRENTLY, which SQL files cannot hold; it must bear repetition.
+ * Brings the database to the newest schema: numbered files, forward only, under an advisory lock that other starting
+ * processes wait for. Each file is one transaction, so what was applied stays applied. A file `.js` may call
+ * `pgm.noTransaction()` for CREATE INDEX CONCURRENTLY, which SQL files cannot hold; it must bear repetition.
  *
  * @param folder where the files are; default: ours
  * @throws what isPostgresAway calls away when a lock is not to be had in time: call it again then
@@ -23,7 +26,10 @@ export async function migratePostgres(url: string, logger: Logger, folder: strin
   while (!(await applyMissing(url, logger, folder))) await delay(ASK_AGAIN_MS);
 }
 
-/** @returns false while another process migrates. Asked again and again: a session that waits for the lock would keep CONCURRENTLY waiting. */
+/**
+ * @returns false while another process migrates. Asked again and again: a session that waits for the lock would keep
+ * CONCURRENTLY waiting.
+ */
 async function applyMissing(url: string, logger: Logger, folder: string): Promise<boolean> {
   try {
     await runMissing(url, logger, folder);

@@ -26,8 +26,9 @@ export interface SessionLimits {
   /** Until the server's answer to a statement, its own word included; without any the connection is thrown away. */
   answerMs: number;
   /**
-   * A transaction whose client says nothing for longer is ended (25P03), and its locks with it. Less than answerMs: a server that
-   * stood still refuses then what was sent to it meanwhile, a COMMIT too, so a transaction whose client gave up is not committed.
+   * A transaction whose client says nothing for longer is ended (25P03), and its locks with it. Less than answerMs: a
+   * server that stood still refuses then what was sent to it meanwhile, a COMMIT too, so a transaction whose client
+   * gave up is not committed.
    */
   idleInTransactionMs: number;
 }
@@ -57,8 +58,8 @@ const INT8_AS_NUMBERS = new pg.TypeOverrides();
 INT8_AS_NUMBERS.setTypeParser(pg.types.builtins.INT8, parseInt8);
 
 /**
- * A pool whose int8 columns are JS numbers (an error above 2^53) and whose sessions run in UTC. A lost connection is logged,
- * not thrown: the next query opens another.
+ * A pool whose int8 columns are JS numbers (an error above 2^53) and whose sessions run in UTC. A lost connection is
+ * logged, not thrown: the next query opens another.
  */
 export function createPool(options: PoolDeps): Pool {
   const limits = options.limits ?? BACKGROUND_LIMITS;
@@ -69,7 +70,8 @@ export function createPool(options: PoolDeps): Pool {
     statement_timeout: limits.statementMs,
     lock_timeout: limits.lockMs,
     idle_in_transaction_session_timeout: limits.idleInTransactionMs,
-    // The server's word comes first; without an answer at all, as on a connection that fell silent, the client gives up.
+    // The server's word comes first; without an answer at all, as on a connection that fell silent, the client gives
+    // up.
     query_timeout: limits.answerMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,

@@ -30,8 +30,8 @@ const MESSAGES =
   /Connection terminated|timeout expired|Query read timeout|timeout exceeded when trying to connect|is not queryable|error establishing an SSL connection/i;
 
 /**
- * True when Postgres is away, slow, full, starting or asked for another try, so that the same work may succeed later. False for
- * what is our own fault: syntax, names, types, constraints, permissions.
+ * True when Postgres is away, slow, full, starting or asked for another try, so that the same work may succeed later.
+ * False for what is our own fault: syntax, names, types, constraints, permissions.
  */
 export function isPostgresAway(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isPostgresAway);

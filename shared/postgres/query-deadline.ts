@@ -2,9 +2,9 @@ import type { Pool, QueryConfig } from 'pg';
 import type { Queryable } from './pool.ts';
 
 /**
- * The pool, whose statements end after `ms` milliseconds without an answer, for work that must notice early that Postgres hangs.
- * Such a statement fails with "Query read timeout", for which isPostgresAway is true, and may still take effect later;
- * its connection is closed.
+ * The pool, whose statements end after `ms` milliseconds without an answer, for work that must notice early that
+ * Postgres hangs. Such a statement fails with "Query read timeout", for which isPostgresAway is true, and may still
+ * take effect later; its connection is closed.
  */
 export function withQueryDeadline(pool: Pool, ms: number): Queryable {
   const query = (text: string, values?: unknown[]) => {

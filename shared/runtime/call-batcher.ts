@@ -10,7 +10,10 @@ export interface CallBatcherOptions<I, O> {
   maxGroup?: number;
   /** Groups under way at a time; 2 unless given. */
   maxRunning?: number;
-  /** Errors of one group that the next would meet too: all calls that wait fail with them at once, none waits longer than a group. */
+  /**
+   * Errors of one group that the next would meet too: all calls that wait fail with them at once, none waits longer
+   * than a group.
+   */
   isShared?: (error: unknown) => boolean;
 }
 
@@ -21,8 +24,9 @@ interface WaitingCall<I, O> {
 }
 
 /**
- * Calls that come while others are under way are answered together, as databases commit in groups: a lone call starts at once, and
- * the more there are, the less each costs. A call is never part of a group that had started before it came.
+ * Calls that come while others are under way are answered together, as databases commit in groups: a lone call starts
+ * at once, and the more there are, the less each costs. A call is never part of a group that had started before it
+ * came.
  */
 export class CallBatcher<I, O> {
   private readonly run: CallBatcherOptions<I, O>['run'];

@@ -6,8 +6,8 @@ export interface ProcessIdentity {
   /** Opaque: equal for the same process, different after the pid was used anew or the machine started again. */
   startedAt: string;
   /**
-   * The whole command line, its arguments separated by blanks. Undefined for a killed process whose threads are still ending:
-   * it has no command line any more, but it holds its ports and locks for a moment.
+   * The whole command line, its arguments separated by blanks. Undefined for a killed process whose threads are still
+   * ending: it has no command line any more, but it holds its ports and locks for a moment.
    */
   command: string | undefined;
 }

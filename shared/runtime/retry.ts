@@ -10,7 +10,9 @@ export interface RetryDeps {
   minMs?: number;
   maxMs?: number;
   signal?: AbortSignal;
-  /** Told of each failure and of the end, for work whose many calls fail together; default: lines of this call's own. */
+  /**
+   * Told of each failure and of the end, for work whose many calls fail together; default: lines of this call's own.
+   */
   outage?: { failed(error: unknown): void; recovered(): void };
   /** Default: every error is worth another try. */
   isRetryable?: (error: unknown) => boolean;
@@ -19,8 +21,8 @@ export interface RetryDeps {
 const TELL_AGAIN_MS = 60_000;
 
 /**
- * Tries again with exponential back-off and jitter (default 100 ms to 5 s) until it works, the signal aborts, the tries are
- * used up, or the error is not worth another try; then the last error is thrown.
+ * Tries again with exponential back-off and jitter (default 100 ms to 5 s) until it works, the signal aborts, the tries
+ * are used up, or the error is not worth another try; then the last error is thrown.
  */
 export async function retry<T>(operation: () => Promise<T>, options: RetryDeps): Promise<T> {
   const telling = options.outage ?? new RetryTelling(options);

@@ -1,8 +1,9 @@
 import { performance } from 'node:perf_hooks';
 
 /**
- * Work whose result serves everybody who asks for it at about the same time, so that the number of askers does not decide how often it is
- * done: callers share the run under way, and its result for `freshMs` after it ended. A failure goes to those who wait and is not kept.
+ * Work whose result serves everybody who asks for it at about the same time, so that the number of askers does not
+ * decide how often it is done: callers share the run under way, and its result for `freshMs` after it ended. A failure
+ * goes to those who wait and is not kept.
  *
  * @param freshMs milliseconds
  * @param clock milliseconds that never go back

@@ -20,7 +20,9 @@ export interface TokenSource {
   deadlineMs: number;
 }
 
-/** The OAuth token of one client (client credentials, HTTP Basic): fetched once for all callers, renewed before it ends. */
+/**
+ * The OAuth token of one client (client credentials, HTTP Basic): fetched once for all callers, renewed before it ends.
+ */
 export class AccessToken {
   private readonly source: TokenSource;
   private current: { value: string; renewAt: number } | undefined;

@@ -42,7 +42,8 @@ export interface Upstream {
    */
   get(path: string, params: Record<string, string>, call: UpstreamCall): Promise<unknown>;
   /**
-   * POST of a form, for the few questions that are too long for a URL; otherwise like `get`. It changes nothing on the forum.
+   * POST of a form, for the few questions that are too long for a URL; otherwise like `get`. It changes nothing on the
+   * forum.
    */
   post(path: string, form: Record<string, string>, call: UpstreamCall): Promise<unknown>;
   /** Calls a second that this lane can keep up with all clients together; Infinity while nothing is known. */

@@ -1,6 +1,7 @@
 /**
  * What became of a call that brought no answer:
- * - refused: the forum says no to us (403, 401, 400, 451 …); `reason` is its own word for it, or `blocked` for an HTML page;
+ * - refused: the forum says no to us (403, 401, 400, 451 …); `reason` is its own word for it, or `blocked` for an HTML
+ *   page;
  * - not_found: 404, or a thing that is gone for good;
  * - moved: a redirect, which is never followed; `location` says where to;
  * - busy: 429, or our own budget is used up; `retryAfterMs` says when to come back;

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { discussionGraph } from '../../schemas/messages/forum-post.ts';
 import type { Comment } from '../../schemas/messages/forum-post.ts';
 import { buildCommentTree, inPageOrder } from '../../services/api/reading/comments/comment-tree.ts';
@@ -58,7 +58,7 @@ describe.skipIf(!existsSync(RECORDED))(`recorded threads (${RECORDED}, skipped w
     return tree.comments;
   }
 
-  it('have every comment in their trees once, below its parent', () => {
+  test('have every comment in their trees once, below its parent', () => {
     let comments = 0;
     for (const { body } of threads) {
       const found = parseThread(body);
@@ -70,7 +70,7 @@ describe.skipIf(!existsSync(RECORDED))(`recorded threads (${RECORDED}, skipped w
     console.log(`${threads.length} threads with ${comments} comments`);
   }, 120_000);
 
-  it('go on in answers of morechildren', () => {
+  test('go on in answers of morechildren', () => {
     let comments = 0;
     for (const { body } of answers) {
       const found = parseMoreChildren(body, '');
@@ -82,7 +82,7 @@ describe.skipIf(!existsSync(RECORDED))(`recorded threads (${RECORDED}, skipped w
     console.log(`${answers.length} answers of morechildren with ${comments} comments`);
   }, 120_000);
 
-  it('become documents with no other structure than ours, and graphs', () => {
+  test('become documents with no other structure than ours, and graphs', () => {
     for (const { body } of threads) {
       const found = parseThread(body);
       const tree = buildCommentTree({ ...found, missing: [] }, 2_000);

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { post } from '../../schemas/messages/forum-post.ts';
 import type { Post } from '../../schemas/messages/forum-post.ts';
 import { commentItem, forumUser, subreddit, subredditRule } from '../../schemas/api/forum-resources.ts';
@@ -27,7 +27,7 @@ describe.skipIf(!existsSync(RECORDED))(`recorded resources (${RECORDED}, skipped
 
   const ofKind = (kind: string) => nodes.filter((node) => node.kind === kind);
 
-  it('every post becomes a valid one, with what the forum says of it', () => {
+  test('every post becomes a valid one, with what the forum says of it', () => {
     let checked = 0;
     for (const { data, where } of ofKind('t3')) {
       const raw = data as Raw;
@@ -40,7 +40,7 @@ describe.skipIf(!existsSync(RECORDED))(`recorded resources (${RECORDED}, skipped
     expect(checked).toBeGreaterThan(6_000);
   });
 
-  it('every comment, community, user and rule becomes a valid one', () => {
+  test('every comment, community, user and rule becomes a valid one', () => {
     const counts = { t1: 0, t5: 0, t2: 0, rules: 0 };
     for (const { data, where } of ofKind('t1')) {
       const mapped = commentItem.parse(toCommentItem(parseAnswer(readComment, data, where), CONTEXT));

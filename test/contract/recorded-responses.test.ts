@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { forumItem } from '../../schemas/messages/forum-item.ts';
 import { parseListing, parseThing } from '../../shared/upstream/parsing/parse-things.ts';
 import { thingToForumItem } from '../../shared/upstream/parsing/thing-to-forum-item.ts';
@@ -42,7 +42,7 @@ function inspectThing(value: object, where: string, counts: Counts): void {
 }
 
 describe.skipIf(!existsSync(RECORDED))(`recorded responses (${RECORDED}, skipped where it does not exist)`, () => {
-  it('every listing, post and comment has a shape that is known, and becomes a valid item', async () => {
+  test('every listing, post and comment has a shape that is known, and becomes a valid item', async () => {
     const counts: Counts = { listings: 0, posts: 0, comments: 0, faults: [] };
     for (const { body, uri } of await readRecordedResponses()) inspect(body, new URL(uri).pathname, counts);
     expect(counts.faults).toEqual([]);

@@ -85,7 +85,10 @@ async function rows<Row extends object>(sql: string): Promise<Row[]> {
   return (await db.pool.query<Row>(sql)).rows;
 }
 
-/** Publishes every candidate, at least once, whatever becomes of the broker; calls `at` with the number of those published. */
+/**
+ * Publishes every candidate, at least once, whatever becomes of the broker; calls `at` with the number of those
+ * published.
+ */
 async function publishCandidates(at: (published: number) => Promise<void>): Promise<void> {
   const publisher = await createPublisher({ kafka, prefix: '', metrics: createMetrics(), logger: silentLogger() });
   for (let published = 0; published < CANDIDATES; published += BATCH) {

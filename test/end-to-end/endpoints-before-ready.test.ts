@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { eventually } from '../support/fixtures/eventually.ts';
 import { Installation } from '../support/children/installation.ts';
 
 const installation = await Installation.prepare();
 afterAll(() => installation.remove());
 
-it('the addresses are written down before /readyz says yes, and nothing in the data directory is for others', async () => {
+test('the addresses are written down before /readyz says yes, and nothing in the data directory is for others', async () => {
   const started = installation.start();
   const file = join(installation.dataDir, 'endpoints.json');
   const wereThere = await eventually(

@@ -11,7 +11,10 @@ import { startWebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 import type { WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 
 const ITEMS = 3_600;
-/** The forum's listing holds its last 1,000 comments: at this rate a restart may take 20 s before any of them is out of reach. */
+/**
+ * The forum's listing holds its last 1,000 comments: at this rate a restart may take 20 s before any of them is out of
+ * reach.
+ */
 const PER_SECOND = 60;
 
 interface Watch {

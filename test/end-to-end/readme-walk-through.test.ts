@@ -28,7 +28,9 @@ function block(marker: string): string {
   return found[1]!;
 }
 
-/** Runs blocks of the walk-through in one shell, as a reader does, on this installation's address and data directory. */
+/**
+ * Runs blocks of the walk-through in one shell, as a reader does, on this installation's address and data directory.
+ */
 function walk(blocks: string[], receiverPort = 9000): string {
   const script = blocks
     .map(block)

@@ -36,9 +36,9 @@ export type LimitsByPack = ReadonlyMap<number, RequestLimits>;
 const DAY_SECONDS = 86_400;
 
 /**
- * The one round trip before a request's work: its key, its account's balance, its rate and its day's slot. Requests that come
- * together share a statement. Nothing is remembered between requests, so a key that was revoked, by whichever process, works in
- * none from then on.
+ * The one round trip before a request's work: its key, its account's balance, its rate and its day's slot. Requests
+ * that come together share a statement. Nothing is remembered between requests, so a key that was revoked, by whichever
+ * process, works in none from then on.
  */
 export class AdmissionControl {
   private readonly db: Queryable;

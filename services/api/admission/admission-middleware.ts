@@ -21,7 +21,10 @@ export interface AdmissionMiddleware {
 /** A request that failed because Postgres is away must not wait for it once more. */
 const GIVE_BACK_MS = 1_500;
 
-/** Everything below this path, seen from /v1, needs the permission to read. The router does not look at case, so neither does this. */
+/**
+ * Everything below this path, seen from /v1, needs the permission to read. The router does not look at case, so neither
+ * does this.
+ */
 const READING = /^\/forum(\/|$)/i;
 
 export function createAdmissionMiddleware(admissionControl: AdmissionControl): AdmissionMiddleware {
@@ -59,7 +62,10 @@ export function showAdmission(response: Response, { caller, quotas }: Admission)
   response.set('Cache-Control', 'no-store');
 }
 
-/** Gives a request's slot of the day back, because it failed on our side, and says so in its answer. Never throws: the failure is answered. */
+/**
+ * Gives a request's slot of the day back, because it failed on our side, and says so in its answer. Never throws: the
+ * failure is answered.
+ */
 export async function returnDailySlot(
   admissionControl: AdmissionControl,
   admission: Admission,

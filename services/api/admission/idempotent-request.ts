@@ -26,12 +26,13 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 const DEEPEST_BODY = 32;
 
 /**
- * Answers a request; one with an `Idempotency-Key` only once in 24 hours: sent again, it gets the first answer and costs nothing. The
- * key is claimed before everything else that the transaction locks, so requests with the same key wait for each other and for
- * nothing in a circle. Only answers are kept: after a refusal or a failure the request may be sent again.
+ * Answers a request; one with an `Idempotency-Key` only once in 24 hours: sent again, it gets the first answer and
+ * costs nothing. The key is claimed before everything else that the transaction locks, so requests with the same key
+ * wait for each other and for nothing in a circle. Only answers are kept: after a refusal or a failure the request may
+ * be sent again.
  *
  * @throws ApiError idempotency_conflict when the key came with another body; what `prepare` and `work` throw;
- *   ClientGone, when nothing was done
+ * ClientGone, when nothing was done
  */
 export async function runIdempotentRequest<P>(options: IdempotentRequestDeps<P>): Promise<Answer> {
   const { pool, call, prepare } = options;
@@ -83,7 +84,10 @@ function replay<P>(
   };
 }
 
-/** Alike for bodies that are the same JSON: neither blanks nor the order of members matter. @throws ApiError invalid_request */
+/**
+ * Alike for bodies that are the same JSON: neither blanks nor the order of members matter. @throws ApiError
+ * invalid_request
+ */
 function hashBody(body: unknown): Buffer {
   const text = JSON.stringify(ordered(body ?? null, 0));
   return createHash('sha256').update(text).digest();

@@ -5,7 +5,9 @@ import type { Response } from 'express';
 export interface AnswerStream {
   /** Its text. The next piece is asked for when the client took the one before. */
   pieces(): AsyncIterable<string>;
-  /** Aborted by whoever ends it first: its pieces end then, and a client that has not taken the last ones is cut off. */
+  /**
+   * Aborted by whoever ends it first: its pieces end then, and a client that has not taken the last ones is cut off.
+   */
   over: AbortSignal;
   /** Ends it. To be called when its client is gone. */
   end(): void;

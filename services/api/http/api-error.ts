@@ -8,7 +8,10 @@ export interface ApiErrorOptions {
   headers?: Record<string, string>;
 }
 
-/** A request that is refused, for a reason that its sender may read. Thrown inside a transaction it rolls everything back. */
+/**
+ * A request that is refused, for a reason that its sender may read. Thrown inside a transaction it rolls everything
+ * back.
+ */
 export class ApiError extends Error {
   override name = 'ApiError';
   readonly code: ErrorCode;

@@ -8,8 +8,8 @@ const OUTAGE_LOG_MS = 60_000;
 const RETRY_AFTER_S = 5;
 
 /**
- * Turns whatever a request threw into the envelope. What is not the client's doing is logged whole and answered with the
- * request id alone: no message, no stack.
+ * Turns whatever a request threw into the envelope. What is not the client's doing is logged whole and answered with
+ * the request id alone: no message, no stack.
  */
 export function createErrorHandler(logger: Logger): ErrorRequestHandler {
   let outageLoggedAt = Number.NEGATIVE_INFINITY;

@@ -14,7 +14,10 @@ const PROBE_MS = 5_000;
 /** Anybody may ask, and each check asks the engines: askers share one, whose answer is good for so long. */
 const FRESH_MS = 1_000;
 
-/** GET /healthz: the process is alive. GET /readyz: 200 once everything answers, until then 503 with the parts that do not. */
+/**
+ * GET /healthz: the process is alive. GET /readyz: 200 once everything answers, until then 503 with the parts that do
+ * not.
+ */
 export function createHealthRouter(ready: () => Promise<Readiness>): Router {
   const router = Router();
   const shared = sharedResult(

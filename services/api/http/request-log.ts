@@ -11,8 +11,8 @@ const SIGN_IN_ID = /(\/oauth\/(?:interaction|authorize)\/)[^/]+/gi;
 const GIVEN_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /**
- * One line per request, and X-Request-Id on every answer (the client's own when it sends a plain one). A line holds no header,
- * no query and no body, so no key and no secret.
+ * One line per request, and X-Request-Id on every answer (the client's own when it sends a plain one). A line holds no
+ * header, no query and no body, so no key and no secret.
  */
 export function createRequestLog(logger: Logger): RequestHandler {
   return pinoHttp({
@@ -31,8 +31,8 @@ export function createRequestLog(logger: Logger): RequestHandler {
     customSuccessObject: requestFields,
     customErrorObject: (request, response, _error, line: { responseTime?: number }) =>
       requestFields(request, response, line),
-    // The logger's own serializers stay in force: the package's print request headers and every field of an error. The request
-    // itself, which the package hands to the logger, is dropped before redaction walks through its getters.
+    // The logger's own serializers stay in force: the package's print request headers and every field of an error. The
+    // request itself, which the package hands to the logger, is dropped before redaction walks through its getters.
     serializers: { req: () => null },
     wrapSerializers: false,
   });

@@ -51,8 +51,8 @@ const BODY_LIMIT = 64 * 1024;
 const JSON_ONLY = ['application/json'] as const;
 
 /**
- * A router of these routes; another method on one of their paths is 405. Checks come in one order: the caller is known before
- * the router runs, then the method, what can be answered, the body, and what the route itself checks.
+ * A router of these routes; another method on one of their paths is 405. Checks come in one order: the caller is known
+ * before the router runs, then the method, what can be answered, the body, and what the route itself checks.
  */
 export function createRouter(routes: readonly Route[], callerOf: (request: Request) => Caller): Router {
   const router = Router();

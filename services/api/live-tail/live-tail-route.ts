@@ -55,7 +55,10 @@ function cursorOf({ id, query, lastEventId }: Call): Cursor | undefined {
   return { field, seq: named.seq };
 }
 
-/** The number of the match behind which the stream begins. A match that was never recorded would keep it silent for long. */
+/**
+ * The number of the match behind which the stream begins. A match that was never recorded would keep it silent for
+ * long.
+ */
 async function startOf(pool: Queryable, monitorId: string, cursor: Cursor | undefined): Promise<number> {
   const lastSeq = await readLastSeq(pool, monitorId);
   if (lastSeq === undefined) throw noSuchMonitor();

@@ -6,7 +6,10 @@ export interface LiveTailTiming {
   heartbeatMs: number;
   /** A client that takes nothing for so long is cut off. */
   stallMs: number;
-  /** A page that took longer to be sent is read again from where it got to: its reader may have lost the right to the rest. */
+  /**
+   * A page that took longer to be sent is read again from where it got to: its reader may have lost the right to the
+   * rest.
+   */
   pageMs: number;
   /** How often the leases of places are renewed. */
   renewMs: number;

@@ -26,9 +26,9 @@ export interface LiveTailDeps {
 const PAGE = 50;
 
 /**
- * One stream. It reads a page after the last match it sent and sends it; after a page that was not full it rests until it is woken,
- * or the poll is due. Waking it while it reads makes it read once more, so nothing that was recorded before the wake-up is
- * overlooked. Once it is over it stays so.
+ * One stream. It reads a page after the last match it sent and sends it; after a page that was not full it rests until
+ * it is woken, or the poll is due. Waking it while it reads makes it read once more, so nothing that was recorded
+ * before the wake-up is overlooked. Once it is over it stays so.
  */
 export class LiveTail implements AnswerStream {
   readonly stallMs: number;

@@ -74,7 +74,10 @@ export class LiveTails {
     }
   }
 
-  /** Ends all streams and gives their places back; clients connect again, elsewhere. One that is opened later is over at once. */
+  /**
+   * Ends all streams and gives their places back; clients connect again, elsewhere. One that is opened later is over at
+   * once.
+   */
   async stop(): Promise<void> {
     this.stopping = true;
     for (const tail of this.all()) tail.end();

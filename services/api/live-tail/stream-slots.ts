@@ -23,8 +23,8 @@ const GIVE_UP_MS = 2_000;
 export const STREAMS_PER_ACCOUNT = 10;
 
 /**
- * The places that this process's streams hold among those of their accounts. Their leases are renewed together while there are
- * any; a renewal that fails is made up for by the next.
+ * The places that this process's streams hold among those of their accounts. Their leases are renewed together while
+ * there are any; a renewal that fails is made up for by the next.
  */
 export class StreamSlots {
   private readonly options: StreamSlotsDeps;

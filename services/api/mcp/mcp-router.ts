@@ -33,7 +33,10 @@ export interface McpDeps {
 export interface ResourceProtection {
   /** The audience of tokens: this server's address. */
   resource: string;
-  /** The header of a refusal, which says where to sign in. @param isBad whether there was a token or key, and it is not good */
+  /**
+   * The header of a refusal, which says where to sign in. @param isBad whether there was a token or key, and it is not
+   * good
+   */
   challenge(isBad: boolean): string;
 }
 
@@ -99,7 +102,10 @@ function parsed(body: string): unknown {
   }
 }
 
-/** Nearly all messages: their key is looked up and their limits are taken in one step. Calls in a batch take theirs later. */
+/**
+ * Nearly all messages: their key is looked up and their limits are taken in one step. Calls in a batch take theirs
+ * later.
+ */
 function isCall(message: unknown): boolean {
   return typeof message === 'object' && message !== null && 'method' in message && message.method === 'tools/call';
 }
@@ -135,7 +141,10 @@ async function admit({ admissionControl, protection }: McpDeps, request: Request
   return admission;
 }
 
-/** Of a batch each member counts; the calls in it count as calls. @throws ApiError unauthorized, invalid_request, rate_limited */
+/**
+ * Of a batch each member counts; the calls in it count as calls. @throws ApiError unauthorized, invalid_request,
+ * rate_limited
+ */
 async function allowMessages(options: McpDeps, { headers }: IncomingMessage, message: unknown): Promise<void> {
   const accountId = await accountOf(options, headers);
   const members: unknown[] = Array.isArray(message) && message.length > 0 ? message : [message];
@@ -198,7 +207,8 @@ function webRequest(request: Request, body: string): globalThis.Request {
   for (const [name, values = []] of Object.entries(request.headersDistinct)) {
     for (const value of values) headers.append(name, value);
   }
-  // The protocol wants clients to take event streams too. They never get one, so those that take JSON alone are served as well.
+  // The protocol wants clients to take event streams too. They never get one, so those that take JSON alone are served
+  // as well.
   if (request.accepts('application/json') !== false) headers.set('Accept', 'application/json, text/event-stream');
   return new Request(`http://localhost${request.originalUrl}`, { method: 'POST', headers, body });
 }

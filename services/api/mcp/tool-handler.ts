@@ -9,8 +9,8 @@ import type { McpServer } from '@modelcontextprotocol/server';
 export type ToolHandler = (request: Request, message: unknown) => Promise<Response>;
 
 /**
- * The current revision has no sessions: each request says all about itself. The ones before begin with a handshake, which is answered
- * without a session too. Both get a server of their own for each request, and one JSON answer.
+ * The current revision has no sessions: each request says all about itself. The ones before begin with a handshake,
+ * which is answered without a session too. Both get a server of their own for each request, and one JSON answer.
  *
  * @param createServer for this request's caller
  */
@@ -20,7 +20,8 @@ export function createToolHandler(createServer: () => McpServer): ToolHandler {
     if (!(await isLegacyRequest(request, message))) {
       return createMcpHandler(createServer, { legacy: 'reject', maxSubscriptions: 0 }).fetch(request, given);
     }
-    // Without a generator there are no sessions; the package's own way of serving these revisions would answer with event streams.
+    // Without a generator there are no sessions; the package's own way of serving these revisions would answer with
+    // event streams.
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     const server = createServer();
     await server.connect(transport);

@@ -58,7 +58,9 @@ export function createToolServer(tools: readonly Tool[], session: ToolSession): 
   return mcp;
 }
 
-/** Arguments that the schema refuses are an error of the protocol; whatever else the API refuses is the tool's answer. */
+/**
+ * Arguments that the schema refuses are an error of the protocol; whatever else the API refuses is the tool's answer.
+ */
 async function callTool(tool: Tool, args: Record<string, unknown>, session: ToolSession): Promise<CallToolResult> {
   let admission: Admission | undefined;
   try {

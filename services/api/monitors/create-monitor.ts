@@ -67,7 +67,8 @@ export async function createMonitor(
   const id = newMonitorId();
   const webhookSecret = newWebhookSecret();
   const sealedSecret = secretBox.seal(webhookSecret, id);
-  // The account's lock first: creates of one account take turns, so the count is exact and active_since is later than it.
+  // The account's lock first: creates of one account take turns, so the count is exact and active_since is later than
+  // it.
   await refuseBeyondLimit(client, accountId);
   const balance = await payFirstPeriod(client, accountId, id);
   await insertMonitor(client, { ...settings, id, accountId, sealedSecret });

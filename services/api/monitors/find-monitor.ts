@@ -12,8 +12,8 @@ export async function findMonitor(db: Queryable, accountId: string, id: string):
 }
 
 /**
- * Takes the monitor's lock and then reads it, in a statement of its own: a statement that waited for the lock would still see
- * what was there before the wait.
+ * Takes the monitor's lock and then reads it, in a statement of its own: a statement that waited for the lock would
+ * still see what was there before the wait.
  *
  * @throws ApiError not_found as above
  */

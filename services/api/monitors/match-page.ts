@@ -33,8 +33,8 @@ export function matchPageRequest(monitorId: string, query: MatchPageQuery): Matc
 }
 
 /**
- * One page. Its cursor is set only when more is there right now: one match beyond the page is read to know. A cursor older than
- * what is kept reads from the oldest kept, because only the order of seqs counts.
+ * One page. Its cursor is set only when more is there right now: one match beyond the page is read to know. A cursor
+ * older than what is kept reads from the oldest kept, because only the order of seqs counts.
  */
 export async function readMatchPage(db: Queryable, request: MatchPageRequest): Promise<MatchPage> {
   const { monitorId, order, seq, limit } = request;

@@ -32,11 +32,14 @@ export async function pauseMonitor(pool: Pool, accountId: string, id: string): P
   });
 }
 
-/** Deletes for good, softly: its matches stay until their retention ends. Again is harmless. @throws ApiError not_found */
+/**
+ * Deletes for good, softly: its matches stay until their retention ends. Again is harmless. @throws ApiError not_found
+ */
 export async function deleteMonitor(pool: Pool, accountId: string, id: string): Promise<void> {
   if (!isMonitorId(id)) throw noSuchMonitor();
   await inTransaction(pool, async (client) => {
-    // The lock row of one deleted long ago may be gone with its matches; then there is nothing to lock, and nothing to do.
+    // The lock row of one deleted long ago may be gone with its matches; then there is nothing to lock, and nothing to
+    // do.
     await lockMonitor(client, accountId, id);
     const current = await readMonitor(client, accountId, id);
     if (!current) throw noSuchMonitor();
@@ -53,7 +56,8 @@ export interface ResumedMonitor {
 }
 
 /**
- * Starts a stopped monitor and charges its next 24 hours, in the transaction of `client`: both or neither; a running one is left alone.
+ * Starts a stopped monitor and charges its next 24 hours, in the transaction of `client`: both or neither; a running
+ * one is left alone.
  *
  * @throws ApiError not_found, insufficient_credits, unauthorized; the transaction must then be rolled back
  */

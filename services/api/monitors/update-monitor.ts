@@ -26,8 +26,8 @@ const OTHER_FIELDS = ['name', 'webhook_url', 'webhook_kind'] as const;
 type MonitorChange = Partial<Omit<MonitorSettings, keyof WebhookChange>> & WebhookChange;
 
 /**
- * Changes what a client named, in every state but deleted. Items that enter after the answer are judged by the new rule alone;
- * a request that changes nothing begins no version.
+ * Changes what a client named, in every state but deleted. Items that enter after the answer are judged by the new rule
+ * alone; a request that changes nothing begins no version.
  *
  * @throws ApiError invalid_request, not_found; nothing is changed then
  */

@@ -30,8 +30,8 @@ export async function checkWebhookUrl(url: string | null | undefined, options: P
 }
 
 /**
- * The webhook after a change, or what is wrong with the change. A kind that is not given is detected from a new URL; beside an
- * unchanged URL the kind stays.
+ * The webhook after a change, or what is wrong with the change. A kind that is not given is detected from a new URL;
+ * beside an unchanged URL the kind stays.
  */
 export function changedWebhook(current: Webhook, change: WebhookChange): { webhook: Webhook } | { fault: Fault } {
   const url = change.webhook_url === undefined ? current.webhook_url : change.webhook_url || null;

@@ -21,7 +21,10 @@ const DEADLINE_MS = 8_000;
 const FRESH_SECONDS = 3_600;
 const FAILURE_MS = 30_000;
 const MOST_FAILURES = 1_000;
-/** Fetches an hour for a /24 or a /64, and for all. Copies are free: what is counted is what we send to other sites, and the rows that it leaves. */
+/**
+ * Fetches an hour for a /24 or a /64, and for all. Copies are free: what is counted is what we send to other sites, and
+ * the rows that it leaves.
+ */
 const FETCHES_PER_NETWORK = 30;
 const FETCHES = { name: 'oauth:documents:total', most: 1_000, seconds: 3_600 };
 /** Fetches under way in this process. */
@@ -40,9 +43,10 @@ export function isDocumentId(id: string): boolean {
 }
 
 /**
- * Client id metadata documents (draft-ietf-oauth-client-id-metadata-document): a client's id is the https address of a document about it. It is
- * fetched through the door, without redirects, kept for an hour for all processes, and used for longer only while it cannot be had: a site that is
- * away signs nobody out. What could not be fetched is not tried again for half a minute.
+ * Client id metadata documents (draft-ietf-oauth-client-id-metadata-document): a client's id is the https address of a
+ * document about it. It is fetched through the door, without redirects, kept for an hour for all processes, and used
+ * for longer only while it cannot be had: a site that is away signs nobody out. What could not be fetched is not tried
+ * again for half a minute.
  */
 export function createFindDocument(options: {
   egress: EgressClient;

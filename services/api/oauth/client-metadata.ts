@@ -55,8 +55,8 @@ export function metadataFault({ grant_types, response_types }: GivenMetadata): s
 }
 
 /**
- * A client as the provider knows it. Redirects to this machine or to a program make it a native one: any port of the former is as good as another
- * (RFC 8252), since programs take a free one each time.
+ * A client as the provider knows it. Redirects to this machine or to a program make it a native one: any port of the
+ * former is as good as another (RFC 8252), since programs take a free one each time.
  */
 export function clientOf(
   id: string,

@@ -27,7 +27,10 @@ export interface ProviderDeps {
   errorPage: (description: string) => Page;
 }
 
-/** OAuth 2.1 and nothing else of OpenID Connect: codes with PKCE S256, opaque tokens for one resource, rotated refresh tokens. */
+/**
+ * OAuth 2.1 and nothing else of OpenID Connect: codes with PKCE S256, opaque tokens for one resource, rotated refresh
+ * tokens.
+ */
 export function createProvider(deps: OAuthDeps, parts: ProviderDeps): Provider {
   const provider = new Provider(deps.baseUrl, configurationOf(deps, parts));
   // The addresses that a request came by are set by trustIssuer, never by the client.

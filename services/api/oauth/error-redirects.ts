@@ -5,9 +5,9 @@ import type { SealedRecords } from '../../../shared/stores/accounts/sealed-recor
 import type { Page } from '../pages/page.ts';
 
 /**
- * Shows errors on a page of ours instead of sending them to the redirect of a client that nobody ever allowed anything: anybody can register one, and
- * its requests would otherwise lead from our address to any other without anybody being asked (RFC 9700, 4.11.2). That somebody denied it is sent,
- * since it follows their own click.
+ * Shows errors on a page of ours instead of sending them to the redirect of a client that nobody ever allowed anything:
+ * anybody can register one, and its requests would otherwise lead from our address to any other without anybody being
+ * asked (RFC 9700, 4.11.2). That somebody denied it is sent, since it follows their own click.
  */
 export function keepErrorsHere(
   provider: Provider,

@@ -57,8 +57,9 @@ export function interactionUrl(baseUrl: string, uid: string): string {
 }
 
 /**
- * The pages of a sign-in: address, code, consent. Each form's answer is a redirect to the page that comes next. A sign-in belongs to the browser
- * that began it: its id is also in a cookie of this path, which pages of other sites cannot send with a form.
+ * The pages of a sign-in: address, code, consent. Each form's answer is a redirect to the page that comes next. A
+ * sign-in belongs to the browser that began it: its id is also in a cookie of this path, which pages of other sites
+ * cannot send with a form.
  */
 export function createInteractionRouter(parts: Parts): Router {
   const { deps } = parts;

@@ -18,7 +18,9 @@ const PER_NETWORK: Readonly<Record<OAuthLimit, Omit<SlidingLogLimit, 'name'>>> =
 };
 const REGISTRATIONS = { name: 'oauth:registration:total', most: 500, seconds: HOUR };
 
-/** Limits of requests that nobody is known to have sent, exact over all processes. Answers 429 as OAuth's errors look. */
+/**
+ * Limits of requests that nobody is known to have sent, exact over all processes. Answers 429 as OAuth's errors look.
+ */
 export function createOAuthLimits(pool: Pool): (kind: OAuthLimit) => RequestHandler {
   return (kind) => async (request, response, next) => {
     const retryAfter = await take(pool, kind, request.ip);

@@ -45,7 +45,9 @@ export function protectionOf(baseUrl: string): ResourceProtection {
   };
 }
 
-/** The documents that clients find everything else by (RFC 9728, RFC 8414). For everybody, pages of other origins too. */
+/**
+ * The documents that clients find everything else by (RFC 9728, RFC 8414). For everybody, pages of other origins too.
+ */
 export function createMetadataRouter(baseUrl: string): Router {
   const router = Router();
   const paths = new Map<string, object>([

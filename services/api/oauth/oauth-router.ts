@@ -39,7 +39,9 @@ export function createOAuthRouter(deps: OAuthDeps): Router {
   return router;
 }
 
-/** Clients open these pages in a window of their own, and wait there for the answer: it must not lose whoever opened it. */
+/**
+ * Clients open these pages in a window of their own, and wait there for the answer: it must not lose whoever opened it.
+ */
 const keepOpener: RequestHandler = (_request, response, next) => {
   response.removeHeader('Cross-Origin-Opener-Policy');
   next();

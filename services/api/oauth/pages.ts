@@ -107,8 +107,8 @@ function faulty(fault: string | undefined): Html {
 }
 
 /**
- * Browsers hold the redirects that follow a form to the page's policy too, and the one to the client may lead on to other addresses of its own. An
- * address of IP version 6 cannot be named in a policy.
+ * Browsers hold the redirects that follow a form to the page's policy too, and the one to the client may lead on to
+ * other addresses of its own. An address of IP version 6 cannot be named in a policy.
  */
 function formTarget({ protocol, hostname, origin }: URL): string {
   return protocol === 'http:' && !hostname.startsWith('[') ? origin : protocol;

@@ -10,8 +10,9 @@ import type { SealedRecords } from '../../../shared/stores/accounts/sealed-recor
 const USED_CODE_SECONDS = 3_600;
 
 /**
- * The provider's storage. Expiry is judged by the database's clock, and a code or refresh token is used up in one statement: of two requests
- * that bring the same one at the same time the second is refused, and takes back what the first one gets.
+ * The provider's storage. Expiry is judged by the database's clock, and a code or refresh token is used up in one
+ * statement: of two requests that bring the same one at the same time the second is refused, and takes back what the
+ * first one gets.
  */
 export function createAdapterFactory(records: SealedRecords, findDocument: FindDocument): AdapterFactory {
   return (model) => {
@@ -65,7 +66,10 @@ function clientAdapter(records: SealedRecords, findDocument: FindDocument): Adap
   };
 }
 
-/** Of the request that the provider is answering, as Express knows it; undefined on our own pages, where the document was found before. */
+/**
+ * Of the request that the provider is answering, as Express knows it; undefined on our own pages, where the document
+ * was found before.
+ */
 function clientAddress(): string | undefined {
   return (Provider.ctx?.req as Request | undefined)?.ip;
 }

@@ -10,7 +10,10 @@ import type { SealedRecords } from '../../../shared/stores/accounts/sealed-recor
 const BODY_LIMIT = 16 * 1024;
 const METHODS = ['none', 'client_secret_basic', 'client_secret_post'] as const;
 
-/** POST /oauth/register (RFC 7591), for clients that have no document of their own. There is no way to change a client: another one is registered. */
+/**
+ * POST /oauth/register (RFC 7591), for clients that have no document of their own. There is no way to change a client:
+ * another one is registered.
+ */
 export function createRegistrationRouter(records: SealedRecords, limit: RequestHandler): Router {
   const router = Router();
   router.post(REGISTRATION, openToPages, limit, json({ limit: BODY_LIMIT }), async (request, response) => {

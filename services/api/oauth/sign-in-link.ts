@@ -26,7 +26,9 @@ export interface SignedInBrowsers {
   isSignedIn(request: Request): boolean;
 }
 
-/** The proof is in a cookie of the pages' path and is stored as a hash: what other browsers do gets them nothing of it. */
+/**
+ * The proof is in a cookie of the pages' path and is stored as a hash: what other browsers do gets them nothing of it.
+ */
 export function createSignedInBrowsers(records: SealedRecords, baseUrl: string): SignedInBrowsers {
   const path = `${folderOf(baseUrl)}/oauth`;
   const secure = new URL(baseUrl).protocol === 'https:';
@@ -49,7 +51,10 @@ export function createSignedInBrowsers(records: SealedRecords, baseUrl: string):
   };
 }
 
-/** The page that signs in the browser which opened the link, and leads it back to the program's question where that was asked in it. */
+/**
+ * The page that signs in the browser which opened the link, and leads it back to the program's question where that was
+ * asked in it.
+ */
 export function signInLink(parts: {
   baseUrl: string;
   signIn: SignIn;

@@ -80,8 +80,8 @@ async function accountOf(
 }
 
 /**
- * Spellings that are one mailbox for free credits need not be one for everybody: `ada+x@` may be somebody else where plus means nothing. So only
- * the address that the account was opened with lets anybody in.
+ * Spellings that are one mailbox for free credits need not be one for everybody: `ada+x@` may be somebody else where
+ * plus means nothing. So only the address that the account was opened with lets anybody in.
  */
 function entryInto(account: StoredAccount, email: string): Entry {
   if (account.status !== 'active') return { outcome: 'frozen' };

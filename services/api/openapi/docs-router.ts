@@ -11,8 +11,8 @@ const ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'] a
 const ASSETS_FRESH_FOR = 'public, max-age=31536000, immutable';
 
 /**
- * Everything comes from this origin. Only style attributes are set by scripts, which a policy does not cover, so no inline style
- * is allowed; pictures in the style sheet are data URLs. Requests of "try it out" go to this origin too.
+ * Everything comes from this origin. Only style attributes are set by scripts, which a policy does not cover, so no
+ * inline style is allowed; pictures in the style sheet are data URLs. Requests of "try it out" go to this origin too.
  */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -26,8 +26,8 @@ const CONTENT_SECURITY_POLICY = [
 ].join('; ');
 
 /**
- * "Try it out" talks to the server that this page came from, which need not be the one that the document names: another origin
- * would be refused by the browser. Keys are not kept.
+ * "Try it out" talks to the server that this page came from, which need not be the one that the document names: another
+ * origin would be refused by the browser. Keys are not kept.
  */
 const START = `const own = new URL('.', location.href).href.replace(/\\/$/, '');
 const response = await fetch(own + '/openapi.json');
@@ -45,8 +45,8 @@ SwaggerUIBundle({
 `;
 
 /**
- * GET /docs: the API's description for people, with "try it out". The page and all it loads come from here; no other site learns
- * that somebody reads it.
+ * GET /docs: the API's description for people, with "try it out". The page and all it loads come from here; no other
+ * site learns that somebody reads it.
  */
 export function createDocsRouter(): Router {
   const page = pageOf(packageVersion());

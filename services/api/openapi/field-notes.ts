@@ -37,8 +37,8 @@ const listing = {
 const within = { subreddit: 'The community that was asked for; null where none was.' };
 
 /**
- * What a schema cannot say of its fields: a description, or a fragment of JSON Schema for what the service checks itself.
- * By component and field.
+ * What a schema cannot say of its fields: a description, or a fragment of JSON Schema for what the service checks
+ * itself. By component and field.
  */
 export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
   Comment: {

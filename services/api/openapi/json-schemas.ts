@@ -29,8 +29,8 @@ export function jsonSchemasOf(named: Record<string, z.ZodType>, side: 'input' | 
 }
 
 /**
- * The parameters of a query, in its schema's order. Each is described by what it means (the side behind the transformations:
- * numbers, booleans, lists), while a parameter is required only where its text is.
+ * The parameters of a query, in its schema's order. Each is described by what it means (the side behind the
+ * transformations: numbers, booleans, lists), while a parameter is required only where its text is.
  *
  * @param examples values of parameters, by name
  */

@@ -3,7 +3,10 @@ import { Router } from 'express';
 import { methodNotAllowed } from '../http/route.ts';
 import type { OpenApiDocument } from './openapi-shape.ts';
 
-/** GET /openapi.json: the document, for everybody. It changes with a deployment only, so clients may keep it for a while. */
+/**
+ * GET /openapi.json: the document, for everybody. It changes with a deployment only, so clients may keep it for a
+ * while.
+ */
 export function createOpenApiRouter(document: OpenApiDocument): Router {
   // Bytes, which all answers share: one that its client does not read holds no copy.
   const bytes = Buffer.from(JSON.stringify(document));

@@ -26,7 +26,8 @@ const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 /**
  * With what protects it.
  *
- * @param referrer whether forms tell this origin, and no other, where they were; `no-referrer` where the address itself is a secret
+ * @param referrer whether forms tell this origin, and no other, where they were; `no-referrer` where the address itself
+ * is a secret
  */
 export function sendPage(
   response: Response,

@@ -8,7 +8,10 @@ import { isTrouble } from './reading-failure.ts';
 
 export type ForumCalls = Pick<Upstream, 'get' | 'post'>;
 
-/** So many calls may be under way for an account when a request of it makes its first one: the burst of the largest plan is let in. */
+/**
+ * So many calls may be under way for an account when a request of it makes its first one: the burst of the largest plan
+ * is let in.
+ */
 const MOST_IN_FLIGHT = 40;
 /** Calls of requests that were not charged, or not yet: so many at once, and as many a minute. */
 const MOST_UNPAID = 200;
@@ -23,9 +26,9 @@ interface Account {
 }
 
 /**
- * What accounts cost the forum. Failed requests are free, but their calls count: an account whose requests fail, or are given up, after
- * they made calls is refused for a while, and so is one with many calls under way. A request is refused before its first
- * call or not at all, because others may wait for what it fetches.
+ * What accounts cost the forum. Failed requests are free, but their calls count: an account whose requests fail, or are
+ * given up, after they made calls is refused for a while, and so is one with many calls under way. A request is refused
+ * before its first call or not at all, because others may wait for what it fetches.
  */
 export class AccountCalls {
   private readonly accounts = new Map<string, Account>();
@@ -37,7 +40,10 @@ export class AccountCalls {
     this.clock = clock;
   }
 
-  /** The calls of one request. Accounts that want more than readers have share it in proportion to what their plans allow. */
+  /**
+   * The calls of one request. Accounts that want more than readers have share it in proportion to what their plans
+   * allow.
+   */
   begin({ accountId, pack }: Pick<Caller, 'accountId' | 'pack'>): RequestCalls {
     return new RequestCalls(this, { id: accountId, weight: planOf(pack).requestsPerSecond });
   }

@@ -61,10 +61,12 @@ interface Taken {
 }
 
 /**
- * Searches the archive of comments, which holds those of the last 30 days: all words and quoted phrases of `q` must occur, by the rules of keywords.
- * What is found is looked up on the forum, so that scores are current and what was deleted is left out.
+ * Searches the archive of comments, which holds those of the last 30 days: all words and quoted phrases of `q` must
+ * occur, by the rules of keywords. What is found is looked up on the forum, so that scores are current and what was
+ * deleted is left out.
  *
- * @throws ApiError invalid_request when `q` holds no word or `after` is no comment of the archive; upstream_error when that is away
+ * @throws ApiError invalid_request when `q` holds no word or `after` is no comment of the archive; upstream_error when
+ * that is away
  * @throws UpstreamError
  */
 export async function searchComments(shared: CommentArchive, search: CommentSearch): Promise<CommentListing> {
@@ -117,7 +119,10 @@ async function nextPage(
   return { items: [...current.values()], filtered: taken.filtered, next: taken.next };
 }
 
-/** The most relevant comments in the order of their scores now; `after` has its own place among them, even if it has left them. */
+/**
+ * The most relevant comments in the order of their scores now; `after` has its own place among them, even if it has
+ * left them.
+ */
 async function topPage(
   archive: SearchedArchive,
   query: Query,
@@ -191,7 +196,10 @@ async function cursorOf(
 
 const TOO_LATE = 'ClickHouse did not answer in time';
 
-/** A query that is given up is ended: those that hang would hold the connections that the archiver shares, and others wait in line for them. */
+/**
+ * A query that is given up is ended: those that hang would hold the connections that the archiver shares, and others
+ * wait in line for them.
+ */
 async function inArchive<T>({ deadlineAt }: SearchedArchive, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const ms = Math.max(0, Math.ceil(deadlineAt - performance.now()));
   try {

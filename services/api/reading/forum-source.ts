@@ -75,7 +75,10 @@ export class ForumSource {
     return this.toPosts(listing);
   }
 
-  /** Comments of a listing, which know their posts. Where the forum does not say, they count as NSFW. @throws UpstreamError */
+  /**
+   * Comments of a listing, which know their posts. Where the forum does not say, they count as NSFW. @throws
+   * UpstreamError
+   */
   async comments(path: string, params: Params, endpoint: string): Promise<Page<CommentItem>> {
     const page = parsePage(await this.get(path, params, endpoint), { t1: readComment });
     return {
@@ -139,7 +142,10 @@ export class ForumSource {
     return toPost(data, this.context());
   }
 
-  /** What the forum has of these fullnames, at most 100. Comments get the titles of their posts, by one further call. @throws UpstreamError */
+  /**
+   * What the forum has of these fullnames, at most 100. Comments get the titles of their posts, by one further call.
+   * @throws UpstreamError
+   */
   async things(names: readonly string[]): Promise<FoundThings> {
     const found = await this.info(names);
     const withoutPost = found.comments.filter(({ data }) => !data.link_title || typeof data.is_submitter !== 'boolean');

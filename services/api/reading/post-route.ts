@@ -19,7 +19,9 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 const POST = { subject: 'post or comment', refusal: 'forum_refused' } as const;
 
-/** GET /v1/forum/post: a post with its comments, as JSON, as one Markdown document, or as what the discussion is about. */
+/**
+ * GET /v1/forum/post: a post with its comments, as JSON, as one Markdown document, or as what the discussion is about.
+ */
 export function postRoute(deps: ReadingDeps): Route {
   return {
     method: 'get',

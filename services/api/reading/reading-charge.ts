@@ -23,8 +23,9 @@ export function refuseWithoutCredits({ balance }: Caller): void {
 /**
  * Charges requests when their answers are ready. Those that come together share a statement and its commit.
  *
- * Each charge is a transaction, whose COMMIT is sent only once the server has answered the charge: a server that stood still until the
- * request was given up, and answered as uncharged, does not commit it afterwards (`idleInTransactionMs`). No clock decides that.
+ * Each charge is a transaction, whose COMMIT is sent only once the server has answered the charge: a server that stood
+ * still until the request was given up, and answered as uncharged, does not commit it afterwards
+ * (`idleInTransactionMs`). No clock decides that.
  */
 export class ReadingCharges {
   private readonly pool: Pool;
@@ -45,7 +46,8 @@ export class ReadingCharges {
    */
   async charge(caller: Caller, credits: number): Promise<Charged> {
     const move = moveOf(caller, credits);
-    // What could not be charged along with others may still be: somebody else had the account locked, or the last credits are in it.
+    // What could not be charged along with others may still be: somebody else had the account locked, or the last
+    // credits are in it.
     const balance =
       (await this.together.call(move)) ?? (await inTransaction(this.pool, (client) => charge(client, move)));
     if (balance === undefined) throw tooFewCredits();

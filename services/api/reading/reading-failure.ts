@@ -6,8 +6,8 @@ export interface ReadingTraits {
   /** What was asked for, in the message of a 404: `community`, `post`, `user`. */
   subject: string;
   /**
-   * What becomes of a denial. `forum_refused`: a refusal is told as it is, what is unknown is not_found; `not_found`: both are;
-   * `upstream_error`: the forum has no reason to deny this, so something is wrong.
+   * What becomes of a denial. `forum_refused`: a refusal is told as it is, what is unknown is not_found; `not_found`:
+   * both are; `upstream_error`: the forum has no reason to deny this, so something is wrong.
    */
   refusal: 'forum_refused' | 'not_found' | 'upstream_error';
 }

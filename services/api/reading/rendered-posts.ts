@@ -17,7 +17,9 @@ export interface Rendering {
 }
 
 export interface RenderedPost {
-  /** UTF-8. Markdown is whole; of JSON it is the object without its last member, `meta`, and without the closing brace. */
+  /**
+   * UTF-8. Markdown is whole; of JSON it is the object without its last member, `meta`, and without the closing brace.
+   */
   bytes: Buffer;
   /** Comments in it. */
   returned: number;

@@ -13,7 +13,10 @@ const DENIAL_FOR_MS = 600_000;
 const MEMORY_BYTES = 4 * 1024 * 1024;
 const MOST_HOPS = 3;
 
-/** Where share links lead. What was found out is remembered, dead links too, because each look costs up to three calls to the forum. */
+/**
+ * Where share links lead. What was found out is remembered, dead links too, because each look costs up to three calls
+ * to the forum.
+ */
 export class ShareLinks {
   private readonly hosts: ForumHosts;
   private readonly reads: CachedReads<ThingReference>;

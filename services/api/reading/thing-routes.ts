@@ -55,7 +55,9 @@ async function readThings(deps: ReadingDeps, ids: readonly string[]): Promise<Th
   return response;
 }
 
-/** The fullname that each id stands for; undefined: a share link that leads nowhere. @throws ApiError invalid_request */
+/**
+ * The fullname that each id stands for; undefined: a share link that leads nowhere. @throws ApiError invalid_request
+ */
 async function namesOf(deps: ReadingDeps, ids: readonly string[]): Promise<(string | undefined)[]> {
   const references = ids.map((id, index) => {
     const reference = parseReference(id, deps.hosts);

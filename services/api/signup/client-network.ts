@@ -8,8 +8,8 @@ export interface ClientNetwork {
 
 const IPV4_PREFIX = 24;
 /**
- * What providers give away: a /64 to a household or a server, a /56 to most lines, a /48 to a site. Each of them is 256 of the one before, and is
- * had by one customer, so it gets a few times the allowance and not 256 times.
+ * What providers give away: a /64 to a household or a server, a /56 to most lines, a /48 to a site. Each of them is 256
+ * of the one before, and is had by one customer, so it gets a few times the allowance and not 256 times.
  */
 const IPV6_PREFIXES = [
   { prefix: 64, times: 1 },
@@ -21,8 +21,8 @@ const IPV6_PREFIXES = [
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+):\d+|\[([^\]]+)\](?::\d+)?)$/;
 
 /**
- * The networks that a client's address counts for, the smallest first: its /24, or its /64, /56 and /48. An IPv4 address written as IPv6 is an IPv4
- * address. Everything that is no address, as a proxy may forward, is one network.
+ * The networks that a client's address counts for, the smallest first: its /24, or its /64, /56 and /48. An IPv4
+ * address written as IPv6 is an IPv4 address. Everything that is no address, as a proxy may forward, is one network.
  */
 export function networksOf(given: string | undefined): [ClientNetwork, ...ClientNetwork[]] {
   const [, ipv4, ipv6] = WITH_PORT.exec(given ?? '') ?? [];

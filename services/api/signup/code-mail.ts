@@ -30,7 +30,9 @@ const MINUTES = CODE_SECONDS / 60;
 const NOT_YOU = ['If it was not you who asked for it, ignore this mail: without the code', 'nothing happens.'] as const;
 const NOBODY_ASKS = 'Nobody of ours will ever ask you for it.';
 
-/** The mail with a code. It holds nothing that whoever asked for it chose: nobody can send words of theirs through it. */
+/**
+ * The mail with a code. It holds nothing that whoever asked for it chose: nobody can send words of theirs through it.
+ */
 export function codeMail(to: string, code: string, appUrl: string, purpose: CodePurpose): Mail {
   const [what, where] = purpose.use(new URL(appUrl).host);
   return mailOf(to, purpose.subject, [

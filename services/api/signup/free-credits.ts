@@ -15,8 +15,9 @@ const CREDITED_PER_DOMAIN_AND_DAY = 3;
 export type FreeCredits = { credits: number } | { credits: 0; reason: string };
 
 /**
- * Gives a new account its free credits: once per mailbox for ever, and outside large providers to a few accounts per registrable domain and day. To be called in
- * the transaction that opens the account, after its insert, which keeps other sign-ups of the mailbox waiting.
+ * Gives a new account its free credits: once per mailbox for ever, and outside large providers to a few accounts per
+ * registrable domain and day. To be called in the transaction that opens the account, after its insert, which keeps
+ * other sign-ups of the mailbox waiting.
  */
 export async function giveFreeCredits(
   db: Queryable,

@@ -35,7 +35,8 @@ export function createCodeJudge(
 }
 
 /**
- * What became of a code. Refusals are data, not exceptions: a wrong code is counted by the transaction that found it wrong, so it must commit.
+ * What became of a code. Refusals are data, not exceptions: a wrong code is counted by the transaction that found it
+ * wrong, so it must commit.
  */
 export type CodeVerdict =
   | { outcome: 'unknown' | 'expired' | 'exhausted' }
@@ -45,8 +46,8 @@ export type CodeVerdict =
   | { outcome: 'right'; signup: ConfirmedMailbox };
 
 /**
- * Locks the sign-up first, and then the tries of its mailbox: of codes that come together each is judged knowing the ones before, also those of other
- * tokens. To be called in a transaction.
+ * Locks the sign-up first, and then the tries of its mailbox: of codes that come together each is judged knowing the
+ * ones before, also those of other tokens. To be called in a transaction.
  */
 export async function judgeCode(
   db: Queryable,

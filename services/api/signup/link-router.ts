@@ -30,8 +30,9 @@ const PROOF = /^[0-9a-z]{26}$/;
 const TOO_OLD = `This link was used, or is older than ${CODE_SECONDS / 60} minutes. Ask for another one.`;
 
 /**
- * Links in mails. GET has no effect, since programs that look through mails open links: it shows a button, and gives the browser a cookie. Only a POST
- * with that cookie's value in its form uses the link, so no other site can send it. The link itself is in no Referer and no log.
+ * Links in mails. GET has no effect, since programs that look through mails open links: it shows a button, and gives
+ * the browser a cookie. Only a POST with that cookie's value in its form uses the link, so no other site can send it.
+ * The link itself is in no Referer and no log.
  */
 export function createLinkRouter(page: LinkPage, limit: RequestHandler): Router {
   const router = Router();
@@ -99,7 +100,10 @@ function proofFor({ url }: LinkPage, request: Request, response: Response): stri
   return proof;
 }
 
-/** With `no-referrer` browsers say `Origin: null` of our own form, too: what they say of another site refuses, the cookie decides. */
+/**
+ * With `no-referrer` browsers say `Origin: null` of our own form, too: what they say of another site refuses, the
+ * cookie decides.
+ */
 function isOwnForm({ url }: LinkPage, request: Request, proof: unknown): boolean {
   const [site, origin, cookie] = [request.get('Sec-Fetch-Site'), request.get('Origin'), cookieOf(request, COOKIE)];
   if (site !== undefined && site !== 'same-origin') return false;

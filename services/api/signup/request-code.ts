@@ -40,7 +40,8 @@ export type RequestCode = (
 ) => Promise<CodeSent>;
 
 /**
- * POST /api/agent/signup, and the page of the sign-in. Accounts are never looked at, so that neither the answer nor its time tells whether a mailbox has one.
+ * POST /api/agent/signup, and the page of the sign-in. Accounts are never looked at, so that neither the answer nor its
+ * time tells whether a mailbox has one.
  *
  * A crash after step 2 leaves limits taken, after step 4 a sign-up without its mail: the client asks for another code.
  */

@@ -22,7 +22,10 @@ export interface CodeBudgets {
   perHour: number;
   /** The same for sign-in, whatever sign-up uses. */
   signInPerHour: number;
-  /** Codes that a /24 or a /64 gets in any hour, of each purpose; a /56 twice, a /48 four times, and five times as many a day. */
+  /**
+   * Codes that a /24 or a /64 gets in any hour, of each purpose; a /56 twice, a /48 four times, and five times as many
+   * a day.
+   */
   perNetwork: number;
 }
 
@@ -39,7 +42,8 @@ interface CodeLimit extends SlidingLogLimit {
 }
 
 /**
- * Takes one use of every limit, or none of any. Sign-in and sign-up share none, so that a flood of one never stops the other.
+ * Takes one use of every limit, or none of any. Sign-in and sign-up share none, so that a flood of one never stops the
+ * other.
  *
  * @throws ApiError rate_limited, agent_signup_busy
  */

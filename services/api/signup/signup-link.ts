@@ -19,8 +19,8 @@ export function signupLinkPage(appUrl: string): string {
 }
 
 /**
- * The page that finishes a sign-up in the browser of whoever reads the mail: the key is shown there, once, and never to the program that asked for the
- * mail. One transaction: a crash leaves the link unused, or the account whole.
+ * The page that finishes a sign-up in the browser of whoever reads the mail: the key is shown there, once, and never to
+ * the program that asked for the mail. One transaction: a crash leaves the link unused, or the account whole.
  */
 export function signupLink(deps: SignupDeps): LinkPage {
   const { pool, appUrl, signup } = deps;

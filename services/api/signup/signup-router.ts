@@ -16,8 +16,8 @@ const VERIFY = '/api/agent/verify';
 const BODY_LIMIT = 4 * 1024;
 
 /**
- * Sign-up of agents, without a key. Checks come in one order: method, whether sign-up is on, body, and what the route itself checks. A client that
- * goes away meanwhile changes nothing about what is done.
+ * Sign-up of agents, without a key. Checks come in one order: method, whether sign-up is on, body, and what the route
+ * itself checks. A client that goes away meanwhile changes nothing about what is done.
  */
 export function createSignupRouter(deps: SignupDeps): Router {
   const requestCode = createRequestCode(deps);

@@ -41,8 +41,8 @@ export interface CodeHashes {
 }
 
 /**
- * HMAC-SHA256 with a key derived (HKDF) from the installation's secret key: a million codes are tried in a second by whoever has the
- * database, but not without the key.
+ * HMAC-SHA256 with a key derived (HKDF) from the installation's secret key: a million codes are tried in a second by
+ * whoever has the database, but not without the key.
  */
 export function createCodeHashes(secretKey: string): CodeHashes {
   const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'forum-monitor sign-up codes v1', 32));

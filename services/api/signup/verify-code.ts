@@ -23,7 +23,9 @@ export type VerifyCode = (body: unknown) => Promise<AccountCreated>;
 
 type Verdict = Exclude<CodeVerdict, { outcome: 'right' }> | OpenedForMailbox;
 
-/** POST /api/agent/verify: one transaction, so that a crash leaves the account with its key and its credits, or nothing. */
+/**
+ * POST /api/agent/verify: one transaction, so that a crash leaves the account with its key and its credits, or nothing.
+ */
 export function createVerifyCode(deps: SignupDeps): VerifyCode {
   const judge = createCodeJudge(deps, 'signup');
   return async (body) => {
@@ -45,7 +47,9 @@ async function judgeAndOpen(db: Queryable, judge: CodeJudge, tokenHash: Buffer, 
 export type OpenedForMailbox =
   { outcome: 'account exists' } | { outcome: 'created'; apiKey: string; given: FreeCredits };
 
-/** Waits for a concurrent sign-up of the same mailbox: the account is the first one's. To be called in a transaction. */
+/**
+ * Waits for a concurrent sign-up of the same mailbox: the account is the first one's. To be called in a transaction.
+ */
 export async function openForMailbox(
   db: Queryable,
   { email, mailbox }: ConfirmedMailbox,

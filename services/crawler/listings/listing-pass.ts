@@ -2,7 +2,10 @@ import { SeenThings } from '../seen-things.ts';
 
 /** The forum ends every listing at about a thousand items; beyond this many pages its cursors lead in a circle. */
 const MOST_PAGES = 30;
-/** So many names are remembered as anchors: more than a minute of all comments, so that an old page out of a cache joins too. */
+/**
+ * So many names are remembered as anchors: more than a minute of all comments, so that an old page out of a cache joins
+ * too.
+ */
 const ANCHORS = 10_000;
 /** So many of the newest ones are saved: any of them may vanish, all of them never do. */
 const SAVED_ANCHORS = 500;
@@ -18,8 +21,9 @@ export interface Listed {
 }
 
 /**
- * What may be missing: everything that entered the listing after `afterThing` and before `beforeThing`. By the forum's own
- * dates that is everything created from `afterAt` to `beforeAt`, except what the forum showed later than its date says.
+ * What may be missing: everything that entered the listing after `afterThing` and before `beforeThing`. By the forum's
+ * own dates that is everything created from `afterAt` to `beforeAt`, except what the forum showed later than its date
+ * says.
  */
 export interface MissedStretch {
   /** The newest item known before the stretch; undefined: the listing was empty then. */
@@ -52,10 +56,11 @@ export interface PassPosition {
 }
 
 /**
- * How far a listing was read. A pass begins at the newest item and goes deeper, page by page, until it meets something that an
- * earlier pass saw. While it does, the listing's window of a thousand items slides, so a pass can end after far fewer: whatever
- * its length, an end without such a meeting is a gap. What a pass saw becomes an anchor only when the pass has ended: an
- * interrupted pass must not look like a finished one, or the items behind it would be lost without a trace.
+ * How far a listing was read. A pass begins at the newest item and goes deeper, page by page, until it meets something
+ * that an earlier pass saw. While it does, the listing's window of a thousand items slides, so a pass can end after far
+ * fewer: whatever its length, an end without such a meeting is a gap. What a pass saw becomes an anchor only when the
+ * pass has ended: an interrupted pass must not look like a finished one, or the items behind it would be lost without a
+ * trace.
  */
 export class ListingPass {
   private readonly anchors = new SeenThings(2 * ANCHORS);
@@ -85,7 +90,10 @@ export class ListingPass {
     return this.pages === 0;
   }
 
-  /** What a page means. Nothing changes until `accept`. Items are newest first; `after` is the forum's cursor to the next page. */
+  /**
+   * What a page means. Nothing changes until `accept`. Items are newest first; `after` is the forum's cursor to the
+   * next page.
+   */
   judge(page: readonly Listed[], after: string | undefined): PageVerdict {
     if (page.some(({ name }) => this.anchors.has(name))) return { outcome: 'joined' };
     if (!this.begun) return { outcome: 'complete' };
@@ -132,7 +140,10 @@ export class ListingPass {
     return { anchors: this.newest ? [...others, this.newest.name] : others, newestAt: this.newest?.createdAt };
   }
 
-  /** The item that a cursor names can vanish: then an earlier one is tried, once, because every call lets the window slide. */
+  /**
+   * The item that a cursor names can vanish: then an earlier one is tried, once, because every call lets the window
+   * slide.
+   */
   private retreatOrGap(page: readonly Listed[]): PageVerdict {
     const earlier = [...this.seen.keys()].at(-1 - RETREAT_STEP);
     if (earlier === undefined || this.hasRetreated) return this.gapAfter(page);
@@ -141,7 +152,8 @@ export class ListingPass {
 
   private gapAfter(page: readonly Listed[]): PageVerdict {
     const seen = [...this.seen.values(), ...page.filter(({ name }) => !this.seen.has(name))];
-    // Late items are dated earlier than their neighbours; the latest date of a page is a bound that they do not pull down.
+    // Late items are dated earlier than their neighbours; the latest date of a page is a bound that they do not pull
+    // down.
     const lastPage = seen.slice(-100).map(({ createdAt }) => createdAt);
     return {
       outcome: 'gap',

@@ -40,7 +40,10 @@ export interface ListingPlan {
   intervalMs: number;
 }
 
-/** The newest page of a listing, again and again, and deeper pages where the newest one does not reach what was seen before. */
+/**
+ * The newest page of a listing, again and again, and deeper pages where the newest one does not reach what was seen
+ * before.
+ */
 export class ListingSource implements CrawlSource {
   readonly name: string;
   readonly label = 'listings';

@@ -16,7 +16,9 @@ const FAR_BEHIND = 1_000n;
 /** So many of the hundred ids up to a far head must exist before it is jumped to. */
 const LEAST_NEIGHBOURS = 3;
 const REJECTED_HEADS = 1_000;
-/** So many looks in a row must find the walk far ahead of the listing, and nothing where it stands, before it goes back. */
+/**
+ * So many looks in a row must find the walk far ahead of the listing, and nothing where it stands, before it goes back.
+ */
 const LOOKS_BEFORE_RETURN = 3;
 
 interface Missing {
@@ -30,8 +32,8 @@ interface Missing {
 export interface WalkStep {
   ids: string[];
   /**
-   * head: the next ids at the newest end, with missing ones that are due; catch-up: a stretch left behind; probe: the ids up to a
-   * far head, which is jumped to when several of them exist.
+   * head: the next ids at the newest end, with missing ones that are due; catch-up: a stretch left behind; probe: the
+   * ids up to a far head, which is jumped to when several of them exist.
    */
   purpose: 'head' | 'catch-up' | 'probe';
 }
@@ -57,9 +59,10 @@ export interface WalkPosition {
 }
 
 /**
- * Which post ids to ask for next. Ids are handed out in sequence, but some never appear and some appear late; so the walk
- * goes on past an id that is not there as soon as a later one is, and asks for it again on a ladder. Beyond the newest known
- * id nothing is concluded. The walk itself knows no time and makes no calls: `now` is milliseconds since 1970.
+ * Which post ids to ask for next. Ids are handed out in sequence, but some never appear and some appear late; so the
+ * walk goes on past an id that is not there as soon as a later one is, and asks for it again on a ladder. Beyond the
+ * newest known id nothing is concluded. The walk itself knows no time and makes no calls: `now` is milliseconds since
+ * 1970.
  */
 export class PostIdWalk {
   private next: bigint;
@@ -93,9 +96,9 @@ export class PostIdWalk {
   }
 
   /**
-   * The ids of the newest posts, in any order. The walk goes on to a near head; a far one is jumped to, so that new posts never
-   * wait for old ones, but only when a probe finds several posts there: one far-off id must not lead the walk astray. Where
-   * the walk itself is far ahead of the listing, and finds nothing, it goes back.
+   * The ids of the newest posts, in any order. The walk goes on to a near head; a far one is jumped to, so that new
+   * posts never wait for old ones, but only when a probe finds several posts there: one far-off id must not lead the
+   * walk astray. Where the walk itself is far ahead of the listing, and finds nothing, it goes back.
    */
   learnNewest(ids: readonly string[]): void {
     this.listedHead = supportedHead(ids) ?? this.listedHead;
@@ -219,7 +222,10 @@ export class PostIdWalk {
     return true;
   }
 
-  /** Back to where the newest posts are. Ids above were asked for before they existed, so nothing is concluded about them. */
+  /**
+   * Back to where the newest posts are. Ids above were asked for before they existed, so nothing is concluded about
+   * them.
+   */
   private goBack(head: bigint): void {
     this.looksFarAhead = 0;
     for (const id of this.missing.keys()) if (idToNumber(id) > head) this.missing.delete(id);

@@ -16,8 +16,8 @@ const NEIGHBOURHOOD = 10_000n;
 const NEIGHBOURS = 3;
 
 /**
- * The newest id that has several others of the same page close below it: one post of a far-off id does not make a head. Undefined
- * where no id has; the page is too short, or its ids are not sequential.
+ * The newest id that has several others of the same page close below it: one post of a far-off id does not make a head.
+ * Undefined where no id has; the page is too short, or its ids are not sequential.
  */
 export function supportedHead(ids: readonly string[]): bigint | undefined {
   const newestFirst = ids.map(idToNumber).sort((a, b) => (a < b ? 1 : a > b ? -1 : 0));
@@ -27,7 +27,9 @@ export function supportedHead(ids: readonly string[]): bigint | undefined {
   });
 }
 
-/** Where a first walk begins: the supported head, or the middle of a page that has none. Undefined for an empty page. */
+/**
+ * Where a first walk begins: the supported head, or the middle of a page that has none. Undefined for an empty page.
+ */
 export function firstHead(ids: readonly string[]): string | undefined {
   const supported = supportedHead(ids);
   if (supported !== undefined) return numberToId(supported);

@@ -18,8 +18,8 @@ export interface DumpLine {
 }
 
 /**
- * The lines after the first `skip` ones of a plain, gzip or zstd file, told apart by their first bytes. Skipped lines are read,
- * because a compressed file has no other way in, but not decoded.
+ * The lines after the first `skip` ones of a plain, gzip or zstd file, told apart by their first bytes. Skipped lines
+ * are read, because a compressed file has no other way in, but not decoded.
  */
 export async function* readDumpLines(path: string, skip: number): AsyncGenerator<DumpLine> {
   let number = 0;

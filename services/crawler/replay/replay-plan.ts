@@ -7,11 +7,17 @@ export interface ReplayPlan {
   /** Absolute. */
   path: string;
   bytes: number;
-  /** Names the file and its content (path, size, time of change): a finished file is not replayed again, a changed one is. */
+  /**
+   * Names the file and its content (path, size, time of change): a finished file is not replayed again, a changed one
+   * is.
+   */
   name: string;
   /** Things a second; undefined: as fast as possible. */
   rate: number | undefined;
-  /** Whether texts were escaped in transport; undefined: bare objects, as public dumps hold them, were, `{kind, data}` were not. */
+  /**
+   * Whether texts were escaped in transport; undefined: bare objects, as public dumps hold them, were, `{kind, data}`
+   * were not.
+   */
   escaped: boolean | undefined;
 }
 

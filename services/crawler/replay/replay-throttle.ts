@@ -15,8 +15,8 @@ export interface ReplayThrottleDeps {
 }
 
 /**
- * Holds replays back while the matcher is behind, so that live items, which share its partitions, never wait long behind a dump.
- * While the lag cannot be read, a replay waits as well: then the broker would not take its items either.
+ * Holds replays back while the matcher is behind, so that live items, which share its partitions, never wait long
+ * behind a dump. While the lag cannot be read, a replay waits as well: then the broker would not take its items either.
  */
 export class ReplayThrottle {
   private readonly options: ReplayThrottleDeps;

@@ -8,8 +8,8 @@ const OUTPUT_BYTES = 1024 * 1024 * 1024;
 const PROBE = Buffer.from('end');
 
 /**
- * Unpacks zstd data of any number of frames. Node's own stream stops after the first frame without a word, so each frame
- * gets a decoder of its own where the one before left input unread.
+ * Unpacks zstd data of any number of frames. Node's own stream stops after the first frame without a word, so each
+ * frame gets a decoder of its own where the one before left input unread.
  *
  * @throws what the decoder throws for damaged or cut data.
  */
@@ -44,7 +44,9 @@ function createDecoder(): ZstdDecompress {
   return decoder;
 }
 
-/** Resolves when the chunk is unpacked. The decoder forgets a write's callback when the write fails, hence the listener. */
+/**
+ * Resolves when the chunk is unpacked. The decoder forgets a write's callback when the write fails, hence the listener.
+ */
 function write(decoder: ZstdDecompress, chunk: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
     decoder.once('error', reject);
@@ -57,8 +59,8 @@ function write(decoder: ZstdDecompress, chunk: Buffer): Promise<void> {
 }
 
 /**
- * The decoder does not mind an input that ends within a frame. So it is given one more frame: at a frame's end it unpacks
- * that, anywhere else it takes it for something different.
+ * The decoder does not mind an input that ends within a frame. So it is given one more frame: at a frame's end it
+ * unpacks that, anywhere else it takes it for something different.
  */
 async function refuseCut(decoder: ZstdDecompress): Promise<void> {
   await write(decoder, zstdCompressSync(PROBE));

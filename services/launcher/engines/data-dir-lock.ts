@@ -20,8 +20,9 @@ export interface DataDirLockOptions {
 }
 
 /**
- * Held by the one process that owns a data directory. It is the file DATA_DIR/lock, made by a hard link, which fails when
- * it exists. After a kill -9 it stays; the next start sees that its process (pid and start time) is gone and takes over.
+ * Held by the one process that owns a data directory. It is the file DATA_DIR/lock, made by a hard link, which fails
+ * when it exists. After a kill -9 it stays; the next start sees that its process (pid and start time) is gone and takes
+ * over.
  */
 export class DataDirLock {
   private readonly path: string;
@@ -105,7 +106,10 @@ function isAlive(holder: Holder): boolean {
   return identifyProcess(holder.pid)?.startedAt === holder.startedAt;
 }
 
-/** Of several starts that find the same dead holder one moves the file away; one that moved away a newer file puts it back. */
+/**
+ * Of several starts that find the same dead holder one moves the file away; one that moved away a newer file puts it
+ * back.
+ */
 function removeStale(path: string, stale: Holder | undefined): void {
   const aside = `${path}.stale-${process.pid}`;
   try {

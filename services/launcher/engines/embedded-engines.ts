@@ -27,7 +27,10 @@ export interface StartEnginesOptions<Name extends EngineName> {
 
 /** Engines that were started together. */
 export interface RunningEngines<Name extends EngineName = EngineName> {
-  /** `kafka://…`, `postgres://…/forum`, `http://…`, each as `user:password@127.0.0.1:PORT`; only those that were asked for. */
+  /**
+   * `kafka://…`, `postgres://…/forum`, `http://…`, each as `user:password@127.0.0.1:PORT`; only those that were asked
+   * for.
+   */
   urls: Record<Name, string>;
   /** ClickHouse for analysts: the same, but it refuses everything that writes. */
   clickhouseReadOnlyUrl: string | undefined;
@@ -42,8 +45,9 @@ export interface RunningEngines<Name extends EngineName = EngineName> {
 }
 
 /**
- * Starts real servers as child processes under a data directory, in parallel: about 3 s. What an earlier owner left running
- * there is stopped first, and every engine recovers by itself from a kill -9. A failed start leaves nothing running.
+ * Starts real servers as child processes under a data directory, in parallel: about 3 s. What an earlier owner left
+ * running there is stopped first, and every engine recovers by itself from a kill -9. A failed start leaves nothing
+ * running.
  *
  * @throws StartFault with a message for the person at the terminal.
  */

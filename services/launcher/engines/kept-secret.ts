@@ -3,8 +3,8 @@ import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } f
 import { join } from 'node:path';
 
 /**
- * A random password of 192 bits in DATA_DIR/secrets/NAME, made at the first call and the same ever after. Only the owner may read the file.
- * It has letters, digits, dashes and underscores, so it needs no escaping anywhere.
+ * A random password of 192 bits in DATA_DIR/secrets/NAME, made at the first call and the same ever after. Only the
+ * owner may read the file. It has letters, digits, dashes and underscores, so it needs no escaping anywhere.
  */
 export function keptSecret(dataDir: string, name: string): string {
   const folder = join(dataDir, 'secrets');

@@ -53,8 +53,9 @@ export interface OwnedProcess {
 }
 
 /**
- * Lives beside an owned process and reads a pipe that its parent holds open. A line means the process has ended; the pipe's
- * end without a line means that the parent died (kill -9 as well), so the process is stopped: $1 pid, $2 signal, $3 seconds.
+ * Lives beside an owned process and reads a pipe that its parent holds open. A line means the process has ended; the
+ * pipe's end without a line means that the parent died (kill -9 as well), so the process is stopped: $1 pid, $2 signal,
+ * $3 seconds.
  */
 const WATCHER = `
 read -r told && exit 0

@@ -7,8 +7,9 @@ import { delay } from '../../../shared/runtime/clock.ts';
 export type PortName = 'kafka' | 'kafka-controller' | 'postgres' | 'clickhouse' | 'clickhouse-read-only' | 'simulator';
 
 /**
- * Below every system's range of ephemeral ports (Linux from 32768, macOS from 49152). A listening port inside that range
- * could be taken by an outgoing connection while its engine restarts, even by a client that keeps trying to reach it.
+ * Below every system's range of ephemeral ports (Linux from 32768, macOS from 49152). A listening port inside that
+ * range could be taken by an outgoing connection while its engine restarts, even by a client that keeps trying to reach
+ * it.
  */
 const FIRST_PORT = 20_000;
 const LAST_PORT = 32_000;
@@ -21,8 +22,8 @@ export interface PortOptions {
 }
 
 /**
- * Free loopback ports, chosen once and kept in DATA_DIR/ports.json over restarts. A stored port that another program has
- * taken is replaced, with a notice. Call it after orphans have been ended: they would still hold ours.
+ * Free loopback ports, chosen once and kept in DATA_DIR/ports.json over restarts. A stored port that another program
+ * has taken is replaced, with a notice. Call it after orphans have been ended: they would still hold ours.
  */
 export async function reservePorts(
   dataDir: string,

@@ -83,7 +83,9 @@ function formOf(roll: number): PostForm {
   return roll < 0.97 ? 'poll' : 'crosspost';
 }
 
-/** The content of each slot: a pure function of (seed, k), but for the ties between items, which follow the timeline. */
+/**
+ * The content of each slot: a pure function of (seed, k), but for the ties between items, which follow the timeline.
+ */
 export class Catalog {
   private readonly timeline: Timeline;
   private readonly threads: Threads;

@@ -4,8 +4,8 @@ import { BLOCK, slotOfPost } from '../timeline/numbering.ts';
 import type { Timeline } from '../timeline/timeline.ts';
 
 /**
- * Which post a comment belongs to. Most comments go to one of the posts of the last blocks; a quarter goes to every 64th
- * post, so that some threads reach a few hundred comments; a sixth goes to every 2,048th, so that some pass 2,000.
+ * Which post a comment belongs to. Most comments go to one of the posts of the last blocks; a quarter goes to every
+ * 64th post, so that some threads reach a few hundred comments; a sixth goes to every 2,048th, so that some pass 2,000.
  */
 const LARGE_EVERY = 64;
 const HUGE_EVERY = 2048;

@@ -58,7 +58,10 @@ export const WATCHED_SENTENCES: Record<WatchedWord, readonly string[]> = {
   ],
 };
 
-/** Ways a word comes up in the wild; {w} keeps its case, {W} is upper case, {C} capitalised. All count as the whole word. */
+/**
+ * Ways a word comes up in the wild; {w} keeps its case, {W} is upper case, {C} capitalised. All count as the whole
+ * word.
+ */
 export const SHAPES: readonly string[] = [
   ...['{w}', '{w}', '{w}', '{w}', '{w}', '{w}', '{w}', '{w}', '{C}', '{C}', '{W}'],
   ...['**{w}**', '*{w}*', '"{w}"', '({w})', '\\#{w}', '{w}-based', "{w}'s", '{C}’s', '{w}/whatever', '`{w}`', '{w}🦀'],

@@ -6,7 +6,10 @@ const LONGEST_RESULT = 250;
 
 type Test = (post: Post) => boolean;
 
-/** The words, "phrases" and field:value parts of a query; all must hold. A word without a script of spaces matches inside. */
+/**
+ * The words, "phrases" and field:value parts of a query; all must hold. A word without a script of spaces matches
+ * inside.
+ */
 export function parseQuery(q: string): Test[] {
   const parts = q.match(/(?:\b\w+:)?"[^"]*"|\S+/g) ?? [];
   return parts.filter((part) => !/^(AND|OR|NOT)$/.test(part)).map(testOf);

@@ -110,7 +110,10 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** In JSON < > & occur inside strings only, so that escaping the finished text escapes every string, as upstream without raw_json. */
+/**
+ * In JSON < > & occur inside strings only, so that escaping the finished text escapes every string, as upstream without
+ * raw_json.
+ */
 function escapeStrings(json: string): string {
   return json.replace(/[<>&]/g, (character) => (character === '<' ? '&lt;' : character === '>' ? '&gt;' : '&amp;'));
 }

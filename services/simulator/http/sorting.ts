@@ -4,7 +4,10 @@ import type { World } from '../world.ts';
 const SPANS: Readonly<Record<string, number>> = { hour: 1, day: 24, week: 168, month: 744, year: 8784 };
 const HOUR = 3_600_000;
 
-/** Posts or comments of a listing, newest first, brought into the order that `sort` names; `t` limits top and controversial. */
+/**
+ * Posts or comments of a listing, newest first, brought into the order that `sort` names; `t` limits top and
+ * controversial.
+ */
 export function sorted(world: World, slots: readonly number[], sort: string, t: string | null, now: number): number[] {
   const ageOf = (k: number): number => now - world.timeline.emittedAt(k)!;
   const scoreOf = (k: number): number => {

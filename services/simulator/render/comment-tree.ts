@@ -123,7 +123,9 @@ export class CommentTree {
     return things;
   }
 
-  /** A flat answer: the asked-for comments, then their replies as far as the limit goes, each with stubs for the rest. */
+  /**
+   * A flat answer: the asked-for comments, then their replies as far as the limit goes, each with stubs for the rest.
+   */
   flat(roots: readonly number[], depthOf: (k: number) => number, options: TreeOptions): Thing[] {
     const shown = this.select(roots, options);
     const things: Thing[] = [];

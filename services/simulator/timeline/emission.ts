@@ -48,7 +48,10 @@ export class Emission {
     return this.parts.timeline.runs.at(-1)!;
   }
 
-  /** Emits what is due. Cheap when nothing is; called by every request, and by a timer so that the log does not wait for one. */
+  /**
+   * Emits what is due. Cheap when nothing is; called by every request, and by a timer so that the log does not wait for
+   * one.
+   */
   advance(): void {
     const now = this.parts.now();
     const { timeline } = this.parts;
@@ -106,7 +109,10 @@ export class Emission {
     this.parts.position.reserve(Math.max(this.parts.position.reserved, first + this.blockSize()));
   }
 
-  /** Emits a given item now, in the next slot of its kind; the slots passed over are lost. The schedule goes on as before. */
+  /**
+   * Emits a given item now, in the next slot of its kind; the slots passed over are lost. The schedule goes on as
+   * before.
+   */
   inject(item: Omit<Injected, 'k' | 'at' | 'ids'>): number {
     this.advance();
     const { timeline, directory, now } = this.parts;

@@ -1,9 +1,9 @@
 import { hash32, PURPOSE } from '../content/seeded-random.ts';
 
 /**
- * Slots and ids. Slot k = 0, 1, 2 … is one post or comment. Eight slots make a block that holds one post, at a place that
- * depends on the seed, and seven comments; so post numbers and comment numbers both count up without gaps, and every
- * step from slot to id can be gone backwards without a table.
+ * Slots and ids. Slot k = 0, 1, 2 … is one post or comment. Eight slots make a block that holds one post, at a place
+ * that depends on the seed, and seven comments; so post numbers and comment numbers both count up without gaps, and
+ * every step from slot to id can be gone backwards without a table.
  */
 export const BLOCK = 8;
 const COMMENTS_PER_BLOCK = BLOCK - 1;
@@ -47,7 +47,10 @@ export function postId(number: number): string {
   return (FIRST_POST_ID + number).toString(36);
 }
 
-/** Sequential, or a Feistel permutation of 62 bits (a bijection, so two comments never share an id) of 12 to 13 characters. */
+/**
+ * Sequential, or a Feistel permutation of 62 bits (a bijection, so two comments never share an id) of 12 to 13
+ * characters.
+ */
 export function commentId(seed: number, number: number, ids: CommentIds): string {
   if (ids === 'sequential') return (FIRST_COMMENT_ID + number).toString(36);
   let left = Math.floor(number / HALF);
@@ -76,7 +79,10 @@ function commentNumber(seed: number, id: string): { number: number; ids: Comment
   return Number.isSafeInteger(number) ? { number, ids: 'random' } : undefined;
 }
 
-/** The slot that a fullname would belong to, and the id scheme it was written in; whether anything is there is another question. */
+/**
+ * The slot that a fullname would belong to, and the id scheme it was written in; whether anything is there is another
+ * question.
+ */
 export function slotOfName(seed: number, name: string): { k: number; ids: CommentIds } | undefined {
   const parts = /^(t1|t3)_([0-9a-z]{1,13})$/.exec(name);
   if (!parts) return undefined;

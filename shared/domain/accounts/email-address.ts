@@ -9,7 +9,10 @@ export interface EmailAddress {
 const LONGEST_LOCAL_PART = 64;
 const LONGEST_ADDRESS = 254;
 
-/** RFC 5322's dot-atom: no quotes, no comments, no blanks, and so nothing that a mail's header or an SMTP command gives a meaning. */
+/**
+ * RFC 5322's dot-atom: no quotes, no comments, no blanks, and so nothing that a mail's header or an SMTP command gives
+ * a meaning.
+ */
 const DOT_ATOM = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
 /** What a domain may be written with. A URL parser, which turns it to ASCII, would read anything else its own way. */
 const DOMAIN_CHARACTERS = /^[\p{L}\p{M}\p{N}.-]+$/u;
@@ -18,8 +21,9 @@ const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 const HOST_NAME = new RegExp(`^(?:${LABEL}\\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{0,58}[a-z0-9])$`);
 
 /**
- * Reads one plain address, `name@host.domain`. Stricter than the standards: quoted names, comments, address lists, names beyond ASCII, IP
- * addresses, hosts without a dot and a dot at the end are refused, so that what is accepted is one recipient wherever it is written.
+ * Reads one plain address, `name@host.domain`. Stricter than the standards: quoted names, comments, address lists,
+ * names beyond ASCII, IP addresses, hosts without a dot and a dot at the end are refused, so that what is accepted is
+ * one recipient wherever it is written.
  *
  * @returns undefined when the text is no such address; nothing is said about mail reaching it
  */

@@ -23,8 +23,9 @@ export function isEmailAddress(text: string): boolean {
 }
 
 /**
- * The identity of the mailbox behind an address: lower case, without a plus tag, without dots where the provider ignores
- * them. Two addresses with one mailbox are one account. Mail goes to the address as it was given, never to this.
+ * The identity of the mailbox behind an address: lower case, without a plus tag, without dots where the provider
+ * ignores them. Two addresses with one mailbox are one account. Mail goes to the address as it was given, never to
+ * this.
  */
 export function mailboxOf(address: string): string {
   const at = address.lastIndexOf('@');

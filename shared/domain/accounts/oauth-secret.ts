@@ -26,7 +26,10 @@ export function isAccessToken(text: string): boolean {
 const GRANT_HASH_START = 12;
 const GRANT_ID = /^gra_([0-9a-f]{24})$/;
 
-/** What a grant is called where people see it: gra_ and the first 96 bits of its id's hash, which tell nothing of the id. */
+/**
+ * What a grant is called where people see it: gra_ and the first 96 bits of its id's hash, which tell nothing of the
+ * id.
+ */
 export function grantPublicId(idHash: Buffer): string {
   return `gra_${idHash.subarray(0, GRANT_HASH_START).toString('hex')}`;
 }

@@ -1,4 +1,6 @@
-/** What a piece of text takes of a message's limit: its length as it is sent, escaped. Never less than its own length. */
+/**
+ * What a piece of text takes of a message's limit: its length as it is sent, escaped. Never less than its own length.
+ */
 export type Measure = (piece: string) => number;
 
 /** Marks stacked on one character beyond this are cut like characters of their own. */
@@ -10,7 +12,9 @@ const LONGEST_LINK = 1_000;
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** Marks that turn the direction of what follows: with them a text could make its surroundings read as something else. */
+/**
+ * Marks that turn the direction of what follows: with them a text could make its surroundings read as something else.
+ */
 const DIRECTION_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
 /** The text in one line, without control characters and direction marks; any run of whitespace is one blank. */
@@ -45,7 +49,9 @@ export function tailOf(line: string, limit: number, measure: Measure): string {
   return isCut ? `…${text.trimStart()}` : text;
 }
 
-/** A permalink as chat products accept it in a link: http or https, and not so long that nothing else fits beside it. */
+/**
+ * A permalink as chat products accept it in a link: http or https, and not so long that nothing else fits beside it.
+ */
 export function linkTarget(permalink: string, measure: Measure): string | undefined {
   if (!URL.canParse(permalink)) return undefined;
   const url = new URL(permalink);
@@ -62,7 +68,10 @@ function splitGraphemes(text: string): string[] {
   return pieces;
 }
 
-/** The first pieces that fit. Where some do not, one unit is left for the ellipsis and the cut goes back to a blank nearby. */
+/**
+ * The first pieces that fit. Where some do not, one unit is left for the ellipsis and the cut goes back to a blank
+ * nearby.
+ */
 function keep(
   pieces: readonly string[],
   isWhole: boolean,

@@ -27,10 +27,11 @@ export type DeliveryOutcome =
   | { deliveryStatus: 'failed'; error: string; delayMs: null };
 
 /**
- * What one attempt makes of a match. Delivered: any 2xx. Worth another attempt: no answer (timeout, name, TLS, connection),
- * 429 and 5xx. Final: a redirect, any other answer, and an address that must not be connected to.
+ * What one attempt makes of a match. Delivered: any 2xx. Worth another attempt: no answer (timeout, name, TLS,
+ * connection), 429 and 5xx. Final: a redirect, any other answer, and an address that must not be connected to.
  *
- * @param retryStep attempts made before this one since the match was queued; from 5 on the match fails instead of waiting
+ * @param retryStep attempts made before this one since the match was queued; from 5 on the match fails instead of
+ * waiting
  * @param random 0 ≤ random < 1, for the jitter, which is only ever added
  */
 export function decideOutcome(result: AttemptResult, retryStep: number, random: number): DeliveryOutcome {

@@ -5,8 +5,9 @@ import type { MatchExcerpt } from './match-excerpt.ts';
 import { detectWebhookKind } from './webhook-kind.ts';
 
 /**
- * Discord takes in an embed 256 characters of title, 4,096 of description, 1,024 in a field's value, 2,048 of footer, and 6,000
- * together, as they are sent, so with the escapes (docs.discord.com/developers/resources/message, embed limits).
+ * Discord takes in an embed 256 characters of title, 4,096 of description, 1,024 in a field's value, 2,048 of footer,
+ * and 6,000 together, as they are sent, so with the escapes (docs.discord.com/developers/resources/message, embed
+ * limits).
  */
 const TITLE_LIMIT = 256;
 const DESCRIPTION_LIMIT = 600;
@@ -15,14 +16,16 @@ const NAME_LIMIT = 256;
 /** Twice two asterisks and one escape at the beginning. */
 const DESCRIPTION_MARKUP = 5;
 
-/** All that can begin or end formatting, a link, a mention, a time stamp or an emoji. A colon makes a link of https://. */
+/**
+ * All that can begin or end formatting, a link, a mention, a time stamp or an emoji. A colon makes a link of https://.
+ */
 const SPECIAL = /[\\*_~`|<>[\]@:]/g;
 /** Only at the beginning of a line: headings, small print, lists. */
 const LEADING = /^(\s*(?:\d+(?=[.)]))?)(?=[#+\-.)])/;
 
 /**
- * One match as a message for a channel webhook: one embed, linked by its title, with the hit in bold. Nobody is mentioned,
- * whatever the texts hold.
+ * One match as a message for a channel webhook: one embed, linked by its title, with the hit in bold. Nobody is
+ * mentioned, whatever the texts hold.
  */
 export function discordMessage(monitor: { name: string }, match: MonitorMatch): Record<string, unknown> {
   const excerpt = matchExcerpt(match, DESCRIPTION_LIMIT - DESCRIPTION_MARKUP, measure);
@@ -43,9 +46,9 @@ export function discordMessage(monitor: { name: string }, match: MonitorMatch): 
 }
 
 /**
- * Where a message for a channel webhook is sent. `wait`: the answer says whether the message was made, not only that it was read.
- * URLs of Discord's own hosts without a version get one, because the default can be an old one, and before version 8 the
- * time to wait after a 429 was in milliseconds. Everything else stays as it is.
+ * Where a message for a channel webhook is sent. `wait`: the answer says whether the message was made, not only that it
+ * was read. URLs of Discord's own hosts without a version get one, because the default can be an old one, and before
+ * version 8 the time to wait after a 429 was in milliseconds. Everything else stays as it is.
  */
 export function discordRequestUrl(webhookUrl: string): string {
   if (!URL.canParse(webhookUrl)) return webhookUrl;

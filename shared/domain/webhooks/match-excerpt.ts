@@ -15,8 +15,8 @@ export interface MatchExcerpt {
 const TRAILING_PARTS = /^[\p{M}\p{Emoji_Modifier}\u200d]+/u;
 
 /**
- * What is shown of a match's own text: around the first hit, or the beginning where the text has none. Undefined: there is
- * nothing to show.
+ * What is shown of a match's own text: around the first hit, or the beginning where the text has none. Undefined: there
+ * is nothing to show.
  *
  * @param limit of `measure` over the three parts together
  */

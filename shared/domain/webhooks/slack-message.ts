@@ -32,8 +32,8 @@ const SOFT_HYPHEN = '\u00ad';
 const ZERO_WIDTH_SPACE = '\u200b';
 
 /**
- * One match as a message for an incoming webhook: the linked title, an excerpt with the hit in bold, and a line that says why
- * and where. `verbatim`: Slack itself makes no links and mentions of plain text.
+ * One match as a message for an incoming webhook: the linked title, an excerpt with the hit in bold, and a line that
+ * says why and where. `verbatim`: Slack itself makes no links and mentions of plain text.
  */
 export function slackMessage(monitor: { name: string }, match: MonitorMatch): Record<string, unknown> {
   const excerpt = matchExcerpt(match, EXCERPT_LIMIT - EXCERPT_MARKUP, measure);

@@ -1,7 +1,8 @@
 const LONGEST_URL = 2_048;
 
 /**
- * What is wrong with a webhook's URL as a text; undefined when nothing is. Whether its address is public is not decided here.
+ * What is wrong with a webhook's URL as a text; undefined when nothing is. Whether its address is public is not decided
+ * here.
  *
  * @param allowHttp http:// is accepted too (development and tests)
  */

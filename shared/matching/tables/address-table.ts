@@ -46,9 +46,9 @@ function homeOf({ scale }: Generation, hash: number): number {
 }
 
 /**
- * Finds records by their hash. It holds only addresses: the caller compares what `first` and `next` offer with what he looks
- * for. When it is full, or full of what was removed, a new generation takes over: each change moves a few slots, so that no change
- * takes long, and until all have moved both generations are searched.
+ * Finds records by their hash. It holds only addresses: the caller compares what `first` and `next` offer with what he
+ * looks for. When it is full, or full of what was removed, a new generation takes over: each change moves a few slots,
+ * so that no change takes long, and until all have moved both generations are searched.
  */
 export class AddressTable {
   #current = createGeneration(SMALLEST);
@@ -69,7 +69,10 @@ export class AddressTable {
     return address !== 0 || this.#previous === undefined ? address : this.#firstIn(this.#previous, hash);
   }
 
-  /** The record after the one that `first` or `next` offered, of the same hash; 0: no more. Nothing may have changed meanwhile. */
+  /**
+   * The record after the one that `first` or `next` offered, of the same hash; 0: no more. Nothing may have changed
+   * meanwhile.
+   */
   next(hash: number): number {
     this.#slot = this.#slot + 1 === this.#searched.capacity ? 0 : this.#slot + 1;
     const address = this.#probe(hash);

@@ -6,12 +6,12 @@ const FIRST_PAGE = 256;
 const NO_PAGE = new Int32Array(0);
 
 /**
- * Memory for small records of 32-bit integers, in pages of 128 KB. A record is a block of consecutive addresses; address 0
- * is none. A freed block is given out again for the next one of its size. It grows a page at a time, so that no growth copies
- * what is there, and nothing of it is an object for the garbage collector to follow.
+ * Memory for small records of 32-bit integers, in pages of 128 KB. A record is a block of consecutive addresses;
+ * address 0 is none. A freed block is given out again for the next one of its size. It grows a page at a time, so that
+ * no growth copies what is there, and nothing of it is an object for the garbage collector to follow.
  *
- * Heaps may share their addresses, each with pages of its own: one reads what the other gave out, and what is often read
- * together lies together.
+ * Heaps may share their addresses, each with pages of its own: one reads what the other gave out, and what is often
+ * read together lies together.
  */
 export class IntHeap {
   readonly #pages: Int32Array[];
@@ -45,7 +45,10 @@ export class IntHeap {
     if (page !== undefined) page[address & IN_PAGE] = value;
   }
 
-  /** The page that holds the address, for reading a block's integers from `address & IN_PAGE` on, when it has no more than a page. */
+  /**
+   * The page that holds the address, for reading a block's integers from `address & IN_PAGE` on, when it has no more
+   * than a page.
+   */
   pageOf(address: number): Int32Array {
     return this.#pages[address >>> PAGE_BITS] ?? NO_PAGE;
   }

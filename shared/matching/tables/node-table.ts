@@ -8,7 +8,10 @@ const CHILDREN = 2;
 /** What a trie adds to its nodes begins here. */
 export const NODE_SIZE = 3;
 
-/** The nodes of a trie whose edges are integers (words or characters), all edges in one hash table. A node is an address, above 0. */
+/**
+ * The nodes of a trie whose edges are integers (words or characters), all edges in one hash table. A node is an
+ * address, above 0.
+ */
 export class NodeTable {
   readonly #heap: IntHeap;
   readonly #table = new AddressTable();
@@ -40,7 +43,9 @@ export class NodeTable {
     return node;
   }
 
-  /** A new node; there must be no child of this symbol yet. A parent below 0 is no node, and counts its children itself. */
+  /**
+   * A new node; there must be no child of this symbol yet. A parent below 0 is no node, and counts its children itself.
+   */
   addChild(parent: number, symbol: number): number {
     const heap = this.#heap;
     const node = heap.allocate(this.#size);

@@ -6,8 +6,8 @@ const IS_WIDE = 1 << 30;
 const STEP = 8;
 
 /**
- * Lists of strings in a heap, each a block: what users wrote is read when something matches only, and as strings it would take
- * twice the memory and the garbage collector's time. Takes any UTF-16.
+ * Lists of strings in a heap, each a block: what users wrote is read when something matches only, and as strings it
+ * would take twice the memory and the garbage collector's time. Takes any UTF-16.
  */
 export class PackedStrings {
   readonly #heap: IntHeap;

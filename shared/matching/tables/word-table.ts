@@ -4,8 +4,8 @@ import { IN_PAGE } from './int-heap.ts';
 import type { IntHeap } from './int-heap.ts';
 
 /**
- * A word's record: its length and roles, its uses, the term that is this word alone, all of which texts go to together, then its code
- * units, two in each integer, or four when all are below 256.
+ * A word's record: its length and roles, its uses, the term that is this word alone, all of which texts go to together,
+ * then its code units, two in each integer, or four when all are below 256.
  */
 const META = 0;
 const USES = 1;
@@ -17,8 +17,8 @@ const LENGTH_MASK = 0xffffff;
 const LONGEST_IN_PAGE = 1000;
 
 /**
- * Roles: what the word takes part in, so that texts full of other words pass by. That of a term goes with the term, the others stay as
- * long as the word.
+ * Roles: what the word takes part in, so that texts full of other words pass by. That of a term goes with the term, the
+ * others stay as long as the word.
  */
 export const IN_EXACT_SEQUENCE = 1 << 24;
 export const IN_LOOSE_SEQUENCE = 1 << 25;

@@ -1,7 +1,10 @@
 import type { IntHeap } from '../tables/int-heap.ts';
 import { IntList } from '../tables/int-list.ts';
 
-/** A term is the address of these three, which are a part of what a text comes by: the record of a word, of a node or its own. */
+/**
+ * A term is the address of these three, which are a part of what a text comes by: the record of a word, of a node or
+ * its own.
+ */
 const POSTINGS = 0;
 const FOUND = 1;
 const HOLDS = 2;
@@ -28,7 +31,10 @@ export function changeHolds(heap: IntHeap, term: number, change: 1 | -1): number
   return holds;
 }
 
-/** One bit for each of 4,096 values of a term's hash: most questions after terms that were not found end here, in the cache. */
+/**
+ * One bit for each of 4,096 values of a term's hash: most questions after terms that were not found end here, in the
+ * cache.
+ */
 const FILTER_BITS = 12;
 
 function filterBit(term: number): number {
@@ -36,8 +42,8 @@ function filterBit(term: number): number {
 }
 
 /**
- * The terms found in an item, each with its first occurrence. A sparse set (Briggs and Torczon, 1993): each term's record says
- * where in the list it would be, so that asking and adding take constant time and emptying takes none.
+ * The terms found in an item, each with its first occurrence. A sparse set (Briggs and Torczon, 1993): each term's
+ * record says where in the list it would be, so that asking and adding take constant time and emptying takes none.
  */
 export class FoundTerms {
   readonly #heap: IntHeap;

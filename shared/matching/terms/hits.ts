@@ -2,8 +2,8 @@ import type { IntHeap } from '../tables/int-heap.ts';
 import { IntList } from '../tables/int-list.ts';
 
 /**
- * The monitors that watch a term of the item, and by which of their keywords. A monitor's record says where in the list it would be
- * (a sparse set, as in FoundTerms); its hits are a list linked through `nexts`, the last one first.
+ * The monitors that watch a term of the item, and by which of their keywords. A monitor's record says where in the list
+ * it would be (a sparse set, as in FoundTerms); its hits are a list linked through `nexts`, the last one first.
  */
 export class Hits {
   readonly #heap: IntHeap;

@@ -11,9 +11,10 @@ const TERM = NODE_SIZE;
 const SIZE = NODE_SIZE + TERM_SIZE;
 
 /**
- * Terms that are words with spaces between them. From each word of a text that begins a phrase one way is followed, as long as
- * whitespace or a single hyphen stands between known words: at most the 50 words of the longest keyword, of at least
- * two characters each. A phrase's first word has no node: less than 0, its address is the parent of the nodes that follow.
+ * Terms that are words with spaces between them. From each word of a text that begins a phrase one way is followed, as
+ * long as whitespace or a single hyphen stands between known words: at most the 50 words of the longest keyword, of at
+ * least two characters each. A phrase's first word has no node: less than 0, its address is the parent of the nodes
+ * that follow.
  */
 export class PhraseTrie {
   readonly #heap: IntHeap;

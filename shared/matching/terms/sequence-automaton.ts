@@ -21,9 +21,9 @@ const SIZE = NODE_SIZE + 7;
 
 /**
  * Terms that are more than words with spaces between: with punctuation or symbols, or of scripts without spaces. The
- * automaton of Aho and Corasick (1975) over symbols, whole words among them. So that a term can be added and removed in place, the links
- * from a node to its longest suffix are not kept but worked out when a text first needs them, and forgotten together when the trie
- * changes.
+ * automaton of Aho and Corasick (1975) over symbols, whole words among them. So that a term can be added and removed in
+ * place, the links from a node to its longest suffix are not kept but worked out when a text first needs them, and
+ * forgotten together when the trie changes.
  *
  * In the loose automaton a hyphen and a space are one symbol; there are the terms whose spaces may be hyphens.
  */
@@ -39,8 +39,8 @@ export class SequenceAutomaton {
   readonly #pending: number[] = [];
   readonly #chain = new IntList();
   /**
-   * The nodes whose terms were looked at in this item, as a sparse set; whether some of them are still to be found (1), and the
-   * next node on the way to the root of which the same is true.
+   * The nodes whose terms were looked at in this item, as a sparse set; whether some of them are still to be found (1),
+   * and the next node on the way to the root of which the same is true.
    */
   readonly #visited = new IntList();
   readonly #isOpen = new IntList();
@@ -211,7 +211,10 @@ export class SequenceAutomaton {
     return index >= 0 && this.#isOpen.items[index] === 0;
   }
 
-  /** The node, or the next one on the way to the root that is open. The way there is shortened, as in a union-find (Tarjan, 1975). */
+  /**
+   * The node, or the next one on the way to the root that is open. The way there is shortened, as in a union-find
+   * (Tarjan, 1975).
+   */
   #firstOpen(node: number, reader: TextReader): number {
     const next = this.#nextOpen.items;
     let open = node;

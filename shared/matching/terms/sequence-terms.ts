@@ -48,8 +48,8 @@ function hyphensOf({ tokens, symbols }: TextReader): number[] {
 }
 
 /**
- * The terms at the nodes of an automaton. Where hyphens and spaces are one symbol there can be several at a node, which differ in
- * where they ask for the very hyphen; they form a list.
+ * The terms at the nodes of an automaton. Where hyphens and spaces are one symbol there can be several at a node, which
+ * differ in where they ask for the very hyphen; they form a list.
  */
 export class SequenceTerms {
   readonly #heap: IntHeap;
@@ -106,7 +106,10 @@ export class SequenceTerms {
     return term === first ? after : first;
   }
 
-  /** Whether the text has the term's hyphens, and what is before it lets it stand at `start`. What is behind it: `mayEndAt`. */
+  /**
+   * Whether the text has the term's hyphens, and what is before it lets it stand at `start`. What is behind it:
+   * `mayEndAt`.
+   */
   stands(term: number, reader: TextReader, start: number): boolean {
     const flags = this.#heap.get(term + FLAGS);
     const symbols = reader.symbols.items;

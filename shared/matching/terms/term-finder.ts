@@ -1,6 +1,9 @@
 import { TermIndex } from './term-index.ts';
 
-/** Tells of texts whether all of some terms occur in them, by the rules of keywords. Terms that hold nothing to search for are ignored. */
+/**
+ * Tells of texts whether all of some terms occur in them, by the rules of keywords. Terms that hold nothing to search
+ * for are ignored.
+ */
 export class TermFinder {
   readonly #index = new TermIndex();
   readonly #terms: number[];

@@ -8,8 +8,8 @@ import { TextReader } from '../text/text-reader.ts';
 import { BEGINS_PHRASES, IN_EXACT_SEQUENCE, IN_LOOSE_SEQUENCE, IS_TERM, WordTable } from '../tables/word-table.ts';
 
 /**
- * All terms of all rules, each once, found in one pass over a text. A term is the address of its record in `heap`, whose first
- * integers found-terms.ts names. It is added and removed in place; what only it needed goes with it.
+ * All terms of all rules, each once, found in one pass over a text. A term is the address of its record in `heap`,
+ * whose first integers found-terms.ts names. It is added and removed in place; what only it needed goes with it.
  */
 export class TermIndex {
   readonly heap = new IntHeap();

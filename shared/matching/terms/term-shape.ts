@@ -12,7 +12,10 @@ export type TermShape =
   /** Anything else, exactly as it is: words with punctuation but no spaces, symbols alone, scripts without spaces. */
   | 'exact';
 
-/** How a term matches, in the words of the rules: by whole words, with its punctuation, by character, or as symbols anywhere. */
+/**
+ * How a term matches, in the words of the rules: by whole words, with its punctuation, by character, or as symbols
+ * anywhere.
+ */
 export type TermKind = 'word' | 'phrase' | 'punctuation' | 'characters' | 'symbols';
 
 /** Whether one of the tokens is of this kind. */

@@ -9,9 +9,10 @@ function isOneCharacter(text: string): boolean {
 }
 
 /**
- * Simple case folding (the C and S rows of Unicode's CaseFolding.txt), got from the engine's own mappings: the lower case of
- * the upper case, which joins ſ to s and ς to σ. Where the upper case is several letters (ß, ŉ) the lower case is taken,
- * so that ß never becomes ss. İ alone departs from Unicode's table: it becomes i, so that Turkish names match.
+ * Simple case folding (the C and S rows of Unicode's CaseFolding.txt), got from the engine's own mappings: the lower
+ * case of the upper case, which joins ſ to s and ς to σ. Where the upper case is several letters (ß, ŉ) the lower case
+ * is taken, so that ß never becomes ss. İ alone departs from Unicode's table: it becomes i, so that Turkish names
+ * match.
  */
 function foldCharacter(character: string): string {
   if (character === 'İ') return 'i';

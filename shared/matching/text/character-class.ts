@@ -9,8 +9,9 @@ export const SPACE = 3;
 export const SURROGATE = 4;
 
 /**
- * By Script, not by Script_Extensions, which would take apostrophes and accents of other languages along (U+02BC, U+0305). Signs that
- * these scripts share have no script of their own and are named one by one: 〆 〱 〼 ー ・, tone and voicing marks.
+ * By Script, not by Script_Extensions, which would take apostrophes and accents of other languages along (U+02BC,
+ * U+0305). Signs that these scripts share have no script of their own and are named one by one: 〆 〱 〼 ー ・, tone and
+ * voicing marks.
  */
 const SPACELESS_CHARACTER =
   /[[\p{L}\p{N}\p{M}]&&[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]]|[\u302a-\u302f\u3099\u309a\u3006\u3031-\u3035\u303c\u30fb\u30fc]/gv;

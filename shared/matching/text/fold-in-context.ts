@@ -12,7 +12,10 @@ import {
   ZERO_WIDTH_SPACE,
 } from './fold-table.ts';
 
-/** Receives each folded character, or several that cannot be told apart, with the code units of the original that made it. */
+/**
+ * Receives each folded character, or several that cannot be told apart, with the code units of the original that made
+ * it.
+ */
 type Take = (folded: string, from: number, to: number) => void;
 
 /** Whether the table says all there is to say of it, so that a text can be cut in front of it as well. */
@@ -20,7 +23,9 @@ function isSimple(character: string): boolean {
   return character.length === 1 && FOLD[character.charCodeAt(0)] !== NEEDS_CONTEXT;
 }
 
-/** Drops what is invisible, each by its own context: zero-width spaces between letters of some scripts become spaces. */
+/**
+ * Drops what is invisible, each by its own context: zero-width spaces between letters of some scripts become spaces.
+ */
 function visibleCharacters(text: string, take: Take): void {
   let before = '';
   let space: [from: number, to: number] | undefined;
@@ -76,7 +81,8 @@ class Cluster {
 
   #foldTogether(): void {
     const written = this.#characters.join('');
-    // Twice: İ must be one character before its case is folded, and H with a line below has a composed form only as small letter.
+    // Twice: İ must be one character before its case is folded, and H with a line below has a composed form only as
+    // small letter.
     const folded = foldCase(written.normalize('NFC')).normalize('NFC');
     if (folded === foldCase(written)) {
       // Nothing was composed, so each character has its own place.
@@ -87,7 +93,10 @@ class Cluster {
   }
 }
 
-/** Folds any UTF-16; the work grows with the length. What vanishes belongs to nothing, so a match never begins or ends with it. */
+/**
+ * Folds any UTF-16; the work grows with the length. What vanishes belongs to nothing, so a match never begins or ends
+ * with it.
+ */
 export function foldInContext(text: string, take: Take): void {
   const cluster = new Cluster(take);
   visibleCharacters(text, (character, from, to) => {

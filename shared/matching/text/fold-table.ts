@@ -1,13 +1,17 @@
 import { foldCase } from './case-folding.ts';
 
-/** Marks a code unit in FOLD that cannot be folded by itself. (U+FFFF is no character; it is folded with those so marked.) */
+/**
+ * Marks a code unit in FOLD that cannot be folded by itself. (U+FFFF is no character; it is folded with those so
+ * marked.)
+ */
 export const NEEDS_CONTEXT = 0xffff;
 
 export const ZERO_WIDTH_SPACE = 0x200b;
 
 /**
- * Full-width ASCII, half-width kana, Latin ligatures, mathematical letters and digits, and the letters that Unicode left out of
- * the mathematical block because the letter-like symbols had them (ℎ is the italic h). Nothing else is made compatible: x² stays x².
+ * Full-width ASCII, half-width kana, Latin ligatures, mathematical letters and digits, and the letters that Unicode
+ * left out of the mathematical block because the letter-like symbols had them (ℎ is the italic h). Nothing else is made
+ * compatible: x² stays x².
  */
 const COMPATIBLE =
   '\\uff01-\\uff5e\\uff61-\\uff9f\\ufb00-\\ufb06\\u{1d400}-\\u{1d7ff}\\u2102\\u210a-\\u210e\\u2110-\\u2113\\u2115\\u2119-\\u211d\\u2124\\u2128\\u212c\\u212d\\u212f-\\u2131\\u2133\\u2134';
@@ -91,5 +95,8 @@ function buildPlainPairs(): Uint8Array {
   return table;
 }
 
-/** By code point less 0x10000: 1 for symbols, mostly emoji, that folding leaves as they are, whatever stands beside them. */
+/**
+ * By code point less 0x10000: 1 for symbols, mostly emoji, that folding leaves as they are, whatever stands beside
+ * them.
+ */
 export const PLAIN_PAIRS = buildPlainPairs();

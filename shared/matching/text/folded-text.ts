@@ -28,20 +28,20 @@ function foldPlain(text: string, at: number, units: Uint16Array, end: number): n
 }
 
 /**
- * A text in the form in which keywords and texts are compared, and where in the original each of its code units came from:
- * entities and markdown escapes read, invisible characters gone, one form per letter, one case, every whitespace character
- * a space. It is used again for text after text.
+ * A text in the form in which keywords and texts are compared, and where in the original each of its code units came
+ * from: entities and markdown escapes read, invisible characters gone, one form per letter, one case, every whitespace
+ * character a space. It is used again for text after text.
  *
- * Nearly every character is folded by a table. Where that is not enough, the stretch up to the next two characters for which it is
- * is folded in context, some thirty times as slow.
+ * Nearly every character is folded by a table. Where that is not enough, the stretch up to the next two characters for
+ * which it is is folded in context, some thirty times as slow.
  */
 export class FoldedText {
   length = 0;
   /** UTF-16, valid up to `length`. Another array after a longer text. */
   units: Uint16Array = new Uint16Array(256);
   /**
-   * Where units came from, in segments: the first unit of each, and the code units [from, to) of the original that made every unit
-   * of it, or `to` 0: one for one from `from` on.
+   * Where units came from, in segments: the first unit of each, and the code units [from, to) of the original that made
+   * every unit of it, or `to` 0: one for one from `from` on.
    */
   readonly #firsts = new IntList();
   readonly #froms = new IntList();

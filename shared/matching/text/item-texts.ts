@@ -9,7 +9,9 @@ function isGone(text: string): boolean {
   return trimmed === '[deleted]' || trimmed === '[removed]';
 }
 
-/** Calls `take` for each text that decides, each by itself: a phrase never goes across. `field` is its number in FIELDS. */
+/**
+ * Calls `take` for each text that decides, each by itself: a phrase never goes across. `field` is its number in FIELDS.
+ */
 export function forEachText(item: MatchItem, take: (text: string, field: number) => void): void {
   if (item.kind === 'post') take(item.title, 0);
   if (!isGone(item.text)) take(item.text, 1);

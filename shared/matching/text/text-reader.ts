@@ -21,8 +21,8 @@ const ROLE_SHIFT = 24;
 const AROUND = new Set(Array.from(' _"\'‘“”„«»「」', (character) => character.charCodeAt(0)));
 
 /**
- * A text or a keyword, folded and cut into tokens, each of which is an integer: its symbol. All tries search symbols. One
- * reader is used again for text after text.
+ * A text or a keyword, folded and cut into tokens, each of which is an integer: its symbol. All tries search symbols.
+ * One reader is used again for text after text.
  */
 export class TextReader {
   readonly words: WordTable;
@@ -38,7 +38,10 @@ export class TextReader {
   /** Steps of work since they were last set to 0, one for each code unit, probe and visited node or posting. */
   steps = 0;
   readonly #folded = new FoldedText();
-  /** By the lower bits of a character's symbol, its roles shifted down. Two characters may share them: a false alarm costs a probe. */
+  /**
+   * By the lower bits of a character's symbol, its roles shifted down. Two characters may share them: a false alarm
+   * costs a probe.
+   */
   readonly #characterRoles = new Uint8Array(CHARACTER_BITS + 1);
 
   constructor(words: WordTable) {

@@ -16,7 +16,10 @@ const APOSTROPHE = 0x27;
 const UNDERSCORE = 0x5f;
 const SMALL_S = 0x73;
 
-/** FNV-1a over code units (Fowler, Noll, Vo), from a start that is drawn anew in each process, so that nobody can choose collisions. */
+/**
+ * FNV-1a over code units (Fowler, Noll, Vo), from a start that is drawn anew in each process, so that nobody can choose
+ * collisions.
+ */
 const HASH_START = Math.floor(Math.random() * 0x7fffffff);
 const FNV_PRIME = 0x01000193;
 
@@ -41,9 +44,9 @@ function classAt(units: Uint16Array, at: number, end: number): number {
 }
 
 /**
- * A folded text cut into whole words and single characters of anything else, one after the other without gaps. Since a word is one
- * token, matching whole words is a comparison of tokens, without any look at what stands beside. It is used again
- * for text after text.
+ * A folded text cut into whole words and single characters of anything else, one after the other without gaps. Since a
+ * word is one token, matching whole words is a comparison of tokens, without any look at what stands beside. It is used
+ * again for text after text.
  */
 export class Tokens {
   count = 0;
@@ -157,8 +160,8 @@ function mayJoin(unit: number, unitClass: number): boolean {
 }
 
 /**
- * Where the run of word characters goes on behind `at`, which is at no word character: over an apostrophe or over any number of
- * underscores, if a word character follows. Otherwise `at`.
+ * Where the run of word characters goes on behind `at`, which is at no word character: over an apostrophe or over any
+ * number of underscores, if a word character follows. Otherwise `at`.
  */
 function bridge(units: Uint16Array, at: number, end: number): number {
   let next = at;

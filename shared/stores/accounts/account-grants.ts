@@ -19,7 +19,10 @@ export interface AccountGrant {
 
 const MOST_GRANTS = 1_000;
 
-/** The newest first, at most 1,000. What was sealed with another secret key is left out: its tokens are of no use either. */
+/**
+ * The newest first, at most 1,000. What was sealed with another secret key is left out: its tokens are of no use
+ * either.
+ */
 export async function listAccountGrants(
   db: Queryable,
   records: SealedRecords,

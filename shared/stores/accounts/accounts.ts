@@ -69,8 +69,8 @@ export async function listAccounts(db: Queryable, afterId: string | undefined): 
 }
 
 /**
- * Notes that an account got a pack, and raises its limits when the pack is its largest. Gives no credits. To be called in the
- * transaction that does.
+ * Notes that an account got a pack, and raises its limits when the pack is its largest. Gives no credits. To be called
+ * in the transaction that does.
  *
  * @param id the payment's own id, or the grant's reference
  * @param credits what came with it

@@ -12,7 +12,10 @@ export interface StoredApiKey {
   last_used_at: Date | null;
 }
 
-/** The key with this public id, and whose it is; undefined when it may not be used now. Its hash is still to be compared. */
+/**
+ * The key with this public id, and whose it is; undefined when it may not be used now. Its hash is still to be
+ * compared.
+ */
 export async function findUsableApiKey(
   db: Queryable,
   id: string,
@@ -71,7 +74,9 @@ async function insertApiKey(
   return rowCount === 1;
 }
 
-/** Revokes an account's key; requests that come after the commit are refused. False when there is no such key in use. */
+/**
+ * Revokes an account's key; requests that come after the commit are refused. False when there is no such key in use.
+ */
 export async function revokeApiKey(db: Queryable, accountId: string, id: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `UPDATE api_keys SET revoked_at = service_now()

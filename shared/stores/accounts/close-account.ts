@@ -3,8 +3,9 @@ import { stopMonitors, withLockedAccount } from './lock-account-and-monitors.ts'
 import { deleteOAuthRecordsOf } from './oauth-records.ts';
 
 /**
- * Deletes an account, at once for everyone outside: its keys and tokens are refused, its monitors stop, its address is forgotten. What its
- * monitors gathered is queued for removal from both databases. The ledger stays. All of it happens, or nothing.
+ * Deletes an account, at once for everyone outside: its keys and tokens are refused, its monitors stop, its address is
+ * forgotten. What its monitors gathered is queued for removal from both databases. The ledger stays. All of it happens,
+ * or nothing.
  *
  * @param kept.mailboxHash keyed hash of the account's mailbox: remembers that it got its free credits
  * @returns false when there is no such account, or it is deleted already: then nothing changed

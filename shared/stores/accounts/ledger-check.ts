@@ -19,9 +19,9 @@ export interface LedgerPage {
 }
 
 /**
- * Compares up to `limit` accounts after `afterId` ('' from the start) with their ledger: each balance_after follows from the one
- * before, and the balance is the sum of the entries, so also what the last of them says. One statement, so one snapshot: charges
- * that go on meanwhile are in both or in neither. Reads every entry of the accounts.
+ * Compares up to `limit` accounts after `afterId` ('' from the start) with their ledger: each balance_after follows
+ * from the one before, and the balance is the sum of the entries, so also what the last of them says. One statement, so
+ * one snapshot: charges that go on meanwhile are in both or in neither. Reads every entry of the accounts.
  */
 export async function findLedgerMismatches(db: Queryable, afterId: string, limit: number): Promise<LedgerPage> {
   const { rows } = await db.query<LedgerMismatch>(

@@ -8,14 +8,18 @@ export interface LedgerMove<K extends string> {
   kind: K;
   /** Credits, above 0. */
   credits: number;
-  /** What is paid for, or why it is given: an account's second move of this kind and reference is refused by the database. */
+  /**
+   * What is paid for, or why it is given: an account's second move of this kind and reference is refused by the
+   * database.
+   */
   reference: string;
 }
 
 /**
  * Takes credits, all or nothing: the balance and its ledger row change in one statement.
  *
- * @returns the balance afterwards; undefined when it does not cover the charge, or the account is not active (then nothing changed)
+ * @returns the balance afterwards; undefined when it does not cover the charge, or the account is not active (then
+ * nothing changed)
  * @throws a unique violation when this was charged before; the transaction must then be rolled back
  */
 export async function charge(db: Queryable, move: LedgerMove<ChargeKind>): Promise<number | undefined> {
@@ -34,11 +38,11 @@ export async function charge(db: Queryable, move: LedgerMove<ChargeKind>): Promi
 }
 
 /**
- * Takes credits for many moves in one statement that never waits for another transaction: accounts that are locked by others, and
- * those whose balance does not cover all of their moves here, are left as they are.
+ * Takes credits for many moves in one statement that never waits for another transaction: accounts that are locked by
+ * others, and those whose balance does not cover all of their moves here, are left as they are.
  *
- * @returns for each move, in their order, the balance afterwards, as if they had come one after the other; undefined when it was not
- *   charged: `charge` then says whether it can be
+ * @returns for each move, in their order, the balance afterwards, as if they had come one after the other; undefined
+ * when it was not charged: `charge` then says whether it can be
  * @throws a unique violation when one of them was charged before; none of them is then
  */
 export async function chargeTogether(
@@ -47,7 +51,8 @@ export async function chargeTogether(
 ): Promise<(number | undefined)[]> {
   const { rows } = await db.query<{ reference: string; kind: string; account_id: string; balance_after: number }>({
     name: 'charge-together',
-    // The order of the locks is that of the ids. An account that was changed since the statement began is read anew once it is locked.
+    // The order of the locks is that of the ids. An account that was changed since the statement began is read anew
+    // once it is locked.
     text: `WITH asked AS (
              SELECT *
              FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[])
@@ -85,7 +90,8 @@ export async function chargeTogether(
 }
 
 /**
- * Gives credits: the balance and its ledger row change in one statement. What the account owes is paid from them at once, in a row of its own.
+ * Gives credits: the balance and its ledger row change in one statement. What the account owes is paid from them at
+ * once, in a row of its own.
  *
  * @returns the balance afterwards
  * @throws a unique violation when this was given before, or an error when there is no such account

@@ -17,8 +17,8 @@ class MonitorCreated extends Error {
 }
 
 /**
- * Runs `work` in a transaction that holds the locks of an account and of all its monitors: nobody can start, stop or change one,
- * create another, record a match of one or move the account's credits until it is committed.
+ * Runs `work` in a transaction that holds the locks of an account and of all its monitors: nobody can start, stop or
+ * change one, create another, record a match of one or move the account's credits until it is committed.
  *
  * @returns what `work` returns; undefined when there is no such account: then it does not run
  */
@@ -39,7 +39,10 @@ export async function withLockedAccount<T>(
   }
 }
 
-/** In the order of the service's locks, which begins with the monitors: so one that is created meanwhile means to begin again. */
+/**
+ * In the order of the service's locks, which begins with the monitors: so one that is created meanwhile means to begin
+ * again.
+ */
 async function lockWholeAccount(db: Queryable, accountId: string): Promise<LockedAccount | undefined> {
   const ids = await listLivingMonitorIds(db, accountId);
   await lockCounters(db, ids);

@@ -24,7 +24,8 @@ export async function listOAuthGrants(db: Queryable, accountId: string, limit: n
 }
 
 /**
- * Ends a grant of an account with its codes and tokens: requests that come after the commit are refused, by every process.
+ * Ends a grant of an account with its codes and tokens: requests that come after the commit are refused, by every
+ * process.
  *
  * @param hashStart the first bytes of its id_hash
  * @returns false when the account has no such grant

@@ -61,8 +61,8 @@ export async function findOAuthRecord(
 }
 
 /**
- * Marks a code or a refresh token as used, exactly once however many ask at the same time, and keeps it for `keptSeconds` at least, so that
- * another use is noticed.
+ * Marks a code or a refresh token as used, exactly once however many ask at the same time, and keeps it for
+ * `keptSeconds` at least, so that another use is noticed.
  *
  * @returns false when it was used before, or is gone
  */

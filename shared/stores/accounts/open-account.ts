@@ -22,7 +22,8 @@ export interface OpenedAccount {
 }
 
 /**
- * Opens an account with its credits, its pack and a first key. To be called in a transaction, so that all of it is there or none.
+ * Opens an account with its credits, its pack and a first key. To be called in a transaction, so that all of it is
+ * there or none.
  *
  * @returns undefined when the mailbox has an account already; nothing is changed then
  */

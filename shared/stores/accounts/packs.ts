@@ -35,8 +35,8 @@ export interface RefundedPack {
 }
 
 /**
- * Takes a pack back: its limits, and its credits as far as the balance has them; the rest is owed, and what is credited later pays it
- * first. To be called in a transaction.
+ * Takes a pack back: its limits, and its credits as far as the balance has them; the rest is owed, and what is credited
+ * later pays it first. To be called in a transaction.
  *
  * @returns undefined when there is no such pack, or it was taken back before: then nothing changed
  */

@@ -19,7 +19,9 @@ export type AskingRequest =
 /** What a plan allows, in the whole milliseconds that the statement counts in. */
 export type RequestLimits = Pick<Plan, 'requestsPerSecond' | 'burst' | 'requestsPerDay'>;
 
-/** A request whose key or token is valid, with its account as it was then, and whether the account's limits let it in. */
+/**
+ * A request whose key or token is valid, with its account as it was then, and whether the account's limits let it in.
+ */
 export interface AdmittedRequest {
   /** null: it came by a token. */
   key_id: string | null;
@@ -45,12 +47,13 @@ export interface AdmittedRequest {
 }
 
 /**
- * Looks the keys and tokens of requests up and takes the rate and the day slot of each, in one statement: exact however many processes ask at
- * once, because an account's row is locked before it is read. A key that is unknown, revoked or of an account that is not active
- * takes nothing, nor does such a token.
+ * Looks the keys and tokens of requests up and takes the rate and the day slot of each, in one statement: exact however
+ * many processes ask at once, because an account's row is locked before it is read. A key that is unknown, revoked or
+ * of an account that is not active takes nothing, nor does such a token.
  *
- * Rates are kept by the generic cell rate algorithm (ITU-T I.371): of an account only the time is stored at which its burst is whole
- * again. The commit is not awaited on disk: should the server crash, a few slots of its last moments are free again.
+ * Rates are kept by the generic cell rate algorithm (ITU-T I.371): of an account only the time is stored at which its
+ * burst is whole again. The commit is not awaited on disk: should the server crash, a few slots of its last moments are
+ * free again.
  *
  * @param limits of each pack, by its price
  * @returns for each request, in their order, what was found; undefined when its key or token may not be used
@@ -78,9 +81,10 @@ export async function admitRequests(
   return requests.map((_, index) => found.get(index + 1));
 }
 
-// In the order of its steps: the keys and tokens; the accounts' limits, locked in the order of ids and then read at the time of the lock; how
-// many requests each account gets; the limits and the last use of keys and grants written, but for those that others hold: nothing waits for them.
-// What a clock that went back has left further in the future than can be is taken for one request just now, and for tomorrow.
+// In the order of its steps: the keys and tokens; the accounts' limits, locked in the order of ids and then read at the
+// time of the lock; how many requests each account gets; the limits and the last use of keys and grants written, but
+// for those that others hold: nothing waits for them. What a clock that went back has left further in the future than
+// can be is taken for one request just now, and for tomorrow.
 const ADMIT = `
   WITH lax AS MATERIALIZED (
     SELECT set_config('synchronous_commit', 'off', true)

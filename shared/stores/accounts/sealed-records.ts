@@ -27,8 +27,8 @@ export interface FoundRecord {
 }
 
 /**
- * Records by ids that are secret: of an id only its hash is stored, and all else is sealed. Whoever reads the database finds neither tokens nor
- * codes nor clients' secrets in it.
+ * Records by ids that are secret: of an id only its hash is stored, and all else is sealed. Whoever reads the database
+ * finds neither tokens nor codes nor clients' secrets in it.
  */
 export class SealedRecords {
   private readonly db: Queryable;

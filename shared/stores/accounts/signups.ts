@@ -73,7 +73,8 @@ export async function deleteSignup(db: Queryable, tokenHash: Uint8Array): Promis
 }
 
 /**
- * Locks a sign-up until the transaction ends and reads it in the same step, so that codes of one token are judged one after the other.
+ * Locks a sign-up until the transaction ends and reads it in the same step, so that codes of one token are judged one
+ * after the other.
  *
  * @returns undefined when no sign-up of this purpose has the token, or it expired more than an hour ago (swept or not)
  */

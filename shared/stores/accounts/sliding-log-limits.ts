@@ -9,9 +9,9 @@ export interface SlidingLogLimit {
 }
 
 /**
- * Takes one use, exactly, whoever else asks: a sliding log, which holds the times of the last uses. Concurrent takers of a name wait for
- * each other's transaction; several names in one transaction are to be taken in the order of the names. A use that a clock which went back
- * has left more than `seconds` in the future does not count.
+ * Takes one use, exactly, whoever else asks: a sliding log, which holds the times of the last uses. Concurrent takers
+ * of a name wait for each other's transaction; several names in one transaction are to be taken in the order of the
+ * names. A use that a clock which went back has left more than `seconds` in the future does not count.
  *
  * @returns 0 when it was taken; else the seconds until there is one, rounded up: nothing was taken
  */
@@ -59,8 +59,8 @@ export async function returnUse(db: Queryable, name: string): Promise<void> {
 }
 
 /**
- * Deletes what no longer limits anything, at most `limit` names; answers how many. The rows are locked before they are judged: a name that is
- * taken again at that moment stays.
+ * Deletes what no longer limits anything, at most `limit` names; answers how many. The rows are locked before they are
+ * judged: a name that is taken again at that moment stays.
  */
 export async function deleteExpiredUses(db: Queryable, limit: number): Promise<number> {
   const { rowCount } = await db.query(

@@ -10,7 +10,8 @@ export interface RefusedUse<L extends SlidingLogLimit> {
 }
 
 /**
- * Takes one use of every limit, or none of any, in one transaction and in the order of their names, so that no two callers wait for each other.
+ * Takes one use of every limit, or none of any, in one transaction and in the order of their names, so that no two
+ * callers wait for each other.
  *
  * @returns undefined when all were taken; else the first that refused
  */

@@ -7,8 +7,8 @@ export interface StoredReport {
 }
 
 /**
- * Stores the report of a process and reads those that the others made within `maxAgeMs`, in one statement. What is ten times older
- * is deleted on the way, unless somebody else is at it.
+ * Stores the report of a process and reads those that the others made within `maxAgeMs`, in one statement. What is ten
+ * times older is deleted on the way, unless somebody else is at it.
  *
  * @param timeoutMs the client gives up after so long, whatever the server does
  */

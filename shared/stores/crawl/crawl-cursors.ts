@@ -9,8 +9,8 @@ export async function readCursor(db: Queryable, source: string): Promise<unknown
 }
 
 /**
- * Saves where a source stands, unless another process has taken its lease: a process that stood still must not overwrite
- * what the next one saved. Called only after everything before that position was acknowledged by the broker.
+ * Saves where a source stands, unless another process has taken its lease: a process that stood still must not
+ * overwrite what the next one saved. Called only after everything before that position was acknowledged by the broker.
  *
  * @returns whether it was saved
  */

@@ -61,9 +61,9 @@ export interface ClaimLease {
 }
 
 /**
- * Claims matches that were just recorded: those of the given seqs that are pending, were never attempted and are not leased.
- * Rows that another process holds are passed over, never waited for. None of a monitor comes back when it or its webhook is
- * gone. In match order within each monitor.
+ * Claims matches that were just recorded: those of the given seqs that are pending, were never attempted and are not
+ * leased. Rows that another process holds are passed over, never waited for. None of a monitor comes back when it or
+ * its webhook is gone. In match order within each monitor.
  */
 export async function claimNewMatches(
   db: Queryable,
@@ -110,8 +110,9 @@ export async function claimNewMatches(
 }
 
 /**
- * Claims of each monitor up to `limit` matches whose next attempt is due: those longest due first, and among equals in match
- * order. Rows that another process holds are passed over. None of a monitor comes back when it or its webhook is gone.
+ * Claims of each monitor up to `limit` matches whose next attempt is due: those longest due first, and among equals in
+ * match order. Rows that another process holds are passed over. None of a monitor comes back when it or its webhook is
+ * gone.
  */
 export async function claimDueMatches(
   db: Queryable,
@@ -211,8 +212,8 @@ export async function releaseLeases(
 }
 
 /**
- * Turns a monitor's pending matches to skipped when the monitor or its webhook is gone; those under way keep their lease and
- * their outcome. At most 1,000 at a time; returns whether there may be more.
+ * Turns a monitor's pending matches to skipped when the monitor or its webhook is gone; those under way keep their
+ * lease and their outcome. At most 1,000 at a time; returns whether there may be more.
  */
 export async function skipUndeliverable(db: Queryable, monitorId: string): Promise<boolean> {
   const { rowCount } = await db.query(

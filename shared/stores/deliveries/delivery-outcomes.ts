@@ -31,9 +31,10 @@ export interface RecordedAttempt {
 }
 
 /**
- * Stores attempts with everything that follows from them, in one transaction: their endpoints' health, the matches, the leases'
- * end, the attempts' rows; in the order of the service's locks. An attempt whose lease is another's counts for nothing: nothing of
- * it is stored, and its answer is undefined. Answers come in the order of the attempts, which is the order they ended in.
+ * Stores attempts with everything that follows from them, in one transaction: their endpoints' health, the matches, the
+ * leases' end, the attempts' rows; in the order of the service's locks. An attempt whose lease is another's counts for
+ * nothing: nothing of it is stored, and its answer is undefined. Answers come in the order of the attempts, which is
+ * the order they ended in.
  */
 export function recordOutcomes(
   pool: Pool,
@@ -59,8 +60,8 @@ interface Health {
 const countsAsFailure = (attempt: FinishedAttempt) => attempt.deliveryStatus === 'failed' && !attempt.isResent;
 
 /**
- * Locks the rows that these attempts may change: those of monitors with a failure, and those with failures to be forgotten. A
- * healthy endpoint has none, so its deliveries cost no write.
+ * Locks the rows that these attempts may change: those of monitors with a failure, and those with failures to be
+ * forgotten. A healthy endpoint has none, so its deliveries cost no write.
  */
 async function lockHealth(db: Queryable, attempts: readonly FinishedAttempt[]): Promise<Map<string, Health>> {
   const failed = attempts.filter(countsAsFailure);

@@ -17,9 +17,9 @@ export interface QueuePage {
 }
 
 /**
- * Looks at up to `limit` monitors behind `after` (by id, '' from the start) that have pending matches. A loose index scan: one
- * probe of matches_pending finds the next monitor, one more whether a row of it is due, however many rows a dead endpoint has
- * gathered.
+ * Looks at up to `limit` monitors behind `after` (by id, '' from the start) that have pending matches. A loose index
+ * scan: one probe of matches_pending finds the next monitor, one more whether a row of it is due, however many rows a
+ * dead endpoint has gathered.
  */
 export async function readDueMonitors(db: Queryable, after: string, limit: number): Promise<QueuePage> {
   const { rows } = await db.query<TargetRow & { is_due: boolean }>({

@@ -9,8 +9,8 @@ export interface ResendChoice {
 }
 
 /**
- * Queues settled matches again, from the first rung of the ladder, one after the other `paceMs` apart. What is pending already stays as it is, and
- * what the daily cap held back is never sent. Under the monitor's lock.
+ * Queues settled matches again, from the first rung of the ladder, one after the other `paceMs` apart. What is pending
+ * already stays as it is, and what the daily cap held back is never sent. Under the monitor's lock.
  *
  * @returns how many were queued; `limit`: there may be more
  */

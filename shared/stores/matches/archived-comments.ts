@@ -42,7 +42,8 @@ const KEPT = 'first_seen_at > now64(3) - INTERVAL 30 DAY';
 type Row = Omit<ArchivedComment, 'created_utc'> & { created_at: string };
 
 /**
- * Comments that may be what was asked for, best first: what has the words. Whether the terms occur is for shared/matching to say.
+ * Comments that may be what was asked for, best first: what has the words. Whether the terms occur is for
+ * shared/matching to say.
  *
  * @param signal ends it, and frees its connection
  */
@@ -88,7 +89,10 @@ export async function searchArchivedComments(
   return (await result.json<Row>()).map(toComment);
 }
 
-/** One comment, with its relevance for these terms; undefined: it is not in the archive. @param signal as of searchArchivedComments */
+/**
+ * One comment, with its relevance for these terms; undefined: it is not in the archive. @param signal as of
+ * searchArchivedComments
+ */
 export async function findArchivedComment(
   clickhouse: ClickHouseClient,
   thingId: string,

@@ -12,8 +12,8 @@ export interface LiveTailSlot {
 }
 
 /**
- * Takes one of an account's slots that is free or whose lease has expired. Two streams never get the same slot, whichever process
- * asks.
+ * Takes one of an account's slots that is free or whose lease has expired. Two streams never get the same slot,
+ * whichever process asks.
  *
  * @param wanted.most how many slots an account has
  * @returns the slot; `full`: no slot is free; `lost`: another stream took it first, so ask again
@@ -106,8 +106,8 @@ export interface LiveTailPage {
 type PageRow = { end: LiveTailEnd | null } & (StoredPageMatch | { seq: null });
 
 /**
- * The first `limit` matches of a monitor behind a seq, when the key may still see them: both at one moment, so that a match recorded
- * after the commit that revoked the key, or froze or deleted what it belongs to, is never among them.
+ * The first `limit` matches of a monitor behind a seq, when the key may still see them: both at one moment, so that a
+ * match recorded after the commit that revoked the key, or froze or deleted what it belongs to, is never among them.
  */
 export async function readLiveTailPage(
   db: Queryable,

@@ -21,8 +21,8 @@ export interface StoredPageMatch {
 }
 
 /**
- * The first `limit` matches behind a seq, oldest first. A seq is committed after all smaller ones of its monitor, so a reader
- * that goes on after the last one it got never misses any.
+ * The first `limit` matches behind a seq, oldest first. A seq is committed after all smaller ones of its monitor, so a
+ * reader that goes on after the last one it got never misses any.
  *
  * @param afterSeq 0: from the oldest kept
  */

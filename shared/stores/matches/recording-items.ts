@@ -8,7 +8,8 @@ export async function findKnownThings(
 ): Promise<{ kept: Set<string>; removed: Set<string> }> {
   const result = await db.query<{ thing_id: string; removed: boolean }>({
     name: 'recording-find-known-things',
-    // More than a day short of its 33 days counts as not kept, so that a thing that keeps matching is written once a day.
+    // More than a day short of its 33 days counts as not kept, so that a thing that keeps matching is written once a
+    // day.
     text: `
       SELECT thing_id, false AS removed FROM matched_items
       WHERE thing_id = ANY ($1::text[]) AND kept_until >= (SELECT service_now()) + interval '32 days'
@@ -21,8 +22,8 @@ export async function findKnownThings(
 }
 
 /**
- * Stores content that is not stored yet and keeps all of it for 33 days from now: longer than any match of it (30 days), and
- * than a candidate that arrives late. Content that is stored stays as it was first.
+ * Stores content that is not stored yet and keeps all of it for 33 days from now: longer than any match of it (30
+ * days), and than a candidate that arrives late. Content that is stored stays as it was first.
  *
  * @param items sorted by thing_id and each once, so that two recorders lock the rows in one order
  */

@@ -116,7 +116,9 @@ export async function insertMatches(db: Queryable, matches: readonly NumberedMat
   });
 }
 
-/** Postgres's text form of a text[]: its arrays of arrays cannot be ragged, so each match's terms travel as one text. */
+/**
+ * Postgres's text form of a text[]: its arrays of arrays cannot be ragged, so each match's terms travel as one text.
+ */
 function arrayLiteral(texts: readonly string[]): string {
   return `{${texts.map((text) => `"${text.replace(/[\\"]/g, '\\$&')}"`).join(',')}}`;
 }

@@ -69,8 +69,8 @@ export async function readRulesOf(db: Queryable, ids: readonly string[]): Promis
 }
 
 /**
- * The active monitors after `afterId`, at most `limit`, by id, without their rules: for the comparison with what is held in
- * memory.
+ * The active monitors after `afterId`, at most `limit`, by id, without their rules: for the comparison with what is
+ * held in memory.
  */
 export async function readActiveStates(db: Queryable, afterId: string, limit: number): Promise<MonitorState[]> {
   const { rows } = await db.query<{ page: MonitorState[] }>(

@@ -32,8 +32,8 @@ export interface StoredMonitor extends MonitorSettings {
 }
 
 /**
- * Adds a running monitor with its lock row and the first version of its rule, in its first period. active_since is read inside
- * this statement: call it after the account's lock was got, never before.
+ * Adds a running monitor with its lock row and the first version of its rule, in its first period. active_since is read
+ * inside this statement: call it after the account's lock was got, never before.
  *
  * @param sealedSecret the webhook secret, encrypted
  */
@@ -69,8 +69,8 @@ export async function insertMonitor(
 }
 
 /**
- * Takes the monitor's lock until the transaction ends, when the monitor is the account's (which never changes). What was read
- * of the monitor before is stale afterwards: read it again.
+ * Takes the monitor's lock until the transaction ends, when the monitor is the account's (which never changes). What
+ * was read of the monitor before is stale afterwards: read it again.
  */
 export async function lockMonitor(db: Queryable, accountId: string, id: string): Promise<void> {
   await db.query(

@@ -17,7 +17,9 @@ export interface RecordingMonitor {
   matchesOfDay: number;
   /** Stored suppressed matches of that day. */
   suppressedOfDay: number;
-  /** The latest entered_at of a candidate that was not stored, because it was beyond the ceiling of suppressed matches. */
+  /**
+   * The latest entered_at of a candidate that was not stored, because it was beyond the ceiling of suppressed matches.
+   */
   notStoredUntil: Date | undefined;
   /** The service's time of this reading. */
   now: Date;
@@ -118,8 +120,8 @@ export async function readVersionStarts(
 }
 
 /**
- * Of the given monitors those that have stored as many suppressed matches today as they may, with the unsuppressed matches of the
- * day and the account's pack. Takes no lock: a hint, which may be out of date when it is read.
+ * Of the given monitors those that have stored as many suppressed matches today as they may, with the unsuppressed
+ * matches of the day and the account's pack. Takes no lock: a hint, which may be out of date when it is read.
  */
 export async function findSuppressedMonitors(
   db: Queryable,

@@ -10,8 +10,9 @@ export interface DueMonitor {
 }
 
 /**
- * Up to `limit` monitors that are due, read without a lock: those of the accounts that have waited longest, each account's by id.
- * All that is due of an account is together (of the last one, its first ids), so that one transaction can decide it.
+ * Up to `limit` monitors that are due, read without a lock: those of the accounts that have waited longest, each
+ * account's by id. All that is due of an account is together (of the last one, its first ids), so that one transaction
+ * can decide it.
  *
  * @returns with them, for how many seconds the oldest has been due; 0: none is
  */
@@ -42,8 +43,8 @@ export async function listDueMonitors(
 }
 
 /**
- * Takes the locks of those monitors that look due and that nobody else holds, until the transaction ends. It never waits: who holds
- * one is renewing it, or stopping it, or recording a match of it.
+ * Takes the locks of those monitors that look due and that nobody else holds, until the transaction ends. It never
+ * waits: who holds one is renewing it, or stopping it, or recording a match of it.
  */
 export async function lockDueMonitors(db: Queryable, ids: readonly string[]): Promise<string[]> {
   const { rows } = await db.query<{ monitor_id: string }>({
@@ -90,8 +91,8 @@ export async function lockPayingAccounts(db: Queryable, ids: readonly string[]):
 }
 
 /**
- * Begins the next period of locked monitors, in the transaction that charges it. It ends at the time of day at which the last one
- * ended, within 24 hours from now: days that nobody renewed are not charged.
+ * Begins the next period of locked monitors, in the transaction that charges it. It ends at the time of day at which
+ * the last one ended, within 24 hours from now: days that nobody renewed are not charged.
  */
 export async function startNextPeriods(db: Queryable, ids: readonly string[]): Promise<void> {
   await db.query({

@@ -71,7 +71,10 @@ export async function eraseMatches(db: Queryable, monitorIds: readonly string[],
   return rowCount ?? 0;
 }
 
-/** Deletes delivery attempts of monitors, at most `limit`; answers how many. After their matches: without one there is no attempt. */
+/**
+ * Deletes delivery attempts of monitors, at most `limit`; answers how many. After their matches: without one there is
+ * no attempt.
+ */
 export async function eraseAttempts(db: Queryable, monitorIds: readonly string[], limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `DELETE FROM delivery_attempts

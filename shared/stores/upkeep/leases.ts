@@ -1,6 +1,9 @@
 import type { Queryable } from '../../postgres/pool.ts';
 
-/** Takes or renews a lease; false while another holder has it. One process at a time holds a name, by the database's clock. */
+/**
+ * Takes or renews a lease; false while another holder has it. One process at a time holds a name, by the database's
+ * clock.
+ */
 export async function takeLease(
   db: Queryable,
   lease: { name: string; holder: string; seconds: number },

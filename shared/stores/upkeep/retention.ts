@@ -10,8 +10,8 @@ export async function listCounterIds(db: Queryable, afterId: string, limit: numb
 }
 
 /**
- * Deletes a monitor's matches that are older than `days`, from its lowest seq upward, at most `limit`; answers how many.
- * seq order is time order, so the oldest rows are found through the primary key, and nothing else is read.
+ * Deletes a monitor's matches that are older than `days`, from its lowest seq upward, at most `limit`; answers how
+ * many. seq order is time order, so the oldest rows are found through the primary key, and nothing else is read.
  */
 export async function deleteExpiredMatches(
   db: Queryable,
@@ -63,9 +63,9 @@ export async function deleteExpiredHistory(db: Queryable, monitorId: string, day
 }
 
 /**
- * Removes the lock row of a deleted monitor of which nothing is left to expire, and with it the monitor from all later sweeps.
- * A recorder that finds no lock row treats the monitor as deleted, which it is. Its last rule version and its health go too, and
- * what its owner said about it: the row that stays says only whose it was, and when.
+ * Removes the lock row of a deleted monitor of which nothing is left to expire, and with it the monitor from all later
+ * sweeps. A recorder that finds no lock row treats the monitor as deleted, which it is. Its last rule version and its
+ * health go too, and what its owner said about it: the row that stays says only whose it was, and when.
  */
 export async function forgetDeletedMonitor(db: Queryable, monitorId: string): Promise<boolean> {
   const { rowCount } = await db.query(

@@ -4,8 +4,8 @@ import type { Queryable } from '../../postgres/pool.ts';
 const SECRET_KEY = 'secret_key';
 
 /**
- * The installation's generated secret key: 32 random bytes in base64, made by whichever process asks first and the same for all
- * ever after. For installations that name no SECRET_KEY of their own.
+ * The installation's generated secret key: 32 random bytes in base64, made by whichever process asks first and the same
+ * for all ever after. For installations that name no SECRET_KEY of their own.
  */
 export async function ensureSecretKey(db: Queryable): Promise<string> {
   await keepSetting(db, SECRET_KEY, randomBytes(32).toString('base64'));

@@ -2,8 +2,9 @@ import type { BudgetShares, Lane, LaneRates } from './lanes.ts';
 import { everyLane, LANES } from './lanes.ts';
 
 /**
- * What each lane gets of `perSecond`, by what all want: first every lane up to its share, then what is left in the order of lanes. So
- * a share is certain where it is wanted and lent where it is not, and nothing is left over while anybody wants it.
+ * What each lane gets of `perSecond`, by what all want: first every lane up to its share, then what is left in the
+ * order of lanes. So a share is certain where it is wanted and lent where it is not, and nothing is left over while
+ * anybody wants it.
  */
 export function allocateLanes(perSecond: number, wanted: LaneRates, shares: BudgetShares): LaneRates {
   const shareOf = (lane: Lane): number => (lane in shares ? shares[lane as keyof BudgetShares] : 0);
@@ -19,9 +20,10 @@ export function allocateLanes(perSecond: number, wanted: LaneRates, shares: Budg
 }
 
 /**
- * What each lane of one process may call a second, when others want what they say. It is what the lane would get if it wanted without
- * bound, so a lane that was idle begins at once. While every process calls no more than it says, all together stay within `perSecond`:
- * for each claim the allocation is the smaller of what is wanted and this bound. Processes share a lane by max-min fairness.
+ * What each lane of one process may call a second, when others want what they say. It is what the lane would get if it
+ * wanted without bound, so a lane that was idle begins at once. While every process calls no more than it says, all
+ * together stay within `perSecond`: for each claim the allocation is the smaller of what is wanted and this bound.
+ * Processes share a lane by max-min fairness.
  *
  * @param perSecond of all clients of the process; Infinity while nothing is known
  */
@@ -39,8 +41,8 @@ export function boundsOfLanes(
 }
 
 /**
- * Max-min fairness: how much each of several may have at most for each unit of its weight, so that together they have `amount`;
- * Infinity: all have what they want.
+ * Max-min fairness: how much each of several may have at most for each unit of its weight, so that together they have
+ * `amount`; Infinity: all have what they want.
  *
  * @param weights of those who want, in their order; default: all alike
  */

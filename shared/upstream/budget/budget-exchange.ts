@@ -41,9 +41,9 @@ export interface BudgetExchangeDeps {
 }
 
 /**
- * Tells the other processes of the installation twice a second what this one wants and knows of the forum's budget, and hears the same
- * of them. No call waits for it: while the database is away each process uses the last reports. Resolves after the first
- * exchange, whatever came of it.
+ * Tells the other processes of the installation twice a second what this one wants and knows of the forum's budget, and
+ * hears the same of them. No call waits for it: while the database is away each process uses the last reports. Resolves
+ * after the first exchange, whatever came of it.
  */
 export async function startBudgetExchange(options: BudgetExchangeDeps): Promise<Running> {
   const { budget, exchange, clock } = options;

@@ -7,10 +7,16 @@ import { EventRate, TokenBucket } from './token-bucket.ts';
 
 /** A lane that rested may call this many seconds' worth of its rate at once: a large thread takes some twenty calls. */
 const BURST_SECONDS = 20;
-/** Near the end of a window it may take only this part of what is left to its rate, so that live sources do not meet an empty one. */
+/**
+ * Near the end of a window it may take only this part of what is left to its rate, so that live sources do not meet an
+ * empty one.
+ */
 const BURST_PART = 0.25;
 const REFRESH_MS = 100;
-/** Calls of a lane under way in one process, live apart: they wait for connections, and while nothing is known of the forum's limits no rate bounds them. */
+/**
+ * Calls of a lane under way in one process, live apart: they wait for connections, and while nothing is known of the
+ * forum's limits no rate bounds them.
+ */
 const MOST_IN_FLIGHT = 128;
 const CROWDED_WAIT_MS = 500;
 /** Where a lane gets nothing at all for now. */
@@ -56,9 +62,9 @@ interface Claimant {
 const newClaimant = (): Claimant => ({ wanted: new EventRate(), bucket: new TokenBucket(), inFlight: 0 });
 
 /**
- * What this process may ask of the forum: of each client what its headers leave, and of that each lane its part (allocate-budget.ts)
- * by what all processes want, as far as it was heard. Nothing waits here: who may not call learns when to come back. Times are
- * milliseconds since 1970.
+ * What this process may ask of the forum: of each client what its headers leave, and of that each lane its part
+ * (allocate-budget.ts) by what all processes want, as far as it was heard. Nothing waits here: who may not call learns
+ * when to come back. Times are milliseconds since 1970.
  */
 export class CallBudget {
   readonly clients: readonly RateBudget[];

@@ -2,7 +2,10 @@
 const UNKNOWN_WAIT_MS = 1000;
 /** Ends of windows that differ by less are the same one: the header counts whole seconds. */
 const SAME_WINDOW_MS = 5_000;
-/** The forum's windows are ten minutes; a header beyond this is broken, and one broken header must not end all calls for years. */
+/**
+ * The forum's windows are ten minutes; a header beyond this is broken, and one broken header must not end all calls for
+ * years.
+ */
 const LONGEST_WINDOW_MS = 3_600_000;
 
 /** What a process knows of a client's window, for the others that use the client. Times are milliseconds from now. */
@@ -15,8 +18,8 @@ export interface WindowReport {
 }
 
 /**
- * What one client may still ask in the current window, as the forum's own headers say: nothing is assumed before the first
- * answer, and constants never override a header. Times are milliseconds since 1970.
+ * What one client may still ask in the current window, as the forum's own headers say: nothing is assumed before the
+ * first answer, and constants never override a header. Times are milliseconds since 1970.
  */
 export class RateBudget {
   private limit: number | undefined;
@@ -43,7 +46,10 @@ export class RateBudget {
     return true;
   }
 
-  /** Ends a call taken. Header values are as received: `remaining` and `used` are decimal fractions, `reset` is in seconds. */
+  /**
+   * Ends a call taken. Header values are as received: `remaining` and `used` are decimal fractions, `reset` is in
+   * seconds.
+   */
   settle(headers: { remaining?: string; used?: string; reset?: string }, now: number): void {
     this.inFlight -= 1;
     const remaining = parse(headers.remaining);
@@ -71,7 +77,10 @@ export class RateBudget {
     return { limit: this.limit, left: this.remaining(now), endsInMs: this.endsAt - now, blockedForMs };
   }
 
-  /** What another process knew `ageMs` ago. Of one window the lower number is the newer one; a later window replaces an earlier. */
+  /**
+   * What another process knew `ageMs` ago. Of one window the lower number is the newer one; a later window replaces an
+   * earlier.
+   */
   learn({ limit, left, endsInMs, blockedForMs }: WindowReport, ageMs: number, now: number): void {
     this.turnWindow(now);
     this.block(now + blockedForMs - ageMs);
@@ -96,7 +105,9 @@ export class RateBudget {
     return Number.isFinite(this.endsAt) ? Math.max(1, this.endsAt - now) : UNKNOWN_WAIT_MS;
   }
 
-  /** Calls a second that can be kept up until the window ends: Infinity while nothing is known, 0 when none may be made. */
+  /**
+   * Calls a second that can be kept up until the window ends: Infinity while nothing is known, 0 when none may be made.
+   */
   perSecond(now: number): number {
     this.turnWindow(now);
     if (this.blockedUntil > now) return 0;

@@ -19,8 +19,8 @@ export class EventRate {
 }
 
 /**
- * A token bucket whose rate changes while it is used. It begins full, and what it holds is cut when its rate falls. Infinity is a rate
- * without a limit.
+ * A token bucket whose rate changes while it is used. It begins full, and what it holds is cut when its rate falls.
+ * Infinity is a rate without a limit.
  */
 export class TokenBucket {
   private tokens = Infinity;

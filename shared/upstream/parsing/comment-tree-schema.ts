@@ -12,7 +12,10 @@ export const threadComment = commentFields
       .transform((value) => Math.max(0, Math.trunc(value ?? 0))),
     /** Answers before 2017 lack it. */
     is_submitter: z.boolean().nullish(),
-    /** `""` or a Listing. Looked at by the caller, level by level: a schema that calls itself could be made to overflow the stack. */
+    /**
+     * `""` or a Listing. Looked at by the caller, level by level: a schema that calls itself could be made to overflow
+     * the stack.
+     */
     replies: z.unknown(),
   });
 

@@ -24,7 +24,10 @@ const LEVELS_NAMED = 4;
 export interface MoreStub {
   /** Fullname of the post or comment that they answer. */
   parentId: string;
-  /** Bare ids of the nearest ones, best first. Empty: the thread goes on below the parent, which must be asked for itself. */
+  /**
+   * Bare ids of the nearest ones, best first. Empty: the thread goes on below the parent, which must be asked for
+   * itself.
+   */
   childIds: readonly string[];
 }
 
@@ -43,8 +46,8 @@ export interface ParsedThread extends ParsedComments {
 /**
  * The answer of /comments/ID. Any depth of nesting is fine.
  *
- * @throws UpstreamError broken that names the path where the shape is another, and holds nothing of the content; not_found
- *   where the Listing of the post is empty
+ * @throws UpstreamError broken that names the path where the shape is another, and holds nothing of the content;
+ * not_found where the Listing of the post is empty
  */
 export function parseThread(answer: unknown): ParsedThread {
   const [posts, comments] = parseAnswer(threadAnswer, answer);

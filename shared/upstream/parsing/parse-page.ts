@@ -19,7 +19,8 @@ export interface ParsedPage<T> {
 }
 
 /**
- * A page for readers: unlike the crawler, which must not lose the other items of a page, they get no page with a hole in it.
+ * A page for readers: unlike the crawler, which must not lose the other items of a page, they get no page with a hole
+ * in it.
  *
  * @param schemas by kind (t1, t2, t3, t5), for each child's `data`
  * @throws UpstreamError broken that names the path where the shape is another

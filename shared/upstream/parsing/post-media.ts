@@ -4,8 +4,8 @@ import type { OwnPost, ReadPost } from './post-schema.ts';
 const IMAGE_FILE = /\.(?:jpe?g|png|gif|webp|avif)$/i;
 
 /**
- * What a post shows, in its order: the pictures of a gallery, one video, or one image; of a crosspost, what the original shows when it
- * has nothing itself.
+ * What a post shows, in its order: the pictures of a gallery, one video, or one image; of a crosspost, what the
+ * original shows when it has nothing itself.
  */
 export function mediaOf(post: ReadPost): PostMedia[] {
   const own = ownMedia(post);

@@ -24,8 +24,9 @@ export function knowsItsPost(comment: CommentData): boolean {
 }
 
 /**
- * A post or comment in the service's own form. What a comment says of its post goes before `post`; where neither knows, the
- * title is empty and the comment counts as NSFW, because showing it to a monitor without NSFW would be the worse mistake.
+ * A post or comment in the service's own form. What a comment says of its post goes before `post`; where neither knows,
+ * the title is empty and the comment counts as NSFW, because showing it to a monitor without NSFW would be the worse
+ * mistake.
  */
 export function thingToForumItem(thing: Thing, origin: ItemOrigin, post?: PostOfComment): ForumItem {
   const shared = {

@@ -1,6 +1,7 @@
 /**
- * A cached post, in a process of its own: by the API, which authenticates, limits and charges, and by the same route of an
- * application that does none of it, but logs and sets the same headers otherwise. Given the URL of a PostgreSQL server it answers where both are.
+ * A cached post, in a process of its own: by the API, which authenticates, limits and charges, and by the same route of
+ * an application that does none of it, but logs and sets the same headers otherwise. Given the URL of a PostgreSQL
+ * server it answers where both are.
  */
 import type { AddressInfo } from 'node:net';
 import express from 'express';

@@ -1,7 +1,8 @@
 /**
- * `npm run --silent bench -- accounts [--seconds N] [--rate N]`: what authentication, limits and the charge add to a request: a cached post
- * at an even rate over 50 accounts, with all of it and, in the same process, without; beside them what one bare commit takes at that rate,
- * since a charge is answered when it is on disk. On embedded Postgres, or on TEST_POSTGRES_URL.
+ * `npm run --silent bench -- accounts [--seconds N] [--rate N]`: what authentication, limits and the charge add to a
+ * request: a cached post at an even rate over 50 accounts, with all of it and, in the same process, without; beside
+ * them what one bare commit takes at that rate, since a charge is answered when it is on disk. On embedded Postgres, or
+ * on TEST_POSTGRES_URL.
  */
 import { Pool } from 'undici';
 import { createPool } from '../../../shared/postgres/pool.ts';

@@ -42,7 +42,10 @@ export async function bareRequests(urls: readonly string[], count: number): Prom
   return Math.round((count * 1000) / (performance.now() - started));
 }
 
-/** Matches a second that are claimed, and whose outcomes are stored, in groups as the deliverer does, 50 monitors at once; no requests. */
+/**
+ * Matches a second that are claimed, and whose outcomes are stored, in groups as the deliverer does, 50 monitors at
+ * once; no requests.
+ */
 export async function claimsAndOutcomes(pool: Pool, secretBox: SecretBox): Promise<object> {
   const urls = Array.from({ length: MONITORS }, (_, i) => `http://127.0.0.1:9/${i}`);
   const monitorIds = await insertMonitors(pool, urls, secretBox);

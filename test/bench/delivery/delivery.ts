@@ -1,13 +1,16 @@
 /**
- * `npm run --silent bench -- delivery [--matches N] [--seconds N] [--at-once N] [--phase alone|waiting|hanging|silent]`: the deliverer in a process of its own, with real Kafka and Postgres, and
- * 200 endpoints on 20 servers in another.
+ * `npm run --silent bench -- delivery [--matches N] [--seconds N] [--at-once N] [--phase
+ * alone|waiting|hanging|silent]`: the deliverer in a process of its own, with real Kafka and Postgres, and 200
+ * endpoints on 20 servers in another.
  *
- * - How many webhooks it delivers a second when all matches are there at once (through Kafka's hints and the poller, as they come).
+ * - How many webhooks it delivers a second when all matches are there at once (through Kafka's hints and the poller, as
+ *   they come).
  * - From a match's recording to its webhook at an even rate.
  *
- * Both alone, beside 100,000 matches that wait for their next attempt, beside 100 endpoints that hang with 1,000 due matches each, and beside 10,000
- * endpoints that are silent, each an origin of its own with 4 due matches; with the deliverer's memory and its attempts under way. In the same run, as
- * baselines: bare requests through the same door to the same servers, and claims and outcomes alone.
+ * Both alone, beside 100,000 matches that wait for their next attempt, beside 100 endpoints that hang with 1,000 due
+ * matches each, and beside 10,000 endpoints that are silent, each an origin of its own with 4 due matches; with the
+ * deliverer's memory and its attempts under way. In the same run, as baselines: bare requests through the same door to
+ * the same servers, and claims and outcomes alone.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';

@@ -1,6 +1,7 @@
 /**
- * Webhook endpoints in a process of their own: servers that answer 204 at once, and one that never answers. Tells their ports, and every
- * 100 ms how many webhooks came since it was asked last, and how long each took from its match's recording, in milliseconds.
+ * Webhook endpoints in a process of their own: servers that answer 204 at once, and one that never answers. Tells their
+ * ports, and every 100 ms how many webhooks came since it was asked last, and how long each took from its match's
+ * recording, in milliseconds.
  */
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * From "visible upstream" and from Kafka's append time to "webhook received", with the built-in simulator; beside it, in the
- * same run and on the same broker, a bare three-hop kafkajs echo.
+ * From "visible upstream" and from Kafka's append time to "webhook received", with the built-in simulator; beside it,
+ * in the same run and on the same broker, a bare three-hop kafkajs echo.
  *
  * Arguments: seconds (default 60) and items per second (default 20).
  */

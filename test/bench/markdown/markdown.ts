@@ -6,7 +6,9 @@ import type { Bench } from '../main.ts';
 const COMMENTS = 2_000;
 /** Characters of each comment. */
 const LENGTH = 1_000;
-/** Each repeated as often as fits: what makes a Markdown parser, or an expression that looks for its marks, look far. */
+/**
+ * Each repeated as often as fits: what makes a Markdown parser, or an expression that looks for its marks, look far.
+ */
 const UNITS = [
   ...['- ', '| - ', '|-', '|:-: ', '-|', '> ', '>', '>\t', '#', '=', '~', '`', '``` `', '1.', '*', '_*', '+', '$', ':'],
   ...['<', '</', '<a ', '<!--', '[', '](', '[a](', '\\', '&', '@', 'www.', '://', '\u200b', '\u0301', '漢', 'word '],
@@ -49,7 +51,10 @@ function renderMs(comments: Comment[]): number {
   return fastestMs(() => renderPostMarkdown(post, meta));
 }
 
-/** Markdown of a thread of 2,000 comments in which everything is hostile, and how its time grows with the length of one comment. */
+/**
+ * Markdown of a thread of 2,000 comments in which everything is hostile, and how its time grows with the length of one
+ * comment.
+ */
 const bench: Bench = async (report) => {
   const bodies = UNITS.map((unit) => bodyOf(unit, LENGTH));
   report({

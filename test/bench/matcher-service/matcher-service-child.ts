@@ -1,4 +1,6 @@
-/** The matcher, as the service runs it, in a process of its own; how long its event loop stood still is measured here. */
+/**
+ * The matcher, as the service runs it, in a process of its own; how long its event loop stood still is measured here.
+ */
 import { startMatcher } from '../../../services/matcher/start-matcher.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import { createPublisher } from '../../../shared/kafka/publisher.ts';

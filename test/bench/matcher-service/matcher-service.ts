@@ -1,7 +1,7 @@
 /**
- * The matcher as a service with 100,000 active monitors of 20 keywords and 2 excluded terms in Postgres: how long it takes to
- * load them and to compare them, how long its event loop stands still meanwhile and while items flow and rules change, and how
- * soon a change has its effect. On embedded engines, or on TEST_POSTGRES_URL and TEST_KAFKA_BROKERS.
+ * The matcher as a service with 100,000 active monitors of 20 keywords and 2 excluded terms in Postgres: how long it
+ * takes to load them and to compare them, how long its event loop stands still meanwhile and while items flow and rules
+ * change, and how soon a change has its effect. On embedded engines, or on TEST_POSTGRES_URL and TEST_KAFKA_BROKERS.
  *
  * `--monitors N`, `--seconds N`, `--items N` and `--changes N` (both a second).
  */

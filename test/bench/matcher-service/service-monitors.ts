@@ -36,8 +36,8 @@ export function commonWords(count: number): string[] {
 }
 
 /**
- * Stores so many active monitors, of one new account, as the API's create leaves them. Monitor n watches the words n × 20 to
- * n × 20 + 19, some of them as a phrase behind a common word. Answers their ids, the n-th of monitor n.
+ * Stores so many active monitors, of one new account, as the API's create leaves them. Monitor n watches the words n ×
+ * 20 to n × 20 + 19, some of them as a phrase behind a common word. Answers their ids, the n-th of monitor n.
  */
 export async function insertWatchingMonitors(
   db: Queryable,

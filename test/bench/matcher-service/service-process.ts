@@ -28,7 +28,10 @@ export class MatcherProcess {
     this.child.send(job);
   }
 
-  /** The oldest message of a kind that nobody took, or the next one. @throws when the process fails, or after two minutes */
+  /**
+   * The oldest message of a kind that nobody took, or the next one. @throws when the process fails, or after two
+   * minutes
+   */
   async next<E extends Event>(event: E): Promise<Told<E>> {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     for (;;) {

@@ -7,8 +7,8 @@ export interface Stalls {
   /** The same without the stops for the collection of garbage. */
   longestWithoutGcMs: number;
   /**
-   * The most processor time that the event loop's thread used between two runs of a timer: about what remains on an idle
-   * machine, as exact as the system's accounting (4 ms on Linux).
+   * The most processor time that the event loop's thread used between two runs of a timer: about what remains on an
+   * idle machine, as exact as the system's accounting (4 ms on Linux).
    */
   longestCpuMs: number;
   longestGcMs: number;

@@ -70,7 +70,9 @@ export class Traffic {
     await Promise.all(running);
   }
 
-  /** A monitor gets a word that nobody had, and a comment that has it is published as soon as the database has answered. */
+  /**
+   * A monitor gets a word that nobody had, and a comment that has it is published as soon as the database has answered.
+   */
   private async changeRule(): Promise<void> {
     const { db, monitorIds } = this.options;
     const number = this.changes++;

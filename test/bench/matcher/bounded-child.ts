@@ -22,8 +22,8 @@ const OUT_OF_MEMORY = /heap out of memory|Map maximum size exceeded|Invalid (?:a
 const KEPT_OUTPUT = 20_000;
 
 /**
- * Runs a file of this folder in a process of its own, sends it the job and returns its one message. Throws OutOfBounds, or an
- * error with the program's own words.
+ * Runs a file of this folder in a process of its own, sends it the job and returns its one message. Throws OutOfBounds,
+ * or an error with the program's own words.
  */
 export function runBounded<F extends keyof Programs>(
   file: F,

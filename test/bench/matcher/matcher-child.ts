@@ -1,6 +1,6 @@
 /**
- * One engine with one set of terms, in a process of its own, so that its memory is its own. It is given a Job and answers with a
- * Measurement.
+ * One engine with one set of terms, in a process of its own, so that its memory is its own. It is given a Job and
+ * answers with a Measurement.
  */
 import { readFileSync } from 'node:fs';
 import { BUILD } from './matching-engines.ts';
@@ -76,7 +76,9 @@ function heapBytes(): number {
   return heapUsed + arrayBuffers;
 }
 
-/** The best of three passes, after one that is not measured: what else runs on the machine can only make a pass slower. */
+/**
+ * The best of three passes, after one that is not measured: what else runs on the machine can only make a pass slower.
+ */
 function bestOf(scan: () => number, units: number): Speed {
   const found = scan();
   const speed = { byClock: 0, byProcessor: 0 };

@@ -1,7 +1,7 @@
 /**
- * Searches a text of 20 MB for 1,000 to 1,000,000 terms with the product's matcher, with the npm package ahocorasick and with naive
- * regular expressions, and matches 100,000 items against 100,000 monitors in memory. Every number of matches is checked. One MB is
- * a million characters. `--only CASE` (may be repeated) runs a part.
+ * Searches a text of 20 MB for 1,000 to 1,000,000 terms with the product's matcher, with the npm package ahocorasick
+ * and with naive regular expressions, and matches 100,000 items against 100,000 monitors in memory. Every number of
+ * matches is checked. One MB is a million characters. `--only CASE` (may be repeated) runs a part.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,10 @@ const TERM_CASES: Record<'terms' | 'rare-terms', TermCase> = {
     shares: { words: 0.4, phrases: 0.3, mostFrequent: 20 },
     runs: [1_000, 10_000, COMPARED_SIZE, 1_000_000].flatMap((terms) => ENGINES.map((engine) => ({ engine, terms }))),
   },
-  /** Nearly all terms are in no text, as nearly all keywords are not in an item: what the search costs without the finding. */
+  /**
+   * Nearly all terms are in no text, as nearly all keywords are not in an item: what the search costs without the
+   * finding.
+   */
   'rare-terms': {
     shares: { words: 0.03, phrases: 0.03, mostFrequent: 0 },
     runs: [

@@ -24,7 +24,10 @@ export const BUILD: Record<EngineName, (terms: readonly string[], texts: readonl
   regexp: buildRegExps,
 };
 
-/** The terms alone are searched as the other engines do; the monitors that hold them, with terms and places, are the second search. */
+/**
+ * The terms alone are searched as the other engines do; the monitors that hold them, with terms and places, are the
+ * second search.
+ */
 function buildOurs(terms: readonly string[], texts: readonly string[]): Engine {
   const index = new MonitorIndex();
   for (let first = 0; first < terms.length; first += TERMS_PER_MONITOR) {

@@ -10,8 +10,8 @@ export interface Pair {
 }
 
 /**
- * What the monitors match among the items with keys of `items` as their numbers, by the second reading of the rules that the
- * tests compare the product with. The keywords must be of plain ASCII words.
+ * What the monitors match among the items with keys of `items` as their numbers, by the second reading of the rules
+ * that the tests compare the product with. The keywords must be of plain ASCII words.
  */
 export function naivePairs(monitors: readonly BenchMonitor[], items: ReadonlyMap<number, MatchItem>): Pair[] {
   const byFirstWord = new Map<string, { monitor: BenchMonitor; keyword: string; words: string[] }[]>();

@@ -1,6 +1,6 @@
 /**
- * The matcher's held monitors in a process of their own, as the service has them: loaded one by one, matched with items that
- * come in batches, changed meanwhile.
+ * The matcher's held monitors in a process of their own, as the service has them: loaded one by one, matched with items
+ * that come in batches, changed meanwhile.
  */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -36,7 +36,10 @@ export interface PipelineMeasurement {
   update_p99_us: number | null;
   /** The longest call of set or remove, all that happens meanwhile included. */
   longest_stall_ms: number;
-  /** Without stops for the collection of garbage, most of which the reading of the file makes, and waits for the processor. */
+  /**
+   * Without stops for the collection of garbage, most of which the reading of the file makes, and waits for the
+   * processor.
+   */
   longest_own_stall_ms: number;
   calls_over_10_ms: number;
   longest_match_ms: number;
@@ -151,7 +154,10 @@ class Pipeline {
     );
   }
 
-  /** Each monitor gets its neighbour's rule, is removed, and is added anew with its own rule; after each step an item is matched. */
+  /**
+   * Each monitor gets its neighbour's rule, is removed, and is added anew with its own rule; after each step an item is
+   * matched.
+   */
   private update(): { updatesUs: number[]; longestMatchMs: number } {
     const updatesUs: number[] = [];
     let longestMatchMs = 0;

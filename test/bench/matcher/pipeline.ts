@@ -18,7 +18,9 @@ const MOST_PER_ITEM = 0.1;
 const SAMPLE_EVERY = 10;
 const BOUNDS = { heapMb: 4_096, seconds: 1_800 };
 
-/** 100,000 monitors of 20 keywords and 2 excluded terms, and items in which nearly nothing is watched, as in real life. */
+/**
+ * 100,000 monitors of 20 keywords and 2 excluded terms, and items in which nearly nothing is watched, as in real life.
+ */
 export async function benchPipeline(report: Report, corpus: Corpus, folder: string): Promise<void> {
   const items = cutItems(corpus.items, ITEMS);
   const vocabulary = readVocabulary(items.flatMap(({ title, text }) => [plainText(title), plainText(text)]));

@@ -1,7 +1,10 @@
 import { seededRandom, shuffled, syntheticWords } from '../shared/matcher-random.ts';
 import type { Vocabulary } from '../shared/matcher-vocabulary.ts';
 
-/** How many of the terms are out of the text, as shares of them all. Never more than half of the text's words or phrases. */
+/**
+ * How many of the terms are out of the text, as shares of them all. Never more than half of the text's words or
+ * phrases.
+ */
 export interface TextShares {
   words: number;
   phrases: number;
@@ -12,7 +15,9 @@ export interface TextShares {
 /** So many of the most frequent words cover about three quarters of a text; hardly anybody watches them. */
 const FREQUENT = 1_000;
 
-/** Distinct terms in random order, always the same ones: out of the text, and for the rest words that are in no text. */
+/**
+ * Distinct terms in random order, always the same ones: out of the text, and for the rest words that are in no text.
+ */
 export function drawTerms({ words, counts, phrases }: Vocabulary, shares: TextShares, count: number): string[] {
   const random = seededRandom(3);
   const frequent = shuffled(words.slice(0, FREQUENT), random);

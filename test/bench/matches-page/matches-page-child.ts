@@ -1,6 +1,6 @@
 /**
- * A process beside the one that measures. `api`: the API over the database, with an account that owns the monitor. `writers`: a recorder that
- * inserts at an even rate, and the sweep.
+ * A process beside the one that measures. `api`: the API over the database, with an account that owns the monitor.
+ * `writers`: a recorder that inserts at an even rate, and the sweep.
  */
 import { sweepRetention } from '../../../services/biller/retention-sweep.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';

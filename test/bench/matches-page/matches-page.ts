@@ -1,8 +1,9 @@
 /**
- * `npm run --silent bench -- matches-page [--rows N] [--seconds N]`: pages of 100 of a monitor with 30,000 matches among N (10 million unless
- * told), oldest and newest first, from random cursors: in the store and over HTTP, and polls that find nothing new over HTTP; alone, and
- * while a recorder inserts 500 matches a second and the sweep deletes the older half of the others'. Beside them `SELECT 1` and /healthz.
- * One client asks for each in turn, again as soon as it is answered. On embedded Postgres, or on TEST_POSTGRES_URL.
+ * `npm run --silent bench -- matches-page [--rows N] [--seconds N]`: pages of 100 of a monitor with 30,000 matches
+ * among N (10 million unless told), oldest and newest first, from random cursors: in the store and over HTTP, and polls
+ * that find nothing new over HTTP; alone, and while a recorder inserts 500 matches a second and the sweep deletes the
+ * older half of the others'. Beside them `SELECT 1` and /healthz. One client asks for each in turn, again as soon as it
+ * is answered. On embedded Postgres, or on TEST_POSTGRES_URL.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';

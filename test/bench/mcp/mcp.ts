@@ -1,7 +1,7 @@
 /**
- * `npm run --silent bench -- mcp [--seconds N] [--rate N]`: what a call of a tool adds to the same request over REST: a cached post at an even
- * rate over 50 accounts, with everything that a request passes through, in both eras of the protocol. On embedded Postgres, or on
- * TEST_POSTGRES_URL.
+ * `npm run --silent bench -- mcp [--seconds N] [--rate N]`: what a call of a tool adds to the same request over REST: a
+ * cached post at an even rate over 50 accounts, with everything that a request passes through, in both eras of the
+ * protocol. On embedded Postgres, or on TEST_POSTGRES_URL.
  */
 import { Pool } from 'undici';
 import type { Report } from '../main.ts';

@@ -18,8 +18,8 @@ const TUNING_ITEMS = 4_000;
 const TOLERANCE = 0.01;
 
 /**
- * Writes monitors.jsonl and items.jsonl into the folder. How many of the keywords are words of the text is found by trying,
- * on some of the items.
+ * Writes monitors.jsonl and items.jsonl into the folder. How many of the keywords are words of the text is found by
+ * trying, on some of the items.
  */
 export async function generateFiles(folder: string, options: { monitors: number; items: number }): Promise<object> {
   const corpus = readCorpus();

@@ -12,7 +12,9 @@ export interface FileMonitor {
   exclude: string[];
 }
 
-/** JSON lines of {"id": "m1", "keywords": ["…"], "exclude": ["…"]}; exclude may be missing, other fields are ignored. */
+/**
+ * JSON lines of {"id": "m1", "keywords": ["…"], "exclude": ["…"]}; exclude may be missing, other fields are ignored.
+ */
 export async function* readMonitors(file: string): AsyncGenerator<FileMonitor> {
   for await (const { value, where } of jsonLines(file)) {
     const { id, keywords, exclude = [] } = value;

@@ -1,7 +1,7 @@
 /**
- * `--monitors FILE --items FILE`: matches every item (as a comment) with all monitors, in one pass over items that are in memory.
- * `--generate FOLDER [--monitors-count N] [--items-count N]`: writes two such files, with about 193 matches an item for
- * 100,000 monitors. The files are JSON lines: {"id": "m1", "keywords": [], "exclude": []} and {"text": ""}.
+ * `--monitors FILE --items FILE`: matches every item (as a comment) with all monitors, in one pass over items that are
+ * in memory. `--generate FOLDER [--monitors-count N] [--items-count N]`: writes two such files, with about 193 matches
+ * an item for 100,000 monitors. The files are JSON lines: {"id": "m1", "keywords": [], "exclude": []} and {"text": ""}.
  */
 import { parseArgs } from 'node:util';
 import { MonitorIndex } from '../../../shared/matching/monitor-index.ts';

@@ -1,6 +1,6 @@
 /**
- * The API over the simulator and PostgreSQL in a process of its own, and beside it a bare Express route that sends the same bytes. Given the
- * URL of a database it answers where both are; told so, it scans posts through the caches.
+ * The API over the simulator and PostgreSQL in a process of its own, and beside it a bare Express route that sends the
+ * same bytes. Given the URL of a database it answers where both are; told so, it scans posts through the caches.
  */
 import type { AddressInfo } from 'node:net';
 import express from 'express';

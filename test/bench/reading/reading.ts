@@ -1,7 +1,7 @@
 /**
- * `npm run --silent bench -- reading [--seconds N]`: a cached post with 200 comments over HTTP, authenticated and charged, beside a bare
- * Express route that sends the same bytes; a thread of 2,000 comments from the forum's JSON to the answer; memory under a scan of
- * 100,000 posts. On embedded Postgres, or on TEST_POSTGRES_URL.
+ * `npm run --silent bench -- reading [--seconds N]`: a cached post with 200 comments over HTTP, authenticated and
+ * charged, beside a bare Express route that sends the same bytes; a thread of 2,000 comments from the forum's JSON to
+ * the answer; memory under a scan of 100,000 posts. On embedded Postgres, or on TEST_POSTGRES_URL.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';

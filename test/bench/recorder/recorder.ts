@@ -1,7 +1,7 @@
 /**
- * `npm run --silent bench -- recorder [--seconds N]`: candidates per second through the recorder's work in Postgres (contents
- * and transaction, without Kafka), and how long a small batch takes. Beside it, in the same run, the bare writes of the same
- * rows. On embedded Postgres, or on TEST_POSTGRES_URL.
+ * `npm run --silent bench -- recorder [--seconds N]`: candidates per second through the recorder's work in Postgres
+ * (contents and transaction, without Kafka), and how long a small batch takes. Beside it, in the same run, the bare
+ * writes of the same rows. On embedded Postgres, or on TEST_POSTGRES_URL.
  */
 import { parseArgs } from 'node:util';
 import type { Candidate } from '../../../schemas/messages/candidate.ts';

@@ -1,8 +1,8 @@
 /**
- * `npm run --silent bench -- renewals [--accounts N] [--monitors N] [--billers N]`: how long it takes to renew all monitors, due at
- * the same moment, with several biller processes at once; and again with one that is killed half-way. Each is verified to be
- * charged exactly once. Beside it, in the same run, the bare writes of the same rows in one statement. On embedded Postgres, or on
- * TEST_POSTGRES_URL.
+ * `npm run --silent bench -- renewals [--accounts N] [--monitors N] [--billers N]`: how long it takes to renew all
+ * monitors, due at the same moment, with several biller processes at once; and again with one that is killed half-way.
+ * Each is verified to be charged exactly once. Beside it, in the same run, the bare writes of the same rows in one
+ * statement. On embedded Postgres, or on TEST_POSTGRES_URL.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -104,7 +104,10 @@ async function countRenewed(db: TestDatabase): Promise<number> {
   return charged === 10 * renewed ? renewed : -1;
 }
 
-/** The floor: the same rows, written in one statement that locks, tests and decides nothing. Written out, so that it does not change. */
+/**
+ * The floor: the same rows, written in one statement that locks, tests and decides nothing. Written out, so that it
+ * does not change.
+ */
 async function writeBarely(db: TestDatabase): Promise<{ seconds: number }> {
   const client = await db.pool.connect();
   try {

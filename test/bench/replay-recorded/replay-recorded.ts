@@ -1,6 +1,6 @@
 /**
- * Replays every post and comment of the recorded responses (RECORDED_RESPONSES) through the whole pipeline against 1,000
- * monitors of 5 keywords, and compares the recorded matches with a naive search.
+ * Replays every post and comment of the recorded responses (RECORDED_RESPONSES) through the whole pipeline against
+ * 1,000 monitors of 5 keywords, and compares the recorded matches with a naive search.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';

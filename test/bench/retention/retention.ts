@@ -1,7 +1,8 @@
 /**
- * `npm run --silent bench -- retention [--rows N] [--seconds N] [--minutes N]`: what the recorder does without and while the sweep deletes N matches (10
- * million unless told) of 2,000 monitors, each with an attempt, all past their retention: flat out, and at an even 500 a second. Windows of
- * both take turns, of `seconds` each. The sweep is ended after `minutes`, if it has not deleted them all by then. On embedded Postgres, or on TEST_POSTGRES_URL.
+ * `npm run --silent bench -- retention [--rows N] [--seconds N] [--minutes N]`: what the recorder does without and
+ * while the sweep deletes N matches (10 million unless told) of 2,000 monitors, each with an attempt, all past their
+ * retention: flat out, and at an even 500 a second. Windows of both take turns, of `seconds` each. The sweep is ended
+ * after `minutes`, if it has not deleted them all by then. On embedded Postgres, or on TEST_POSTGRES_URL.
  */
 import { parseArgs } from 'node:util';
 import { sweepRetention } from '../../../services/biller/retention-sweep.ts';

@@ -17,7 +17,10 @@ export interface Corpus {
   items: CorpusItem[];
 }
 
-/** ITEMS_CORPUS (JSON lines of {kind, subreddit, text}, packed by xz) if that file exists, or else a generated text of the same size. */
+/**
+ * ITEMS_CORPUS (JSON lines of {kind, subreddit, text}, packed by xz) if that file exists, or else a generated text of
+ * the same size.
+ */
 export function readCorpus(): Corpus {
   const file = resolve(process.env.ITEMS_CORPUS ?? '../shared/data/items-corpus.jsonl.xz');
   const items = existsSync(file) ? unpacked(file) : generated();
@@ -43,7 +46,10 @@ const WORDS = 60_000;
 const SUBREDDITS = 200;
 const MOST_SENTENCES = 6;
 
-/** Sentences of made-up words whose frequency falls as in a natural language: the n-th most frequent 1/n times as often (Zipf). */
+/**
+ * Sentences of made-up words whose frequency falls as in a natural language: the n-th most frequent 1/n times as often
+ * (Zipf).
+ */
 function generated(): CorpusItem[] {
   const random = seededRandom(2);
   const words = syntheticWords(WORDS, random);

@@ -23,8 +23,8 @@ const BODY = 'Iron, water and air make rust; oil and paint keep it away. '.repea
 const TABLES = ['matches', 'delivery_attempts', 'matched_items'];
 
 /**
- * Fills the tables as the recorder and the deliverer would have over that time: rows lie in the order of time, not of monitors. Indexes
- * are dropped before and made again after, as they were. Says on stderr how far it is.
+ * Fills the tables as the recorder and the deliverer would have over that time: rows lie in the order of time, not of
+ * monitors. Indexes are dropped before and made again after, as they were. Says on stderr how far it is.
  */
 export async function fillTables(url: string, filled: FilledTables): Promise<void> {
   const client = new pg.Client({ connectionString: url });
@@ -110,7 +110,10 @@ function rowsOf({ groups, things, oldestDays, newestDays }: FilledTables, slice:
   return [ids, counts, slice, SLICES, oldestDays, newestDays, things];
 }
 
-/** A number of things that fits `rows` matches, of which no monitor has more than `most`; odd, so that no pair comes twice. */
+/**
+ * A number of things that fits `rows` matches, of which no monitor has more than `most`; odd, so that no pair comes
+ * twice.
+ */
 export function thingsFor(rows: number, most: number): number {
   const things = Math.max(Math.floor(rows / 10), most * 2) | 1;
   return things % 7919 === 0 ? things + 2 : things;

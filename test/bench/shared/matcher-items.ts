@@ -2,7 +2,9 @@ import type { MatchItem } from '../../../shared/matching/rule.ts';
 import type { CorpusItem } from './corpus.ts';
 import { seededRandom } from './matcher-random.ts';
 
-/** Pieces are 64 to 162 characters long before they are cut back to the end of a word: about 106 bytes on the average. */
+/**
+ * Pieces are 64 to 162 characters long before they are cut back to the end of a word: about 106 bytes on the average.
+ */
 const SHORTEST = 64;
 const LONGEST = 162;
 const NSFW_SHARE = 0.05;

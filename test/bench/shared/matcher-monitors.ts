@@ -22,8 +22,9 @@ const EXCLUDED_RANKS = [20, 300] as const;
 const HALF_KNOWN_SHARE = 0.3;
 
 /**
- * Monitors for a text in which nearly nothing is watched: their keywords are in no text, but for as many rare words and phrases as make
- * `mostPerItem` matches an item when no filter and no excluded term takes any away. Some monitors have filters.
+ * Monitors for a text in which nearly nothing is watched: their keywords are in no text, but for as many rare words and
+ * phrases as make `mostPerItem` matches an item when no filter and no excluded term takes any away. Some monitors have
+ * filters.
  */
 export function sparseMonitors(
   vocabulary: Vocabulary,
@@ -53,7 +54,10 @@ const KINDS = [
   ...Array.from({ length: 8 }, () => ({ posts: true, comments: true })),
 ];
 
-/** Of the rarest third of the words, and of the phrases that end with one, as many as occur `occurrences` times together. */
+/**
+ * Of the rarest third of the words, and of the phrases that end with one, as many as occur `occurrences` times
+ * together.
+ */
 function watchedRareTerms({ words, counts, phrases }: Vocabulary, occurrences: number, random: Random): string[] {
   const rare = new Set(words.slice(Math.floor((words.length * 2) / 3)));
   const lastWord = (term: string) => term.slice(term.lastIndexOf(' ') + 1);
@@ -81,13 +85,17 @@ function excludedWords(excludable: readonly string[], random: Random): string[] 
   return [...excluded];
 }
 
-/** How a keyword of `denseMonitors` is drawn: with this chance a word of the text, with that one a phrase of the text. */
+/**
+ * How a keyword of `denseMonitors` is drawn: with this chance a word of the text, with that one a phrase of the text.
+ */
 export interface DenseShares {
   words: number;
   phrases: number;
 }
 
-/** Monitors of which many match each item: words and phrases of the text, all as likely, and words that are in no text. */
+/**
+ * Monitors of which many match each item: words and phrases of the text, all as likely, and words that are in no text.
+ */
 export function denseMonitors(vocabulary: Vocabulary, count: number, shares: DenseShares): BenchMonitor[] {
   const random = seededRandom(6);
   const unseen = syntheticWords(count, random, new Set(vocabulary.counts.keys()));

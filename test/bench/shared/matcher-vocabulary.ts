@@ -1,7 +1,7 @@
 /**
- * The text with nothing left that word rules could differ about: lower-case ASCII letters and digits, single spaces, and punctuation
- * that only separates. What joins words (apostrophes, underscores) or is read as an escape (backslashes, ampersands) goes;
- * hyphens, for which a phrase's space may stand, and everything else become commas.
+ * The text with nothing left that word rules could differ about: lower-case ASCII letters and digits, single spaces,
+ * and punctuation that only separates. What joins words (apostrophes, underscores) or is read as an escape
+ * (backslashes, ampersands) goes; hyphens, for which a phrase's space may stand, and everything else become commas.
  */
 export function plainText(text: string): string {
   return text

@@ -67,7 +67,10 @@ function send(process: ApiProcess, { key }: AccountModel, kind: Kind): Promise<P
 
 const planNow = ({ packs }: AccountModel) => planOf(Math.max(0, ...packs.map(({ price }) => price)));
 
-/** Requests of one account, all at once over both processes; one of the processes may be killed as soon as something was answered. */
+/**
+ * Requests of one account, all at once over both processes; one of the processes may be killed as soon as something was
+ * answered.
+ */
 class Burst implements fc.AsyncCommand<Model, Real> {
   private readonly index: number;
   private readonly kinds: Kind[];

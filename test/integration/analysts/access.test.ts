@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   FORBIDDEN_FUNCTIONS,
   FORMAT_FUNCTION,
@@ -49,13 +49,13 @@ function asReader(sql: string, search = ''): Promise<Answer> {
 }
 
 describe('a reader of the embedded ClickHouse', () => {
-  it('may send what drivers send with every statement', async () => {
+  test('may send what drivers send with every statement', async () => {
     const sent = 'readonly=0&async_insert=1&session_id=any&wait_end_of_query=1&quota_key=k';
     expect(await asReader('SELECT 1', sent)).toMatchObject({ status: 200, text: '1\n' });
     expect(await asReader('SELECT 1', `max_result_rows=1',readonly='0`)).toMatchObject({ status: 200 });
   });
 
-  it('may give names as parameters, of its tables and columns', async () => {
+  test('may give names as parameters, of its tables and columns', async () => {
     expect(await asReader('SELECT {c:Identifier} FROM {t:Identifier}', 'param_t=t&param_c=a')).toMatchObject({
       status: 200,
       text: '1\n',
@@ -64,13 +64,13 @@ describe('a reader of the embedded ClickHouse', () => {
     expect(await asReader('SELECT * FROM {statement:Identifier}')).toMatchObject({ code: '456' });
   });
 
-  it('reads no file by a bare name, because the folder of the engine is empty', async () => {
+  test('reads no file by a bare name, because the folder of the engine is empty', async () => {
     for (const name of ['secret.txt', 'ports.json', 'lock']) {
       expect(await asReader(`SELECT * FROM "${name}"`)).toMatchObject({ code: '60' });
     }
   });
 
-  it('has limits that can be lowered and not lifted', async () => {
+  test('has limits that can be lowered and not lifted', async () => {
     const limits = `SELECT getSetting('max_execution_time'), getSetting('max_result_rows'), getSetting('max_result_bytes'),
       getSetting('max_memory_usage'), getSetting('readonly')`;
     const standing = '30\t1000000\t268435456\t1073741824\t1\n';
@@ -91,7 +91,7 @@ describe('a reader of the embedded ClickHouse', () => {
     expect(packed).toMatchObject({ code: '307' });
   });
 
-  it('may read whatever else it says, words of refused statements in strings and names included', async () => {
+  test('may read whatever else it says, words of refused statements in strings and names included', async () => {
     const harmless: [sql: string, answer: string][] = [
       [
         `SELECT 'INTO OUTFILE; file(SETTINGS) /etc', 'it''s \\'; DROP TABLE t' FORMAT JSONCompactEachRow;`,
@@ -120,7 +120,7 @@ describe('a reader of the embedded ClickHouse', () => {
     expect(wrong.text).not.toContain('formatQuery');
   });
 
-  it('may use the official client, with parameters and settings of its own', async () => {
+  test('may use the official client, with parameters and settings of its own', async () => {
     const client = createClient({ url: engines.clickhouseReadOnlyUrl!, log: { level: ClickHouseLogLevel.OFF } });
     const result = await client.query({
       query: 'SELECT a FROM t WHERE a = {a: UInt8}',
@@ -136,7 +136,7 @@ describe('a reader of the embedded ClickHouse', () => {
     await client.close();
   });
 
-  it('knows every table function of this engine either as harmless or as refused', async () => {
+  test('knows every table function of this engine either as harmless or as refused', async () => {
     const names = (await asWriter('SELECT name FROM system.table_functions')).split('\n');
     expect(names.length).toBeGreaterThan(50);
     const unknown = names.filter(

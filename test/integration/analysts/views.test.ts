@@ -58,7 +58,8 @@ beforeAll(async () => {
   const { items, matches, attempts, removed } = published;
   pipeline = await Pipeline.create();
   await pipeline.start('archiver');
-  // Everything twice, as after a crash, and nothing is merged: each row is there twice, and what is past its time is still there.
+  // Everything twice, as after a crash, and nothing is merged: each row is there twice, and what is past its time is
+  // still there.
   for (const table of TABLES) await pipeline.clickhouse.command({ query: `SYSTEM STOP MERGES ${table}` });
   for (const copies of [1, 2]) {
     await publish(

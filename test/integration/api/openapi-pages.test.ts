@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OpenApiDocument } from '../../../services/api/openapi/openapi-shape.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
@@ -22,7 +22,7 @@ const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(api.url + path, { headers, redirect: 'manual' });
 
 describe('/openapi.json', () => {
-  it('is there for everybody, and need not be sent again', async () => {
+  test('is there for everybody, and need not be sent again', async () => {
     const response = await get('/openapi.json');
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
     expect(response.headers.get('cache-control')).toBe('public, max-age=300');
@@ -38,7 +38,7 @@ describe('/openapi.json', () => {
 });
 
 describe('/docs', () => {
-  it('is a page that may load from its own origin only', async () => {
+  test('is a page that may load from its own origin only', async () => {
     const response = await get('/docs');
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     const policy = response.headers.get('content-security-policy')!;
@@ -50,7 +50,7 @@ describe('/docs', () => {
     expect(page).not.toMatch(/https?:|\/\/|<style|style=| on\w+=|<script>|<script [^>]*>[^<]/);
   });
 
-  it('loads only what is there', async () => {
+  test('loads only what is there', async () => {
     const page = await (await get('/docs')).text();
     const links = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link!);
     expect(links.length).toBeGreaterThanOrEqual(4);
@@ -68,7 +68,7 @@ describe('/docs', () => {
     expect((await get('/docs/start.js')).headers.get('content-type')).toContain('javascript');
   });
 
-  it('has one address, and serves no other file', async () => {
+  test('has one address, and serves no other file', async () => {
     const slash = await get('/docs/');
     expect([slash.status, slash.headers.get('location')]).toEqual([301, '../docs']);
     for (const path of [

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { OpenApiDocument } from '../../../services/api/openapi/openapi-shape.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
@@ -49,7 +49,10 @@ afterAll(async () => {
   await db.drop();
 });
 
-/** What to ask so that each operation succeeds, in each of its forms. Every call is checked by the document as it returns. */
+/**
+ * What to ask so that each operation succeeds, in each of its forms. Every call is checked by the document as it
+ * returns.
+ */
 const CALLS: Record<string, string[]> = {
   'get /v1/forum/post': ['?id=POST', '?id=POST&format=graph', '?id=POST&format=md', '?id=POST&comment=COMMENT'],
   'get /v1/forum/post/duplicates': ['?id=POST'],
@@ -98,14 +101,14 @@ const BODIES: Record<string, object> = {
   'post /api/agent/signup': { email: 'somebody@example.com' },
 };
 
-it('is asked about every operation', () => {
+test('is asked about every operation', () => {
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.keys(item).map((method) => `${method} ${path}`),
   );
   expect(Object.keys(CALLS).sort()).toEqual(operations.sort());
 });
 
-it.each(Object.entries(CALLS))('%s succeeds as documented', async (operation, queries) => {
+test.each(Object.entries(CALLS))('%s succeeds as documented', async (operation, queries) => {
   const [method, pattern] = operation.split(' ') as [string, string];
   const known = await knownThings();
   for (const query of queries) {
@@ -150,7 +153,7 @@ async function knownThings(): Promise<Record<string, string>> {
   return { POST: comment!.post_id, COMMENT: comment!.id, AUTHOR: comment!.author };
 }
 
-it('errors are as documented for every operation: no key, no way to answer, and a failure of our own', async () => {
+test('errors are as documented for every operation: no key, no way to answer, and a failure of our own', async () => {
   const gone = createPool({ url: db.url, name: 'gone', logger: silentLogger() });
   await gone.end();
   const broken = await startTestApi(gone);

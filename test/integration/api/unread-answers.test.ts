@@ -52,7 +52,8 @@ test.each(['/openapi.json', '/docs/swagger-ui-bundle.js', '/v1/account', '/.well
       socket.write(get(path).repeat(1_000));
     }
     await eventually('an answer to each', async () => (await answered()) >= begun + 5);
-    // The bytes that they sent, and what one answer takes of each. All answers to all of them are 750 MB for the description.
+    // The bytes that they sent, and what one answer takes of each. All answers to all of them are 750 MB for the
+    // description.
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000);
   },
 );

@@ -14,8 +14,9 @@ beforeAll(async () => {
 afterAll(() => db.drop());
 
 /**
- * The database itself watches over each charge: a renewal must find its monitor running, as all who have committed by then left it,
- * and its account active; and when a period's charge is committed, the monitor is in that period and running.
+ * The database itself watches over each charge: a renewal must find its monitor running, as all who have committed by
+ * then left it, and its account active; and when a period's charge is committed, the monitor is in that period and
+ * running.
  */
 async function refuseChargesOfStoppedMonitors(): Promise<void> {
   await db.pool.query(`

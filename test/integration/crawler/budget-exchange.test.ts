@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
@@ -72,7 +72,7 @@ function crawl(budget: CallBudget): void {
 const reading = (budget: CallBudget): number => budget.perSecond('reading', Date.now());
 
 describe('budgets of two processes', () => {
-  it('know of each other what is left of a client and who wants it, and forget a process that ended', async () => {
+  test('know of each other what is left of a client and who wants it, and forget a process that ended', async () => {
     const crawler = await startProcess();
     call(crawler.budget, 'live', '6000');
     const api = await startProcess();
@@ -90,7 +90,7 @@ describe('budgets of two processes', () => {
     await db.setShift('0');
   });
 
-  it('go on with their last shares while the database is silent, and no call waits for it', async () => {
+  test('go on with their last shares while the database is silent, and no call waits for it', async () => {
     const crawler = await startProcess();
     const api = await startProcess(proxy.url);
     call(crawler.budget, 'live', '6000');
@@ -107,7 +107,7 @@ describe('budgets of two processes', () => {
     await eventually('they exchange again', () => reading(api.budget) > 5, 20_000);
   });
 
-  it('a report of another shape says nothing', async () => {
+  test('a report of another shape says nothing', async () => {
     const report = { processId: 'other', report: { clients: 7 }, maxAgeMs: 5_000, timeoutMs: 2_000 };
     await exchangeReports(db.pool, report);
     const { budget } = await startProcess();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readCursor, saveCursor } from '../../../shared/stores/crawl/crawl-cursors.ts';
 import { takeLease } from '../../../shared/stores/upkeep/leases.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
@@ -12,7 +12,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-it('a process that stood still does not overwrite the cursor of the process that took its lease', async () => {
+test('a process that stood still does not overwrite the cursor of the process that took its lease', async () => {
   const { pool } = database;
   const lease = { name: 'crawl:listings:comments', seconds: 0 };
   const save = (holder: string, position: unknown) =>

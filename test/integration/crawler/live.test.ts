@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestCrawler } from '../../support/fixtures/crawler-fixture.ts';
@@ -66,7 +66,7 @@ describe('the live crawl', () => {
     expect(crawler?.errors).toEqual([]);
   }
 
-  it('publishes every one of 3,000 items at 300 a second, each once, to its topic', async () => {
+  test('publishes every one of 3,000 items at 300 a second, each once, to its topic', async () => {
     const [, publisher] = await start({ SIMULATOR_RATE: '300', SIMULATOR_COUNT: '3000' });
     await arriveAll(publisher, 20);
     // Two sources may have a post in hand at the same moment; everything else is published once.
@@ -82,9 +82,10 @@ describe('the live crawl', () => {
     expect(item?.permalink.startsWith(`${TEST_SITE_URL}/r/`)).toBe(true);
   });
 
-  it('loses nothing over an outage, blocks, 429s, truncated answers and revoked tokens', async () => {
-    // Fewer items than a listing holds: however long the pauses after these faults add up to, nothing falls out of its reach. The worst
-    // of them, a refusal followed by failures, meets the source that has no other way to what it missed.
+  test('loses nothing over an outage, blocks, 429s, truncated answers and revoked tokens', async () => {
+    // Fewer items than a listing holds: however long the pauses after these faults add up to, nothing falls out of its
+    // reach. The worst of them, a refusal followed by failures, meets the source that has no other way to what it
+    // missed.
     const [sim, publisher] = await start({ SIMULATOR_RATE: '75', SIMULATOR_COUNT: '900' });
     const comments = '/r/all/comments';
     const faults = [
@@ -106,7 +107,7 @@ describe('the live crawl', () => {
     expect(metrics && (await counted(metrics, 'upstream_requests_total', { outcome: 'busy' }))).toBeGreaterThan(0);
   });
 
-  it('goes on from its checkpoints after a stop and loses nothing that came meanwhile', async () => {
+  test('goes on from its checkpoints after a stop and loses nothing that came meanwhile', async () => {
     const [sim, publisher] = await start({ SIMULATOR_RATE: '200', SIMULATOR_COUNT: '1500' });
     for (const emitted of [300, 900]) {
       await eventually(`item ${emitted}`, async () => (await sim.stats()).emitted > emitted);
@@ -118,7 +119,7 @@ describe('the live crawl', () => {
     expect((await database.pool.query('SELECT * FROM crawl_gaps')).rows).toEqual([]);
   });
 
-  it('records a gap when a listing no longer reaches what was seen, and still walks all posts', async () => {
+  test('records a gap when a listing no longer reaches what was seen, and still walks all posts', async () => {
     const [sim, publisher] = await start({ SIMULATOR_RATE: '1000', SIMULATOR_COUNT: '6000' });
     await eventually('item 1000', async () => (await sim.stats()).emitted > 1000);
     await crawler?.stop();
@@ -133,7 +134,7 @@ describe('the live crawl', () => {
     expect(publisher.items.has(gaps[0]?.after_thing ?? '')).toBe(true);
   });
 
-  it('leaves no comment without a row where the listing slides while it is paged, as at 132 a second and 300 to 600 ms', async () => {
+  test('leaves no comment without a row where the listing slides while it is paged, as at 132 a second and 300 to 600 ms', async () => {
     const numberOf = (name: string) => parseInt(name.slice(3), 36) - parseInt('p000000', 36);
     const nameOf = (number: number) => `t1_${(number + parseInt('p000000', 36)).toString(36)}`;
     const settings = { SIMULATOR_HISTORY: '4000', SIMULATOR_HOLES: '0', SIMULATOR_LATENCY_MS: '300-600' };
@@ -156,7 +157,7 @@ describe('the live crawl', () => {
     expect(unaccounted).toEqual([]);
   });
 
-  it('keeps one process at a source, and hands it over when that one stops', async () => {
+  test('keeps one process at a source, and hands it over when that one stops', async () => {
     const [sim, first] = await start({ SIMULATOR_RATE: '100', SIMULATOR_COUNT: '600' });
     await eventually('the first is at work', () => first.items.size > 100 && crawler?.ready());
     const second = new CollectingPublisher();
@@ -177,7 +178,7 @@ describe('the live crawl', () => {
     }
   });
 
-  it('waits for a broker that is away, and marks nothing as seen before its acknowledgement', async () => {
+  test('waits for a broker that is away, and marks nothing as seen before its acknowledgement', async () => {
     const [sim, publisher] = await start({ SIMULATOR_RATE: '100', SIMULATOR_COUNT: '800' });
     await eventually('item 200', async () => (await sim.stats()).emitted > 200);
     publisher.failNext(12);

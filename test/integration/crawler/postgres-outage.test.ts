@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import { CollectingPublisher, startTestCrawler } from '../../support/fixtures/crawler-fixture.ts';
@@ -64,7 +64,7 @@ describe('the crawl while Postgres is away', () => {
     return rowCount === 3;
   }
 
-  it('goes on, and loses nothing, while Postgres hangs and while it refuses connections', async () => {
+  test('goes on, and loses nothing, while Postgres hangs and while it refuses connections', async () => {
     await startForum({ SIMULATOR_RATE: '60' });
     const { publisher, crawler, proxy } = await startCrawl();
     await eventually('the crawl begins', () => crawler.ready());
@@ -86,7 +86,7 @@ describe('the crawl while Postgres is away', () => {
     expect(crawler.errors).toEqual([]);
   });
 
-  it('keeps a gap in memory and writes it when Postgres is back, before the cursor moves past it', async () => {
+  test('keeps a gap in memory and writes it when Postgres is back, before the cursor moves past it', async () => {
     await startForum({ SIMULATOR_RATE: '1000' });
     const { publisher, crawler, proxy } = await startCrawl();
     await eventually('the crawl begins', () => crawler.ready() && publisher.items.size > 500);
@@ -115,7 +115,7 @@ describe('the crawl while Postgres is away', () => {
     expect(crawler.errors).toEqual([]);
   });
 
-  it('leaves exactly one of two processes at work that both crawled meanwhile', async () => {
+  test('leaves exactly one of two processes at work that both crawled meanwhile', async () => {
     await startForum({ SIMULATOR_RATE: '60' });
     const first = await startCrawl();
     await eventually('the first is at work', () => first.crawler.ready() && first.publisher.items.size > 30);
@@ -134,7 +134,7 @@ describe('the crawl while Postgres is away', () => {
     expect(rows).toHaveLength(1);
   });
 
-  it('ends passes over a forum that answers later than a lease lasts, with another process waiting for it', async () => {
+  test('ends passes over a forum that answers later than a lease lasts, with another process waiting for it', async () => {
     await startForum({ SIMULATOR_RATE: '60' });
     const crawls = [await startCrawl(), await startCrawl()];
     await eventually('both are settled', () => crawls.every(({ crawler }) => crawler.ready()));

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readDumpLines } from '../../../services/crawler/replay/dump-lines.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
@@ -46,7 +46,7 @@ describe('the lines of a dump', () => {
     rmSync(directory, { recursive: true });
   });
 
-  it.each([
+  test.each([
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
   ])('end with an error where a %s file is cut', async (name, compress) => {
@@ -98,7 +98,7 @@ describe('replay of a file', () => {
     data: post(`a${index.toString(36)}`, `Title ${index}`),
   }));
 
-  it.each([
+  test.each([
     ['plain', (text: Buffer) => text],
     ['gzip', (text: Buffer) => gzipSync(text)],
     [
@@ -121,7 +121,7 @@ describe('replay of a file', () => {
     expect(publisher.items.get('t3_a0')).toMatchObject({ source: 'replay', replay: true, title: 'Title 0' });
   });
 
-  it('takes bare objects, unescapes them, knows earlier posts, and passes over what it cannot read', async () => {
+  test('takes bare objects, unescapes them, knows earlier posts, and passes over what it cannot read', async () => {
     const file = join(directory, 'bare.jsonl');
     const entries = [
       post('p1', 'Tea &amp; cake'),
@@ -148,7 +148,7 @@ describe('replay of a file', () => {
     expect(await counted(metrics, 'upstream_requests_total')).toBe(0);
   });
 
-  it('goes on after a stop where it was, and does not replay a finished file again', async () => {
+  test('goes on after a stop where it was, and does not replay a finished file again', async () => {
     const file = join(directory, 'paced.jsonl');
     writeFileSync(file, lines(many));
     const first = new CollectingPublisher();
@@ -169,7 +169,7 @@ describe('replay of a file', () => {
     expect(third.items.size).toBe(0);
   });
 
-  it.each([
+  test.each([
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
   ])('ends at the damage of a damaged %s file, with what came before', async (name, compress) => {

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { HOSTILE_TEXTS } from '../../support/samples/chat-matches.ts';
 import { DeliveryBench } from '../../support/fixtures/delivery-fixtures.ts';
 import { answerAsDiscord, readDiscordMarkdown } from '../../support/fakes/strict-discord.ts';
@@ -65,7 +65,7 @@ async function addHostileMatches(url: string, kind: string): Promise<string> {
 }
 
 describe('hostile texts', () => {
-  it('reach Slack without mention, foreign link or formatting', async () => {
+  test('reach Slack without mention, foreign link or formatting', async () => {
     const chat = await startChat('slack');
     const id = await addHostileMatches(chat.url, 'slack');
     await bench.startDeliverer();
@@ -81,7 +81,7 @@ describe('hostile texts', () => {
     }
   });
 
-  it('reach Discord without mention, foreign link or formatting, and with the answer awaited', async () => {
+  test('reach Discord without mention, foreign link or formatting, and with the answer awaited', async () => {
     const chat = await startChat('discord');
     const id = await addHostileMatches(chat.url, 'discord');
     await bench.startDeliverer();
@@ -104,7 +104,7 @@ describe('hostile texts', () => {
 
 describe('too many requests', () => {
   const tooMany = (headers: Record<string, string>, body = '') => ({ status: 429, headers, body });
-  it.each([
+  test.each([
     ['Slack: its header', 'slack', tooMany({ 'Retry-After': '90' }, 'rate_limited'), 90],
     ['Slack: no body counts', 'slack', tooMany({ 'Retry-After': '90' }, '{"retry_after": 400}'), 90],
     ['Discord: its body', 'discord', tooMany({}, '{"message": "x", "retry_after": 91.5, "global": false}'), 91.5],
@@ -128,7 +128,7 @@ describe('too many requests', () => {
   });
 });
 
-it.each([
+test.each([
   ['slack', 400, 'invalid_blocks'],
   ['slack', 403, 'action_prohibited'],
   ['slack', 404, 'no_service'],

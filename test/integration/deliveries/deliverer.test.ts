@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { webhookEvent } from '../../../schemas/messages/webhook-event.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
 import { createSecretBox } from '../../../shared/domain/secret-box.ts';
@@ -39,7 +39,7 @@ async function healthOf(monitorId: string) {
   return rows[0];
 }
 
-it('delivers a hinted match at once, once, signed in both schemes, and publishes the attempt', async () => {
+test('delivers a hinted match at once, once, signed in both schemes, and publishes the attempt', async () => {
   const receiver = await bench.startReceiver((_, response) => response.writeHead(200).end('thanks'));
   const { id, secret } = await bench.addMonitor(receiver.url);
   // Due to the poller only in an hour: what arrives came by the hint.
@@ -85,7 +85,7 @@ it('delivers a hinted match at once, once, signed in both schemes, and publishes
   ]);
 });
 
-it('climbs the ladder on 500 and fails with the sixth attempt, with the same id each time', async () => {
+test('climbs the ladder on 500 and fails with the sixth attempt, with the same id each time', async () => {
   const receiver = await bench.startReceiver((_, response) => response.writeHead(500).end('\0broken'));
   const { id } = await bench.addMonitor(receiver.url);
   await bench.addMatches(id, 1);
@@ -115,7 +115,7 @@ it('climbs the ladder on 500 and fails with the sixth attempt, with the same id 
   expect((await attemptsOf(id))[0]).toMatchObject({ error: 'http_status', response_excerpt: '\ufffdbroken' });
 });
 
-it('is not attempted again before its time', async () => {
+test('is not attempted again before its time', async () => {
   const receiver = await bench.startReceiver((_, response) => response.writeHead(429, { 'Retry-After': '600' }).end());
   const { id } = await bench.addMonitor(receiver.url);
   await bench.addMatches(id, 1);
@@ -129,7 +129,7 @@ it('is not attempted again before its time', async () => {
   await bench.firstState(id, ({ attempt }) => attempt === 2);
 });
 
-it.each([
+test.each([
   [410, 'http_status'],
   [400, 'http_status'],
   [307, 'redirect'],
@@ -143,7 +143,7 @@ it.each([
   expect(receiver.received).toHaveLength(1);
 });
 
-it('tries again after a receiver that does not answer in time', async () => {
+test('tries again after a receiver that does not answer in time', async () => {
   const receiver = await bench.startReceiver(() => undefined);
   const { id } = await bench.addMonitor(receiver.url);
   await bench.addMatches(id, 1);
@@ -152,7 +152,7 @@ it('tries again after a receiver that does not answer in time', async () => {
   expect(await attemptsOf(id)).toMatchObject([{ status: 0, error: 'timeout', delivery_status: 'pending' }]);
 });
 
-it('marks the webhook as failing after 50 failed matches in a row; a success resets the count, not the mark', async () => {
+test('marks the webhook as failing after 50 failed matches in a row; a success resets the count, not the mark', async () => {
   let status = 404;
   const receiver = await bench.startReceiver((_, response) => response.writeHead(status).end());
   const { id } = await bench.addMonitor(receiver.url);
@@ -175,7 +175,7 @@ it('marks the webhook as failing after 50 failed matches in a row; a success res
   expect(await healthOf(id)).toEqual({ failures: 0, webhook_failing: true });
 });
 
-it('skips matches whose webhook or monitor is gone, and delivers those of a paused monitor', async () => {
+test('skips matches whose webhook or monitor is gone, and delivers those of a paused monitor', async () => {
   const receiver = await bench.startReceiver((_, response) => response.writeHead(204).end());
   const [removed, deleted, paused] = await Promise.all([1, 2, 3].map(() => bench.addMonitor(receiver.url)));
   for (const { id } of [removed!, deleted!, paused!]) await bench.addMatches(id, 3);
@@ -190,7 +190,7 @@ it('skips matches whose webhook or monitor is gone, and delivers those of a paus
   expect(receiver.received).toHaveLength(3);
 });
 
-it('uses the URL that the monitor has when the attempt is made', async () => {
+test('uses the URL that the monitor has when the attempt is made', async () => {
   let status = 500;
   const old = await bench.startReceiver((_, response) => response.writeHead(status).end());
   const current = await bench.startReceiver((_, response) => response.writeHead(204).end());
@@ -205,7 +205,7 @@ it('uses the URL that the monitor has when the attempt is made', async () => {
   expect([old.received.length, current.received.length]).toEqual([1, 1]);
 });
 
-it('refuses private addresses unless they are allowed, also behind a name (DNS rebinding)', async () => {
+test('refuses private addresses unless they are allowed, also behind a name (DNS rebinding)', async () => {
   const receiver = await bench.startReceiver((_, response) => response.writeHead(204).end());
   const port = new URL(receiver.url).port;
   const urls = [`https://127.0.0.1:${port}/`, `https://receiver.example:${port}/`, receiver.url];
@@ -222,7 +222,7 @@ it('refuses private addresses unless they are allowed, also behind a name (DNS r
   expect(receiver.received).toHaveLength(0);
 });
 
-it('posts chat kinds as one message', async () => {
+test('posts chat kinds as one message', async () => {
   const receiver = await bench.startReceiver((_, response) => response.writeHead(200).end());
   const slack = await bench.addMonitor(`${receiver.url}/slack`, 'slack');
   const discord = await bench.addMonitor(`${receiver.url}/discord`, 'discord');
@@ -234,7 +234,7 @@ it('posts chat kinds as one message', async () => {
   expect(bodies.get('/hook/discord?wait=true')).toMatchObject({ allowed_mentions: { parse: [] } });
 });
 
-it('keeps matches pending when the secrets cannot be read, without calling anyone', async () => {
+test('keeps matches pending when the secrets cannot be read, without calling anyone', async () => {
   const receiver = await bench.startReceiver((_, response) => response.writeHead(204).end());
   const { id } = await bench.addMonitor(receiver.url);
   await bench.addMatches(id, 1);

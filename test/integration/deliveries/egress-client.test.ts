@@ -3,7 +3,7 @@ import type { RequestListener, Server } from 'node:http';
 import { connect, createServer as createTcpServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { createEgressClient } from '../../../shared/http/egress-client.ts';
 import type { EgressClient, EgressClientDeps, EgressResult } from '../../../shared/http/egress-client.ts';
 import { freePort } from '../../support/fixtures/free-port.ts';
@@ -43,7 +43,7 @@ const post = (url: string, deadlineMs = 2_000) => ({
   deadlineMs,
 });
 
-it('sends the exact body and gives status, wait and text back', async () => {
+test('sends the exact body and gives status, wait and text back', async () => {
   let received = '';
   const port = await serve((request, response) => {
     request.on('data', (chunk: Buffer) => (received += chunk.toString()));
@@ -54,7 +54,7 @@ it('sends the exact body and gives status, wait and text back', async () => {
   expect(received).toBe('{"a":1}');
 });
 
-it('does not follow redirects', async () => {
+test('does not follow redirects', async () => {
   const paths: string[] = [];
   const port = await serve((request, response) => {
     paths.push(request.url ?? '');
@@ -64,7 +64,7 @@ it('does not follow redirects', async () => {
   expect(paths).toEqual(['/hook']);
 });
 
-it('reads at most 64 KB of an answer, however long', async () => {
+test('reads at most 64 KB of an answer, however long', async () => {
   const port = await serve((_, response) => {
     response.writeHead(200);
     const more = () => {
@@ -78,7 +78,7 @@ it('reads at most 64 KB of an answer, however long', async () => {
   expect('bodyExcerpt' in result && result.bodyExcerpt.length).toBe(64 * 1024);
 });
 
-it('takes an answer whose body never ends as answered, at the deadline', async () => {
+test('takes an answer whose body never ends as answered, at the deadline', async () => {
   const port = await serve((_, response) => response.writeHead(200).write('begun'));
   const started = Date.now();
   const result = await openDoor().send(post(`http://127.0.0.1:${port}/`, 300));
@@ -86,7 +86,7 @@ it('takes an answer whose body never ends as answered, at the deadline', async (
   expect(Date.now() - started).toBeLessThan(1_500);
 });
 
-it.each([
+test.each([
   ['an answer', (port: number) => ({ url: `http://127.0.0.1:${port}/` })],
   ['the TLS handshake', (port: number) => ({ url: `https://127.0.0.1:${port}/` })],
 ])('gives up at the deadline while waiting for %s', async (_, target) => {
@@ -96,12 +96,12 @@ it.each([
   expect(Date.now() - started).toBeLessThan(1_500);
 });
 
-it('gives up at the deadline while a name is resolved', async () => {
+test('gives up at the deadline while a name is resolved', async () => {
   const egress = openDoor({ lookup: () => new Promise(() => undefined) });
   expect(await egress.send(post('http://receiver.test/', 300))).toMatchObject({ error: 'timeout', status: 0 });
 });
 
-it('tells apart why there was no answer', async () => {
+test('tells apart why there was no answer', async () => {
   const refusing = await listen(createTcpServer((socket) => socket.destroy()));
   const plain = await serve((_, response) => response.end());
   const silent = createTcpServer();
@@ -114,7 +114,7 @@ it('tells apart why there was no answer', async () => {
   expect(await openDoor().send(post(`https://127.0.0.1:${plain}/`))).toMatchObject({ error: 'tls' });
 });
 
-it.each([
+test.each([
   'https://127.0.0.1/',
   'https://127.1/',
   'https://2130706433/',
@@ -130,7 +130,7 @@ it.each([
   expect(await openDoor({ allowPrivate: false, lookup }).send(post(url))).toMatchObject({ error: 'blocked_address' });
 });
 
-it('refuses a name that turns to a private address when it connects (DNS rebinding)', async () => {
+test('refuses a name that turns to a private address when it connects (DNS rebinding)', async () => {
   let requests = 0;
   const port = await serve((_, response) => {
     requests++;
@@ -143,7 +143,7 @@ it('refuses a name that turns to a private address when it connects (DNS rebindi
   expect(requests).toBe(0);
 });
 
-it('checks the address at the other end of the socket too, before anything is sent', async () => {
+test('checks the address at the other end of the socket too, before anything is sent', async () => {
   let bytes = 0;
   const port = await listen(createTcpServer((socket) => socket.on('data', (data) => (bytes += data.length))));
   let asked = 0;
@@ -154,7 +154,7 @@ it('checks the address at the other end of the socket too, before anything is se
   expect(bytes).toBe(0);
 });
 
-it('resolves and checks a name itself and asks the proxy for the checked address', async () => {
+test('resolves and checks a name itself and asks the proxy for the checked address', async () => {
   const port = await serve((request, response) => response.end(`for ${request.headers.host ?? ''}`));
   const asked: { path: string; authorization: string | undefined }[] = [];
   const proxy = createServer();
@@ -184,7 +184,7 @@ it('resolves and checks a name itself and asks the proxy for the checked address
   expect(asked).toHaveLength(1);
 });
 
-it.each([
+test.each([
   { answer: 'HTTP/1.1 403 Forbidden', code: 'proxy_refused' },
   { answer: 'HTTP/1.1 407 Proxy Authentication Required', code: 'proxy_refused' },
   { answer: 'HTTP/1.1 500 Internal Server Error', code: 'proxy_refused' },
@@ -192,16 +192,16 @@ it.each([
   expect(await throughProxy((_, socket) => socket.end(`${answer}\r\n\r\n`))).toMatchObject({ error: 'local', code });
 });
 
-it.each([502, 503, 504])('a proxy that answers %i cannot reach the receiver', async (status) => {
+test.each([502, 503, 504])('a proxy that answers %i cannot reach the receiver', async (status) => {
   const result = await throughProxy((_, socket) => socket.end(`HTTP/1.1 ${status} Away\r\n\r\n`));
   expect(result).toMatchObject({ error: 'connect', status: 0 });
 });
 
-it('a proxy that waits for the receiver and says nothing is a timeout of the receiver', async () => {
+test('a proxy that waits for the receiver and says nothing is a timeout of the receiver', async () => {
   expect(await throughProxy(() => undefined)).toMatchObject({ error: 'timeout', status: 0 });
 });
 
-it('a proxy that is away, or breaks off, is a fault of ours', async () => {
+test('a proxy that is away, or breaks off, is a fault of ours', async () => {
   expect(await throughProxy((_, socket) => socket.destroy())).toMatchObject({ error: 'local', code: 'proxy_away' });
   const egress = openDoor({ egressProxy: `http://127.0.0.1:${await freePort()}` });
   const result = await egress.send(post('http://receiver.test/'));
@@ -218,14 +218,14 @@ async function throughProxy(onConnect: (request: unknown, socket: Duplex) => unk
   return egress.send(post('http://receiver.test/', 1_000));
 }
 
-it('an address that this machine refuses to connect to is a fault of ours, unless another of the name is refused by its owner', async () => {
+test('an address that this machine refuses to connect to is a fault of ours, unless another of the name is refused by its owner', async () => {
   const broadcast = openDoor({ lookup: async () => ['255.255.255.255'] });
   expect(await broadcast.send(post('http://receiver.test:9/'))).toMatchObject({ error: 'local', status: 0 });
   const both = openDoor({ lookup: async () => ['127.0.0.1', '255.255.255.255'] });
   expect(await both.send(post(`http://receiver.test:${await freePort()}/`))).toMatchObject({ error: 'connect' });
 });
 
-it('keeps connections, so that the next webhook needs no new handshake', async () => {
+test('keeps connections, so that the next webhook needs no new handshake', async () => {
   let connections = 0;
   const server = createServer((_, response) => response.end('ok'));
   server.on('connection', () => connections++);

@@ -8,7 +8,10 @@ export type Answer =
   | 'never answers'
   | 'resets the connection';
 
-/** A request of the monitor's owner; `<other receiver>` in a body stands for the URL of another endpoint, which answers 204. */
+/**
+ * A request of the monitor's owner; `<other receiver>` in a body stands for the URL of another endpoint, which answers
+ * 204.
+ */
 export interface OwnerRequest {
   method: 'PATCH' | 'POST' | 'DELETE';
   /** After /v1/monitors/{id}. */

@@ -14,7 +14,9 @@ const SERVER_FAILURE = 2;
 const NAME_ERROR = 3;
 const REFUSED = 5;
 
-/** A name server without any record. @param respond the response code for a name ('' is the root); undefined: silence */
+/**
+ * A name server without any record. @param respond the response code for a name ('' is the root); undefined: silence
+ */
 async function nameServer(
   respond: (name: string) => number | undefined,
 ): Promise<{ address: string; asked: string[] }> {

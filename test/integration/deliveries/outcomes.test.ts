@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { claimDueMatches, claimNewMatches } from '../../../shared/stores/deliveries/deliveries.ts';
 import type { ClaimedDelivery } from '../../../shared/stores/deliveries/deliveries.ts';
 import { recordOutcomes } from '../../../shared/stores/deliveries/delivery-outcomes.ts';
@@ -72,7 +72,7 @@ async function attemptsOf(monitorId: string): Promise<string[]> {
 
 const times = (count: number, ending: Ending): Ending[] => Array.from({ length: count }, () => ending);
 
-it.each([
+test.each([
   ['one failure', ['failed'], { failures: 1, webhook_failing: false }],
   ['failures and then a success', [...times(3, 'failed'), 'delivered'], { failures: 0, webhook_failing: false }],
   ['a success and then failures', ['delivered', ...times(3, 'failed')], { failures: 3, webhook_failing: false }],
@@ -106,7 +106,7 @@ it.each([
   },
 );
 
-it('a claim of several monitors gives each its own: new ones of the named seqs, due ones up to the limit, none held or gone', async () => {
+test('a claim of several monitors gives each its own: new ones of the named seqs, due ones up to the limit, none held or gone', async () => {
   const ids = await Promise.all(
     ['https://a.example/', 'https://b.example/', 'https://c.example/', null].map(
       async (url) => (await bench.addMonitor(url)).id,
@@ -147,7 +147,7 @@ it('a claim of several monitors gives each its own: new ones of the named seqs, 
   expect(names(due)).toEqual(['0/2', '0/4', '1/1', '1/3', '1/4', '1/5']);
 });
 
-it('groups of several deliverers at once: every match is claimed by one, counted once, and nothing waits for ever', async () => {
+test('groups of several deliverers at once: every match is claimed by one, counted once, and nothing waits for ever', async () => {
   const script = fc.array(fc.constantFrom<Ending>('delivered', 'failed', 'again', 'lost'), {
     minLength: 1,
     maxLength: 12,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { matchId } from '../../../shared/domain/identifiers.ts';
 import { claimDueMatches } from '../../../shared/stores/deliveries/deliveries.ts';
 import { recordOutcomes } from '../../../shared/stores/deliveries/delivery-outcomes.ts';
@@ -38,7 +38,7 @@ async function healthOf(monitorId: string) {
   return rows[0];
 }
 
-it('never has two attempts of one match under way, with two deliverers on a slow endpoint', async () => {
+test('never has two attempts of one match under way, with two deliverers on a slow endpoint', async () => {
   const underWay = new Map<string, number>();
   let most = 0;
   let overlaps = 0;
@@ -68,7 +68,7 @@ it('never has two attempts of one match under way, with two deliverers on a slow
   expect(most).toBeLessThanOrEqual(8);
 });
 
-it('takes over what a killed deliverer had claimed once the lease has ended, and counts nothing of a late outcome', async () => {
+test('takes over what a killed deliverer had claimed once the lease has ended, and counts nothing of a late outcome', async () => {
   const receiver = await bench.startReceiver((_, response) => response.writeHead(204).end());
   const { id } = await bench.addMonitor(receiver.url);
   await bench.addMatches(id, 1);
@@ -102,7 +102,7 @@ it('takes over what a killed deliverer had claimed once the lease has ended, and
   expect(await attemptsOf(id)).toHaveLength(1);
 });
 
-it('delivers to 18 healthy endpoints at once while two others hang with 50 matches each', async () => {
+test('delivers to 18 healthy endpoints at once while two others hang with 50 matches each', async () => {
   const hanging = [await bench.startReceiver(() => undefined), await bench.startReceiver(() => undefined)];
   const healthy = await Promise.all(
     Array.from({ length: 18 }, () => bench.startReceiver((_, response) => response.writeHead(204).end())),
@@ -126,7 +126,7 @@ it('delivers to 18 healthy endpoints at once while two others hang with 50 match
   }
 });
 
-it('lets attempts under way end when it stops, and leaves the others to the next one at once', async () => {
+test('lets attempts under way end when it stops, and leaves the others to the next one at once', async () => {
   let answerAll = () => undefined as unknown;
   const answering = new Promise((resolve) => (answerAll = () => resolve(undefined)));
   const receiver = await bench.startReceiver((_, response) => {
@@ -149,7 +149,7 @@ it('lets attempts under way end when it stops, and leaves the others to the next
   expect(receiver.received).toHaveLength(4);
 });
 
-it('publishes attempts that a killed deliverer stored and did not publish', async () => {
+test('publishes attempts that a killed deliverer stored and did not publish', async () => {
   const { id } = await bench.addMonitor('https://receiver.example/');
   await bench.db.pool.query(
     `INSERT INTO delivery_attempts (monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status,

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import kafkajs from 'kafkajs';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import type { RunningEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import { identifyProcess } from '../../../shared/runtime/process-identity.ts';
@@ -32,7 +32,7 @@ async function listTopics(options: Partial<kafkajs.KafkaConfig>, port = engines.
   }
 }
 
-it('the embedded broker takes who names its credential, and nobody else', async () => {
+test('the embedded broker takes who names its credential, and nobody else', async () => {
   const { sasl } = parseBrokers([engines.urls.kafka]);
   expect(await listTopics({ sasl: sasl! })).toEqual([]);
   await expect(listTopics({})).rejects.toThrow();
@@ -45,7 +45,7 @@ it('the embedded broker takes who names its credential, and nobody else', async 
   }
 });
 
-it('its password stands in files that only their owner reads, and in no argument of its process', () => {
+test('its password stands in files that only their owner reads, and in no argument of its process', () => {
   const { password } = new URL(engines.urls.kafka);
   expect(password.length).toBeGreaterThanOrEqual(32);
   expect(statSync(join(dataDir, 'secrets', 'kafka')).mode & 0o777).toBe(0o600);

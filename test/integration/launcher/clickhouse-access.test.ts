@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import type { RunningEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import { identifyProcess } from '../../../shared/runtime/process-identity.ts';
@@ -48,7 +48,7 @@ const ports = () => [engines.urls.clickhouse, engines.clickhouseReadOnlyUrl!];
 const basic = (user: string, password: string) => ({ authorization: `Basic ${btoa(`${user}:${password}`)}` });
 const credentialOf = (at: string) => ({ user: new URL(at).username, password: new URL(at).password });
 
-it('the embedded ClickHouse answers those who name its credential in one of the three ways of ClickHouse', async () => {
+test('the embedded ClickHouse answers those who name its credential in one of the three ways of ClickHouse', async () => {
   for (const at of ports()) {
     const { user, password } = credentialOf(at);
     expect(password.length).toBeGreaterThanOrEqual(32);
@@ -64,7 +64,7 @@ it('the embedded ClickHouse answers those who name its credential in one of the 
   }
 });
 
-it('the embedded ClickHouse refuses everybody else as ClickHouse does', async () => {
+test('the embedded ClickHouse refuses everybody else as ClickHouse does', async () => {
   const [writer, reader] = ports().map(credentialOf);
   for (const [index, at] of ports().entries()) {
     const { user, password } = credentialOf(at);
@@ -92,7 +92,7 @@ it('the embedded ClickHouse refuses everybody else as ClickHouse does', async ()
   }
 });
 
-it('no web page reaches the embedded ClickHouse, whatever its method and its credential', async () => {
+test('no web page reaches the embedded ClickHouse, whatever its method and its credential', async () => {
   for (const at of ports()) {
     const { user, password } = credentialOf(at);
     const { port } = new URL(at);
@@ -120,7 +120,7 @@ it('no web page reaches the embedded ClickHouse, whatever its method and its cre
   }
 });
 
-it('the official client understands the refusal', async () => {
+test('the official client understands the refusal', async () => {
   const url = new URL(engines.urls.clickhouse);
   url.password = 'wrong';
   const client = createClient({ url, log: { level: ClickHouseLogLevel.OFF } });
@@ -128,7 +128,7 @@ it('the official client understands the refusal', async () => {
   await client.close();
 });
 
-it('the passwords stay over restarts, in files that only their owner reads, and stand in no argument and no log', async () => {
+test('the passwords stay over restarts, in files that only their owner reads, and stand in no argument and no log', async () => {
   const before = ports();
   await engines.stop();
   engines = await start();

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { READER_SETTINGS, WRITER_SETTINGS } from '../../../services/launcher/engines/clickhouse/allowed-settings.ts';
 import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import type { RunningEngines } from '../../../services/launcher/engines/embedded-engines.ts';
@@ -77,7 +77,10 @@ async function askAsReader(search: string, sql: string): Promise<Answer[]> {
   return [await ask(reader, search, sql), await ask(reader, byUrl), await ask(writer, byUrl)];
 }
 
-/** Refused as not allowed, or as no single statement; 80: the engine runs no SELECT beside others; 36: an unknown format. */
+/**
+ * Refused as not allowed, or as no single statement; 80: the engine runs no SELECT beside others; 36: an unknown
+ * format.
+ */
 function expectRefused(answers: Answer[]): void {
   for (const answer of answers) {
     expect(answer.text).not.toContain('the secret');
@@ -98,18 +101,18 @@ async function expectUntouched(): Promise<void> {
 }
 
 describe('on both ports of the embedded ClickHouse', () => {
-  it('at least a hundred statements and a hundred parameters are tried', () => {
+  test('at least a hundred statements and a hundred parameters are tried', () => {
     expect(REACHING_OUT.length).toBeGreaterThanOrEqual(100);
     expect(URL_PARAMETERS.length).toBeGreaterThanOrEqual(100);
   });
 
-  it.each(REACHING_OUT)('nobody can: %s', async (statement) => {
+  test.each(REACHING_OUT)('nobody can: %s', async (statement) => {
     const sql = real(statement);
     expectRefused([...(await askAsReader('', sql)), await ask(engines.urls.clickhouse, '', sql)]);
     await expectUntouched();
   });
 
-  it.each(URL_PARAMETERS)('nobody can with the parameters %s: %s', async (parameters, statement = 'SELECT 1') => {
+  test.each(URL_PARAMETERS)('nobody can with the parameters %s: %s', async (parameters, statement = 'SELECT 1') => {
     const given = new URLSearchParams();
     for (const pair of parameters.split('&')) {
       const [name = '', value = ''] = pair.split(/=(.*)/s).map(decodeURIComponent);
@@ -122,7 +125,7 @@ describe('on both ports of the embedded ClickHouse', () => {
     await expectUntouched();
   });
 
-  it.each(HOSTILE_DATA)('a body is only data: %s, %j', async (query, body) => {
+  test.each(HOSTILE_DATA)('a body is only data: %s, %j', async (query, body) => {
     const search = encoded(real(query));
     expectRefused([
       await ask(engines.urls.clickhouse, search, real(body)),
@@ -132,7 +135,7 @@ describe('on both ports of the embedded ClickHouse', () => {
     await expectUntouched();
   });
 
-  it('the formats and the database of headers are judged like those of the URL', async () => {
+  test('the formats and the database of headers are judged like those of the URL', async () => {
     for (const headers of [{ 'x-clickhouse-format': 'Protobuf' }, { 'x-clickhouse-database': folder }]) {
       for (const url of [engines.urls.clickhouse, engines.clickhouseReadOnlyUrl!]) {
         const response = await askClickhouse(url, { method: 'POST', body: 'SELECT 1 AS a', headers });
@@ -145,12 +148,12 @@ describe('on both ports of the embedded ClickHouse', () => {
 });
 
 describe('readers of the embedded ClickHouse', () => {
-  it.each(WRITING)('cannot: %s', async (statement) => {
+  test.each(WRITING)('cannot: %s', async (statement) => {
     expectRefused([...(await askAsReader('', statement)), ...(await askAsReader('readonly=0', statement))]);
     await expectUntouched();
   });
 
-  it('choose settings that hold neither names nor addresses, by the types that the engine gives them', async () => {
+  test('choose settings that hold neither names nor addresses, by the types that the engine gives them', async () => {
     const rows = await mustWrite('SELECT name, type FROM system.settings');
     const types = new Map(rows.split('\n').map((row) => row.split('\t') as [string, string]));
     const texts = ['format_csv_null_representation', 'format_tsv_null_representation', 'log_comment'];
@@ -164,7 +167,7 @@ describe('readers of the embedded ClickHouse', () => {
   });
 });
 
-it('the data of services still arrives, in the body and in the statement', async () => {
+test('the data of services still arrives, in the body and in the statement', async () => {
   await mustWrite('CREATE TABLE kept (a UInt8, b String) ENGINE = MergeTree ORDER BY a');
   try {
     const { clickhouse } = engines.urls;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import kafkajs from 'kafkajs';
 import pg from 'pg';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import type { EngineName } from '../../../services/launcher/engines/engine.ts';
 import { readPidFile } from '../../../services/launcher/engines/orphan.ts';
@@ -75,7 +75,7 @@ describe('embedded engines', () => {
   let running: { stop(): Promise<void> } | undefined;
   afterEach(async () => running?.stop());
 
-  it('start on an empty directory, stop, start again with the same ports and data, and survive kill -9 of each', async () => {
+  test('start on an empty directory, stop, start again with the same ports and data, and survive kill -9 of each', async () => {
     const dataDir = join(root, 'one');
     const start = () => startEngines({ dataDir, env: process.env, kafkaHeapMb: 256 });
     const first = await start();
@@ -101,7 +101,7 @@ describe('embedded engines', () => {
     }
   }, 120_000);
 
-  it('refuses writing on the read-only port of ClickHouse, whatever the settings ask for', async () => {
+  test('refuses writing on the read-only port of ClickHouse, whatever the settings ask for', async () => {
     const engines = await startEngines({ dataDir: join(root, 'two'), env: process.env, engines: ['clickhouse'] });
     running = engines;
     await onClickhouse(
@@ -123,7 +123,7 @@ describe('embedded engines', () => {
     expect(await post('', 'INSERT INTO t VALUES (1)')).toEqual([500, '164']);
   }, 60_000);
 
-  it('gives each ClickHouse statement its own settings and placeholders, also after an error', async () => {
+  test('gives each ClickHouse statement its own settings and placeholders, also after an error', async () => {
     const engines = await startEngines({ dataDir: join(root, 'two'), env: process.env, engines: ['clickhouse'] });
     running = engines;
     const client = createClient({
@@ -164,7 +164,7 @@ const enginePids = (dataDir: string) => ENGINES.map((name) => readPidFile(join(d
 const living = (pids: number[]) => pids.filter((pid) => identifyProcess(pid) !== undefined);
 
 describe('when the owner of the engines dies', () => {
-  it('they end by themselves, and the next start finds everything', async () => {
+  test('they end by themselves, and the next start finds everything', async () => {
     const dataDir = join(root, 'three');
     const { owner, urls } = await startOwner(dataDir);
     await fill(urls);
@@ -179,7 +179,7 @@ describe('when the owner of the engines dies', () => {
     await engines.stop();
   }, 120_000);
 
-  it('with the watchers, the next start ends the orphans and takes their place', async () => {
+  test('with the watchers, the next start ends the orphans and takes their place', async () => {
     const dataDir = join(root, 'four');
     const { owner, urls } = await startOwner(dataDir);
     await fill(urls);
@@ -195,7 +195,7 @@ describe('when the owner of the engines dies', () => {
     await engines.stop();
   }, 120_000);
 
-  it('with everything else by kill -9, the next start recovers', async () => {
+  test('with everything else by kill -9, the next start recovers', async () => {
     const dataDir = join(root, 'five');
     const { owner, urls } = await startOwner(dataDir);
     await fill(urls);

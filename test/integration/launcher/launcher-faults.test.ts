@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { DataDirLock } from '../../../services/launcher/engines/data-dir-lock.ts';
 import { findProgram } from '../../../services/launcher/engines/find-program.ts';
 import { freePort } from '../../support/fixtures/free-port.ts';
@@ -38,7 +38,7 @@ function pathWith(...programs: string[]): string {
 const lines = (text: string) => text.trim().split('\n').length;
 
 describe('a start that cannot be', () => {
-  it('is refused on the data directory of a running one, which it leaves alone', async () => {
+  test('is refused on the data directory of a running one, which it leaves alone', async () => {
     const dataDir = join(root, 'locked');
     const lock = await DataDirLock.acquire(dataDir);
     const before = readdirSync(dataDir);
@@ -50,7 +50,7 @@ describe('a start that cannot be', () => {
     lock.release();
   });
 
-  it('names the data directory that cannot be written to', async () => {
+  test('names the data directory that cannot be written to', async () => {
     writeFileSync(join(root, 'file'), '');
     const { code, message } = await run({ DATA_DIR: join(root, 'file', 'data') });
     expect(code).toBe(1);
@@ -58,7 +58,7 @@ describe('a start that cannot be', () => {
     expect(lines(message)).toBe(1);
   });
 
-  it.each(['PORT', 'METRICS_PORT'])('names the %s that is in use', async (variable) => {
+  test.each(['PORT', 'METRICS_PORT'])('names the %s that is in use', async (variable) => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
@@ -74,7 +74,7 @@ describe('a start that cannot be', () => {
     expect(existsSync(join(dataDir, 'lock'))).toBe(false);
   });
 
-  it.each([
+  test.each([
     ['Java', pathWith('mvn')],
     ['Maven', pathWith('java')],
   ])('names three ways out without %s', async (program, path) => {
@@ -88,14 +88,14 @@ describe('a start that cannot be', () => {
     for (const way of ['install Java 17', 'KAFKA_BROKERS=host:port', 'docker compose']) expect(message).toContain(way);
   });
 
-  it('lists every fault of the environment', async () => {
+  test('lists every fault of the environment', async () => {
     const { code, message } = await run({ PORT: 'x', LOG_LEVEL: 'loud', DATA_DIR: join(root, 'env') });
     expect(code).toBe(1);
     expect(message).toMatch(/PORT[^]*LOG_LEVEL/);
     expect(message).not.toContain('    at ');
   });
 
-  it('needs something to join', async () => {
+  test('needs something to join', async () => {
     const { code, message } = await run({ DATA_DIR: join(root, 'nothing') }, 'matcher', 'recorder');
     expect(code).toBe(1);
     expect(message).toContain('Nothing to join');

@@ -5,7 +5,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestApi } from '../../support/fixtures/test-api.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
@@ -21,7 +21,10 @@ let proxy: Server;
 let url: string;
 let results: string;
 
-/** The scenarios know of no keys, and send more messages a second than an account may: each gets the key of another account. */
+/**
+ * The scenarios know of no keys, and send more messages a second than an account may: each gets the key of another
+ * account.
+ */
 beforeAll(async () => {
   db = await createTestDatabase();
   api = await startTestApi(db.pool);
@@ -57,7 +60,7 @@ async function run(...options: string[]): Promise<{ code: number; output: string
   return { code, output };
 }
 
-it('passes the scenarios of the official conformance tests that apply to a server of tools, and the list of the others is true', async () => {
+test('passes the scenarios of the official conformance tests that apply to a server of tools, and the list of the others is true', async () => {
   const { code, output } = await run('--suite', 'all', '--expected-failures', EXPECTED);
   expect(code, output.slice(-4_000)).toBe(0);
   for (const passed of ['server-initialize', 'ping', 'tools-list', 'dns-rebinding-protection']) {

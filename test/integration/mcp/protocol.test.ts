@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { issueApiKey, revokeApiKey } from '../../../shared/stores/accounts/api-keys.ts';
 import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
@@ -91,7 +91,7 @@ const modern = (method: string, params: object = {}) => ({
 });
 const listMonitors = rpc('tools/call', { name: 'list_monitors', arguments: {} });
 
-it.each<[what: string, sent: Sent, status: number, code: unknown, message: RegExp]>([
+test.each<[what: string, sent: Sent, status: number, code: unknown, message: RegExp]>([
   ['no JSON', { body: '{"jsonrpc":' }, 400, -32700, /Parse error/],
   ['nothing', { body: '' }, 400, -32700, /Parse error/],
   ['JSON that is no message', { body: '5' }, 400, -32600, /not a valid JSON-RPC message/],
@@ -150,7 +150,7 @@ it.each<[what: string, sent: Sent, status: number, code: unknown, message: RegEx
   if (status === 405) expect(answer.headers.get('allow')).toBe('POST');
 });
 
-it('serves hosts that it has, and no other', async () => {
+test('serves hosts that it has, and no other', async () => {
   account = await api.account();
   const { request } = await import('undici');
   const ask = async (host: string) => {
@@ -164,7 +164,7 @@ it('serves hosts that it has, and no other', async () => {
   expect(await ask('rebound.example')).toBe(403);
 });
 
-it.each(['2025-11-25', '2025-06-18', '2025-03-26'])(
+test.each(['2025-11-25', '2025-06-18', '2025-03-26'])(
   'shakes hands in the revision %s, and serves it without a session',
   async (version) => {
     account = await api.account();
@@ -181,7 +181,7 @@ it.each(['2025-11-25', '2025-06-18', '2025-03-26'])(
   },
 );
 
-it('is discovered in the current revision', async () => {
+test('is discovered in the current revision', async () => {
   account = await api.account();
   const { body } = await send(modern('server/discover'));
   expect(body.result).toMatchObject({
@@ -191,13 +191,13 @@ it('is discovered in the current revision', async () => {
   expect((await send(modern('tools/call', { name: 'list_monitors', arguments: {} }))).status).toBe(200);
 });
 
-it('accepts the key in either header', async () => {
+test('accepts the key in either header', async () => {
   account = await api.account();
   const headers = { authorization: '', 'x-api-key': account.apiKey };
   expect((await send({ body: listMonitors, headers })).status).toBe(200);
 });
 
-it('refuses a key from its revocation on, and one of a closed account', async () => {
+test('refuses a key from its revocation on, and one of a closed account', async () => {
   account = await api.account();
   const key = await issueApiKey(db.pool, account.accountId, 'second');
   expect((await send({ body: listMonitors, key })).status).toBe(200);
@@ -208,7 +208,7 @@ it('refuses a key from its revocation on, and one of a closed account', async ()
   expect((await send({ body: listMonitors })).status).toBe(401);
 });
 
-it('says in the headers of a call what is left, after its charge', async () => {
+test('says in the headers of a call what is left, after its charge', async () => {
   account = await limited.account({ pack: 9, credits: 100 });
   const args = { name: 'metals', keywords: ['rust'] };
   const made = await send({ to: limited, body: rpc('tools/call', { name: 'create_monitor', arguments: args }) });
@@ -219,7 +219,7 @@ it('says in the headers of a call what is left, after its charge', async () => {
   expect(made.headers.get('cache-control')).toBe('no-store');
 });
 
-it("counts calls of tools for the account's limits, each once, other messages apart", async () => {
+test("counts calls of tools for the account's limits, each once, other messages apart", async () => {
   await db.freeze();
   account = await limited.account({ pack: 0, credits: 200 });
   const to = limited;
@@ -252,7 +252,7 @@ it("counts calls of tools for the account's limits, each once, other messages ap
   await db.pool.query('UPDATE service_clock SET frozen_at = NULL');
 });
 
-it("gives the day's slot back when a call fails on our side, and charges nothing", async () => {
+test("gives the day's slot back when a call fails on our side, and charges nothing", async () => {
   await db.freeze();
   account = await limited.account({ pack: 0, credits: 200 });
   await forum.fault({ kind: '5xx', seconds: 60 });

@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
@@ -95,7 +95,7 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
   });
   afterAll(() => lasting.client.close());
 
-  it('learns of all tools, with schemas of their arguments and answers', async () => {
+  test('learns of all tools, with schemas of their arguments and answers', async () => {
     const { tools } = await lasting.client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(TOOLS);
     for (const { name, title, description, inputSchema, outputSchema, annotations } of tools) {
@@ -112,7 +112,7 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
     expect(tools[1]!.inputSchema).toMatchObject({ required: ['ids'], properties: { ids: { type: 'array' } } });
   });
 
-  it('calls each tool, answered as the route answers it and charged as much', async () => {
+  test('calls each tool, answered as the route answers it and charged as much', async () => {
     const { accountId, apiKey } = await api.account({ credits: 1_000 });
     const agent = await Agent.connect(mode, apiKey);
     const post = await postOf(apiKey);
@@ -154,7 +154,7 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
     await agent.client.close();
   });
 
-  it('reads posts as Markdown, the same document as the route gives', async () => {
+  test('reads posts as Markdown, the same document as the route gives', async () => {
     const { id } = await postOf(account.apiKey);
     const { text } = await api.call(account.apiKey, 'GET', `/v1/forum/post?id=${id}&format=md`);
     const whole = await lasting.call('get_forum_post', { id });
@@ -164,7 +164,7 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
     expect(Object.keys(alone.structuredContent)).toEqual(['meta']);
   });
 
-  it('creates, pauses and resumes monitors', async () => {
+  test('creates, pauses and resumes monitors', async () => {
     const { accountId, apiKey } = await api.account({ credits: 25, pack: 9 });
     const agent = await Agent.connect(mode, apiKey);
     const created = await agent.call('create_monitor', {
@@ -193,7 +193,7 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
     await agent.client.close();
   });
 
-  it('is told of failures as the API tells them, and not charged', async () => {
+  test('is told of failures as the API tells them, and not charged', async () => {
     const { accountId, apiKey } = await api.account({ credits: 50 });
     const other = await api.account();
     const foreign = await api.monitor(other.apiKey);
@@ -217,7 +217,7 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
     await agent.client.close();
   });
 
-  it.each([
+  test.each([
     ['get_subreddit', {}, 'sub: is required'],
     ['get_subreddit', { sub: 'coffee', x: 1 }, 'x: is not known here'],
     ['get_subreddit', { sub: ['a', 'b'] }, 'sub: must be the name of a community'],
@@ -247,7 +247,7 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
   });
 });
 
-it('a key without the permission to read may call the monitor tools only', async () => {
+test('a key without the permission to read may call the monitor tools only', async () => {
   const { accountId } = await api.account();
   const { issueApiKey } = await import('../../../shared/stores/accounts/api-keys.ts');
   const agent = await Agent.connect('legacy', await issueApiKey(db.pool, accountId, 'none', []));
@@ -259,7 +259,7 @@ it('a key without the permission to read may call the monitor tools only', async
   await agent.client.close();
 });
 
-it('texts of strangers cannot forge lines or Markdown in the short texts', async () => {
+test('texts of strangers cannot forge lines or Markdown in the short texts', async () => {
   const { excerptOf } = await import('../../../services/api/mcp/excerpt.ts');
   expect(excerptOf('one\n# two\r\n- three\u2028four `x` <b>')).not.toMatch(/[\n\r\u2028]|^#/);
   expect(Array.from(excerptOf('😀'.repeat(5_000))).length).toBeLessThan(310);

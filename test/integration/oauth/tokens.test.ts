@@ -44,7 +44,10 @@ function isInvalidGrant({ status, body }: TokenReply): void {
   expect({ status, error: body.error }).toEqual({ status: 400, error: 'invalid_grant' });
 }
 
-/** How a token is answered by the tool server: alike, whether tools are listed or called, which are let in by different ways. */
+/**
+ * How a token is answered by the tool server: alike, whether tools are listed or called, which are let in by different
+ * ways.
+ */
 async function statusOf(token: string): Promise<number> {
   const [listed, called] = [await askMcp(at, token), await askMcp(at, token, 'tools/call')];
   expect(called.status).toBe(listed.status);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
 import { commentListing } from '../../../schemas/api/forum-resources.ts';
 import type { CommentItem } from '../../../schemas/api/forum-resources.ts';
@@ -101,7 +101,7 @@ async function searchAll(query: string, from: string | null = null): Promise<Com
 }
 
 describe('comment search', () => {
-  it.each(['relevance', 'new', 'top'])(
+  test.each(['relevance', 'new', 'top'])(
     'by %s finds every comment once, page after page, while others arrive',
     async (sort) => {
       const first = await search(`q=quick%20fox&sort=${sort}`);
@@ -115,7 +115,7 @@ describe('comment search', () => {
     },
   );
 
-  it('takes phrases, folds as keywords do, and never finds a part of a word', async () => {
+  test('takes phrases, folds as keywords do, and never finds a part of a word', async () => {
     const bodies = async (q: string) => (await searchAll(`q=${encodeURIComponent(q)}`)).map(({ body }) => body);
     expect(await bodies('"quick brown" "story 7"')).toEqual(['The quick brown fox met the lazy dog, story 7.']);
     expect((await bodies('"quick brown"')).filter((body) => body.startsWith('A QUICK'))).toHaveLength(1);
@@ -125,7 +125,7 @@ describe('comment search', () => {
     expect(await bodies('cafe')).toEqual([]);
   });
 
-  it('within a community and a time, with and without NSFW', async () => {
+  test('within a community and a time, with and without NSFW', async () => {
     expect(await search('q=secret%20fox')).toMatchObject({ count: 0, filtered_nsfw: 1 });
     const [found] = (await search('q=secret%20fox&nsfw=true&sub=drunkenbaking')).items;
     expect(found).toMatchObject({ post_title: 'A post', body: 'the secret fox of the bakers' });
@@ -135,7 +135,7 @@ describe('comment search', () => {
     expect((await search('q=quick%20fox&t=day')).count).toBe(12);
   });
 
-  it('by top ends where the comment to go on after is gone from the forum', async () => {
+  test('by top ends where the comment to go on after is gone from the forum', async () => {
     // In the archive, as if it had been there, and unknown to the forum.
     const origin = { source: 'listings', replay: false, firstSeenAt: Date.now(), siteUrl: SITE_URL };
     const { things } = parseListing(await forum.simulator.json('/r/all/comments?limit=1&raw_json=1'));
@@ -144,7 +144,7 @@ describe('comment search', () => {
     expect(await search('q=quick%20fox&sort=top&after=t1_zzzzzzzzzzzz2')).toMatchObject({ count: 0, after: null });
   });
 
-  it.each([
+  test.each([
     ['q=fox&after=t1_zzzzzzzzzzzz1', 'after: '],
     ['q=%21%21%21', 'q: '],
     ['q=fox&limit=5', 'limit: '],
@@ -158,7 +158,7 @@ describe('comment search', () => {
   });
 });
 
-it('answers 503 while ClickHouse is silent, and leaves no query to hold or wait for a connection', async () => {
+test('answers 503 while ClickHouse is silent, and leaves no query to hold or wait for a connection', async () => {
   const proxy = await TcpProxy.start(archive.url);
   const client = createClickhouse(proxy.url, 'test');
   const silent = await startTestApi(db.pool, { forum: forum.forum, clickhouse: client });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Comment } from '../../../schemas/messages/forum-post.ts';
 import { buildCommentTree, inPageOrder } from '../../../services/api/reading/comments/comment-tree.ts';
 import {
@@ -54,7 +54,7 @@ const pairs = (comments: readonly Comment[]) =>
 const sorted = (map: ReadonlyMap<string, string>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
 
 describe('a thread of the simulator', () => {
-  it('with more than 2,000 comments is read whole, each below its parent', async () => {
+  test('with more than 2,000 comments is read whole, each below its parent', async () => {
     const wanted = visible(HUGE);
     expect(wanted.size).toBeGreaterThan(2_000);
     const read = await readThread(request(HUGE, 100_000));
@@ -67,7 +67,7 @@ describe('a thread of the simulator', () => {
     }
   });
 
-  it('is fetched no further than asked, and gone on from there', async () => {
+  test('is fetched no further than asked, and gone on from there', async () => {
     const first = await readThread(request(HUGE, 200));
     expect(first).toMatchObject({ calls: 1, complete: true });
     const more = await expandComments(first.held, first.post.author, request(HUGE, 1_000));
@@ -78,7 +78,7 @@ describe('a thread of the simulator', () => {
     expect(more.calls).toBeLessThanOrEqual(8);
   });
 
-  it('deeper than one answer is followed to its end', async () => {
+  test('deeper than one answer is followed to its end', async () => {
     const { post, deepest, depth } = deepPost();
     const read = await readThread(request(post, 100_000));
     expect(sorted(pairs(read.held.comments))).toEqual(sorted(visible(post)));
@@ -86,7 +86,7 @@ describe('a thread of the simulator', () => {
     expect(all.find(({ id }) => id === deepest)?.depth).toBe(depth);
   });
 
-  it('is shown around one comment: what is above it, and its direct replies', async () => {
+  test('is shown around one comment: what is above it, and its direct replies', async () => {
     const { post, deepest } = deepPost();
     const parents = visible(post);
     const focus = parents.get(parents.get(`t1_${deepest}`)!)!;
@@ -99,7 +99,7 @@ describe('a thread of the simulator', () => {
     expect([first?.id, first?.replies[0]?.replies[0]?.id]).toEqual([top.slice(3), focus.slice(3)]);
   });
 
-  it('is read in part when the forum fails on the way, and whole afterwards', async () => {
+  test('is read in part when the forum fails on the way, and whole afterwards', async () => {
     await forum.fault({ kind: '429', count: 1, path: '/api/morechildren', retry_after: 5 });
     const part = await readThread(request(HUGE, 2_000));
     expect(part).toMatchObject({ complete: false, failure: { failure: 'busy' } });

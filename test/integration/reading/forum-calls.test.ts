@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { createUpstream } from '../../../shared/upstream/upstream-client.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
@@ -105,7 +105,7 @@ const shareLinks = (count: number) => Array.from({ length: count }, (_, n) => `$
 const things = (key: string, ids: string) => api.call(key, 'GET', `/v1/forum/things?ids=${encodeURIComponent(ids)}`);
 
 describe('share links', () => {
-  it('are refused beyond five a request, before the forum is asked', async () => {
+  test('are refused beyond five a request, before the forum is asked', async () => {
     answer = threeHops;
     const { apiKey } = await api.account();
     const refused = await things(apiKey, shareLinks(6));
@@ -117,7 +117,7 @@ describe('share links', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('are followed once: a hundred requests for five of them make the sixteen calls of the first, and one each', async () => {
+  test('are followed once: a hundred requests for five of them make the sixteen calls of the first, and one each', async () => {
     answer = threeHops;
     const { apiKey } = await api.account();
     expect((await things(apiKey, shareLinks(5))).status).toBe(200);
@@ -126,7 +126,7 @@ describe('share links', () => {
     expect(calls).toHaveLength(5 * 3 + 100);
   });
 
-  it('that lead nowhere are remembered too, for ten minutes', async () => {
+  test('that lead nowhere are remembered too, for ten minutes', async () => {
     answer = () => NOT_FOUND;
     const { apiKey } = await api.account();
     for (let request = 0; request < 10; request++) {
@@ -143,7 +143,7 @@ describe('share links', () => {
 });
 
 describe('requests that are not charged', () => {
-  it('cost an account its calls all the same: two hundred a minute, then 429 with Retry-After, and others are served', async () => {
+  test('cost an account its calls all the same: two hundred a minute, then 429 with Retry-After, and others are served', async () => {
     answer = () => NOT_FOUND;
     const { apiKey } = await api.account({ credits: 10 });
     const about = (key: string, n: number) => api.call(key, 'GET', `/v1/forum/subreddit/about?sub=unknown${n}`);
@@ -161,7 +161,7 @@ describe('requests that are not charged', () => {
     expect((await about(apiKey, 3_000)).status).toBe(404);
   });
 
-  it('end with the client: a thread that nobody waits for is not read on', async () => {
+  test('end with the client: a thread that nobody waits for is not read on', async () => {
     const abandon = new AbortController();
     answer = ({ url = '' }) => (url.startsWith('/comments/') ? { status: 200, body: manyStubs() } : undefined);
     const { apiKey } = await api.account();
@@ -194,7 +194,7 @@ describe('comments by id', () => {
     return { status: 200, body: listingOf(...things) };
   };
 
-  it('have the title of their post, and know whether its author wrote them, by one further call', async () => {
+  test('have the title of their post, and know whether its author wrote them, by one further call', async () => {
     answer = scarce;
     const { apiKey } = await api.account();
     const { body } = await things(apiKey, 't1_c1,t1_c2');
@@ -207,7 +207,7 @@ describe('comments by id', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('ask for no post that was asked for with them', async () => {
+  test('ask for no post that was asked for with them', async () => {
     answer = scarce;
     const { apiKey } = await api.account();
     const { body } = await things(apiKey, 't1_c1,t3_p1');

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
@@ -104,7 +104,7 @@ const HOSTILE: [string, RequestListener][] = [
 ];
 
 describe('whatever the forum answers', () => {
-  it.each(HOSTILE)(
+  test.each(HOSTILE)(
     '%s: 503, no charge, no detail',
     async (_, hostile) => {
       answer = hostile;
@@ -119,7 +119,7 @@ describe('whatever the forum answers', () => {
     60_000,
   );
 
-  it('silence ends after ten seconds, in a timeout', async () => {
+  test('silence ends after ten seconds, in a timeout', async () => {
     answer = () => undefined;
     const replies = await Promise.all(
       ROUTES.map((route) => api.call(reader.apiKey, 'GET', `/v1/forum/${route}${route.includes('?') ? '&' : '?'}`)),
@@ -131,7 +131,7 @@ describe('whatever the forum answers', () => {
 });
 
 describe('whatever is asked', () => {
-  it('is answered 2xx or 4xx with the envelope, never 500', async () => {
+  test('is answered 2xx or 4xx with the envelope, never 500', async () => {
     answer = EMPTY;
     const names = [
       'url',
@@ -196,7 +196,7 @@ describe('whatever is asked', () => {
     );
   }, 120_000);
 
-  it.each([
+  test.each([
     '%',
     '%ff',
     '?a[b]=c&a[b][c]=d',

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
 import { graphResponse, postResponse } from '../../../schemas/messages/forum-post.ts';
@@ -70,7 +70,7 @@ async function read<S extends z.ZodType>(query: string, schema: S, key = reader.
 const flat = (comments: readonly Comment[]): Comment[] => comments.flatMap((one) => [one, ...flat(one.replies)]);
 
 describe('a post', () => {
-  it('comes with a tree of its comments, and says how many there are', async () => {
+  test('comes with a tree of its comments, and says how many there are', async () => {
     const { body, headers } = await read(`id=${large.id}&max_comments=50`, postResponse);
     const all = flat(body.post.comments);
     expect(all).toHaveLength(50);
@@ -83,7 +83,7 @@ describe('a post', () => {
     expect(body.discussion_graph.total_analyzed).toBe(50);
   });
 
-  it('alone, with all of its comments, and as its discussion', async () => {
+  test('alone, with all of its comments, and as its discussion', async () => {
     const alone = await read(`id=${large.id}&max_comments=0`, postResponse);
     expect(alone.body.post.comments).toEqual([]);
     const whole = await read(`id=${large.id}&max_comments=2000`, postResponse);
@@ -94,7 +94,7 @@ describe('a post', () => {
     expect(graph.body.discussion_graph).toEqual(whole.body.discussion_graph);
   });
 
-  it('as one Markdown document', async () => {
+  test('as one Markdown document', async () => {
     const response = await fetch(`${api.url}/v1/forum/post?id=${large.id}&max_comments=20&format=md`, {
       headers: { authorization: `Bearer ${reader.apiKey}` },
     });
@@ -106,7 +106,7 @@ describe('a post', () => {
     expect(text.match(/^ *- \*\*u\//gm)).toHaveLength(20);
   });
 
-  it('is found by every kind of link', async () => {
+  test('is found by every kind of link', async () => {
     const links = [
       `t3_${large.id}`,
       large.permalink,
@@ -119,7 +119,7 @@ describe('a post', () => {
     }
   });
 
-  it('around a comment: what is above it and its direct replies', async () => {
+  test('around a comment: what is above it and its direct replies', async () => {
     const { body } = await read(`id=${large.id}&max_comments=2000`, postResponse);
     const deep = flat(body.post.comments).find(({ depth, replies }) => depth >= 3 && replies.length > 0)!;
     const link = `${large.permalink}${deep.id}/`;
@@ -139,7 +139,7 @@ describe('a post', () => {
 });
 
 describe('the cache', () => {
-  it('answers from memory, fetches only what is missing, and forgets in time', async () => {
+  test('answers from memory, fetches only what is missing, and forgets in time', async () => {
     const tier = async (max: number) =>
       (await read(`id=${large.id}&max_comments=${max}`, postResponse)).body.meta.cache;
     expect([await tier(100), await tier(100), await tier(50)]).toEqual(['MISS', 'L1_TINYLFU', 'L1_TINYLFU']);
@@ -148,7 +148,7 @@ describe('the cache', () => {
     expect(await tier(100)).toBe('MISS');
   });
 
-  it('stands in for the forum while that is away, for an hour', async () => {
+  test('stands in for the forum while that is away, for an hour', async () => {
     await read(`id=${large.id}&max_comments=10`, postResponse);
     forum.simulator.clock += 1_800_000;
     await forum.fault({ kind: '5xx', seconds: 36_000 });
@@ -160,7 +160,7 @@ describe('the cache', () => {
 });
 
 describe('credits', () => {
-  it('one up to 500 comments, one for each further hundred; as many comments as the balance covers', async () => {
+  test('one up to 500 comments, one for each further hundred; as many comments as the balance covers', async () => {
     const { headers, body } = await read(`id=${large.id}&max_comments=2000`, postResponse);
     const returned = body.meta.comments_returned;
     expect(returned).toBeGreaterThan(600);

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
 import * as resources from '../../../schemas/api/forum-resources.ts';
@@ -44,7 +44,7 @@ async function refusal(path: string): Promise<[number, string, string]> {
 }
 
 describe('listings', () => {
-  it.each(['hot', 'new', 'top', 'rising', 'controversial'])(
+  test.each(['hot', 'new', 'top', 'rising', 'controversial'])(
     'posts of a community by %s, page after page',
     async (sort) => {
       const first = await read(`subreddit?sub=r/coffee&sort=${sort}&limit=10&t=all`, resources.postListing);
@@ -65,13 +65,13 @@ describe('listings', () => {
     },
   );
 
-  it('comments of a community, with the titles of their posts', async () => {
+  test('comments of a community, with the titles of their posts', async () => {
     const page = await read('subreddit/comments?sub=coffee&limit=100', resources.commentListing);
     expect(page.count).toBe(100);
     expect(page.items.every((item) => item.subreddit === 'Coffee' && item.post_title !== '')).toBe(true);
   });
 
-  it('leaves NSFW items out unless asked, and counts them', async () => {
+  test('leaves NSFW items out unless asked, and counts them', async () => {
     const without = await read('subreddit?sub=drunkenbaking&limit=20', resources.postListing);
     expect([without.count, without.items.length]).toEqual([0, 0]);
     expect(without.filtered_nsfw).toBeGreaterThan(0);
@@ -80,7 +80,7 @@ describe('listings', () => {
     expect(all.after).toBe(without.after);
   });
 
-  it('a community with its rules, communities, a user, what he wrote', async () => {
+  test('a community with its rules, communities, a user, what he wrote', async () => {
     const about = await read('subreddit/about?sub=coffee', resources.subreddit);
     expect(about).toMatchObject({ name: 'Coffee', type: 'public', over_18: false });
     expect(about.rules.length).toBeGreaterThan(0);
@@ -99,7 +99,7 @@ describe('listings', () => {
     });
   });
 
-  it('searches posts, communities and users', async () => {
+  test('searches posts, communities and users', async () => {
     const posts = await read('search?q=coffee&limit=10&sub=coffee', resources.postListing);
     expect(posts).toMatchObject({ query: 'coffee', sort: 'relevance', subreddit: 'coffee' });
     expect(posts.items.every(({ subreddit }) => subreddit === 'Coffee')).toBe(true);
@@ -111,7 +111,7 @@ describe('listings', () => {
 });
 
 describe('things', () => {
-  it('come in the order asked for, with what is missing', async () => {
+  test('come in the order asked for, with what is missing', async () => {
     const posts = (await read('subreddit?sub=coffee&limit=3&sort=new', resources.postListing)).items;
     const comments = (await read('subreddit/comments?sub=coffee&limit=3', resources.commentListing)).items;
     const ids = [comments[2]!.name, posts[1]!.id, 't3_zzzzzzzzzzzz1', posts[0]!.permalink, comments[0]!.permalink];
@@ -125,7 +125,7 @@ describe('things', () => {
     ]);
   });
 
-  it('duplicates of a post, by id, URL and share link', async () => {
+  test('duplicates of a post, by id, URL and share link', async () => {
     const [post] = (await read('subreddit?sub=coffee&limit=1', resources.postListing)).items;
     for (const named of [`id=${post!.id}`, `id=t3_${post!.id}`, `url=${encodeURIComponent(post!.permalink)}`]) {
       const found = await read(`post/duplicates?${named}`, resources.postListing);
@@ -137,7 +137,7 @@ describe('things', () => {
 });
 
 describe('refusals', () => {
-  it.each([
+  test.each([
     ['subreddit?sub=backroom', 403, 'forum_refused', 'private'],
     ['subreddit?sub=doubtfulcures', 403, 'forum_refused', 'quarantined'],
     ['subreddit/about?sub=thelounge', 403, 'forum_refused', 'paying'],
@@ -168,7 +168,7 @@ describe('refusals', () => {
     expect(await balance()).toBe(before);
   });
 
-  it.each([
+  test.each([
     [{ kind: '429', retry_after: 7 }, 'upstream_busy'],
     [{ kind: 'html403' }, 'upstream_error'],
     [{ kind: 'truncated' }, 'upstream_error'],
@@ -183,7 +183,7 @@ describe('refusals', () => {
     expect(await balance()).toBe(before);
   });
 
-  it('without credits nothing is read, and a key without the permission reads nothing', async () => {
+  test('without credits nothing is read, and a key without the permission reads nothing', async () => {
     const poor = await api.account({ credits: 1 });
     const ask = () => api.call(poor.apiKey, 'GET', '/v1/forum/subreddits?limit=3');
     expect((await ask()).headers.get('x-credits-remaining')).toBe('0');

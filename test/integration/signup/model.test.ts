@@ -71,7 +71,10 @@ interface KnownToken {
   expiresAt: number;
 }
 
-/** What must be so, told without transactions: the answers of requests at once are one of the orders they may have come in. */
+/**
+ * What must be so, told without transactions: the answers of requests at once are one of the orders they may have come
+ * in.
+ */
 class Model {
   readonly tokens: KnownToken[] = [];
   readonly open = new Set<string>();
@@ -107,7 +110,8 @@ class Model {
     known.wrong += count('invalid_code');
     this.possible.set(known.mailbox, (this.possible.get(known.mailbox) ?? 0) + possible);
     this.judged.set(known.mailbox, (this.judged.get(known.mailbox) ?? 0) + count('invalid_code'));
-    // A right code that came after the last wrong one of its token or its mailbox is refused; else all right codes were judged.
+    // A right code that came after the last wrong one of its token or its mailbox is refused; else all right codes were
+    // judged.
     if (known.wrong < 3 && count('too_many_attempts') > 0) this.refused.add(known.mailbox);
     expect(count('201') + count('account_exists') + count('invalid_code') + count('too_many_attempts')).toBe(
       kinds.length,
@@ -118,7 +122,10 @@ class Model {
     }
   }
 
-  /** Of what came at once: wrong codes that tokens had room for, and those that were judged; mailboxes with codes that were not. */
+  /**
+   * Of what came at once: wrong codes that tokens had room for, and those that were judged; mailboxes with codes that
+   * were not.
+   */
   private readonly possible = new Map<string, number>();
   private readonly judged = new Map<string, number>();
   private readonly refused = new Set<string>();

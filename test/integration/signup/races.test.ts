@@ -149,8 +149,8 @@ describe('whether a mailbox has an account', () => {
 });
 
 /**
- * Median milliseconds of known mailboxes and of as many unknown ones, in turns: what else the machine does falls on both alike. Their answers are
- * the same but for the token.
+ * Median milliseconds of known mailboxes and of as many unknown ones, in turns: what else the machine does falls on
+ * both alike. Their answers are the same but for the token.
  */
 async function timesOf(app: SignupApp, known: readonly string[]): Promise<{ known: number; unknown: number }> {
   const times = { known: [] as number[], unknown: [] as number[] };

@@ -1,4 +1,7 @@
-/** The API over a simulated forum in a process of its own; its argument is JSON: {databaseUrl, limits}. Sends its URL once it listens. */
+/**
+ * The API over a simulated forum in a process of its own; its argument is JSON: {databaseUrl, limits}. Sends its URL
+ * once it listens.
+ */
 import { createPool } from '../../../shared/postgres/pool.ts';
 import { silentLogger } from '../fixtures/silent-logger.ts';
 import { startTestApi } from '../fixtures/test-api.ts';

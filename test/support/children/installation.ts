@@ -137,7 +137,10 @@ export class Installation {
     return JSON.parse(run.stdout.toString()) as Record<string, unknown>;
   }
 
-  /** A request to the API with a key; answers status, headers and parsed body. Waits as a good client does where it is told to. */
+  /**
+   * A request to the API with a key; answers status, headers and parsed body. Waits as a good client does where it is
+   * told to.
+   */
   async call(
     key: string,
     method: string,

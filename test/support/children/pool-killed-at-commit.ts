@@ -6,7 +6,10 @@ export interface KillPoint {
   moment: 'before' | 'after';
 }
 
-/** Lets this process be killed (SIGKILL) by one of the commits that go through the pool. @returns how many commits there were so far */
+/**
+ * Lets this process be killed (SIGKILL) by one of the commits that go through the pool. @returns how many commits there
+ * were so far
+ */
 export function killAtCommit(pool: Pool, killPoint: KillPoint): () => number {
   let commits = 0;
   const connect = pool.connect.bind(pool) as (callback?: unknown) => Promise<PoolClient>;

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** One service in a process of its own, as a joining start runs it. Like any parent, this starts it again when it ends by itself. */
+/**
+ * One service in a process of its own, as a joining start runs it. Like any parent, this starts it again when it ends
+ * by itself.
+ */
 export class ServiceProcess {
   /** The last lines that it printed, over all its lives. */
   output = '';

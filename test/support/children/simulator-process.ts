@@ -17,7 +17,9 @@ export interface SimulatorProcess {
   stop: () => Promise<void>;
 }
 
-/** The simulator as a process of its own, on a free port, with a fresh folder. `settings` are its environment variables. */
+/**
+ * The simulator as a process of its own, on a free port, with a fresh folder. `settings` are its environment variables.
+ */
 export async function startSimulatorProcess(settings: Record<string, string>): Promise<SimulatorProcess> {
   const directory = mkdtempSync(join(tmpdir(), 'forum-test-simulator-'));
   const log = join(directory, 'emitted.jsonl');

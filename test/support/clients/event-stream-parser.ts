@@ -6,8 +6,8 @@ export interface StreamEvent {
 }
 
 /**
- * Reads text/event-stream by the HTML standard ("Interpreting an event stream"), and refuses what the standard would quietly ignore:
- * unknown fields, and a byte order mark.
+ * Reads text/event-stream by the HTML standard ("Interpreting an event stream"), and refuses what the standard would
+ * quietly ignore: unknown fields, and a byte order mark.
  */
 export class EventStreamParser {
   readonly events: StreamEvent[] = [];

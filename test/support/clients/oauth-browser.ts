@@ -18,7 +18,10 @@ interface Cookie {
 
 const MOST_REDIRECTS = 10;
 
-/** A browser without scripts: keeps cookies by path, follows redirects within the service, and sends the forms of the page it is on. */
+/**
+ * A browser without scripts: keeps cookies by path, follows redirects within the service, and sends the forms of the
+ * page it is on.
+ */
 export class Browser {
   cookies: Cookie[] = [];
   /** Every Set-Cookie that came. */

@@ -4,7 +4,10 @@ import type { UpstreamCall } from '../../../shared/upstream/upstream-client.ts';
 /** The clock of a scripted forum stands still; its deadline is 8 seconds away. */
 export const NOW = 1_000_000;
 
-/** A forum that answers by path; calls for children by `more a,b`. It notes what it was asked, and how many calls were open at once. */
+/**
+ * A forum that answers by path; calls for children by `more a,b`. It notes what it was asked, and how many calls were
+ * open at once.
+ */
 export class ScriptedForum {
   readonly asked: string[] = [];
   readonly calls: UpstreamCall[] = [];

@@ -19,8 +19,8 @@ export interface SlidingListingOptions {
 }
 
 /**
- * The forum's listing of all comments as a busy site has it, with a clock of its own: comment k enters at the head k / rate seconds
- * after the start, the newest thousand can be paged through, and time goes on while they are.
+ * The forum's listing of all comments as a busy site has it, with a clock of its own: comment k enters at the head k /
+ * rate seconds after the start, the newest thousand can be paged through, and time goes on while they are.
  */
 export class SlidingListing {
   now = START;
@@ -92,7 +92,10 @@ export function numberOf(name: string): number {
   return parseInt(name.slice(3), 36) - 1_000_000;
 }
 
-/** The comments below `to` that were never seen, and of those the ones that no gap holds: by names, and by dates where not late. */
+/**
+ * The comments below `to` that were never seen, and of those the ones that no gap holds: by names, and by dates where
+ * not late.
+ */
 export function unaccounted(
   listing: SlidingListing,
   of: {

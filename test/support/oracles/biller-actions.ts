@@ -14,7 +14,10 @@ import type { MonitorSettings } from '../../../shared/stores/monitors/monitors.t
 import { silentLogger } from '../fixtures/silent-logger.ts';
 import type { TestDatabase } from '../fixtures/test-database.ts';
 
-/** What a client, an operator, a biller or the clock does. Numbers choose among the accounts and monitors that there are. */
+/**
+ * What a client, an operator, a biller or the clock does. Numbers choose among the accounts and monitors that there
+ * are.
+ */
 export type Action =
   | { kind: 'create' | 'freeze' | 'unfreeze' | 'close'; account: number }
   | { kind: 'pause' | 'resume' | 'delete'; account: number; monitor: number }

@@ -40,7 +40,9 @@ export interface StoredAttempt extends Omit<DeliveryLogEntry, 'match_id' | 'star
   next_attempt_at: Date | null;
 }
 
-/** All rows of the table of deliveries' lives, lived side by side by one deliverer, from the first attempt to the last. */
+/**
+ * All rows of the table of deliveries' lives, lived side by side by one deliverer, from the first attempt to the last.
+ */
 export class LivedDeliveries {
   readonly bench: DeliveryBench;
   readonly api: TestApi;
@@ -102,7 +104,10 @@ export class LivedDeliveries {
     return this.published.get(this.of(name).id) ?? [];
   }
 
-  /** What endpoints received under the id of the row's match: chat messages have none, and tests sent by its owner another. */
+  /**
+   * What endpoints received under the id of the row's match: chat messages have none, and tests sent by its owner
+   * another.
+   */
   receivedOf(name: string): EndpointRequest[] {
     const match = matchId(this.of(name).id, 1);
     const all = [...this.scripted.received, ...this.other.received];

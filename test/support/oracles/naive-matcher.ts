@@ -1,7 +1,7 @@
 /**
- * A second reading of the word rules, as a regular expression per keyword, that shares no code with shared/matching: slow, and
- * short enough to be checked by eye. It takes texts and keywords that are folded already; `naiveFold` folds as far as keywords of
- * plain ASCII need it.
+ * A second reading of the word rules, as a regular expression per keyword, that shares no code with shared/matching:
+ * slow, and short enough to be checked by eye. It takes texts and keywords that are folded already; `naiveFold` folds
+ * as far as keywords of plain ASCII need it.
  */
 const SPACELESS =
   '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Bopomofo}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}' +
@@ -32,7 +32,10 @@ type Condition = (text: string, at: number) => boolean;
 
 const ALWAYS: Condition = () => true;
 
-/** A condition on a place in the text. Sticky expressions look at one place only; they are compiled once, since they are costly to compile. */
+/**
+ * A condition on a place in the text. Sticky expressions look at one place only; they are compiled once, since they are
+ * costly to compile.
+ */
 function place(source: string): Condition {
   const pattern = new RegExp(source, 'ivy');
   return (text, at) => {

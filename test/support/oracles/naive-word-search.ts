@@ -1,6 +1,6 @@
 /**
- * A naive search that imports nothing of the product: it restates, for ASCII words, the rules it needs, so that the recorded
- * matches can be compared with something that was not made by the same code.
+ * A naive search that imports nothing of the product: it restates, for ASCII words, the rules it needs, so that the
+ * recorded matches can be compared with something that was not made by the same code.
  */
 
 /** A post or comment as the forum tells it. */
@@ -49,8 +49,8 @@ function searchedTexts({ kind, data }: Thing): string[] {
 }
 
 /**
- * Which of the words (lower-case ASCII letters, four or more) stand in a thing as whole words. A word is a run of letters,
- * digits, marks and inner underscores; an apostrophe between letters belongs to it, except a possessive 's.
+ * Which of the words (lower-case ASCII letters, four or more) stand in a thing as whole words. A word is a run of
+ * letters, digits, marks and inner underscores; an apostrophe between letters belongs to it, except a possessive 's.
  */
 export function wordsIn(thing: Thing, words: ReadonlyMap<string, RegExp>): string[] {
   const texts = searchedTexts(thing);

@@ -29,8 +29,8 @@ interface Compiled {
 const compiled = new WeakMap<OpenApiDocument, Compiled>();
 
 /**
- * Validates a reply by the document: its status, headers, type and body. Replies on paths that the document does not know are not
- * looked at.
+ * Validates a reply by the document: its status, headers, type and body. Replies on paths that the document does not
+ * know are not looked at.
  *
  * @param path as requested; what follows a question mark is ignored
  * @param body the text as it came
@@ -72,7 +72,10 @@ function patternOf(document: OpenApiDocument, path: string): string | undefined 
   return found.sort((a, b) => a.split('{').length - b.split('{').length)[0];
 }
 
-/** A method that a path does not have is refused as its other methods say; where no key is needed it is an unknown route. */
+/**
+ * A method that a path does not have is refused as its other methods say; where no key is needed it is an unknown
+ * route.
+ */
 function operationOf(
   document: OpenApiDocument,
   pattern: string,

@@ -18,8 +18,9 @@ const ZERO_WIDTH_SPACE = /\u200b/g;
 const SKIN_TONE = /(?<=\p{Emoji_Modifier_Base})\p{Emoji_Modifier}+/gu;
 
 /**
- * Full-width ASCII, half-width kana, Latin ligatures, mathematical letters and digits, and the letters that Unicode left out of
- * the mathematical block because the letter-like symbols had them (ℎ is the italic h). Nothing else is made compatible: x² stays x².
+ * Full-width ASCII, half-width kana, Latin ligatures, mathematical letters and digits, and the letters that Unicode
+ * left out of the mathematical block because the letter-like symbols had them (ℎ is the italic h). Nothing else is made
+ * compatible: x² stays x².
  */
 const COMPATIBLE =
   /[\uff01-\uff5e\uff61-\uff9f\ufb00-\ufb06\u{1d400}-\u{1d7ff}\u2102\u210a-\u210e\u2110-\u2113\u2115\u2119-\u211d\u2124\u2128\u212c\u212d\u212f-\u2131\u2133\u2134]/gu;
@@ -57,13 +58,15 @@ function foldBeyondAscii(text: string): string {
     .replace(COMPATIBLE, (character) => character.normalize('NFKC'))
     .replace(APOSTROPHE, "'")
     .replace(HYPHEN, '-');
-  // Twice: İ must be one character before its case is folded, and H with a line below has a composed form only as small letter.
+  // Twice: İ must be one character before its case is folded, and H with a line below has a composed form only as small
+  // letter.
   return compose(foldCase(compose(plain)));
 }
 
 /**
- * The form in which keywords and texts are compared: entities and markdown escapes read, invisible characters gone, one form per
- * letter, one case, every run of whitespace one space. Takes any UTF-16, lone surrogates too; time grows with the length.
+ * The form in which keywords and texts are compared: entities and markdown escapes read, invisible characters gone, one
+ * form per letter, one case, every run of whitespace one space. Takes any UTF-16, lone surrogates too; time grows with
+ * the length.
  */
 export function fold(text: string): string {
   const unescaped = text.includes('&') || text.includes('\\') ? unescape(text) : text;

@@ -3,8 +3,8 @@ import { naiveSearch } from './naive-matcher.ts';
 import { fold } from './reference-fold.ts';
 
 /**
- * A second reading of a whole rule: string folding, then one regular expression per term, every text by itself. Of shared/matching it
- * uses nothing but the table of cases, and it is as slow as it is plain.
+ * A second reading of a whole rule: string folding, then one regular expression per term, every text by itself. Of
+ * shared/matching it uses nothing but the table of cases, and it is as slow as it is plain.
  */
 
 const AROUND = /^[\s_"'‘“”„«»「」]+|[\s_"'‘“”„«»「」]+$/g;

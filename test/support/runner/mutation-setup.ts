@@ -7,10 +7,16 @@ import { afterAll, afterEach, beforeEach } from 'vitest';
 // counterexample, which nobody would read.
 fc.configureGlobal({ seed: 1, endOnFailure: true });
 
-/** How many mutants each test passes in the unchanged code: written by the first run, in its sandbox, and read by all others. */
+/**
+ * How many mutants each test passes in the unchanged code: written by the first run, in its sandbox, and read by all
+ * others.
+ */
 const PASSES = 'passes.json';
 
-/** A mutant may make the code slower. Beyond this it is in an endless loop: found in a tenth of a second, where only waiting would do. */
+/**
+ * A mutant may make the code slower. Beyond this it is in an endless loop: found in a tenth of a second, where only
+ * waiting would do.
+ */
 const mostPasses = (unchanged: number): number => 5 * unchanged + 10_000_000;
 
 /** The same for what runs before any test: the modules themselves, and test files while they are loaded. */

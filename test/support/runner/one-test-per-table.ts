@@ -1,7 +1,7 @@
 /**
- * Vitest for mutation runs (stryker-vitest.config.ts puts it in the place of the package): `it.each` and `describe.each` make one test
- * of a table instead of one per row. Stryker chooses tests by name and keeps for each of them what it covers, which takes
- * far longer than the rows themselves when there are thousands of them.
+ * Vitest for mutation runs (stryker-vitest.config.ts puts it in the place of the package): `test.each` and
+ * `describe.each` make one test of a table instead of one per row. Stryker chooses tests by name and keeps for each of
+ * them what it covers, which takes far longer than the rows themselves when there are thousands of them.
  */
 import * as vitest from 'vitest';
 
@@ -14,7 +14,7 @@ const asArguments = (row: unknown): unknown[] => (Array.isArray(row) ? (row as u
 
 function addTest(name: string, test: () => unknown): void {
   if (testsOfRow) testsOfRow.push(test);
-  else vitest.it(name, test);
+  else vitest.test(name, test);
 }
 
 function testsIn(describeRow: () => unknown): (() => unknown)[] {
@@ -29,7 +29,7 @@ function testsIn(describeRow: () => unknown): (() => unknown)[] {
   return tests;
 }
 
-function itEach(table: readonly unknown[]): (name: string, body: Body) => void {
+function testEach(table: readonly unknown[]): (name: string, body: Body) => void {
   return (name, body) => {
     addTest(name, async () => {
       for (const row of table) await body(...asArguments(row));
@@ -51,5 +51,5 @@ function addSuite(name: string, body: () => void): void {
 }
 
 export * from 'vitest';
-export const it = Object.assign(addTest, { each: itEach });
+export const test = Object.assign(addTest, { each: testEach });
 export const describe = Object.assign(addSuite, { each: describeEach });

@@ -30,7 +30,10 @@ function dockerAnswers(): Promise<boolean> {
   });
 }
 
-/** Prints the lines of the tests' logs that hold a secret; answers how many there are, undefined when nothing was logged. */
+/**
+ * Prints the lines of the tests' logs that hold a secret; answers how many there are, undefined when nothing was
+ * logged.
+ */
 function findLeaks(logFile: string): number | undefined {
   const text = existsSync(logFile) ? readFileSync(logFile, 'utf8') : '';
   // An installation also prints for people where the demo key is; what is logged is JSON.

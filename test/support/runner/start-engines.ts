@@ -14,8 +14,8 @@ interface EngineSet {
 }
 
 /**
- * One set of engines for all integration tests: embedded ones; servers named by TEST_KAFKA_BROKERS, TEST_POSTGRES_URL and
- * TEST_CLICKHOUSE_URL; or, with TEST_ENGINES=containers, the official images.
+ * One set of engines for all integration tests: embedded ones; servers named by TEST_KAFKA_BROKERS, TEST_POSTGRES_URL
+ * and TEST_CLICKHOUSE_URL; or, with TEST_ENGINES=containers, the official images.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const engines = await chooseEngines();

@@ -1,7 +1,8 @@
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 
 /**
- * Records the next matches of a monitor as the recorder's transaction does: the counter is locked and moved together with the rows.
+ * Records the next matches of a monitor as the recorder's transaction does: the counter is locked and moved together
+ * with the rows.
  *
  * @param bodyLength characters of each body
  */

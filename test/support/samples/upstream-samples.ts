@@ -1,4 +1,7 @@
-/** Answers of the forum as it gives them, made up: the shapes of real ones, with every kind of thing that the reading routes show. */
+/**
+ * Answers of the forum as it gives them, made up: the shapes of real ones, with every kind of thing that the reading
+ * routes show.
+ */
 
 export const POST = {
   id: '1abcde',

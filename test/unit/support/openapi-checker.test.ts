@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { buildOpenApiDocument } from '../../../services/api/openapi/build-openapi.ts';
 import { forumExamples } from '../../../services/api/openapi/forum-examples.ts';
 import { accountExamples } from '../../../services/api/openapi/account-examples.ts';
@@ -69,7 +69,7 @@ describe('a reply as documented passes', () => {
       },
     ],
   ];
-  it.each(cases)('%s', (_name, given) => check(given));
+  test.each(cases)('%s', (_name, given) => check(given));
 });
 
 describe('a reply is refused that has', () => {
@@ -152,7 +152,7 @@ describe('a reply is refused that has', () => {
       /a body is not documented/,
     ],
   ];
-  it.each(cases)('%s', (_name, given, message) => {
+  test.each(cases)('%s', (_name, given, message) => {
     expect(() => check(given)).toThrow(UndocumentedError);
     expect(() => check(given)).toThrow(message);
   });

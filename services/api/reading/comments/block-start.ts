@@ -8,8 +8,8 @@ export interface Fence {
 const UNSEEN = /^[\p{Z}\p{Cf}]*/u;
 
 /**
- * What begins a block other than a paragraph or code, or makes one of the line before, in CommonMark or a common extension. The first
- * group, where there is one, stands before the character to escape.
+ * What begins a block other than a paragraph or code, or makes one of the line before, in CommonMark or a common
+ * extension. The first group, where there is one, stands before the character to escape.
  */
 const BLOCK_STARTS: readonly RegExp[] = [
   /^#/, // heading
@@ -45,7 +45,9 @@ export function escapeBlockStart(text: string): string {
   return text;
 }
 
-/** The fence that a line, without its indent, opens. With backticks after it, a row of backticks is code within a line. */
+/**
+ * The fence that a line, without its indent, opens. With backticks after it, a row of backticks is code within a line.
+ */
 export function fenceOf(text: string): Fence | undefined {
   const row = /^(?:(`{3,})[^`]*|(~{3,})(?:[^~].*)?)$/.exec(text);
   const marks = row?.[1] ?? row?.[2];

@@ -34,11 +34,12 @@ interface Placed {
 }
 
 /**
- * The tree by parent ids, siblings in the order found. Of a comment that came twice the first counts. One whose parent is not held
- * stands below its nearest known ancestor, or at the top, and keeps its true parent_id. Parents in a circle lose one tie.
+ * The tree by parent ids, siblings in the order found. Of a comment that came twice the first counts. One whose parent
+ * is not held stands below its nearest known ancestor, or at the top, and keeps its true parent_id. Parents in a circle
+ * lose one tie.
  *
- * With more than `limit` comments those of the upper levels stay, within a level those that a reader meets first; what is cut takes
- * everything below it along. Linear in the number of comments, whatever their nesting.
+ * With more than `limit` comments those of the upper levels stay, within a level those that a reader meets first; what
+ * is cut takes everything below it along. Linear in the number of comments, whatever their nesting.
  */
 export function buildCommentTree(held: HeldComments, limit: number): CommentTree {
   const levels = new Map<string | undefined, Comment[]>();
@@ -98,7 +99,10 @@ function parentsOfAbsent(held: HeldComments): Map<string, string> {
   return parents;
 }
 
-/** Finds the nearest held comment on the way up from a parent, the parent included. What was found once is not looked for again. */
+/**
+ * Finds the nearest held comment on the way up from a parent, the parent included. What was found once is not looked
+ * for again.
+ */
 function nearestHeld(placed: ReadonlyMap<string, Placed>, absent: ReadonlyMap<string, string>) {
   const found = new Map<string, string | undefined>();
   return (parentId: string): string | undefined => {

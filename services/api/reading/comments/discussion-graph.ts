@@ -11,12 +11,14 @@ const DELETED_AUTHOR = '[deleted]';
 const GONE_BODIES = new Set(['[deleted]', '[removed]', '[ removed by reddit ]']);
 
 /**
- * What a discussion is about, from the comments that were read (`comments` is their tree). Ties keep the order of the page.
+ * What a discussion is about, from the comments that were read (`comments` is their tree). Ties keep the order of the
+ * page.
  *
  * - author_followups: all of the original poster's own comments, in the order of the page;
- * - most_upvoted: the 10 highest scores, without the original poster, the automatic moderator and what was deleted or removed;
- * - controversial: at most 25 with the forum's flag or a negative score, without the original poster; the most negative first, flagged
- *   ones before others of the same score.
+ * - most_upvoted: the 10 highest scores, without the original poster, the automatic moderator and what was deleted or
+ *   removed;
+ * - controversial: at most 25 with the forum's flag or a negative score, without the original poster; the most negative
+ *   first, flagged ones before others of the same score.
  */
 export function buildDiscussionGraph(
   post: Pick<Post, 'id' | 'title' | 'author'>,

@@ -1,4 +1,7 @@
-/** What matters on the way through a paragraph: an escaped character, backticks, what may begin a tag, the end of a link's text. */
+/**
+ * What matters on the way through a paragraph: an escaped character, backticks, what may begin a tag, the end of a
+ * link's text.
+ */
 const TOKEN = /\\[!-/:-@[-`{-~]|`+|<(?=[A-Za-z/!?])|\]\(/g;
 
 /** Parsers that make links of bare URLs take what follows for a part of them, a backtick or a backslash too. */
@@ -7,8 +10,9 @@ const BARE_URL = /:\/\/|www\.|mailto:|xmpp:|@/i;
 /**
  * A paragraph with every `<` escaped that could begin HTML or an autolink, except in code between backticks.
  *
- * Code is found as CommonMark finds it, from left to right. Where backticks may belong to something else, the target of a link or a bare
- * URL, it is not relied on for the rest of the paragraph: a mark too many inside of code is a blemish, a tag too many is a hole.
+ * Code is found as CommonMark finds it, from left to right. Where backticks may belong to something else, the target of
+ * a link or a bare URL, it is not relied on for the rest of the paragraph: a mark too many inside of code is a blemish,
+ * a tag too many is a hole.
  */
 export function escapeTags(paragraph: string): string {
   if (!paragraph.includes('<')) return paragraph;

@@ -17,7 +17,10 @@ export interface ExpandRequest extends ThreadCallDeps {
 
 export interface ExpandedComments {
   held: HeldComments;
-  /** False: it ended before there were enough, because of `failure` or for its number of calls; the rest can still be had from `held`. */
+  /**
+   * False: it ended before there were enough, because of `failure` or for its number of calls; the rest can still be
+   * had from `held`.
+   */
   complete: boolean;
   failure: UpstreamError | undefined;
   /** Calls to the forum. */
@@ -31,8 +34,8 @@ export interface ReadThread extends ExpandedComments {
 }
 
 /**
- * Calls that one reading of up to `max` comments may make: a thread that names its comments by the hundred takes one for each hundred,
- * the most scattered ones met some three for each. What is not had then stays open.
+ * Calls that one reading of up to `max` comments may make: a thread that names its comments by the hundred takes one
+ * for each hundred, the most scattered ones met some three for each. What is not had then stays open.
  */
 function mostCalls(max: number): number {
   return 12 + Math.ceil(max / 40);
@@ -43,7 +46,8 @@ const NOTHING: HeldComments = { comments: [], stubs: [], missing: [] };
 /**
  * A post with at least `max` of its comments, or all there are.
  *
- * @throws UpstreamError when the first call fails, or the signal's reason; what fails later leaves a result that is not complete
+ * @throws UpstreamError when the first call fails, or the signal's reason; what fails later leaves a result that is not
+ * complete
  */
 export async function readThread(request: ExpandRequest): Promise<ReadThread> {
   const calls = new ThreadCalls(request, request.postId);
@@ -70,10 +74,11 @@ export function expandComments(
 }
 
 /**
- * A comment with up to `context` comments above it and its direct replies; what is below those is left out. Without `complete`, some of
- * the replies are missing.
+ * A comment with up to `context` comments above it and its direct replies; what is below those is left out. Without
+ * `complete`, some of the replies are missing.
  *
- * @throws UpstreamError when the first call fails; not_found when there is no such comment in the thread; the signal's reason
+ * @throws UpstreamError when the first call fails; not_found when there is no such comment in the thread; the signal's
+ * reason
  */
 export async function readAroundComment(
   commentId: string,

@@ -3,8 +3,8 @@ import type { MoreStub, ParsedComments } from '../../../../shared/upstream/parsi
 import type { HeldComments } from './comment-tree.ts';
 
 /**
- * What is held of a thread while more of it is fetched. Nothing is asked for twice, whatever the forum answers, so the number of
- * calls is bounded by what it names.
+ * What is held of a thread while more of it is fetched. Nothing is asked for twice, whatever the forum answers, so the
+ * number of calls is bounded by what it names.
  */
 export class HeldThread {
   private readonly comments: Comment[];

@@ -2,8 +2,9 @@ import { escapedLessThan } from './escape-tags.ts';
 import { plainLines } from './plain-lines.ts';
 
 /**
- * Characters that mean something inside a line of Markdown: a backslash before punctuation or at the end; backticks, asterisks and tildes;
- * underscores but those inside of words; what begins a tag; the end of a link's text; `&` of an entity.
+ * Characters that mean something inside a line of Markdown: a backslash before punctuation or at the end; backticks,
+ * asterisks and tildes; underscores but those inside of words; what begins a tag; the end of a link's text; `&` of an
+ * entity.
  */
 const MEANING =
   /\\(?=[!-/:-@[-`{-~]|$)|[`*~]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|<(?=[A-Za-z/!?])|\](?=[([:])|&(?=#?\w+;)/gu;

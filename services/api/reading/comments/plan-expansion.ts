@@ -10,9 +10,9 @@ export const CALLS_AT_ONCE = 4;
 export type PlannedCall = MoreStub;
 
 /**
- * The next calls, at most four: stubs of the upper levels first, within a level those below higher scores, then in the order found.
- * Ids of several stubs share a call. A call more is planned only while those before it may bring less than `need` comments, counted as
- * one for each id; what the last call has room for goes with it.
+ * The next calls, at most four: stubs of the upper levels first, within a level those below higher scores, then in the
+ * order found. Ids of several stubs share a call. A call more is planned only while those before it may bring less than
+ * `need` comments, counted as one for each id; what the last call has room for goes with it.
  */
 export function planExpansion(held: HeldComments, need: number): PlannedCall[] {
   const calls: { parentId: string; childIds: string[] }[] = [];

@@ -14,8 +14,8 @@ const DELETED = '[deleted]';
 export type MarkdownMeta = Pick<PostMeta, 'comments_returned' | 'comments_total' | 'has_more' | 'focus_comment_id'>;
 
 /**
- * A post and its comments as one Markdown document. Its headings and lists are all ours: texts of strangers can hold paragraphs, code and
- * quotes only, and names and titles are shown as they are.
+ * A post and its comments as one Markdown document. Its headings and lists are all ours: texts of strangers can hold
+ * paragraphs, code and quotes only, and names and titles are shown as they are.
  */
 export function renderPostMarkdown(post: Post, meta: MarkdownMeta): string {
   const blocks = [

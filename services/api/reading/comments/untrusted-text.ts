@@ -4,7 +4,9 @@ import { escapeTags } from './escape-tags.ts';
 import { plainLines } from './plain-lines.ts';
 
 const TAB_STOP = 4;
-/** Quotes within quotes; a line with more `>` shows the rest as text. A parser's stack must not be the author's to fill. */
+/**
+ * Quotes within quotes; a line with more `>` shows the rest as text. A parser's stack must not be the author's to fill.
+ */
 const DEEPEST_QUOTE = 8;
 const QUOTED = new RegExp(`^((?: {0,3}> ?){0,${DEEPEST_QUOTE}})( *)(.*)`);
 
@@ -18,13 +20,15 @@ interface ParagraphLine {
 }
 
 /**
- * A text from a stranger, as lines of Markdown that consist of paragraphs, code and quotes only, whatever the author wrote: headings,
- * rules, lists, tables, HTML, definitions of links and front matter are escaped and so shown as typed; a code fence left open is closed.
- * Put a blank line before and after, and the same indent before each of its lines, and it cannot reach what is around it.
+ * A text from a stranger, as lines of Markdown that consist of paragraphs, code and quotes only, whatever the author
+ * wrote: headings, rules, lists, tables, HTML, definitions of links and front matter are escaped and so shown as typed;
+ * a code fence left open is closed. Put a blank line before and after, and the same indent before each of its lines,
+ * and it cannot reach what is around it.
  *
- * Why that holds: each line is classified as CommonMark does it (https://spec.commonmark.org/0.31.2), and since nothing but paragraphs,
- * code and quotes is ever opened, there are few states to be wrong about: inside a fence, in a paragraph at some depth of quotes, or
- * between blocks. Tabs at the start of lines become spaces, because what a tab means depends on the indent put before it.
+ * Why that holds: each line is classified as CommonMark does it (https://spec.commonmark.org/0.31.2), and since nothing
+ * but paragraphs, code and quotes is ever opened, there are few states to be wrong about: inside a fence, in a
+ * paragraph at some depth of quotes, or between blocks. Tabs at the start of lines become spaces, because what a tab
+ * means depends on the indent put before it.
  */
 export function untrustedText(text: string): string[] {
   const blocks = new Blocks();
@@ -95,7 +99,9 @@ class Blocks {
   }
 }
 
-/** Tabs before the first character that is neither white space nor a quote mark, as the spaces up to their tab stops. */
+/**
+ * Tabs before the first character that is neither white space nor a quote mark, as the spaces up to their tab stops.
+ */
 function expandLeadingTabs(line: string): string {
   if (!BEGINS_INDENTED.test(line)) return line;
   const leading = /^[ \t>]*/.exec(line)?.[0] ?? '';

@@ -1,8 +1,8 @@
 import { refusal } from './faults.ts';
 
 /**
- * The formats of answers. Not among them: those that write or read a schema file (Protobuf, CapnProto, Template), ask a schema registry
- * (Avro), or speak another server's protocol.
+ * The formats of answers. Not among them: those that write or read a schema file (Protobuf, CapnProto, Template), ask a
+ * schema registry (Avro), or speak another server's protocol.
  */
 const OUTPUT_FORMATS = new Set(
   `Arrow ArrowStream CSV CSVWithNames CSVWithNamesAndTypes JSON JSONColumns JSONColumnsWithMetadata JSONCompact JSONCompactColumns
@@ -21,8 +21,8 @@ const OUTPUT_FORMATS = new Set(
 );
 
 /**
- * The formats of inserted rows. The engine takes a blank line in other formats' data, and a semicolon after values, for the end of the
- * data and runs what follows as a statement.
+ * The formats of inserted rows. The engine takes a blank line in other formats' data, and a semicolon after values, for
+ * the end of the data and runs what follows as a statement.
  */
 const ROW_FORMATS = new Set(['jsoneachrow', 'jsoncompacteachrow', 'jsonlines', 'jsonl', 'ndjson']);
 
@@ -34,7 +34,8 @@ export function checkOutputFormat(name: string): void {
 /**
  * @param format the format of an INSERT
  * @param data what follows it
- * @throws Error when the format is not one of JSON lines or literal values, or the data would be taken for more than data
+ * @throws Error when the format is not one of JSON lines or literal values, or the data would be taken for more than
+ * data
  */
 export function checkInsertedData(format: string, data: string): void {
   const name = format.toLowerCase();

@@ -3,8 +3,8 @@ import { refusal } from './faults.ts';
 export const MOST_ANSWER_BYTES = 256 * 2 ** 20;
 
 /**
- * What each statement of a reader may use: seconds, rows and bytes of its answer, bytes in memory and on disk, threads. Smaller values may
- * be asked for.
+ * What each statement of a reader may use: seconds, rows and bytes of its answer, bytes in memory and on disk, threads.
+ * Smaller values may be asked for.
  */
 const LIMITS: Record<string, number> = {
   max_execution_time: 30,
@@ -19,8 +19,9 @@ const names = (list: string) => list.trim().split(/\s+/);
 const outputFormat = (list: string) => names(list).map((name) => `output_format_${name}`);
 
 /**
- * Settings that only change how an answer looks, or bound it. An exact list: others of similar names hold paths (output_format_schema),
- * addresses, or lift bounds that keep the engine alive. A test compares the list with the types that the engine gives them.
+ * Settings that only change how an answer looks, or bound it. An exact list: others of similar names hold paths
+ * (output_format_schema), addresses, or lift bounds that keep the engine alive. A test compares the list with the types
+ * that the engine gives them.
  */
 export const READER_SETTINGS: ReadonlySet<string> = new Set([
   ...outputFormat(`
@@ -70,7 +71,10 @@ const OF_EVERY_WRITER: Record<string, string> = {
 
 const PARAMETER = /^param_[A-Za-z_]\w*$/;
 
-/** The reader's own settings within the limits, and the limits. @throws Error for a setting that is not a reader's to choose. */
+/**
+ * The reader's own settings within the limits, and the limits. @throws Error for a setting that is not a reader's to
+ * choose.
+ */
 export function readOnlySettings(asked: Record<string, string>): Record<string, string> {
   const settings: Record<string, string> = {};
   for (const [name, value] of Object.entries(asked)) {
@@ -87,7 +91,9 @@ export function readOnlySettings(asked: Record<string, string>): Record<string, 
   return settings;
 }
 
-/** A writer's settings, and those that every writer has. @throws Error for a setting that is not a writer's to choose. */
+/**
+ * A writer's settings, and those that every writer has. @throws Error for a setting that is not a writer's to choose.
+ */
 export function writerSettings(asked: Record<string, string>): Record<string, string> {
   for (const name of Object.keys(asked)) {
     if (!PARAMETER.test(name)) checkWriterSetting(name);

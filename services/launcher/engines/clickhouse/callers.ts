@@ -11,8 +11,8 @@ export interface Credential {
 const LOOPBACK = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i;
 
 /**
- * Pages of a browser have no business here: neither those that say so (Origin, Sec-Fetch-Site), by any method, nor those whose host's name
- * was made to lead to this machine (Host).
+ * Pages of a browser have no business here: neither those that say so (Origin, Sec-Fetch-Site), by any method, nor
+ * those whose host's name was made to lead to this machine (Host).
  *
  * @throws Error 516
  */
@@ -25,8 +25,8 @@ export function refusePages({ headers }: IncomingMessage): void {
 }
 
 /**
- * The caller names the credential in one of ClickHouse's three ways: HTTP Basic, the headers X-ClickHouse-User and -Key, or user and
- * password in the URL.
+ * The caller names the credential in one of ClickHouse's three ways: HTTP Basic, the headers X-ClickHouse-User and
+ * -Key, or user and password in the URL.
  *
  * @returns false when none is given
  * @throws Error 516 when it is not the right one, or given in several ways

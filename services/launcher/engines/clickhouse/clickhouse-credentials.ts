@@ -1,7 +1,10 @@
 import type { Credential } from './callers.ts';
 import { keptSecret } from '../kept-secret.ts';
 
-/** Who may use the two ports of the embedded ClickHouse. Analysts get an address that does not open the port that writes. */
+/**
+ * Who may use the two ports of the embedded ClickHouse. Analysts get an address that does not open the port that
+ * writes.
+ */
 export function clickhouseCredentials(dataDir: string): { writer: Credential; reader: Credential } {
   return {
     writer: { user: 'forum', password: keptSecret(dataDir, 'clickhouse') },

@@ -31,8 +31,9 @@ const LIMITS = {
 const MOST_READER_BYTES = 2 ** 20;
 
 /**
- * ClickHouse's HTTP interface: /ping, and statements by GET (reads only, as there) and POST, in the URL or the body, with
- * parameters, settings, formats and compression. Every statement has a session of its own: session_id is refused where it could matter.
+ * ClickHouse's HTTP interface: /ping, and statements by GET (reads only, as there) and POST, in the URL or the body,
+ * with parameters, settings, formats and compression. Every statement has a session of its own: session_id is refused
+ * where it could matter.
  */
 export function clickhouseHttpServer(options: ClickhouseHttpDeps): Server {
   const listener = (request: IncomingMessage, response: ServerResponse) => {

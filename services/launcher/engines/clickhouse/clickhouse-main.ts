@@ -5,8 +5,8 @@ import { clickhouseHttpServer } from './clickhouse-http-server.ts';
 import { StatementJudge } from './judge-statement.ts';
 import { StatementRunner } from './statement-runner.ts';
 
-// node clickhouse-main.ts DIRECTORY PORT READ_ONLY_PORT DATA_DIR: ClickHouse over HTTP on loopback until SIGTERM. The passwords are in
-// DATA_DIR, because anyone may read the arguments of a process.
+// node clickhouse-main.ts DIRECTORY PORT READ_ONLY_PORT DATA_DIR: ClickHouse over HTTP on loopback until SIGTERM. The
+// passwords are in DATA_DIR, because anyone may read the arguments of a process.
 const [directory, port, readOnlyPort, dataDir] = process.argv.slice(2);
 if (directory === undefined || port === undefined || readOnlyPort === undefined || dataDir === undefined) {
   throw new Error('usage: clickhouse-main.ts DIRECTORY PORT READ_ONLY_PORT DATA_DIR');

@@ -1,4 +1,7 @@
-/** The table functions that reach neither files nor other servers. What the engine has beyond these is in FORBIDDEN_FUNCTIONS. */
+/**
+ * The table functions that reach neither files nor other servers. What the engine has beyond these is in
+ * FORBIDDEN_FUNCTIONS.
+ */
 export const HARMLESS_TABLE_FUNCTIONS = new Set([
   'generate_series',
   'generateRandom',
@@ -20,7 +23,10 @@ export const HARMLESS_TABLE_FUNCTIONS = new Set([
 /** Also a scalar function. As a table function it parses text in any format, and some formats look for schema files. */
 export const FORMAT_FUNCTION = 'format';
 
-/** Functions that read files, reach other servers, or never end; in lower case. A test compares the list with the engine's own. */
+/**
+ * Functions that read files, reach other servers, or never end; in lower case. A test compares the list with the
+ * engine's own.
+ */
 export const FORBIDDEN_FUNCTIONS = new Set(
   `aiclassify aiembed aiextract aigenerate aitranslate arrowstream azureblobstorage azureblobstoragecluster catboostevaluate cluster
    clusterallreplicas cosn deltalake deltalakeazure deltalakeazurecluster deltalakecluster deltalakelocal deltalakes3 deltalakes3cluster

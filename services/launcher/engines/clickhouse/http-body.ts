@@ -9,7 +9,10 @@ const DECODERS: Record<string, (body: Buffer, options: { maxOutputLength?: numbe
   zstd: promisify(zstdDecompress),
 };
 
-/** The whole body of a request, decompressed. @throws Error in the engine's own shape, for a body of more than `mostBytes` too. */
+/**
+ * The whole body of a request, decompressed. @throws Error in the engine's own shape, for a body of more than
+ * `mostBytes` too.
+ */
 export async function readBody(request: IncomingMessage, mostBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let received = 0;

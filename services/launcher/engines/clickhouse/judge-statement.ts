@@ -83,7 +83,10 @@ function dataOf(sql: string, format: string): string {
   return name.toLowerCase().startsWith(format.toLowerCase()) ? name.slice(format.length) : rest;
 }
 
-/** The engine parses the statement, so that what is judged is what it would do. @throws the engine's error for what it cannot parse. */
+/**
+ * The engine parses the statement, so that what is judged is what it would do. @throws the engine's error for what it
+ * cannot parse.
+ */
 async function printStatement(directory: string, sql: string): Promise<string> {
   // A session of its own: the parameter must not be one of the statement.
   const session = new Session(directory);

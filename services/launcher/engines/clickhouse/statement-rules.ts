@@ -4,8 +4,8 @@ import { refusal } from './faults.ts';
 import { FORBIDDEN_FUNCTIONS, FORMAT_FUNCTION } from './functions.ts';
 
 /**
- * What readers and writers may say. Statements are judged as the engine prints them after parsing: without comments, with one way to quote,
- * keywords in capitals.
+ * What readers and writers may say. Statements are judged as the engine prints them after parsing: without comments,
+ * with one way to quote, keywords in capitals.
  */
 
 const READING_WORDS = new Set(['SELECT', 'WITH', 'SHOW', 'DESCRIBE', 'EXPLAIN', 'EXISTS']);
@@ -88,7 +88,8 @@ function checkToken(token: Token, { printed, settings }: JudgedStatement): void 
   if (word !== undefined && FILE_WORDS.has(word.toUpperCase())) throw refusal(`Cannot use files here (${word}).`);
   if (word === 'FORMAT') checkFormatClause(rest());
   if (word === 'INSERT' && token.end > word.length && /^\s+INTO\b/.test(rest())) {
-    // The engine takes what follows the inner statement for rows, and what follows a blank line in them for a statement, also to EXPLAIN it.
+    // The engine takes what follows the inner statement for rows, and what follows a blank line in them for a
+    // statement, also to EXPLAIN it.
     throw refusal('INSERT cannot be a part of another statement here.');
   }
   const name = called ?? (call === undefined ? undefined : quoted);
@@ -110,7 +111,10 @@ function checkName(name: string): void {
   if (name.includes('/')) throw refusal('Names must not contain a slash here.');
 }
 
-/** A parameter for a name is judged like a name in the statement, and is simpler than one: the engine refuses a missing one itself. */
+/**
+ * A parameter for a name is judged like a name in the statement, and is simpler than one: the engine refuses a missing
+ * one itself.
+ */
 function checkIdentifier(value: string | undefined): void {
   if (value !== undefined && !/^[A-Za-z_]\w*$/.test(value)) {
     throw refusal('The value of an Identifier parameter must consist of letters, digits and underscores.');

@@ -10,8 +10,9 @@ import type { Statement } from './statement.ts';
 /**
  * Runs statements on one directory, at most `limit` at a time, the others wait in order.
  *
- * Settings, parameters and the database stick to a session of the engine, and a leaked insert_deduplication_token would drop
- * later inserts without a word. So every statement gets a session of its own (0.2 ms), which nothing can leak out of.
+ * Settings, parameters and the database stick to a session of the engine, and a leaked insert_deduplication_token would
+ * drop later inserts without a word. So every statement gets a session of its own (0.2 ms), which nothing can leak out
+ * of.
  */
 export class StatementRunner {
   private readonly directory: string;

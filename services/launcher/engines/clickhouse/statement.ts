@@ -1,9 +1,14 @@
 /** One statement as it came over HTTP, apart from how it came. */
 export interface Statement {
   sql: string;
-  /** The part of `sql` that came in the URL when a body followed it: an INSERT's data need not be parsed to judge it. */
+  /**
+   * The part of `sql` that came in the URL when a body followed it: an INSERT's data need not be parsed to judge it.
+   */
   head?: string;
-  /** Settings for this statement alone; a name `param_x` gives the placeholder `{x:Type}` its value, as text of that type. */
+  /**
+   * Settings for this statement alone; a name `param_x` gives the placeholder `{x:Type}` its value, as text of that
+   * type.
+   */
   settings: Record<string, string>;
   database: string;
   /** The output format when the statement names none. */
@@ -37,7 +42,9 @@ const NOT_SETTINGS = new Set([
   'client_protocol_version',
 ]);
 
-/** Splits the URL's parameters; the body follows the `query` parameter, as data of an INSERT or as the statement itself. */
+/**
+ * Splits the URL's parameters; the body follows the `query` parameter, as data of an INSERT or as the statement itself.
+ */
 export function parseStatement(
   search: URLSearchParams,
   headers: Record<string, string | string[] | undefined>,
@@ -94,7 +101,10 @@ export function firstWord(sql: string): string {
 
 const TOKEN = /'(?:[^'\\]|\\.|'')*'|`(?:[^`\\]|\\.)*`|"(?:[^"\\]|\\.)*"|--[^\n]*|\/\*[\s\S]*?\*\/|;/g;
 
-/** True when more follows a semicolon: the engine would run it, ClickHouse's HTTP interface refuses it. Not for statements with data. */
+/**
+ * True when more follows a semicolon: the engine would run it, ClickHouse's HTTP interface refuses it. Not for
+ * statements with data.
+ */
 export function hasSeveralStatements(sql: string): boolean {
   for (const match of sql.matchAll(TOKEN)) {
     if (match[0] !== ';') continue;

@@ -83,7 +83,10 @@ function writePrivately(path: string, text: string): void {
   writeFileSync(path, text, { mode: 0o600 });
 }
 
-/** Formatting writes meta.properties last: without it nothing was ever stored, and what an interrupted one left is removed. */
+/**
+ * Formatting writes meta.properties last: without it nothing was ever stored, and what an interrupted one left is
+ * removed.
+ */
 async function format(context: EngineContext, java: string, jars: KafkaJars, paths: Paths): Promise<void> {
   context.progress('formatting the storage of Kafka');
   rmSync(join(paths.home, 'data'), { recursive: true, force: true });
@@ -100,7 +103,10 @@ async function format(context: EngineContext, java: string, jars: KafkaJars, pat
   }
 }
 
-/** 22 characters of base64url. Never one that begins with a dash, which the tool would take for an option: the top bit is cleared. */
+/**
+ * 22 characters of base64url. Never one that begins with a dash, which the tool would take for an option: the top bit
+ * is cleared.
+ */
 export function clusterIdFrom(random: Buffer): string {
   const bytes = Buffer.from(random);
   bytes[0] = bytes[0]! & 0x7f;

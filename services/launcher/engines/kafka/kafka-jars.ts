@@ -33,9 +33,10 @@ export interface KafkaJars {
 }
 
 /**
- * The jars of the broker, from the user's cache folder, which all clones share; fetched with Maven when they are missing.
- * They are copied to a folder of their own first and renamed when complete, so an interrupted fetch leaves nothing behind
- * and two fetches at once do not disturb each other. Their checksums are verified before they are kept, and at each start.
+ * The jars of the broker, from the user's cache folder, which all clones share; fetched with Maven when they are
+ * missing. They are copied to a folder of their own first and renamed when complete, so an interrupted fetch leaves
+ * nothing behind and two fetches at once do not disturb each other. Their checksums are verified before they are kept,
+ * and at each start.
  *
  * @throws StartFault when Maven is missing or fails, or a jar is not the one expected.
  */

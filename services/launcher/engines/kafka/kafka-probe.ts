@@ -7,8 +7,8 @@ const SASL_HANDSHAKE = { key: 17, version: 1 };
 const SASL_AUTHENTICATE = { key: 36, version: 0 };
 
 /**
- * Signs in to a broker and asks for its metadata in Kafka's own protocol (no topics); resolves when the answer lists a registered broker.
- * An open port alone proves little: it opens before the broker may serve.
+ * Signs in to a broker and asks for its metadata in Kafka's own protocol (no topics); resolves when the answer lists a
+ * registered broker. An open port alone proves little: it opens before the broker may serve.
  *
  * @throws Error when nothing answers within 2 s, the credential is refused, or no broker is registered yet.
  */

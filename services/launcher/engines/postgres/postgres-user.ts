@@ -12,8 +12,8 @@ export interface ServerUser {
 }
 
 /**
- * The capability, and the secure bit without which access(2) ignores it: initdb asks that call whether its binaries are there,
- * and would not find them in a folder that only root may enter.
+ * The capability, and the secure bit without which access(2) ignores it: initdb asks that call whether its binaries are
+ * there, and would not find them in a folder that only root may enter.
  */
 const PASS_FOLDERS = [
   '--inh-caps=-all,+dac_override',
@@ -22,9 +22,9 @@ const PASS_FOLDERS = [
 ];
 
 /**
- * PostgreSQL refuses to run as root. Anyone else runs it as himself; root runs it as the owner of an existing cluster, else
- * as user postgres, else as nobody. That user keeps the one capability to pass folders which only root may enter: a clone
- * under /root or in a private temporary folder works too.
+ * PostgreSQL refuses to run as root. Anyone else runs it as himself; root runs it as the owner of an existing cluster,
+ * else as user postgres, else as nobody. That user keeps the one capability to pass folders which only root may enter:
+ * a clone under /root or in a private temporary folder works too.
  *
  * @throws StartFault when root has no such user or no setpriv (package util-linux) to become it.
  */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { backOffMs } from '../../../../services/crawler/back-off.ts';
 import { Pace } from '../../../../services/crawler/pace.ts';
 import { planSources } from '../../../../services/crawler/plan-sources.ts';
@@ -7,13 +7,13 @@ import { ConfigError } from '../../../../shared/runtime/config.ts';
 import { UpstreamError } from '../../../../shared/upstream/upstream-error.ts';
 
 describe('the pace', () => {
-  it('gives each source its wish while the budget allows it', () => {
+  test('gives each source its wish while the budget allows it', () => {
     const pace = new Pace(() => 10);
     expect(pace.intervalMs('a', 400)).toBe(400);
     expect(pace.intervalMs('b', 1000)).toBe(1000);
   });
 
-  it('stretches all alike when together they would outrun the budget', () => {
+  test('stretches all alike when together they would outrun the budget', () => {
     const pace = new Pace(() => 1.75);
     pace.intervalMs('a', 400);
     expect(pace.intervalMs('b', 1000)).toBeCloseTo(2000);
@@ -22,30 +22,30 @@ describe('the pace', () => {
     expect(pace.intervalMs('b', 1000)).toBe(1000);
   });
 
-  it('does not stretch where the refusal itself says when to come back', () => {
+  test('does not stretch where the refusal itself says when to come back', () => {
     expect(new Pace(() => 0).intervalMs('a', 400)).toBe(400);
   });
 });
 
 describe('the back-off', () => {
   const broken = new UpstreamError('broken', 'x');
-  it('grows with the outage, up to half a minute', () => {
+  test('grows with the outage, up to half a minute', () => {
     expect(backOffMs(broken, 0, 0)).toBe(250);
     expect(backOffMs(broken, 8_000, 0)).toBe(2_000);
     expect(backOffMs(broken, 3_600_000, 0)).toBe(30_000);
   });
-  it('adds up to a quarter of jitter, and never subtracts', () => {
+  test('adds up to a quarter of jitter, and never subtracts', () => {
     expect(backOffMs(broken, 4_000, 0.999)).toBeGreaterThan(1_200);
     expect(backOffMs(broken, 4_000, 0.999)).toBeLessThan(1_250);
   });
-  it('is never shorter than Retry-After, and slow where we are refused', () => {
+  test('is never shorter than Retry-After, and slow where we are refused', () => {
     expect(backOffMs(new UpstreamError('busy', 'x', { retryAfterMs: 45_000 }), 0, 0)).toBe(45_000);
     expect(backOffMs(new UpstreamError('refused', 'x'), 0, 0)).toBe(5_000);
   });
 });
 
 describe('the ids seen', () => {
-  it('are bounded, and the latest half is always there', () => {
+  test('are bounded, and the latest half is always there', () => {
     const seen = new SeenThings(100);
     for (let n = 0; n < 1000; n++) seen.add(`t1_${n}`);
     expect(seen.size).toBeLessThanOrEqual(100);
@@ -56,14 +56,14 @@ describe('the ids seen', () => {
 });
 
 describe('CRAWL_SOURCES', () => {
-  it('reads both listings, once, however often they are named', () => {
+  test('reads both listings, once, however often they are named', () => {
     expect(planSources(['post-ids', 'listings', 'listings']).map(({ kind }) => kind)).toEqual([
       'post-ids',
       'listing',
       'listing',
     ]);
   });
-  it.each([
+  test.each([
     ['comment-ids', 'comment-ids is not available yet'],
     ['threads', 'threads is not available yet'],
     ['replay:/no/such/file', 'there is no file /no/such/file'],

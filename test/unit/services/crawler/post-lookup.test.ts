@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { PostLookup } from '../../../../services/crawler/post-lookup.ts';
 import { RecentPosts } from '../../../../services/crawler/recent-posts.ts';
 import type { CommentData } from '../../../../shared/upstream/parsing/thing-schema.ts';
@@ -55,7 +55,7 @@ const COMMUNITY = { kind: 't5', data: { name: 't5_tea', over18: false } };
 const signal = new AbortController().signal;
 
 describe('the post of a comment', () => {
-  it('is asked for once for all its comments, and remembered', async () => {
+  test('is asked for once for all its comments, and remembered', async () => {
     const info = new Info([POST]);
     const posts = new RecentPosts(10);
     const found = await info.lookup(posts).find([comment('c1', 'p1'), comment('c2', 'p1')], signal);
@@ -64,26 +64,26 @@ describe('the post of a comment', () => {
     expect(posts.get('p1')?.title).toBe('Kettles');
   });
 
-  it('is asked for again after a failure', async () => {
+  test('is asked for again after a failure', async () => {
     const info = new Info([POST], 1);
     const found = await info.lookup().find([comment('c1', 'p1')], signal);
     expect(found.get('p1')?.title).toBe('Kettles');
     expect(info.asked).toHaveLength(2);
   });
 
-  it("that is gone leaves an empty title and its community's flag", async () => {
+  test("that is gone leaves an empty title and its community's flag", async () => {
     const info = new Info([COMMUNITY]);
     const found = await info.lookup().find([comment('c1', 'gone')], signal);
     expect(found.get('gone')).toEqual({ title: '', nsfw: false });
     expect(info.asked).toEqual([['t3_gone'], ['t3_gone', 't5_tea']]);
   });
 
-  it('stays unknown where nothing can be had', async () => {
+  test('stays unknown where nothing can be had', async () => {
     const found = await new Info([], 2).lookup().find([comment('c1', 'gone')], signal);
     expect(found.size).toBe(0);
   });
 
-  it('is asked for in calls of at most a hundred ids', async () => {
+  test('is asked for in calls of at most a hundred ids', async () => {
     const info = new Info([]);
     const many = Array.from({ length: 150 }, (_, index) => comment(`c${index}`, `p${index.toString(36)}`));
     await info.lookup().find(many, signal);

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { AttemptEnd } from '../../../../services/deliverer/dispatcher-deps.ts';
 import { DispatcherBench as Bench, range } from '../../../support/fixtures/dispatcher-fixture.ts';
 
@@ -15,7 +15,7 @@ describe('the bound on all attempts', () => {
     }
   };
 
-  it('10,000 due monitors with silent receivers never have more attempts under way than permits', async () => {
+  test('10,000 due monitors with silent receivers never have more attempts under way than permits', async () => {
     const bench = new Bench({ total: 200 });
     addSilent(bench, 10_000);
     await bench.settle();
@@ -29,7 +29,7 @@ describe('the bound on all attempts', () => {
     expect(most).toBeLessThanOrEqual(150);
   });
 
-  it('an endpoint that answers is served at once while thousands of silent ones wait', async () => {
+  test('an endpoint that answers is served at once while thousands of silent ones wait', async () => {
     const bench = new Bench({ total: 200 });
     bench.add('healthy', 'https://healthy.example/', [1]);
     bench.hintAll('healthy');
@@ -43,7 +43,7 @@ describe('the bound on all attempts', () => {
     expect(bench.ids().slice(-2)).toEqual(['healthy/2', 'healthy/3']);
   });
 
-  it('knows from the database who answered before, so that a new process serves them first too', async () => {
+  test('knows from the database who answered before, so that a new process serves them first too', async () => {
     const bench = new Bench({ total: 200 });
     addSilent(bench, 1_000);
     await bench.settle();
@@ -56,7 +56,7 @@ describe('the bound on all attempts', () => {
     expect(bench.ids()).not.toContain('new/1');
   });
 
-  it('all that waited is served in the end, each once', async () => {
+  test('all that waited is served in the end, each once', async () => {
     const bench = new Bench({ total: 16 });
     addSilent(bench, 100, range(3));
     for (let round = 0; round < 20; round++) {
@@ -68,7 +68,7 @@ describe('the bound on all attempts', () => {
     expect(bench.started).toHaveLength(300);
   });
 
-  it('an attempt that is not answered for a second counts as silent, and its place is free for others', async () => {
+  test('an attempt that is not answered for a second counts as silent, and its place is free for others', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const bench = new Bench({ total: 16 });
     for (const n of range(14)) bench.dispatcher.due(healthy(bench, n));
@@ -82,7 +82,7 @@ describe('the bound on all attempts', () => {
     expect(bench.ids().at(-1)).toBe('healthy15/1');
   });
 
-  it.each([
+  test.each([
     { afterMs: 50, free: 1, what: 'an outcome that took long to store does not make its receiver silent' },
     { afterMs: 3_000, free: 0, what: 'an answer after a second does' },
   ])('$what', async ({ afterMs, free }) => {
@@ -109,7 +109,7 @@ describe('the bound on all attempts', () => {
 });
 
 describe('faults of this side', () => {
-  it('pause all claims, then one probe goes, and when it gets out all the rest', async () => {
+  test('pause all claims, then one probe goes, and when it gets out all the rest', async () => {
     const bench = new Bench();
     for (const n of range(20)) bench.add(`m${n}`, `https://host${n}.example/`, [1]);
     const dueAll = async () => {

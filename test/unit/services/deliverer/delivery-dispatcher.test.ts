@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { EndpointSlots, endpointOf } from '../../../../services/deliverer/endpoint-slots.ts';
 import { DispatcherBench as Bench, range } from '../../../support/fixtures/dispatcher-fixture.ts';
 
 describe('DeliveryDispatcher', () => {
-  it('has at most four attempts under way per URL, starts them in match order and all of them once', async () => {
+  test('has at most four attempts under way per URL, starts them in match order and all of them once', async () => {
     const bench = new Bench();
     bench.add('a', 'https://one.example/x', range(20));
     bench.hintAll('a');
@@ -17,7 +17,7 @@ describe('DeliveryDispatcher', () => {
     expect(bench.ids()).toEqual(range(20).map((seq) => `a/${seq}`));
   });
 
-  it('starts hints that came out of order, and twice, in match order and once', async () => {
+  test('starts hints that came out of order, and twice, in match order and once', async () => {
     const bench = new Bench();
     bench.add('a', 'https://one.example/x', [1, 2, 3]);
     for (const seq of [3, 1, 2, 1]) bench.dispatcher.hint('a', seq);
@@ -27,7 +27,7 @@ describe('DeliveryDispatcher', () => {
     expect(bench.ids()).toEqual(['a/1', 'a/2', 'a/3']);
   });
 
-  it('counts monitors with the same URL together', async () => {
+  test('counts monitors with the same URL together', async () => {
     const bench = new Bench();
     bench.add('a', 'https://one.example/x', range(4));
     bench.add('b', 'https://one.example/x', range(4));
@@ -39,7 +39,7 @@ describe('DeliveryDispatcher', () => {
     expect(bench.started).toHaveLength(8);
   });
 
-  it('has at most 64 attempts under way per origin, whatever the paths', async () => {
+  test('has at most 64 attempts under way per origin, whatever the paths', async () => {
     const bench = new Bench();
     for (const n of range(30)) bench.add(`m${n}`, `https://shared.example/${n}`, range(4));
     for (const n of range(30)) bench.hintAll(`m${n}`);
@@ -49,7 +49,7 @@ describe('DeliveryDispatcher', () => {
     expect(bench.started).toHaveLength(120);
   });
 
-  it('gives every monitor of a crowded origin its turn, in the order of asking', async () => {
+  test('gives every monitor of a crowded origin its turn, in the order of asking', async () => {
     const bench = new Bench({ perUrl: 1, perOrigin: 1 });
     for (const n of [1, 2, 3]) bench.add(`m${n}`, `https://shared.example/${n}`, [1, 2]);
     for (const n of [1, 2, 3]) bench.hintAll(`m${n}`);
@@ -58,7 +58,7 @@ describe('DeliveryDispatcher', () => {
     expect(bench.ids()).toEqual(['m1/1', 'm2/1', 'm3/1', 'm1/2', 'm2/2', 'm3/2']);
   });
 
-  it('delivers to other endpoints at once while one answers nothing, and asks the database no more about that one', async () => {
+  test('delivers to other endpoints at once while one answers nothing, and asks the database no more about that one', async () => {
     const bench = new Bench();
     bench.add('dead', 'https://dead.example/', range(1_000));
     bench.dispatcher.due({ monitorId: 'dead', webhookUrl: 'https://dead.example/', isAnswering: null });
@@ -77,7 +77,7 @@ describe('DeliveryDispatcher', () => {
     expect(bench.started).toHaveLength(24);
   });
 
-  it('takes due matches before hints and goes on until none is due', async () => {
+  test('takes due matches before hints and goes on until none is due', async () => {
     const bench = new Bench();
     bench.add('a', 'https://one.example/', range(30));
     bench.dispatcher.hint('a', 30);
@@ -90,7 +90,7 @@ describe('DeliveryDispatcher', () => {
     expect(bench.ids().indexOf('a/30')).toBeGreaterThan(bench.ids().indexOf('a/4'));
   });
 
-  it('drops hints beyond its limit and has room again later', async () => {
+  test('drops hints beyond its limit and has room again later', async () => {
     const bench = new Bench({ hints: 6 });
     bench.add('a', 'https://one.example/', range(20));
     const taken = range(20).map((seq) => bench.dispatcher.hint('a', seq));
@@ -101,7 +101,7 @@ describe('DeliveryDispatcher', () => {
     expect(bench.dispatcher.hint('a', 7)).toBe(true);
   });
 
-  it('skips instead of claiming when the webhook is gone', async () => {
+  test('skips instead of claiming when the webhook is gone', async () => {
     const bench = new Bench();
     bench.add('a', null, [1]);
     bench.hintAll('a');
@@ -110,7 +110,7 @@ describe('DeliveryDispatcher', () => {
     expect(bench.claims).toBe(0);
   });
 
-  it('gives matches back that lead elsewhere than the slots it took, and claims them for the new URL', async () => {
+  test('gives matches back that lead elsewhere than the slots it took, and claims them for the new URL', async () => {
     const bench = new Bench({ perUrl: 1 });
     bench.add('a', 'https://old.example/', [1]);
     bench.hintAll('a');
@@ -135,7 +135,7 @@ describe('DeliveryDispatcher', () => {
     ]);
   });
 
-  it('claims nothing after stop and waits for what is under way', async () => {
+  test('claims nothing after stop and waits for what is under way', async () => {
     const bench = new Bench();
     bench.add('a', 'https://one.example/', range(10));
     bench.hintAll('a');
@@ -151,7 +151,7 @@ describe('DeliveryDispatcher', () => {
     expect(bench.started).toHaveLength(4);
   });
 
-  it('gives back what a claim brings after stop', async () => {
+  test('gives back what a claim brings after stop', async () => {
     const bench = new Bench();
     bench.add('a', 'https://one.example/', [1]);
     bench.hintAll('a');
@@ -162,7 +162,7 @@ describe('DeliveryDispatcher', () => {
     expect(bench.rows.get('a')!.has(1)).toBe(true);
   });
 
-  it('survives an error of the database and takes new work afterwards', async () => {
+  test('survives an error of the database and takes new work afterwards', async () => {
     const bench = new Bench();
     bench.add('a', 'https://one.example/', [1]);
     const { urls } = bench;
@@ -181,14 +181,14 @@ describe('DeliveryDispatcher', () => {
 });
 
 describe('EndpointSlots', () => {
-  it('tells schemes, hosts and ports apart, not paths', () => {
+  test('tells schemes, hosts and ports apart, not paths', () => {
     const origins = ['https://a/', 'http://a/', 'https://a:444/', 'https://b/', 'https://a/x?y'].map(
       (url) => endpointOf(url).origin,
     );
     expect(new Set(origins).size).toBe(4);
   });
 
-  it('passes over waiting monitors whose own URL is full and those that want nothing any more', () => {
+  test('passes over waiting monitors whose own URL is full and those that want nothing any more', () => {
     const slots = new EndpointSlots(1, 2);
     const [one, two] = [endpointOf('https://a/1'), endpointOf('https://a/2')];
     expect([slots.take(one, 4), slots.take(two, 4)]).toEqual([1, 1]);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { RestartPolicy } from '../../../../services/launcher/restart-policy.ts';
 
 function policyAt(start = 0) {
@@ -7,7 +7,7 @@ function policyAt(start = 0) {
 }
 
 describe('RestartPolicy', () => {
-  it('waits 1 s, and twice as long after each further death', () => {
+  test('waits 1 s, and twice as long after each further death', () => {
     const { time, policy } = policyAt();
     const waits: unknown[] = [];
     for (let death = 0; death < 4; death++) {
@@ -18,7 +18,7 @@ describe('RestartPolicy', () => {
     expect(waits).toEqual([1, 2, 4, 8].map((seconds) => ({ action: 'restart', afterMs: seconds * 1000 })));
   });
 
-  it('never waits longer than 30 s', () => {
+  test('never waits longer than 30 s', () => {
     const { time, policy } = policyAt();
     let last: unknown;
     for (let death = 0; death < 12; death++) {
@@ -29,7 +29,7 @@ describe('RestartPolicy', () => {
     expect(last).toEqual({ action: 'restart', afterMs: 30_000 });
   });
 
-  it('gives up at the fifth death within a minute, not at five in a longer time', () => {
+  test('gives up at the fifth death within a minute, not at five in a longer time', () => {
     const quick = policyAt();
     const slow = policyAt();
     const verdicts = (step: number, { time, policy }: ReturnType<typeof policyAt>) =>
@@ -41,7 +41,7 @@ describe('RestartPolicy', () => {
     expect(verdicts(15_001, slow)).toEqual(['restart', 'restart', 'restart', 'restart', 'restart']);
   });
 
-  it('begins anew with 1 s after a minute of life', () => {
+  test('begins anew with 1 s after a minute of life', () => {
     const { time, policy } = policyAt();
     policy.died(true);
     policy.died(true);
@@ -50,7 +50,7 @@ describe('RestartPolicy', () => {
     expect(policy.died(true)).toEqual({ action: 'restart', afterMs: 1_000 });
   });
 
-  it('does not count a death that is not its own fault', () => {
+  test('does not count a death that is not its own fault', () => {
     const { policy } = policyAt();
     for (let death = 0; death < 20; death++) expect(policy.died(false)).toEqual({ action: 'restart', afterMs: 1_000 });
     expect(policy.died(true)).toEqual({ action: 'restart', afterMs: 1_000 });

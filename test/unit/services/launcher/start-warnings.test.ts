@@ -1,8 +1,8 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { loadConfig } from '../../../../shared/runtime/config.ts';
 import { startWarnings } from '../../../../services/launcher/start-warnings.ts';
 
-it.each<[env: Record<string, string>, warned: string[]]>([
+test.each<[env: Record<string, string>, warned: string[]]>([
   [{}, []],
   [{ TRUST_PROXY: 'loopback', DATABASE_URL: 'postgres://u@h/d', SECRET_KEY: 'x'.repeat(32) }, []],
   [{ WEBHOOK_ALLOW_PRIVATE: '1' }, ['WEBHOOK_ALLOW_PRIVATE']],

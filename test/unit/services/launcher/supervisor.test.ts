@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Supervisor } from '../../../../services/launcher/supervisor.ts';
 import type { Part } from '../../../../services/launcher/supervisor.ts';
 import type { OwnedProcess, ProcessEnd } from '../../../../services/launcher/engines/owned-process.ts';
@@ -63,7 +63,7 @@ const settle = async () => {
 };
 
 describe('Supervisor', () => {
-  it('starts again what died', async () => {
+  test('starts again what died', async () => {
     const { log, supervisor, part, kill } = stage();
     await part('services', 'services');
     kill('services');
@@ -72,7 +72,7 @@ describe('Supervisor', () => {
     expect(log).toEqual(['start services', 'start services', 'stop services']);
   });
 
-  it('stops the services first, then the simulator, then the engines', async () => {
+  test('stops the services first, then the simulator, then the engines', async () => {
     const { log, supervisor, part } = stage();
     await part('kafka', 'engine');
     await part('simulator', 'simulator');
@@ -81,7 +81,7 @@ describe('Supervisor', () => {
     expect(log.slice(3)).toEqual(['stop services', 'stop simulator', 'stop kafka']);
   });
 
-  it('starts nothing after a stop', async () => {
+  test('starts nothing after a stop', async () => {
     const { log, supervisor, part, kill } = stage();
     await part('kafka', 'engine');
     const stopped = supervisor.stop();
@@ -91,7 +91,7 @@ describe('Supervisor', () => {
     expect(log.filter((line) => line.startsWith('start'))).toEqual(['start kafka']);
   });
 
-  it('starts the services again while an engine is down that they can do without', async () => {
+  test('starts the services again while an engine is down that they can do without', async () => {
     const { log, supervisor, part, kill } = stage();
     let starts = 0;
     await part('clickhouse', 'engine', () => (starts++ === 0 ? undefined : 'no'), {
@@ -107,7 +107,7 @@ describe('Supervisor', () => {
     expect(log.filter((line) => line === 'start services')).toHaveLength(2);
   });
 
-  it('never gives up an engine whose disk is full', async () => {
+  test('never gives up an engine whose disk is full', async () => {
     const { log, given, supervisor, part, kill } = stage();
     let starts = 0;
     const excuse = () => Promise.resolve(starts < 12 ? 'the disk is full' : undefined);
@@ -119,7 +119,7 @@ describe('Supervisor', () => {
     await supervisor.stop();
   });
 
-  it('gives up after five deaths of one process within a minute and says why', async () => {
+  test('gives up after five deaths of one process within a minute and says why', async () => {
     const { given, supervisor, part, kill } = stage();
     await part('postgres', 'engine');
     for (let death = 0; death < 5; death++) {
@@ -130,7 +130,7 @@ describe('Supervisor', () => {
     await supervisor.stop();
   });
 
-  it('counts a start that fails as a death', async () => {
+  test('counts a start that fails as a death', async () => {
     const { given, supervisor, part, kill } = stage();
     let broken = false;
     await part('kafka', 'engine', () => (broken ? 'no memory' : undefined));
@@ -141,7 +141,7 @@ describe('Supervisor', () => {
     await supervisor.stop();
   });
 
-  it('starts the services only while every engine is running', async () => {
+  test('starts the services only while every engine is running', async () => {
     const { log, supervisor, part, kill } = stage();
     let broken = false;
     await part('kafka', 'engine', () => (broken ? 'still down' : undefined));
@@ -157,7 +157,7 @@ describe('Supervisor', () => {
     await supervisor.stop();
   });
 
-  it('does not hold the services to account for deaths around an engine’s', async () => {
+  test('does not hold the services to account for deaths around an engine’s', async () => {
     const { time, given, supervisor, part, kill } = stage();
     await part('kafka', 'engine');
     await part('services', 'services');

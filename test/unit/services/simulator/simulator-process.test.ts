@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 
 const MAIN = join(import.meta.dirname, '../../../../services/simulator/main.ts');
 let directory: string;
@@ -53,7 +53,7 @@ async function untilLogged(count: number): Promise<void> {
   await expect.poll(() => logged().length, { timeout: 20_000, interval: 20 }).toBeGreaterThan(count);
 }
 
-it('survives kill -9 at full speed: nothing twice, nothing lost, the log complete', async () => {
+test('survives kill -9 at full speed: nothing twice, nothing lost, the log complete', async () => {
   let before: Line[] = [];
   for (let round = 0; round < 3; round++) {
     await start();
@@ -71,7 +71,7 @@ it('survives kill -9 at full speed: nothing twice, nothing lost, the log complet
   expect(logged().at(-1)!.k).toBeLessThan(position);
 });
 
-it('leaves the files of a living simulator alone when its port is taken', async () => {
+test('leaves the files of a living simulator alone when its port is taken', async () => {
   const url = await start({ SIMULATOR_RATE: '0' });
   const first = child!;
   const before = readFileSync(join(directory, 'simulator.json'), 'utf8');
@@ -83,7 +83,7 @@ it('leaves the files of a living simulator alone when its port is taken', async 
   expect(await end('SIGTERM')).toBe(0);
 });
 
-it('names every wrong setting at once', async () => {
+test('names every wrong setting at once', async () => {
   const env = { DATA_DIR: directory, SIMULATOR_RATE: 'fast', SIMULATOR_COMMENT_IDS: 'odd' };
   child = fork(MAIN, { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
   let said = '';

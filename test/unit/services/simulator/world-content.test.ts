@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { WATCHED_WORDS } from '../../../../services/simulator/content/vocabulary.ts';
 import type { World } from '../../../../services/simulator/world.ts';
 import { openWorld } from '../../../../services/simulator/world.ts';
@@ -50,24 +50,24 @@ describe.each([1, 2, 20260105])('simulator content, seed %i', (seed) => {
   const world = worldOf(seed);
   const { posts, comments } = texts(world);
 
-  it('has about one post to seven comments', () => {
+  test('has about one post to seven comments', () => {
     expect(comments.length / posts.length).toBeGreaterThan(6.7);
     expect(comments.length / posts.length).toBeLessThan(7.3);
   });
 
-  it.each(WATCHED_WORDS)('says %s, as a whole word, in one in a hundred posts and of comments', (word) => {
+  test.each(WATCHED_WORDS)('says %s, as a whole word, in one in a hundred posts and of comments', (word) => {
     // Stricter than any matcher: underscores and letters on either side do not count.
     const whole = new RegExp(`(?<![\\p{L}\\p{N}_])${word}(?![\\p{L}\\p{N}_])`, 'iu');
     expect(share(posts, whole)).toBeGreaterThan(0.01);
     expect(share(comments, whole)).toBeGreaterThan(0.01);
   });
 
-  it.each(['咖啡', 'コーヒー', '커피'])('says %s in one in two hundred posts and of comments', (word) => {
+  test.each(['咖啡', 'コーヒー', '커피'])('says %s in one in two hundred posts and of comments', (word) => {
     expect(share(posts, new RegExp(word))).toBeGreaterThan(0.005);
     expect(share(comments, new RegExp(word))).toBeGreaterThan(0.005);
   });
 
-  it.each(['trust', 'rusty', 'pythons', 'releases', 'rust\\_level', 'ｒｕｓｔ', '&#39;', '**', '\u00ad', '🦀'])(
+  test.each(['trust', 'rusty', 'pythons', 'releases', 'rust\\_level', 'ｒｕｓｔ', '&#39;', '**', '\u00ad', '🦀'])(
     'also has what makes matching hard: %s',
     (text) => {
       expect([...posts, ...comments].some((candidate) => candidate.includes(text))).toBe(true);
@@ -76,17 +76,17 @@ describe.each([1, 2, 20260105])('simulator content, seed %i', (seed) => {
 });
 
 describe('simulator content', () => {
-  it('is the same for the same seed and another for another', () => {
+  test('is the same for the same seed and another for another', () => {
     expect(texts(worldOf(4, 2000))).toEqual(texts(worldOf(4, 2000)));
     expect(texts(worldOf(4, 2000))).not.toEqual(texts(worldOf(5, 2000)));
   });
 
-  it('leaves out the share of ids that was asked for', () => {
+  test('leaves out the share of ids that was asked for', () => {
     const { posts, comments } = texts(worldOf(1));
     expect(1 - (posts.length + comments.length) / ITEMS).toBeCloseTo(0.02, 2);
   });
 
-  it('has every kind of post, removed and NSFW ones, and a dozen or more communities', () => {
+  test('has every kind of post, removed and NSFW ones, and a dozen or more communities', () => {
     const { catalog, timeline } = worldOf(1);
     const posts = Array.from({ length: 2500 }, (_, number) => catalog.postNumbered(number)).filter((post) =>
       timeline.exists(post.k),
@@ -108,7 +108,7 @@ describe('simulator threads', () => {
     (k) => timeline.exists(k) && timeline.place(k).kind === 'comment',
   );
 
-  it('give every comment a post and a parent that exist, are older and belong together', () => {
+  test('give every comment a post and a parent that exist, are older and belong together', () => {
     for (const k of comments) {
       const parent = threads.parentOf(k);
       expect(timeline.exists(parent)).toBe(true);
@@ -119,7 +119,7 @@ describe('simulator threads', () => {
     }
   });
 
-  it('grow: some have more than 2,000 comments, some go deeper than ten levels', () => {
+  test('grow: some have more than 2,000 comments, some go deeper than ten levels', () => {
     const sizes = Array.from({ length: 2100 }, (_, number) => threads.commentsOf(number).length);
     expect(Math.max(...sizes)).toBeGreaterThan(2000);
     const depths = new Map<number, number>();
@@ -127,7 +127,7 @@ describe('simulator threads', () => {
     expect(Math.max(...depths.values())).toBeGreaterThan(12);
   });
 
-  it('are found again by a scan once they are no longer kept', () => {
+  test('are found again by a scan once they are no longer kept', () => {
     // Enough slots after them that the threads of the first posts have been dropped.
     const later = worldOf(1, 120_000);
     for (const number of [0, 1, 2, 3, 64, 65, 128, 700, 2048]) {

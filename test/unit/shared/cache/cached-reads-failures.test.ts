@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Failure, HOUR, MINUTE, ReadsFixture } from '../../../support/fixtures/cache-reads-fixture.ts';
 
 let fixture: ReadsFixture;
@@ -8,7 +8,7 @@ beforeEach(() => {
 afterEach(() => fixture.files.remove());
 
 describe('a fetch that fails', () => {
-  it('leaves the copy in memory to stand in, for an hour', async () => {
+  test('leaves the copy in memory to stand in, for an hour', async () => {
     const posts = fixture.reads();
     const forum = fixture.source();
     const at = fixture.now;
@@ -25,7 +25,7 @@ describe('a fetch that fails', () => {
     await expect(posts.read('k', forum.fetch)).rejects.toBe(forum.failure);
   });
 
-  it('leaves the copy on disk to stand in', async () => {
+  test('leaves the copy on disk to stand in', async () => {
     const level = await fixture.disk();
     const forum = fixture.source();
     const at = fixture.now;
@@ -38,7 +38,7 @@ describe('a fetch that fails', () => {
     await expect(fixture.reads({ disk: level }).read('k', forum.fetch)).rejects.toBe(forum.failure);
   });
 
-  it('is asked again with the next read, which is not degraded any more', async () => {
+  test('is asked again with the next read, which is not degraded any more', async () => {
     const posts = fixture.reads({ staleForMs: 5 * MINUTE });
     const forum = fixture.source();
     await posts.read('k', forum.fetch);
@@ -49,7 +49,7 @@ describe('a fetch that fails', () => {
     expect(await posts.read('k', forum.fetch)).toMatchObject({ value: { title: 'answer 3' }, degraded: false });
   });
 
-  it('without a copy, or for which none may stand in, is thrown to all who wait and not remembered', async () => {
+  test('without a copy, or for which none may stand in, is thrown to all who wait and not remembered', async () => {
     const posts = fixture.reads();
     const forum = fixture.source();
     forum.failure = new Failure(503);
@@ -65,7 +65,7 @@ describe('a fetch that fails', () => {
 });
 
 describe('a failure that is an answer', () => {
-  it('is thrown again for its time without asking', async () => {
+  test('is thrown again for its time without asking', async () => {
     const posts = fixture.reads();
     const forum = fixture.source();
     const notFound = (forum.failure = new Failure(404));
@@ -78,7 +78,7 @@ describe('a failure that is an answer', () => {
     expect((await posts.read('k', forum.fetch)).tier).toBe('MISS');
   });
 
-  it('replaces the copies: what is gone does not come back when trouble follows', async () => {
+  test('replaces the copies: what is gone does not come back when trouble follows', async () => {
     const level = await fixture.disk();
     const posts = fixture.reads({ disk: level });
     const forum = fixture.source();

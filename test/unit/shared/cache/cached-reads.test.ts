@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Post } from '../../../support/fixtures/cache-reads-fixture.ts';
 import { DAY, Failure, HOUR, MINUTE, ReadsFixture } from '../../../support/fixtures/cache-reads-fixture.ts';
 
@@ -9,7 +9,7 @@ beforeEach(() => {
 afterEach(() => fixture.files.remove());
 
 describe('memory', () => {
-  it('answers while the value is fresh, and asks again afterwards', async () => {
+  test('answers while the value is fresh, and asks again afterwards', async () => {
     const posts = fixture.reads();
     const forum = fixture.source();
     const at = fixture.now;
@@ -26,7 +26,7 @@ describe('memory', () => {
     expect(forum.calls).toBe(2);
   });
 
-  it('keeps a value as long as the value itself says', async () => {
+  test('keeps a value as long as the value itself says', async () => {
     const posts = fixture.reads();
     const forum = fixture.source(fixture.now - DAY);
     await posts.read('k', forum.fetch);
@@ -36,7 +36,7 @@ describe('memory', () => {
     expect((await posts.read('k', forum.fetch)).tier).toBe('MISS');
   });
 
-  it('takes a value from the future for too old: the clock was set back', async () => {
+  test('takes a value from the future for too old: the clock was set back', async () => {
     const posts = fixture.reads();
     const forum = fixture.source();
     await posts.read('k', forum.fetch);
@@ -44,7 +44,7 @@ describe('memory', () => {
     expect((await posts.read('k', forum.fetch)).tier).toBe('MISS');
   });
 
-  it('stays within its bytes, keys and failures included', async () => {
+  test('stays within its bytes, keys and failures included', async () => {
     const posts = fixture.reads({ memoryBytes: 20_000 });
     for (let i = 0; i < 300; i += 1) {
       const forum = fixture.source();
@@ -57,7 +57,7 @@ describe('memory', () => {
     expect(posts.memoryUse.bytes).toBeGreaterThan(15_000);
   });
 
-  it('counts what the caller says a value takes', async () => {
+  test('counts what the caller says a value takes', async () => {
     const posts = fixture.reads({ bytesOf: () => 5000 });
     await posts.read('k', fixture.source().fetch);
     expect(posts.memoryUse).toEqual({ bytes: 5000 + 2 + 300, entries: 1 });
@@ -65,7 +65,7 @@ describe('memory', () => {
 });
 
 describe('disk', () => {
-  it('answers what memory has lost, and moves it up', async () => {
+  test('answers what memory has lost, and moves it up', async () => {
     const level = await fixture.disk();
     const forum = fixture.source();
     const at = fixture.now;
@@ -82,7 +82,7 @@ describe('disk', () => {
     expect(forum.calls).toBe(1);
   });
 
-  it('does not make a value fresh again', async () => {
+  test('does not make a value fresh again', async () => {
     const level = await fixture.disk();
     const forum = fixture.source();
     await fixture.reads({ disk: level }).read('k', forum.fetch);
@@ -93,7 +93,7 @@ describe('disk', () => {
     });
   });
 
-  it('what cannot be understood there counts as not found', async () => {
+  test('what cannot be understood there counts as not found', async () => {
     const level = await fixture.disk();
     const forum = fixture.source();
     level.cache.set('broken', Buffer.from('{'), fixture.now + HOUR);
@@ -105,7 +105,7 @@ describe('disk', () => {
     expect((await posts.read('foreign', forum.fetch)).tier).toBe('MISS');
   });
 
-  it('that is closed does not fail a read', async () => {
+  test('that is closed does not fail a read', async () => {
     const level = await fixture.disk();
     await level.cache.close();
     const posts = fixture.reads({ disk: level });
@@ -116,7 +116,7 @@ describe('disk', () => {
 });
 
 describe('reads at the same time', () => {
-  it('share one fetch, and all of them say MISS', async () => {
+  test('share one fetch, and all of them say MISS', async () => {
     const posts = fixture.reads();
     const forum = fixture.source();
     const answers = await Promise.all([1, 2, 3].map(() => posts.read('k', forum.fetch)));
@@ -124,7 +124,7 @@ describe('reads at the same time', () => {
     expect(forum.calls).toBe(1);
   });
 
-  it('one that gives up fails alone; when all have, nothing is remembered', async () => {
+  test('one that gives up fails alone; when all have, nothing is remembered', async () => {
     const posts = fixture.reads({ negativeForMs: () => MINUTE });
     const impatient = new AbortController();
     let answer: ((post: Post) => void) | undefined;
@@ -150,7 +150,7 @@ describe('reads at the same time', () => {
 });
 
 describe('a value that the caller completed', () => {
-  it('is kept on both levels with the age of the first one', async () => {
+  test('is kept on both levels with the age of the first one', async () => {
     const level = await fixture.disk();
     const posts = fixture.reads({ disk: level });
     const forum = fixture.source();
@@ -167,7 +167,7 @@ describe('a value that the caller completed', () => {
     expect((await posts.read('k', forum.fetch)).tier).toBe('MISS');
   });
 
-  it('does not replace a newer one, nor a newer failure', async () => {
+  test('does not replace a newer one, nor a newer failure', async () => {
     const posts = fixture.reads();
     const forum = fixture.source();
     const old = await posts.read('k', forum.fetch);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CacheFolder } from '../../../support/fixtures/cache-folder.ts';
 
 let files: CacheFolder;
@@ -52,7 +52,7 @@ describe('a damaged file', () => {
     expect(files.messages).toHaveLength(1);
   });
 
-  it('whose values are damaged loses these only, with a report', async () => {
+  test('whose values are damaged loses these only, with a report', async () => {
     const data = readFileSync(files.dataFile);
     const at = data.indexOf(Buffer.alloc(4000, 7));
     data[at + 100]! += 1;
@@ -68,14 +68,14 @@ describe('a damaged file', () => {
 });
 
 describe('a file that is not taken over', () => {
-  it('was open when the machine was restarted', async () => {
+  test('was open when the machine was restarted', async () => {
     writeFileSync(stateFile(), 'the id of another boot');
     const cache = await files.open();
     expect(files.messages).toEqual([expect.stringMatching('not closed before the machine was restarted')]);
     expect(cache.size).toBe(0);
   });
 
-  it('has outgrown a bound that was lowered', async () => {
+  test('has outgrown a bound that was lowered', async () => {
     const cache = await files.open({ maxBytes: 100_000 });
     expect(files.messages).toEqual([expect.stringMatching(/its file of \d+ bytes has outgrown its bound/)]);
     expect(cache.size).toBe(0);
@@ -93,7 +93,7 @@ async function copyOfOpen(): Promise<CacheFolder> {
 }
 
 describe.runIf(process.platform === 'linux')('a process that is killed', () => {
-  it('leaves a file that is taken over while the machine runs on', async () => {
+  test('leaves a file that is taken over while the machine runs on', async () => {
     const cache = await files.open();
     cache.set('new', Buffer.from('value'), files.now + 1000);
     cache.flush();
@@ -104,7 +104,7 @@ describe.runIf(process.platform === 'linux')('a process that is killed', () => {
     await left.remove();
   });
 
-  it('again and again may have ended because of the file, which is given up then', async () => {
+  test('again and again may have ended because of the file, which is given up then', async () => {
     await files.open();
     let left = files;
     const sizes: number[] = [];
@@ -124,7 +124,7 @@ describe.runIf(process.platform === 'linux')('a process that is killed', () => {
 });
 
 describe('a file that ends before its last page', () => {
-  it('is sound if only free pages are missing, which is how LMDB may leave it', async () => {
+  test('is sound if only free pages are missing, which is how LMDB may leave it', async () => {
     const cache = await files.open();
     const { size } = statSync(files.dataFile);
     cache.set('last', Buffer.alloc(200_000, 1), files.now + 5000);
@@ -139,7 +139,7 @@ describe('a file that ends before its last page', () => {
     expect([again.size, again.get('k7')?.value]).toEqual([400, Buffer.alloc(5000, 7)]);
   });
 
-  it('is damaged if a value is missing', async () => {
+  test('is damaged if a value is missing', async () => {
     const cache = await files.open();
     cache.set('last', Buffer.alloc(200_000, 1), files.now + 5000);
     await cache.close();

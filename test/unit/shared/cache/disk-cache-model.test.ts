@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { encodeEntry, occupiedBytes } from '../../../../shared/cache/disk-entry.ts';
 import { CacheFolder } from '../../../support/fixtures/cache-folder.ts';
 
@@ -37,7 +37,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 );
 
 describe('against a model', () => {
-  it('never exceeds its bytes, never answers an old, expired or deleted value, and counts exactly what it holds', async () => {
+  test('never exceeds its bytes, never answers an old, expired or deleted value, and counts exactly what it holds', async () => {
     const maxBytes = 40_000;
     const cache = await files.open({ maxBytes });
     const run = (commands: Command[]) => {

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { DiskCache } from '../../../../shared/cache/disk-cache.ts';
 import { encodeEntry, occupiedBytes } from '../../../../shared/cache/disk-entry.ts';
 import { CacheFolder } from '../../../support/fixtures/cache-folder.ts';
@@ -19,7 +19,7 @@ const bytesFor = (length: number) =>
   occupiedBytes(encodeEntry({ value: Buffer.alloc(length), storedAtMs: 0, expiresAtMs: 0 }).length);
 
 describe('entries', () => {
-  it('are found at once, and when they have been written', async () => {
+  test('are found at once, and when they have been written', async () => {
     const cache = await files.open();
     cache.set('k', Buffer.from('value'), files.now + HOUR);
     expect(cache.size).toBe(0);
@@ -30,14 +30,14 @@ describe('entries', () => {
     expect(cache.get('other')).toBeUndefined();
   });
 
-  it('keep the time they are said to be stored at', async () => {
+  test('keep the time they are said to be stored at', async () => {
     const cache = await files.open();
     cache.set('k', Buffer.from('value'), files.now + HOUR, 777);
     cache.flush();
     expect(cache.get('k')?.storedAtMs).toBe(777);
   });
 
-  it('are replaced, also by larger and smaller ones, and deleted', async () => {
+  test('are replaced, also by larger and smaller ones, and deleted', async () => {
     const cache = await files.open();
     for (const [i, length] of [10, 100_000, 0, 5000].entries()) {
       cache.set('k', Buffer.alloc(length, i), files.now + HOUR + i);
@@ -52,7 +52,7 @@ describe('entries', () => {
     expect([cache.size, cache.bytes]).toEqual([0, 0]);
   });
 
-  it('may be kept by the reader: later reads do not change them', async () => {
+  test('may be kept by the reader: later reads do not change them', async () => {
     const cache = await files.open();
     for (const [i, length] of [50, 40_000, 60, 50_000].entries()) {
       cache.set(`k${i}`, Buffer.alloc(length, i), files.now + HOUR);
@@ -77,7 +77,7 @@ describe('entries', () => {
 });
 
 describe('expiry', () => {
-  it('ends at its millisecond, for written and for pending entries, and frees the bytes', async () => {
+  test('ends at its millisecond, for written and for pending entries, and frees the bytes', async () => {
     const cache = await files.open();
     cache.set('written', Buffer.from('value'), files.now + 100);
     cache.flush();
@@ -90,7 +90,7 @@ describe('expiry', () => {
     expect([cache.size, cache.bytes]).toEqual([0, 0]);
   });
 
-  it('of entries that nobody asks for is noticed by later writes', async () => {
+  test('of entries that nobody asks for is noticed by later writes', async () => {
     const cache = await files.open();
     for (let i = 0; i < 50; i += 1) cache.set(`k${i}`, Buffer.alloc(10), files.now + 100 + i);
     cache.flush();
@@ -102,7 +102,7 @@ describe('expiry', () => {
 });
 
 describe('the bound', () => {
-  it('is held by evicting what expires first', async () => {
+  test('is held by evicting what expires first', async () => {
     const each = bytesFor(10_000);
     const cache = await files.open({ maxBytes: 10 * each });
     const order = [5, 3, 8, 1, 9, 0, 7, 2, 6, 4];
@@ -115,7 +115,7 @@ describe('the bound', () => {
     expect(cache.get('new')).toBeDefined();
   });
 
-  it('refuses an entry that is larger, and drops its predecessor', async () => {
+  test('refuses an entry that is larger, and drops its predecessor', async () => {
     const cache = await files.open({ maxBytes: 100_000 });
     cache.set('k', Buffer.alloc(10), files.now + HOUR);
     cache.set('other', Buffer.alloc(10), files.now + HOUR);
@@ -126,7 +126,7 @@ describe('the bound', () => {
     expect(cache.get('other')).toBeDefined();
   });
 
-  it('holds with the first write after it was lowered', async () => {
+  test('holds with the first write after it was lowered', async () => {
     const cache = await files.open();
     for (let i = 0; i < 20; i += 1) cache.set(`k${i}`, Buffer.alloc(10_000), files.now + HOUR + i);
     await cache.close();
@@ -138,7 +138,7 @@ describe('the bound', () => {
     expect(lowered.get('k19')).toBeDefined();
   });
 
-  it('keeps the file within 1.4 times of it, however long it is written', async () => {
+  test('keeps the file within 1.4 times of it, however long it is written', async () => {
     const maxBytes = 8_000_000;
     const cache = await files.open({ maxBytes });
     const random = seededRandom(1);
@@ -158,7 +158,7 @@ describe('the bound', () => {
 });
 
 describe('opening again', () => {
-  it('finds the entries and the same count of bytes', async () => {
+  test('finds the entries and the same count of bytes', async () => {
     const cache = await files.open();
     for (let i = 0; i < 300; i += 1) cache.set(`k${i}`, Buffer.alloc(100 * i, i), files.now + HOUR);
     cache.flush();
@@ -173,7 +173,7 @@ describe('opening again', () => {
     expect(text(again, 'pending')).toBe('value');
   });
 
-  it('with another format of values starts empty and removes the old one, and nothing else', async () => {
+  test('with another format of values starts empty and removes the old one, and nothing else', async () => {
     const cache = await files.open({ format: 1 });
     cache.set('k', Buffer.from('value'), files.now + HOUR);
     await cache.close();
@@ -185,7 +185,7 @@ describe('opening again', () => {
 });
 
 describe('trouble', () => {
-  it('a folder that cannot be used is reported, and the cache keeps nothing', async () => {
+  test('a folder that cannot be used is reported, and the cache keeps nothing', async () => {
     const file = join(files.folder, 'file');
     writeFileSync(file, '');
     const cache = await files.open({ folder: join(file, 'below') });
@@ -197,7 +197,7 @@ describe('trouble', () => {
     await cache.close();
   });
 
-  it('after closing nothing is found or kept, and closing again is harmless', async () => {
+  test('after closing nothing is found or kept, and closing again is harmless', async () => {
     const cache = await files.open();
     cache.set('k', Buffer.from('value'), files.now + HOUR);
     await cache.close();
@@ -208,7 +208,7 @@ describe('trouble', () => {
     expect(files.messages).toEqual([]);
   });
 
-  it('a write that fails is reported once, costs its entries only, and so is the end of it', async () => {
+  test('a write that fails is reported once, costs its entries only, and so is the end of it', async () => {
     const cache = await files.open();
     cache.set('before', Buffer.from('value'), files.now + HOUR);
     cache.flush();
@@ -231,7 +231,7 @@ describe('trouble', () => {
     expect(files.messages).toEqual(['the disk cache cannot be written', 'the disk cache can be written again']);
   });
 
-  it('makes the folder, however deep', async () => {
+  test('makes the folder, however deep', async () => {
     const folder = join(files.folder, 'a', 'b');
     await files.open({ folder });
     expect(existsSync(join(folder, 'v1-1', 'data.mdb'))).toBe(true);

@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { estimateBytes } from '../../../../shared/cache/estimate-bytes.ts';
 
 describe('estimated bytes', () => {
@@ -17,7 +17,7 @@ describe('estimated bytes', () => {
     expect(estimateBytes(value)).toBe(bytes);
   });
 
-  it('goes down as deep as comments nest', () => {
+  test('goes down as deep as comments nest', () => {
     let thread: unknown = null;
     for (let i = 0; i < 100_000; i += 1) thread = { replies: [thread] };
     expect(estimateBytes(thread)).toBe(100_000 * (24 + 8 + 32 + 8));

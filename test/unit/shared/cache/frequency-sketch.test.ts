@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { FrequencySketch } from '../../../../shared/cache/frequency-sketch.ts';
 import { KeyedHash } from '../../../../shared/cache/keyed-hash.ts';
 import { seededRandom } from '../../../support/samples/cache-traces.ts';
@@ -20,7 +20,7 @@ class CountedKeys {
 }
 
 describe('the sketch', () => {
-  it('never estimates below the count, up to 15, before it ages', () => {
+  test('never estimates below the count, up to 15, before it ages', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(200), { maxLength: 1000 }), fc.nat(3), (accesses, doublings) => {
         const keys = new CountedKeys();
@@ -35,7 +35,7 @@ describe('the sketch', () => {
     );
   });
 
-  it('keeps its counts when it is widened', () => {
+  test('keeps its counts when it is widened', () => {
     const keys = new CountedKeys();
     const { capacity } = keys.sketch;
     for (let n = 0; n < 100; n += 1) keys.increment(`key${n}`, 9);
@@ -44,7 +44,7 @@ describe('the sketch', () => {
     for (let n = 0; n < 100; n += 1) expect(keys.frequency(`key${n}`)).toBeGreaterThanOrEqual(9);
   });
 
-  it('is seldom wrong when it is as full as it may be', () => {
+  test('is seldom wrong when it is as full as it may be', () => {
     const keys = new CountedKeys();
     keys.sketch.ensureCapacity(4096);
     expect(keys.sketch.capacity).toBe(4096);
@@ -55,7 +55,7 @@ describe('the sketch', () => {
     expect(wrong).toBeLessThan(0.02 * 4096);
   });
 
-  it('halves all counts after ten accesses per entry', () => {
+  test('halves all counts after ten accesses per entry', () => {
     const keys = new CountedKeys();
     const sample = keys.sketch.capacity * 10;
     keys.increment('favourite', 12);
@@ -76,7 +76,7 @@ describe('the hash', () => {
     return [hash.low, hash.high];
   };
 
-  it('depends on the key, its length, each half of its characters, and the seed', () => {
+  test('depends on the key, its length, each half of its characters, and the seed', () => {
     const keys = [
       '',
       '\0',
@@ -98,7 +98,7 @@ describe('the hash', () => {
     expect(hashed(1, 'post/abc')).toEqual(hashed(1, 'post/abc'));
   });
 
-  it('keys that collide under one seed do not under another', () => {
+  test('keys that collide under one seed do not under another', () => {
     const first = new KeyedHash(seededRandom(1));
     const second = new KeyedHash(seededRandom(2));
     const byPlace = new Map<number, string>();
@@ -122,7 +122,7 @@ describe('the hash', () => {
     expect(both).toBeLessThan(5);
   });
 
-  it('spreads keys that differ in one digit evenly', () => {
+  test('spreads keys that differ in one digit evenly', () => {
     const hash = new KeyedHash(seededRandom(4));
     const buckets = { low: new Array<number>(64).fill(0), high: new Array<number>(64).fill(0) };
     for (let n = 0; n < 64_000; n += 1) {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SingleFlight } from '../../../../shared/cache/single-flight.ts';
 
 /** A fetch that is answered by the test. */
@@ -12,7 +12,7 @@ function controlled() {
 }
 
 describe('shared fetches', () => {
-  it('callers at the same time share one fetch; the next one makes another', async () => {
+  test('callers at the same time share one fetch; the next one makes another', async () => {
     const { calls, fetch } = controlled();
     const shared = new SingleFlight<string>();
     const answers = [shared.run('k', fetch), shared.run('k', fetch), shared.run('other', fetch)];
@@ -25,7 +25,7 @@ describe('shared fetches', () => {
     expect(await later).toBe('c');
   });
 
-  it('a failure goes to all who wait and is not kept', async () => {
+  test('a failure goes to all who wait and is not kept', async () => {
     const { calls, fetch } = controlled();
     const shared = new SingleFlight<string>();
     const answers = Promise.allSettled([shared.run('k', fetch), shared.run('k', fetch)]);
@@ -40,7 +40,7 @@ describe('shared fetches', () => {
     expect(await later).toBe('yes');
   });
 
-  it('nobody gets an answer that came before the question, not even in the same turn', async () => {
+  test('nobody gets an answer that came before the question, not even in the same turn', async () => {
     const { calls, fetch } = controlled();
     const shared = new SingleFlight<string>();
     const second = shared.run('k', fetch).then(() => shared.run('k', fetch));
@@ -51,7 +51,7 @@ describe('shared fetches', () => {
     expect(await second).toBe('new');
   });
 
-  it('a fetch that throws at once is a failure like any other', async () => {
+  test('a fetch that throws at once is a failure like any other', async () => {
     const shared = new SingleFlight<string>();
     const broken = () => {
       throw new Error('at once');
@@ -60,7 +60,7 @@ describe('shared fetches', () => {
     expect(await shared.run('k', async () => 'fine')).toBe('fine');
   });
 
-  it('a caller that gives up does not disturb the others', async () => {
+  test('a caller that gives up does not disturb the others', async () => {
     const { calls, fetch } = controlled();
     const shared = new SingleFlight<string>();
     const impatient = new AbortController();
@@ -73,7 +73,7 @@ describe('shared fetches', () => {
     expect(await second).toBe('a');
   });
 
-  it('when the last one gives up, the fetch is told to stop, and the next caller starts anew', async () => {
+  test('when the last one gives up, the fetch is told to stop, and the next caller starts anew', async () => {
     const { calls, fetch } = controlled();
     const shared = new SingleFlight<string>();
     const impatient = [new AbortController(), new AbortController()];
@@ -89,7 +89,7 @@ describe('shared fetches', () => {
     expect(await later).toBe('a');
   });
 
-  it('a finished fetch is not told to stop', async () => {
+  test('a finished fetch is not told to stop', async () => {
     const { calls, fetch } = controlled();
     const answer = new SingleFlight<string>().run('k', fetch, new AbortController().signal);
     calls[0]!.resolve('a');
@@ -97,7 +97,7 @@ describe('shared fetches', () => {
     expect(calls[0]!.signal.aborted).toBe(false);
   });
 
-  it('a caller that had given up before does not start a fetch', async () => {
+  test('a caller that had given up before does not start a fetch', async () => {
     const { calls, fetch } = controlled();
     const given = AbortSignal.abort(new Error('gone'));
     await expect(new SingleFlight<string>().run('k', fetch, given)).rejects.toThrow('gone');

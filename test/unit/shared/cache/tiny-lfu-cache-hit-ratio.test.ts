@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { TinyLfuCache } from '../../../../shared/cache/tiny-lfu-cache.ts';
 import type { Access } from '../../../support/samples/cache-traces.ts';
 import { PlainLru, hitRatio, seededRandom, withScans, zipfTrace } from '../../../support/samples/cache-traces.ts';
@@ -50,7 +50,7 @@ describe('hits in comparison with plain LRU of the same bytes', () => {
     },
   );
 
-  it('when other keys become popular, they take over', () => {
+  test('when other keys become popular, they take over', () => {
     const trace = zipfTrace({ seed: 11, accesses: ACCESSES, keys: KEYS, s: 1 });
     const cache = new TinyLfuCache<number>({ maxBytes: KEYS * 5, random: seededRandom(3) });
     const before = hitRatio(cache, trace);

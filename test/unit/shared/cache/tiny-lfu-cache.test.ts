@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { TinyLfuCache } from '../../../../shared/cache/tiny-lfu-cache.ts';
 import { seededRandom } from '../../../support/samples/cache-traces.ts';
 
@@ -12,7 +12,9 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('delete' as const), key }) },
 );
 
-/** Runs commands on the cache and on a map that forgets nothing; checks after each what the cache may and may not say. */
+/**
+ * Runs commands on the cache and on a map that forgets nothing; checks after each what the cache may and may not say.
+ */
 function runAgainstModel(maxBytes: number, commands: Command[], seed: number) {
   const cache = new TinyLfuCache<number>({ maxBytes, random: seededRandom(seed) });
   const model = new Map<string, { value: number; bytes: number }>();
@@ -33,7 +35,7 @@ function runAgainstModel(maxBytes: number, commands: Command[], seed: number) {
 }
 
 describe('against a model', () => {
-  it('never exceeds its bytes, never answers an old or deleted value, and counts exactly what it holds', () => {
+  test('never exceeds its bytes, never answers an old or deleted value, and counts exactly what it holds', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 400 }),
@@ -51,7 +53,7 @@ describe('against a model', () => {
     );
   });
 
-  it('evicts nothing while everything fits', () => {
+  test('evicts nothing while everything fits', () => {
     fc.assert(
       fc.property(fc.array(command, { maxLength: 200 }), fc.integer(), (commands, seed) => {
         const { cache, model } = runAgainstModel(31 * 60, commands, seed);
@@ -62,7 +64,7 @@ describe('against a model', () => {
 });
 
 describe('the window', () => {
-  it('lets in a new entry whatever the counts are, and one that is larger than it does not push it out', () => {
+  test('lets in a new entry whatever the counts are, and one that is larger than it does not push it out', () => {
     const cache = new TinyLfuCache<string>({ maxBytes: 1000, random: seededRandom(1) });
     for (let i = 0; i < 99; i += 1) {
       for (let times = 0; times < 3; times += 1) cache.get(`k${i}`);
@@ -79,7 +81,7 @@ describe('the window', () => {
 });
 
 describe('bounds', () => {
-  it('refuses an entry larger than the cache, and keeps the others', () => {
+  test('refuses an entry larger than the cache, and keeps the others', () => {
     const cache = new TinyLfuCache<string>({ maxBytes: 100 });
     cache.set('a', 'small', 60);
     cache.set('b', 'too large', 101);
@@ -87,7 +89,7 @@ describe('bounds', () => {
     expect(cache.get('b')).toBeUndefined();
   });
 
-  it('drops the predecessor of an entry that has become larger than the cache', () => {
+  test('drops the predecessor of an entry that has become larger than the cache', () => {
     const cache = new TinyLfuCache<string>({ maxBytes: 100 });
     cache.set('a', 'old', 60);
     cache.set('a', 'too large', 101);
@@ -95,7 +97,7 @@ describe('bounds', () => {
     expect(cache.bytes).toBe(0);
   });
 
-  it('makes room when an entry grows in place', () => {
+  test('makes room when an entry grows in place', () => {
     const cache = new TinyLfuCache<string>({ maxBytes: 100 });
     for (const name of ['a', 'b', 'c', 'd']) cache.set(name, name, 25);
     cache.set('d', 'grown', 70);
@@ -103,7 +105,7 @@ describe('bounds', () => {
     expect(cache.bytes).toBe(95);
   });
 
-  it('an entry that outgrows the protected part leaves the others there alone', () => {
+  test('an entry that outgrows the protected part leaves the others there alone', () => {
     const cache = new TinyLfuCache<string>({ maxBytes: 1000, random: seededRandom(1) });
     for (let i = 0; i < 5; i += 1) cache.set(`k${i}`, 'v', 20);
     // Used again: now protected.
@@ -124,7 +126,7 @@ describe('bounds', () => {
     expect(() => new TinyLfuCache({ maxBytes })).toThrow(RangeError);
   });
 
-  it('counts parts of bytes as whole ones, so that sums stay exact', () => {
+  test('counts parts of bytes as whole ones, so that sums stay exact', () => {
     const cache = new TinyLfuCache<string>({ maxBytes: 10 });
     cache.set('a', 'x', 0.1);
     cache.set('b', 'x', 0.2);
@@ -137,8 +139,8 @@ describe('bounds', () => {
 
 describe('admission', () => {
   /**
-   * A full cache whose entry that is next to go looks popular although nobody uses it. So an attacker would leave it who knows
-   * keys that count for others.
+   * A full cache whose entry that is next to go looks popular although nobody uses it. So an attacker would leave it
+   * who knows keys that count for others.
    */
   function stubbornCache(luck: () => number) {
     const seeds = seededRandom(5);
@@ -165,21 +167,21 @@ describe('admission', () => {
     return false;
   }
 
-  it('a hot key is not locked out by an entry whose count was driven up', () => {
+  test('a hot key is not locked out by an entry whose count was driven up', () => {
     expect(isAdmitted(stubbornCache(seededRandom(8)))).toBe(true);
   });
 
-  it('which is due to chance: without luck the same key stays outside', () => {
+  test('which is due to chance: without luck the same key stays outside', () => {
     expect(isAdmitted(stubbornCache(() => 0.99))).toBe(false);
   });
 
-  it('a cold key has no such chance', () => {
+  test('a cold key has no such chance', () => {
     const cache = stubbornCache(() => 0);
     for (let i = 0; i < TRIES; i += 1) cache.set(`cold${i}`, 'v', 1);
     for (let i = 0; i < 90; i += 1) expect(cache.get(`k${i}`)).toBe('v');
   });
 
-  it('what was asked for more often stays', () => {
+  test('what was asked for more often stays', () => {
     const cache = new TinyLfuCache<string>({ maxBytes: 100, random: seededRandom(2) });
     for (let i = 0; i < 5; i += 1) cache.get('often');
     cache.set('often', 'v', 60);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { forumHosts, parseReference } from '../../../../shared/domain/forum-reference.ts';
 
 const HOSTS = forumHosts('https://www.reddit.com');
@@ -8,7 +8,7 @@ const post = (postId: string) => ({ kind: 'post', postId, commentId: undefined }
 const comment = (postId: string | undefined, commentId: string) => ({ kind: 'comment', postId, commentId });
 
 describe('parseReference', () => {
-  it.each([
+  test.each([
     ['abc123', post('abc123')],
     [' abc123 ', post('abc123')],
     ['t3_abc123', post('abc123')],
@@ -33,7 +33,7 @@ describe('parseReference', () => {
     expect(parse(text)).toEqual(expected);
   });
 
-  it.each([
+  test.each([
     '',
     'two words',
     'abcdefghijklmn',
@@ -59,7 +59,7 @@ describe('parseReference', () => {
     expect(parse(text)).toBeUndefined();
   });
 
-  it('takes any text without an exception, and finds ids of letters and digits only', () => {
+  test('takes any text without an exception, and finds ids of letters and digits only', () => {
     const parts = fc.constantFrom(
       'https://',
       'www.',

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { checkPublicUrl, isPublicAddress } from '../../../../shared/http/public-address.ts';
 
 const REFUSED: [range: string, address: string][] = [
@@ -77,11 +77,11 @@ const ACCEPTED = [
 ];
 
 describe('isPublicAddress', () => {
-  it.each(REFUSED)('refuses %s (%s)', (_, address) => {
+  test.each(REFUSED)('refuses %s (%s)', (_, address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 
-  it.each(ACCEPTED)('accepts %s', (address) => {
+  test.each(ACCEPTED)('accepts %s', (address) => {
     expect(isPublicAddress(address)).toBe(true);
   });
 });
@@ -95,7 +95,7 @@ describe('checkPublicUrl', () => {
     },
   });
 
-  it.each([
+  test.each([
     ['http://example.com/', 'scheme'],
     ['ftp://example.com/', 'scheme'],
     ['file:///etc/passwd', 'scheme'],
@@ -123,21 +123,21 @@ describe('checkPublicUrl', () => {
     expect(await checkPublicUrl(url, options(['8.8.8.8']))).toEqual({ ok: false, reason });
   });
 
-  it('refuses a name of which any address is not public', async () => {
+  test('refuses a name of which any address is not public', async () => {
     expect(await checkPublicUrl('https://example.com/', options(['8.8.8.8', '10.0.0.1']))).toEqual({
       ok: false,
       reason: 'blocked_address',
     });
   });
 
-  it('accepts a public name, a public address, and a name that does not resolve', async () => {
+  test('accepts a public name, a public address, and a name that does not resolve', async () => {
     expect(await checkPublicUrl('https://example.com/x', options(['8.8.8.8', '2606:4700::1']))).toEqual({ ok: true });
     expect(await checkPublicUrl('https://8.8.8.8/', options())).toEqual({ ok: true });
     expect(await checkPublicUrl('https://example.com/', options())).toEqual({ ok: true });
     expect(await checkPublicUrl('https://example.com:8443/', options(['8.8.8.8']))).toEqual({ ok: true });
   });
 
-  it('accepts http and private addresses only when they are allowed, credentials never', async () => {
+  test('accepts http and private addresses only when they are allowed, credentials never', async () => {
     const allowed = { ...options(['10.0.0.1']), allowPrivate: true };
     expect(await checkPublicUrl('http://127.0.0.1:9000/', allowed)).toEqual({ ok: true });
     expect(await checkPublicUrl('http://receiver/', allowed)).toEqual({ ok: true });

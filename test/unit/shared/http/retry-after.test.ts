@@ -1,9 +1,9 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { parseRetryAfter, parseRetryAfterBody } from '../../../../shared/http/retry-after.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 
-it.each([
+test.each([
   [undefined, undefined],
   ['', undefined],
   ['0', 0],
@@ -20,7 +20,7 @@ it.each([
   expect(parseRetryAfter(header, NOW)).toBe(expected);
 });
 
-it.each([
+test.each([
   ['{"message": "You are being rate limited.", "retry_after": 64.57, "global": false}', 64_570],
   ['{"retry_after": 0.0001}', 1],
   ['{"retry_after": 0}', 0],

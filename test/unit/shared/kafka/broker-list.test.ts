@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseBrokers } from '../../../../shared/kafka/broker-list.ts';
 import { loadConfig } from '../../../../shared/runtime/config.ts';
 
 const sasl = { mechanism: 'plain', username: 'u', password: 'p/w' };
 
 describe('parseBrokers', () => {
-  it.each([
+  test.each([
     [['a:1', 'kafka://b:2'], { brokers: ['a:1', 'b:2'] }],
     [['kafka://u:p%2Fw@a:1'], { brokers: ['a:1'], sasl }],
     [['u:p%2Fw@a:1', 'b:2'], { brokers: ['a:1', 'b:2'], sasl }],
@@ -15,7 +15,7 @@ describe('parseBrokers', () => {
     expect(parseBrokers(loadConfig({ KAFKA_BROKERS: list.join(',') }).kafka.brokers!)).toEqual(expected);
   });
 
-  it.each([[['a']], [['u@a:1']], [['u:p@']], [['http://a:1']], [['u:p@a:1', 'u:q@b:2']]])(
+  test.each([[['a']], [['u@a:1']], [['u:p@']], [['http://a:1']], [['u:p@a:1', 'u:q@b:2']]])(
     'refuses %j without telling it',
     (list) => {
       expect(() => parseBrokers(list)).toThrow(/^(A Kafka broker is|All Kafka brokers take)/);

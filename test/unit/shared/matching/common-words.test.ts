@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { commonKeywordWarnings } from '../../../../services/api/monitors/common-keywords.ts';
 import { findCommonKeyword } from '../../../../shared/matching/common-words.ts';
 
 describe('very common keywords', () => {
-  it.each([
+  test.each([
     ['the', 40],
     ['THE', 40],
     [' ｔｈｅ ', 40],
@@ -20,11 +20,11 @@ describe('very common keywords', () => {
     expect(findCommonKeyword(keyword)).toEqual({ percent });
   });
 
-  it.each(['to be', 'What  if', 'I am', 'why not me'])('%s consists of common words', (keyword) => {
+  test.each(['to be', 'What  if', 'I am', 'why not me'])('%s consists of common words', (keyword) => {
     expect(findCommonKeyword(keyword)).toEqual({ percent: undefined });
   });
 
-  it.each([
+  test.each([
     'rust',
     'theory',
     'the rust',
@@ -50,7 +50,7 @@ describe('warnings', () => {
   const everywhere = { subreddits: [] };
   const consequence = 'matches beyond the daily cap are suppressed, and at most 10,000 of those a day are stored.';
 
-  it('has a sentence for each common keyword, as it was written, and none for the others', () => {
+  test('has a sentence for each common keyword, as it was written, and none for the others', () => {
     const keywords = ['rust', 'The', 'to be', 'borrow checker'];
     expect(commonKeywordWarnings({ ...everywhere, keywords }, 10_000)).toEqual([
       `"The" is in about 40 % of all items: ${consequence}`,
@@ -58,12 +58,12 @@ describe('warnings', () => {
     ]);
   });
 
-  it('names the ceiling of the installation', () => {
+  test('names the ceiling of the installation', () => {
     const [warning] = commonKeywordWarnings({ ...everywhere, keywords: ['the'] }, 250);
     expect(warning).toContain('at most 250 of those');
   });
 
-  it('has none for a monitor of some communities', () => {
+  test('has none for a monitor of some communities', () => {
     expect(commonKeywordWarnings({ keywords: ['the'], subreddits: ['rust'] }, 10_000)).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { explain } from '../../../../shared/matching/explain.ts';
 import type { TermExplanation } from '../../../../shared/matching/explain.ts';
 import { matchOne } from '../../../../shared/matching/match-one.ts';
@@ -43,7 +43,7 @@ function expectTermsExplained(explained: TermExplanation[], terms: readonly stri
 }
 
 describe('explain', () => {
-  it('says what matching does, of any rule and item', () => {
+  test('says what matching does, of any rule and item', () => {
     let matching = 0;
     fc.assert(
       fc.property(scene(1, 3), ({ rules, items }) => {
@@ -64,7 +64,7 @@ describe('explain', () => {
     expect(matching).toBeGreaterThan(150);
   });
 
-  it('the first of its positions is that of the match', () => {
+  test('the first of its positions is that of the match', () => {
     let compared = 0;
     fc.assert(
       fc.property(scene(1, 3), ({ rules, items }) => {
@@ -88,7 +88,7 @@ describe('explain', () => {
     expect(compared).toBeGreaterThan(100);
   });
 
-  it('shows a term where it is first in the title and in the text', () => {
+  test('shows a term where it is first in the title and in the text', () => {
     expect(explainTerms(['rust', 'about', 'go'])).toEqual([
       {
         term: 'rust',
@@ -104,7 +104,7 @@ describe('explain', () => {
     ]);
   });
 
-  it('shows no title of a comment, and no text that is gone', () => {
+  test('shows no title of a comment, and no text that is gone', () => {
     expect(explainTerms(['rust'], { ...POST, kind: 'comment' })[0]?.positions.map(({ field }) => field)).toEqual([
       'text',
     ]);
@@ -112,7 +112,7 @@ describe('explain', () => {
     expect(explainTerms(['removed'], { ...POST, title: 'a', text: '[removed]!' })[0]?.positions).toHaveLength(1);
   });
 
-  it.each([
+  test.each([
     ['rust', 'word'],
     ["don't", 'word'],
     ['rust_lang', 'word'],
@@ -139,7 +139,7 @@ describe('explain', () => {
     expect(explainTerms([term])[0]?.kind).toBe(kind);
   });
 
-  it('names the earlier term that counts instead, and shows both where it is', () => {
+  test('names the earlier term that counts instead, and shows both where it is', () => {
     const [first, second, other, third] = explainTerms(['Rust', '"rust"', 'go', 'RUST']);
     expect([first?.sameAs, second?.sameAs, other?.sameAs, third?.sameAs]).toEqual([
       undefined,
@@ -153,7 +153,7 @@ describe('explain', () => {
     expect(explain({ ...RULE, exclude: ['Rust'] }, POST).exclude[0]?.sameAs).toBeUndefined();
   });
 
-  it('names the first filter that keeps the item away, and the terms all the same', () => {
+  test('names the first filter that keeps the item away, and the terms all the same', () => {
     const nsfw: MatchItem = { ...POST, nsfw: true };
     const blockedBy = (rule: Partial<Rule>, item: MatchItem): string | undefined => {
       const explanation = explain({ ...RULE, ...rule }, item);
@@ -177,7 +177,7 @@ describe('explain', () => {
     expect(blockedBy({ subreddits: ['rust'] }, nsfw)).toBe('nsfw');
   });
 
-  it('shows the exclude that drops the item', () => {
+  test('shows the exclude that drops the item', () => {
     const explanation = explain({ ...RULE, exclude: ['go', 'all about', ''] }, POST);
     expect(explanation.matches).toBe(false);
     expect(explanation.matchedTerms).toEqual([]);

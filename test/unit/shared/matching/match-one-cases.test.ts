@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { matchOne } from '../../../../shared/matching/match-one.ts';
 import { MonitorIndex } from '../../../../shared/matching/monitor-index.ts';
 import type { MatchItem, Rule } from '../../../../shared/matching/rule.ts';
@@ -28,25 +28,25 @@ function findsAmongAll(keyword: string, text: string): boolean {
 }
 
 describe.each(MORE_TERM_CASES)('rule $rule: $keyword', ({ keyword, matches, misses }) => {
-  it.each(matches)('matches %j', (text) => {
+  test.each(matches)('matches %j', (text) => {
     expect(matchOne(ruleFor(keyword), comment(text))).toEqual([keyword]);
     expect(findsAmongAll(keyword, text)).toBe(true);
     expect(naiveSearch(fold(keyword))(fold(text))).toBe(true);
   });
 
-  it.each(misses)('does not match %j', (text) => {
+  test.each(misses)('does not match %j', (text) => {
     expect(matchOne(ruleFor(keyword), comment(text))).toBeUndefined();
     expect(findsAmongAll(keyword, text)).toBe(false);
     expect(naiveSearch(fold(keyword))(fold(text))).toBe(false);
   });
 
-  it('has enough texts to say something, each once', () => {
+  test('has enough texts to say something, each once', () => {
     expect(new Set(matches).size).toBeGreaterThanOrEqual(5);
     expect(new Set(misses).size).toBeGreaterThanOrEqual(5);
     expect(matches.filter((text) => misses.includes(text))).toEqual([]);
   });
 
-  it('excludes where it matches', () => {
+  test('excludes where it matches', () => {
     const rule = { ...ANY, keywords: ['always here'], exclude: [keyword] };
     for (const text of matches) expect(matchOne(rule, comment(`always here, ${text}`))).toBeUndefined();
   });
@@ -55,11 +55,11 @@ describe.each(MORE_TERM_CASES)('rule $rule: $keyword', ({ keyword, matches, miss
 describe.each(ITEM_CASES)('rule $rule: $monitor, $item', ({ monitor, item, expected }) => {
   const rule = { ...ITEM_CASE_RULE, ...monitor };
 
-  it('one monitor', () => {
+  test('one monitor', () => {
     expect(matchOne(rule, item)).toEqual(expected);
   });
 
-  it('among others that hold the same terms', () => {
+  test('among others that hold the same terms', () => {
     const index = new MonitorIndex();
     index.set('all of them excluded', { ...rule, exclude: rule.keywords });
     index.set('this', { ...rule, keywords: ['replaced'] });
@@ -75,11 +75,11 @@ describe.each(ITEM_CASES)('rule $rule: $monitor, $item', ({ monitor, item, expec
 });
 
 describe('the tables', () => {
-  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15])('rule %i has texts', (rule) => {
+  test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15])('rule %i has texts', (rule) => {
     expect(MORE_TERM_CASES.some((entry) => entry.rule.startsWith(`${String(rule)} `))).toBe(true);
   });
 
-  it.each([16, 17, 18, 19, 20])('rule %i has at least five items that match and five that do not', (rule) => {
+  test.each([16, 17, 18, 19, 20])('rule %i has at least five items that match and five that do not', (rule) => {
     const cases = ITEM_CASES.filter((entry) => entry.rule.startsWith(`${String(rule)} `));
     expect(cases.filter(({ expected }) => expected !== undefined).length).toBeGreaterThanOrEqual(5);
     expect(cases.filter(({ expected }) => expected === undefined).length).toBeGreaterThanOrEqual(5);
@@ -87,17 +87,17 @@ describe('the tables', () => {
 });
 
 describe.each(POSITION_CASES)('position: $name', ({ keyword, text, found, start }) => {
-  it('is one of a match, within the text', () => {
+  test('is one of a match, within the text', () => {
     expect(found).not.toBe('');
     expect(text.slice(start, start + found.length)).toBe(found);
     expect(matchOne(ruleFor(keyword), comment(text))).toEqual([keyword]);
   });
 
-  it('is one of the first match', () => {
+  test('is one of the first match', () => {
     expect(matchOne(ruleFor(keyword), comment(text.slice(0, start)))).toBeUndefined();
   });
 
-  it('is what the index returns', () => {
+  test('is what the index returns', () => {
     const index = new MonitorIndex();
     index.set('this', ruleFor(keyword));
     const [match] = index.match(comment(text));

@@ -1,7 +1,7 @@
 /**
- * The matching rules as data, second part: every clause of every rule, and every character that a clause names. Where one clause
- * names many characters, a function writes the same texts for each of them. Characters that cannot be seen, or that look
- * alike, are written as escapes.
+ * The matching rules as data, second part: every clause of every rule, and every character that a clause names. Where
+ * one clause names many characters, a function writes the same texts for each of them. Characters that cannot be seen,
+ * or that look alike, are written as escapes.
  */
 import type { TermCase } from './match-one.cases.ts';
 
@@ -22,7 +22,10 @@ function hexadecimal(text: string): string {
     .join('');
 }
 
-/** Letters of a mathematical alphabet that begins at this code point with A; some capitals have no place in some alphabets. */
+/**
+ * Letters of a mathematical alphabet that begins at this code point with A; some capitals have no place in some
+ * alphabets.
+ */
 function mathematical(alphabet: number, text: string): string {
   return text
     .replace(/[a-z]/g, (letter) => String.fromCodePoint(alphabet + 26 + letter.charCodeAt(0) - 97))
@@ -170,7 +173,9 @@ function vanishes(rule: string, invisible: string): TermCase[] {
   ];
 }
 
-/** A space of any kind, or a run of them: between words, between characters of a script without spaces, between symbols. */
+/**
+ * A space of any kind, or a run of them: between words, between characters of a script without spaces, between symbols.
+ */
 function isWhitespace(rule: string, space: string): TermCase[] {
   return [
     {
@@ -228,7 +233,9 @@ function isWhitespace(rule: string, space: string): TermCase[] {
   ];
 }
 
-/** A keyword with symbols, beginning and ending with a Latin word or a symbol, with no space behind its first character. */
+/**
+ * A keyword with symbols, beginning and ending with a Latin word or a symbol, with no space behind its first character.
+ */
 function spelled(
   rule: string,
   keyword: string,

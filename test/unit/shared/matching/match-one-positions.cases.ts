@@ -1,7 +1,8 @@
 /**
- * Where a match stands in the text as it was written: from the first UTF-16 unit of the match's first character to the end of the
- * last character that contributes to it. Entities and escapes are covered whole, and so are invisible characters inside;
- * those before and behind are not, nor is a possessive 's behind a word. An accent belongs to its letter.
+ * Where a match stands in the text as it was written: from the first UTF-16 unit of the match's first character to the
+ * end of the last character that contributes to it. Entities and escapes are covered whole, and so are invisible
+ * characters inside; those before and behind are not, nor is a possessive 's behind a word. An accent belongs to its
+ * letter.
  */
 export interface PositionCase {
   name: string;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { fold } from '../../../support/oracles/reference-fold.ts';
 import { matchOne } from '../../../../shared/matching/match-one.ts';
 import type { MonitorMatchResult } from '../../../../shared/matching/monitor-index.ts';
@@ -40,7 +40,10 @@ const PLAIN = ['a', 'b', 'c', 's', 'A', ' ', ' ', ' ', '\n', '-', '-', "'", "'s"
 const textOver = (alphabet: readonly string[], maxLength: number): fc.Arbitrary<string> =>
   fc.array(fc.constantFrom(...alphabet), { maxLength }).map((parts) => parts.join(''));
 
-/** Beside the nasty ones a few that begin alike, so that rules share words and phrases and changes get in each other's way. */
+/**
+ * Beside the nasty ones a few that begin alike, so that rules share words and phrases and changes get in each other's
+ * way.
+ */
 const nastyTerm = fc.oneof(
   textOver(NASTY, 5),
   fc.constantFrom('a', 'a b', 'a b a', 'a-b', 'b a', '手', '手机', 'a+', 'a++', '+', '🦀', 'A'),
@@ -74,7 +77,7 @@ const sorted = (results: MonitorMatchResult[]): MonitorMatchResult[] =>
   results.sort((one, other) => (one.monitorId < other.monitorId ? -1 : 1));
 
 describe('on texts that mean harm', () => {
-  it('never throws on any UTF-16', () => {
+  test('never throws on any UTF-16', () => {
     const anyText = fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units));
     fc.assert(
       fc.property(fc.oneof(anyText, textOver(NASTY, 50)), fc.oneof(anyText, nastyTerm), (text, keyword) => {
@@ -84,7 +87,7 @@ describe('on texts that mean harm', () => {
     );
   });
 
-  it('folding twice changes nothing more, but for what escapes have hidden', () => {
+  test('folding twice changes nothing more, but for what escapes have hidden', () => {
     const unescaped = NASTY.filter((part) => !part.includes('&') && !part.includes('\\'));
     fc.assert(
       fc.property(textOver(unescaped, 20), (text) => {
@@ -94,7 +97,7 @@ describe('on texts that mean harm', () => {
     );
   });
 
-  it('canonically equal texts are one', () => {
+  test('canonically equal texts are one', () => {
     fc.assert(
       fc.property(textOver(NASTY, 20), (text) => {
         expect(fold(text.normalize('NFD'))).toBe(fold(text.normalize('NFC')));
@@ -103,7 +106,7 @@ describe('on texts that mean harm', () => {
     );
   });
 
-  it.each([
+  test.each([
     ['one word of a megabyte', 'a'.repeat(1e6), ['a'.repeat(100), 'aa']],
     ['underscores', 'a' + '_'.repeat(1e6) + 'b', ['ab', 'a_b']],
     ['words of apostrophes', "a'".repeat(5e5), ["a'a", 'aa']],
@@ -120,7 +123,7 @@ describe('on texts that mean harm', () => {
     expect(matchOne(watch(...keywords), comment(text))).toBeUndefined();
   });
 
-  it('keywords that differ in hyphens alone do not multiply the ways through a text of hyphens', () => {
+  test('keywords that differ in hyphens alone do not multiply the ways through a text of hyphens', () => {
     const index = new MonitorIndex();
     for (let gaps = 0; gaps < 4096; gaps++) {
       const phrase = Array.from({ length: 12 }, (_, bit) => ((gaps >> bit) & 1 ? 'a-' : 'a ')).join('');
@@ -131,7 +134,7 @@ describe('on texts that mean harm', () => {
     expect(index.match(comment(`${'a '.repeat(12)}z`))).toHaveLength(1);
   });
 
-  it('ten thousand keywords that begin alike do not slow down a text that begins like them', () => {
+  test('ten thousand keywords that begin alike do not slow down a text that begins like them', () => {
     const index = new MonitorIndex();
     for (let k = 0; k < 10_000; k++) index.set(`monitor ${k}`, watch(`rust word${k}`, `rust.word${k}`, `手机${k}`));
     expect(index.match(comment('rust word '.repeat(20_000)))).toEqual([]);
@@ -140,7 +143,7 @@ describe('on texts that mean harm', () => {
 });
 
 describe('all ways give one answer', () => {
-  it('an index of many is each of them alone', () => {
+  test('an index of many is each of them alone', () => {
     fc.assert(
       fc.property(fc.array(nastyRule, { maxLength: 8 }), nastyItem, (rules, item) => {
         const index = new MonitorIndex();
@@ -156,7 +159,7 @@ describe('all ways give one answer', () => {
     );
   });
 
-  it('any sequence of changes is a fresh build', () => {
+  test('any sequence of changes is a fresh build', () => {
     const change = fc.record({ id: fc.constantFrom('1', '2', '3', '4', '5'), rule: fc.option(nastyRule) });
     fc.assert(
       fc.property(fc.array(change, { maxLength: 20 }), fc.array(nastyItem, { maxLength: 5 }), (changes, items) => {
@@ -180,7 +183,7 @@ describe('all ways give one answer', () => {
     );
   });
 
-  it('a regular expression per keyword agrees, on the nasty alphabet, after folding', () => {
+  test('a regular expression per keyword agrees, on the nasty alphabet, after folding', () => {
     let matches = 0;
     fc.assert(
       fc.property(
@@ -200,7 +203,7 @@ describe('all ways give one answer', () => {
     expect(matches).toBeGreaterThan(500);
   });
 
-  it('a regular expression per keyword agrees, on plain words and phrases, by a folding of its own', () => {
+  test('a regular expression per keyword agrees, on plain words and phrases, by a folding of its own', () => {
     let matches = 0;
     const term = textOver(['a', 'b', 's', 'C', ' ', "'"], 6);
     fc.assert(
@@ -215,7 +218,7 @@ describe('all ways give one answer', () => {
     expect(matches).toBeGreaterThan(500);
   });
 
-  it('lower-case words among spaces are found as \\b finds them', () => {
+  test('lower-case words among spaces are found as \\b finds them', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 2, maxLength: 4 });
     fc.assert(
       fc.property(word, fc.array(word, { maxLength: 20 }), (keyword, words) => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { fold } from '../../../support/oracles/reference-fold.ts';
 import { matchOne } from '../../../../shared/matching/match-one.ts';
 import { MonitorIndex } from '../../../../shared/matching/monitor-index.ts';
@@ -25,24 +25,24 @@ function findsAmongAll(keyword: string, text: string): boolean {
 }
 
 describe.each(TERM_CASES)('rule $rule: $keyword', ({ keyword, matches, misses }) => {
-  it.each(matches)('matches %j', (text) => {
+  test.each(matches)('matches %j', (text) => {
     expect(matchOne(ruleFor(keyword), comment(text))).toEqual([keyword]);
     expect(findsAmongAll(keyword, text)).toBe(true);
     expect(naiveSearch(fold(keyword))(fold(text))).toBe(true);
   });
 
-  it.each(misses)('does not match %j', (text) => {
+  test.each(misses)('does not match %j', (text) => {
     expect(matchOne(ruleFor(keyword), comment(text))).toBeUndefined();
     expect(findsAmongAll(keyword, text)).toBe(false);
     expect(naiveSearch(fold(keyword))(fold(text))).toBe(false);
   });
 
-  it('has enough texts to say something', () => {
+  test('has enough texts to say something', () => {
     expect(matches.length).toBeGreaterThanOrEqual(5);
     expect(misses.length).toBeGreaterThanOrEqual(5);
   });
 
-  it('excludes where it matches', () => {
+  test('excludes where it matches', () => {
     const rule = { ...ANY, keywords: ['always here'], exclude: [keyword] };
     for (const text of matches) expect(matchOne(rule, comment(`always here, ${text}`))).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { matchOne } from '../../../../shared/matching/match-one.ts';
 import { MonitorIndex } from '../../../../shared/matching/monitor-index.ts';
 import type { MatchItem, Rule } from '../../../../shared/matching/rule.ts';
@@ -139,11 +139,11 @@ const CASES: RuleCase[] = [
 describe.each(CASES)('rule $rule: $monitor, $item', ({ monitor, item, expected }) => {
   const rule = { ...RULE, ...monitor };
 
-  it('one monitor', () => {
+  test('one monitor', () => {
     expect(matchOne(rule, item)).toEqual(expected);
   });
 
-  it('among others that hold the same terms', () => {
+  test('among others that hold the same terms', () => {
     const index = new MonitorIndex();
     index.set('all of them excluded', { ...rule, exclude: rule.keywords });
     index.set('this', rule);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { MonitorIndex } from '../../../../shared/matching/monitor-index.ts';
 import type { MonitorMatchResult } from '../../../../shared/matching/monitor-index.ts';
 import type { MatchItem, Rule } from '../../../../shared/matching/rule.ts';
@@ -77,7 +77,7 @@ const TERMS = [
 const TEXTS = [TERMS.join(' , '), TERMS.join(' '), TERMS.join('-'), TERMS.join(''), TERMS.toReversed().join('\n')];
 
 describe('any sequence of changes is a fresh build', () => {
-  it('of nasty rules, after every few changes', () => {
+  test('of nasty rules, after every few changes', () => {
     const change = fc.record({ id: fc.nat(11), rule: fc.option(nastyRule, { freq: 3 }) });
     const run = fc.array(change, { minLength: 1, maxLength: 120 }).chain((changes) => {
       const rules = changes.flatMap(({ rule }) => (rule === null ? [] : [rule]));
@@ -112,7 +112,7 @@ describe('any sequence of changes is a fresh build', () => {
     expect(matching).toBeGreaterThan(150);
   });
 
-  it('of two thousand changes to rules that share their terms', () => {
+  test('of two thousand changes to rules that share their terms', () => {
     const pick = sequence(20_240_607);
     const someOf = (most: number): string[] =>
       Array.from({ length: pick(most + 1) }, () => TERMS[pick(TERMS.length)] ?? '');
@@ -144,7 +144,7 @@ describe('any sequence of changes is a fresh build', () => {
     }
   });
 
-  it('each term comes and goes alone among all the others', () => {
+  test('each term comes and goes alone among all the others', () => {
     const index = new MonitorIndex();
     const own = TERMS.map((term) => `. ${term} .`);
     TERMS.forEach((term, number) => {
@@ -165,7 +165,7 @@ describe('any sequence of changes is a fresh build', () => {
 });
 
 describe('what is removed is gone', () => {
-  it('after all monitors are removed nothing matches, in whatever order they go', () => {
+  test('after all monitors are removed nothing matches, in whatever order they go', () => {
     for (let seed = 1; seed <= 10; seed++) {
       const pick = sequence(seed);
       const index = new MonitorIndex();
@@ -184,7 +184,7 @@ describe('what is removed is gone', () => {
     }
   });
 
-  it('its room is used again: fifty rounds need no more than two', () => {
+  test('its room is used again: fifty rounds need no more than two', () => {
     const index = new MonitorIndex();
     const rule = (number: number, round: number): Rule => {
       const at = (offset: number): string => TERMS[(number * 3 + offset) % TERMS.length] ?? '';
@@ -206,7 +206,7 @@ describe('what is removed is gone', () => {
     for (const text of TEXTS) expect(index.match(comment(text))).toEqual([]);
   });
 
-  it('a monitor that is replaced again and again, each time by other words, takes the room of one', () => {
+  test('a monitor that is replaced again and again, each time by other words, takes the room of one', () => {
     const index = new MonitorIndex();
     const ruleOf = (number: number): Rule => {
       const [word, other] = [`w${number}`, `x${number}`];
@@ -244,7 +244,7 @@ describe('tables that grow and shrink', () => {
     );
   };
 
-  it('find everything at each size, with removals on the way', () => {
+  test('find everything at each size, with removals on the way', () => {
     const index = new MonitorIndex();
     const there = new Set<number>();
     const pick = sequence(7);

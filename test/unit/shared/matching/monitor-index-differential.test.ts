@@ -1,6 +1,6 @@
 import AhoCorasick from 'ahocorasick';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { FoldedText } from '../../../../shared/matching/text/folded-text.ts';
 import { matchOne } from '../../../../shared/matching/match-one.ts';
 import { MonitorIndex } from '../../../../shared/matching/monitor-index.ts';
@@ -28,8 +28,9 @@ const watch = (keywords: readonly string[]): Rule => ({
 const comment = (text: string): MatchItem => ({ kind: 'comment', title: '', text, subreddit: 'a', nsfw: false });
 
 /**
- * Folded alone, what the match covers is the term. What was composed with other characters cannot be told from them: marks (vowels of
- * Hangul, too) come along behind a term, and a term that begins with a mark brings along what that mark stood behind.
+ * Folded alone, what the match covers is the term. What was composed with other characters cannot be told from them:
+ * marks (vowels of Hangul, too) come along behind a term, and a term that begins with a mark brings along what that
+ * mark stood behind.
  */
 function coversTerm(term: string, slice: string): boolean {
   const wanted = Array.from(referenceTerm(term));
@@ -55,7 +56,7 @@ function checkPosition(item: MatchItem, term: string, { field, start, end }: Mat
 }
 
 describe('against a regular expression per term', () => {
-  it('every monitor of an index has the answer of its rule alone', () => {
+  test('every monitor of an index has the answer of its rule alone', () => {
     let runs = 0;
     let matching = 0;
     fc.assert(
@@ -92,7 +93,7 @@ describe('against a regular expression per term', () => {
     expect(matching).toBeLessThan(runs);
   });
 
-  it('one term that is planted into texts, whole and in pieces', () => {
+  test('one term that is planted into texts, whole and in pieces', () => {
     let matching = 0;
     const termAndText = nastyTerm.chain((term) => fc.tuple(fc.constant(term), textAround([term], 8)));
     fc.assert(
@@ -140,7 +141,7 @@ describe('the folded text', () => {
     fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 20 }).map((units) => String.fromCharCode(...units)),
   );
 
-  it('is that of the reference', () => {
+  test('is that of the reference', () => {
     fc.assert(
       fc.property(texts, (text) => {
         expect(foldedBy(text)).toBe(fold(text));
@@ -149,7 +150,7 @@ describe('the folded text', () => {
     );
   });
 
-  it('knows of each unit where it was written', () => {
+  test('knows of each unit where it was written', () => {
     fc.assert(
       fc.property(texts, (text) => {
         folded.fold(text);
@@ -170,7 +171,7 @@ describe('the folded text', () => {
 });
 
 describe('positions', () => {
-  it('cover the term, in the first text that has it', () => {
+  test('cover the term, in the first text that has it', () => {
     let covered = 0;
     fc.assert(
       fc.property(scene(6, 2), ({ rules, items }) => {
@@ -195,7 +196,7 @@ describe('positions', () => {
     expect(covered).toBeGreaterThan(1000);
   });
 
-  it('are those of the first occurrence, whatever follows', () => {
+  test('are those of the first occurrence, whatever follows', () => {
     let matching = 0;
     const termAndTexts = nastyTerm.chain((term) =>
       fc.tuple(fc.constant(term), textAround([term], 5), textAround([term], 5)),
@@ -217,7 +218,7 @@ describe('positions', () => {
     expect(matching).toBeGreaterThan(500);
   });
 
-  it.each([
+  test.each([
     ['rust', 'in Rust, rust', 3, 7],
     ['rust', '𝗿𝘂𝘀𝘁, rust', 0, 8],
     ['rust', 'ru\u00adst', 0, 5],
@@ -237,7 +238,8 @@ describe('positions', () => {
     ['👍', 'a 👍🏽👍', 2, 4],
     ['ガ', 'ｱｶﾞ', 1, 3],
     ['+', '\u0301a+b', 2, 3],
-    // Characters that Unicode keeps for the sake of older encodings, which become others: what stands beside them is not theirs.
+    // Characters that Unicode keeps for the sake of older encodings, which become others: what stands beside them is
+    // not theirs.
     ['rust', 'rust\u037e', 0, 4],
     ['手', '手\uf900', 0, 1],
     ['\u8c48', '手\uf900', 1, 2],
@@ -249,7 +251,7 @@ describe('positions', () => {
 });
 
 describe('against ahocorasick', () => {
-  it('finds the same lower-case words and phrases, where they are whole words', () => {
+  test('finds the same lower-case words and phrases, where they are whole words', () => {
     const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '1'), minLength: 1, maxLength: 3 });
     const term = fc.array(letters, { minLength: 1, maxLength: 3 }).map((words) => words.join(' '));
     const joint = fc.constantFrom('', ' ', ' ', ' ', '. ', ',', '(', '!', '/');

@@ -1,17 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { explain } from '../../../../shared/matching/explain.ts';
 import { matchOne } from '../../../../shared/matching/match-one.ts';
 import { MonitorIndex } from '../../../../shared/matching/monitor-index.ts';
 import type { MatchItem, Rule } from '../../../../shared/matching/rule.ts';
 
-const watch = (...keywords: string[]): Rule => ({
-  keywords,
-  exclude: [],
-  subreddits: [],
-  posts: true,
-  comments: true,
-  nsfw: true,
-});
+const ANY: Omit<Rule, 'keywords'> = { exclude: [], subreddits: [], posts: true, comments: true, nsfw: true };
+const watch = (...keywords: string[]): Rule => ({ ...ANY, keywords });
 const comment = (text: string): MatchItem => ({ kind: 'comment', title: '', text, subreddit: 'a', nsfw: false });
 
 const MEGABYTE = 1_000_000;
@@ -23,7 +17,9 @@ const KEYWORDS = 20;
 const LINEAR = 7;
 /** A phrase is followed from each of its words; a word and what stands behind it are two code units. */
 const PHRASES = LINEAR + LONGEST / 4;
-/** Keywords that hold each other as suffixes, and begin where they may not, are looked at one by one wherever they end. */
+/**
+ * Keywords that hold each other as suffixes, and begin where they may not, are looked at one by one wherever they end.
+ */
 const NESTED = 64;
 /** At the first scan after a change the links of a whole path may be worked out for each code unit. */
 const FIRST_SCAN = LINEAR + LONGEST;
@@ -83,7 +79,7 @@ function workOf(index: MonitorIndex, text: string): Work {
 }
 
 describe('the work grows with the text, whatever the keywords', () => {
-  it.each([
+  test.each([
     ['+', LINEAR],
     ['!?', LINEAR],
     ['手', LINEAR],
@@ -102,7 +98,7 @@ describe('the work grows with the text, whatever the keywords', () => {
     expect(next).toBeLessThan(most);
   });
 
-  it.each(['a+', 'a-', 'a.', '手++', 'a++', 'a+-', 'a-+', 'c# ', '手+++++++++'])(
+  test.each(['a+', 'a-', 'a.', '手++', 'a++', 'a+-', 'a-+', 'c# ', '手+++++++++'])(
     'keywords that hold each other, forbidden by their neighbours: %j',
     (period) => {
       const { first, next } = workOf(indexOf(nested(period)), repeated(period, 8000));
@@ -111,7 +107,7 @@ describe('the work grows with the text, whatever the keywords', () => {
     },
   );
 
-  it('the same in both automata', () => {
+  test('the same in both automata', () => {
     const exact = nested(`a-${'+'.repeat(15)}`);
     const loose = exact.map((keyword) => keyword.replaceAll('-', ' ')).filter((keyword) => keyword.trim() === keyword);
     const { first, next } = workOf(indexOf([...exact, ...loose]), repeated(`a-${'+'.repeat(15)}`, 8000));
@@ -119,7 +115,7 @@ describe('the work grows with the text, whatever the keywords', () => {
     expect(next).toBeLessThan(NESTED);
   });
 
-  it.each([
+  test.each([
     ['a', 'a'.repeat(99)],
     ['手', `${'手'.repeat(99)}机`],
     ['!', `${'!'.repeat(99)}?`],
@@ -151,7 +147,7 @@ describe('the work grows with the text, whatever the keywords', () => {
     (number) => `rust rust rust-${number}+ x`,
   ];
 
-  it.each(shared.map((keywordOf) => [keywordOf(1), keywordOf] as const))(
+  test.each(shared.map((keywordOf) => [keywordOf(1), keywordOf] as const))(
     'ten thousand keywords like %j',
     (_, keywordOf) => {
       const index = indexOf(Array.from({ length: 10_000 }, (__, number) => keywordOf(number)));
@@ -173,7 +169,7 @@ describe('the work grows with the text, whatever the keywords', () => {
     },
   );
 
-  it.each([
+  test.each([
     ['手', '机', ''],
     ['+', '-', ''],
     ['+', '手', ''],
@@ -197,7 +193,7 @@ describe('the work grows with the text, whatever the keywords', () => {
     expect(next).toBeLessThan(PHRASES);
   });
 
-  it('all suffixes of many long keywords, whose links the first scan after each change has to work out', () => {
+  test('all suffixes of many long keywords, whose links the first scan after each change has to work out', () => {
     const pick = sequence(7);
     const index = new MonitorIndex();
     let text = '';
@@ -216,7 +212,7 @@ describe('the work grows with the text, whatever the keywords', () => {
     expect(after.next).toBe(before.next);
   });
 
-  it('monitors whose terms do not occur cost nothing', () => {
+  test('monitors whose terms do not occur cost nothing', () => {
     const index = new MonitorIndex();
     const text = repeated('some words that have nothing to do with it, 手机 and c+ even. ', 2000);
     index.match(comment(text));
@@ -227,7 +223,7 @@ describe('the work grows with the text, whatever the keywords', () => {
     expect(index.steps).toBeLessThan(alone + 3 * text.length);
   });
 
-  it('each monitor of a keyword that is found costs a step, and as many as it has excludes', () => {
+  test('each monitor of a keyword that is found costs a step, and as many as it has excludes', () => {
     const index = new MonitorIndex();
     for (let number = 0; number < 1000; number++)
       index.set(String(number), { ...watch('rust', 'go'), exclude: [`x${number}`, 'y'] });
@@ -252,7 +248,7 @@ describe('any UTF-16 text gets an answer, and leaves the index usable', () => {
   };
   const pick = sequence(3);
 
-  it.each([
+  test.each([
     ['all units in sequence', units(0x10000, (at) => at)],
     ['all units backwards', units(0x10000, (at) => 0xffff - at)],
     ['all lone surrogates', units(0x800, (at) => 0xdfff - at)],
@@ -275,7 +271,7 @@ describe('any UTF-16 text gets an answer, and leaves the index usable', () => {
     explain(watch(text.slice(0, 200)), comment(text.slice(0, 2000)));
   });
 
-  it.each([
+  test.each([
     ['a word', 'a'.repeat(MEGABYTE)],
     ['another word', 'ж'.repeat(MEGABYTE / 4)],
     ['words', Array.from({ length: 50_000 }, (_, number) => number).join(' ')],

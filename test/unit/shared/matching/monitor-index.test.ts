@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { MonitorIndex } from '../../../../shared/matching/monitor-index.ts';
 import type { MatchItem, Rule } from '../../../../shared/matching/rule.ts';
 
@@ -10,7 +10,7 @@ const idsOf = (index: MonitorIndex, text: string): string[] =>
     .map(({ monitorId }) => monitorId)
     .sort();
 
-it('returns every monitor that matches, with its own terms and payload', () => {
+test('returns every monitor that matches, with its own terms and payload', () => {
   const index = new MonitorIndex<{ version: number }>();
   index.set('a', { ...RULE, keywords: ['Rust', 'go'] }, { version: 1 });
   index.set('b', { ...RULE, keywords: ['go', 'RUST'] }, { version: 2 });
@@ -34,7 +34,7 @@ it('returns every monitor that matches, with its own terms and payload', () => {
   expect(index.match(comment('rust')).find(({ monitorId }) => monitorId === 'a')?.payload).toEqual({ version: 4 });
 });
 
-it('replaces in place: the old rule is gone, the new one counts at once', () => {
+test('replaces in place: the old rule is gone, the new one counts at once', () => {
   const index = new MonitorIndex();
   index.set('a', { ...RULE, keywords: ['rust', 'new york'], exclude: ['game'] });
   index.set('a', { ...RULE, keywords: ['new york times', 'game'] });
@@ -45,7 +45,7 @@ it('replaces in place: the old rule is gone, the new one counts at once', () => 
   expect(idsOf(index, 'game')).toEqual(['a']);
 });
 
-it('removing one monitor leaves what others hold of the same words', () => {
+test('removing one monitor leaves what others hold of the same words', () => {
   const index = new MonitorIndex();
   index.set('long', { ...RULE, keywords: ['new york times'] });
   index.set('short', { ...RULE, keywords: ['new york'] });
@@ -65,7 +65,7 @@ it('removing one monitor leaves what others hold of the same words', () => {
   expect(idsOf(index, 'york')).toEqual([]);
 });
 
-it('of terms that begin alike each goes alone', () => {
+test('of terms that begin alike each goes alone', () => {
   const phrases = ['new', 'new york', 'new york times', 'new york post', 'new jersey'];
   for (const first of phrases) {
     for (const second of phrases) {
@@ -79,7 +79,7 @@ it('of terms that begin alike each goes alone', () => {
   }
 });
 
-it('of terms that differ only in a hyphen each goes alone', () => {
+test('of terms that differ only in a hyphen each goes alone', () => {
   for (const [gone, kept] of [
     ['new york', 'new-york'],
     ['new-york', 'new york'],
@@ -92,7 +92,7 @@ it('of terms that differ only in a hyphen each goes alone', () => {
   }
 });
 
-it('ignores the removal of what is not there', () => {
+test('ignores the removal of what is not there', () => {
   const index = new MonitorIndex();
   index.set('a', RULE);
   index.remove('b');
@@ -103,7 +103,7 @@ it('ignores the removal of what is not there', () => {
   expect(idsOf(index, 'rust')).toEqual(['a']);
 });
 
-it('a term twice in one rule is held and given back as one', () => {
+test('a term twice in one rule is held and given back as one', () => {
   const index = new MonitorIndex();
   index.set('a', { ...RULE, keywords: ['rust', 'Rust'], exclude: ['go', 'GO'] });
   index.set('b', { ...RULE, keywords: ['go'] });

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { searchTerms } from '../../../../services/api/reading/search-terms.ts';
 import { searchableWords } from '../../../../shared/matching/searchable-words.ts';
 import { TermFinder } from '../../../../shared/matching/terms/term-finder.ts';
 import { nastyTerm, nastyText } from '../../../support/samples/matching-arbitraries.ts';
 
 describe('searchableWords', () => {
-  it.each([
+  test.each([
     ['The quick, QUICK fox', ['the', 'quick', 'fox']],
     ["Rust’s don't rust_lang e-mail C++", ['rust', "don't", 'rust_lang', 'e', 'mail', 'c']],
     ['我用Rust写 &amp; ｗｉｄｅ', ['我', '用', 'rust', '写', 'wide']],
@@ -16,7 +16,7 @@ describe('searchableWords', () => {
     expect(searchableWords(text)).toEqual(words);
   });
 
-  it('a text in which a term occurs has all searchable words of the term', () => {
+  test('a text in which a term occurs has all searchable words of the term', () => {
     fc.assert(
       fc.property(nastyText(12), nastyTerm, nastyText(12), (before, term, after) => {
         const text = `${before} ${term} ${after}`;
@@ -30,7 +30,7 @@ describe('searchableWords', () => {
 });
 
 describe('TermFinder', () => {
-  it('asks for all terms, by the rules of keywords', () => {
+  test('asks for all terms, by the rules of keywords', () => {
     const finder = new TermFinder(['quick brown', 'fox', '']);
     expect(finder.occurIn('A Quick-Brown FOX')).toBe(true);
     expect(finder.occurIn('a quick brown dog')).toBe(false);
@@ -40,7 +40,7 @@ describe('TermFinder', () => {
 });
 
 describe('searchTerms', () => {
-  it.each([
+  test.each([
     ['quick fox', ['quick', 'fox']],
     ['"quick brown" fox', ['quick brown', 'fox']],
     ['fox "quick brown', ['fox', 'quick brown']],

@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { normalizeSubreddit, subredditKey, validateTerms } from '../../../../shared/matching/validate-rule.ts';
 
 const LENGTH = 'must have 2 to 100 characters, not counting spaces around it';
 const NOTHING = 'holds nothing to search for: only spaces, quotes, underscores or invisible characters';
 
 describe('rule 21: terms', () => {
-  it.each([
+  test.each([
     ['trimmed', [' rust ', '\tgo\u3000'], ['rust', 'go']],
     ['the shortest and the longest', ['ab', 'x'.repeat(100)], ['ab', 'x'.repeat(100)]],
     ['counted in code points', ['🦀🦀', '🦀'.repeat(100)], ['🦀🦀', '🦀'.repeat(100)]],
@@ -20,7 +20,7 @@ describe('rule 21: terms', () => {
     expect(validateTerms('keywords', written)).toEqual({ terms: kept, faults: [] });
   });
 
-  it.each([
+  test.each([
     ['empty', [''], [{ field: 'keywords[0]', message: LENGTH }]],
     ['one character', ['go', ' x '], [{ field: 'keywords[1]', message: LENGTH }]],
     ['one character of two code units', ['🦀'], [{ field: 'keywords[0]', message: LENGTH }]],
@@ -48,7 +48,7 @@ describe('rule 21: terms', () => {
     expect(validateTerms('keywords', written).faults).toEqual(faults);
   });
 
-  it('excludes may be none, and are named as excludes', () => {
+  test('excludes may be none, and are named as excludes', () => {
     expect(validateTerms('exclude', [])).toEqual({ terms: [], faults: [] });
     expect(validateTerms('exclude', ['go', '']).faults).toEqual([{ field: 'exclude[1]', message: LENGTH }]);
     expect(
@@ -59,13 +59,13 @@ describe('rule 21: terms', () => {
     ).toHaveLength(1);
   });
 
-  it('the good terms are returned beside the faults', () => {
+  test('the good terms are returned beside the faults', () => {
     expect(validateTerms('keywords', ['Go', 'x', 'go']).terms).toEqual(['Go']);
   });
 });
 
 describe('names of communities', () => {
-  it.each([
+  test.each([
     ['rust', 'rust'],
     ['r/Rust', 'Rust'],
     ['/r/rust', 'rust'],
@@ -78,7 +78,7 @@ describe('names of communities', () => {
     expect(normalizeSubreddit(written)).toBe(name);
   });
 
-  it.each([
+  test.each([
     '',
     'r/',
     'x',
@@ -96,7 +96,7 @@ describe('names of communities', () => {
     expect(normalizeSubreddit(written)).toBeUndefined();
   });
 
-  it('compare without prefix and case', () => {
+  test('compare without prefix and case', () => {
     expect(new Set(['r/Rust', '/r/rust', 'RUST', ' rust'].map(subredditKey))).toEqual(new Set(['rust']));
     expect(subredditKey('u_Rust')).toBe('u_rust');
   });

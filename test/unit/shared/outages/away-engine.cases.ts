@@ -1,4 +1,7 @@
-/** Every SQLSTATE of PostgreSQL 18's appendix A that is an error: by class, those that pass by themselves, and those of our own making. */
+/**
+ * Every SQLSTATE of PostgreSQL 18's appendix A that is an error: by class, those that pass by themselves, and those of
+ * our own making.
+ */
 export const SQLSTATES: Record<string, { away: string[]; ours: string[] }> = {
   '03': { away: [], ours: ['03000'] },
   '08': { away: ['08000', '08001', '08003', '08004', '08006', '08007', '08P01'], ours: [] },

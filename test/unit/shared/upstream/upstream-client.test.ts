@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createMetrics } from '../../../../shared/runtime/metrics.ts';
 import type { Upstream, UpstreamCall } from '../../../../shared/upstream/upstream-client.ts';
 import { createUpstream } from '../../../../shared/upstream/upstream-client.ts';
@@ -80,7 +80,7 @@ describe('the client', () => {
     return error;
   }
 
-  it('gets JSON with a bearer token, raw_json and its User-Agent', async () => {
+  test('gets JSON with a bearer token, raw_json and its User-Agent', async () => {
     front.answer = reply(200, '{"a":1}');
     expect(await create().get('/r/all/new', { limit: '5' }, { endpoint: 'x' })).toEqual({ a: 1 });
     expect(front.requests[0]?.url).toBe('/r/all/new?limit=5&raw_json=1');
@@ -93,7 +93,7 @@ describe('the client', () => {
     });
   });
 
-  it('fetches one token for many calls, and a new one before it ends', async () => {
+  test('fetches one token for many calls, and a new one before it ends', async () => {
     front.answer = reply(200, '1');
     const client = create();
     await Promise.all(Array.from({ length: 5 }, () => client.get('/x', {}, { endpoint: 'x' })));
@@ -106,7 +106,7 @@ describe('the client', () => {
     expect(front.tokenRequests).toHaveLength(2);
   });
 
-  it('answers live calls while slow reads hold all connections that readers have', async () => {
+  test('answers live calls while slow reads hold all connections that readers have', async () => {
     front.answer = (request, response) => {
       if (request.url?.startsWith('/slow') !== true) reply(200, '"live"')(request, response);
     };
@@ -121,7 +121,7 @@ describe('the client', () => {
     expect(new Set(await Promise.all(slow))).toEqual(new Set(['given up']));
   });
 
-  it('takes a new token after a 401, once', async () => {
+  test('takes a new token after a 401, once', async () => {
     let calls = 0;
     front.answer = (request, response) => {
       calls += 1;
@@ -133,7 +133,7 @@ describe('the client', () => {
     expect(await failure()).toMatchObject({ failure: 'refused', status: 401, reason: 'Unauthorized' });
   });
 
-  it.each<[string, number, string, Record<string, string>, object]>([
+  test.each<[string, number, string, Record<string, string>, object]>([
     [
       'a private community',
       403,
@@ -162,12 +162,12 @@ describe('the client', () => {
     expect(front.requests).toHaveLength(1);
   });
 
-  it('stops at its deadline', async () => {
+  test('stops at its deadline', async () => {
     front.answer = () => undefined;
     expect(await failure({ deadlineMs: 100 })).toMatchObject({ failure: 'timeout' });
   });
 
-  it('retries what may pass, as often as the call says', async () => {
+  test('retries what may pass, as often as the call says', async () => {
     front.answer = reply(502, '');
     await failure({ retryDelaysMs: [1, 1] });
     expect(front.requests).toHaveLength(3);
@@ -177,7 +177,7 @@ describe('the client', () => {
     expect(front.requests).toHaveLength(1);
   });
 
-  it('reports a connection cut within the body', async () => {
+  test('reports a connection cut within the body', async () => {
     front.answer = (_, response) => {
       response.writeHead(200, { ...JSON_TYPE, 'content-length': '1000' });
       response.write('{"a":', () => response.destroy());
@@ -185,7 +185,7 @@ describe('the client', () => {
     expect(await failure()).toMatchObject({ failure: 'broken', retryable: true });
   });
 
-  it('asks nothing more of a client whose window is used up, and uses the other one meanwhile', async () => {
+  test('asks nothing more of a client whose window is used up, and uses the other one meanwhile', async () => {
     let served = '';
     front.answer = (request, response) => {
       served = request.headers.authorization ?? '';
@@ -203,7 +203,7 @@ describe('the client', () => {
     await client.get('/x', {}, { endpoint: 'x' });
   });
 
-  it("throws the caller's own abort", async () => {
+  test("throws the caller's own abort", async () => {
     front.answer = () => undefined;
     const stop = new AbortController();
     const call = create().get('/x', {}, { endpoint: 'x', signal: stop.signal });

@@ -1,5 +1,5 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createMonitorBody, patchMonitorBody } from '../../../../../schemas/api/monitor.ts';
 import { buildOpenApiDocument, routeDocuments } from '../../../../../services/api/openapi/build-openapi.ts';
 import { jsonSchemasOf } from '../../../../../services/api/openapi/json-schemas.ts';
@@ -28,14 +28,14 @@ function errorsOf(name: string): Record<string, string[]> {
 }
 
 describe('the document', () => {
-  it('is valid OpenAPI 3.1', async () => {
+  test('is valid OpenAPI 3.1', async () => {
     expect(await new Validator().validate(copy())).toMatchObject({ valid: true });
     const broken = copy();
     broken.info = { title: 'without a version' };
     expect((await new Validator().validate(broken)).valid).toBe(false);
   });
 
-  it('names its version and where the API is', () => {
+  test('names its version and where the API is', () => {
     expect(document).toMatchObject({
       openapi: '3.1.0',
       info: { version: '1.0.0' },
@@ -43,7 +43,7 @@ describe('the document', () => {
     });
   });
 
-  it('has references that lead somewhere, and no component that nothing refers to', () => {
+  test('has references that lead somewhere, and no component that nothing refers to', () => {
     const text = JSON.stringify(document);
     const references = new Set([...text.matchAll(/"\$ref":"(#[^"]+)"/g)].map(([, reference]) => reference!));
     for (const $ref of references) expect(resolved(document, { $ref }), $ref).toBeDefined();
@@ -55,7 +55,7 @@ describe('the document', () => {
     expect(components.filter((component) => !references.has(component))).toEqual([]);
   });
 
-  it('describes and names each operation once', () => {
+  test('describes and names each operation once', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
     for (const { name, operation } of operations) {
@@ -65,7 +65,7 @@ describe('the document', () => {
     }
   });
 
-  it('allows no unknown fields in answers', () => {
+  test('allows no unknown fields in answers', () => {
     const open: string[] = [];
     const visit = (schema: unknown, at: string): void => {
       if (typeof schema !== 'object' || schema === null) return;
@@ -77,17 +77,17 @@ describe('the document', () => {
     expect(open).toEqual([]);
   });
 
-  it('refuses a schema that has an id but is no component', () => {
+  test('refuses a schema that has an id but is no component', () => {
     expect(() => jsonSchemasOf({ PostResponse: postResponse, Post: post }, 'output')).toThrow(/Comment|PostMeta|Graph/);
   });
 });
 
 describe('errors', () => {
-  it.each(documentedErrors)('$route: $errors', ({ route, errors }) => {
+  test.each(documentedErrors)('$route: $errors', ({ route, errors }) => {
     expect(errorsOf(route)).toEqual(errors);
   });
 
-  it('are told of every route', () => {
+  test('are told of every route', () => {
     expect(documentedErrors.map(({ route }) => route).sort()).toEqual(operations.map(({ name }) => name).sort());
   });
 });
@@ -99,7 +99,7 @@ describe('parameters', () => {
   const parametersOf = (name: string) =>
     operations.find((one) => one.name === name)!.operation.parameters.filter((one) => one.in === 'query');
 
-  it('have a type and a description, and numbers their bounds', () => {
+  test('have a type and a description, and numbers their bounds', () => {
     for (const { name, operation } of operations) {
       for (const parameter of operation.parameters) {
         expect(parameter, name).toMatchObject({ description: /\S/, schema: { type: /\S/ } });
@@ -113,7 +113,7 @@ describe('parameters', () => {
     }
   });
 
-  it.each(queried)('of $name are checked as they are documented', ({ name, query }) => {
+  test.each(queried)('of $name are checked as they are documented', ({ name, query }) => {
     const parameters = parametersOf(name);
     const asked = exampleRequest(parameters);
     expect(query.safeParse(asked).error).toBeUndefined();
@@ -132,7 +132,7 @@ describe('parameters', () => {
     }
   });
 
-  it('have examples that are valid', () => {
+  test('have examples that are valid', () => {
     for (const { name, operation } of operations) {
       for (const { name: parameter, schema, example } of operation.parameters) {
         if (example !== undefined) validate(document, schema, example, `${name} ${parameter}`);
@@ -197,7 +197,7 @@ describe('examples', () => {
     }
   };
 
-  it.each(operations)('of $name are there and valid', ({ name, operation }) => {
+  test.each(operations)('of $name are there and valid', ({ name, operation }) => {
     if (operation.requestBody !== undefined) valid(operation.requestBody.content, `${name} request`);
     for (const [status, response] of Object.entries(operation.responses)) {
       const { content } = resolved(document, response);
@@ -205,7 +205,7 @@ describe('examples', () => {
     }
   });
 
-  it('of bodies are what the routes accept', () => {
+  test('of bodies are what the routes accept', () => {
     const bodies = (name: string) => {
       const { content } = operations.find((one) => one.name === name)!.operation.requestBody!;
       return Object.values(content['application/json']!.examples).map(({ value }) => value);
@@ -214,7 +214,7 @@ describe('examples', () => {
     for (const body of bodies('patch /v1/monitors/{id}')) patchMonitorBody.parse(body);
   });
 
-  it('are given of every kind of answer', () => {
+  test('are given of every kind of answer', () => {
     const { content } = resolved(
       document,
       operations.find(({ name }) => name === 'get /v1/forum/post')!.operation.responses['200']!,

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { AccountCalls } from '../../../../../services/api/reading/account-calls.ts';
 import { ApiError } from '../../../../../services/api/http/api-error.ts';
 import type { Payer } from '../../../../../shared/upstream/budget/call-budget.ts';
@@ -52,7 +52,7 @@ async function refusal(work: Promise<unknown>): Promise<ApiError> {
 }
 
 describe('calls of accounts', () => {
-  it('are made in the name of the account, with the weight of its plan', async () => {
+  test('are made in the name of the account, with the weight of its plan', async () => {
     const forum = new Waiting();
     await forum.request('a', 1, 'paid');
     await forum.request('b', 1, 'paid', 79);
@@ -62,13 +62,13 @@ describe('calls of accounts', () => {
     ]);
   });
 
-  it('of requests that are paid are never refused', async () => {
+  test('of requests that are paid are never refused', async () => {
     const forum = new Waiting();
     for (let request = 0; request < 100; request++) await forum.request('a', 5, 'paid');
     expect(forum.asked).toBe(500);
   });
 
-  it('of requests that fail are two hundred at once and two hundred a minute', async () => {
+  test('of requests that fail are two hundred at once and two hundred a minute', async () => {
     const forum = new Waiting();
     for (let request = 0; request < 50; request++) await forum.request('a', 4, 'failed');
     const refused = await refusal(forum.request('a', 4, 'failed'));
@@ -81,7 +81,7 @@ describe('calls of accounts', () => {
     expect(forum.asked).toBe(404);
   });
 
-  it('that the forum failed at count for nobody', async () => {
+  test('that the forum failed at count for nobody', async () => {
     const failure = new UpstreamError('broken', 'the forum answered 503', { status: 503 });
     const fail = () => Promise.reject(failure);
     const calls = new AccountCalls({ forum: { get: fail, post: fail }, clock: () => 0 });
@@ -90,14 +90,14 @@ describe('calls of accounts', () => {
     }
   });
 
-  it('refuse a request before its first call only: a thread that was begun is read to its end', async () => {
+  test('refuse a request before its first call only: a thread that was begun is read to its end', async () => {
     const forum = new Waiting();
     await forum.request('a', 199, 'failed');
     await forum.request('a', 30, 'paid');
     expect(forum.asked).toBe(229);
   });
 
-  it('under way are forty when a request may make its first one', async () => {
+  test('under way are forty when a request may make its first one', async () => {
     const forum = new Waiting();
     const waiting = Array.from({ length: 40 }, () =>
       forum.calls.begin({ accountId: 'a', pack: 0 }).get('/x', {}, CALL),

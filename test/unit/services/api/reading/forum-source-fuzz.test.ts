@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { post } from '../../../../../schemas/messages/forum-post.ts';
 import { commentItem, forumUser, subreddit } from '../../../../../schemas/api/forum-resources.ts';
 import { ForumSource } from '../../../../../services/api/reading/forum-source.ts';
@@ -118,9 +118,9 @@ const anything = fc.oneof(
 );
 
 describe.each(QUESTIONS)('$name', ({ answer, ask }) => {
-  it('is read as it is', () => ask(sourceOf(answer)));
+  test('is read as it is', () => ask(sourceOf(answer)));
 
-  it('is a valid resource or a typed error, whatever one part of it is replaced by', async () => {
+  test('is a valid resource or a typed error, whatever one part of it is replaced by', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(sizeOf(answer) - 1), anything, async (at, by) => {
         try {

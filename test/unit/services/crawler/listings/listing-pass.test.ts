@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Listed } from '../../../../../services/crawler/listings/listing-pass.ts';
 import { ListingPass } from '../../../../../services/crawler/listings/listing-pass.ts';
 
@@ -32,32 +32,32 @@ function read(pass: ListingPass, newest: number, depth = 1000): string[] {
 }
 
 describe('a pass over a listing', () => {
-  it('takes one page of a source without history', () => {
+  test('takes one page of a source without history', () => {
     expect(read(new ListingPass(), 5000)).toEqual(['complete']);
   });
 
-  it('ends at the first page that reaches what was seen', () => {
+  test('ends at the first page that reaches what was seen', () => {
     const pass = new ListingPass();
     read(pass, 5000);
     expect(read(pass, 5099)).toEqual(['joined']);
     expect(read(pass, 5099)).toEqual(['joined']);
   });
 
-  it('goes deeper over a page full of new items until it joins', () => {
+  test('goes deeper over a page full of new items until it joins', () => {
     const pass = new ListingPass();
     read(pass, 5000);
     expect(read(pass, 5350)).toEqual(['deeper', 'deeper', 'deeper', 'joined']);
     expect(read(pass, 5351)).toEqual(['joined']);
   });
 
-  it('reports a gap when a thousand items do not reach back', () => {
+  test('reports a gap when a thousand items do not reach back', () => {
     const pass = new ListingPass();
     read(pass, 5000);
     expect(read(pass, 7000)).toEqual([...Array.from({ length: 9 }, () => 'deeper'), 'gap']);
     expect(read(pass, 7001)).toEqual(['joined']);
   });
 
-  it('names both sides of a gap, and when they were created', () => {
+  test('names both sides of a gap, and when they were created', () => {
     const pass = passAfterOne();
     for (let n = 0; n < 9; n++) {
       const items = page(9000 - 100 * n, 100);
@@ -69,7 +69,7 @@ describe('a pass over a listing', () => {
     });
   });
 
-  it.each([
+  test.each([
     ['a page', 40],
     ['three pages', 250],
     ['almost all of it', 899],
@@ -77,14 +77,14 @@ describe('a pass over a listing', () => {
     expect(read(passAfterOne(), 5000, depth).at(-1)).toBe('gap');
   });
 
-  it('takes a listing that was empty before for whole when one page shows all of it, and only then', () => {
+  test('takes a listing that was empty before for whole when one page shows all of it, and only then', () => {
     const pass = new ListingPass();
     expect(read(pass, 0, 0)).toEqual(['complete']);
     expect(read(new ListingPass({ anchors: [] }), 5000, 100)).toEqual(['complete']);
     expect(read(pass, 5000, 300)).toEqual(['deeper', 'deeper', 'gap']);
   });
 
-  it('does not take an interrupted pass for a finished one', () => {
+  test('does not take an interrupted pass for a finished one', () => {
     const pass = new ListingPass();
     read(pass, 5000);
     const first = page(5350, 100);
@@ -94,13 +94,13 @@ describe('a pass over a listing', () => {
     expect(read(restarted, 5360)).toEqual(['deeper', 'deeper', 'deeper', 'joined']);
   });
 
-  it('joins although the newest item seen, and most others, vanished', () => {
+  test('joins although the newest item seen, and most others, vanished', () => {
     const pass = new ListingPass();
     read(pass, 5000);
     expect(pass.judge([...page(5090, 90), item(4905)], 't1_4905').outcome).toBe('joined');
   });
 
-  it('tries an earlier item once when the one it went on from vanished, and then owns up to a gap', () => {
+  test('tries an earlier item once when the one it went on from vanished, and then owns up to a gap', () => {
     const pass = passAfterOne();
     const first = page(5000, 100);
     pass.accept(first, pass.judge(first, first.at(-1)?.name));
@@ -117,7 +117,7 @@ describe('a pass over a listing', () => {
     expect(pass.cursor).toBeUndefined();
   });
 
-  it('goes on after a vanished cursor as often as that brings something', () => {
+  test('goes on after a vanished cursor as often as that brings something', () => {
     const pass = passAfterOne();
     const accept = (items: Listed[], after?: string) => {
       const verdict = pass.judge(items, after);
@@ -131,7 +131,7 @@ describe('a pass over a listing', () => {
     }
   });
 
-  it('ends where the forum answers with the same page again and again', () => {
+  test('ends where the forum answers with the same page again and again', () => {
     const pass = passAfterOne();
     const same = page(5000, 100);
     const outcomes: string[] = [];
@@ -143,12 +143,12 @@ describe('a pass over a listing', () => {
     expect(outcomes).toEqual(['deeper', 'deeper', 'gap']);
   });
 
-  it('ends where the cursors of the forum never do', () => {
+  test('ends where the cursors of the forum never do', () => {
     const pass = passAfterOne();
     expect(read(pass, 50_000, 40_000).length).toBeLessThan(40);
   });
 
-  it('passes over an old page out of a cache', () => {
+  test('passes over an old page out of a cache', () => {
     const pass = new ListingPass();
     for (let newest = 5000; newest <= 9000; newest += 50) read(pass, newest);
     expect(read(pass, 5500)).toEqual(['joined']);
@@ -157,7 +157,7 @@ describe('a pass over a listing', () => {
     expect(read(pass, 9050)).toEqual(['joined']);
   });
 
-  it('counts new items', () => {
+  test('counts new items', () => {
     const pass = new ListingPass();
     read(pass, 5000);
     expect(pass.countNew(page(5030, 100))).toBe(30);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { backOffMs } from '../../../../../services/crawler/back-off.ts';
 import { ListingSource } from '../../../../../services/crawler/listings/listing-source.ts';
 import { Pace } from '../../../../../services/crawler/pace.ts';
@@ -24,7 +24,10 @@ interface Crawl {
   to: number;
 }
 
-/** Crawls a listing for so long, by the listing's clock, as the runner does: back-off after failures, a new start where `restarts` says so. */
+/**
+ * Crawls a listing for so long, by the listing's clock, as the runner does: back-off after failures, a new start where
+ * `restarts` says so.
+ */
 async function crawl(options: SlidingListingOptions, untilMs: number, restarts: number[] = []): Promise<Crawl> {
   const listing = new SlidingListing(options);
   const gaps: CrawlGap[] = [];
@@ -72,7 +75,7 @@ async function crawl(options: SlidingListingOptions, untilMs: number, restarts: 
 }
 
 describe('a listing that slides while it is paged', () => {
-  it.each([300, 350, 400, 450, 500, 550, 600])(
+  test.each([300, 350, 400, 450, 500, 550, 600])(
     'leaves no comment without a row after an hour of outage at 132 a second and %i ms a call',
     async (roundTripMs) => {
       const outages = [{ from: 30_000, to: 30_000 + HOUR }];
@@ -83,13 +86,13 @@ describe('a listing that slides while it is paged', () => {
     },
   );
 
-  it('has no gap while it is read as fast as it moves', async () => {
+  test('has no gap while it is read as fast as it moves', async () => {
     const { gaps, listing, ...rest } = await crawl({ rate: 132, roundTripMs: () => 300 }, 120_000);
     expect(gaps).toEqual([]);
     expect(unaccounted(listing, { gaps, ...rest }).lost).toBe(0);
   });
 
-  it('leaves every comment seen or within a recorded gap, whatever the rate, the round trips, outages, restarts and deletions', async () => {
+  test('leaves every comment seen or within a recorded gap, whatever the rate, the round trips, outages, restarts and deletions', async () => {
     const times = fc.integer({ min: 12_000, max: 90_000 });
     const property = fc.asyncProperty(
       fc.record({

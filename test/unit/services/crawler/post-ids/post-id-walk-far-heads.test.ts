@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { firstHead, idToNumber, numberToId, supportedHead } from '../../../../../services/crawler/post-ids/post-id.ts';
 import { PostIdWalk } from '../../../../../services/crawler/post-ids/post-id-walk.ts';
 
@@ -40,7 +40,7 @@ class Forum {
 }
 
 describe('a post of a far-off id', () => {
-  it('does not lead the walk astray: posts go on being found, and it is told once', () => {
+  test('does not lead the walk astray: posts go on being found, and it is told once', () => {
     const forum = new Forum(50_000);
     const walk = new PostIdWalk({ head: firstHead(forum.newest())!, margin: 100 });
     forum.others.add(FAR_OFF);
@@ -56,7 +56,7 @@ describe('a post of a far-off id', () => {
     expect(walk.position().stretches).toEqual([]);
   });
 
-  it('is no head to begin at either', () => {
+  test('is no head to begin at either', () => {
     const page = [FAR_OFF, ...Array.from({ length: 20 }, (_, index) => id(7_000 - 3 * index))];
     expect(firstHead(page)).toBe(id(7_000));
     expect(firstHead([FAR_OFF, id(7_000), id(6_000)])).toBe(id(7_000));
@@ -65,7 +65,7 @@ describe('a post of a far-off id', () => {
     expect(supportedHead([FAR_OFF, 'zzzz', 'yyyy'])).toBeUndefined();
   });
 
-  it('in an answer that nobody asked for it is not the head', () => {
+  test('in an answer that nobody asked for it is not the head', () => {
     const walk = new PostIdWalk({ head: id(5_000), margin: 100 });
     const step = walk.step(0, false);
     walk.learn(step, new Set([...step.ids.filter((one) => Number(idToNumber(one)) <= 5_000), FAR_OFF]), 0);
@@ -73,7 +73,7 @@ describe('a post of a far-off id', () => {
     expect(walk.position().missing).toEqual([]);
   });
 
-  it('in a saved position is recovered from, without losing what lies between', () => {
+  test('in a saved position is recovered from, without losing what lies between', () => {
     const forum = new Forum(60_000);
     const far = idToNumber(FAR_OFF);
     const walk = new PostIdWalk({
@@ -94,7 +94,7 @@ describe('a post of a far-off id', () => {
     expect(walk.position().missing).toEqual([]);
   });
 
-  it('in a saved position whose stretch is lost leaves a gap on record, and the walk goes on at the newest posts', () => {
+  test('in a saved position whose stretch is lost leaves a gap on record, and the walk goes on at the newest posts', () => {
     const forum = new Forum(60_000);
     const walk = new PostIdWalk({ next: FAR_OFF, stretches: [], missing: [] });
     const givenUp: object[] = [];
@@ -108,7 +108,7 @@ describe('a post of a far-off id', () => {
 });
 
 describe('a far head with others near it', () => {
-  it('is jumped to, and what lies between is caught up on', () => {
+  test('is jumped to, and what lies between is caught up on', () => {
     const forum = new Forum(50_000);
     const walk = new PostIdWalk({ head: id(50_000), margin: 100 });
     forum.turn(walk);
@@ -119,7 +119,7 @@ describe('a far head with others near it', () => {
     expect(forum.missed(49_950)).toEqual([]);
   });
 
-  it('leaves stretches that are bounded in length and number; what is given up is told', () => {
+  test('leaves stretches that are bounded in length and number; what is given up is told', () => {
     const forum = new Forum(50_000);
     const walk = new PostIdWalk({ head: id(50_000), margin: 100 });
     forum.turn(walk, { growth: 0 });

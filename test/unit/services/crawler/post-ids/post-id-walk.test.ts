@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { idToNumber, numberToId } from '../../../../../services/crawler/post-ids/post-id.ts';
 import { PostIdWalk } from '../../../../../services/crawler/post-ids/post-id-walk.ts';
 
@@ -29,12 +29,12 @@ class Forum {
 const id = (n: number) => numberToId(BigInt(n));
 
 describe('the walk over post ids', () => {
-  it('counts in base 36 beyond 2^53', () => {
+  test('counts in base 36 beyond 2^53', () => {
     expect(numberToId(idToNumber('zzzzzzzzzzzzy') + 1n)).toBe('zzzzzzzzzzzzz');
     expect(idToNumber('1r00000')).toBe(BigInt(parseInt('1r00000', 36)));
   });
 
-  it('follows the head and asks for nothing found again', () => {
+  test('follows the head and asks for nothing found again', () => {
     const forum = new Forum();
     forum.add(1000, 1099);
     const walk = new PostIdWalk({ head: id(1099), margin: 50 });
@@ -48,7 +48,7 @@ describe('the walk over post ids', () => {
     expect(forum.asked[1]?.length).toBe(100);
   });
 
-  it('concludes nothing about ids beyond the newest known one', () => {
+  test('concludes nothing about ids beyond the newest known one', () => {
     const forum = new Forum();
     forum.add(1000, 1005);
     const walk = new PostIdWalk({ head: id(1005), margin: 1 });
@@ -59,7 +59,7 @@ describe('the walk over post ids', () => {
     expect(walk.takeNews().absent).toBe(0);
   });
 
-  it('asks for a missing id after 5 s, 30 s, 2 min, 10 min and 1 h, then counts it absent', () => {
+  test('asks for a missing id after 5 s, 30 s, 2 min, 10 min and 1 h, then counts it absent', () => {
     const forum = new Forum();
     forum.add(1000, 1010, [1005]);
     const walk = new PostIdWalk({ head: id(1010), margin: 11 });
@@ -73,7 +73,7 @@ describe('the walk over post ids', () => {
     expect(walk.takeNews().absent).toBe(0);
   });
 
-  it('finds an id that appears late', () => {
+  test('finds an id that appears late', () => {
     const forum = new Forum();
     forum.add(1000, 1010, [1005]);
     const walk = new PostIdWalk({ head: id(1010), margin: 11 });
@@ -88,7 +88,7 @@ describe('the walk over post ids', () => {
     expect(walk.position().missing).toEqual([]);
   });
 
-  it('crosses a hole wider than a call once the head is known', () => {
+  test('crosses a hole wider than a call once the head is known', () => {
     const forum = new Forum();
     forum.add(1000, 1010);
     const walk = new PostIdWalk({ head: id(1010), margin: 11 });
@@ -103,7 +103,7 @@ describe('the walk over post ids', () => {
     expect(walk.isBehind).toBe(false);
   });
 
-  it('jumps to a far head at once, and fetches what lies between aside', () => {
+  test('jumps to a far head at once, and fetches what lies between aside', () => {
     const forum = new Forum();
     forum.add(1000, 9000);
     const walk = new PostIdWalk({ head: id(1010), margin: 11 });
@@ -117,7 +117,7 @@ describe('the walk over post ids', () => {
     expect(forum.found.size).toBe(forum.posts.size);
   });
 
-  it('goes on from its saved position, with stretches and missing ids', () => {
+  test('goes on from its saved position, with stretches and missing ids', () => {
     const forum = new Forum();
     forum.add(1000, 4000, [1005, 3990]);
     const walk = new PostIdWalk({ head: id(1010), margin: 11 });
@@ -134,7 +134,7 @@ describe('the walk over post ids', () => {
     expect(forum.found.size).toBe(forum.posts.size);
   });
 
-  it('asks for the head in every call, however many missing ids are due', () => {
+  test('asks for the head in every call, however many missing ids are due', () => {
     const forum = new Forum();
     forum.posts.add(id(1400));
     const walk = new PostIdWalk({ head: id(1400), margin: 401 });

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { ReplayThrottle } from '../../../../../services/crawler/replay/replay-throttle.ts';
 import { eventually } from '../../../../support/fixtures/eventually.ts';
 import { silentLogger } from '../../../../support/fixtures/silent-logger.ts';
@@ -23,7 +23,7 @@ function replay() {
   return { state, round, stop: () => stopping.abort() };
 }
 
-it('replay goes on while the matcher keeps up, and looks at its lag no oftener than every second', async () => {
+test('replay goes on while the matcher keeps up, and looks at its lag no oftener than every second', async () => {
   const { state, round } = replay();
   state.lag = 1_000;
   for (let n = 0; n < 10; n++) await round();
@@ -31,7 +31,7 @@ it('replay goes on while the matcher keeps up, and looks at its lag no oftener t
   expect(state.looks).toBe(5);
 });
 
-it.each([
+test.each([
   ['the matcher is behind', { lag: 1_001 }],
   ['the lag cannot be read', { fails: true }],
 ])('replay waits while %s, until half of the bound is reached', async (_, trouble) => {
@@ -48,7 +48,7 @@ it.each([
   expect(state.rounds).toBe(1);
 });
 
-it('replay that waits ends at stop', async () => {
+test('replay that waits ends at stop', async () => {
   const { state, round, stop } = replay();
   state.lag = 5_000;
   const waiting = round();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { DataDirLock } from '../../../../../services/launcher/engines/data-dir-lock.ts';
 import { readEndpoints, writeEndpoints } from '../../../../../shared/runtime/endpoints-file.ts';
 import { kafkaProperties } from '../../../../../services/launcher/engines/kafka/kafka-properties.ts';
@@ -17,7 +17,7 @@ const folder = () => mkdtempSync(join(root, 'case-'));
 const sleeper = (...words: string[]) => spawn('/bin/sh', ['-c', 'sleep 60; true', ...words], { stdio: 'ignore' });
 
 describe('identifyProcess', () => {
-  it('knows a living process and none that ended', async () => {
+  test('knows a living process and none that ended', async () => {
     const child = sleeper('marker-1');
     expect(identifyProcess(child.pid!)?.command).toContain('marker-1');
     child.kill('SIGKILL');
@@ -29,14 +29,14 @@ describe('identifyProcess', () => {
 describe('orphans', () => {
   const record = { pid: 7, startedAt: 'boot:12', marker: '/data/kafka/server.properties' };
 
-  it.each([
+  test.each([
     ['the same process', { startedAt: 'boot:12', command: 'java kafka.Kafka /data/kafka/server.properties' }, true],
     ['another installation’s', { startedAt: 'boot:12', command: 'java kafka.Kafka /other/server.properties' }, false],
     ['a later process with its pid', { startedAt: 'boot:99', command: 'vi /data/kafka/server.properties' }, false],
     ['nothing', undefined, false],
   ])('recognises %s', (_, living, expected) => expect(isOurs(record, living)).toBe(expected));
 
-  it('ends the process that the pid file names', async () => {
+  test('ends the process that the pid file names', async () => {
     const child = sleeper('orphan-of-ours');
     const ended = once(child, 'exit');
     const pidFile = join(folder(), 'x.pid');
@@ -46,7 +46,7 @@ describe('orphans', () => {
     expect((await ended)[1]).toBe('SIGTERM');
   });
 
-  it.each([
+  test.each([
     ['with another command line', { marker: 'something else' }],
     ['that started at another time', { startedAt: 'never' }],
   ])('leaves a process alone %s', async (_, change) => {
@@ -60,7 +60,7 @@ describe('orphans', () => {
     await once(child, 'exit');
   });
 
-  it.each(['', 'garbage', '{"pid":1}', '{"pid":1,"startedAt":"x","marker":""}'])(
+  test.each(['', 'garbage', '{"pid":1}', '{"pid":1,"startedAt":"x","marker":""}'])(
     'ignores the pid file %j',
     async (text) => {
       const pidFile = join(folder(), 'x.pid');
@@ -73,7 +73,7 @@ describe('orphans', () => {
 describe('reservePorts', () => {
   const quiet = { progress: () => undefined };
 
-  it('keeps its ports over restarts, outside the range of outgoing connections', async () => {
+  test('keeps its ports over restarts, outside the range of outgoing connections', async () => {
     const dataDir = folder();
     const first = await reservePorts(dataDir, ['kafka', 'postgres'], quiet);
     expect(first.kafka).not.toBe(first.postgres);
@@ -81,7 +81,7 @@ describe('reservePorts', () => {
     expect(await reservePorts(dataDir, ['kafka', 'postgres'], quiet)).toEqual(first);
   });
 
-  it('replaces a port that another program has taken, and says so', async () => {
+  test('replaces a port that another program has taken, and says so', async () => {
     const dataDir = folder();
     const lines: string[] = [];
     const first = await reservePorts(dataDir, ['kafka', 'postgres'], quiet);
@@ -94,7 +94,7 @@ describe('reservePorts', () => {
 });
 
 describe('DataDirLock', () => {
-  it('refuses a second owner and names the first', async () => {
+  test('refuses a second owner and names the first', async () => {
     const dataDir = folder();
     const lock = await DataDirLock.acquire(dataDir);
     await expect(DataDirLock.acquire(dataDir)).rejects.toThrow(`is in use by a running start (pid ${process.pid})`);
@@ -102,7 +102,7 @@ describe('DataDirLock', () => {
     (await DataDirLock.acquire(dataDir)).release();
   });
 
-  it('waits for an owner that is stopping', async () => {
+  test('waits for an owner that is stopping', async () => {
     const dataDir = folder();
     const lock = await DataDirLock.acquire(dataDir);
     lock.markStopping();
@@ -113,7 +113,7 @@ describe('DataDirLock', () => {
     (await next).release();
   });
 
-  it('takes over from an owner that died, also when its pid lives on as another process', async () => {
+  test('takes over from an owner that died, also when its pid lives on as another process', async () => {
     const dataDir = folder();
     const holder = { pid: process.pid, startedAt: 'an earlier boot', state: 'running' };
     writeFileSync(join(dataDir, 'lock'), JSON.stringify(holder));
@@ -122,13 +122,13 @@ describe('DataDirLock', () => {
     lock.release();
   });
 
-  it.each(['', '{', 'null'])('takes over from the broken lock file %j', async (text) => {
+  test.each(['', '{', 'null'])('takes over from the broken lock file %j', async (text) => {
     const dataDir = folder();
     writeFileSync(join(dataDir, 'lock'), text);
     (await DataDirLock.acquire(dataDir)).release();
   });
 
-  it('says when the directory cannot be written to', async () => {
+  test('says when the directory cannot be written to', async () => {
     const file = join(folder(), 'file');
     writeFileSync(file, '');
     await expect(DataDirLock.acquire(join(file, 'data'))).rejects.toThrow('cannot be written to');
@@ -146,7 +146,7 @@ describe('endpoints.json', () => {
     embedded: [],
   };
 
-  it('is found while its process lives', () => {
+  test('is found while its process lives', () => {
     const dataDir = folder();
     writeEndpoints(dataDir, { pid: process.pid, ...endpoints });
     expect(readEndpoints(dataDir)).toEqual({ pid: process.pid, ...endpoints });
@@ -163,21 +163,21 @@ describe('kafkaProperties', () => {
       .map((line) => line.split(/=(.*)/) as [string, string]),
   );
 
-  it('keeps every internal topic on the one node', () => {
+  test('keeps every internal topic on the one node', () => {
     for (const [name, value] of properties) {
       if (/replication\.factor$|min\.isr$/.test(name)) expect([name, value]).toEqual([name, '1']);
     }
     expect([...properties.keys()].filter((name) => name.endsWith('replication.factor'))).toHaveLength(4);
   });
 
-  it('takes nobody without the password, on either listener', () => {
+  test('takes nobody without the password, on either listener', () => {
     expect(properties.get('listener.security.protocol.map')).toBe('CLIENT:SASL_PLAINTEXT,CONTROLLER:SASL_PLAINTEXT');
     for (const listener of ['client', 'controller']) {
       expect(properties.get(`listener.name.${listener}.plain.sasl.jaas.config`)).toContain('user_forum="p";');
     }
   });
 
-  it('listens on loopback only', () => {
+  test('listens on loopback only', () => {
     for (const address of properties.get('listeners')!.split(',')) expect(address).toContain('://127.0.0.1:');
   });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Listing, Thing } from '../../../../support/fakes/running-simulator.ts';
 import { namesOf, RunningSimulator } from '../../../../support/fakes/running-simulator.ts';
 
@@ -20,7 +20,7 @@ describe('simulator threads over HTTP', () => {
     });
   }
 
-  it('show a tree, and morechildren brings every comment that the tree left out', async () => {
+  test('show a tree, and morechildren brings every comment that the tree left out', async () => {
     const [post, comments] = await simulator.json<[Listing, Listing]>(`/comments/${hugePost()}?limit=300`);
     expect(post.data.children[0]!.kind).toBe('t3');
     const seen = new Map<string, string>();
@@ -52,7 +52,7 @@ describe('simulator threads over HTTP', () => {
     expect([...seen.keys()].sort()).toEqual(all.map((k) => timeline.nameOf(k)).sort());
   });
 
-  it('focus on one comment with its path', async () => {
+  test('focus on one comment with its path', async () => {
     const { timeline, threads } = simulator.world;
     const depthOf = (k: number): number => (timeline.place(k).kind === 'post' ? 0 : 1 + depthOf(threads.parentOf(k)));
     const deep = threads.commentsOf(0).find((k) => depthOf(k) === 4)!;
@@ -65,7 +65,7 @@ describe('simulator threads over HTTP', () => {
     expect(path.map((thing) => thing.data.depth)).toEqual([0, 1, 2]);
   });
 
-  it('show crossposts with their originals, and originals with their crossposts', async () => {
+  test('show crossposts with their originals, and originals with their crossposts', async () => {
     const { catalog, timeline } = simulator.world;
     const number = Array.from({ length: 3000 }, (_, i) => i).find(
       (i) => catalog.postNumbered(i).form === 'crosspost' && timeline.exists(catalog.postNumbered(i).k),
@@ -83,7 +83,7 @@ describe('simulator threads over HTTP', () => {
 });
 
 describe('simulator communities, users and search', () => {
-  it.each([
+  test.each([
     ['/r/backroom/about', 403, { reason: 'private', message: 'Forbidden', error: 403 }],
     ['/r/thelounge/new', 403, { reason: 'gold_only', message: 'Forbidden', error: 403 }],
     ['/r/doubtfulcures/hot', 403, { reason: 'quarantined', message: 'Forbidden', error: 403 }],
@@ -97,7 +97,7 @@ describe('simulator communities, users and search', () => {
     expect(await response.json()).toEqual(body);
   });
 
-  it('lead from an unknown community to the search page, and from a share link to the post', async () => {
+  test('lead from an unknown community to the search page, and from a share link to the post', async () => {
     const unknown = await simulator.ask('/r/nowhere_at_all/about');
     expect([unknown.status, unknown.headers.get('location')]).toEqual([302, '/subreddits/search?q=nowhere_at_all']);
     const share = await simulator.ask(`/r/programming/s/${simulator.world.timeline.idOf(0)}`);
@@ -105,7 +105,7 @@ describe('simulator communities, users and search', () => {
     expect(share.headers.get('location')).toContain(`/comments/${simulator.world.timeline.idOf(0)}/`);
   });
 
-  it('describe communities and rules', async () => {
+  test('describe communities and rules', async () => {
     const about = await simulator.json<Thing>('/r/COFFEE/about');
     expect(about).toMatchObject({
       kind: 't5',
@@ -118,7 +118,7 @@ describe('simulator communities, users and search', () => {
     expect(namesOf(popular)).not.toContain('t5_5a01d');
   });
 
-  it('describe users and what they wrote', async () => {
+  test('describe users and what they wrote', async () => {
     const suspended = await simulator.json<Thing>('/user/suspended_sam/about');
     expect(suspended.data).toMatchObject({ name: 'suspended_sam', is_suspended: true });
     expect(suspended.data).not.toHaveProperty('link_karma');
@@ -132,7 +132,7 @@ describe('simulator communities, users and search', () => {
     expect(posts.data.children.every((thing) => thing.kind === 't3')).toBe(true);
   });
 
-  it('search posts by word, phrase and field, communities and users', async () => {
+  test('search posts by word, phrase and field, communities and users', async () => {
     const coffee = await simulator.json<Listing>('/search?q=coffee&sort=new&limit=100');
     expect(coffee.data.children.length).toBeGreaterThan(5);
     for (const { data } of coffee.data.children)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Listing, Thing } from '../../../../support/fakes/running-simulator.ts';
 import { AGENT, namesOf, RunningSimulator } from '../../../../support/fakes/running-simulator.ts';
 
@@ -11,26 +11,26 @@ beforeAll(async () => {
 afterAll(() => simulator.stop());
 
 describe('simulator access', () => {
-  it('refuses the token endpoint without credentials', async () => {
+  test('refuses the token endpoint without credentials', async () => {
     const headers = { 'user-agent': AGENT };
     const response = await fetch(`${simulator.url}/api/v1/access_token`, { method: 'POST', headers });
     expect(response.status).toBe(401);
     expect(await response.json()).toEqual({ message: 'Unauthorized', error: 401 });
   });
 
-  it.each(['', 'bearer nonsense', 'bearer e30.e30'])('refuses %j as authorization', async (authorization) => {
+  test.each(['', 'bearer nonsense', 'bearer e30.e30'])('refuses %j as authorization', async (authorization) => {
     const response = await simulator.ask('/new', { headers: { authorization } });
     expect(response.status).toBe(401);
   });
 
-  it('refuses a library’s user agent with an HTML 429', async () => {
+  test('refuses a library’s user agent with an HTML 429', async () => {
     const response = await simulator.ask('/new', { headers: { 'user-agent': 'node' } });
     expect(response.status).toBe(429);
     expect(response.headers.get('content-type')).toContain('text/html');
     expect(response.headers.get('retry-after')).toBe('4');
   });
 
-  it('lets tokens expire after a day', async () => {
+  test('lets tokens expire after a day', async () => {
     const before = simulator.clock;
     simulator.clock += 86_400_001;
     expect((await simulator.ask('/new')).status).toBe(401);
@@ -38,7 +38,7 @@ describe('simulator access', () => {
     expect((await simulator.ask('/new')).status).toBe(200);
   });
 
-  it('tells the quota with every answer and refuses what goes over it', async () => {
+  test('tells the quota with every answer and refuses what goes over it', async () => {
     const { Access } = await import('../../../../../services/simulator/http/access.ts');
     const access = new Access({ seed: 1, callsPerWindow: 2, windowMs: 600_000, clients: new Map() });
     const issued = access.issue(`Basic ${btoa('a:b')}`, 'client_credentials', 0).body as { access_token: string };
@@ -55,7 +55,7 @@ describe('simulator access', () => {
 });
 
 describe('simulator listings', () => {
-  it('page through the newest thousand comments without a gap or a repeat', async () => {
+  test('page through the newest thousand comments without a gap or a repeat', async () => {
     const found: string[] = [];
     let after: string | null = '';
     while (after !== null) {
@@ -72,14 +72,14 @@ describe('simulator listings', () => {
     );
   });
 
-  it('give what is newer than an anchor, nearest first', async () => {
+  test('give what is newer than an anchor, nearest first', async () => {
     const all = namesOf(await simulator.json<Listing>('/r/all/new?limit=50'));
     expect(namesOf(await simulator.json<Listing>(`/r/all/new?limit=10&before=${all[20]!}`))).toEqual(all.slice(10, 20));
     expect(namesOf(await simulator.json<Listing>('/r/all/new?before=t3_gone'))).toEqual([]);
     expect(namesOf(await simulator.json<Listing>('/r/all/new?after=t3_gone'))).toEqual([]);
   });
 
-  it('hold the fields that a crawler needs', async () => {
+  test('hold the fields that a crawler needs', async () => {
     const comment = (await simulator.json<Listing>('/r/all/comments?limit=1&raw_json=1')).data.children[0]!;
     expect(comment.kind).toBe('t1');
     expect(comment.data).toMatchObject({ replies: '', edited: false, link_title: expect.any(String) as string });
@@ -94,14 +94,14 @@ describe('simulator listings', () => {
     });
   });
 
-  it('join communities, and leave out of several those that cannot be read', async () => {
+  test('join communities, and leave out of several those that cannot be read', async () => {
     const joined = await simulator.json<Listing>('/r/rust+Coffee+backroom+nowhere/comments?limit=100');
     expect(new Set(joined.data.children.map((thing) => thing.data.subreddit))).toEqual(new Set(['rust', 'Coffee']));
     const times = joined.data.children.map((thing) => Number(thing.data.created_utc));
     expect(times).toEqual([...times].sort((a, b) => b - a));
   });
 
-  it.each(['hot', 'top', 'rising', 'controversial'])('sort by %s', async (sort) => {
+  test.each(['hot', 'top', 'rising', 'controversial'])('sort by %s', async (sort) => {
     const listing = await simulator.json<Listing>(`/r/programming/${sort}?t=all&limit=50`);
     expect(listing.data.children.length).toBeGreaterThan(5);
     if (sort === 'top') {
@@ -110,14 +110,14 @@ describe('simulator listings', () => {
     }
   });
 
-  it('escape markup unless raw_json=1', async () => {
+  test('escape markup unless raw_json=1', async () => {
     const { data } = (await simulator.json<Listing>('/r/all/comments?limit=1')).data.children[0]!;
     expect(data.body_html).toContain('&lt;div');
     const raw = (await simulator.json<Listing>('/r/all/comments?limit=1&raw_json=1')).data.children[0]!;
     expect(raw.data.body_html).toContain('<div');
   });
 
-  it('find items by id, of every kind, and leave out the unknown', async () => {
+  test('find items by id, of every kind, and leave out the unknown', async () => {
     const post = namesOf(await simulator.json<Listing>('/r/all/new?limit=1'))[0]!;
     const comment = namesOf(await simulator.json<Listing>('/r/all/comments?limit=1'))[0]!;
     const found = namesOf(
@@ -133,7 +133,7 @@ describe('simulator control', () => {
     await fetch(`${simulator.url}/simulator/faults`, { method: 'DELETE' });
   });
 
-  it.each([
+  test.each([
     ['429', 429, 'Too Many Requests'],
     ['html403', 403, '<!doctype html>'],
     ['5xx', 503, '<!doctype html>'],
@@ -146,7 +146,7 @@ describe('simulator control', () => {
     expect((await simulator.ask('/new')).status).toBe(200);
   });
 
-  it('makes an outage for a time, on one path only', async () => {
+  test('makes an outage for a time, on one path only', async () => {
     await simulator.control('faults', { kind: 'outage', seconds: 10, path: '/api/info' });
     await expect(simulator.ask('/api/info?id=t3_1')).rejects.toThrow();
     expect((await simulator.ask('/new')).status).toBe(200);
@@ -154,14 +154,14 @@ describe('simulator control', () => {
     expect((await simulator.ask('/api/info?id=t3_1')).status).toBe(200);
   });
 
-  it('cuts JSON short', async () => {
+  test('cuts JSON short', async () => {
     await simulator.control('faults', { kind: 'truncated', count: 1 });
     const response = await simulator.ask('/new');
     expect(response.headers.get('content-type')).toContain('application/json');
     await expect(response.json()).rejects.toThrow();
   });
 
-  it('makes tokens expire', async () => {
+  test('makes tokens expire', async () => {
     await simulator.control('faults', { kind: 'expired-tokens' });
     expect((await simulator.ask('/new')).status).toBe(401);
     simulator.clock += 10;
@@ -169,11 +169,11 @@ describe('simulator control', () => {
     expect((await simulator.ask('/new')).status).toBe(200);
   });
 
-  it('refuses a fault that it does not know', async () => {
+  test('refuses a fault that it does not know', async () => {
     expect((await simulator.control('faults', { kind: 'earthquake' })).status).toBe(400);
   });
 
-  it('emits what it is told, to be found at once in listings, threads and by id', async () => {
+  test('emits what it is told, to be found at once in listings, threads and by id', async () => {
     const made = await simulator.control('emit', {
       kind: 'post',
       title: 'Needle & thread',
@@ -206,7 +206,7 @@ describe('simulator control', () => {
     expect((await simulator.json<Thing>('/user/simulator_user/about')).data.name).toBe('simulator_user');
   });
 
-  it.each([
+  test.each([
     { kind: 'post' },
     { kind: 'post', title: 'x', subreddit: 'nowhere' },
     { kind: 'comment', post: 't3_zzz' },
@@ -215,7 +215,7 @@ describe('simulator control', () => {
     expect((await simulator.control('emit', body)).status).toBe(400);
   });
 
-  it('tells where it stands', async () => {
+  test('tells where it stands', async () => {
     const stats: unknown = await (await fetch(`${simulator.url}/simulator/stats`)).json();
     expect(stats).toMatchObject({ seed: 1, rate: 50, first_k: 30_000, finished: false });
     expect((await fetch(`${simulator.url}/healthz`)).status).toBe(200);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   commentId,
   placeOf,
@@ -11,7 +11,7 @@ import {
 const FAR = 2 ** 40;
 
 describe('simulator numbering', () => {
-  it.each([1, 7, 99_991])('goes from slot to number and back, seed %i', (seed) => {
+  test.each([1, 7, 99_991])('goes from slot to number and back, seed %i', (seed) => {
     for (const start of [0, FAR]) {
       for (let k = start; k < start + 2000; k++) {
         const place = placeOf(seed, k);
@@ -21,31 +21,34 @@ describe('simulator numbering', () => {
     }
   });
 
-  it.each(['sequential', 'random'] as const)('gives %s comment ids that lead back to their slot, none twice', (ids) => {
-    const seen = new Set<string>();
-    for (const start of [0, 2 ** 36]) {
-      for (let number = start; number < start + 5000; number++) {
-        const id = commentId(3, number, ids);
-        expect(id).toMatch(/^[0-9a-z]{1,13}$/);
-        expect(slotOfName(3, `t1_${id}`)).toEqual({ k: slotOfComment(3, number), ids });
-        seen.add(id);
+  test.each(['sequential', 'random'] as const)(
+    'gives %s comment ids that lead back to their slot, none twice',
+    (ids) => {
+      const seen = new Set<string>();
+      for (const start of [0, 2 ** 36]) {
+        for (let number = start; number < start + 5000; number++) {
+          const id = commentId(3, number, ids);
+          expect(id).toMatch(/^[0-9a-z]{1,13}$/);
+          expect(slotOfName(3, `t1_${id}`)).toEqual({ k: slotOfComment(3, number), ids });
+          seen.add(id);
+        }
       }
-    }
-    expect(seen.size).toBe(10_000);
-  });
+      expect(seen.size).toBe(10_000);
+    },
+  );
 
-  it('makes random ids longer than a double can hold, and unlike their neighbours', () => {
+  test('makes random ids longer than a double can hold, and unlike their neighbours', () => {
     const id = commentId(1, 1000, 'random');
     expect(BigInt(parseInt(id, 36))).toBeGreaterThan(2n ** 53n);
     expect(commentId(1, 1001, 'random').slice(0, 4)).not.toBe(id.slice(0, 4));
   });
 
-  it('counts posts up', () => {
+  test('counts posts up', () => {
     expect(parseInt(postId(8), 36)).toBe(parseInt(postId(7), 36) + 1);
     expect(slotOfName(5, `t3_${postId(7)}`)?.k).toBe(slotOfPost(5, 7));
   });
 
-  it.each(['t1_', 't3_zzzzzzzzzzzzz', 't3_a', 't1_1', 't5_abc', 't1_zzzzzzzzzzzzz', 't1_-12', '', 't3_1R00000'])(
+  test.each(['t1_', 't3_zzzzzzzzzzzzz', 't3_a', 't1_1', 't5_abc', 't1_zzzzzzzzzzzzz', 't1_-12', '', 't3_1R00000'])(
     'knows that %j names nothing',
     (name) => {
       expect(slotOfName(1, name)).toBeUndefined();

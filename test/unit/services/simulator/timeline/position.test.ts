@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, truncateSync, statSync, appendFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { World, WorldOptions } from '../../../../../services/simulator/world.ts';
 import { openWorld } from '../../../../../services/simulator/world.ts';
 
@@ -64,28 +64,28 @@ function emittedNames(world: World): string[] {
 }
 
 describe('simulator position', () => {
-  it('begins with a history that is too old for any monitor', () => {
+  test('begins with a history that is too old for any monitor', () => {
     const world = open();
     const newest = Math.max(...[...seen(world).values()].map((item) => item.at));
     expect(seen(world).size).toBeGreaterThan(150);
     expect(clock - newest).toBeGreaterThanOrEqual(10 * 60_000);
   });
 
-  it('emits at its rate, each item at its own time, and logs it', () => {
+  test('emits at its rate, each item at its own time, and logs it', () => {
     const world = open({ holes: 0, late: 0 });
     run(world, 3);
     expect(world.emission.emitted).toBe(300);
     expect(logged().map((line) => line.at - START)).toEqual(Array.from({ length: 300 }, (_, i) => (i + 1) * 10));
   });
 
-  it('stops after the count it was given', () => {
+  test('stops after the count it was given', () => {
     const world = open({ count: 57 });
     run(world, 3);
     expect(world.emission.emitted).toBe(57);
     expect(logged()).toHaveLength(57);
   });
 
-  it.each(['a clean stop', 'kill -9'])('keeps everything that was seen over %s, and names nothing twice', (end) => {
+  test.each(['a clean stop', 'kill -9'])('keeps everything that was seen over %s, and names nothing twice', (end) => {
     const first = open();
     run(first, 3.4);
     if (end === 'a clean stop') first.emission.close();
@@ -101,7 +101,7 @@ describe('simulator position', () => {
     expect(second.timeline.runs).toHaveLength(3);
   });
 
-  it('never emits what was reserved when it was killed', () => {
+  test('never emits what was reserved when it was killed', () => {
     const first = open();
     run(first, 1);
     const { frontier } = first.timeline;
@@ -112,7 +112,7 @@ describe('simulator position', () => {
     for (const line of logged()) expect(line.k < frontier || line.k >= second.emission.firstSlot).toBe(true);
   });
 
-  it('mends a log that a crash left short or torn', () => {
+  test('mends a log that a crash left short or torn', () => {
     const first = open();
     run(first, 2);
     const whole = logged();
@@ -123,7 +123,7 @@ describe('simulator position', () => {
     expect(logged().map((line) => line.name)).toEqual(emittedNames(second));
   });
 
-  it('shows late items late, and enters them in listings when they are seen', () => {
+  test('shows late items late, and enters them in listings when they are seen', () => {
     const world = open({ late: 0.3, rate: 30 });
     run(world, 2);
     const waiting = logged().filter((line) => line.visible_at > clock);
@@ -139,7 +139,7 @@ describe('simulator position', () => {
     }
   });
 
-  it('fills its listings again after a restart as they were', () => {
+  test('fills its listings again after a restart as they were', () => {
     const first = open();
     run(first, 8);
     const second = open();
@@ -150,7 +150,7 @@ describe('simulator position', () => {
     expect(second.threads.commentsOf(0)).toEqual(first.threads.commentsOf(0));
   });
 
-  it('goes on after a long pause instead of flooding', () => {
+  test('goes on after a long pause instead of flooding', () => {
     const world = open();
     run(world, 1);
     clock += 3_600_000;
@@ -159,7 +159,7 @@ describe('simulator position', () => {
     expect(world.emission.emitted).toBeLessThan(210);
   });
 
-  it('takes a scheme of random ids from one run to the next, and both stay readable', () => {
+  test('takes a scheme of random ids from one run to the next, and both stay readable', () => {
     const first = open();
     run(first, 1);
     const second = open({ ids: 'random' });
@@ -171,7 +171,7 @@ describe('simulator position', () => {
     expect(names.some((name) => name.startsWith('t1_') && name.length > 14)).toBe(true);
   });
 
-  it('refuses a directory of another seed', () => {
+  test('refuses a directory of another seed', () => {
     open();
     expect(() => open({ seed: 2 })).toThrow(/SIMULATOR_SEED=1/);
   });
@@ -181,7 +181,7 @@ describe('simulator injection', () => {
   const post = { kind: 'post' as const, title: 'A wanted thing', text: 'body', author: 'tester', over_18: true };
   const place = { subreddit: 'Coffee', post: null, parent: null };
 
-  it('emits at once, keeps the schedule, and survives kill -9 and a torn line', () => {
+  test('emits at once, keeps the schedule, and survives kill -9 and a torn line', () => {
     const first = open({ holes: 0, late: 0 });
     run(first, 1);
     const k = first.emission.inject({ ...post, ...place });
@@ -208,7 +208,7 @@ describe('simulator injection', () => {
     expect(logged().map((line) => line.name)).toEqual(emittedNames(second));
   });
 
-  it('works when nothing else is emitted', () => {
+  test('works when nothing else is emitted', () => {
     const world = open({ rate: 0 });
     const slots = Array.from({ length: 50 }, () => world.emission.inject({ ...post, ...place }));
     run(world, 1);

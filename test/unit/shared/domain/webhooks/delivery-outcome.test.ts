@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { decideOutcome } from '../../../../../shared/domain/webhooks/delivery-outcome.ts';
 
 const answer = (status: number, retryAfterMs?: number) => ({ error: null, status, retryAfterMs });
@@ -6,11 +6,11 @@ const failure = (error: string) => ({ error, status: 0 });
 const HOUR = 3_600_000;
 
 describe('what an answer makes of a match', () => {
-  it.each([200, 201, 202, 204, 299])('%i delivers it', (status) => {
+  test.each([200, 201, 202, 204, 299])('%i delivers it', (status) => {
     expect(decideOutcome(answer(status), 0, 0)).toEqual({ deliveryStatus: 'delivered', error: null, delayMs: null });
   });
 
-  it.each([
+  test.each([
     [301, 'redirect'],
     [302, 'redirect'],
     [304, 'redirect'],
@@ -27,7 +27,7 @@ describe('what an answer makes of a match', () => {
     expect(decideOutcome(answer(status), 0, 0)).toEqual({ deliveryStatus: 'failed', error, delayMs: null });
   });
 
-  it.each([429, 500, 502, 503, 504, 599])('%i is tried again', (status) => {
+  test.each([429, 500, 502, 503, 504, 599])('%i is tried again', (status) => {
     expect(decideOutcome(answer(status), 0, 0)).toEqual({
       deliveryStatus: 'pending',
       error: 'http_status',
@@ -35,17 +35,17 @@ describe('what an answer makes of a match', () => {
     });
   });
 
-  it.each(['timeout', 'dns', 'tls', 'connect'])('%s is tried again', (error) => {
+  test.each(['timeout', 'dns', 'tls', 'connect'])('%s is tried again', (error) => {
     expect(decideOutcome(failure(error), 0, 0)).toEqual({ deliveryStatus: 'pending', error, delayMs: 30_000 });
   });
 
-  it('a blocked address fails it at once', () => {
+  test('a blocked address fails it at once', () => {
     expect(decideOutcome(failure('blocked_address'), 0, 0).deliveryStatus).toBe('failed');
   });
 });
 
 describe('the ladder', () => {
-  it('waits 30 s, 2 min, 10 min, 30 min and 2 h, and fails with the sixth attempt', () => {
+  test('waits 30 s, 2 min, 10 min, 30 min and 2 h, and fails with the sixth attempt', () => {
     // A clock that is moved by what the ladder asks for.
     let now = 0;
     const attemptsAt: number[] = [];
@@ -61,7 +61,7 @@ describe('the ladder', () => {
     expect(attemptsAt.map((ms) => ms / 60_000)).toEqual([0, 0.5, 2.5, 12.5, 42.5, 162.5]);
   });
 
-  it('adds up to 10 % and never subtracts', () => {
+  test('adds up to 10 % and never subtracts', () => {
     expect(decideOutcome(answer(500), 0, 0).delayMs).toBe(30_000);
     expect(decideOutcome(answer(500), 0, 0.5).delayMs).toBe(31_500);
     const almostOne = decideOutcome(answer(500), 4, 0.999999).delayMs!;
@@ -69,7 +69,7 @@ describe('the ladder', () => {
     expect(almostOne).toBeLessThanOrEqual(2.2 * HOUR);
   });
 
-  it.each([
+  test.each([
     ['shorter than the step: the step holds', 5_000, 30_000],
     ['longer than the step: it is honoured', 90_000, 90_000],
     ['two hours: honoured', 2 * HOUR, 2 * HOUR],
@@ -79,11 +79,11 @@ describe('the ladder', () => {
     expect(decideOutcome(answer(503, retryAfterMs), 0, 0).delayMs).toBe(delayMs);
   });
 
-  it('a wait without end is two hours', () => {
+  test('a wait without end is two hours', () => {
     expect(decideOutcome(answer(429, Infinity), 0, 0).delayMs).toBe(2 * HOUR);
   });
 
-  it('Retry-After does not buy a seventh attempt', () => {
+  test('Retry-After does not buy a seventh attempt', () => {
     expect(decideOutcome(answer(503, 1_000), 5, 0).deliveryStatus).toBe('failed');
   });
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { MonitorMatch } from '../../../../../schemas/messages/monitor-match.ts';
 import { plainLine } from '../../../../../shared/domain/webhooks/chat-text.ts';
 import { discordMessage, discordRequestUrl } from '../../../../../shared/domain/webhooks/discord-message.ts';
@@ -30,7 +30,7 @@ function expectOnlyOurs(match: MonitorMatch, monitor = MONITOR): void {
 }
 
 describe('discordMessage', () => {
-  it('is one embed with everything about the match, and mentions nobody', () => {
+  test('is one embed with everything about the match, and mentions nobody', () => {
     expect(discordMessage(MONITOR, chatMatch())).toEqual({
       embeds: [
         {
@@ -49,14 +49,14 @@ describe('discordMessage', () => {
     });
   });
 
-  it('has no description of a post without text, and no link that is none', () => {
+  test('has no description of a post without text, and no link that is none', () => {
     const embed = accepted(chatMatch({ kind: 'post', body: '\u2800 \u200b', title: '', permalink: 'javascript:1' }));
     expect(embed).not.toHaveProperty('description');
     expect(embed).not.toHaveProperty('url');
     expect(embed.title).toBe('post in r/metals');
   });
 
-  it.each([
+  test.each([
     ['a star', 'a * rust', 'rust', 'a \\* **rust**'],
     ['a bare URL', 'rust: https://x.example', 'rust', '**rust**\\: https\\://x.example'],
     ['a list', '- rust', 'rust', '\\- **rust**'],
@@ -67,7 +67,7 @@ describe('discordMessage', () => {
     expect(accepted(chatMatch({ body, matched_terms: [keyword] })).description).toBe(description);
   });
 
-  it('is within every limit when all texts grow by their escapes', () => {
+  test('is within every limit when all texts grow by their escapes', () => {
     const long = '*'.repeat(40_000);
     const texts = { title: long, author: long, subreddit: long };
     const embed = accepted(chatMatch({ ...texts, body: `${long} rust ${long}`, matched_terms: ['rust'] }), {
@@ -78,7 +78,7 @@ describe('discordMessage', () => {
     expect(readDiscordMarkdown(embed.description!).bold).toEqual(['rust']);
   });
 
-  it.each(HOSTILE_TEXTS)('shows %j as it is written, without mentioning, linking or formatting', (text) => {
+  test.each(HOSTILE_TEXTS)('shows %j as it is written, without mentioning, linking or formatting', (text) => {
     expectOnlyOurs(chatMatch({ body: `${text} rust ${text}`, title: text, author: text, subreddit: text }), {
       name: text,
     });
@@ -88,7 +88,7 @@ describe('discordMessage', () => {
     expect(readDiscordMarkdown(accepted(match).title).shown).toBe(plainLine(text).trim());
   });
 
-  it('is accepted and holds nothing but ours whatever the texts are', () => {
+  test('is accepted and holds nothing but ours whatever the texts are', () => {
     fc.assert(
       fc.property(hostileMatch, ({ match, monitor }) => expectOnlyOurs(match, monitor)),
       { numRuns: 400 },
@@ -96,7 +96,7 @@ describe('discordMessage', () => {
   });
 });
 
-it.each([
+test.each([
   ['http://127.0.0.1:9/api/webhooks/1/t', 'http://127.0.0.1:9/api/webhooks/1/t?wait=true'],
   ['http://127.0.0.1:9/h?thread_id=7&x=a%20b', 'http://127.0.0.1:9/h?thread_id=7&x=a%20b&wait=true'],
   ['http://127.0.0.1:9/h?wait=false&thread_id=7', 'http://127.0.0.1:9/h?wait=true&thread_id=7'],

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { headOf, isVisible, plainLine, tailOf } from '../../../../../shared/domain/webhooks/chat-text.ts';
 import { matchExcerpt } from '../../../../../shared/domain/webhooks/match-excerpt.ts';
 import { chatMatch, hostileMatch } from '../../../../support/samples/chat-matches.ts';
@@ -10,47 +10,47 @@ const excerptOf = (body: string, limit = 60, keyword = 'rust') =>
 const WORDS = Array.from({ length: 400 }, (_, index) => `word${index}`).join(' ');
 
 describe('matchExcerpt', () => {
-  it('is the whole text where that fits', () => {
+  test('is the whole text where that fits', () => {
     expect(excerptOf('It may\n\n rust\there.')).toEqual({ before: 'It may ', hit: 'rust', after: ' here.' });
   });
 
-  it('lies around the hit, cut at words on both sides', () => {
+  test('lies around the hit, cut at words on both sides', () => {
     const { before, hit, after } = excerptOf(`${WORDS} rust ${WORDS}`)!;
     expect([before, hit, after]).toEqual(['…word397 word398 word399 ', 'rust', ' word0 word1 word2 word3…']);
   });
 
-  it('gives the room that one side does not need to the other', () => {
+  test('gives the room that one side does not need to the other', () => {
     expect(excerptOf(`rust ${WORDS}`)!.after).toBe(' word0 word1 word2 word3 word4 word5 word6 word7 word8…');
     expect(excerptOf(`${WORDS} rust`)!.before).toBe('…word394 word395 word396 word397 word398 word399 ');
   });
 
-  it('finds the hit by the rules of matching: not in trust, and over a line break and a hyphen', () => {
+  test('finds the hit by the rules of matching: not in trust, and over a line break and a hyphen', () => {
     expect(excerptOf('trust RUST')).toEqual({ before: 'trust ', hit: 'RUST', after: '' });
     expect(excerptOf('a new-york b', 60, '"New York"')!.hit).toBe('new-york');
   });
 
-  it('is the beginning of the text where only the title has the hit', () => {
+  test('is the beginning of the text where only the title has the hit', () => {
     const match = chatMatch({ kind: 'post', title: 'Rust', body: WORDS });
     expect(matchExcerpt(match, 20, length)).toEqual({ before: '', hit: '', after: 'word0 word1 word2…' });
   });
 
-  it('is the beginning of the text for a match without terms', () => {
+  test('is the beginning of the text for a match without terms', () => {
     expect(matchExcerpt(chatMatch({ matched_terms: [] }), 600, length)!.after).toBe('Water and air make rust of it.');
   });
 
-  it.each(['', '\n \t', '\u200b\u2060\u2800\ufe0f', '\u202e\0'])('there is none of %j', (body) => {
+  test.each(['', '\n \t', '\u200b\u2060\u2800\ufe0f', '\u202e\0'])('there is none of %j', (body) => {
     expect(excerptOf(body)).toBeUndefined();
   });
 
-  it('cuts a hit that is longer than the room', () => {
+  test('cuts a hit that is longer than the room', () => {
     expect(excerptOf('水'.repeat(10), 4, '水'.repeat(9))).toEqual({ before: '', hit: '水水水…', after: '' });
   });
 
-  it('does not part a character from its marks at the end of the hit', () => {
+  test('does not part a character from its marks at the end of the hit', () => {
     expect(excerptOf('so 👍🏽\u200d ok', 60, '👍')).toMatchObject({ before: 'so ', after: ' ok' });
   });
 
-  it('stays within the limit, keeps no half of a pair and no second line, whatever the texts are', () => {
+  test('stays within the limit, keeps no half of a pair and no second line, whatever the texts are', () => {
     const measure = (text: string) => text.length + text.split('*').length - 1;
     fc.assert(
       fc.property(hostileMatch, fc.integer({ min: 1, max: 700 }), ({ match }, limit) => {
@@ -70,7 +70,7 @@ describe('matchExcerpt', () => {
 });
 
 describe('cuts', () => {
-  it.each([
+  test.each([
     ['a family', '👩‍👩‍👧‍👦'],
     ['a flag', '🇩🇪'],
     ['an accent', 'e\u0301'],
@@ -84,19 +84,19 @@ describe('cuts', () => {
     expect([headOf(whole, whole.length, length), tailOf(whole, whole.length, length)]).toEqual([whole, whole]);
   });
 
-  it('cut between the marks of a character that has hundreds', () => {
+  test('cut between the marks of a character that has hundreds', () => {
     const head = headOf(`a${'\u0301'.repeat(500)}`, 100, length);
     expect(head).toHaveLength(100);
     expect(tailOf(`a${'\u0301'.repeat(500)}`, 100, length)).toHaveLength(100);
   });
 
-  it('keep a word whole only where one ends nearby', () => {
+  test('keep a word whole only where one ends nearby', () => {
     expect(headOf(`one ${'x'.repeat(100)}`, 20, length)).toBe('one…');
     expect(headOf(`one ${'x'.repeat(100)}`, 60, length)).toBe(`one ${'x'.repeat(55)}…`);
   });
 });
 
-it.each([
+test.each([
   ['a\r\n\tb\u2028c\u0085d', 'a b c d'],
   ['a\u0000b\u001bc\u007f', 'abc'],
   ['\u202eabc\u202c\u2066\u2069\u061c\u200f\ufeff', 'abc'],

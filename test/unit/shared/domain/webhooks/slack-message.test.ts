@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { MonitorMatch } from '../../../../../schemas/messages/monitor-match.ts';
 import { slackMessage } from '../../../../../shared/domain/webhooks/slack-message.ts';
 import { chatMatch, hostileMatch, HOSTILE_TEXTS } from '../../../../support/samples/chat-matches.ts';
@@ -33,7 +33,7 @@ function expectOnlyOurs(match: MonitorMatch, monitor = MONITOR): void {
 }
 
 describe('slackMessage', () => {
-  it('is a linked title, an excerpt with the hit in bold, and a line of context', () => {
+  test('is a linked title, an excerpt with the hit in bold, and a line of context', () => {
     expect(slackMessage(MONITOR, chatMatch())).toEqual({
       text: `rust in r/metals: Water and air make rust of it.\n<${PERMALINK}>`,
       blocks: [
@@ -55,17 +55,17 @@ describe('slackMessage', () => {
     });
   });
 
-  it('names a post by its title, and has no excerpt of a post without text', () => {
+  test('names a post by its title, and has no excerpt of a post without text', () => {
     const payload = accepted(chatMatch({ kind: 'post', title: 'Rust!', body: ' \u200b\n' }));
     expect(payload.text).toBe(`rust in r/metals: Rust!\n<${PERMALINK}>`);
     expect(payload.blocks.map(({ type }) => type)).toEqual(['section', 'context']);
   });
 
-  it('names a comment whose title is not known by its community', () => {
+  test('names a comment whose title is not known by its community', () => {
     expect(textsOf(accepted(chatMatch({ title: '' })))[0]).toBe(`*<${PERMALINK}|comment in r/metals>*`);
   });
 
-  it.each([
+  test.each([
     ['a script without spaces', '我用rust写', 'rust', '我用\u200b*rust*\u200b写'],
     ['punctuation', '(rust)', 'rust', '(\u200b*rust*\u200b)'],
     ['the whole text', 'rust', 'rust', '*rust*'],
@@ -77,17 +77,17 @@ describe('slackMessage', () => {
     expect(textsOf(accepted(chatMatch({ body, matched_terms: [keyword] })))[1]).toBe(text);
   });
 
-  it('leaves no emoji where a name ends and our own colon follows', () => {
+  test('leaves no emoji where a name ends and our own colon follows', () => {
     expect(accepted(chatMatch({ subreddit: ':smile' })).text).toContain('rust in r/\ua789smile: ');
   });
 
-  it('keeps a link with every sign that means something in the markup whole', () => {
+  test('keeps a link with every sign that means something in the markup whole', () => {
     const permalink = 'https://forum.example/a?b=1&c=<|>';
     const [title] = textsOf(accepted(chatMatch({ permalink, title: 'a|b > c' })));
     expect(title).toBe('*<https://forum.example/a?b=1&amp;c=%3C%7C%3E|a\u00a6b &gt; c>*');
   });
 
-  it.each([
+  test.each([
     'javascript:alert(1)',
     'not a URL',
     `https://forum.example/${'x'.repeat(1_000)}`,
@@ -98,7 +98,7 @@ describe('slackMessage', () => {
     expect(payload.text).toBe('rust in r/metals: Water and air make rust of it.');
   });
 
-  it('is within every limit when all texts grow by their escapes', () => {
+  test('is within every limit when all texts grow by their escapes', () => {
     const long = '&'.repeat(40_000);
     const texts = {
       title: long,
@@ -113,14 +113,14 @@ describe('slackMessage', () => {
     expect(excerpt.length).toBeLessThanOrEqual(600);
   });
 
-  it.each(HOSTILE_TEXTS)('shows %j without mentioning, linking or formatting', (text) => {
+  test.each(HOSTILE_TEXTS)('shows %j without mentioning, linking or formatting', (text) => {
     expectOnlyOurs(chatMatch({ body: `${text} rust ${text}`, title: text, author: text, subreddit: text }), {
       name: text,
     });
     expectOnlyOurs(chatMatch({ kind: 'post', body: text, title: text, matched_terms: [text] }));
   });
 
-  it('is accepted and holds nothing but ours whatever the texts are', () => {
+  test('is accepted and holds nothing but ours whatever the texts are', () => {
     fc.assert(
       fc.property(hostileMatch, ({ match, monitor }) => expectOnlyOurs(match, monitor)),
       { numRuns: 400 },

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { webhookEvent } from '../../../../../schemas/messages/webhook-event.ts';
 import { buildWebhookMessage, webhookRequestUrl } from '../../../../../shared/domain/webhooks/webhook-message.ts';
 import { chatMatch } from '../../../../support/samples/chat-matches.ts';
@@ -13,7 +13,7 @@ const INPUT = {
 const parse = (body: Buffer): unknown => JSON.parse(body.toString());
 
 describe('buildWebhookMessage', () => {
-  it('makes a generic message of the specified form, with all its headers', () => {
+  test('makes a generic message of the specified form, with all its headers', () => {
     const { headers, body } = buildWebhookMessage({ ...INPUT, kind: 'generic' });
     const event = webhookEvent.parse(parse(body));
     expect(event).toEqual({ type: 'monitor.match', monitor: INPUT.monitor, match: MATCH, sent_at: 1_795_255_202 });
@@ -27,14 +27,14 @@ describe('buildWebhookMessage', () => {
     expect(headers['X-Service-Signature']).toMatch(/^t=1795255202,v1=[0-9a-f]{64}$/);
   });
 
-  it('makes a generic message byte for byte as ever, whatever the texts hold', () => {
+  test('makes a generic message byte for byte as ever, whatever the texts hold', () => {
     const { body } = buildWebhookMessage({ ...INPUT, kind: 'generic' });
     expect(body.toString()).toBe(
       `{"type":"monitor.match","monitor":{"id":"mon_0123456789ab","name":"my monitor"},"match":${JSON.stringify(MATCH)},"sent_at":1795255202}`,
     );
   });
 
-  it.each(['slack', 'discord'] as const)('makes a %s message that is JSON and not signed', (kind) => {
+  test.each(['slack', 'discord'] as const)('makes a %s message that is JSON and not signed', (kind) => {
     const { headers, body } = buildWebhookMessage({ ...INPUT, kind });
     expect(headers).toEqual({ 'Content-Type': 'application/json', 'User-Agent': 'service-webhooks/1' });
     expect(Object.keys(parse(body) as object)[0]).toBe(kind === 'slack' ? 'text' : 'embeds');
@@ -42,7 +42,7 @@ describe('buildWebhookMessage', () => {
     expect(body.toString()).toContain(INPUT.monitor.name);
   });
 
-  it.each([
+  test.each([
     ['generic', 'https://receiver.example/hook?a=1'],
     ['slack', 'https://hooks.slack.com/services/T/B/X'],
     ['discord', 'https://discord.com/api/v10/webhooks/1/t?wait=true'],

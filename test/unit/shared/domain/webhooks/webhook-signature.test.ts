@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { signatureHeaders } from '../../../../../shared/domain/webhooks/webhook-signature.ts';
 import { newWebhookSecret } from '../../../../../shared/domain/webhooks/webhook-secret.ts';
 
@@ -14,7 +14,7 @@ function sign(secrets: [string, ...string[]], sentAt = Math.floor(Date.now() / 1
 }
 
 describe('X-Service-Signature', () => {
-  it('is what an independent verifier of the same scheme accepts', () => {
+  test('is what an independent verifier of the same scheme accepts', () => {
     const secret = newWebhookSecret();
     const header = sign([secret])['X-Service-Signature']!;
     expect(() => stripe.webhooks.constructEvent(BODY, header, secret, 300)).not.toThrow();
@@ -22,18 +22,18 @@ describe('X-Service-Signature', () => {
     expect(() => stripe.webhooks.constructEvent(BODY, header, newWebhookSecret(), 300)).toThrow(/signature/i);
   });
 
-  it('carries the time, so that stale ones are refused', () => {
+  test('carries the time, so that stale ones are refused', () => {
     const secret = newWebhookSecret();
     const header = sign([secret], Math.floor(Date.now() / 1000) - 301)['X-Service-Signature']!;
     expect(() => stripe.webhooks.constructEvent(BODY, header, secret, 300)).toThrow(/tolerance/i);
   });
 
-  it('is the hex HMAC-SHA256 of <t>.<raw body> keyed with the whole secret', () => {
+  test('is the hex HMAC-SHA256 of <t>.<raw body> keyed with the whole secret', () => {
     const digest = createHmac('sha256', 'whsec_c2VjcmV0').update(`1700000000.${BODY.toString()}`).digest('hex');
     expect(sign(['whsec_c2VjcmV0'], 1_700_000_000)['X-Service-Signature']).toBe(`t=1700000000,v1=${digest}`);
   });
 
-  it('uses the current secret only after a rotation', () => {
+  test('uses the current secret only after a rotation', () => {
     const [current, previous] = [newWebhookSecret(), newWebhookSecret()];
     const header = sign([current, previous])['X-Service-Signature']!;
     expect(() => stripe.webhooks.constructEvent(BODY, header, current, 300)).not.toThrow();
@@ -42,7 +42,7 @@ describe('X-Service-Signature', () => {
 });
 
 describe('the Standard Webhooks headers', () => {
-  it('are what the standard library accepts, for the current and the previous secret', () => {
+  test('are what the standard library accepts, for the current and the previous secret', () => {
     const [current, previous] = [newWebhookSecret(), newWebhookSecret()];
     const headers = sign([current, previous]);
     expect(headers['webhook-id']).toBe(ID);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { AddressTable } from '../../../../../shared/matching/tables/address-table.ts';
 import { IntHeap } from '../../../../../shared/matching/tables/int-heap.ts';
 import { NODE_SIZE, NodeTable } from '../../../../../shared/matching/tables/node-table.ts';
@@ -44,7 +44,7 @@ class ModelledTable {
 const scattered = (value: number): number => Math.imul(value, 0x9e3779b1);
 
 describe('AddressTable', () => {
-  it('is a map from hashes to sets of addresses, whatever the order of changes', () => {
+  test('is a map from hashes to sets of addresses, whatever the order of changes', () => {
     // Few hashes, and some that differ in their lowest or highest bits only: they meet in slots or in the bitmap.
     const hash = fc.oneof(
       fc.constantFrom(0, 1, 8, 16, -1, -8, 0x7fffffff, -0x80000000, 0x40000000, 0x40000008),
@@ -67,7 +67,7 @@ describe('AddressTable', () => {
     );
   });
 
-  it('holds everything at each size while it grows, with removals before, in and behind the part that has moved', () => {
+  test('holds everything at each size while it grows, with removals before, in and behind the part that has moved', () => {
     const modelled = new ModelledTable();
     for (let number = 1; number <= 3000; number++) {
       modelled.add(scattered(number), number);
@@ -81,7 +81,7 @@ describe('AddressTable', () => {
     modelled.checkAll();
   });
 
-  it('holds what is added and removed in the middle of a move', () => {
+  test('holds what is added and removed in the middle of a move', () => {
     const modelled = new ModelledTable();
     for (let number = 1; number <= 4000; number++) {
       const before = modelled.table.bytes;
@@ -99,7 +99,7 @@ describe('AddressTable', () => {
     }
   });
 
-  it('removes from the old part and from the new one', () => {
+  test('removes from the old part and from the new one', () => {
     for (let size = 6; size < 120; size++) {
       for (let removed = 1; removed <= size; removed += 3) {
         const modelled = new ModelledTable();
@@ -110,7 +110,7 @@ describe('AddressTable', () => {
     }
   });
 
-  it('many records of one hash are all offered, and go one by one', () => {
+  test('many records of one hash are all offered, and go one by one', () => {
     const modelled = new ModelledTable();
     for (let address = 1; address <= 200; address++) {
       modelled.add(-5, address);
@@ -123,7 +123,7 @@ describe('AddressTable', () => {
     }
   });
 
-  it('ignores the removal of what is not there, and does not confuse records of one hash', () => {
+  test('ignores the removal of what is not there, and does not confuse records of one hash', () => {
     const modelled = new ModelledTable();
     modelled.table.remove(1, 1);
     modelled.add(1, 1);
@@ -135,7 +135,7 @@ describe('AddressTable', () => {
     modelled.checkAll();
   });
 
-  it('needs room for what it holds, not for what it has held', () => {
+  test('needs room for what it holds, not for what it has held', () => {
     const table = new AddressTable();
     const smallest = table.bytes;
     for (let number = 1; number <= 20_000; number++) table.add(scattered(number), number);
@@ -151,7 +151,7 @@ describe('AddressTable', () => {
     expect(table.bytes).toBeLessThan(4 * smallest);
   });
 
-  it('keeps its size when as much is removed as is added', () => {
+  test('keeps its size when as much is removed as is added', () => {
     const table = new AddressTable();
     for (let number = 1; number <= 1000; number++) table.add(scattered(number), number);
     let most = 0;
@@ -160,14 +160,15 @@ describe('AddressTable', () => {
       table.add(scattered(number + 1000), number + 1000);
       most = Math.max(most, table.bytes);
     }
-    // Two generations at once, each at least 3/8 full at a larger size's beginning; 8 bytes a slot and up to 2 for the bitmap.
+    // Two generations at once, each at least 3/8 full at a larger size's beginning; 8 bytes a slot and up to 2 for the
+    // bitmap.
     expect(most).toBeLessThan(2 * 1000 * 1.5 * (8 / 3) * 10);
     for (let number = 50_001; number <= 51_000; number++) expect(offered(table, scattered(number))).toEqual([number]);
   });
 });
 
 describe('NodeTable', () => {
-  it('finds each child by parent and symbol, and no other', () => {
+  test('finds each child by parent and symbol, and no other', () => {
     const heap = new IntHeap();
     const nodes = new NodeTable(heap, NODE_SIZE + 2);
     const roots = [nodes.createRoot(), nodes.createRoot()];
@@ -201,7 +202,7 @@ describe('NodeTable', () => {
     }
   });
 
-  it('tells apart what has one hash', () => {
+  test('tells apart what has one hash', () => {
     // The hash is a bijection of parent * odd ^ symbol, so for any two parents there are symbols that meet.
     const nodes = new NodeTable(new IntHeap(), NODE_SIZE);
     const parents = [nodes.createRoot(), nodes.createRoot(), -1, -77];
@@ -217,7 +218,7 @@ describe('NodeTable', () => {
     }
   });
 
-  it('takes parents that are no nodes, of numbers below 0', () => {
+  test('takes parents that are no nodes, of numbers below 0', () => {
     const heap = new IntHeap();
     const nodes = new NodeTable(heap, NODE_SIZE);
     const [one, other] = [nodes.addChild(-1, 7), nodes.addChild(-2, 7)];

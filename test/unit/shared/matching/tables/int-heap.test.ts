@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   changeHolds,
   FoundTerms,
@@ -12,7 +12,7 @@ import { IntList } from '../../../../../shared/matching/tables/int-list.ts';
 import { PackedStrings } from '../../../../../shared/matching/tables/packed-strings.ts';
 
 describe('IntHeap', () => {
-  it('blocks never overlap, are 0 when given out, keep what is set, and lie in one page', () => {
+  test('blocks never overlap, are 0 when given out, keep what is set, and lie in one page', () => {
     const step = fc.record({ size: fc.constantFrom(3, 4, 10, 64, 100, 1000), frees: fc.boolean(), pick: fc.nat() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
@@ -46,7 +46,7 @@ describe('IntHeap', () => {
     );
   });
 
-  it('gives a freed block out again, to one of its size only', () => {
+  test('gives a freed block out again, to one of its size only', () => {
     const heap = new IntHeap();
     const [one, other] = [heap.allocate(4), heap.allocate(4)];
     heap.set(one, 7);
@@ -59,7 +59,7 @@ describe('IntHeap', () => {
     expect(heap.allocate(4)).toBeGreaterThan(other);
   });
 
-  it('starts small, grows by pages, and takes blocks larger than a page', () => {
+  test('starts small, grows by pages, and takes blocks larger than a page', () => {
     const heap = new IntHeap();
     expect(heap.bytes).toBe(1024);
     heap.allocate(200);
@@ -77,7 +77,7 @@ describe('IntHeap', () => {
     expect(heap.get(large + 99_999)).toBe(100_000);
   });
 
-  it('a page is filled to its end', () => {
+  test('a page is filled to its end', () => {
     const heap = new IntHeap();
     const rest = IN_PAGE + 1 - 1 - 1000;
     expect(heap.allocate(rest)).toBe(1);
@@ -88,7 +88,7 @@ describe('IntHeap', () => {
     expect(heap.allocate(IN_PAGE + 1)).toBe(2 * (IN_PAGE + 1));
   });
 
-  it('heaps that share their addresses read what each other gave out, and never give out the same', () => {
+  test('heaps that share their addresses read what each other gave out, and never give out the same', () => {
     const one = new IntHeap();
     const other = new IntHeap(one);
     const blocks: { address: number; size: number; by: IntHeap }[] = [];
@@ -114,7 +114,7 @@ describe('IntHeap', () => {
     expect(one.allocate(33)).toBe(freed);
   });
 
-  it('what lies beyond is 0 and takes nothing', () => {
+  test('what lies beyond is 0 and takes nothing', () => {
     const heap = new IntHeap();
     heap.set(1e6, 5);
     expect(heap.get(1e6)).toBe(0);
@@ -123,7 +123,7 @@ describe('IntHeap', () => {
 });
 
 describe('PackedStrings', () => {
-  it('gives back each string and all of them, whatever they hold, while others come and go', () => {
+  test('gives back each string and all of them, whatever they hold, while others come and go', () => {
     const text = fc.string({ unit: 'binary', maxLength: 60 });
     const latin = fc.string({ unit: fc.integer({ min: 0, max: 255 }).map((unit) => String.fromCharCode(unit)) });
     const list = fc.array(fc.oneof(text, latin, fc.constant('x'.repeat(300))), { maxLength: 22 });
@@ -145,7 +145,7 @@ describe('PackedStrings', () => {
     );
   });
 
-  it('takes one byte for a unit where that is enough, and memory that was given back', () => {
+  test('takes one byte for a unit where that is enough, and memory that was given back', () => {
     const heap = new IntHeap();
     const packed = new PackedStrings(heap);
     const bytesFor = (character: string): number => {
@@ -165,7 +165,7 @@ describe('PackedStrings', () => {
 });
 
 describe('IntList', () => {
-  it('is a list', () => {
+  test('is a list', () => {
     const list = new IntList();
     for (let value = 0; value < 1000; value++) list.push(value * 3);
     expect(list.length).toBe(1000);
@@ -186,7 +186,7 @@ describe('IntList', () => {
 });
 
 describe('FoundTerms', () => {
-  it('is a set that keeps the first occurrence, empty again after clear', () => {
+  test('is a set that keeps the first occurrence, empty again after clear', () => {
     const heap = new IntHeap();
     const terms = Array.from({ length: 20 }, () => heap.allocate(TERM_SIZE));
     const found = new FoundTerms(heap);
@@ -222,7 +222,7 @@ describe('FoundTerms', () => {
     );
   });
 
-  it('a record holds its postings and holds apart', () => {
+  test('a record holds its postings and holds apart', () => {
     const heap = new IntHeap();
     const [term, other] = [heap.allocate(TERM_SIZE), heap.allocate(TERM_SIZE)];
     setPostings(heap, term, 77);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { IntHeap } from '../../../../../shared/matching/tables/int-heap.ts';
 import {
   BEGINS_PHRASES,
@@ -39,7 +39,7 @@ function place(word: string, padding: string): [Uint16Array, number, number] {
 
 describe('WordTable', () => {
   const lengths = [1, 2, 3, 4, 5, 6, 7, 8, 9, 999, 1000, 1001, 1002, 1003, 1004, 40_000];
-  it.each(lengths)('tells words of length %i apart that differ in one character', (length) => {
+  test.each(lengths)('tells words of length %i apart that differ in one character', (length) => {
     const base = 'abcdefghij'.repeat(Math.ceil(length / 10)).slice(0, length);
     const places = [...new Set([0, 1, 2, 3, 4, 5, Math.floor(length / 2), length - 2, length - 1])];
     const variants = places
@@ -61,7 +61,7 @@ describe('WordTable', () => {
     }
   });
 
-  it('holds what a model holds, however words of one hash come and go', () => {
+  test('holds what a model holds, however words of one hash come and go', () => {
     const word = fc.oneof(
       fc.string({ unit: fc.constantFrom('a', 'b', '\xff', '\u0161', '\u6100'), minLength: 1, maxLength: 9 }),
       fc.constantFrom('a'.repeat(1_001), `${'a'.repeat(1_001)}\u0161`),
@@ -85,7 +85,7 @@ describe('WordTable', () => {
     );
   });
 
-  it('keeps a word while anything uses it, and gives its memory to the next', () => {
+  test('keeps a word while anything uses it, and gives its memory to the next', () => {
     const words = new Words();
     const word = words.add('rust');
     words.table.addUses(word, 1);
@@ -108,7 +108,7 @@ describe('WordTable', () => {
     expect(words.add('zinc')).toBe(word);
   });
 
-  it('notes roles, and what a single letter is', () => {
+  test('notes roles, and what a single letter is', () => {
     const words = new Words();
     const has = (word: string, role: number) => (words.table.roles(words.find(word) || words.add(word)) & role) !== 0;
     const marks = (count: number) => `c${'\u0301'.repeat(count)}`;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { TermIndex } from '../../../../../shared/matching/terms/term-index.ts';
 
 const TERMS = [
@@ -21,7 +21,7 @@ function found(index: TermIndex, text: string): number[] {
 }
 
 describe('TermIndex', () => {
-  it('finds a term until its last hold is given back', () => {
+  test('finds a term until its last hold is given back', () => {
     for (const term of TERMS) {
       const index = new TermIndex();
       const held = index.hold(term);
@@ -33,7 +33,7 @@ describe('TermIndex', () => {
     }
   });
 
-  it('a term that was given back leaves those that go on from it, and the other way round', () => {
+  test('a term that was given back leaves those that go on from it, and the other way round', () => {
     const index = new TermIndex();
     const held = new Map(TERMS.map((term) => [term, index.hold(term)]));
     for (const term of TERMS) {
@@ -46,7 +46,7 @@ describe('TermIndex', () => {
     }
   });
 
-  it('to give back what nobody holds changes nothing', () => {
+  test('to give back what nobody holds changes nothing', () => {
     for (const term of TERMS) {
       for (const never of [
         'rust',
@@ -77,7 +77,7 @@ describe('TermIndex', () => {
     }
   });
 
-  it('gives the memory of what is gone to what comes', () => {
+  test('gives the memory of what is gone to what comes', () => {
     const index = new TermIndex();
     const holdAll = (number: number) => {
       for (const term of TERMS) index.hold(`${term} ${number}`);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { foldCase } from '../../../../../shared/matching/text/case-folding.ts';
 import { fold } from '../../../../support/oracles/reference-fold.ts';
 
@@ -13,7 +13,7 @@ function sameForRegExp(one: string, other: string): boolean {
 }
 
 describe('case folding', () => {
-  it('never joins what simple case folding keeps apart', () => {
+  test('never joins what simple case folding keeps apart', () => {
     const wrong = CODE_POINTS.map((codePoint) => String.fromCodePoint(codePoint)).filter(
       (character) => character !== 'İ' && !sameForRegExp(character, foldCase(character)),
     );
@@ -21,17 +21,18 @@ describe('case folding', () => {
     expect(CODE_POINTS.length).toBeGreaterThan(2500);
   });
 
-  it('joins what simple case folding joins', () => {
+  test('joins what simple case folding joins', () => {
     const wrong = CODE_POINTS.map((codePoint) => String.fromCodePoint(codePoint)).flatMap((character) =>
       [character.toUpperCase(), character.toLowerCase()]
-        // Folding follows composition, which leaves no U+1FBE, the one letter whose fold Unicode hides behind its canonical form.
+        // Folding follows composition, which leaves no U+1FBE, the one letter whose fold Unicode hides behind its
+        // canonical form.
         .filter((other) => sameForRegExp(character, other) && character.normalize('NFC') === character)
         .filter((other) => foldCase(character) !== foldCase(other)),
     );
     expect(wrong).toEqual([]);
   });
 
-  it('is one code point for one, and final', () => {
+  test('is one code point for one, and final', () => {
     for (const codePoint of CODE_POINTS) {
       const folded = foldCase(String.fromCodePoint(codePoint));
       expect(Array.from(folded)).toHaveLength(1);
@@ -39,7 +40,7 @@ describe('case folding', () => {
     }
   });
 
-  it.each([
+  test.each([
     ['İ', 'i'],
     ['ı', 'ı'],
     ['I', 'i'],
@@ -61,7 +62,7 @@ describe('case folding', () => {
 });
 
 describe('folding', () => {
-  it.each([
+  test.each([
     ['A  B\t\r\nC', 'a b c'],
     [' a ', ' a '],
     ['a\u00a0\u3000b\u2028c\u0085d', 'a b c d'],

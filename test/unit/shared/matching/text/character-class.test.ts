@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   characterClass,
   SPACE,
@@ -13,7 +13,7 @@ import { Tokens } from '../../../../../shared/matching/text/tokens.ts';
 import { fold } from '../../../../support/oracles/reference-fold.ts';
 
 describe('the table of character classes', () => {
-  it('has of each code point the class that its properties ask for', () => {
+  test('has of each code point the class that its properties ask for', () => {
     const scripts = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Bopomofo', 'Thai', 'Lao', 'Khmer', 'Myanmar'];
     const ofScript = new RegExp(`^[${scripts.map((script) => `\\p{Script=${script}}`).join('')}]$`, 'u');
     const shared = new Set(
@@ -46,7 +46,7 @@ describe('the table of character classes', () => {
 });
 
 describe('Tokens', () => {
-  it('follow each other without gaps and hold equal values for equal words only', () => {
+  test('follow each other without gaps and hold equal values for equal words only', () => {
     const folded = new FoldedText();
     const tokens = new Tokens();
     const read = (text: string): string[] => {
@@ -77,7 +77,7 @@ describe('Tokens', () => {
 
 describe('the table of folding', () => {
   /** Between a letter that takes a mark and a mark, so that whatever composes does. */
-  it.each([
+  test.each([
     [0, 0x3400],
     [0xa000, 0xad00],
     [0xd700, 0x10000],

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { allocateLanes, boundsOfLanes, fairLevel } from '../../../../../shared/upstream/budget/allocate-budget.ts';
 import { DEFAULT_SHARES, everyLane, LANES } from '../../../../../shared/upstream/budget/lanes.ts';
 import type { BudgetShares, Lane, LaneRates } from '../../../../../shared/upstream/budget/lanes.ts';
@@ -19,7 +19,7 @@ const shares: fc.Arbitrary<BudgetShares> = fc
 const budget = fc.double({ min: 0, max: 100, noNaN: true });
 
 describe('the lanes of a budget', () => {
-  it.each<[string, Partial<LaneRates>, Partial<LaneRates>]>([
+  test.each<[string, Partial<LaneRates>, Partial<LaneRates>]>([
     ['live sources have their share, whatever readers want', { live: 3, reading: 20 }, { live: 3, reading: 7 }],
     ['readers have theirs, whatever live sources want', { live: 50, reading: 2 }, { live: 8, reading: 2 }],
     ['what live sources leave is lent to readers', { reading: 20 }, { reading: 10 }],
@@ -39,7 +39,7 @@ describe('the lanes of a budget', () => {
     for (const lane of LANES) expect([lane, allocated[lane]]).toEqual([lane, expect.closeTo(granted[lane] ?? 0)]);
   });
 
-  it('never gives more than there is or than is wanted, never less than a share, and leaves nothing over while somebody wants it', () => {
+  test('never gives more than there is or than is wanted, never less than a share, and leaves nothing over while somebody wants it', () => {
     fc.assert(
       fc.property(budget, rates, shares, (perSecond, wanted, parts) => {
         const granted = allocateLanes(perSecond, wanted, parts);
@@ -52,7 +52,7 @@ describe('the lanes of a budget', () => {
     );
   });
 
-  it('gives no lane more than its share while one before it wants more', () => {
+  test('gives no lane more than its share while one before it wants more', () => {
     fc.assert(
       fc.property(budget, rates, shares, (perSecond, wanted, parts) => {
         const granted = allocateLanes(perSecond, wanted, parts);
@@ -67,7 +67,7 @@ describe('the lanes of a budget', () => {
 });
 
 describe('the bounds of several processes', () => {
-  it('together never exceed the budget while each calls no more than it says', () => {
+  test('together never exceed the budget while each calls no more than it says', () => {
     fc.assert(
       fc.property(budget, fc.array(rates, { minLength: 1, maxLength: 5 }), shares, (perSecond, processes, parts) => {
         const called = processes.map((mine, index) => {
@@ -81,7 +81,7 @@ describe('the bounds of several processes', () => {
     );
   });
 
-  it('leave live sources of one process their share, however many others read', () => {
+  test('leave live sources of one process their share, however many others read', () => {
     const reader = wanting({ reading: 1000 });
     const others = Array.from({ length: 20 }, () => reader);
     expect(boundsOfLanes(10, { mine: wanting({ live: 5 }), others }, DEFAULT_SHARES).live).toBeCloseTo(8);
@@ -90,14 +90,14 @@ describe('the bounds of several processes', () => {
     expect(bounds.reading).toBeCloseTo(5 / 20);
   });
 
-  it('give a process that was idle its fair part at once, and readers all of it where nobody crawls', () => {
+  test('give a process that was idle its fair part at once, and readers all of it where nobody crawls', () => {
     const others = [wanting({ reading: 1000 })];
     expect(boundsOfLanes(10, { mine: wanting({}), others }, DEFAULT_SHARES).reading).toBeCloseTo(5);
     expect(boundsOfLanes(10, { mine: wanting({}), others: [] }, DEFAULT_SHARES).reading).toBeCloseTo(10);
   });
 });
 
-it('the fair level gives all amounts away, or everybody what they want', () => {
+test('the fair level gives all amounts away, or everybody what they want', () => {
   fc.assert(
     fc.property(budget, fc.array(rate, { minLength: 1 }), (amount, wanted) => {
       const level = fairLevel(amount, wanted);

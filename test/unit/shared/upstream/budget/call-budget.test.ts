@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { CallBudget } from '../../../../../shared/upstream/budget/call-budget.ts';
 import type { Claim } from '../../../../../shared/upstream/budget/call-budget.ts';
 import { DEFAULT_SHARES } from '../../../../../shared/upstream/budget/lanes.ts';
@@ -106,7 +106,7 @@ const reader = (process: number, perSecond: number, payer?: string, weight = 1):
 });
 
 describe('crawler and API in two processes', () => {
-  it.each([0, 2, 4, 8, 20])('no live call waits while readers ask %d times a second, and windows turn', (reads) => {
+  test.each([0, 2, 4, 8, 20])('no live call waits while readers ask %d times a second, and windows turn', (reads) => {
     const installation = new Installation(2);
     const crawler = live(() => 2.6);
     const readers = reader(1, reads);
@@ -117,14 +117,14 @@ describe('crawler and API in two processes', () => {
     expect(readPerSecond).toBeGreaterThanOrEqual(Math.min(reads, TOTAL - 2.6) * 0.9);
   });
 
-  it('a window is not spent in its first seconds', () => {
+  test('a window is not spent in its first seconds', () => {
     const installation = new Installation(2);
     const readers = reader(1, 20);
     installation.run([live(() => 2.6), readers], 2 * MINUTE);
     expect(installation.rate(readers, MINUTE, 2 * MINUTE)).toBeLessThan(TOTAL - 2.6 + 0.5);
   });
 
-  it('what live sources leave is lent to readers within a second, and given back within a second', () => {
+  test('what live sources leave is lent to readers within a second, and given back within a second', () => {
     const installation = new Installation(2);
     const crawler = live((now) => (now < 5 * MINUTE || now >= 6 * MINUTE ? 3.5 : 0));
     const readers = reader(1, 20);
@@ -136,14 +136,14 @@ describe('crawler and API in two processes', () => {
     expect(installation.refusals.get(crawler)).toBeUndefined();
   });
 
-  it('without a live source anywhere readers have all of it', () => {
+  test('without a live source anywhere readers have all of it', () => {
     const installation = new Installation(1);
     const readers = reader(0, 20);
     installation.run([readers], 5 * MINUTE);
     expect(installation.rate(readers, MINUTE, 5 * MINUTE)).toBeGreaterThan(TOTAL * 0.95);
   });
 
-  it('live sources that want more than their share leave readers theirs', () => {
+  test('live sources that want more than their share leave readers theirs', () => {
     const installation = new Installation(2);
     const readers = reader(1, 20);
     installation.run([live(() => 30), readers], 5 * MINUTE);
@@ -151,7 +151,7 @@ describe('crawler and API in two processes', () => {
     expect(installation.rate(readers, MINUTE, 5 * MINUTE)).toBeLessThan(TOTAL * 0.2 * 1.15);
   });
 
-  it.each([540, 580, 590, 595])(
+  test.each([540, 580, 590, 595])(
     'five idle readers that all ask at once, %i s into a window, leave live sources their share of the rest',
     (burstAt) => {
       const installation = new Installation(6);
@@ -167,7 +167,7 @@ describe('crawler and API in two processes', () => {
     },
   );
 
-  it('with the database away the last shares stay', () => {
+  test('with the database away the last shares stay', () => {
     const installation = new Installation(2);
     const crawler = live(() => 2.6);
     const readers = reader(1, 20);
@@ -180,7 +180,7 @@ describe('crawler and API in two processes', () => {
 });
 
 describe('readers', () => {
-  it('of several processes have equal parts', () => {
+  test('of several processes have equal parts', () => {
     const installation = new Installation(3);
     const [first, second] = [reader(1, 20), reader(2, 5)];
     installation.run([live(() => 2.6), first, second], 5 * MINUTE);
@@ -189,7 +189,7 @@ describe('readers', () => {
     expect(a! / b!).toBeLessThan(1.1);
   });
 
-  it('one account that asks without end costs another nothing of its fair part', () => {
+  test('one account that asks without end costs another nothing of its fair part', () => {
     const installation = new Installation(2);
     const greedy = reader(1, 40, 'greedy');
     const modest = reader(1, 1, 'modest');
@@ -198,7 +198,7 @@ describe('readers', () => {
     expect(installation.rate(greedy, MINUTE, 5 * MINUTE)).toBeGreaterThan(TOTAL - 2.6 - 1.3);
   });
 
-  it('a paying account keeps its part by weight beside a hundred free ones, whose parts are alike', () => {
+  test('a paying account keeps its part by weight beside a hundred free ones, whose parts are alike', () => {
     const installation = new Installation(1);
     const paying = reader(0, 20, 'paying', 20);
     const free = Array.from({ length: 100 }, (_, at) => reader(0, 1, `free ${at}`));
@@ -210,7 +210,7 @@ describe('readers', () => {
     expect(others).toBeGreaterThan(rateOf(paying));
   });
 
-  it('are told when to come back', () => {
+  test('are told when to come back', () => {
     const installation = new Installation(1);
     const readers = reader(0, 40);
     installation.run([readers], MINUTE);
@@ -219,7 +219,7 @@ describe('readers', () => {
     expect(taken.waitMs).toBeLessThan(1_000);
   });
 
-  it('are bounded while nothing is known of the limits: an answer is awaited first', () => {
+  test('are bounded while nothing is known of the limits: an answer is awaited first', () => {
     const budget = new CallBudget(['a'], DEFAULT_SHARES);
     const taken = Array.from({ length: 1_000 }, () => budget.take({ lane: 'reading' }, 0));
     expect(taken.filter(({ client }) => client !== undefined)).toHaveLength(128);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseMoreChildren, parseThread } from '../../../../../shared/upstream/parsing/parse-comment-tree.ts';
 import { UpstreamError } from '../../../../../shared/upstream/upstream-error.ts';
 import type { RawThing } from '../../../../support/samples/forum-threads.ts';
@@ -21,7 +21,7 @@ function failureOf(answer: unknown): UpstreamError {
 }
 
 describe('a thread', () => {
-  it('becomes its post, its comments in the order of the page, and what was left out', () => {
+  test('becomes its post, its comments in the order of the page, and what was left out', () => {
     const thread = parseThread(
       rawThread([
         rawComment('a', 't3_p0st', {}, [
@@ -46,7 +46,7 @@ describe('a thread', () => {
     expect(thread.unknownKinds.size).toBe(0);
   });
 
-  it('maps every field of a comment', () => {
+  test('maps every field of a comment', () => {
     const data = {
       author: 'kettle_fan',
       body: 'a < b & **c**',
@@ -75,7 +75,7 @@ describe('a thread', () => {
     ]);
   });
 
-  it.each([
+  test.each([
     ['a deleted account', { author: null }, { author: '[deleted]', is_submitter: false }],
     ['no account at all', { author: undefined }, { author: '[deleted]' }],
     ['a removed comment', { author: '[deleted]', body: '[removed]' }, { author: '[deleted]', body: '[removed]' }],
@@ -90,12 +90,12 @@ describe('a thread', () => {
     expect(parseThread(rawThread([rawComment('a', 't3_p0st', data)])).comments[0]).toMatchObject(expected);
   });
 
-  it('takes nobody for the poster where the poster is gone', () => {
+  test('takes nobody for the poster where the poster is gone', () => {
     const comment = rawComment('a', 't3_p0st', { author: null, is_submitter: undefined });
     expect(parseThread(rawThread([comment], { author: null })).comments[0]?.is_submitter).toBe(false);
   });
 
-  it('counts kinds it does not know, and skips them', () => {
+  test('counts kinds it does not know, and skips them', () => {
     const unknown = { kind: 't9', data: { replies: rawListing([rawComment('x', 't1_y')]) } };
     const thread = parseThread(
       rawThread([unknown, rawComment('a', 't3_p0st', {}, [unknown]), { kind: 'ad', data: 1 }]),
@@ -107,12 +107,12 @@ describe('a thread', () => {
     expect(thread.comments.map(({ id }) => id)).toEqual(['a']);
   });
 
-  it('without a post is not found', () => {
+  test('without a post is not found', () => {
     expect(failureOf([rawListing([]), rawListing([])]).failure).toBe('not_found');
   });
 
   const below = (broken: unknown): RawThing[] => rawThread([rawComment('a', 't3_p0st'), nest(2, broken as RawThing)]);
-  it.each([
+  test.each([
     ['no array', { kind: 'Listing' }, '""'],
     ['one Listing', [rawListing([])], 'at "": Too small'],
     ['an error in place of comments', [rawListing([]), { error: 500 }], '"1.kind"'],
@@ -142,11 +142,11 @@ describe('a thread', () => {
     expect(error.message).toContain(path);
   });
 
-  it('says nothing of the content when it is broken', () => {
+  test('says nothing of the content when it is broken', () => {
     expect(failureOf(rawThread([rawComment('a', 't3_p0st', { body: ['secret'] })])).message).not.toContain('secret');
   });
 
-  it('may be nested 50,000 levels deep, and broken there', () => {
+  test('may be nested 50,000 levels deep, and broken there', () => {
     const depth = 50_000;
     const thread = parseThread(rawThread([nest(depth, rawMore('t1_x', []))]));
     expect([thread.comments.length, thread.stubs.length]).toEqual([depth, 1]);
@@ -157,14 +157,14 @@ describe('a thread', () => {
 });
 
 describe('an answer of morechildren', () => {
-  it('is a flat list of comments and stubs', () => {
+  test('is a flat list of comments and stubs', () => {
     const things = [rawComment('b', 't1_a', { author: 'kettle_fan', is_submitter: undefined }), rawMore('t1_b', ['c'])];
     const found = parseMoreChildren(rawMoreChildren(things), 'kettle_fan');
     expect(found.comments.map(({ id, is_submitter: isOwn }) => [id, isOwn])).toEqual([['b', true]]);
     expect(found.stubs).toEqual([{ parentId: 't1_b', childIds: ['c'] }]);
   });
 
-  it.each([
+  test.each([
     [{ json: { errors: [['RATELIMIT', 'slow down', null]] } }, 'json.data'],
     [{ jquery: [] }, '"json"'],
     [rawMoreChildren([rawComment('a', 't1_b', { score: 'many' })]), 'json.data.things.0.data.score'],

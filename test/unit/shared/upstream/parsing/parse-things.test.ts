@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { forumItem } from '../../../../../schemas/messages/forum-item.ts';
 import { parseListing, parseThing } from '../../../../../shared/upstream/parsing/parse-things.ts';
 import type { Thing } from '../../../../../shared/upstream/parsing/thing-schema.ts';
@@ -50,7 +50,7 @@ function item(kind: string, data: object, post?: PostOfComment) {
 }
 
 describe('a post', () => {
-  it('becomes an item', () => {
+  test('becomes an item', () => {
     expect(item('t3', POST)).toEqual({
       v: 1,
       thing_id: 't3_1q2w3e',
@@ -73,18 +73,18 @@ describe('a post', () => {
     });
   });
 
-  it.each([null, undefined])('whose selftext is %j has an empty text', (selftext) => {
+  test.each([null, undefined])('whose selftext is %j has an empty text', (selftext) => {
     expect(item('t3', { ...POST, selftext }).body).toBe('');
   });
 
-  it('keeps where a link points, and completes a link within the site', () => {
+  test('keeps where a link points, and completes a link within the site', () => {
     expect(item('t3', { ...POST, is_self: false, url: 'https://example.org/a' }).url).toBe('https://example.org/a');
     expect(item('t3', { ...POST, is_self: false, url: '/r/pots/comments/9/x/' }).url).toBe(
       'https://forum.example/r/pots/comments/9/x/',
     );
   });
 
-  it('of an advertisement has no community; any other without one has a changed shape', () => {
+  test('of an advertisement has no community; any other without one has a changed shape', () => {
     const { subreddit: _, ...homeless } = POST;
     expect(item('t3', { ...homeless, promoted: true }).subreddit).toBe('');
     expect(parseThing({ kind: 't3', data: homeless }, 'x')).toMatchObject({ fault: { path: 'x.data.subreddit' } });
@@ -92,7 +92,7 @@ describe('a post', () => {
 });
 
 describe('a comment', () => {
-  it('becomes an item; its id is an opaque string of 13 characters', () => {
+  test('becomes an item; its id is an opaque string of 13 characters', () => {
     expect(item('t1', COMMENT)).toMatchObject({
       thing_id: 't1_zzzzzzzzzzzz9',
       kind: 'comment',
@@ -107,7 +107,7 @@ describe('a comment', () => {
     });
   });
 
-  it('of a thread view takes title and NSFW flag from its post, and a permalink is made', () => {
+  test('of a thread view takes title and NSFW flag from its post, and a permalink is made', () => {
     const { link_title: _, over_18: __, permalink: ___, ...bare } = COMMENT;
     expect(item('t1', bare, { title: 'From the post', nsfw: false })).toMatchObject({
       title: 'From the post',
@@ -117,11 +117,11 @@ describe('a comment', () => {
     expect(item('t1', bare)).toMatchObject({ title: '', nsfw: true });
   });
 
-  it.each([null, ''])('whose link_title is %j takes its title from its post', (link_title) => {
+  test.each([null, ''])('whose link_title is %j takes its title from its post', (link_title) => {
     expect(item('t1', { ...COMMENT, link_title }, { title: 'Which kettle', nsfw: true }).title).toBe('Which kettle');
   });
 
-  it('without link_id finds its post in its context, its permalink or its parent', () => {
+  test('without link_id finds its post in its context, its permalink or its parent', () => {
     const { link_id: _, permalink: __, ...loose } = COMMENT;
     const context = '/r/tea/comments/777/x/zzzzzzzzzzzz9/?context=3';
     expect(item('t1', { ...loose, context }).post_id).toBe('777');
@@ -129,14 +129,14 @@ describe('a comment', () => {
     expect(parseThing({ kind: 't1', data: loose }, '')).toMatchObject({ fault: { path: 'data.link_id' } });
   });
 
-  it('of a deleted account is by [deleted]', () => {
+  test('of a deleted account is by [deleted]', () => {
     expect(item('t1', { ...COMMENT, author: null }).author).toBe('[deleted]');
     expect(item('t1', { ...COMMENT, author: '[deleted]', body: '[deleted]' }).author).toBe('[deleted]');
   });
 });
 
 describe('text escaped in transport', () => {
-  it('is unescaped exactly once', () => {
+  test('is unescaped exactly once', () => {
     const post = {
       ...POST,
       title: 'a &amp;lt; b',
@@ -159,7 +159,7 @@ describe('a listing', () => {
     data: { after, before: null, dist: null, children, geo_filter: '' },
   });
 
-  it('gives its things in order, tolerates what is new, and counts unknown kinds', () => {
+  test('gives its things in order, tolerates what is new, and counts unknown kinds', () => {
     const parsed = parseListing(
       listing(
         [
@@ -176,7 +176,7 @@ describe('a listing', () => {
     expect(parsed.faults).toEqual([]);
   });
 
-  it('names the path of a changed child and keeps the others', () => {
+  test('names the path of a changed child and keeps the others', () => {
     const parsed = parseListing(
       listing([
         { kind: 't3', data: { ...POST, created_utc: 'yesterday' } },
@@ -188,7 +188,7 @@ describe('a listing', () => {
     expect(parsed.faults.map(({ path }) => path)).toEqual(['data.children.0.data.created_utc', 'data.children.2.kind']);
   });
 
-  it.each([
+  test.each([
     ['an error object', { message: 'Forbidden', error: 403 }, 'kind'],
     ['children that are no list', { kind: 'Listing', data: { children: {} } }, 'data.children'],
     ['nothing', null, ''],

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { post as postSchema } from '../../../../../schemas/messages/forum-post.ts';
 import { parseAnswer } from '../../../../../shared/upstream/parsing/parse-page.ts';
 import { readPost } from '../../../../../shared/upstream/parsing/post-schema.ts';
@@ -15,7 +15,7 @@ function postOf(data: object) {
 }
 
 describe('a post', () => {
-  it('has every field of the specification', () => {
+  test('has every field of the specification', () => {
     expect(postOf(samples.POST)).toEqual({
       id: '1abcde',
       name: 't3_1abcde',
@@ -45,7 +45,7 @@ describe('a post', () => {
     });
   });
 
-  it('has the pictures of its gallery in their order, without those that failed', () => {
+  test('has the pictures of its gallery in their order, without those that failed', () => {
     expect(postOf(samples.GALLERY).media).toEqual([
       {
         type: 'gallery',
@@ -59,7 +59,7 @@ describe('a post', () => {
     expect(postOf({ ...samples.GALLERY, gallery_data: null, media_metadata: null }).media).toEqual([]);
   });
 
-  it('has its image, its video, or those of the post that it repeats', () => {
+  test('has its image, its video, or those of the post that it repeats', () => {
     const video = { type: 'video', url: 'https://v.example/1/720', width: 1280, height: 720, caption: '' };
     expect(postOf(samples.IMAGE).media).toEqual([
       { type: 'image', url: 'https://i.redd.it/x.jpeg', width: 300, height: 200, caption: '' },
@@ -75,7 +75,7 @@ describe('a post', () => {
     expect(postOf(samples.CROSSPOST).media).toEqual([video]);
   });
 
-  it('names what it crossposts, also when that is gone', () => {
+  test('names what it crossposts, also when that is gone', () => {
     expect(postOf(samples.CROSSPOST).crosspost_of).toEqual({
       id: '1video',
       subreddit: 'metals',
@@ -89,7 +89,7 @@ describe('a post', () => {
     });
   });
 
-  it.each([
+  test.each([
     [1_790_000_499_999, false],
     [1_790_000_500_000, true],
   ])('a poll at %i is closed: %s; votes that are hidden are 0', (now, isClosed) => {
@@ -104,7 +104,7 @@ describe('a post', () => {
     });
   });
 
-  it.each([
+  test.each([
     [{ removed_by_category: 'moderator' }, true],
     [{ removed_by_category: 'reddit' }, true],
     [{ removed_by_category: 'copyright_takedown' }, true],
@@ -118,12 +118,12 @@ describe('a post', () => {
     expect(postOf({ ...samples.POST, ...fields }).removed).toBe(removed);
   });
 
-  it('takes what is missing in old and deleted ones', () => {
+  test('takes what is missing in old and deleted ones', () => {
     const { upvote_ratio: _, link_flair_text: _flair, ...old } = samples.POST;
     expect(postOf({ ...old, author: null })).toMatchObject({ author: '[deleted]', upvote_ratio: 0, flair: '' });
   });
 
-  it('a changed shape names its path, and nothing of the content', () => {
+  test('a changed shape names its path, and nothing of the content', () => {
     expect(() => postOf({ ...samples.GALLERY, gallery_data: { items: [{ media_id: 5 }] } })).toThrow(
       /at "gallery_data\.items\.0\.media_id"/,
     );
@@ -131,7 +131,7 @@ describe('a post', () => {
 });
 
 describe('other resources', () => {
-  it('a comment', () => {
+  test('a comment', () => {
     expect(toCommentItem(parseAnswer(readComment, samples.COMMENT), CONTEXT)).toEqual({
       id: 'k1abcde',
       name: 't1_k1abcde',
@@ -149,7 +149,7 @@ describe('other resources', () => {
     });
   });
 
-  it.each([
+  test.each([
     ['its own author', { link_author: 'jones' }, undefined, true],
     ['another author', { link_author: 'smith' }, undefined, false],
     ['a deleted author', { author: null, link_author: '[deleted]' }, undefined, false],
@@ -161,13 +161,13 @@ describe('other resources', () => {
     expect(toCommentItem(parseAnswer(readComment, data), CONTEXT, post).is_submitter).toBe(expected);
   });
 
-  it.each([undefined, null, ''])('a comment whose title of the post is %j takes it from the post', (link_title) => {
+  test.each([undefined, null, ''])('a comment whose title of the post is %j takes it from the post', (link_title) => {
     const comment = parseAnswer(readComment, { ...samples.COMMENT, link_title });
     expect(toCommentItem(comment, CONTEXT, { title: 'On rust', author: 'a' }).post_title).toBe('On rust');
     expect(toCommentItem(comment, CONTEXT).post_title).toBe('');
   });
 
-  it('a community with rules', () => {
+  test('a community with rules', () => {
     const rules = toRules(parseAnswer(readRules, samples.RULES));
     expect(toSubreddit(parseAnswer(readSubreddit, samples.SUBREDDIT), CONTEXT, rules)).toEqual({
       name: 'metals',
@@ -201,7 +201,7 @@ describe('other resources', () => {
     });
   });
 
-  it('a user, and a suspended one', () => {
+  test('a user, and a suspended one', () => {
     expect(toForumUser(parseAnswer(readUser, samples.USER))).toEqual({
       name: 'smith',
       created_at: '2004-11-09T11:33:20.000Z',

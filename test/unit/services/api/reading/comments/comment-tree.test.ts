@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Comment } from '../../../../../../schemas/messages/forum-post.ts';
 import { buildCommentTree, inPageOrder } from '../../../../../../services/api/reading/comments/comment-tree.ts';
 import type { HeldComments } from '../../../../../../services/api/reading/comments/comment-tree.ts';
@@ -18,7 +18,7 @@ const build = (comments: string, limit = Infinity, rest: Partial<HeldComments> =
   buildCommentTree(held(comments, rest), limit);
 
 describe('a tree of comments', () => {
-  it.each([
+  test.each([
     ['a b<a c<b d<a e', 'a(b(c) d) e'],
     ['c<b b<a a', 'a(b(c))'],
     ['a a<b b', 'a b'],
@@ -28,13 +28,13 @@ describe('a tree of comments', () => {
     expect(shapeOf(build(comments).comments)).toBe(shape);
   });
 
-  it('has the depth of each comment, whatever it was before', () => {
+  test('has the depth of each comment, whatever it was before', () => {
     const comments = [commentOf('a', 't3_p0st', { depth: 7 }), commentOf('b', 't1_a', { depth: 0 })];
     const tree = buildCommentTree({ comments, stubs: [], missing: [] }, 10);
     expect(inPageOrder(tree.comments).map(({ depth }) => depth)).toEqual([0, 1]);
   });
 
-  it('leaves what it was made of as it was', () => {
+  test('leaves what it was made of as it was', () => {
     const given = held('a b<a');
     const before = structuredClone(given);
     const tree = buildCommentTree(given, 10);
@@ -42,7 +42,7 @@ describe('a tree of comments', () => {
     expect(given).toEqual(before);
   });
 
-  it('puts a comment whose parent did not come below the nearest one above that did', () => {
+  test('puts a comment whose parent did not come below the nearest one above that did', () => {
     const missing = [
       { id: 'x', parentId: 't1_a' },
       { id: 'y', parentId: 't1_x' },
@@ -54,7 +54,7 @@ describe('a tree of comments', () => {
     expect(shapeOf(build('a b<x', Infinity, { stubs }).comments)).toBe('a(b)');
   });
 
-  it('puts a comment of which nothing is known above at the top, with its true parent', () => {
+  test('puts a comment of which nothing is known above at the top, with its true parent', () => {
     const [orphan] = build('b<gone c<b').comments;
     expect(orphan).toMatchObject({ id: 'b', parent_id: 't1_gone', depth: 0, replies: [{ id: 'c', depth: 1 }] });
     const circle = [
@@ -64,7 +64,7 @@ describe('a tree of comments', () => {
     expect(shapeOf(build('b<x', Infinity, { missing: circle }).comments)).toBe('b');
   });
 
-  it('keeps the first of two comments with one id, and deleted ones', () => {
+  test('keeps the first of two comments with one id, and deleted ones', () => {
     const comments = [
       commentOf('a', 't3_p0st', { author: '[deleted]', body: '[deleted]' }),
       commentOf('b', 't1_a'),
@@ -76,7 +76,7 @@ describe('a tree of comments', () => {
     expect(tree.returned).toBe(2);
   });
 
-  it.each([
+  test.each([
     ['a<a', 'a'],
     ['a<b b<a', 'b(a)'],
     ['x a<c b<a c<b d<b', 'x b(c(a) d)'],
@@ -85,7 +85,7 @@ describe('a tree of comments', () => {
     expect(shapeOf(build(comments).comments)).toBe(shape);
   });
 
-  it('may be a chain of 50,000', () => {
+  test('may be a chain of 50,000', () => {
     const ids = Array.from({ length: 50_000 }, (_, index) => `c${index}`);
     const tree = build(ids.map((id, index) => (index === 0 ? id : `${id}<c${index - 1}`)).join(' '));
     expect(tree.returned).toBe(50_000);
@@ -95,7 +95,7 @@ describe('a tree of comments', () => {
 
 describe('a cut tree', () => {
   const COMMENTS = 'a b<a c<b d e<d f<d g<e';
-  it.each([
+  test.each([
     [0, ''],
     [1, 'a'],
     [2, 'a d'],
@@ -112,7 +112,7 @@ describe('a cut tree', () => {
     expect(tree.hasMore).toBe(limit < 7);
   });
 
-  it('has more while the forum left something out', () => {
+  test('has more while the forum left something out', () => {
     expect(build('a', 5).hasMore).toBe(false);
     expect(build('a', 5, { stubs: [{ parentId: 't1_a', childIds: [] }] }).hasMore).toBe(true);
     expect(build('a', 5, { missing: [{ id: 'b', parentId: 't1_a' }] }).hasMore).toBe(false);
@@ -135,7 +135,7 @@ describe('any comments', () => {
     missing: fc.array(fc.record({ id: ids, parentId: parents }), { maxLength: 4 }),
   });
 
-  it('are each in the tree once, below their parents where these are held and no circle is in the way', () => {
+  test('are each in the tree once, below their parents where these are held and no circle is in the way', () => {
     fc.assert(
       fc.property(anyHeld, (given) => {
         const tree = buildCommentTree(given, Infinity);
@@ -155,7 +155,7 @@ describe('any comments', () => {
     );
   });
 
-  it('lose the lowest and last ones when they are cut', () => {
+  test('lose the lowest and last ones when they are cut', () => {
     fc.assert(
       fc.property(anyHeld, fc.nat(9), (given, limit) => {
         const whole = inPageOrder(buildCommentTree(given, Infinity).comments);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { discussionGraph } from '../../../../../../schemas/messages/forum-post.ts';
 import type { Comment } from '../../../../../../schemas/messages/forum-post.ts';
 import { buildDiscussionGraph } from '../../../../../../services/api/reading/comments/discussion-graph.ts';
@@ -10,7 +10,7 @@ const graphOf = (comments: Comment[], post = POST) => discussionGraph.parse(buil
 const ids = (comments: readonly Comment[]) => comments.map(({ id }) => id).join(' ');
 
 describe('the graph of a discussion', () => {
-  it('of no comments is empty', () => {
+  test('of no comments is empty', () => {
     expect(graphOf([])).toEqual({
       post_id: 'p0st',
       title: 'Which kettle',
@@ -22,7 +22,7 @@ describe('the graph of a discussion', () => {
     });
   });
 
-  it('counts comments of all levels, and shows them without replies', () => {
+  test('counts comments of all levels, and shows them without replies', () => {
     const graph = graphOf([
       top('a', {
         score: 3,
@@ -36,7 +36,7 @@ describe('the graph of a discussion', () => {
     expect(graph.most_upvoted.every(({ replies }) => replies.length === 0)).toBe(true);
   });
 
-  it('has all of the original poster in the order of the page, and nowhere else', () => {
+  test('has all of the original poster in the order of the page, and nowhere else', () => {
     const own = { author: 'kettle_fan', score: -9, controversy: 1 };
     const graph = graphOf([
       top('a', { replies: [commentOf('b', 't1_a', own)] }),
@@ -48,7 +48,7 @@ describe('the graph of a discussion', () => {
     expect(graph.controversial).toEqual([]);
   });
 
-  it('takes no deleted account for the original poster', () => {
+  test('takes no deleted account for the original poster', () => {
     const gone = { author: '[deleted]' };
     const graph = graphOf([top('a', gone), top('b', { ...gone, is_submitter: true })], {
       ...POST,
@@ -57,14 +57,14 @@ describe('the graph of a discussion', () => {
     expect([ids(graph.author_followups), ids(graph.most_upvoted)]).toEqual(['b', 'a']);
   });
 
-  it('has the 10 highest scores, ties in the order of the page', () => {
+  test('has the 10 highest scores, ties in the order of the page', () => {
     const comments = Array.from({ length: 14 }, (_, index) =>
       top(`c${index}`, { score: index === 12 ? 8 : index % 2 }),
     );
     expect(ids(graphOf(comments).most_upvoted)).toBe('c12 c1 c3 c5 c7 c9 c11 c13 c0 c2');
   });
 
-  it('has neither the automatic moderator nor what is gone among the highest scores', () => {
+  test('has neither the automatic moderator nor what is gone among the highest scores', () => {
     const comments = [
       top('a', { author: 'AutoModerator', score: 9 }),
       top('b', { author: 'automoderator', score: 9 }),
@@ -76,7 +76,7 @@ describe('the graph of a discussion', () => {
     expect(ids(graphOf(comments).most_upvoted)).toBe('f');
   });
 
-  it('has what is flagged or below zero, the most negative first', () => {
+  test('has what is flagged or below zero, the most negative first', () => {
     const comments = [
       top('a', { score: 0 }),
       top('b', { score: -1 }),
@@ -88,13 +88,13 @@ describe('the graph of a discussion', () => {
     expect(ids(graphOf(comments).controversial)).toBe('c e b f d');
   });
 
-  it('has at most 25 of these', () => {
+  test('has at most 25 of these', () => {
     const comments = Array.from({ length: 40 }, (_, index) => top(`c${index}`, { score: index - 40 }));
     const { controversial } = graphOf(comments);
     expect([controversial.length, controversial[0]?.id, controversial[24]?.id]).toEqual([25, 'c0', 'c24']);
   });
 
-  it('leaves the tree as it was', () => {
+  test('leaves the tree as it was', () => {
     const comments = [top('a', { score: 1, replies: [commentOf('b', 't1_a', { score: 2 })] }), top('c', { score: 3 })];
     const before = structuredClone(comments);
     graphOf(comments);

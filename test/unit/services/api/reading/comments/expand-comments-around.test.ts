@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { HeldComments } from '../../../../../../services/api/reading/comments/comment-tree.ts';
 import { buildCommentTree } from '../../../../../../services/api/reading/comments/comment-tree.ts';
 import { readAroundComment } from '../../../../../../services/api/reading/comments/expand-comments.ts';
@@ -27,7 +27,7 @@ describe('around one comment', () => {
     'more r2,r3': rawMoreChildren([rawComment('r2', 't1_f'), rawMore('t1_r2', ['y']), rawComment('r3', 't1_f')]),
   };
 
-  it('are the comments above it and its direct replies, all of them', async () => {
+  test('are the comments above it and its direct replies, all of them', async () => {
     const forum = new ScriptedForum(answers);
     const read = await readAroundComment('f', 2, forum.request(100));
     expect(shape(read.held)).toBe('b(c(f(r1 r2 r3)))');
@@ -37,7 +37,7 @@ describe('around one comment', () => {
     expect(forum.params[1]).toMatchObject({ limit_children: 'true' });
   });
 
-  it.each([
+  test.each([
     [0, 'f(r1)'],
     [1, 'c(f(r1))'],
     [8, 'b(c(f(r1)))'],
@@ -46,7 +46,7 @@ describe('around one comment', () => {
     expect(shape((await readAroundComment('f', context, forum.request(1))).held)).toBe(expected);
   });
 
-  it('goes on below it where the thread is too deep for one answer', async () => {
+  test('goes on below it where the thread is too deep for one answer', async () => {
     const forum = new ScriptedForum({
       [PAGE]: rawThread([rawComment('f', 't3_p0st', {}, [rawMore('t1_f', [])])]),
       '/comments/p0st/_/f': rawThread([
@@ -57,14 +57,14 @@ describe('around one comment', () => {
     expect([shape(read.held), read.held.stubs]).toEqual(['f(r)', []]);
   });
 
-  it('is not found where the forum shows something else', async () => {
+  test('is not found where the forum shows something else', async () => {
     for (const comments of [[], [rawComment('other', 't3_p0st')]]) {
       const forum = new ScriptedForum({ [PAGE]: rawThread(comments) });
       await expect(readAroundComment('f', 3, forum.request(9))).rejects.toMatchObject({ failure: 'not_found' });
     }
   });
 
-  it('ends at a circle of parents', async () => {
+  test('ends at a circle of parents', async () => {
     const forum = new ScriptedForum({ [PAGE]: rawThread([rawComment('f', 't1_g'), rawComment('g', 't1_f')]) });
     expect((await readAroundComment('f', 8, forum.request(9))).held.comments).toHaveLength(2);
   });

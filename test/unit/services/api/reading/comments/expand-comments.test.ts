@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { HeldComments } from '../../../../../../services/api/reading/comments/comment-tree.ts';
 import { buildCommentTree } from '../../../../../../services/api/reading/comments/comment-tree.ts';
 import { expandComments, readThread } from '../../../../../../services/api/reading/comments/expand-comments.ts';
@@ -20,7 +20,7 @@ const shape = (held: HeldComments) => shapeOf(buildCommentTree(held, Infinity).c
 const numbered = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `n${from + index}`);
 
 describe('reading a thread', () => {
-  it('takes one call when its first page is enough', async () => {
+  test('takes one call when its first page is enough', async () => {
     const forum = new ScriptedForum({ [PAGE]: rawThread([rawComment('a', 't3_p0st'), rawMore('t3_p0st', ['b'])]) });
     const read = await readThread(forum.request(1));
     expect(read).toMatchObject({ complete: true, failure: undefined, calls: 1, post: { id: 'p0st' } });
@@ -30,7 +30,7 @@ describe('reading a thread', () => {
     expect(forum.calls).toEqual([{ lane: 'reading', endpoint: '/comments/ID', deadlineMs: 8_000 }]);
   });
 
-  it('asks for what was left out, and for what is deeper, until there is no more', async () => {
+  test('asks for what was left out, and for what is deeper, until there is no more', async () => {
     const forum = new ScriptedForum({
       [PAGE]: rawThread([
         rawComment('a', 't3_p0st', {}, [rawComment('b', 't1_a', {}, [rawMore('t1_b', [])])]),
@@ -64,7 +64,7 @@ describe('reading a thread', () => {
     );
   });
 
-  it('makes no more calls than the comments that were asked for are worth, and leaves the rest open', async () => {
+  test('makes no more calls than the comments that were asked for are worth, and leaves the rest open', async () => {
     const page = rawThread([rawMore('t3_p0st', numbered(0, 20_000))]);
     const forum = new ScriptedForum((question) => (question === PAGE ? page : children()));
     const read = await readThread(forum.request(200));
@@ -73,7 +73,7 @@ describe('reading a thread', () => {
     expect(read.held.stubs).not.toEqual([]);
   });
 
-  it('asks for 100 at a time, four times at once, and keeps the order of the page whatever arrives first', async () => {
+  test('asks for 100 at a time, four times at once, and keeps the order of the page whatever arrives first', async () => {
     const ids = numbered(0, 1_050);
     const forum = new ScriptedForum((question) =>
       question === PAGE ? rawThread([rawMore('t3_p0st', ids)]) : children(...question.slice(5).split(',')),
@@ -87,7 +87,7 @@ describe('reading a thread', () => {
     expect(forum.mostAtOnce).toBe(4);
   });
 
-  it('stops when there are enough, and fills the last call', async () => {
+  test('stops when there are enough, and fills the last call', async () => {
     const ids = numbered(0, 1_000);
     const forum = new ScriptedForum((question) =>
       question === PAGE
@@ -100,7 +100,7 @@ describe('reading a thread', () => {
     expect(forum.asked).toHaveLength(3);
   });
 
-  it('prefers upper levels, and replies to higher scores', async () => {
+  test('prefers upper levels, and replies to higher scores', async () => {
     const forum = new ScriptedForum({
       [PAGE]: rawThread([
         rawComment('low', 't3_p0st', { score: 2 }, [rawMore('t1_low', ['l1'])]),
@@ -116,7 +116,7 @@ describe('reading a thread', () => {
     expect(forum.asked).toEqual([PAGE, 'more p1,h1,h2,l1,d1']);
   });
 
-  it('counts the kinds it does not know in all answers', async () => {
+  test('counts the kinds it does not know in all answers', async () => {
     const forum = new ScriptedForum({
       [PAGE]: rawThread([{ kind: 't9', data: {} }, rawMore('t3_p0st', ['a'])]),
       'more a': rawMoreChildren([{ kind: 't9', data: {} }, rawComment('a', 't3_p0st')]),
@@ -124,14 +124,14 @@ describe('reading a thread', () => {
     expect([...(await readThread(forum.request(5))).unknownKinds]).toEqual([['t9', 2]]);
   });
 
-  it('fails when its first page fails', async () => {
+  test('fails when its first page fails', async () => {
     const forum = new ScriptedForum({ [PAGE]: new UpstreamError('refused', 'no', { reason: 'private' }) });
     await expect(readThread(forum.request(5))).rejects.toMatchObject({ failure: 'refused', reason: 'private' });
   });
 });
 
 describe('a forum that answers strangely', () => {
-  it('is asked once for what it does not have, and the replies to it find a place', async () => {
+  test('is asked once for what it does not have, and the replies to it find a place', async () => {
     const forum = new ScriptedForum({
       [PAGE]: rawThread([rawComment('a', 't3_p0st', {}, [rawMore('t1_a', ['gone', 'b'])])]),
       'more gone,b': rawMoreChildren([rawComment('reply', 't1_gone'), rawMore('t1_a', ['gone', 'b'])]),
@@ -144,7 +144,7 @@ describe('a forum that answers strangely', () => {
     ]);
   });
 
-  it('is asked once for what is below a comment, even if it only repeats that there is more', async () => {
+  test('is asked once for what is below a comment, even if it only repeats that there is more', async () => {
     const forum = new ScriptedForum({
       [PAGE]: rawThread([rawComment('a', 't3_p0st', {}, [rawMore('t1_a', [])])]),
       '/comments/p0st/_/a': rawThread([rawComment('a', 't3_p0st', {}, [rawMore('t1_a', [])])]),
@@ -152,7 +152,7 @@ describe('a forum that answers strangely', () => {
     expect((await readThread(forum.request(9))).held).toMatchObject({ stubs: [], comments: [{ id: 'a' }] });
   });
 
-  it('may have lost a comment whose replies were to come', async () => {
+  test('may have lost a comment whose replies were to come', async () => {
     const forum = new ScriptedForum({
       [PAGE]: rawThread([rawComment('a', 't3_p0st', {}, [rawMore('t1_a', [])])]),
       '/comments/p0st/_/a': new UpstreamError('not_found', 'gone'),
@@ -160,7 +160,7 @@ describe('a forum that answers strangely', () => {
     expect(await readThread(forum.request(9))).toMatchObject({ complete: true, held: { stubs: [] } });
   });
 
-  it('may name a comment in two stubs, and bring later what was missing', async () => {
+  test('may name a comment in two stubs, and bring later what was missing', async () => {
     const forum = new ScriptedForum({
       [PAGE]: rawThread([rawMore('t3_p0st', ['a', 'b']), rawMore('t3_p0st', ['b', 'a', 'c'])]),
       'more a,b,c': rawMoreChildren([rawComment('a', 't3_p0st'), rawMore('t1_a', [])]),
@@ -170,7 +170,7 @@ describe('a forum that answers strangely', () => {
     expect([shape(held), held.missing]).toEqual(['a(b)', [{ id: 'c', parentId: 't3_p0st' }]]);
   });
 
-  it('is not asked for what is below the post or for what it gave already', async () => {
+  test('is not asked for what is below the post or for what it gave already', async () => {
     const forum = new ScriptedForum({
       [PAGE]: rawThread([rawComment('a', 't3_p0st'), rawMore('t3_p0st', []), rawMore('t3_p0st', ['a'])]),
     });
@@ -186,7 +186,7 @@ describe('failures after the first page', () => {
       return question.startsWith('more n100,') ? error : children(...question.slice(5).split(','));
     });
 
-  it.each(['busy', 'timeout', 'broken', 'refused'] as const)(
+  test.each(['busy', 'timeout', 'broken', 'refused'] as const)(
     '(%s) leave what there is, to go on from',
     async (kind) => {
       const forum = failing(new UpstreamError(kind, 'no'));
@@ -201,7 +201,7 @@ describe('failures after the first page', () => {
     },
   );
 
-  it('are told by the first of a wave, those below a comment too', async () => {
+  test('are told by the first of a wave, those below a comment too', async () => {
     const forum = new ScriptedForum({
       [PAGE]: rawThread([
         rawComment('a', 't3_p0st', { score: 2 }, [rawMore('t1_a', [])]),
@@ -215,13 +215,13 @@ describe('failures after the first page', () => {
     expect(read.held.stubs).toHaveLength(2);
   });
 
-  it('of another kind, and an abort, are errors', async () => {
+  test('of another kind, and an abort, are errors', async () => {
     await expect(readThread(failing(new TypeError('a mistake of ours')).request(1_000))).rejects.toThrow('of ours');
     const abort = new DOMException('gone', 'AbortError');
     await expect(readThread(failing(abort).request(1_000))).rejects.toBe(abort);
   });
 
-  it('a passed deadline ends it without a call', async () => {
+  test('a passed deadline ends it without a call', async () => {
     const forum = failing(new Error('unused'));
     const clock = () => NOW + 8_000 * Math.min(1, forum.asked.length);
     const read = await readThread({ ...forum.request(50), clock });
@@ -229,7 +229,7 @@ describe('failures after the first page', () => {
     expect(forum.asked).toEqual([PAGE]);
   });
 
-  it('every call is given the time that is left', async () => {
+  test('every call is given the time that is left', async () => {
     const forum = failing(new Error('unused'));
     const clock = () => NOW + 1_000 * forum.asked.length;
     await readThread({ ...forum.request(50), clock });
@@ -238,7 +238,7 @@ describe('failures after the first page', () => {
 });
 
 describe('going on from what is held', () => {
-  it('fetches only the rest', async () => {
+  test('fetches only the rest', async () => {
     const held: HeldComments = {
       comments: [commentOf('a', 't3_p0st'), commentOf('b', 't1_a')],
       stubs: [
@@ -261,7 +261,7 @@ describe('going on from what is held', () => {
     expect(forum.asked.sort()).toEqual(['/comments/p0st/_/b', 'more c']);
   });
 
-  it('asks nothing when there is enough, or no more', async () => {
+  test('asks nothing when there is enough, or no more', async () => {
     const forum = new ScriptedForum({});
     const held: HeldComments = { comments: [commentOf('a', 't3_p0st')], stubs: [], missing: [] };
     expect(await expandComments(held, '', forum.request(9))).toMatchObject({ held, complete: true, calls: 0 });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { post as postSchema } from '../../../../../../schemas/messages/forum-post.ts';
 import { renderPostMarkdown } from '../../../../../../services/api/reading/comments/post-markdown.ts';
 import { GOLDEN_CASES } from './golden-markdown/posts.cases.ts';
@@ -13,23 +13,23 @@ const SUFFIX = '.md.golden';
 
 describe('the document of a post', () => {
   // `vitest run -u` writes the files anew; read what changed before you keep it.
-  it.each(GOLDEN_CASES)('$name', async ({ name, post, meta }) => {
+  test.each(GOLDEN_CASES)('$name', async ({ name, post, meta }) => {
     postSchema.parse(post);
     await expect(renderPostMarkdown(post, meta)).toMatchFileSnapshot(join(FOLDER, `${name}${SUFFIX}`));
   });
 
-  it('is compared with every golden file', () => {
+  test('is compared with every golden file', () => {
     const files = readdirSync(FOLDER).filter((file) => file.endsWith(SUFFIX));
     expect(files.sort()).toEqual(GOLDEN_CASES.map(({ name }) => `${name}${SUFFIX}`).sort());
   });
 
-  it.each(GOLDEN_CASES)('$name has the structure that it shows', ({ name, post }) => {
+  test.each(GOLDEN_CASES)('$name has the structure that it shows', ({ name, post }) => {
     const structure = markdownStructure(readFileSync(join(FOLDER, `${name}${SUFFIX}`), 'utf8'));
     expect(structure.foreign).toEqual([]);
     expect(outlineOf(structure)).toEqual(expectedStructure(post));
   });
 
-  it.each([
+  test.each([
     [12, 512, '_500 more comments: raise max_comments_'],
     [511, 512, '_1 more comment: raise max_comments_'],
     [512, 512, '_More comments: raise max_comments_'],
@@ -39,7 +39,7 @@ describe('the document of a post', () => {
     expect(renderPostMarkdown(postOf(), { ...meta, has_more: false })).not.toContain('raise');
   });
 
-  it('may hold a thread of 20,000 levels', () => {
+  test('may hold a thread of 20,000 levels', () => {
     let comment = commentOf('c0', 't1_x', { depth: 20_000 });
     for (let depth = 19_999; depth >= 0; depth--) comment = commentOf('c', 't1_x', { depth, replies: [comment] });
     const markdown = renderPostMarkdown(postOf({ comments: [comment] }), {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Post } from '../../../../../../schemas/messages/forum-post.ts';
 import { inlineLink, inlineText } from '../../../../../../services/api/reading/comments/inline-text.ts';
 import { renderPostMarkdown } from '../../../../../../services/api/reading/comments/post-markdown.ts';
@@ -12,7 +12,7 @@ const META = { comments_returned: 2, comments_total: 9, has_more: true };
 const shown = (text: string) => untrustedText(text).join('\n');
 
 describe('a text from a stranger', () => {
-  it.each([
+  test.each([
     ['paragraphs', 'One\ntwo.\n\nThree *four* __five__ [six](https://x.example) `seven`'],
     ['hard breaks', 'One  \ntwo\\\nthree'],
     ['quotes', '> One\n> two\nlazy\n\n>> three\n> four\n\n>!spoiler!<'],
@@ -31,7 +31,7 @@ describe('a text from a stranger', () => {
     expect(shown(text)).toBe(text);
   });
 
-  it.each([
+  test.each([
     ['# a', '\\# a'],
     ['#a', '\\#a'],
     ['   ###### a', '   \\###### a'],
@@ -86,7 +86,7 @@ describe('a text from a stranger', () => {
     expect(shown(text)).toBe(expected);
   });
 
-  it('closes no fence by a line that is only code at the place where it ends up', () => {
+  test('closes no fence by a line that is only code at the place where it ends up', () => {
     // After the two spaces of a list item, a tab is two columns wide, and the fence would end.
     expect(shown('```\n\t```\n# a')).toBe('```\n    ```\n# a\n```');
     const body = '```\n\t```\n# a\n```';
@@ -95,7 +95,7 @@ describe('a text from a stranger', () => {
     expect(code).toEqual(['    ```\n# a']);
   });
 
-  it.each([
+  test.each([
     ['tag characters', 'before\u{e0001}\u{e0068}\u{e0069}\u{e007f}after'],
     ['overrides and embeddings', 'before\u202a\u202b\u202c\u202d\u202eafter'],
     ['isolates', 'before\u2066\u2067\u2068\u2069after'],
@@ -107,7 +107,7 @@ describe('a text from a stranger', () => {
     expect(untrustedText(text.replace('before', '').replace('after', '# a'))).toEqual(['\\# a']);
   });
 
-  it('ends soon, however long and hostile (the test has a deadline)', () => {
+  test('ends soon, however long and hostile (the test has a deadline)', () => {
     const hostile = ['`', '``', '<b', '[', '](', '- ', '> ', '    > ', '\\', '|-', ':-', '_ ', '\t', 'www.`'];
     for (const piece of hostile) expect(shown(`${piece.repeat(100_000)}x`).length).toBeGreaterThan(0);
     const rows = Array.from({ length: 600 }, (_, index) => '`'.repeat(index + 1)).join(' <b>');
@@ -116,7 +116,7 @@ describe('a text from a stranger', () => {
 });
 
 describe('a title or name from a stranger', () => {
-  it.each([
+  test.each([
     ['Plain: snake_case, 50% & [D] #1 - ok!', 'Plain: snake_case, 50% & [D] #1 - ok!'],
     ['one\r\n\n# two\u2028three', 'one # two three'],
     ['*a* _b_ `c` ~~d~~', '\\*a\\* \\_b\\_ \\`c\\` \\~\\~d\\~\\~'],
@@ -128,7 +128,7 @@ describe('a title or name from a stranger', () => {
     expect(inlineText(text)).toBe(expected);
   });
 
-  it.each([
+  test.each([
     ['https://x.example/a_b?c=d&e', '<https://x.example/a_b?c=d&e>'],
     ['https://x.example/a b><c>\n# d', '<https://x.example/a%20b%3E%3Cc%3E%20#%20d>'],
     ['javascript:alert(1)', 'javascript:alert(1)'],
@@ -144,7 +144,7 @@ function structureOf(fields: Partial<Post>) {
 }
 
 describe('the structure of a document', () => {
-  it('is ours alone, whatever strangers wrote', () => {
+  test('is ours alone, whatever strangers wrote', () => {
     fc.assert(
       fc.property(hostilePost, (post) => {
         const structure = markdownStructure(renderPostMarkdown(post, META));
@@ -155,7 +155,7 @@ describe('the structure of a document', () => {
     );
   });
 
-  it('cannot be forged by what looks just like it', () => {
+  test('cannot be forged by what looks just like it', () => {
     const comment = commentOf('a', 't3_p0st');
     const forged = renderPostMarkdown(postOf({ comments: [comment] }), META);
     const structure = structureOf({
@@ -167,7 +167,7 @@ describe('the structure of a document', () => {
     expect([structure.headings.length, structure.items.length]).toEqual([2, 1]);
   });
 
-  it('keeps the code of a comment on every level', () => {
+  test('keeps the code of a comment on every level', () => {
     const body = 'Look:\n\n```py\ndef f():\n    return "# <b>"\n\n- no list\n```\n\n    indented\n\tby a tab';
     let comment = commentOf('c10', 't1_x', { depth: 10, body });
     for (let depth = 9; depth >= 0; depth--)

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   countInsertedRows,
   firstWord,
@@ -12,23 +12,23 @@ const parse = (search: string, body = '', headers: Record<string, string> = {}) 
   parseStatement(new URLSearchParams(search), headers, body, false);
 
 describe('parseStatement', () => {
-  it('takes the statement from the URL or the body', () => {
+  test('takes the statement from the URL or the body', () => {
     expect(parse('query=SELECT+1').sql).toBe('SELECT 1');
     expect(parse('', 'SELECT 1').sql).toBe('SELECT 1');
   });
 
-  it('appends the body to an INSERT in the URL', () => {
+  test('appends the body to an INSERT in the URL', () => {
     expect(parse('query=INSERT+INTO+t+FORMAT+JSONEachRow', '{"a":1}').sql).toBe(
       'INSERT INTO t FORMAT JSONEachRow\n{"a":1}',
     );
   });
 
-  it('keeps settings and placeholders, and drops what belongs to HTTP', () => {
+  test('keeps settings and placeholders, and drops what belongs to HTTP', () => {
     const { settings } = parse('query=x&max_threads=2&param_id=7&query_id=q&wait_end_of_query=1&database=d&user=u');
     expect(settings).toEqual({ max_threads: '2', param_id: '7' });
   });
 
-  it('takes database and format from the URL, then from headers, then the defaults', () => {
+  test('takes database and format from the URL, then from headers, then the defaults', () => {
     const headers = { 'x-clickhouse-database': 'h', 'x-clickhouse-format': 'CSV' };
     expect(parse('query=x&database=d&default_format=JSON', '', headers)).toMatchObject({
       database: 'd',
@@ -40,21 +40,21 @@ describe('parseStatement', () => {
 });
 
 describe('setStatement', () => {
-  it('quotes values', () => {
+  test('quotes values', () => {
     expect(setStatement({ settings: { max_threads: '2', param_a: `it's \\ fine` } })).toBe(
       `SET max_threads = '2', param_a = 'it\\'s \\\\ fine'`,
     );
   });
 
-  it('is nothing without settings', () => expect(setStatement({ settings: {} })).toBeUndefined());
+  test('is nothing without settings', () => expect(setStatement({ settings: {} })).toBeUndefined());
 
-  it.each(['a = 1, b', 'a;b', '', "a'"])('refuses the name %j', (name) => {
+  test.each(['a = 1, b', 'a;b', '', "a'"])('refuses the name %j', (name) => {
     expect(() => setStatement({ settings: { [name]: '1' } })).toThrow(/UNKNOWN_SETTING/);
   });
 });
 
 describe('hasSeveralStatements', () => {
-  it.each([
+  test.each([
     ['SELECT 1', false],
     ['SELECT 1;', false],
     ['SELECT 1;;  \n-- end\n', false],
@@ -69,7 +69,7 @@ describe('hasSeveralStatements', () => {
 });
 
 describe('the rest of a statement', () => {
-  it.each([
+  test.each([
     ['SELECT 1 FORMAT CSV', 'CSV'],
     ['select 1 format JSON;', 'JSON'],
     ['SELECT 1 FORMAT Parquet SETTINGS max_threads = 1', 'Parquet'],
@@ -78,12 +78,12 @@ describe('the rest of a statement', () => {
     ['SELECT 1', 'TabSeparated'],
   ])('%j answers in %s', (sql, format) => expect(outputFormat(parse('', sql))).toBe(format));
 
-  it('finds the first word behind comments', () => {
+  test('finds the first word behind comments', () => {
     expect(firstWord('-- a\n /* b */ insert into t')).toBe('INSERT');
     expect(firstWord('(SELECT 1)')).toBe('');
   });
 
-  it('counts the rows of an INSERT by lines', () => {
+  test('counts the rows of an INSERT by lines', () => {
     expect(countInsertedRows(parse('query=INSERT+INTO+t+FORMAT+JSONEachRow', '{"a":1}\n{"a":2}\n'))).toBe(2);
     expect(countInsertedRows(parse('query=INSERT+INTO+t+FORMAT+JSONEachRow'))).toBe(0);
     expect(countInsertedRows(parse('', 'SELECT 1 FORMAT CSV'))).toBe(0);
