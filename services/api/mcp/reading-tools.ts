@@ -96,8 +96,7 @@ async function readPost(deps: ReadingDeps, { caller, args, refuseAbandoned }: To
   const markdown = renderCharged(deps, outcome, 'md');
   const meta = metaOf(outcome, markdown);
   if (format === 'md') return { structured: { meta }, text: markdown.bytes.toString(), charged };
-  // The JSON is an object that lacks its end.
-  const begun = JSON.parse(`${renderCharged(deps, outcome, format).bytes.toString()}}`) as object;
-  const text = format === 'graph' ? JSON.stringify(begun) : markdown.bytes.toString();
-  return { structured: { ...begun, meta }, text, charged };
+  const json = renderCharged(deps, outcome, format).bytes.toString();
+  const structured = { ...(JSON.parse(json) as object), meta };
+  return { structured, text: format === 'graph' ? json : markdown.bytes.toString(), charged };
 }

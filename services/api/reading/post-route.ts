@@ -35,15 +35,9 @@ export function postRoute(deps: ReadingDeps): Route {
         'X-Cache-Tier': read.tier,
         'X-Comments-Returned': String(rendered.returned),
         'X-Has-More': String(rendered.hasMore),
+        'Content-Type': outcome.asked.format === 'md' ? MARKDOWN : JSON_TYPE,
       };
-      if (outcome.asked.format === 'md') {
-        return { status: 200, body: rendered.bytes, charged, headers: { ...headers, 'Content-Type': MARKDOWN } };
-      }
-      const body = Buffer.concat([
-        rendered.bytes,
-        Buffer.from(`,"meta":${JSON.stringify(metaOf(outcome, rendered))}}`),
-      ]);
-      return { status: 200, body, charged, headers: { ...headers, 'Content-Type': JSON_TYPE } };
+      return { status: 200, body: rendered.withMeta(metaOf(outcome, rendered)), charged, headers };
     },
   };
 }

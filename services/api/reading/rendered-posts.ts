@@ -1,6 +1,7 @@
+import type { PostMeta } from '../../../schemas/messages/forum-post.ts';
 import { TinyLfuCache } from '../../../shared/cache/tiny-lfu-cache.ts';
 import { buildCommentTree } from './comments/comment-tree.ts';
-import type { HeldComments } from './comments/comment-tree.ts';
+import type { CommentTree, HeldComments } from './comments/comment-tree.ts';
 import { buildDiscussionGraph } from './comments/discussion-graph.ts';
 import { renderPostMarkdown } from './comments/post-markdown.ts';
 import type { HeldPost } from './post-reader.ts';
@@ -16,14 +17,31 @@ export interface Rendering {
   commentId: string | undefined;
 }
 
-export interface RenderedPost {
+/** One answer about a post, rendered once and sent to every request that asks for the same. */
+export class RenderedPost {
+  /** UTF-8, complete in its format: Markdown, or a JSON object without its member `meta`. */
+  readonly bytes: Buffer;
+  /** Number of comments in the answer. */
+  readonly returned: number;
+  readonly hasMore: boolean;
+  private readonly format: PostFormat;
+
+  constructor(format: PostFormat, text: string, { returned, hasMore }: Pick<CommentTree, 'returned' | 'hasMore'>) {
+    this.format = format;
+    this.bytes = Buffer.from(text);
+    this.returned = returned;
+    this.hasMore = hasMore;
+  }
+
   /**
-   * UTF-8. Markdown is whole; of JSON it is the object without its last member, `meta`, and without the closing brace.
+   * The bytes of the answer to one request. JSON gets `meta` as its last member: the cached bytes are copied up to their
+   * closing brace and never parsed. Markdown states its counts in the text and has no `meta`, so it is returned as is.
    */
-  bytes: Buffer;
-  /** Comments in it. */
-  returned: number;
-  hasMore: boolean;
+  withMeta(meta: PostMeta): Buffer {
+    if (this.format === 'md') return this.bytes;
+    const withoutBrace = this.bytes.subarray(0, this.bytes.length - 1);
+    return Buffer.concat([withoutBrace, Buffer.from(`,"meta":${JSON.stringify(meta)}}`)]);
+  }
 }
 
 interface Entry {
@@ -66,16 +84,14 @@ export class RenderedPosts {
 }
 
 function renderPost(held: HeldPost, { format, limit, commentId }: Rendering): RenderedPost {
-  const { comments, returned, hasMore } = buildCommentTree(held.held, limit);
+  const tree = buildCommentTree(held.held, limit);
+  const { comments, returned, hasMore } = tree;
   const post = { ...held.post, comments };
-  const text = () => {
-    if (format === 'md') {
-      const focus = commentId === undefined ? {} : { focus_comment_id: commentId };
-      const counts = { comments_returned: returned, comments_total: post.num_comments, has_more: hasMore };
-      return renderPostMarkdown(post, { ...counts, ...focus });
-    }
-    const graph = { discussion_graph: buildDiscussionGraph(post, comments) };
-    return JSON.stringify(format === 'graph' ? graph : { post, ...graph }).slice(0, -1);
-  };
-  return { bytes: Buffer.from(text()), returned, hasMore };
+  if (format === 'md') {
+    const focus = commentId === undefined ? {} : { focus_comment_id: commentId };
+    const counts = { comments_returned: returned, comments_total: post.num_comments, has_more: hasMore };
+    return new RenderedPost(format, renderPostMarkdown(post, { ...counts, ...focus }), tree);
+  }
+  const graph = { discussion_graph: buildDiscussionGraph(post, comments) };
+  return new RenderedPost(format, JSON.stringify(format === 'graph' ? graph : { post, ...graph }), tree);
 }

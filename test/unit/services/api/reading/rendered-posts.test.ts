@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { PostMeta } from '../../../../../schemas/messages/forum-post.ts';
 import type { HeldPost } from '../../../../../services/api/reading/post-reader.ts';
 import { buildCommentTree } from '../../../../../services/api/reading/comments/comment-tree.ts';
 import { buildDiscussionGraph } from '../../../../../services/api/reading/comments/discussion-graph.ts';
@@ -23,10 +24,38 @@ test('JSON is the whole answer but its meta; the graph the same without the post
   const { comments } = buildCommentTree(held.held, 500);
   const post = { ...held.post, comments };
   const graph = { discussion_graph: buildDiscussionGraph(post, comments) };
-  expect(JSON.parse(`${whole.bytes.toString()}}`)).toEqual({ post, ...graph });
+  expect(JSON.parse(whole.bytes.toString())).toEqual({ post, ...graph });
   expect([whole.returned, whole.hasMore]).toEqual([30, false]);
   const alone = rendered.render(held, { ...JSON_OF, format: 'graph' });
-  expect(JSON.parse(`${alone.bytes.toString()}}`)).toEqual(graph);
+  expect(JSON.parse(alone.bytes.toString())).toEqual(graph);
+});
+
+const META: PostMeta = {
+  comments_returned: 30,
+  comments_total: 30,
+  has_more: false,
+  max_comments: 500,
+  credits_used: 1,
+  cache: 'MISS',
+  limited_by_balance: false,
+};
+
+test('withMeta appends meta as the last member of JSON and leaves the cached bytes unchanged', () => {
+  const rendered = new RenderedPosts({ memoryBytes: 1e6 });
+  for (const format of ['json', 'graph'] as const) {
+    const answer = rendered.render(heldPost('a', 30), { ...JSON_OF, format });
+    const before = answer.bytes.toString();
+    const expected = JSON.stringify({ ...(JSON.parse(before) as object), meta: META });
+    expect(answer.withMeta(META).toString()).toBe(expected);
+    const second = answer.withMeta({ ...META, credits_used: 2 }).toString();
+    expect(second).toBe(expected.replace('"credits_used":1', '"credits_used":2'));
+    expect(answer.bytes.toString()).toBe(before);
+  }
+});
+
+test('withMeta returns Markdown as it is, because Markdown has no meta', () => {
+  const markdown = new RenderedPosts({ memoryBytes: 1e6 }).render(heldPost('a', 3), { ...JSON_OF, format: 'md' });
+  expect(markdown.withMeta(META)).toBe(markdown.bytes);
 });
 
 test('each limit, format and comment is an answer of its own', () => {
