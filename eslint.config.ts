@@ -21,6 +21,8 @@ export default defineConfig(
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       'no-console': 'error',
       eqeqeq: 'error',
+      // Prettier wraps code, but not comments.
+      'max-len': ['error', { code: 10_000, comments: 120, ignoreUrls: true }],
     },
   },
   {

@@ -19,8 +19,8 @@ export interface MonitorState {
 }
 
 /*
- * Postgres puts each page together as one JSON value: the client then parses a page in one go, while rows with arrays cost it
- * more than twice the time. Fractions of milliseconds are cut off, so that nothing begins later than it did.
+ * Postgres builds each page as one JSON value, which the client parses in one call; rows with arrays take more than twice
+ * the time. Fractions of milliseconds are truncated, so that no version begins later than it did.
  */
 
 /** The rules of all active monitors after `afterId`, at most `limit`, by id. */

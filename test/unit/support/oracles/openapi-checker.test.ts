@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { buildOpenApiDocument } from '../../../services/api/openapi/build-openapi.ts';
-import { forumExamples } from '../../../services/api/openapi/forum-examples.ts';
-import { accountExamples } from '../../../services/api/openapi/account-examples.ts';
-import { checkResponse, UndocumentedError } from '../../support/oracles/openapi-checker.ts';
+import { buildOpenApiDocument } from '../../../../services/api/openapi/build-openapi.ts';
+import { forumExamples } from '../../../../services/api/openapi/forum-examples.ts';
+import { accountExamples } from '../../../../services/api/openapi/account-examples.ts';
+import { checkResponse, UndocumentedError } from '../../../support/oracles/openapi-checker.ts';
 
 const document = buildOpenApiDocument('https://api.example.com');
 
