@@ -2,155 +2,105 @@ import { describe, expect, test } from 'vitest';
 import { matchOne } from '../../../../shared/matching/match-one.ts';
 import { MonitorIndex } from '../../../../shared/matching/monitor-index.ts';
 import type { MatchItem, Rule } from '../../../../shared/matching/rule.ts';
+import { naiveSearch } from '../../../support/oracles/naive-matcher.ts';
+import { fold } from '../../../support/oracles/reference-fold.ts';
+import { ITEM_CASES } from './cases/items/all-items.ts';
+import { ITEM_CASE_RULE } from './cases/items/item-case.ts';
+import { POSITION_CASES } from './cases/positions.cases.ts';
+import { TERM_CASES } from './cases/terms/all-terms.ts';
 
-const RULE: Rule = { keywords: ['rust'], exclude: [], subreddits: [], posts: true, comments: true, nsfw: false };
-const POST: MatchItem = { kind: 'post', title: '', text: '', subreddit: 'programming', nsfw: false };
-const COMMENT: MatchItem = { ...POST, kind: 'comment' };
+const ANY: Omit<Rule, 'keywords'> = { exclude: [], subreddits: [], posts: true, comments: true, nsfw: true };
 
-interface RuleCase {
-  rule: string;
-  monitor: Partial<Rule>;
-  item: MatchItem;
-  /** The matched terms, or undefined for no match. */
-  expected: string[] | undefined;
+function ruleFor(keyword: string): Rule {
+  return { ...ANY, keywords: [keyword] };
 }
 
-const york = (exclude: string[], text: string, expected: string[] | undefined): RuleCase => ({
-  rule: '17 excludes',
-  monitor: { keywords: ['york', 'city'], exclude },
-  item: { ...COMMENT, text },
-  expected,
+function comment(text: string): MatchItem {
+  return { kind: 'comment', title: '', text, subreddit: 'test', nsfw: false };
+}
+
+/** The keywords of all tables in one index, so that each keyword is also matched among all others. */
+const everyKeyword = new MonitorIndex();
+for (const { keyword } of TERM_CASES) everyKeyword.set(keyword, ruleFor(keyword));
+
+function findsAmongAll(keyword: string, text: string): boolean {
+  return everyKeyword.match(comment(text)).some(({ monitorId }) => monitorId === keyword);
+}
+
+describe.each(TERM_CASES)('rule $rule: $keyword', ({ keyword, matches, misses }) => {
+  test.each(matches)('matches %j', (text) => {
+    expect(matchOne(ruleFor(keyword), comment(text))).toEqual([keyword]);
+    expect(findsAmongAll(keyword, text)).toBe(true);
+    expect(naiveSearch(fold(keyword))(fold(text))).toBe(true);
+  });
+
+  test.each(misses)('does not match %j', (text) => {
+    expect(matchOne(ruleFor(keyword), comment(text))).toBeUndefined();
+    expect(findsAmongAll(keyword, text)).toBe(false);
+    expect(naiveSearch(fold(keyword))(fold(text))).toBe(false);
+  });
+
+  test('has at least five texts of each kind, each text once', () => {
+    expect(new Set(matches).size).toBeGreaterThanOrEqual(5);
+    expect(new Set(misses).size).toBeGreaterThanOrEqual(5);
+    expect(matches.filter((text) => misses.includes(text))).toEqual([]);
+  });
+
+  test('excludes where it matches', () => {
+    const rule = { ...ANY, keywords: ['always here'], exclude: [keyword] };
+    for (const text of matches) expect(matchOne(rule, comment(`always here, ${text}`))).toBeUndefined();
+  });
 });
 
-const terms = (keywords: string[], text: string, expected: string[] | undefined): RuleCase => ({
-  rule: '18 matched terms',
-  monitor: { keywords },
-  item: { ...COMMENT, text },
-  expected,
-});
+describe.each(ITEM_CASES)('rule $rule: $monitor, $item', ({ monitor, item, expected }) => {
+  const rule = { ...ITEM_CASE_RULE, ...monitor };
 
-const within = (subreddits: string[], subreddit: string, matches: boolean): RuleCase => ({
-  rule: '19 communities',
-  monitor: { subreddits },
-  item: { ...COMMENT, text: 'rust', subreddit },
-  expected: matches ? ['rust'] : undefined,
-});
-
-const CASES: RuleCase[] = [
-  { rule: '16 title', monitor: {}, item: { ...POST, title: 'On rust' }, expected: ['rust'] },
-  { rule: '16 text', monitor: {}, item: { ...POST, title: 'x', text: 'On rust' }, expected: ['rust'] },
-  { rule: '16 both', monitor: {}, item: { ...POST, title: 'Rust', text: 'rust' }, expected: ['rust'] },
-  { rule: '16 a comment by its text', monitor: {}, item: { ...COMMENT, text: 'rust' }, expected: ['rust'] },
-  { rule: '16 not by its title', monitor: {}, item: { ...COMMENT, title: 'rust', text: 'go' }, expected: undefined },
-  { rule: '16 nothing', monitor: {}, item: POST, expected: undefined },
-  {
-    rule: '16 no phrase across',
-    monitor: { keywords: ['new york'] },
-    item: { ...POST, title: 'all new', text: 'york times' },
-    expected: undefined,
-  },
-  {
-    rule: '16 no characters across',
-    monitor: { keywords: ['手机', 'C++'] },
-    item: { ...POST, title: '手', text: '机' },
-    expected: undefined,
-  },
-  {
-    rule: '16 no neighbour across',
-    monitor: { keywords: ['C++'] },
-    item: { ...POST, title: 'C++', text: '+' },
-    expected: ['C++'],
-  },
-  {
-    rule: '16 an exclude in the title drops the post',
-    monitor: { exclude: ['game'] },
-    item: { ...POST, title: 'the game', text: 'rust' },
-    expected: undefined,
-  },
-  {
-    rule: '16 an exclude in the title leaves the comment',
-    monitor: { exclude: ['game'] },
-    item: { ...COMMENT, title: 'the game', text: 'rust' },
-    expected: ['rust'],
-  },
-
-  york([], 'new york', ['york']),
-  york(['new york'], 'york', ['york']),
-  york(['new york'], 'new york', undefined),
-  york(['new york'], 'york is not New-York', undefined),
-  york(['new york'], 'the city of new  york', undefined),
-  york(['new york'], 'new, york city', ['york', 'city']),
-  york(['york'], 'york', undefined),
-  york(['york'], 'city', ['city']),
-  york(['times', 'shire'], 'york, shire', undefined),
-  york(['times', 'shire'], 'yorkshire city', ['city']),
-  york(['time'], 'york times', ['york']),
-  york(['約'], 'york 予約', undefined),
-  york(['  '], 'york', ['york']),
-
-  terms(['new york', 'york'], 'new york', ['new york', 'york']),
-  terms(['york', 'new york'], 'new york', ['york', 'new york']),
-  terms(['b', 'Aa', 'CC'], 'cc aa', ['Aa', 'CC']),
-  terms(['Aa', 'CC'], 'cc cc cc', ['CC']),
-  terms([' "Aa" ', 'CC'], 'aa', [' "Aa" ']),
-  terms(['Rust', 'RUST', 'go'], 'go rust', ['Rust', 'go']),
-  terms(['a-b', 'a b', 'ab'], 'a-b', ['a-b', 'a b']),
-  terms(['a-b', 'a b', 'ab'], 'a b', ['a b']),
-  terms(['手机', '机'], '手机', ['手机', '机']),
-  terms(['rust'], 'go', undefined),
-  terms([], 'anything', undefined),
-  terms(['""', ' '], 'anything ""', undefined),
-
-  within([], 'anything', true),
-  within(['rust'], 'rust', true),
-  within(['rust'], 'Rust', true),
-  within(['r/RUST'], 'rust', true),
-  within(['go', '/r/rust'], 'rust', true),
-  within(['R/Rust'], 'r/rust', true),
-  within(['rust'], 'rustjerk', false),
-  within(['rustjerk'], 'rust', false),
-  within(['go', 'python'], 'rust', false),
-  within(['u_rust'], 'rust', false),
-  within(['rust'], '', false),
-
-  { rule: '19 NSFW', monitor: { nsfw: true }, item: { ...COMMENT, text: 'rust', nsfw: true }, expected: ['rust'] },
-  { rule: '19 NSFW', monitor: { nsfw: true }, item: { ...COMMENT, text: 'rust' }, expected: ['rust'] },
-  { rule: '19 NSFW', monitor: {}, item: { ...POST, title: 'rust', nsfw: true }, expected: undefined },
-  { rule: '19 NSFW', monitor: {}, item: { ...COMMENT, text: 'rust', nsfw: true }, expected: undefined },
-  { rule: '19 posts', monitor: { posts: false }, item: { ...POST, title: 'rust' }, expected: undefined },
-  { rule: '19 posts', monitor: { posts: false }, item: { ...COMMENT, text: 'rust' }, expected: ['rust'] },
-  { rule: '19 comments', monitor: { comments: false }, item: { ...COMMENT, text: 'rust' }, expected: undefined },
-  { rule: '19 comments', monitor: { comments: false }, item: { ...POST, text: 'rust' }, expected: ['rust'] },
-
-  ...['[deleted]', '[removed]', ' [removed]\n'].flatMap((text): RuleCase[] => [
-    { rule: '20 gone', monitor: { keywords: ['removed', 'deleted'] }, item: { ...COMMENT, text }, expected: undefined },
-    { rule: '20 gone', monitor: { keywords: ['removed', 'deleted'] }, item: { ...POST, text }, expected: undefined },
-    { rule: '20 the title stays', monitor: {}, item: { ...POST, title: 'rust', text }, expected: ['rust'] },
-    { rule: '20 gone', monitor: { exclude: ['removed'] }, item: { ...POST, title: 'rust', text }, expected: ['rust'] },
-  ]),
-  ...['removed', '[removed] by me', '[[removed]]', '(removed)', '[Removed]'].map((text): RuleCase => ({
-    rule: '20 said by somebody',
-    monitor: { keywords: ['removed'] },
-    item: { ...COMMENT, text },
-    expected: ['removed'],
-  })),
-];
-
-describe.each(CASES)('rule $rule: $monitor, $item', ({ monitor, item, expected }) => {
-  const rule = { ...RULE, ...monitor };
-
-  test('one monitor', () => {
+  test('a single monitor', () => {
     expect(matchOne(rule, item)).toEqual(expected);
   });
 
-  test('among others that hold the same terms', () => {
+  test('among other monitors with the same terms', () => {
     const index = new MonitorIndex();
     index.set('all of them excluded', { ...rule, exclude: rule.keywords });
-    index.set('this', rule);
+    index.set('this', { ...rule, keywords: ['replaced'] });
     index.set('elsewhere', { ...rule, subreddits: ['somewhere_else'] });
-    index.set('gone', rule);
-    index.remove('gone');
-    const results = index.match(item).map(({ monitorId, matchedTerms }) => [monitorId, matchedTerms]);
-    expect(results).toEqual(expected === undefined ? [] : [['this', expected]]);
+    index.set('removed', rule);
+    index.set('this', rule);
+    index.remove('removed');
+    const results = (): unknown[] => index.match(item).map(({ monitorId, matchedTerms }) => [monitorId, matchedTerms]);
+    const once = expected === undefined ? [] : [['this', expected]];
+    expect(results()).toEqual(once);
+    expect(results()).toEqual(once);
+  });
+});
+
+describe.each(POSITION_CASES)('position: $name', ({ keyword, text, found, start }) => {
+  test('is that of a match within the text', () => {
+    expect(found).not.toBe('');
+    expect(text.slice(start, start + found.length)).toBe(found);
+    expect(matchOne(ruleFor(keyword), comment(text))).toEqual([keyword]);
+  });
+
+  test('is that of the first match', () => {
+    expect(matchOne(ruleFor(keyword), comment(text.slice(0, start)))).toBeUndefined();
+  });
+
+  test('is what the index returns', () => {
+    const index = new MonitorIndex();
+    index.set('this', ruleFor(keyword));
+    const [match] = index.match(comment(text));
+    expect(match?.positions).toEqual([{ field: 'text', start, end: start + found.length }]);
+  });
+});
+
+describe('the tables', () => {
+  test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15])('have texts for rule %i', (rule) => {
+    expect(TERM_CASES.some((entry) => entry.rule.startsWith(`${String(rule)} `))).toBe(true);
+  });
+
+  test.each([16, 17, 18, 19, 20])('have at least five matching and five other items for rule %i', (rule) => {
+    const cases = ITEM_CASES.filter((entry) => entry.rule.startsWith(`${String(rule)} `));
+    expect(cases.filter(({ expected }) => expected !== undefined).length).toBeGreaterThanOrEqual(5);
+    expect(cases.filter(({ expected }) => expected === undefined).length).toBeGreaterThanOrEqual(5);
   });
 });

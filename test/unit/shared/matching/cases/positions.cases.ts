@@ -1,38 +1,38 @@
 /**
- * Where a match stands in the text as it was written: from the first UTF-16 unit of the match's first character to the
- * end of the last character that contributes to it. Entities and escapes are covered whole, and so are invisible
- * characters inside; those before and behind are not, nor is a possessive 's behind a word. An accent belongs to its
- * letter.
+ * The position of a match in the original text: from the first UTF-16 unit of the match's first character to the end of
+ * the last character that contributes to it. Entities and escapes are included as a whole. Invisible characters inside
+ * the match are included, those before and after it are not. A possessive 's after a word is not included. An accent
+ * belongs to its letter.
  */
 export interface PositionCase {
   name: string;
   keyword: string;
   text: string;
-  /** What the first match covers, literally. */
+  /** The original text of the first match. */
   found: string;
   /** In UTF-16 units of `text`. */
   start: number;
 }
 
-function position(name: string, keyword: string, before: string, found: string, behind: string): PositionCase {
-  return { name, keyword, text: before + found + behind, found, start: before.length };
+function position(name: string, keyword: string, before: string, found: string, after: string): PositionCase {
+  return { name, keyword, text: before + found + after, found, start: before.length };
 }
 
 export const POSITION_CASES: readonly PositionCase[] = [
   position('a word', 'rust', 'I like ', 'Rust', ', really'),
   position('a word alone', 'rust', '', 'RUST', ''),
   position('the first of several', 'rust', 'trust rusty ', 'rust', ' rust RUST'),
-  position('a word behind emoji', 'rust', '\u{1f980}\u{1f980} ', 'rust', '\u{1f980}'),
-  position('a word behind letters of two units', 'rust', '\u{10414}\u{1042f} \u{1d5ff}x ', 'rust', ''),
-  position('a word behind lone surrogates', 'rust', '\ud800 \udc00', 'rust', '\ud83d'),
-  position('a word behind decomposed letters', 'rust', 'cafe\u0301 nai\u0308ve ', 'rust', ' e\u0301'),
-  position('a word behind ligatures', 'rust', 'e\ufb03cient \ufb01rst ', 'rust', ' \ufb06'),
-  position('a word behind invisible characters', 'rust', '\ufeff\u200b a\u00ad \u2060', 'rust', ''),
-  position('a word behind entities', 'rust', '&lt;b&gt;&amp;&nbsp;&#x1F980;', 'rust', '&lt;/b&gt;'),
-  position('a word behind escapes', 'rust', '1\\. \\*a\\* \\#', 'rust', '\\#'),
-  position('a word behind jamo and half-width kana', 'rust', '\u1112\u1161\u11ab\uff76\uff9e', 'rust', '\u1112\u1161'),
-  position('a word behind runs of whitespace', 'rust', ' \t\r\n\n\u3000\u00a0 ', 'rust', '  \n'),
-  position('a word behind a number that is no entity', 'rust', '&#; &#x; &amp ', 'rust', ''),
+  position('a word after emoji', 'rust', '\u{1f980}\u{1f980} ', 'rust', '\u{1f980}'),
+  position('a word after letters of two units', 'rust', '\u{10414}\u{1042f} \u{1d5ff}x ', 'rust', ''),
+  position('a word after lone surrogates', 'rust', '\ud800 \udc00', 'rust', '\ud83d'),
+  position('a word after decomposed letters', 'rust', 'cafe\u0301 nai\u0308ve ', 'rust', ' e\u0301'),
+  position('a word after ligatures', 'rust', 'e\ufb03cient \ufb01rst ', 'rust', ' \ufb06'),
+  position('a word after invisible characters', 'rust', '\ufeff\u200b a\u00ad \u2060', 'rust', ''),
+  position('a word after entities', 'rust', '&lt;b&gt;&amp;&nbsp;&#x1F980;', 'rust', '&lt;/b&gt;'),
+  position('a word after escapes', 'rust', '1\\. \\*a\\* \\#', 'rust', '\\#'),
+  position('a word after jamo and half-width kana', 'rust', '\u1112\u1161\u11ab\uff76\uff9e', 'rust', '\u1112\u1161'),
+  position('a word after runs of whitespace', 'rust', ' \t\r\n\n\u3000\u00a0 ', 'rust', '  \n'),
+  position('a word after a number that is not an entity', 'rust', '&#; &#x; &amp ', 'rust', ''),
   position('a word between underscores', 'rust', 'a __', 'rust', '__ b'),
   position('a word between escaped underscores', 'rust', '\\_', 'rust', '\\_'),
   position('a keyword with underscores around it', '__init__', 'def __', 'init', '__(self)'),
@@ -40,13 +40,13 @@ export const POSITION_CASES: readonly PositionCase[] = [
   position('a word in a link', 'rust', '[', 'Rust', '](https://www.rust-lang.org)'),
   position('a word in a quoted line', 'rust', '&gt; ', 'rust', '\n\nno'),
   position('a word between ideographs', 'rust', '我\u{20bb7}用', 'Rust', '写'),
-  position('a word behind a sign', 'TSLA', '$', 'tsla', '!'),
-  position('a word behind a sign and an invisible character', 'TSLA', '$\u200b', 'TSLA', ''),
+  position('a word after a sign', 'TSLA', '$', 'tsla', '!'),
+  position('a word after a sign and an invisible character', 'TSLA', '$\u200b', 'TSLA', ''),
 
-  position('a possessive is not covered', 'rust', '', 'Rust', '\u2019s compiler'),
-  position('a possessive as an entity is not covered', 'rust', 'the ', 'rust', '&#39;s'),
-  position('a possessive with invisible characters is not covered', 'rust', '', 'rust', "\u200b'\u200bs"),
-  position('a possessive behind a phrase is not covered', 'new york', 'in ', 'new york', "'s"),
+  position('a possessive is not included', 'rust', '', 'Rust', '\u2019s compiler'),
+  position('a possessive as an entity is not included', 'rust', 'the ', 'rust', '&#39;s'),
+  position('a possessive with invisible characters is not included', 'rust', '', 'rust', "\u200b'\u200bs"),
+  position('a possessive after a phrase is not included', 'new york', 'in ', 'new york', "'s"),
   position('a possessive that the keyword has', "Wendy's", 'at ', 'Wendy\u2019s', '.'),
   position('a possessive that the keyword has, as an entity', "Wendy's", 'at ', 'wendy&#39;s', '.'),
   position('an apostrophe inside, as an entity', 'don\u2019t', 'I ', 'don&#x2019;t', ', but'),
@@ -55,7 +55,7 @@ export const POSITION_CASES: readonly PositionCase[] = [
 
   position('an invisible character inside', 'rust', 'a ', 'ru\u200bst', ' b'),
   position('several inside, some around', 'rust', 'a \u200d', 'r\u200bu\u00ad\u2060s\ufe0ft', '\u200c\ufeff b'),
-  position('one inside as an entity, one before, one behind', 'rust', '&#x200B;', 'ru&#x200B;st', '&#8203;'),
+  position('one inside as an entity, one before, one after', 'rust', '&#x200B;', 'ru&#x200B;st', '&#8203;'),
   position('a variation selector of two units', 'rust', '', 'ru\u{e0100}st', '\u{e0100}!'),
   position('all letters as numbers', 'rust', '&#32;', '&#114;&#x75;&#115;&#x74;', '&#32;'),
   position('the first letter as a number', 'rust', '(', '&#82;ust', ')'),
@@ -66,12 +66,12 @@ export const POSITION_CASES: readonly PositionCase[] = [
   position('a decomposed letter at the end', 'caf\u00e9', 'a ', 'cafe\u0301', ' b'),
   position('a decomposed letter at the beginning', '\u00e9clair', 'un ', 'e\u0301clair', '.'),
   position('a decomposed letter in the keyword', 'cafe\u0301', 'a ', 'caf\u00e9', ' b'),
-  position('an accent behind an invisible character', 'caf\u00e9', '', 'cafe\u200d\u0301', '\u200d'),
+  position('an accent after an invisible character', 'caf\u00e9', '', 'cafe\u200d\u0301', '\u200d'),
   position('an accent as an entity', 'caf\u00e9', '', 'cafe&#769;', '&#33;'),
   position('two accents in another order', 'vi\u1ec7', '', 'vie\u0302\u0323', '!'),
   position('a dot above a capital I', 'izmir', 'in ', 'I\u0307ZMIR', '!'),
   position('an accent on a full-width letter', 'caf\u00e9', '', '\uff43\uff41\uff46\uff45\u0301', ''),
-  position('an accent behind another word stays there', 'rust', 'e\u0301 ', 'rust', ' \u0301'),
+  position('an accent after another word stays outside', 'rust', 'e\u0301 ', 'rust', ' \u0301'),
   position('full-width letters', 'rust', '\uff08', '\uff32\uff35\uff33\uff34', '\uff09'),
   position('mathematical letters', 'rust', '\u{1d5ee} ', '\u{1d5ff}\u{1d602}\u{1d600}\u{1d601}', ' \u{1d5ee}'),
   position('one mathematical letter', 'rust', '', 'rus\u{1d601}', '.'),
@@ -91,7 +91,7 @@ export const POSITION_CASES: readonly PositionCase[] = [
   position('invisible characters in a gap', 'new york', '\u200b', 'new\u200b \u200b\u200byork', '\u200b'),
   position('an ideographic space', 'new york', '\u300c', '\uff4e\uff45\uff57\u3000\uff59\uff4f\uff52\uff4b', '\u300d'),
   position('a phrase that begins again in its middle', 'no no yes', 'no ', 'no no yes', ' yes'),
-  position('a phrase behind a false start', 'new york', 'new, york new yorker ', 'new york', '!'),
+  position('a phrase after a partial match', 'new york', 'new, york new yorker ', 'new york', '!'),
   position('a phrase between underscores', 'new york', '_', 'new york', '_'),
   position('a phrase of three', 'state of the art', 'a ', 'state-of  the\nart', ' b'),
 
@@ -105,12 +105,12 @@ export const POSITION_CASES: readonly PositionCase[] = [
   position('an escaped underscore inside', 'rust_lang', '\\_', 'rust\\_lang', '\\_'),
   position('an escaped dot', 'node.js', '1\\. ', 'Node\\.js', '\\.'),
   position('an invisible character before the sign at the beginning', '$TSLA', 'a \u200b', '$\u200bTSLA', ''),
-  position('an invisible character behind the sign at the end', 'C++', '', 'C+\u200b+', '\u200b17'),
-  position('a sign at the end, behind a false start', 'C++', 'C+++ ', 'c++', '17'),
-  position('a sign at the beginning, behind a false start', '.NET', 'ASP.NET ..NET ', '.net', '.'),
+  position('an invisible character after the sign at the end', 'C++', '', 'C+\u200b+', '\u200b17'),
+  position('a sign at the end, after a partial match', 'C++', 'C+++ ', 'c++', '17'),
+  position('a sign at the beginning, after a partial match', '.NET', 'ASP.NET ..NET ', '.net', '.'),
   position('signs in full width', 'C++', '\uff08', '\uff23\uff0b\uff0b', '\uff09'),
   position('a domain', 'example.com', 'https://www.', 'example.com', '/x'),
-  position('a single letter, behind a false start', 'plan B', 'plan B+, plan B#, ', 'plan B', '.'),
+  position('a single letter, after a partial match', 'plan B', 'plan B+, plan B#, ', 'plan B', '.'),
 
   position('symbols anywhere', ':-)', 'ok', ':-)', ')'),
   position('the last that can be one', '-->', '--', '-->', '>'),
@@ -121,11 +121,11 @@ export const POSITION_CASES: readonly PositionCase[] = [
   position('a variation selector inside', '\u2764\u2600', 'a', '\u2764\ufe0f\u2600', 'b'),
   position('a skin tone inside', '\u{1f44d}\u2764', 'a', '\u{1f44d}\u{1f3fd}\u2764', 'b'),
   // Both vanish in folding, and what is invisible behind the last character is not covered.
-  position('a variation selector behind', '\u{1f980}\u2764', 'a', '\u{1f980}\u2764', '\ufe0f'),
-  position('a skin tone behind', '\u2764\u{1f44d}', 'a', '\u2764\u{1f44d}', '\u{1f3fd}'),
+  position('a variation selector after it', '\u{1f980}\u2764', 'a', '\u{1f980}\u2764', '\ufe0f'),
+  position('a skin tone after it', '\u2764\u{1f44d}', 'a', '\u2764\u{1f44d}', '\u{1f3fd}'),
   position('joined emoji', '\u{1f469}\u200d\u{1f4bb}', 'a ', '\u{1f469}\u{1f3fd}\u200d\u{1f4bb}', '!'),
   position('the first part of joined emoji', '\u{1f468}\u{1f469}', 'a ', '\u{1f468}\u200d\u{1f469}', '\u200d\u{1f467}'),
-  position('an emoji behind a word', 'crab \u{1f980}', 'a ', 'crab \u{1f980}', '\u{1f980}'),
+  position('an emoji after a word', 'crab \u{1f980}', 'a ', 'crab \u{1f980}', '\u{1f980}'),
   position('an emoji before a word', '\u{1f980} crab', '\u{1f980}', '\u{1f980} crab', ''),
   position('an emoji between words', 'I \u2764\ufe0f NY', '', 'I \u2764\ufe0f NY', '.'),
 
@@ -146,7 +146,7 @@ export const POSITION_CASES: readonly PositionCase[] = [
     '\u00bb',
   ),
   position('a letter that NFC takes apart at the end', '\u0932\u0958', '\u00ab', '\u0932\u0958', '\u00bb'),
-  position('a word behind letters that NFC rewrites', 'rust', '\u1f71\uf900 \u0958 ', 'rust', ' \u1f71'),
+  position('a word after letters that NFC rewrites', 'rust', '\u1f71\uf900 \u0958 ', 'rust', ' \u1f71'),
   position('half-width kana with a voicing mark at the end', 'カギ', 'カ', '\uff76\uff77\uff9e', '\uff77'),
   position('half-width kana with a voicing mark at the beginning', 'ガキ', 'カ', '\uff76\uff9e\uff77', 'カ'),
   position('kana with a voicing mark apart', 'はば', 'は', 'はは\u3099', 'は'),
