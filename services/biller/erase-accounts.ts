@@ -19,15 +19,15 @@ import type { BillerDeps } from './biller-deps.ts';
 
 /** Rows a statement: short locks, short transactions, and other work in between. */
 const BATCH = 5_000;
-const MONITORS_A_STATEMENT = 500;
-const ACCOUNTS_A_ROUND = 100;
+const MONITORS_PER_STATEMENT = 500;
+const ACCOUNTS_PER_ROUND = 100;
 /** Longer than a recorder or deliverer may take to publish what it had in hand when the account was deleted. */
 const SETTLED_SECONDS = 60;
 
 export type ErasureDeps = Pick<BillerDeps, 'pool' | 'kafka' | 'prefix' | 'clickhouse' | 'logger'> & {
   signal: AbortSignal;
   /** Asked before each statement that deletes many rows: whether this process may still go on. */
-  mayGoOn: () => Promise<boolean>;
+  mayContinue: () => Promise<boolean>;
 };
 
 /**
@@ -39,17 +39,17 @@ export type ErasureDeps = Pick<BillerDeps, 'pool' | 'kafka' | 'prefix' | 'clickh
  */
 export async function advanceErasures(options: ErasureDeps): Promise<void> {
   const { pool, kafka, prefix, signal, logger } = options;
-  const mayGoOn = async () => !signal.aborted && (await options.mayGoOn());
-  for (const erasure of await listAccountsToErase(pool, ACCOUNTS_A_ROUND)) {
-    if (await eraseHere(pool, erasure, mayGoOn)) {
+  const mayContinue = async () => !signal.aborted && (await options.mayContinue());
+  for (const erasure of await listAccountsToErase(pool, ACCOUNTS_PER_ROUND)) {
+    if (await eraseInPostgres(pool, erasure, mayContinue)) {
       logger.info({ account_id: erasure.account_id }, 'nothing of a deleted account is left in Postgres');
     }
   }
-  const settled = await listAccountsToEraseInArchive(pool, SETTLED_SECONDS, ACCOUNTS_A_ROUND);
+  const settled = await listAccountsToEraseInArchive(pool, SETTLED_SECONDS, ACCOUNTS_PER_ROUND);
   if (settled.length === 0) return;
   const progress = await readArchiveProgress(kafka, prefix);
   for (const erasure of settled) {
-    if (!(await mayGoOn())) return;
+    if (!(await mayContinue())) return;
     if (await eraseInArchive(options, erasure, progress)) {
       logger.info({ account_id: erasure.account_id }, 'a deleted account is erased everywhere');
     }
@@ -57,22 +57,22 @@ export async function advanceErasures(options: ErasureDeps): Promise<void> {
 }
 
 /** False when it was stopped before the end, or something was added meanwhile: the next round goes on. */
-async function eraseHere(
+async function eraseInPostgres(
   pool: Pool,
   { account_id: accountId, monitor_ids: monitorIds }: AccountErasure,
-  mayGoOn: () => Promise<boolean>,
+  mayContinue: () => Promise<boolean>,
 ): Promise<boolean> {
   const repeat = async (deleteSome: () => Promise<number>) => {
     let deleted = BATCH;
-    while (deleted >= BATCH && (await mayGoOn())) deleted = await deleteSome();
+    while (deleted >= BATCH && (await mayContinue())) deleted = await deleteSome();
   };
-  for (let first = 0; first < monitorIds.length; first += MONITORS_A_STATEMENT) {
-    const ids = monitorIds.slice(first, first + MONITORS_A_STATEMENT);
+  for (let first = 0; first < monitorIds.length; first += MONITORS_PER_STATEMENT) {
+    const ids = monitorIds.slice(first, first + MONITORS_PER_STATEMENT);
     // The lock rows first: a recorder that finds none adds nothing and repeats nothing.
     await eraseMonitorCounters(pool, ids);
     await repeat(() => eraseMatches(pool, ids, BATCH));
     await repeat(() => eraseAttempts(pool, ids, BATCH));
-    if (!(await mayGoOn())) return false;
+    if (!(await mayContinue())) return false;
     await eraseMonitorHistory(pool, ids);
     await eraseMonitors(pool, ids);
   }

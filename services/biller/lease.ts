@@ -19,7 +19,7 @@ export class Lease {
   }
 
   /** Whether this process may do the work, or go on with it. To be asked before each statement that changes much. */
-  async mayGoOn(): Promise<boolean> {
+  async mayContinue(): Promise<boolean> {
     const now = performance.now();
     if (now - this.takenAt < RENEW_AFTER_MS) return true;
     if (!(await takeLease(this.pool, this.lease(LEASE_SECONDS)))) return false;
@@ -28,7 +28,7 @@ export class Lease {
   }
 
   /** Leaves the lease behind for so long: nobody gets it until then, not even this process. */
-  async leaveFor(seconds: number): Promise<void> {
+  async holdFor(seconds: number): Promise<void> {
     await takeLease(this.pool, this.lease(seconds));
     this.holder = randomUUID();
     this.takenAt = Number.NEGATIVE_INFINITY;

@@ -2,12 +2,12 @@ import { findLedgerMismatches, findNextAccountId } from '../../shared/stores/acc
 import type { LedgerPage } from '../../shared/stores/accounts/ledger-check.ts';
 import type { BillerDeps } from './biller-deps.ts';
 
-const ACCOUNTS_A_PAGE = 100;
+const ACCOUNTS_PER_PAGE = 100;
 
 export type LedgerCheckDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> & {
   signal: AbortSignal;
   /** Asked before each page: whether this process may still go on. */
-  mayGoOn: () => Promise<boolean>;
+  mayContinue: () => Promise<boolean>;
 };
 
 /**
@@ -17,12 +17,12 @@ export type LedgerCheckDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> & 
  * @returns false when it did not get to the end
  */
 export async function checkLedger(options: LedgerCheckDeps): Promise<boolean> {
-  const { metrics, logger, signal, mayGoOn } = options;
+  const { metrics, logger, signal, mayContinue } = options;
   let found = 0;
   let checked: string | undefined = '';
   while (checked !== undefined) {
-    if (signal.aborted || !(await mayGoOn())) return false;
-    const { mismatches, lastId }: LedgerPage = await checkPage(options, checked, ACCOUNTS_A_PAGE);
+    if (signal.aborted || !(await mayContinue())) return false;
+    const { mismatches, lastId }: LedgerPage = await checkPage(options, checked, ACCOUNTS_PER_PAGE);
     for (const mismatch of mismatches) logger.error(mismatch, 'the balance of an account is not what its ledger says');
     found += mismatches.length;
     checked = lastId;

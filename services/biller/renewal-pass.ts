@@ -4,7 +4,7 @@ import type { BillerDeps } from './biller-deps.ts';
 import { renewMonitors } from './renew-monitors.ts';
 
 /** Read at once, so that several billers find batches that the others do not hold. */
-const LISTED = 8_000;
+const LISTED_MONITORS = 8_000;
 const BATCH = 1_000;
 
 export type RenewalPassDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> & {
@@ -22,7 +22,7 @@ export type RenewalPassDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> & 
  */
 export async function runRenewalPass(options: RenewalPassDeps): Promise<number> {
   const { pool, metrics, logger, signal, batchSize = BATCH } = options;
-  const { monitors, lateSeconds } = await listDueMonitors(pool, LISTED);
+  const { monitors, lateSeconds } = await listDueMonitors(pool, LISTED_MONITORS);
   metrics.renewalLag.set(lateSeconds);
   let decided = 0;
   for (const ids of batchesByAccount(monitors, batchSize)) {

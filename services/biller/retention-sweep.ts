@@ -21,13 +21,13 @@ const REMOVAL_DAYS = 90;
 const ANSWER_HOURS = 24;
 /** Rows a statement: short locks, short transactions, and other work in between. */
 const BATCH = 5_000;
-const MONITORS_A_PAGE = 500;
+const MONITORS_PER_PAGE = 500;
 /**
  * After a statement that deleted rows the sweep rests this many times as long as it took: inserts hardly notice, and
  * 1,700 rows a second still go.
  */
-const RESTS = 12;
-const LONGEST_REST_MS = 5_000;
+const SLEEP_FACTOR = 12;
+const MAX_SLEEP_MS = 5_000;
 
 interface ExpiringTable {
   table: string;
@@ -52,35 +52,35 @@ export interface SweepDeps {
   /** Ends the sweep after the statement in hand. */
   signal: AbortSignal;
   /** Asked before each statement that deletes many rows: whether this process may still go on. */
-  mayGoOn: () => Promise<boolean>;
+  mayContinue: () => Promise<boolean>;
   /** Default: by the system's clock. */
-  rest?: (ms: number, signal: AbortSignal) => Promise<void>;
+  sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 /** Deletes everything past its retention, in small statements. Repeating it, or stopping at any point, is harmless. */
 export async function sweepRetention(options: SweepDeps): Promise<void> {
-  const { pool, metrics, signal, rest = delay } = options;
-  const mayGoOn = async () => !signal.aborted && (await options.mayGoOn());
+  const { pool, metrics, signal, sleep = delay } = options;
+  const mayContinue = async () => !signal.aborted && (await options.mayContinue());
   const repeat = async (table: string, step: () => Promise<number>) => {
     let deleted = BATCH;
-    while (deleted >= BATCH && (await mayGoOn())) {
+    while (deleted >= BATCH && (await mayContinue())) {
       const begun = performance.now();
       deleted = await step();
       metrics.swept.inc({ table }, deleted);
-      if (deleted > 0) await rest(Math.min(RESTS * (performance.now() - begun), LONGEST_REST_MS), signal);
+      if (deleted > 0) await sleep(Math.min(SLEEP_FACTOR * (performance.now() - begun), MAX_SLEEP_MS), signal);
     }
   };
   let after = '';
   for (;;) {
-    const ids = await listCounterIds(pool, after, MONITORS_A_PAGE);
+    const ids = await listCounterIds(pool, after, MONITORS_PER_PAGE);
     for (const id of ids) {
-      if (!(await mayGoOn())) return;
+      if (!(await mayContinue())) return;
       await repeat('matches', () => deleteExpiredMatches(pool, id, MATCH_DAYS, BATCH));
       await repeat('delivery_attempts', () => deleteOrphanedAttempts(pool, id, BATCH));
       metrics.swept.inc({ table: 'monitor_history' }, await deleteExpiredHistory(pool, id, MATCH_DAYS));
       await forgetDeletedMonitor(pool, id);
     }
-    if (ids.length < MONITORS_A_PAGE) break;
+    if (ids.length < MONITORS_PER_PAGE) break;
     after = ids.at(-1)!;
   }
   for (const { table, deleteSome } of EXPIRING_TABLES) await repeat(table, () => deleteSome(pool, BATCH));

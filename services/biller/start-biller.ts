@@ -10,11 +10,11 @@ import { runRenewalPass } from './renewal-pass.ts';
 import { sweepRetention } from './retention-sweep.ts';
 import { startLoop } from './start-loop.ts';
 
-const RENEWALS_EVERY_MS = 1_000;
-const SWEEP_EVERY_MS = 10 * 60_000;
-const ERASURES_EVERY_MS = 5_000;
+const RENEWAL_INTERVAL_MS = 1_000;
+const SWEEP_INTERVAL_MS = 10 * 60_000;
+const ERASURE_INTERVAL_MS = 5_000;
 /** How often somebody looks whether today's check was made. */
-const LEDGER_EVERY_MS = 10 * 60_000;
+const LEDGER_CHECK_INTERVAL_MS = 10 * 60_000;
 
 /**
  * Renews monitors, in every process that runs this; and, each in one process at a time: deletes what is past its
@@ -24,20 +24,20 @@ export function startBiller(deps: BillerDeps): Running {
   const logger = deps.logger.child({ service: 'biller' });
   const stopping = new AbortController();
   const { signal } = stopping;
-  const parts = { ...deps, logger, signal };
+  const roundDeps = { ...deps, logger, signal };
   const leases = {
     retention: new Lease(deps.pool, 'retention'),
     erasures: new Lease(deps.pool, 'erasures'),
     ledger: new Lease(deps.pool, 'ledger-check'),
   };
   const rounds = {
-    renewing: () => renew(parts),
-    'deleting what is old': () => sweep(parts, leases.retention),
-    'erasing accounts': () => erase(parts, leases.erasures),
-    'checking the ledger': () => compareLedger(parts, leases.ledger),
+    renewing: () => renew(roundDeps),
+    'deleting what is old': () => sweep(roundDeps, leases.retention),
+    'erasing accounts': () => erase(roundDeps, leases.erasures),
+    'checking the ledger': () => compareLedger(roundDeps, leases.ledger),
   };
   const loops = Object.entries(rounds).map(([what, work]) =>
-    startLoop({ ...parts, what, work, retryMs: RENEWALS_EVERY_MS }),
+    startLoop({ ...roundDeps, what, work, retryMs: RENEWAL_INTERVAL_MS }),
   );
   return {
     async stop() {
@@ -48,34 +48,34 @@ export function startBiller(deps: BillerDeps): Running {
   };
 }
 
-type Parts = BillerDeps & { signal: AbortSignal };
+type RoundDeps = BillerDeps & { signal: AbortSignal };
 
 /** Goes on at once while there is something to renew. */
-async function renew(parts: Parts): Promise<number> {
-  return (await runRenewalPass(parts)) > 0 ? 0 : RENEWALS_EVERY_MS;
+async function renew(roundDeps: RoundDeps): Promise<number> {
+  return (await runRenewalPass(roundDeps)) > 0 ? 0 : RENEWAL_INTERVAL_MS;
 }
 
-async function sweep(parts: Parts, lease: Lease): Promise<number> {
-  const mayGoOn = () => lease.mayGoOn();
-  if (await mayGoOn()) await sweepRetention({ ...parts, mayGoOn });
-  return SWEEP_EVERY_MS;
+async function sweep(roundDeps: RoundDeps, lease: Lease): Promise<number> {
+  const mayContinue = () => lease.mayContinue();
+  if (await mayContinue()) await sweepRetention({ ...roundDeps, mayContinue });
+  return SWEEP_INTERVAL_MS;
 }
 
-async function erase(parts: Parts, lease: Lease): Promise<number> {
-  const open = await countOpenErasures(parts.pool);
-  parts.metrics.erasuresOpen.set(open);
-  const mayGoOn = () => lease.mayGoOn();
-  if (open > 0 && (await mayGoOn())) await advanceErasures({ ...parts, mayGoOn });
-  return ERASURES_EVERY_MS;
+async function erase(roundDeps: RoundDeps, lease: Lease): Promise<number> {
+  const open = await countOpenErasures(roundDeps.pool);
+  roundDeps.metrics.erasuresOpen.set(open);
+  const mayContinue = () => lease.mayContinue();
+  if (open > 0 && (await mayContinue())) await advanceErasures({ ...roundDeps, mayContinue });
+  return ERASURE_INTERVAL_MS;
 }
 
 /** After a check the lease stays behind until the day ends: nobody checks again before. */
-async function compareLedger(parts: Parts, lease: Lease): Promise<number> {
-  const mayGoOn = () => lease.mayGoOn();
-  if ((await mayGoOn()) && (await checkLedger({ ...parts, mayGoOn }))) {
-    await lease.leaveFor(await secondsUntilTomorrow(parts.pool));
+async function compareLedger(roundDeps: RoundDeps, lease: Lease): Promise<number> {
+  const mayContinue = () => lease.mayContinue();
+  if ((await mayContinue()) && (await checkLedger({ ...roundDeps, mayContinue }))) {
+    await lease.holdFor(await secondsUntilTomorrow(roundDeps.pool));
   }
-  return LEDGER_EVERY_MS;
+  return LEDGER_CHECK_INTERVAL_MS;
 }
 
 /** A lease that stays ends by itself. */

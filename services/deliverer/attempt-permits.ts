@@ -2,10 +2,10 @@
  * What is known of an endpoint: `answering` (its last attempt was answered soon), `unknown` (none was made), `silent`
  * (its last attempt was not answered, or not soon).
  */
-export type Standing = 'answering' | 'unknown' | 'silent';
+export type Responsiveness = 'answering' | 'unknown' | 'silent';
 
 /** Served in this order. */
-const STANDINGS: readonly Standing[] = ['answering', 'unknown', 'silent'];
+const SERVING_ORDER: readonly Responsiveness[] = ['answering', 'unknown', 'silent'];
 
 /**
  * The semaphore over all attempts of this process. Endpoints that answer soon may hold all permits but an eighth; those
@@ -18,9 +18,9 @@ const STANDINGS: readonly Standing[] = ['answering', 'unknown', 'silent'];
  */
 export class AttemptPermits {
   private readonly total: number;
-  private readonly taken: Record<Standing, number> = { answering: 0, unknown: 0, silent: 0 };
+  private readonly taken: Record<Responsiveness, number> = { answering: 0, unknown: 0, silent: 0 };
   /** Monitor ids, first come first. */
-  private readonly waiting: Record<Standing, Set<string>> = {
+  private readonly waiting: Record<Responsiveness, Set<string>> = {
     answering: new Set(),
     unknown: new Set(),
     silent: new Set(),
@@ -33,7 +33,7 @@ export class AttemptPermits {
 
   /** Permits in use. */
   get inUse(): number {
-    return STANDINGS.reduce((sum, standing) => sum + this.taken[standing], 0);
+    return SERVING_ORDER.reduce((sum, responsiveness) => sum + this.taken[responsiveness], 0);
   }
 
   /**
@@ -41,57 +41,57 @@ export class AttemptPermits {
    * when they run short and the endpoint is not known to answer, so that many such endpoints get one each before some
    * get several.
    */
-  take(standing: Standing, wanted: number): number {
-    const free = this.waiting[standing].size > 0 ? 0 : this.free(standing);
-    const isShort = standing !== 'answering' && free <= this.limit(standing) / 2;
-    const granted = Math.min(wanted, isShort ? Math.min(1, free) : free);
-    this.taken[standing] += granted;
+  take(responsiveness: Responsiveness, limit: number): number {
+    const free = this.waiting[responsiveness].size > 0 ? 0 : this.free(responsiveness);
+    const isShort = responsiveness !== 'answering' && free <= this.limit(responsiveness) / 2;
+    const granted = Math.min(limit, isShort ? Math.min(1, free) : free);
+    this.taken[responsiveness] += granted;
     return granted;
   }
 
   /** Gives permits back; who waits gets them by `handOut`. */
-  release(standing: Standing, count: number): void {
-    this.taken[standing] -= count;
+  release(responsiveness: Responsiveness, count: number): void {
+    this.taken[responsiveness] -= count;
   }
 
   /** An attempt under way turned out to be of another standing. Its new standing may exceed its share by this. */
-  move(from: Standing, to: Standing): void {
+  move(from: Responsiveness, to: Responsiveness): void {
     this.taken[from] -= 1;
     this.taken[to] += 1;
   }
 
   /** Puts a monitor at the end of the queue; one that waits there already keeps its place. */
-  waitFor(standing: Standing, monitorId: string): void {
-    for (const other of STANDINGS) if (other !== standing) this.waiting[other].delete(monitorId);
-    this.waiting[standing].add(monitorId);
+  waitFor(responsiveness: Responsiveness, monitorId: string): void {
+    for (const other of SERVING_ORDER) if (other !== responsiveness) this.waiting[other].delete(monitorId);
+    this.waiting[responsiveness].add(monitorId);
   }
 
   /** Hands the free permits to those who wait, one each: the monitors and their permits' standing. */
-  handOut(wantsOne: (monitorId: string) => boolean): { monitorId: string; standing: Standing }[] {
-    const handed: { monitorId: string; standing: Standing }[] = [];
-    for (const standing of STANDINGS) {
-      for (const monitorId of this.waiting[standing]) {
-        if (this.free(standing) === 0) break;
-        this.waiting[standing].delete(monitorId);
+  handOut(wantsOne: (monitorId: string) => boolean): { monitorId: string; responsiveness: Responsiveness }[] {
+    const handed: { monitorId: string; responsiveness: Responsiveness }[] = [];
+    for (const responsiveness of SERVING_ORDER) {
+      for (const monitorId of this.waiting[responsiveness]) {
+        if (this.free(responsiveness) === 0) break;
+        this.waiting[responsiveness].delete(monitorId);
         if (!wantsOne(monitorId)) continue;
-        this.taken[standing] += 1;
-        handed.push({ monitorId, standing });
+        this.taken[responsiveness] += 1;
+        handed.push({ monitorId, responsiveness });
       }
     }
     return handed;
   }
 
-  private free(standing: Standing): number {
+  private free(responsiveness: Responsiveness): number {
     const { answering, unknown, silent } = this.taken;
     const room = [this.total - this.inUse];
-    if (standing === 'answering') room.push(this.limit('answering') - answering);
+    if (responsiveness === 'answering') room.push(this.limit('answering') - answering);
     else room.push(this.limit('unknown') - unknown - silent);
-    if (standing === 'silent') room.push(this.limit('silent') - silent);
+    if (responsiveness === 'silent') room.push(this.limit('silent') - silent);
     return Math.max(0, Math.min(...room));
   }
 
-  private limit(standing: Standing): number {
-    const share = { answering: 7 / 8, unknown: 3 / 4, silent: 1 / 2 }[standing];
+  private limit(responsiveness: Responsiveness): number {
+    const share = { answering: 7 / 8, unknown: 3 / 4, silent: 1 / 2 }[responsiveness];
     return Math.floor(this.total * share);
   }
 }

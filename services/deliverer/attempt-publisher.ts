@@ -6,7 +6,7 @@ import type { Running } from '../../shared/runtime/lifecycle.ts';
 export interface AttemptPublisherDeps {
   publisher: Pick<Publisher, 'publish'>;
   /** Marks attempts as acknowledged by the broker. */
-  mark: (attempts: readonly DeliveryAttempt[]) => Promise<void>;
+  markPublished: (attempts: readonly DeliveryAttempt[]) => Promise<void>;
   /** Attempts that were stored a while ago and never marked, at most `limit`. */
   readUnpublished: (limit: number) => Promise<DeliveryAttempt[]>;
   /** Nothing is lost by an error: the attempts stay unmarked, and the sweep publishes them. */
@@ -83,6 +83,6 @@ export class AttemptPublisher implements Running {
       MONITOR_DELIVERIES.name,
       attempts.map((attempt) => ({ key: attempt.monitor_id, value: JSON.stringify(attempt) })),
     );
-    await this.options.mark(attempts);
+    await this.options.markPublished(attempts);
   }
 }

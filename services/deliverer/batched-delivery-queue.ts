@@ -27,28 +27,28 @@ export function createBatchedQueue({ pool, monotonic, leaseMs }: BatchedQueueDep
   const targets = new CallBatcher<string, DeliveryTarget>({
     run: (monitorIds) => readDeliveryTargets(pool, monitorIds),
   });
-  const claims = <Wanted extends { monitorId: string }>(
-    claim: (wanted: readonly Wanted[], lease: ClaimLease) => Promise<ClaimedDelivery[]>,
+  const claims = <Request extends { monitorId: string }>(
+    claim: (requests: readonly Request[], lease: ClaimLease) => Promise<ClaimedDelivery[]>,
   ) =>
-    new CallBatcher<Wanted, Claim>({
-      async run(wanted) {
+    new CallBatcher<Request, Claim>({
+      async run(requests) {
         const claimedAt = monotonic();
-        const claimed = await claim(wanted, { token: randomUUID(), lengthMs: leaseMs });
+        const claimed = await claim(requests, { token: randomUUID(), lengthMs: leaseMs });
         const byMonitor = Map.groupBy(claimed, ({ monitorId }) => monitorId);
-        return wanted.map(({ monitorId }) => ({ claimedAt, deliveries: byMonitor.get(monitorId) ?? [] }));
+        return requests.map(({ monitorId }) => ({ claimedAt, deliveries: byMonitor.get(monitorId) ?? [] }));
       },
     });
-  const newMatches = claims<{ monitorId: string; seqs: readonly number[] }>((wanted, lease) =>
-    claimNewMatches(pool, wanted, lease),
+  const newMatches = claims<{ monitorId: string; seqs: readonly number[] }>((requests, lease) =>
+    claimNewMatches(pool, requests, lease),
   );
-  const dueMatches = claims<{ monitorId: string; limit: number }>((wanted, lease) =>
-    claimDueMatches(pool, wanted, lease),
+  const dueMatches = claims<{ monitorId: string; limit: number }>((requests, lease) =>
+    claimDueMatches(pool, requests, lease),
   );
   return {
     target: (monitorId) => targets.call(monitorId),
     claimNew: (monitorId, seqs) => newMatches.call({ monitorId, seqs }),
     claimDue: (monitorId, limit) => dueMatches.call({ monitorId, limit }),
-    async giveBack(deliveries) {
+    async release(deliveries) {
       const first = deliveries[0];
       if (!first) return;
       const seqs = deliveries.map(({ seq }) => seq);

@@ -12,7 +12,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { ClaimedDelivery } from '../../shared/stores/deliveries/deliveries.ts';
 import type { FinishedAttempt, RecordedAttempt } from '../../shared/stores/deliveries/delivery-outcomes.ts';
-import type { AttemptEnd } from './dispatcher-deps.ts';
+import type { AttemptResult } from './dispatcher-deps.ts';
 
 export interface AttemptDeps {
   egress: EgressClient;
@@ -20,7 +20,7 @@ export interface AttemptDeps {
   /** Stores the outcome; undefined when the lease is another's by now. */
   record: (attempt: FinishedAttempt) => Promise<RecordedAttempt | undefined>;
   /** Gives an unattempted match back. */
-  giveBack: (delivery: ClaimedDelivery) => Promise<void>;
+  release: (delivery: ClaimedDelivery) => Promise<void>;
   publish: (attempt: DeliveryAttempt) => void;
   metrics: Metrics;
   logger: Logger;
@@ -54,11 +54,11 @@ export async function attemptDelivery(
   delivery: ClaimedDelivery,
   claimedAt: number,
   options: AttemptDeps,
-): Promise<AttemptEnd> {
+): Promise<AttemptResult> {
   const started = options.monotonic();
   if (started > claimedAt + options.leaseMs - LEASE_NEEDED_MS) {
     options.logger.warn({ match_id: delivery.match.id }, 'a claim took too long; the match is given back');
-    await options.giveBack(delivery);
+    await options.release(delivery);
     return { kind: 'unmade' };
   }
   options.metrics.deliveriesInFlight.inc();
@@ -66,7 +66,7 @@ export async function attemptDelivery(
     const result = await callReceiver(delivery, options);
     if (result.error === 'local') {
       options.metrics.deliveryLocalFaults.inc({ code: result.code });
-      await options.giveBack(delivery);
+      await options.release(delivery);
       return { kind: 'local fault', code: result.code };
     }
     const endedAt = options.clock();

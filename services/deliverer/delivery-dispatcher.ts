@@ -1,10 +1,10 @@
 import type { ClaimedDelivery } from '../../shared/stores/deliveries/deliveries.ts';
 import type { DeliveryTarget } from '../../shared/stores/deliveries/delivery-queue.ts';
 import { AttemptPermits } from './attempt-permits.ts';
-import type { Standing } from './attempt-permits.ts';
-import { DeliveryLane } from './delivery-lane.ts';
+import type { Responsiveness } from './attempt-permits.ts';
+import { MonitorBacklog } from './monitor-backlog.ts';
 import { EndpointSlots, endpointOf } from './endpoint-slots.ts';
-import { EndpointStandings } from './endpoint-standings.ts';
+import { EndpointResponsiveness } from './endpoint-responsiveness.ts';
 import type { Endpoint } from './endpoint-slots.ts';
 import { LocalOutage } from './local-outage.ts';
 import { DEFAULT_LIMITS } from './dispatcher-deps.ts';
@@ -13,16 +13,16 @@ import type { Claim, DispatcherLimits, DispatcherDeps } from './dispatcher-deps.
 /** Room for attempts at an endpoint: slots and permits, as many of each. */
 interface Grant {
   endpoint: Endpoint;
-  standing: Standing;
+  responsiveness: Responsiveness;
   count: number;
   isProbe: boolean;
 }
 
 /** An endpoint that has not answered by then counts as silent. */
-const SOON_MS = 1_000;
+const SILENT_AFTER_MS = 1_000;
 /** Only a guess which endpoint needs a slot: the claim tells the URL that counts. */
-const TARGET_KEPT_MS = 10_000;
-const TARGETS_KEPT = 20_000;
+const TARGET_TTL_MS = 10_000;
+const MAX_TARGETS = 20_000;
 
 /**
  * Decides what is attempted when. A monitor's lane collects hints and the word of the poller; whenever its endpoint has
@@ -35,11 +35,11 @@ export class DeliveryDispatcher {
   private readonly limits: DispatcherLimits;
   private readonly slots: EndpointSlots;
   private readonly permits: AttemptPermits;
-  private readonly standings = new EndpointStandings();
+  private readonly responsiveness = new EndpointResponsiveness();
   private readonly outage: LocalOutage;
-  private readonly lanes = new Map<string, DeliveryLane>();
-  private readonly targets = new Map<string, { endpoint: Endpoint | null; until: number }>();
-  private readonly underWay = new Set<Promise<void>>();
+  private readonly backlogs = new Map<string, MonitorBacklog>();
+  private readonly targets = new Map<string, { endpoint: Endpoint | null; expiresAt: number }>();
+  private readonly inFlight = new Set<Promise<void>>();
   private hintCount = 0;
   private isStopping = false;
 
@@ -52,103 +52,103 @@ export class DeliveryDispatcher {
   }
 
   /** A match was just recorded. Returns false when the queue is full and the hint is dropped. */
-  hint(monitorId: string, seq: number): boolean {
+  addHint(monitorId: string, seq: number): boolean {
     if (this.hintCount >= this.limits.hints) return false;
-    const lane = this.lane(monitorId);
-    if (lane.addHint(seq)) this.hintCount++;
-    this.wake(lane);
+    const backlog = this.backlog(monitorId);
+    if (backlog.addHint(seq)) this.hintCount++;
+    this.wake(backlog);
     return true;
   }
 
   /** The poller saw that a monitor has due matches, and where they go. */
-  due(target: DeliveryTarget): void {
-    this.remember(target);
-    const lane = this.lane(target.monitorId);
-    lane.isDue = true;
-    this.wake(lane);
+  markDue(target: DeliveryTarget): void {
+    this.cacheTarget(target);
+    const backlog = this.backlog(target.monitorId);
+    backlog.isDue = true;
+    this.wake(backlog);
   }
 
   /** Claims nothing more and gives back what is claimed and not begun; resolves when what is under way has ended. */
   async stop(): Promise<void> {
     this.isStopping = true;
-    while (this.underWay.size > 0) await Promise.allSettled(this.underWay);
+    while (this.inFlight.size > 0) await Promise.allSettled(this.inFlight);
   }
 
-  private lane(monitorId: string): DeliveryLane {
-    let lane = this.lanes.get(monitorId);
-    if (!lane) {
-      lane = new DeliveryLane(monitorId);
-      this.lanes.set(monitorId, lane);
+  private backlog(monitorId: string): MonitorBacklog {
+    let backlog = this.backlogs.get(monitorId);
+    if (!backlog) {
+      backlog = new MonitorBacklog(monitorId);
+      this.backlogs.set(monitorId, backlog);
     }
-    return lane;
+    return backlog;
   }
 
-  private wake(lane: DeliveryLane): void {
-    if (lane.isRunning || this.isStopping) return;
-    lane.isRunning = true;
-    this.track(this.work(lane));
+  private wake(backlog: MonitorBacklog): void {
+    if (backlog.isRunning || this.isStopping) return;
+    backlog.isRunning = true;
+    this.track(this.work(backlog));
   }
 
-  private async work(lane: DeliveryLane): Promise<void> {
+  private async work(backlog: MonitorBacklog): Promise<void> {
     try {
       // No await between the last look at the lane and isRunning = false: what comes later wakes it again.
-      while (!lane.isIdle && !this.isStopping) {
-        const endpoint = await this.endpoint(lane.monitorId);
+      while (!backlog.isIdle && !this.isStopping) {
+        const endpoint = await this.endpoint(backlog.monitorId);
         if (!endpoint) {
-          await this.skip(lane);
+          await this.skip(backlog);
           continue;
         }
-        const grant = this.grant(lane, endpoint);
+        const grant = this.grant(backlog, endpoint);
         // Handed one just now, by what was released.
-        if (!grant && lane.permit) continue;
+        if (!grant && backlog.permit) continue;
         if (!grant) break;
-        await this.fill(lane, grant);
+        await this.startAttempts(backlog, grant);
       }
     } catch (error) {
-      this.forget(lane);
+      this.clearBacklog(backlog);
       this.options.onError(error);
     }
-    lane.isRunning = false;
-    this.returnPermit(lane);
-    if (lane.isIdle) this.lanes.delete(lane.monitorId);
+    backlog.isRunning = false;
+    this.returnPermit(backlog);
+    if (backlog.isIdle) this.backlogs.delete(backlog.monitorId);
   }
 
   /** Slots and permits for attempts at an endpoint; undefined when the lane has to wait, or is left to the poller. */
-  private grant(lane: DeliveryLane, endpoint: Endpoint): Grant | undefined {
+  private grant(backlog: MonitorBacklog, endpoint: Endpoint): Grant | undefined {
     const admitted = this.outage.admits(endpoint.url);
     if (admitted === 'no') {
-      this.forget(lane);
+      this.clearBacklog(backlog);
       return undefined;
     }
     const isProbe = admitted === 'as a probe';
-    const standing = lane.permit ?? this.standings.of(endpoint.url);
-    const handed = lane.permit ? 1 : 0;
-    lane.permit = undefined;
-    const slots = this.slots.take(endpoint, isProbe ? 1 : lane.isDue ? this.limits.perUrl : lane.hintCount);
-    const count = handed + this.permits.take(standing, Math.max(0, slots - handed));
-    const used = Math.min(slots, count);
-    if (used > 0) this.release({ endpoint, standing }, { slots: slots - used, permits: 0 });
+    const responsiveness = backlog.permit ?? this.responsiveness.of(endpoint.url);
+    const handed = backlog.permit ? 1 : 0;
+    backlog.permit = undefined;
+    const slots = this.slots.take(endpoint, isProbe ? 1 : backlog.isDue ? this.limits.perUrl : backlog.hintCount);
+    const count = handed + this.permits.take(responsiveness, Math.max(0, slots - handed));
+    const usable = Math.min(slots, count);
+    if (usable > 0) this.release({ endpoint, responsiveness }, { slots: slots - usable, permits: 0 });
     else {
-      if (isProbe) this.outage.probeUnused();
-      if (slots === 0) this.slots.waitFor(endpoint, lane.monitorId);
-      else this.permits.waitFor(standing, lane.monitorId);
-      this.release({ endpoint, standing }, { slots, permits: count });
+      if (isProbe) this.outage.releaseProbe();
+      if (slots === 0) this.slots.waitFor(endpoint, backlog.monitorId);
+      else this.permits.waitFor(responsiveness, backlog.monitorId);
+      this.release({ endpoint, responsiveness }, { slots, permits: count });
       return undefined;
     }
-    return { endpoint, standing, count: used, isProbe };
+    return { endpoint, responsiveness, count: usable, isProbe };
   }
 
-  private async fill(lane: DeliveryLane, grant: Grant): Promise<void> {
+  private async startAttempts(backlog: MonitorBacklog, grant: Grant): Promise<void> {
     const { endpoint } = grant;
     let unused = grant.count;
     try {
-      const { deliveries, claimedAt } = await this.claim(lane, grant.count);
+      const { deliveries, claimedAt } = await this.claim(backlog, grant.count);
       const moved = deliveries.filter(({ webhookUrl }) => webhookUrl !== endpoint.url);
       if (moved.length > 0 || this.isStopping) {
-        this.targets.delete(lane.monitorId);
-        for (const { attempt, seq } of deliveries) if (attempt === 0 && lane.addHint(seq)) this.hintCount++;
-        lane.isDue ||= deliveries.some(({ attempt }) => attempt > 0);
-        await this.options.queue.giveBack(deliveries);
+        this.targets.delete(backlog.monitorId);
+        for (const { attempt, seq } of deliveries) if (attempt === 0 && backlog.addHint(seq)) this.hintCount++;
+        backlog.isDue ||= deliveries.some(({ attempt }) => attempt > 0);
+        await this.options.queue.release(deliveries);
         return;
       }
       for (const delivery of deliveries) {
@@ -156,69 +156,69 @@ export class DeliveryDispatcher {
         this.track(this.run(delivery, claimedAt, grant));
       }
     } finally {
-      if (grant.isProbe && unused === grant.count) this.outage.probeUnused();
+      if (grant.isProbe && unused === grant.count) this.outage.releaseProbe();
       this.release(grant, { slots: unused, permits: unused });
     }
   }
 
-  private async claim(lane: DeliveryLane, taken: number): Promise<Claim> {
+  private async claim(backlog: MonitorBacklog, taken: number): Promise<Claim> {
     const { queue } = this.options;
-    if (!lane.isDue) return queue.claimNew(lane.monitorId, this.takeHints(lane, taken));
-    lane.isDue = false;
-    const claim = await queue.claimDue(lane.monitorId, taken);
-    this.hintCount -= lane.dropHints(claim.deliveries.map(({ seq }) => seq));
+    if (!backlog.isDue) return queue.claimNew(backlog.monitorId, this.takeHints(backlog, taken));
+    backlog.isDue = false;
+    const claim = await queue.claimDue(backlog.monitorId, taken);
+    this.hintCount -= backlog.dropHints(claim.deliveries.map(({ seq }) => seq));
     // As many as asked for: there may be more. None: perhaps the monitor or its webhook is gone, so ask anew next time.
-    if (claim.deliveries.length === taken) lane.isDue = true;
-    if (claim.deliveries.length === 0) this.targets.delete(lane.monitorId);
+    if (claim.deliveries.length === taken) backlog.isDue = true;
+    if (claim.deliveries.length === 0) this.targets.delete(backlog.monitorId);
     return claim;
   }
 
   private async run(delivery: ClaimedDelivery, claimedAt: number, grant: Grant): Promise<void> {
     const { endpoint } = grant;
-    let { standing } = grant;
-    const late = setTimeout(() => {
-      this.permits.move(standing, 'silent');
-      standing = 'silent';
+    let { responsiveness } = grant;
+    const silentTimer = setTimeout(() => {
+      this.permits.move(responsiveness, 'silent');
+      responsiveness = 'silent';
       this.handOutPermits();
-    }, SOON_MS);
+    }, SILENT_AFTER_MS);
     try {
       const end = await this.options.attempt(delivery, claimedAt);
-      clearTimeout(late);
-      if (end.kind === 'local fault') this.outage.failed(endpoint, end.code, grant.isProbe);
+      clearTimeout(silentTimer);
+      if (end.kind === 'local fault') this.outage.attemptFailed(endpoint, end.code, grant.isProbe);
       else if (end.kind === 'unmade') {
-        if (grant.isProbe) this.outage.probeUnused();
+        if (grant.isProbe) this.outage.releaseProbe();
       } else {
-        this.outage.gotOut(endpoint.url);
+        this.outage.attemptSent(endpoint.url);
         // By the receiver's time alone: a Postgres that is slow to store outcomes makes no receiver silent.
-        const isSoon = end.kind === 'answered' && end.afterMs <= SOON_MS;
-        this.standings.set(endpoint.url, isSoon ? 'answering' : 'silent');
+        const isSoon = end.kind === 'answered' && end.afterMs <= SILENT_AFTER_MS;
+        this.responsiveness.set(endpoint.url, isSoon ? 'answering' : 'silent');
       }
     } catch (error) {
-      if (grant.isProbe) this.outage.probeUnused();
+      if (grant.isProbe) this.outage.releaseProbe();
       this.options.onError(error);
     } finally {
-      clearTimeout(late);
-      this.release({ endpoint, standing }, { slots: 1, permits: 1 });
+      clearTimeout(silentTimer);
+      this.release({ endpoint, responsiveness }, { slots: 1, permits: 1 });
     }
   }
 
-  private async skip(lane: DeliveryLane): Promise<void> {
-    this.forget(lane);
-    if (await this.options.queue.skipUndeliverable(lane.monitorId)) lane.isDue = true;
+  private async skip(backlog: MonitorBacklog): Promise<void> {
+    this.clearBacklog(backlog);
+    if (await this.options.queue.skipUndeliverable(backlog.monitorId)) backlog.isDue = true;
   }
 
   private release(
-    { endpoint, standing }: Pick<Grant, 'endpoint' | 'standing'>,
+    { endpoint, responsiveness }: Pick<Grant, 'endpoint' | 'responsiveness'>,
     count: { slots: number; permits: number },
   ): void {
-    this.permits.release(standing, count.permits);
+    this.permits.release(responsiveness, count.permits);
     if (count.slots > 0) {
       const wantsOne = (monitorId: string) => {
-        const lane = this.lanes.get(monitorId);
-        return lane !== undefined && !lane.isIdle && !lane.isRunning;
+        const backlog = this.backlogs.get(monitorId);
+        return backlog !== undefined && !backlog.isIdle && !backlog.isRunning;
       };
       const woken = this.slots.release(endpoint, count.slots, wantsOne);
-      for (const monitorId of woken) this.wake(this.lanes.get(monitorId)!);
+      for (const monitorId of woken) this.wake(this.backlogs.get(monitorId)!);
     }
     this.handOutPermits();
   }
@@ -226,52 +226,52 @@ export class DeliveryDispatcher {
   private handOutPermits(): void {
     if (this.isStopping) return;
     const wantsOne = (monitorId: string) => {
-      const lane = this.lanes.get(monitorId);
-      return lane !== undefined && !lane.isIdle && lane.permit === undefined;
+      const backlog = this.backlogs.get(monitorId);
+      return backlog !== undefined && !backlog.isIdle && backlog.permit === undefined;
     };
-    for (const { monitorId, standing } of this.permits.handOut(wantsOne)) {
-      const lane = this.lanes.get(monitorId)!;
-      lane.permit = standing;
-      this.wake(lane);
+    for (const { monitorId, responsiveness } of this.permits.handOut(wantsOne)) {
+      const backlog = this.backlogs.get(monitorId)!;
+      backlog.permit = responsiveness;
+      this.wake(backlog);
     }
   }
 
   /** A permit that was handed to a lane which has nothing to use it for any more. */
-  private returnPermit(lane: DeliveryLane): void {
-    if (!lane.permit) return;
-    this.permits.release(lane.permit, 1);
-    lane.permit = undefined;
+  private returnPermit(backlog: MonitorBacklog): void {
+    if (!backlog.permit) return;
+    this.permits.release(backlog.permit, 1);
+    backlog.permit = undefined;
     this.handOutPermits();
   }
 
   /** The poller finds the rows again. */
-  private forget(lane: DeliveryLane): void {
-    lane.isDue = false;
-    this.takeHints(lane, lane.hintCount);
+  private clearBacklog(backlog: MonitorBacklog): void {
+    backlog.isDue = false;
+    this.takeHints(backlog, backlog.hintCount);
   }
 
-  private takeHints(lane: DeliveryLane, count: number): number[] {
-    const seqs = lane.takeHints(count);
+  private takeHints(backlog: MonitorBacklog, count: number): number[] {
+    const seqs = backlog.takeHints(count);
     this.hintCount -= seqs.length;
     return seqs;
   }
 
   private async endpoint(monitorId: string): Promise<Endpoint | null> {
     const known = this.targets.get(monitorId);
-    if (known && known.until > this.options.monotonic()) return known.endpoint;
-    return this.remember(await this.options.queue.target(monitorId));
+    if (known && known.expiresAt > this.options.monotonic()) return known.endpoint;
+    return this.cacheTarget(await this.options.queue.target(monitorId));
   }
 
-  private remember({ monitorId, webhookUrl, isAnswering }: DeliveryTarget): Endpoint | null {
-    if (webhookUrl !== null && isAnswering !== null) this.standings.assume(webhookUrl, isAnswering);
-    if (this.targets.size >= TARGETS_KEPT) this.targets.clear();
+  private cacheTarget({ monitorId, webhookUrl, isAnswering }: DeliveryTarget): Endpoint | null {
+    if (webhookUrl !== null && isAnswering !== null) this.responsiveness.assume(webhookUrl, isAnswering);
+    if (this.targets.size >= MAX_TARGETS) this.targets.clear();
     const endpoint = webhookUrl === null ? null : endpointOf(webhookUrl);
-    this.targets.set(monitorId, { endpoint, until: this.options.monotonic() + TARGET_KEPT_MS });
+    this.targets.set(monitorId, { endpoint, expiresAt: this.options.monotonic() + TARGET_TTL_MS });
     return endpoint;
   }
 
   private track(work: Promise<void>): void {
-    this.underWay.add(work);
-    void work.finally(() => this.underWay.delete(work));
+    this.inFlight.add(work);
+    void work.finally(() => this.inFlight.delete(work));
   }
 }

@@ -7,7 +7,7 @@ export interface DeliveryQueue {
   target(monitorId: string): Promise<DeliveryTarget>;
   claimNew(monitorId: string, seqs: readonly number[]): Promise<Claim>;
   claimDue(monitorId: string, limit: number): Promise<Claim>;
-  giveBack(deliveries: readonly ClaimedDelivery[]): Promise<void>;
+  release(deliveries: readonly ClaimedDelivery[]): Promise<void>;
   /** Returns whether there may be more to skip. */
   skipUndeliverable(monitorId: string): Promise<boolean>;
 }
@@ -19,7 +19,7 @@ export interface Claim {
 }
 
 /** How an attempt ended. With a local fault, or unmade, its match was given back. */
-export type AttemptEnd =
+export type AttemptResult =
   | {
       kind: 'answered';
       /** From its begin until the receiver's answer; storing the outcome takes longer. */ afterMs: number;
@@ -33,7 +33,7 @@ export interface DispatcherDeps {
    * One attempt, from its first byte to its stored outcome. Called in match order; begins its request before it
    * returns.
    */
-  attempt: (delivery: ClaimedDelivery, claimedAt: number) => Promise<AttemptEnd>;
+  attempt: (delivery: ClaimedDelivery, claimedAt: number) => Promise<AttemptResult>;
   /** Sending as a whole stopped because of this side, or went on. */
   onOutage: LocalOutageDeps['onChange'];
   /** An error of the queue or an attempt. Hints of that monitor are dropped: the poller finds the rows. */
@@ -53,5 +53,10 @@ export interface DispatcherLimits {
 }
 
 /** `bench -- delivery --at-once N` measures the total. */
-export const DELIVERIES_AT_ONCE = 1_024;
-export const DEFAULT_LIMITS: DispatcherLimits = { total: DELIVERIES_AT_ONCE, perUrl: 4, perOrigin: 64, hints: 50_000 };
+export const MAX_CONCURRENT_ATTEMPTS = 1_024;
+export const DEFAULT_LIMITS: DispatcherLimits = {
+  total: MAX_CONCURRENT_ATTEMPTS,
+  perUrl: 4,
+  perOrigin: 64,
+  hints: 50_000,
+};

@@ -5,7 +5,7 @@ import type { DeliveryTarget, QueuePage } from '../../shared/stores/deliveries/d
 export interface DuePollerDeps {
   /** Monitors behind `after` that have pending matches, and which of them have due ones. */
   read: (after: string) => Promise<QueuePage>;
-  due: (target: DeliveryTarget) => void;
+  onDue: (target: DeliveryTarget) => void;
   onError: (error: unknown) => void;
   /** Between the end of one walk and the begin of the next. */
   everyMs?: number;
@@ -35,7 +35,7 @@ async function walk(options: DuePollerDeps, signal: AbortSignal): Promise<void> 
   while (!signal.aborted) {
     try {
       const page = await options.read(after);
-      for (const target of page.due) options.due(target);
+      for (const target of page.due) options.onDue(target);
       after = page.next ?? '';
       if (page.next !== null) continue;
     } catch (error) {

@@ -28,8 +28,8 @@ export class EndpointSlots {
   }
 
   /** Takes up to `wanted` slots; returns how many there were. */
-  take(endpoint: Endpoint, wanted: number): number {
-    const taken = Math.min(wanted, this.free(endpoint));
+  take(endpoint: Endpoint, limit: number): number {
+    const taken = Math.min(limit, this.free(endpoint));
     if (taken > 0) this.count(endpoint, taken);
     return taken;
   }

@@ -103,8 +103,8 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
       looking.recovered();
       return page;
     },
-    due: (target) => {
-      dispatcher.due(target);
+    onDue: (target) => {
+      dispatcher.markDue(target);
     },
     onError: errorHandler(deps, looking),
   });
@@ -140,7 +140,7 @@ async function startHintConsumer(
       const stale = clock() - HINT_USEFUL_MS;
       for (const { record, value } of parsed) {
         if (value.first_delivery !== 'pending' || record.timestampMs < stale) continue;
-        dispatcher.hint(value.monitor_id, value.seq);
+        dispatcher.addHint(value.monitor_id, value.seq);
       }
       return { poison };
     },
@@ -184,7 +184,7 @@ function createDispatcher(
             maxMs: 1_000,
             isRetryable: isPostgresAway,
           }),
-        giveBack: ({ monitorId, seq, leaseToken }) => releaseLeases(pool, monitorId, [seq], leaseToken),
+        release: ({ monitorId, seq, leaseToken }) => releaseLeases(pool, monitorId, [seq], leaseToken),
         publish: (attempt) => {
           parts.attempts.add(attempt);
         },
@@ -196,7 +196,7 @@ function createAttemptPublisher(deps: DelivererDeps, publisher: Publisher): Atte
   const outage = outageOf(deps, 'publishing webhook attempts');
   return new AttemptPublisher({
     publisher,
-    mark: async (attempts) => {
+    markPublished: async (attempts) => {
       await markAttemptsPublished(deps.pool, attempts);
       outage.recovered();
     },

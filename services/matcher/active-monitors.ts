@@ -12,7 +12,7 @@ export interface ActiveMonitor {
   version: number;
   activeSinceMs: number;
   /** When it was created or resumed last, and when its rule versions began. */
-  beganMs: readonly number[];
+  startedMs: readonly number[];
 }
 
 /** All active monitors, in memory, and what matches them. */
@@ -32,17 +32,17 @@ export class ActiveMonitors {
    * did; it is ignored.
    */
   set(monitor: MonitorRule): number | undefined {
-    const before = this.index.get(monitor.id);
-    if (before && before.version > monitor.version) return undefined;
-    const held: ActiveMonitor = {
+    const previous = this.index.get(monitor.id);
+    if (previous && previous.version > monitor.version) return undefined;
+    const active: ActiveMonitor = {
       version: monitor.version,
       activeSinceMs: monitor.activeSinceMs,
-      beganMs: [monitor.activeSinceMs, ...monitor.versions.map(({ sinceMs }) => sinceMs)],
+      startedMs: [monitor.activeSinceMs, ...monitor.versions.map(({ sinceMs }) => sinceMs)],
     };
-    this.index.set(monitor.id, monitor.rule, held);
-    if (!before) return monitor.activeSinceMs;
-    if (before.version === monitor.version) return undefined;
-    const next = monitor.versions.find(({ version }) => version > before.version);
+    this.index.set(monitor.id, monitor.rule, active);
+    if (!previous) return monitor.activeSinceMs;
+    if (previous.version === monitor.version) return undefined;
+    const next = monitor.versions.find(({ version }) => version > previous.version);
     return next?.sinceMs ?? monitor.activeSinceMs;
   }
 
@@ -52,9 +52,9 @@ export class ActiveMonitors {
   }
 
   /** False: the monitor has to be read anew. */
-  isActiveAs({ id, version, activeSinceMs }: MonitorState): boolean {
-    const held = this.index.get(id);
-    return held?.version === version && held.activeSinceMs === activeSinceMs;
+  isUpToDate({ id, version, activeSinceMs }: MonitorState): boolean {
+    const active = this.index.get(id);
+    return active?.version === version && active.activeSinceMs === activeSinceMs;
   }
 
   /** Monitors may come and go while the ids are walked through. */
@@ -68,29 +68,29 @@ export class ActiveMonitors {
    */
   missedCandidates(entered: EnteredItem, changedSinceMs: number, toleranceMs: number): Candidate[] {
     const until = entered.enteredAtMs + toleranceMs;
-    return this.candidates(entered, (_, { beganMs }) =>
-      beganMs.some((began) => began >= changedSinceMs && began <= until),
+    return this.candidates(entered, (_, { startedMs }) =>
+      startedMs.some((started) => started >= changedSinceMs && started <= until),
     );
   }
 
   /** The candidates of one item, of all monitors that `judge` lets through. */
-  candidates(entered: EnteredItem, judge?: (id: string, held: ActiveMonitor) => boolean): Candidate[] {
+  candidates(entered: EnteredItem, accepts?: (id: string, active: ActiveMonitor) => boolean): Candidate[] {
     const item = toMatchItem(entered.item);
-    if (judge && !this.matchesAny(item, judge)) return [];
+    if (accepts && !this.matchesAny(item, accepts)) return [];
     const content = contentOf(entered.item);
     return this.index
       .match(item)
-      .filter(({ monitorId, payload }) => !judge || judge(monitorId, payload))
+      .filter(({ monitorId, payload }) => !accepts || accepts(monitorId, payload))
       .map((match) => toCandidate(match, entered, content));
   }
 
   /**
    * Most recent items match none of the few monitors that are looked at again: so much is known without their terms.
    */
-  private matchesAny(item: MatchItem, judge: (id: string, held: ActiveMonitor) => boolean): boolean {
+  private matchesAny(item: MatchItem, accepts: (id: string, active: ActiveMonitor) => boolean): boolean {
     let any = false;
-    this.index.forEachMatch(item, (id, held) => {
-      any ||= judge(id, held);
+    this.index.forEachMatch(item, (id, active) => {
+      any ||= accepts(id, active);
     });
     return any;
   }

@@ -5,10 +5,10 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 
-const ECHO_EVERY_MS = 2_000;
-const DEAF_AFTER_MS = 5_000;
+const ECHO_INTERVAL_MS = 2_000;
+const LOST_AFTER_MS = 5_000;
 /** For connecting, and for each statement: on a connection that froze none of them ever ends by itself. */
-const ANSWER_TIMEOUT_MS = 3_000;
+const RESPONSE_TIMEOUT_MS = 3_000;
 
 export interface ChangeListenerDeps {
   postgresUrl: string;
@@ -17,9 +17,9 @@ export interface ChangeListenerDeps {
   /** A monitor's state or rule changed. */
   onChange: (monitorId: string) => void;
   /** Changes may have been missed since a while ago: nothing may be matched until onHearing. */
-  onDeaf: () => void;
+  onLost: () => void;
   /** A new connection hears; what changed before it did has to be found by comparison. */
-  onHearing: () => void;
+  onConnected: () => void;
 }
 
 /**
@@ -32,20 +32,20 @@ export interface ChangeListenerDeps {
  */
 export class ChangeListener implements Running {
   private readonly options: ChangeListenerDeps;
-  private readonly name = `echo:${randomUUID()}:`;
+  private readonly echoPrefix = `echo:${randomUUID()}:`;
   private client: pg.Client | undefined;
   private connecting: pg.Client | undefined;
-  private connectedAt = 0;
+  private connectedAtMs = 0;
   /** Everything committed until then was heard. */
-  private heardUntil: number;
-  private proven = false;
-  private deaf = true;
+  private confirmedUntilMs: number;
+  private isVerified = false;
+  private isLost = true;
   private timer: NodeJS.Timeout | undefined;
   private stopped = false;
 
   constructor(options: ChangeListenerDeps) {
     this.options = options;
-    this.heardUntil = options.clock();
+    this.confirmedUntilMs = options.clock();
   }
 
   /** Starts listening; onHearing follows when the first echo is back. */
@@ -53,7 +53,7 @@ export class ChangeListener implements Running {
     this.tick();
     this.timer = setInterval(() => {
       this.tick();
-    }, ECHO_EVERY_MS);
+    }, ECHO_INTERVAL_MS);
   }
 
   stop(): Promise<void> {
@@ -63,33 +63,33 @@ export class ChangeListener implements Running {
     return Promise.resolve();
   }
 
-  isHearing(): boolean {
-    return this.proven && !this.deaf;
+  isConnected(): boolean {
+    return this.isVerified && !this.isLost;
   }
 
   private tick(): void {
     const now = this.options.clock();
-    if (now - this.heardUntil > DEAF_AFTER_MS) {
+    if (now - this.confirmedUntilMs > LOST_AFTER_MS) {
       // A new connection gets as long to prove itself.
-      if (this.client && now - this.connectedAt > DEAF_AFTER_MS) this.discard(this.client);
-      this.fallDeaf();
+      if (this.client && now - this.connectedAtMs > LOST_AFTER_MS) this.discard(this.client);
+      this.reportLost();
     }
     if (this.client) this.sendEcho(this.client);
     else if (!this.connecting) void this.connect();
   }
 
-  private fallDeaf(): void {
-    if (this.deaf) return;
-    this.deaf = true;
+  private reportLost(): void {
+    if (this.isLost) return;
+    this.isLost = true;
     this.options.logger.warn('changes of monitors are not heard; matching waits');
-    this.options.onDeaf();
+    this.options.onLost();
   }
 
   /** Without a farewell: on a frozen connection that would wait for ever too. */
   private discard(client: pg.Client): void {
     if (this.client === client) {
       this.client = undefined;
-      this.proven = false;
+      this.isVerified = false;
     }
     client.removeAllListeners();
     client.on('error', () => undefined);
@@ -100,8 +100,8 @@ export class ChangeListener implements Running {
     const client = new pg.Client({
       connectionString: this.options.postgresUrl,
       application_name: 'matcher-listener',
-      connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
-      query_timeout: ANSWER_TIMEOUT_MS,
+      connectionTimeoutMillis: RESPONSE_TIMEOUT_MS,
+      query_timeout: RESPONSE_TIMEOUT_MS,
       keepAlive: true,
     });
     this.connecting = client;
@@ -110,14 +110,14 @@ export class ChangeListener implements Running {
       this.discard(client);
     });
     client.on('notification', ({ payload = '' }) => {
-      this.heard(client, payload);
+      this.onNotification(client, payload);
     });
     try {
       await client.connect();
       await client.query(`LISTEN ${MONITOR_CHANGED_CHANNEL}`);
       if (this.stopped) return;
       this.client = client;
-      this.connectedAt = this.options.clock();
+      this.connectedAtMs = this.options.clock();
       this.sendEcho(client);
     } catch (error) {
       this.options.logger.debug({ err: error }, 'cannot listen for changes yet');
@@ -129,18 +129,18 @@ export class ChangeListener implements Running {
 
   /** A failure needs no answer: the echo's absence is what counts. */
   private sendEcho(client: pg.Client): void {
-    const echo = this.name + String(this.options.clock());
+    const echo = this.echoPrefix + String(this.options.clock());
     client.query('SELECT pg_notify($1, $2)', [MONITOR_CHANGED_CHANNEL, echo]).catch(() => undefined);
   }
 
-  private heard(client: pg.Client, payload: string): void {
+  private onNotification(client: pg.Client, payload: string): void {
     if (!payload.startsWith('echo:')) this.options.onChange(payload);
-    else if (payload.startsWith(this.name) && client === this.client) {
-      this.heardUntil = Math.max(this.heardUntil, Number(payload.slice(this.name.length)));
-      if (this.proven || this.options.clock() - this.heardUntil > DEAF_AFTER_MS) return;
-      this.proven = true;
-      this.deaf = false;
-      this.options.onHearing();
+    else if (payload.startsWith(this.echoPrefix) && client === this.client) {
+      this.confirmedUntilMs = Math.max(this.confirmedUntilMs, Number(payload.slice(this.echoPrefix.length)));
+      if (this.isVerified || this.options.clock() - this.confirmedUntilMs > LOST_AFTER_MS) return;
+      this.isVerified = true;
+      this.isLost = false;
+      this.options.onConnected();
     }
   }
 }

@@ -28,7 +28,7 @@ export class CoalescedJob {
   }
 
   /** Settles when everything that was asked for is done; undefined: it is. */
-  get ended(): Promise<void> | undefined {
+  get whenIdle(): Promise<void> | undefined {
     return this.following ?? this.running;
   }
 }

@@ -7,8 +7,8 @@ import { parseRecords } from '../../shared/kafka/poison-message.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
-import { CandidatePortions } from './candidate-portions.ts';
-import type { PublishCandidates } from './candidate-portions.ts';
+import { CandidatePublisher } from './candidate-publisher.ts';
+import type { PublishCandidates } from './candidate-publisher.ts';
 import type { ActiveMonitors } from './active-monitors.ts';
 import type { MonitorChanges } from './monitor-changes.ts';
 import { RING_MS } from './recent-items.ts';
@@ -44,7 +44,7 @@ export interface ItemMatcherDeps {
 export class ItemMatcher {
   private readonly parts: ItemMatcherDeps;
   /** By partition: the append time of the last record that the owner before had committed. */
-  private readonly takenOverAt = new Map<string, number>();
+  private readonly lastCommittedMs = new Map<string, number>();
 
   constructor(parts: ItemMatcherDeps) {
     this.parts = parts;
@@ -53,7 +53,7 @@ export class ItemMatcher {
   /** Begins each assigned partition where the ring of its last owner began. */
   assigned(assignment: AssignmentApi): Promise<void> {
     this.parts.recent.clear();
-    this.takenOverAt.clear();
+    this.lastCommittedMs.clear();
     for (const { topic, partition, offset, metadata } of assignment.committed()) {
       if (offset === undefined || metadata === '') continue;
       const parsed = commitMetadata.safeParse(jsonOrUndefined(metadata));
@@ -61,7 +61,7 @@ export class ItemMatcher {
         this.parts.logger.error({ topic, partition }, 'the metadata of the committed offset is unreadable: no refill');
         continue;
       }
-      this.takenOverAt.set(slotOf(topic, partition), parsed.data.at);
+      this.lastCommittedMs.set(partitionKeyOf(topic, partition), parsed.data.at);
       // Never forward: what is not committed must be read.
       const refill = BigInt(parsed.data.refill);
       assignment.seek(topic, partition, refill < offset ? refill : offset);
@@ -71,46 +71,46 @@ export class ItemMatcher {
 
   async handle(batch: ConsumedBatch): Promise<BatchOutcome> {
     const { publish, cooperativeYield, changes } = this.parts;
-    const slot = slotOf(batch.topic, batch.partition);
-    const portions = new CandidatePortions(publish, cooperativeYield);
+    const partitionKey = partitionKeyOf(batch.topic, batch.partition);
+    const candidatePublisher = new CandidatePublisher(publish, cooperativeYield);
     const poison: PoisonRecord[] = [];
     for (const record of batch.records) {
       const read = parseRecords(forumItem, { records: [record] });
       poison.push(...read.poison);
       for (const { value: item } of read.parsed) {
         const entered = { offset: record.offset, enteredAtMs: record.timestampMs, item };
-        await portions.add(this.take(entered, slot, batch.isRefill));
+        await candidatePublisher.add(this.processItem(entered, partitionKey, batch.isRefill));
       }
       await cooperativeYield.pause();
       // The partition may be somebody's anew, this process's too: the ring is not this batch's to fill any more.
       if (!batch.isCurrent()) return { poison };
     }
-    await portions.flush();
+    await candidatePublisher.flush();
     await changes.settled(batch.signal);
-    return { poison, metadata: this.metadataFor(slot, batch) };
+    return { poison, metadata: this.metadataFor(partitionKey, batch) };
   }
 
   /** Matches an item and puts it into the ring, in one go: whatever rule comes later finds it there. */
-  private take(entered: EnteredItem, slot: string, isRefill: boolean): Candidate[] {
+  private processItem(entered: EnteredItem, partitionKey: string, isRefill: boolean): Candidate[] {
     const { monitors, recent, metrics, toleranceMs } = this.parts;
-    recent.add(slot, entered);
+    recent.add(partitionKey, entered);
     if (!isRefill) {
       metrics.matcherItems.inc({ kind: entered.item.kind });
       return monitors.candidates(entered);
     }
     // Matched by the owner before; only monitors that changed about then may have been unknown to it.
-    const takenOverAt = this.takenOverAt.get(slot) ?? Number.NEGATIVE_INFINITY;
-    return monitors.missedCandidates(entered, takenOverAt - RING_MS, toleranceMs);
+    const lastCommittedMs = this.lastCommittedMs.get(partitionKey) ?? Number.NEGATIVE_INFINITY;
+    return monitors.missedCandidates(entered, lastCommittedMs - RING_MS, toleranceMs);
   }
 
-  private metadataFor(slot: string, batch: ConsumedBatch): string {
+  private metadataFor(partitionKey: string, batch: ConsumedBatch): string {
     const last = batch.records.at(-1)!;
-    const refill = this.parts.recent.oldestOffset(slot) ?? last.offset + 1n;
+    const refill = this.parts.recent.oldestOffset(partitionKey) ?? last.offset + 1n;
     return JSON.stringify({ refill: String(refill), at: last.timestampMs } satisfies z.infer<typeof commitMetadata>);
   }
 }
 
-function slotOf(topic: string, partition: number): string {
+function partitionKeyOf(topic: string, partition: number): string {
   return `${topic}|${partition}`;
 }
 

@@ -7,17 +7,17 @@ import { retry } from '../../shared/runtime/retry.ts';
 import type { RetryDeps } from '../../shared/runtime/retry.ts';
 import type { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
 import { readActiveRules, readActiveStates, readRulesOf } from '../../shared/stores/monitors/monitor-rules.ts';
-import { CandidatePortions } from './candidate-portions.ts';
-import type { PublishCandidates } from './candidate-portions.ts';
+import { CandidatePublisher } from './candidate-publisher.ts';
+import type { PublishCandidates } from './candidate-publisher.ts';
 import { ActiveMonitors } from './active-monitors.ts';
 import { keysetPages } from './keyset-pages.ts';
 import { CoalescedJob } from './coalesced-job.ts';
 import type { RecentItems } from './recent-items.ts';
 
-const COMPARE_EVERY_MS = 60_000;
+const COMPARE_INTERVAL_MS = 60_000;
 /** Monitors read by one statement: its answer is parsed in one go, and that must not take long. */
-const PAGE = 250;
-const PAGE_OF_STATES = 2_000;
+const RULES_PER_PAGE = 250;
+const STATES_PER_PAGE = 2_000;
 
 export interface MonitorChangesDeps {
   db: Queryable;
@@ -40,7 +40,7 @@ export interface MonitorChangesDeps {
 export class MonitorChanges implements Running {
   private readonly options: MonitorChangesDeps;
   private changed = new Set<string>();
-  private readonly steps = new CoalescedJob(() => this.takeOverChanged());
+  private readonly updates = new CoalescedJob(() => this.applyAllChanged());
   private readonly comparisons = new CoalescedJob(() => this.compareAll());
   private readonly stopping = new AbortController();
   private timer: NodeJS.Timeout | undefined;
@@ -53,7 +53,7 @@ export class MonitorChanges implements Running {
   async load(): Promise<void> {
     const { db, monitors, cooperativeYield, logger } = this.options;
     const begun = performance.now();
-    const read = (afterId: string) => retry(() => readActiveRules(db, afterId, PAGE), this.again);
+    const read = (afterId: string) => retry(() => readActiveRules(db, afterId, RULES_PER_PAGE), this.retryDeps);
     for await (const page of keysetPages(read)) {
       for (const monitor of page) {
         monitors.set(monitor);
@@ -61,14 +61,14 @@ export class MonitorChanges implements Running {
       }
     }
     logger.info({ monitors: monitors.size, ms: msSince(begun) }, 'all active monitors are loaded');
-    this.timer = setInterval(() => void this.compare(), COMPARE_EVERY_MS);
+    this.timer = setInterval(() => void this.compare(), COMPARE_INTERVAL_MS);
   }
 
   /** A monitor's state or rule changed. */
-  change(id: string): void {
+  markChanged(id: string): void {
     this.changed.add(id);
-    this.steps.run().catch((error: unknown) => {
-      this.failed(error);
+    this.updates.run().catch((error: unknown) => {
+      this.fail(error);
     });
   }
 
@@ -76,7 +76,7 @@ export class MonitorChanges implements Running {
   compare(): Promise<void> {
     return new Promise((resolve) => {
       this.comparisons.run().then(resolve, (error: unknown) => {
-        this.failed(error);
+        this.fail(error);
       });
     });
   }
@@ -95,23 +95,23 @@ export class MonitorChanges implements Running {
       if (signal.aborted) resolve();
       else signal.addEventListener('abort', () => resolve(), { once: true });
     });
-    await Promise.race([this.steps.ended, aborted]);
+    await Promise.race([this.updates.whenIdle, aborted]);
     if (!signal.aborted) this.stopping.signal.throwIfAborted();
   }
 
   async stop(): Promise<void> {
     this.stopping.abort();
     clearInterval(this.timer);
-    await Promise.allSettled([this.steps.ended, this.comparisons.ended]);
+    await Promise.allSettled([this.updates.whenIdle, this.comparisons.whenIdle]);
   }
 
-  private get again(): RetryDeps {
+  private get retryDeps(): RetryDeps {
     const { signal } = this.stopping;
     return { what: 'reading monitors', logger: this.options.logger, signal, isRetryable: isPostgresAway };
   }
 
   /** What could not be done leaves the held monitors wrong: nothing may be committed from now on. */
-  private failed(error: unknown): void {
+  private fail(error: unknown): void {
     if (this.stopping.signal.aborted) return;
     this.stopping.abort();
     this.options.fatal(error as Error);
@@ -126,39 +126,40 @@ export class MonitorChanges implements Running {
     const { db, monitors, cooperativeYield, logger } = this.options;
     const begun = performance.now();
     // A step under way may have read before now what it takes over only when its monitor was compared.
-    await this.steps.ended;
+    await this.updates.whenIdle;
     const active = new Set<string>();
-    const read = (afterId: string) => retry(() => readActiveStates(db, afterId, PAGE_OF_STATES), this.again);
+    const read = (afterId: string) => retry(() => readActiveStates(db, afterId, STATES_PER_PAGE), this.retryDeps);
     for await (const page of keysetPages(read)) {
       for (const state of page) {
         active.add(state.id);
-        if (!monitors.isActiveAs(state)) this.change(state.id);
+        if (!monitors.isUpToDate(state)) this.markChanged(state.id);
         await cooperativeYield.pause();
       }
     }
     for (const id of monitors.ids()) {
-      if (!active.has(id)) this.change(id);
+      if (!active.has(id)) this.markChanged(id);
       await cooperativeYield.pause();
     }
-    await this.steps.ended;
+    await this.updates.whenIdle;
     this.stopping.signal.throwIfAborted();
     logger.debug({ monitors: monitors.size, ms: msSince(begun) }, 'all monitors are compared with the database');
   }
 
-  private async takeOverChanged(): Promise<void> {
+  private async applyAllChanged(): Promise<void> {
     const ids = [...this.changed];
     this.changed = new Set();
-    for (let first = 0; first < ids.length; first += PAGE) await this.takeOver(ids.slice(first, first + PAGE));
+    for (let first = 0; first < ids.length; first += RULES_PER_PAGE)
+      await this.applyChanges(ids.slice(first, first + RULES_PER_PAGE));
   }
 
   /** Brings the given monitors up to date, and looks at recent items again for those that began or changed. */
-  private async takeOver(ids: string[]): Promise<void> {
+  private async applyChanges(ids: string[]): Promise<void> {
     const { db, monitors, toleranceMs, cooperativeYield } = this.options;
-    const gone = new Set(ids);
+    const inactiveIds = new Set(ids);
     const begun = new ActiveMonitors();
     const scanFrom = new Map<string, number>();
-    for (const monitor of await retry(() => readRulesOf(db, ids), this.again)) {
-      gone.delete(monitor.id);
+    for (const monitor of await retry(() => readRulesOf(db, ids), this.retryDeps)) {
+      inactiveIds.delete(monitor.id);
       const from = monitors.set(monitor);
       if (from !== undefined) {
         begun.set(monitor);
@@ -166,7 +167,7 @@ export class MonitorChanges implements Running {
       }
       await cooperativeYield.pause();
     }
-    for (const id of gone) {
+    for (const id of inactiveIds) {
       monitors.remove(id);
       await cooperativeYield.pause();
     }
@@ -181,12 +182,12 @@ export class MonitorChanges implements Running {
     const { recent, cooperativeYield, logger } = this.options;
     // Copied after the rules were taken over: an item is in the copy, or it was judged by the new rule, or both.
     const items = recent.since(Math.min(...scanFrom.values()));
-    const portions = new CandidatePortions((records) => this.publish(records), cooperativeYield);
+    const candidatePublisher = new CandidatePublisher((records) => this.publish(records), cooperativeYield);
     for (const entered of items) {
-      await portions.add(begun.candidates(entered, (id) => entered.enteredAtMs >= scanFrom.get(id)!));
+      await candidatePublisher.add(begun.candidates(entered, (id) => entered.enteredAtMs >= scanFrom.get(id)!));
       await cooperativeYield.pause();
     }
-    await portions.flush();
+    await candidatePublisher.flush();
     logger.debug({ monitors: scanFrom.size, items: items.length }, 'recent items scanned for changed monitors');
   }
 

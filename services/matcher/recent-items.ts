@@ -17,12 +17,12 @@ export const RING_MS = 30_000;
  * Bytes of all items at most. 30 s of the whole site at its bursts (500/s of some 2 kB in memory) are 30 MB; a replay
  * that runs at full speed could otherwise bring gigabytes.
  */
-export const RING_BYTES = 256 * 1024 * 1024;
+export const RING_MAX_BYTES = 256 * 1024 * 1024;
 /** What an item takes besides its texts: the object, its short fields, its places in the ring. */
 const ITEM_BYTES = 1_000;
 
 /** One partition's items in the order of their offsets. */
-interface Recent {
+interface PartitionItems {
   items: EnteredItem[];
   /**
    * The latest append time of each item and all before it: never falls, though append times may (another broker leads).
@@ -37,14 +37,14 @@ interface Recent {
  * moment after it began; the items that entered in between are still here, unless they were too many for `mostBytes`.
  */
 export class RecentItems {
-  private readonly partitions = new Map<string, Recent>();
-  private readonly mostBytes: number;
+  private readonly partitions = new Map<string, PartitionItems>();
+  private readonly maxBytes: number;
   /** Items given up before their 30 s were over, since the last look. */
-  private cutShort = 0;
+  private evictedCount = 0;
 
   /** `mostBytes`: of all partitions together, as estimated. */
-  constructor(mostBytes = RING_BYTES) {
-    this.mostBytes = mostBytes;
+  constructor(maxBytes = RING_MAX_BYTES) {
+    this.maxBytes = maxBytes;
   }
 
   /** Partitions were lost or assigned anew; what they held is read again from the refill offset. */
@@ -53,9 +53,9 @@ export class RecentItems {
   }
 
   /** Appends an item; one that is there already (its batch is repeated) is left as it is. */
-  add(slot: string, entered: EnteredItem): void {
-    let recent = this.partitions.get(slot);
-    if (!recent) this.partitions.set(slot, (recent = { items: [], latestMs: [], bytes: 0 }));
+  add(partitionKey: string, entered: EnteredItem): void {
+    let recent = this.partitions.get(partitionKey);
+    if (!recent) this.partitions.set(partitionKey, (recent = { items: [], latestMs: [], bytes: 0 }));
     const { items, latestMs } = recent;
     const [first, last] = [items[0], items.at(-1)];
     // Read from further back than the ring reaches, or the log was made anew: begin again.
@@ -64,8 +64,8 @@ export class RecentItems {
     items.push(entered);
     latestMs.push(Math.max(latestMs.at(-1) ?? 0, entered.enteredAtMs));
     recent.bytes += bytesOf(entered);
-    trim(recent, entered.enteredAtMs - RING_MS);
-    while (this.bytes > this.mostBytes) this.cutFullest();
+    removeExpired(recent, entered.enteredAtMs - RING_MS);
+    while (this.bytes > this.maxBytes) this.evictFromLargest();
   }
 
   /** As estimated: texts at two bytes a character, and a thousand for the rest of each item. */
@@ -76,15 +76,15 @@ export class RecentItems {
   }
 
   /** Items that were given up before their 30 s were over, because the ring was full; since the last call of this. */
-  takeCutShort(): number {
-    const count = this.cutShort;
-    this.cutShort = 0;
+  takeEvictedCount(): number {
+    const count = this.evictedCount;
+    this.evictedCount = 0;
     return count;
   }
 
   /** The offset at which a refill of this partition has to begin; undefined: nothing is held. */
-  oldestOffset(slot: string): bigint | undefined {
-    return this.partitions.get(slot)?.items[0]?.offset;
+  oldestOffset(partitionKey: string): bigint | undefined {
+    return this.partitions.get(partitionKey)?.items[0]?.offset;
   }
 
   /** Every item that entered at `fromMs` or later, of all partitions. */
@@ -103,12 +103,12 @@ export class RecentItems {
   }
 
   /** Gives up the oldest quarter of the partition that holds most bytes, and always at least one item. */
-  private cutFullest(): void {
+  private evictFromLargest(): void {
     const [fullest] = [...this.partitions.values()].sort((a, b) => b.bytes - a.bytes);
     if (!fullest) return;
     const count = Math.max(1, Math.floor(fullest.items.length / 4));
-    drop(fullest, count);
-    this.cutShort += count;
+    removeOldest(fullest, count);
+    this.evictedCount += count;
   }
 }
 
@@ -116,16 +116,16 @@ function bytesOf({ item }: EnteredItem): number {
   return ITEM_BYTES + 2 * (item.title.length + item.body.length);
 }
 
-function drop(recent: Recent, count: number): void {
+function removeOldest(recent: PartitionItems, count: number): void {
   for (const entered of recent.items.splice(0, count)) recent.bytes -= bytesOf(entered);
   recent.latestMs.splice(0, count);
 }
 
 /** Cuts in blocks: a shift per item would move the whole array each time. */
-function trim(recent: Recent, oldestMs: number): void {
+function removeExpired(recent: PartitionItems, oldestMs: number): void {
   const { items } = recent;
   let expired = 0;
   while (expired < items.length && items[expired]!.enteredAtMs < oldestMs) expired++;
   if (expired <= 256 && expired * 2 <= items.length) return;
-  drop(recent, expired);
+  removeOldest(recent, expired);
 }

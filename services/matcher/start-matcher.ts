@@ -80,7 +80,7 @@ export async function startMatcher(deps: MatcherDeps): Promise<Running & { ready
     const hearing = ++hearings;
     await changes.compare();
     // A connection that was lost meanwhile proves nothing; nor does its comparison when another one hears by now.
-    if (hearing !== hearings || !listener.isHearing()) return;
+    if (hearing !== hearings || !listener.isConnected()) return;
     held = false;
     consumer.resume();
     metrics.matcherPaused.set(0);
@@ -92,10 +92,10 @@ export async function startMatcher(deps: MatcherDeps): Promise<Running & { ready
     logger,
     clock: deps.clock ?? systemClock,
     onChange: (id) => {
-      changes.change(id);
+      changes.markChanged(id);
     },
-    onDeaf: hold,
-    onHearing: () => void compareAndGoOn(),
+    onLost: hold,
+    onConnected: () => void compareAndGoOn(),
   });
   listener.start();
 
@@ -103,10 +103,10 @@ export async function startMatcher(deps: MatcherDeps): Promise<Running & { ready
     metrics.matcherMonitors.set(monitors.size);
     metrics.matcherRingItems.set(recent.size);
     metrics.matcherRingBytes.set(recent.bytes);
-    const cutShort = recent.takeCutShort();
-    if (cutShort === 0) return;
-    metrics.matcherRingCutShort.inc(cutShort);
-    logger.warn({ items: cutShort }, 'the ring is full: a new or changed monitor looks back less than 30 s');
+    const evictedCount = recent.takeEvictedCount();
+    if (evictedCount === 0) return;
+    metrics.matcherRingCutShort.inc(evictedCount);
+    logger.warn({ items: evictedCount }, 'the ring is full: a new or changed monitor looks back less than 30 s');
   }, GAUGES_EVERY_MS);
   parts.onStop('gauges', () => {
     clearInterval(gauges);

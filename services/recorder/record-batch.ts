@@ -8,7 +8,7 @@ import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import type { StoredMatch } from '../../shared/stores/matches/recording-matches.ts';
 import { findSuppressedMonitors } from '../../shared/stores/monitors/recording-monitors.ts';
-import { keepContents, readContents } from './keep-contents.ts';
+import { storeContents, readStoredContents } from './store-contents.ts';
 import { recordPairs } from './record-pairs.ts';
 import type { OutcomeCounts, RecordingLimits } from './record-pairs.ts';
 
@@ -36,20 +36,20 @@ export interface RecordedBatch {
  *    again. (3. The caller publishes, 4. and commits the offsets: a crash before either repeats from 1, where every
  *    pair is found stored and is published again as it was, whatever became of its monitor since.)
  */
-export async function recordBatch(deps: RecordBatchDeps, candidates: readonly Candidate[]): Promise<RecordedBatch> {
-  const work = { suppressedPerDay: SUPPRESSED_PER_DAY, ...deps };
-  const full = await findFullMonitors(work, candidates);
-  const recorded = await recordWith(work, candidates, full);
+export async function recordBatch(options: RecordBatchDeps, candidates: readonly Candidate[]): Promise<RecordedBatch> {
+  const deps = { suppressedPerDay: SUPPRESSED_PER_DAY, ...options };
+  const full = await findFullMonitors(deps, candidates);
+  const recorded = await recordExcept(deps, candidates, full);
   // A monitor was full a moment ago and is not any more, by a new day or a larger pack: now with all contents.
-  return recorded ?? (await recordWith(work, candidates, new Set()))!;
+  return recorded ?? (await recordExcept(deps, candidates, new Set()))!;
 }
 
-type Work = RecordingLimits & { pool: Pool };
+type RecordDeps = RecordingLimits & { pool: Pool };
 
 /** Monitors that may store nothing more today, by a reading without locks. */
-async function findFullMonitors(work: Work, candidates: readonly Candidate[]): Promise<Set<string>> {
+async function findFullMonitors(deps: RecordDeps, candidates: readonly Candidate[]): Promise<Set<string>> {
   const monitorIds = [...new Set(candidates.map((candidate) => candidate.monitor_id))];
-  const suppressed = await findSuppressedMonitors(work.pool, monitorIds, work.suppressedPerDay);
+  const suppressed = await findSuppressedMonitors(deps.pool, monitorIds, deps.suppressedPerDay);
   const full = suppressed.filter(({ matchesOfDay, pack }) => matchesOfDay >= dailyMatchCap(pack));
   return new Set(full.map(({ monitorId }) => monitorId));
 }
@@ -59,32 +59,32 @@ async function findFullMonitors(work: Work, candidates: readonly Candidate[]): P
  *
  * @returns undefined when the transaction was rolled back, because it would have stored a match of a `full` monitor
  */
-async function recordWith(
-  work: Work,
+async function recordExcept(
+  deps: RecordDeps,
   candidates: readonly Candidate[],
   full: ReadonlySet<string>,
 ): Promise<RecordedBatch | undefined> {
-  const contents = await keepContents(
-    work.pool,
+  const contents = await storeContents(
+    deps.pool,
     candidates.filter(({ monitor_id }) => !full.has(monitor_id)),
   );
   try {
-    const { matches, repeated, outcomes } = await inTransaction(work.pool, async (client) => {
-      const pairs = await recordPairs(client, candidates, work);
-      if (!pairs.matches.every(({ thingId }) => contents.has(thingId))) throw new ContentNotKept();
+    const { matches, repeated, outcomes } = await inTransaction(deps.pool, async (client) => {
+      const pairs = await recordPairs(client, candidates, deps);
+      if (!pairs.matches.every(({ thingId }) => contents.has(thingId))) throw new ContentNotStored();
       return pairs;
     });
     const unread = repeated.map(({ thingId }) => thingId).filter((thingId) => !contents.has(thingId));
-    if (unread.length > 0) for (const [id, item] of await readContents(work.pool, unread)) contents.set(id, item);
+    if (unread.length > 0) for (const [id, item] of await readStoredContents(deps.pool, unread)) contents.set(id, item);
     const all = [...repeated, ...matches].sort(byMonitorAndSeq);
     return { matches: all.map((match) => toRecordedMatch(match, contents)), outcomes };
   } catch (error) {
-    if (error instanceof ContentNotKept) return undefined;
+    if (error instanceof ContentNotStored) return undefined;
     throw error;
   }
 }
 
-class ContentNotKept extends Error {
+class ContentNotStored extends Error {
   override name = 'ContentNotKept';
 }
 

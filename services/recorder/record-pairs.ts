@@ -66,9 +66,9 @@ export async function recordPairs(
   // 2. What is true under them.
   const state = await readLockedState(db, monitorIds, candidates);
   // 3. Every candidate is checked by itself; then the first accepted one of each pair counts.
-  const { accepted, outcomes } = judge(candidates, state, limits.toleranceMs);
+  const { accepted, outcomes } = checkCandidates(candidates, state, limits.toleranceMs);
   // 4. Numbers, and the rows that hold them. Committed together, so a number is never seen without its match.
-  const { matches, advances } = numberAll(accepted, state.monitors, limits.suppressedPerDay);
+  const { matches, advances } = numberAccepted(accepted, state.monitors, limits.suppressedPerDay);
   if (advances.length > 0) {
     await addToMonitorDays(db, advances);
     await advanceCounters(db, advances);
@@ -112,30 +112,30 @@ async function readLockedState(
 }
 
 /** Accepted candidates by monitor, in the batch's order, each pair once. */
-function judge(
+function checkCandidates(
   candidates: readonly Candidate[],
   state: LockedState,
   toleranceMs: number,
 ): { accepted: Map<string, AcceptedCandidate[]>; outcomes: OutcomeCounts } {
   const accepted = new Map<string, AcceptedCandidate[]>();
   const outcomes: OutcomeCounts = {};
-  const taken = new Set<string>();
+  const acceptedPairs = new Set<string>();
   for (const candidate of candidates) {
     const key = pairKey(candidate.monitor_id, candidate.item.thing_id);
     if (state.stored.has(key)) {
       count(outcomes, 'repeated');
       continue;
     }
-    const refusal = refusalUnder(state, candidate, toleranceMs);
+    const refusal = refusalFor(state, candidate, toleranceMs);
     if (refusal) {
       count(outcomes, refusal);
       continue;
     }
-    if (taken.has(key)) {
+    if (acceptedPairs.has(key)) {
       count(outcomes, 'duplicate');
       continue;
     }
-    taken.add(key);
+    acceptedPairs.add(key);
     const ofMonitor = accepted.get(candidate.monitor_id) ?? [];
     ofMonitor.push(toAccepted(candidate));
     accepted.set(candidate.monitor_id, ofMonitor);
@@ -143,7 +143,7 @@ function judge(
   return { accepted, outcomes };
 }
 
-function refusalUnder(state: LockedState, candidate: Candidate, toleranceMs: number): Refusal | undefined {
+function refusalFor(state: LockedState, candidate: Candidate, toleranceMs: number): Refusal | undefined {
   const monitor = state.monitors.get(candidate.monitor_id);
   return rejectionReason(
     {
@@ -173,7 +173,7 @@ function toAccepted(candidate: Candidate): AcceptedCandidate {
 }
 
 /** Both results sorted: rows are written in the order of their unique keys. */
-function numberAll(
+function numberAccepted(
   accepted: ReadonlyMap<string, AcceptedCandidate[]>,
   monitors: ReadonlyMap<string, RecordingMonitor>,
   suppressedPerDay: number,

@@ -21,7 +21,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { MONITOR_DELIVERIES, MONITOR_MATCHES } from '../../../schemas/messages/topics.ts';
-import { DELIVERIES_AT_ONCE } from '../../../services/deliverer/dispatcher-deps.ts';
+import { MAX_CONCURRENT_ATTEMPTS } from '../../../services/deliverer/dispatcher-deps.ts';
 import { createSecretBox } from '../../../shared/domain/secret-box.ts';
 import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
@@ -61,7 +61,7 @@ export default async function bench(report: Report, args: string[]): Promise<voi
     options: {
       matches: { type: 'string', default: '30000' },
       seconds: { type: 'string', default: '15' },
-      'at-once': { type: 'string', default: String(DELIVERIES_AT_ONCE) },
+      'at-once': { type: 'string', default: String(MAX_CONCURRENT_ATTEMPTS) },
       phase: { type: 'string' },
     },
   });

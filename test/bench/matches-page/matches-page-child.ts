@@ -46,7 +46,7 @@ async function write(pool: Pool, job: MatchesPageJob & { what: 'writers' }): Pro
   const { signal } = stopping;
   const begun = performance.now();
   let sweptIn: number | null = null;
-  const sweeping = sweepRetention({ pool, metrics, signal, mayGoOn: () => Promise.resolve(true) }).then(() => {
+  const sweeping = sweepRetention({ pool, metrics, signal, mayContinue: () => Promise.resolve(true) }).then(() => {
     if (!signal.aborted) sweptIn = Math.round((performance.now() - begun) / 100) / 10;
   });
   const latencies = await new RecorderLoad(pool, job.monitorIds).evenly(job.perSecond, job.seconds * 1_000);

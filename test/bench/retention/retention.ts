@@ -101,7 +101,7 @@ async function sweepMeanwhile(
   const begun = performance.now();
   let isOver = false;
   let took = 0;
-  const sweeping = sweepRetention({ pool, metrics, signal, mayGoOn: () => Promise.resolve(true) }).finally(() => {
+  const sweeping = sweepRetention({ pool, metrics, signal, mayContinue: () => Promise.resolve(true) }).finally(() => {
     isOver = true;
     took = seconds(begun);
   });

@@ -31,14 +31,14 @@ interface Checked {
   logged: string[];
 }
 
-async function check(pool: Pool = db.pool, mayGoOn = () => Promise.resolve(true)): Promise<Checked> {
+async function check(pool: Pool = db.pool, mayContinue = () => Promise.resolve(true)): Promise<Checked> {
   const logged: string[] = [];
   const logger = createLogger('error', {
     write: (line) => void logged.push((JSON.parse(line) as { account_id: string }).account_id),
   });
   const metrics = createMetrics();
   const { signal } = new AbortController();
-  const finished = await checkLedger({ pool, metrics, logger, signal, mayGoOn });
+  const finished = await checkLedger({ pool, metrics, logger, signal, mayContinue });
   const gauge = await metrics.registry.getSingleMetric('ledger_mismatches')!.get();
   return { finished, mismatches: gauge.values[0]!.value, logged };
 }
@@ -154,14 +154,14 @@ test('a check that loses its lease stops and says so', async () => {
 test('after a check the lease stays behind until the UTC day ends: nobody checks twice a day', async () => {
   await db.freeze();
   const [mine, other] = [new Lease(db.pool, 'ledger-check'), new Lease(db.pool, 'ledger-check')];
-  expect([await mine.mayGoOn(), await other.mayGoOn()]).toEqual([true, false]);
+  expect([await mine.mayContinue(), await other.mayContinue()]).toEqual([true, false]);
   const left = await secondsUntilTomorrow(db.pool);
-  await mine.leaveFor(left);
+  await mine.holdFor(left);
   await mine.release();
   await db.freeze(`${left - 1} seconds`);
-  expect([await mine.mayGoOn(), await other.mayGoOn()]).toEqual([false, false]);
+  expect([await mine.mayContinue(), await other.mayContinue()]).toEqual([false, false]);
   await db.freeze('1.001 seconds');
   const { rows } = await db.pool.query(`SELECT service_now()::time < '00:00:01' AS is_midnight FROM service_clock`);
   expect(rows).toEqual([{ is_midnight: true }]);
-  expect([await mine.mayGoOn(), await other.mayGoOn()]).toEqual([true, false]);
+  expect([await mine.mayContinue(), await other.mayContinue()]).toEqual([true, false]);
 });

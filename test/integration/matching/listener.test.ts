@@ -25,8 +25,8 @@ beforeEach(async () => {
     logger: silentLogger(),
     clock: () => now,
     onChange: (id) => void heard.push(id),
-    onDeaf: () => void heard.push('deaf'),
-    onHearing: () => void heard.push('hearing'),
+    onLost: () => void heard.push('deaf'),
+    onConnected: () => void heard.push('hearing'),
   });
 });
 afterEach(async () => {
@@ -46,11 +46,11 @@ test('hears changes in their order, and its own echo is nobody else’s business
     logger: silentLogger(),
     clock: () => now,
     onChange: (id) => void heard.push(`other ${id}`),
-    onDeaf: () => undefined,
-    onHearing: () => undefined,
+    onLost: () => undefined,
+    onConnected: () => undefined,
   });
   other.start();
-  await eventually('the other one hears', () => other.isHearing());
+  await eventually('the other one hears', () => other.isConnected());
   listener.start();
   await expectHeard('hearing');
   await announce('mon_a');
@@ -67,13 +67,13 @@ test('another matcher’s echo proves nothing: its clock may be ahead', async ()
     logger: silentLogger(),
     clock: () => now + 3_600_000,
     onChange: () => undefined,
-    onDeaf: () => undefined,
-    onHearing: () => undefined,
+    onLost: () => undefined,
+    onConnected: () => undefined,
   });
   listener.start();
   await expectHeard('hearing');
   other.start();
-  await eventually('the other one hears', () => other.isHearing());
+  await eventually('the other one hears', () => other.isConnected());
   await other.stop();
   // Behind the other one's echo.
   await announce('mon_a');
@@ -88,10 +88,10 @@ test('a silent connection makes it deaf, once; a new one proves itself, and late
   await expectHeard('hearing');
   for (const times of [1, 2]) {
     proxy.freeze();
-    expect(listener.isHearing(), 'not before 5 s').toBe(true);
+    expect(listener.isConnected(), 'not before 5 s').toBe(true);
     now += 5_001;
     await expectHeard(...Array.from({ length: times }, () => ['hearing', 'deaf']).flat());
-    expect(listener.isHearing()).toBe(false);
+    expect(listener.isConnected()).toBe(false);
     now += 60_000;
     proxy.thaw();
     await expectHeard('hearing', ...Array.from({ length: times }, () => ['deaf', 'hearing']).flat());
@@ -102,7 +102,7 @@ test('a connection that is lost and made anew within 5 s: no pause, but a compar
   listener.start();
   await expectHeard('hearing');
   proxy.goAway();
-  await eventually('the loss is noticed', () => !listener.isHearing());
+  await eventually('the loss is noticed', () => !listener.isConnected());
   proxy.comeBack();
   await expectHeard('hearing', 'hearing');
 });

@@ -143,7 +143,7 @@ test('a comparison waits for a change that was read before it began, and finds w
     isRead = true;
     return admissionControl;
   };
-  changes.change(id);
+  changes.markChanged(id);
   await eventually('it was read as active', () => isRead);
   await db.pool.query(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [id]);
   const compared = changes.compare();
@@ -167,14 +167,14 @@ test('what changes while a comparison reads page after page is held in the end, 
     const [paused, renewed] = [ids[pages * 20]!, ids[ids.length - pages * 20]!];
     await db.pool.query(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [paused]);
     await db.pool.query(`UPDATE monitors SET version = 2, keywords = '{iron}' WHERE id = $1`, [renewed]);
-    for (const id of [paused, renewed, await createNow()]) changes.change(id);
+    for (const id of [paused, renewed, await createNow()]) changes.markChanged(id);
   };
   await changes.compare();
   answered = () => Promise.resolve();
   await changes.settled(forEver);
   expect(pages).toBeGreaterThan(4);
   const active = await readActiveStates(db.pool, '', 20_000);
-  expect(active.filter((state) => !monitors.isActiveAs(state))).toEqual([]);
+  expect(active.filter((state) => !monitors.isUpToDate(state))).toEqual([]);
   expect([...monitors.ids()].sort()).toEqual(active.map(({ id }) => id));
 });
 
@@ -183,7 +183,7 @@ test('an error that nobody expected ends the process, and no offset is committed
   answered = () => Promise.reject(new Error('a fault of ours'));
   let resumed = false;
   void changes.compare().then(() => (resumed = true));
-  changes.change(await createNow());
+  changes.markChanged(await createNow());
   await eventually('it is told', () => unexpected.length > 0);
   await expect(changes.settled(forEver)).rejects.toThrow();
   await expect(changes.settled(forEver), 'nor when nothing is under way any more').rejects.toThrow();
@@ -202,9 +202,9 @@ test('settled waits also for what was heard while another change was being publi
     reached = true;
     return admissionControl;
   };
-  changes.change(one);
+  changes.markChanged(one);
   await eventually('the first one is being published', () => reached);
-  changes.change(two);
+  changes.markChanged(two);
   const settled = changes.settled(forEver);
   open();
   await settled;
@@ -214,7 +214,7 @@ test('settled waits also for what was heard while another change was being publi
 test('settled does not wait when the partition is given up', async () => {
   await changes.load();
   proxy.goAway();
-  changes.change(await createNow());
+  changes.markChanged(await createNow());
   const lost = new AbortController();
   const settled = changes.settled(lost.signal);
   lost.abort();
@@ -228,9 +228,9 @@ test('Postgres away while changes come: they are taken over when it is back, and
   const [one, two] = [await createNow(), await createNow()];
   enter(1);
   proxy.goAway();
-  changes.change(one);
+  changes.markChanged(one);
   const compared = changes.compare();
-  changes.change(two);
+  changes.markChanged(two);
   proxy.comeBack();
   await Promise.all([compared, changes.settled(forEver)]);
   expect(monitorsOf()).toEqual([one, two].sort());
@@ -242,7 +242,7 @@ test('Kafka away while a scan is published: it is published when Kafka is back',
   enter(1);
   let failures = 0;
   publishing = () => (failures++ < 2 ? Promise.reject(new PublishFailed('away')) : Promise.resolve());
-  changes.change(id);
+  changes.markChanged(id);
   await changes.settled(forEver);
   expect(monitorsOf()).toEqual([id]);
 });
@@ -256,7 +256,7 @@ test('of several monitors that began, each is scanned for from its own beginning
   enter(2, 10_000);
   enter(3);
   // The two are heard of while another one is read, and so taken over together.
-  for (const id of ['mon_unknown', early!, late!]) changes.change(id);
+  for (const id of ['mon_unknown', early!, late!]) changes.markChanged(id);
   await changes.settled(forEver);
   expect(published.map(({ monitor_id, item }) => `${monitor_id} ${item.thing_id}`).sort()).toEqual(
     [`${early} t1_2`, `${early} t1_3`, `${late} t1_3`].sort(),
@@ -269,7 +269,7 @@ test('clocks may differ: what entered within the tolerance before a monitor bega
   const id = (await insertMonitors(db.pool, 1, { activeSince: new Date(Date.now() - 5_000).toISOString() }))[0]!;
   enter(1, 10_000);
   enter(2, 5_400);
-  changes.change(id);
+  changes.markChanged(id);
   await changes.settled(forEver);
   expect(published.map(({ item }) => item.thing_id)).toEqual(['t1_2']);
 });
@@ -278,13 +278,13 @@ test('an announcement of nothing, of a deleted monitor, or repeated, changes not
   await changes.load();
   const id = await createNow();
   enter(1);
-  for (const name of ['', 'mon_unknown', id, id]) changes.change(name);
+  for (const name of ['', 'mon_unknown', id, id]) changes.markChanged(name);
   await changes.settled(forEver);
-  changes.change(id);
+  changes.markChanged(id);
   await changes.settled(forEver);
   expect(monitorsOf()).toEqual([id]);
   await db.pool.query(`UPDATE monitors SET status = 'deleted' WHERE id = $1`, [id]);
-  changes.change(id);
+  changes.markChanged(id);
   await changes.settled(forEver);
   expect(monitors.size).toBe(0);
 });

@@ -103,7 +103,12 @@ test('what has expired is swept, what is good stays', async () => {
   expect(await deleteExpiredOAuthRecords(at.db.pool, 2)).toBe(2);
   expect(await count()).toBe(before - 2);
   const metrics = createMetrics();
-  await sweepRetention({ pool: at.db.pool, metrics, signal: new AbortController().signal, mayGoOn: async () => true });
+  await sweepRetention({
+    pool: at.db.pool,
+    metrics,
+    signal: new AbortController().signal,
+    mayContinue: async () => true,
+  });
   expect(await count()).toBeLessThan(before - 4);
   expect(await deleteExpiredOAuthRecords(at.db.pool, 1)).toBe(0);
   expect((await askMcp(at, String(renewed.body.access_token))).status).toBe(200);

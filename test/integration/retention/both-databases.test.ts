@@ -22,7 +22,12 @@ describe('in Postgres', () => {
 
   function sweep(): Promise<void> {
     const { signal } = new AbortController();
-    return sweepRetention({ pool: db.pool, metrics: createMetrics(), signal, mayGoOn: () => Promise.resolve(true) });
+    return sweepRetention({
+      pool: db.pool,
+      metrics: createMetrics(),
+      signal,
+      mayContinue: () => Promise.resolve(true),
+    });
   }
 
   async function record(monitorId: string, thingId: string): Promise<void> {

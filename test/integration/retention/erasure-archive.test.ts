@@ -74,7 +74,7 @@ function advance(): Promise<void> {
     clickhouse: pipeline.clickhouse,
     logger: silentLogger(),
     signal: new AbortController().signal,
-    mayGoOn: () => Promise.resolve(true),
+    mayContinue: () => Promise.resolve(true),
   });
 }
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => db.drop());
 
 function sweep(signal = new AbortController().signal): Promise<void> {
-  return sweepRetention({ pool: db.pool, metrics: createMetrics(), signal, mayGoOn: () => Promise.resolve(true) });
+  return sweepRetention({ pool: db.pool, metrics: createMetrics(), signal, mayContinue: () => Promise.resolve(true) });
 }
 
 async function count(table: string): Promise<number> {

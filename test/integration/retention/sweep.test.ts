@@ -21,9 +21,14 @@ beforeEach(async () => {
 });
 afterEach(() => db.drop());
 
-function sweep(mayGoOn: () => boolean = () => true): Promise<void> {
+function sweep(mayContinue: () => boolean = () => true): Promise<void> {
   const { signal } = new AbortController();
-  return sweepRetention({ pool: db.pool, metrics: createMetrics(), signal, mayGoOn: () => Promise.resolve(mayGoOn()) });
+  return sweepRetention({
+    pool: db.pool,
+    metrics: createMetrics(),
+    signal,
+    mayContinue: () => Promise.resolve(mayContinue()),
+  });
 }
 
 async function count(from: string): Promise<number> {
@@ -108,24 +113,30 @@ test('the sweep rests after each statement that deleted rows, and after no other
   await fillMatches(id, 12_000);
   await db.setShift('31 days');
   let since = performance.now();
-  const rests: { ms: number; most: number }[] = [];
-  const rest = (ms: number) => {
-    rests.push({ ms, most: 12 * (performance.now() - since) });
+  const sleeps: { ms: number; maxMs: number }[] = [];
+  const sleep = (ms: number) => {
+    sleeps.push({ ms, maxMs: 12 * (performance.now() - since) });
     since = performance.now();
     return Promise.resolve();
   };
   const { signal } = new AbortController();
   const again = () =>
-    sweepRetention({ pool: db.pool, metrics: createMetrics(), signal, mayGoOn: () => Promise.resolve(true), rest });
+    sweepRetention({
+      pool: db.pool,
+      metrics: createMetrics(),
+      signal,
+      mayContinue: () => Promise.resolve(true),
+      sleep,
+    });
   await again();
   // 5,000, 5,000 and 2,000 rows.
-  expect(rests).toHaveLength(3);
-  for (const { ms, most } of rests) expect(ms).toBeLessThanOrEqual(most);
-  const longest = Math.max(...rests.map(({ ms }) => ms));
+  expect(sleeps).toHaveLength(3);
+  for (const { ms, maxMs } of sleeps) expect(ms).toBeLessThanOrEqual(maxMs);
+  const longest = Math.max(...sleeps.map(({ ms }) => ms));
   expect(longest, 'a delete of 5,000 rows takes a while').toBeGreaterThan(3);
   expect(await count('matches')).toBe(0);
   await again();
-  expect(rests).toHaveLength(3);
+  expect(sleeps).toHaveLength(3);
 });
 
 test('a sweep that loses its lease in the middle stops there; the next one goes on', async () => {

@@ -5,7 +5,7 @@ import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
 import { silentLogger } from '../fixtures/silent-logger.ts';
 
 /** One round of erasures with engines behind Postgres that cannot be reached: no round gets that far. */
-export function eraseInPostgres(pool: Pool, mayGoOn = () => true): Promise<void> {
+export function eraseInPostgres(pool: Pool, mayContinue = () => true): Promise<void> {
   const logger = silentLogger();
   return advanceErasures({
     pool,
@@ -14,7 +14,7 @@ export function eraseInPostgres(pool: Pool, mayGoOn = () => true): Promise<void>
     clickhouse: createClickhouse('http://127.0.0.1:9', 'test'),
     logger,
     signal: new AbortController().signal,
-    mayGoOn: () => Promise.resolve(mayGoOn()),
+    mayContinue: () => Promise.resolve(mayContinue()),
   });
 }
 

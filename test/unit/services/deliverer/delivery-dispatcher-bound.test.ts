@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { AttemptEnd } from '../../../../services/deliverer/dispatcher-deps.ts';
+import type { AttemptResult } from '../../../../services/deliverer/dispatcher-deps.ts';
 import { DispatcherBench as Bench, range } from '../../../support/fixtures/dispatcher-fixture.ts';
 
 describe('the bound on all attempts', () => {
@@ -11,7 +11,7 @@ describe('the bound on all attempts', () => {
     for (const n of range(count)) bench.add(`silent${n}`, `https://silent${n}.example/`, seqs);
     for (const n of range(count)) {
       const [monitorId, webhookUrl] = [`silent${n}`, `https://silent${n}.example/`];
-      bench.dispatcher.due({ monitorId, webhookUrl, isAnswering: null });
+      bench.dispatcher.markDue({ monitorId, webhookUrl, isAnswering: null });
     }
   };
 
@@ -48,9 +48,9 @@ describe('the bound on all attempts', () => {
     addSilent(bench, 1_000);
     await bench.settle();
     bench.add('healthy', 'https://healthy.example/', [1]);
-    bench.dispatcher.due({ monitorId: 'healthy', webhookUrl: 'https://healthy.example/', isAnswering: true });
+    bench.dispatcher.markDue({ monitorId: 'healthy', webhookUrl: 'https://healthy.example/', isAnswering: true });
     bench.add('new', 'https://new.example/', [1]);
-    bench.dispatcher.due({ monitorId: 'new', webhookUrl: 'https://new.example/', isAnswering: null });
+    bench.dispatcher.markDue({ monitorId: 'new', webhookUrl: 'https://new.example/', isAnswering: null });
     await bench.settle();
     expect(bench.ids().at(-1)).toBe('healthy/1');
     expect(bench.ids()).not.toContain('new/1');
@@ -71,10 +71,10 @@ describe('the bound on all attempts', () => {
   test('an attempt that is not answered for a second counts as silent, and its place is free for others', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const bench = new Bench({ total: 16 });
-    for (const n of range(14)) bench.dispatcher.due(healthy(bench, n));
+    for (const n of range(14)) bench.dispatcher.markDue(healthy(bench, n));
     await bench.settle();
     expect(bench.started).toHaveLength(14);
-    bench.dispatcher.due(healthy(bench, 15));
+    bench.dispatcher.markDue(healthy(bench, 15));
     await bench.settle();
     expect(bench.started).toHaveLength(14);
     vi.advanceTimersByTime(1_000);
@@ -88,7 +88,7 @@ describe('the bound on all attempts', () => {
   ])('$what', async ({ afterMs, free }) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const bench = new Bench({ total: 16 });
-    bench.dispatcher.due(healthy(bench, 1));
+    bench.dispatcher.markDue(healthy(bench, 1));
     await bench.settle();
     vi.advanceTimersByTime(1_000);
     bench.started[0]!.end({ kind: 'answered', afterMs });
@@ -96,7 +96,7 @@ describe('the bound on all attempts', () => {
     addSilent(bench, 100);
     await bench.settle();
     const before = bench.started.length;
-    bench.dispatcher.due(healthy(bench, 1));
+    bench.dispatcher.markDue(healthy(bench, 1));
     await bench.settle();
     expect(bench.started.length - before).toBe(free);
   });
@@ -114,11 +114,11 @@ describe('faults of this side', () => {
     for (const n of range(20)) bench.add(`m${n}`, `https://host${n}.example/`, [1]);
     const dueAll = async () => {
       for (const n of range(20)) {
-        bench.dispatcher.due({ monitorId: `m${n}`, webhookUrl: `https://host${n}.example/`, isAnswering: null });
+        bench.dispatcher.markDue({ monitorId: `m${n}`, webhookUrl: `https://host${n}.example/`, isAnswering: null });
       }
       await bench.settle();
     };
-    const endAll = async (how: AttemptEnd) => {
+    const endAll = async (how: AttemptResult) => {
       for (const { id, end } of bench.started.splice(0)) {
         if (how.kind === 'local fault') bench.rows.get(id.split('/')[0]!)!.add(1);
         end(how);

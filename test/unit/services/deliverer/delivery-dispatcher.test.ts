@@ -1,6 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { EndpointSlots, endpointOf } from '../../../../services/deliverer/endpoint-slots.ts';
 import { DispatcherBench as Bench, range } from '../../../support/fixtures/dispatcher-fixture.ts';
 
 describe('DeliveryDispatcher', () => {
@@ -20,7 +19,7 @@ describe('DeliveryDispatcher', () => {
   test('starts hints that came out of order, and twice, in match order and once', async () => {
     const bench = new Bench();
     bench.add('a', 'https://one.example/x', [1, 2, 3]);
-    for (const seq of [3, 1, 2, 1]) bench.dispatcher.hint('a', seq);
+    for (const seq of [3, 1, 2, 1]) bench.dispatcher.addHint('a', seq);
     await bench.drain();
     await bench.settle();
     await bench.drain();
@@ -61,12 +60,12 @@ describe('DeliveryDispatcher', () => {
   test('delivers to other endpoints at once while one answers nothing, and asks the database no more about that one', async () => {
     const bench = new Bench();
     bench.add('dead', 'https://dead.example/', range(1_000));
-    bench.dispatcher.due({ monitorId: 'dead', webhookUrl: 'https://dead.example/', isAnswering: null });
+    bench.dispatcher.markDue({ monitorId: 'dead', webhookUrl: 'https://dead.example/', isAnswering: null });
     await bench.settle();
     expect(bench.started).toHaveLength(4);
     const claims = bench.claims;
     for (let i = 0; i < 10; i++)
-      bench.dispatcher.due({ monitorId: 'dead', webhookUrl: 'https://dead.example/', isAnswering: null });
+      bench.dispatcher.markDue({ monitorId: 'dead', webhookUrl: 'https://dead.example/', isAnswering: null });
     await bench.settle();
     expect(bench.claims).toBe(claims);
     for (const n of range(20)) {
@@ -80,8 +79,8 @@ describe('DeliveryDispatcher', () => {
   test('takes due matches before hints and goes on until none is due', async () => {
     const bench = new Bench();
     bench.add('a', 'https://one.example/', range(30));
-    bench.dispatcher.hint('a', 30);
-    bench.dispatcher.due({ monitorId: 'a', webhookUrl: 'https://one.example/', isAnswering: null });
+    bench.dispatcher.addHint('a', 30);
+    bench.dispatcher.markDue({ monitorId: 'a', webhookUrl: 'https://one.example/', isAnswering: null });
     await bench.drain();
     await bench.settle();
     await bench.drain();
@@ -93,12 +92,12 @@ describe('DeliveryDispatcher', () => {
   test('drops hints beyond its limit and has room again later', async () => {
     const bench = new Bench({ hints: 6 });
     bench.add('a', 'https://one.example/', range(20));
-    const taken = range(20).map((seq) => bench.dispatcher.hint('a', seq));
+    const taken = range(20).map((seq) => bench.dispatcher.addHint('a', seq));
     expect(taken.filter(Boolean)).toHaveLength(6);
     await bench.settle();
     await bench.drain();
     expect(bench.started).toHaveLength(6);
-    expect(bench.dispatcher.hint('a', 7)).toBe(true);
+    expect(bench.dispatcher.addHint('a', 7)).toBe(true);
   });
 
   test('skips instead of claiming when the webhook is gone', async () => {
@@ -125,7 +124,7 @@ describe('DeliveryDispatcher', () => {
     bench.hintAll('a');
     await bench.settle();
     expect(bench.ids()).toEqual(['a/1', 'b/1']);
-    expect(bench.givenBack).toEqual(['a/2']);
+    expect(bench.released).toEqual(['a/2']);
     bench.started[1]!.end();
     await bench.settle();
     expect(bench.started.map(({ id, url }) => [id, url])).toEqual([
@@ -142,7 +141,7 @@ describe('DeliveryDispatcher', () => {
     await bench.settle();
     let stopped = false;
     const stopping = bench.dispatcher.stop().then(() => (stopped = true));
-    bench.dispatcher.hint('a', 9);
+    bench.dispatcher.addHint('a', 9);
     for (const attempt of bench.started.slice(0, 3)) attempt.end();
     await bench.settle();
     expect([bench.started.length, stopped]).toEqual([4, false]);
@@ -177,26 +176,5 @@ describe('DeliveryDispatcher', () => {
     bench.hintAll('a');
     await bench.settle();
     expect(bench.ids()).toEqual(['a/1']);
-  });
-});
-
-describe('EndpointSlots', () => {
-  test('tells schemes, hosts and ports apart, not paths', () => {
-    const origins = ['https://a/', 'http://a/', 'https://a:444/', 'https://b/', 'https://a/x?y'].map(
-      (url) => endpointOf(url).origin,
-    );
-    expect(new Set(origins).size).toBe(4);
-  });
-
-  test('passes over waiting monitors whose own URL is full and those that want nothing any more', () => {
-    const slots = new EndpointSlots(1, 2);
-    const [one, two] = [endpointOf('https://a/1'), endpointOf('https://a/2')];
-    expect([slots.take(one, 4), slots.take(two, 4)]).toEqual([1, 1]);
-    slots.waitFor(one, 'waits for one');
-    slots.waitFor(two, 'gone');
-    slots.waitFor(two, 'waits for two');
-    expect(slots.release(two, 1, (id) => id !== 'gone')).toEqual(['waits for two']);
-    expect(slots.take(two, 1)).toBe(1);
-    expect(slots.release(one, 1, () => true)).toEqual(['waits for one']);
   });
 });

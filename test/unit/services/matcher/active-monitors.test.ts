@@ -31,64 +31,64 @@ test('a monitor created and changed before it was heard of: from active_since, n
 });
 
 test('a changed rule: from the version after the held one, over several changes at once', () => {
-  const held = new ActiveMonitors();
-  held.set(monitorOf(2));
-  expect(held.set(monitorOf(5))).toBe(T + 3_000);
+  const monitors = new ActiveMonitors();
+  monitors.set(monitorOf(2));
+  expect(monitors.set(monitorOf(5))).toBe(T + 3_000);
 });
 
 test('nothing changed: nothing is looked back for', () => {
-  const held = new ActiveMonitors();
-  held.set(monitorOf(2));
-  expect(held.set(monitorOf(2))).toBeUndefined();
+  const monitors = new ActiveMonitors();
+  monitors.set(monitorOf(2));
+  expect(monitors.set(monitorOf(2))).toBeUndefined();
 });
 
 test('paused and resumed between two readings: it was matched all the time', () => {
-  const held = new ActiveMonitors();
-  held.set(monitorOf(1));
+  const monitors = new ActiveMonitors();
+  monitors.set(monitorOf(1));
   const resumed = { id: 'mon_a', version: 1, activeSinceMs: T + 9_000 };
-  expect(held.isActiveAs(resumed)).toBe(false);
-  expect(held.set(monitorOf(1, { activeSinceMs: T + 9_000 }))).toBeUndefined();
-  expect(held.isActiveAs(resumed)).toBe(true);
+  expect(monitors.isUpToDate(resumed)).toBe(false);
+  expect(monitors.set(monitorOf(1, { activeSinceMs: T + 9_000 }))).toBeUndefined();
+  expect(monitors.isUpToDate(resumed)).toBe(true);
 });
 
 test('seen paused, then resumed: from active_since', () => {
-  const held = new ActiveMonitors();
-  held.set(monitorOf(1));
-  held.remove('mon_a');
-  expect(held.candidates(entered(T + 2_000))).toEqual([]);
-  expect(held.set(monitorOf(1, { activeSinceMs: T + 9_000 }))).toBe(T + 9_000);
+  const monitors = new ActiveMonitors();
+  monitors.set(monitorOf(1));
+  monitors.remove('mon_a');
+  expect(monitors.candidates(entered(T + 2_000))).toEqual([]);
+  expect(monitors.set(monitorOf(1, { activeSinceMs: T + 9_000 }))).toBe(T + 9_000);
 });
 
 test('an older reading than the held one is ignored', () => {
-  const held = new ActiveMonitors();
-  held.set(monitorOf(3));
-  expect(held.set(monitorOf(2))).toBeUndefined();
-  expect(held.candidates(entered(T + 9_000))[0]?.monitor_version).toBe(3);
+  const monitors = new ActiveMonitors();
+  monitors.set(monitorOf(3));
+  expect(monitors.set(monitorOf(2))).toBeUndefined();
+  expect(monitors.candidates(entered(T + 9_000))[0]?.monitor_version).toBe(3);
 });
 
 test('versions that retention removed: from the oldest known one after the held one', () => {
-  const held = new ActiveMonitors();
-  held.set(monitorOf(1));
-  expect(held.set(monitorOf(5, { versions: [{ version: 5, sinceMs: T + 5_000 }] }))).toBe(T + 5_000);
+  const monitors = new ActiveMonitors();
+  monitors.set(monitorOf(1));
+  expect(monitors.set(monitorOf(5, { versions: [{ version: 5, sinceMs: T + 5_000 }] }))).toBe(T + 5_000);
 });
 
 test('what is new or changed is not held as the database has it', () => {
-  const held = new ActiveMonitors();
-  for (const id of ['mon_a', 'mon_b']) held.set(monitorOf(2, { id }));
-  held.remove('mon_b');
-  const isHeld = (id: string, version: number) => held.isActiveAs({ id, version, activeSinceMs: T + 1_000 });
-  expect(isHeld('mon_a', 2)).toBe(true);
-  expect(isHeld('mon_a', 3), 'changed').toBe(false);
-  expect(isHeld('mon_b', 2), 'removed').toBe(false);
-  expect(isHeld('mon_c', 2), 'new').toBe(false);
-  expect([...held.ids()]).toEqual(['mon_a']);
+  const monitors = new ActiveMonitors();
+  for (const id of ['mon_a', 'mon_b']) monitors.set(monitorOf(2, { id }));
+  monitors.remove('mon_b');
+  const isUpToDate = (id: string, version: number) => monitors.isUpToDate({ id, version, activeSinceMs: T + 1_000 });
+  expect(isUpToDate('mon_a', 2)).toBe(true);
+  expect(isUpToDate('mon_a', 3), 'changed').toBe(false);
+  expect(isUpToDate('mon_b', 2), 'removed').toBe(false);
+  expect(isUpToDate('mon_c', 2), 'new').toBe(false);
+  expect([...monitors.ids()]).toEqual(['mon_a']);
 });
 
 test('what the owner before may have missed: only monitors that began late enough, and before the item', () => {
-  const held = new ActiveMonitors();
-  held.set(monitorOf(2));
+  const monitors = new ActiveMonitors();
+  monitors.set(monitorOf(2));
   const missed = (enteredAt: number, changedSince: number, tolerance = 0) =>
-    held.missedCandidates(entered(T + enteredAt), T + changedSince, tolerance).length;
+    monitors.missedCandidates(entered(T + enteredAt), T + changedSince, tolerance).length;
   expect(missed(5_000, 2_001), 'both versions were known to it').toBe(0);
   expect(missed(5_000, 2_000), 'the second one may not have been').toBe(1);
   expect(missed(1_999, 2_000), 'the item entered before the second one began').toBe(0);
@@ -97,24 +97,24 @@ test('what the owner before may have missed: only monitors that began late enoug
 });
 
 test('a resume long after the last rule change counts as a beginning', () => {
-  const held = new ActiveMonitors();
-  held.set(monitorOf(1, { activeSinceMs: T + 60_000 }));
-  expect(held.missedCandidates(entered(T + 60_001), T + 30_000, 0)).toHaveLength(1);
-  expect(held.missedCandidates(entered(T + 59_999), T + 30_000, 0)).toHaveLength(0);
+  const monitors = new ActiveMonitors();
+  monitors.set(monitorOf(1, { activeSinceMs: T + 60_000 }));
+  expect(monitors.missedCandidates(entered(T + 60_001), T + 30_000, 0)).toHaveLength(1);
+  expect(monitors.missedCandidates(entered(T + 59_999), T + 30_000, 0)).toHaveLength(0);
 });
 
 test('of several monitors that match an item only those that are judged get candidates', () => {
-  const held = new ActiveMonitors();
-  for (const id of ['mon_a', 'mon_b', 'mon_c']) held.set(monitorOf(1, { id }));
-  const judged = held.candidates(entered(T + 2_000), (id) => id === 'mon_b');
+  const monitors = new ActiveMonitors();
+  for (const id of ['mon_a', 'mon_b', 'mon_c']) monitors.set(monitorOf(1, { id }));
+  const judged = monitors.candidates(entered(T + 2_000), (id) => id === 'mon_b');
   expect(judged.map(({ monitor_id }) => monitor_id)).toEqual(['mon_b']);
-  expect(held.candidates(entered(T + 2_000), () => false)).toEqual([]);
+  expect(monitors.candidates(entered(T + 2_000), () => false)).toEqual([]);
 });
 
 test('a candidate is what its schema says, and carries nothing else of the item', () => {
-  const held = new ActiveMonitors();
-  held.set(monitorOf(2));
-  const [made] = held.candidates(entered(T + 5_000));
+  const monitors = new ActiveMonitors();
+  monitors.set(monitorOf(2));
+  const [made] = monitors.candidates(entered(T + 5_000));
   expect(candidate.strict().parse(made)).toEqual(made);
   expect(made).toMatchObject({ monitor_id: 'mon_a', monitor_version: 2, matched_terms: ['rust'] });
   const [position] = made?.match_positions ?? [];

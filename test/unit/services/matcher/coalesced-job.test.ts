@@ -20,11 +20,11 @@ test('all who ask while it runs are served by one run after it', async () => {
   await setImmediate();
   expect(served).toEqual(['first']);
   expect(gates).toHaveLength(2);
-  const ended = job.ended;
+  const idle = job.whenIdle;
   gates[1]!.resolve();
-  await Promise.all([second, third, ended]);
+  await Promise.all([second, third, idle]);
   expect(served).toEqual(['first', 'later 0', 'later 1']);
-  expect(job.ended).toBeUndefined();
+  expect(job.whenIdle).toBeUndefined();
   expect(gates).toHaveLength(2);
 });
 

@@ -75,17 +75,17 @@ test('an append time that steps back (another broker leads) loses nothing', () =
 });
 
 test('is bounded in bytes: the oldest items of the fullest partition go first, and are counted', () => {
-  const mostBytes = 1024 * 1024;
-  const recent = new RecentItems(mostBytes);
+  const maxBytes = 1024 * 1024;
+  const recent = new RecentItems(maxBytes);
   const long = { ...item, body: 'x'.repeat(10_000) };
   recent.add(P1, { offset: 0n, enteredAtMs: 1_000, item });
   for (let n = 0; n < 1_000; n++) {
     recent.add(P0, { offset: BigInt(n), enteredAtMs: 1_000, item: long });
-    expect(recent.bytes).toBeLessThanOrEqual(mostBytes);
+    expect(recent.bytes).toBeLessThanOrEqual(maxBytes);
   }
   const kept = recent.size - 1;
-  expect(recent.takeCutShort()).toBe(1_000 - kept);
-  expect(recent.takeCutShort()).toBe(0);
+  expect(recent.takeEvictedCount()).toBe(1_000 - kept);
+  expect(recent.takeEvictedCount()).toBe(0);
   expect(kept).toBeGreaterThan(20);
   expect(recent.oldestOffset(P0), 'a refill begins where the ring does').toBe(BigInt(1_000 - kept));
   expect(recent.oldestOffset(P1)).toBe(0n);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DELIVERIES_AT_ONCE } from '../../../../services/deliverer/dispatcher-deps.ts';
+import { MAX_CONCURRENT_ATTEMPTS } from '../../../../services/deliverer/dispatcher-deps.ts';
 import { SUPPRESSED_PER_DAY } from '../../../../shared/domain/match-numbering.ts';
 import { ConfigError, loadConfig } from '../../../../shared/runtime/config.ts';
 
@@ -12,7 +12,7 @@ describe('loadConfig', () => {
     expect(config.kafka).toEqual({ brokers: undefined, topicPrefix: '' });
     expect(config.webhooks.allowPrivate).toBe(false);
     expect(config.recorder.suppressedPerDay).toBe(SUPPRESSED_PER_DAY);
-    expect(config.deliverer.attemptsAtOnce).toBe(DELIVERIES_AT_ONCE);
+    expect(config.deliverer.attemptsAtOnce).toBe(MAX_CONCURRENT_ATTEMPTS);
   });
 
   test('all faults are named in one message', () => {

@@ -1,13 +1,13 @@
-import type { Standing } from './attempt-permits.ts';
+import type { Responsiveness } from './attempt-permits.ts';
 
 /**
  * What is known to be waiting for one monitor. A lane is worked by one loop at a time, so that its attempts start in
  * match order.
  */
-export class DeliveryLane {
+export class MonitorBacklog {
   readonly monitorId: string;
   /** A permit that was handed to this lane while it waited, by the standing that it counts for. */
-  permit: Standing | undefined;
+  permit: Responsiveness | undefined;
   /** The database has matches whose next attempt is due; they go before hints, which are younger. */
   isDue = false;
   isRunning = false;

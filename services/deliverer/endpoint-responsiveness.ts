@@ -1,21 +1,21 @@
-import type { Standing } from './attempt-permits.ts';
+import type { Responsiveness } from './attempt-permits.ts';
 
 /** Some 10 MB; those that were learnt longest ago are forgotten first. */
-const KEPT = 50_000;
+const MAX_ENDPOINTS = 50_000;
 
 /** What this process knows of endpoints, by webhook URL. */
-export class EndpointStandings {
-  private readonly known = new Map<string, Standing>();
+export class EndpointResponsiveness {
+  private readonly known = new Map<string, Responsiveness>();
 
-  of(url: string): Standing {
+  of(url: string): Responsiveness {
     return this.known.get(url) ?? 'unknown';
   }
 
   /** An attempt of this process told. */
-  set(url: string, standing: Standing): void {
+  set(url: string, responsiveness: Responsiveness): void {
     this.known.delete(url);
-    if (this.known.size >= KEPT) this.known.delete(this.known.keys().next().value!);
-    this.known.set(url, standing);
+    if (this.known.size >= MAX_ENDPOINTS) this.known.delete(this.known.keys().next().value!);
+    this.known.set(url, responsiveness);
   }
 
   /** An attempt that was made before, or by another process, told; what this one knows itself counts more. */

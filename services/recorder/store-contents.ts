@@ -10,7 +10,10 @@ import { findKnownThings, keepItems, overwriteItems, readItems } from '../../sha
  * A thing that the forum removed is stored and returned blank. Each statement commits by itself, before any monitor is
  * locked: other recorders may want the same things, and repeating all of it changes nothing.
  */
-export async function keepContents(db: Queryable, candidates: readonly Candidate[]): Promise<Map<string, ItemContent>> {
+export async function storeContents(
+  db: Queryable,
+  candidates: readonly Candidate[],
+): Promise<Map<string, ItemContent>> {
   const things = new Map<string, ItemContent>();
   for (const { item } of candidates) if (!things.has(item.thing_id)) things.set(item.thing_id, item);
   if (things.size === 0) return new Map();
@@ -23,14 +26,14 @@ export async function keepContents(db: Queryable, candidates: readonly Candidate
       unkept.map((item) => (removed.has(item.thing_id) ? blankedContent(item) : item)),
     );
   }
-  return readContents(db, ids);
+  return readStoredContents(db, ids);
 }
 
 /**
  * Reads back what is stored now. A removal first notes the thing, then blanks what is stored; we first store, then look
  * at what is noted. So one of the two always sees the other, and a removal that overtook our insert is made good here.
  */
-export async function readContents(db: Queryable, ids: readonly string[]): Promise<Map<string, ItemContent>> {
+export async function readStoredContents(db: Queryable, ids: readonly string[]): Promise<Map<string, ItemContent>> {
   const contents = new Map<string, ItemContent>();
   const overtaken: ItemContent[] = [];
   for (const { item, removed } of await readItems(db, ids)) {

@@ -6,13 +6,13 @@ import type { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts
  * A word that everybody watches must not fill the memory, and a portion is sent in one go: no more than takes a few
  * milliseconds.
  */
-const MOST_RECORDS = 500;
-const MOST_CODE_UNITS = 256 * 1024;
+const MAX_RECORDS = 500;
+const MAX_CODE_UNITS = 256 * 1024;
 
 export type PublishCandidates = (records: readonly OutgoingRecord[]) => Promise<void>;
 
 /** Candidates on their way to Kafka, published portion by portion. */
-export class CandidatePortions {
+export class CandidatePublisher {
   private readonly publish: PublishCandidates;
   private readonly cooperativeYield: CooperativeYield;
   private records: OutgoingRecord[] = [];
@@ -28,7 +28,7 @@ export class CandidatePortions {
       const value = JSON.stringify(candidate);
       this.records.push({ key: candidate.monitor_id, value });
       this.codeUnits += value.length;
-      if (this.records.length === MOST_RECORDS || this.codeUnits >= MOST_CODE_UNITS) await this.flush();
+      if (this.records.length === MAX_RECORDS || this.codeUnits >= MAX_CODE_UNITS) await this.flush();
       await this.cooperativeYield.pause();
     }
   }
