@@ -2,16 +2,12 @@ import { DELIVERER_GROUP } from '../../schemas/messages/consumer-groups.ts';
 import { MONITOR_MATCHES } from '../../schemas/messages/topics.ts';
 import { WEBHOOK_DEADLINE_MS } from '../../shared/domain/webhooks/delivery-outcome.ts';
 import type { SecretBox } from '../../shared/domain/secret-box.ts';
-import { createDnsLookup, createSystemLookup } from '../../shared/http/address-lookup.ts';
-import type { AddressLookup } from '../../shared/http/address-lookup.ts';
-import { createEgressClient } from '../../shared/http/egress-client.ts';
 import type { EgressClient } from '../../shared/http/egress-client.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
-import { createPublisher } from '../../shared/kafka/publisher.ts';
 import type { Publisher } from '../../shared/kafka/publisher.ts';
 import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import { awayEngine } from '../../shared/outages/away-engine.ts';
@@ -43,8 +39,11 @@ import { createBatchedQueue } from './batched-delivery-queue.ts';
 export interface DelivererDeps {
   kafka: KafkaConnection;
   prefix: string;
+  /** For attempts and dead letters; takes topic names without the prefix. */
+  publisher: Publisher;
   pool: Pool;
-  webhooks: { allowPrivate: boolean; egressProxy: string | undefined };
+  /** Sends the webhooks. */
+  egress: EgressClient;
   secretBox: Pick<SecretBox, 'open'>;
   metrics: Metrics;
   logger: Logger;
@@ -53,8 +52,6 @@ export interface DelivererDeps {
   /** Milliseconds since some fixed moment. */
   monotonic?: () => number;
   random?: () => number;
-  /** Default: the name servers, or with allowPrivate what this machine resolves. */
-  lookup?: AddressLookup;
   /** For one attempt; default 8 s. */
   deadlineMs?: number;
   limits?: Partial<DispatcherLimits>;
@@ -85,17 +82,11 @@ const STOP_TIMEOUT_MS = 9_000;
  * @throws when no broker answers or a topic is missing
  */
 export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
-  const publisher = await createPublisher(deps);
   const clock = deps.clock ?? systemClock;
-  const egress = createEgressClient({
-    ...deps.webhooks,
-    clock,
-    lookup: deps.lookup ?? (deps.webhooks.allowPrivate ? createSystemLookup() : createDnsLookup()),
-  });
-  const attempts = createAttemptPublisher(deps, publisher);
+  const attempts = createAttemptPublisher(deps);
   attempts.sweep();
-  const dispatcher = createDispatcher(deps, { egress, attempts, clock });
-  const consumer = await startHintConsumer(deps, { publisher, dispatcher, clock });
+  const dispatcher = createDispatcher(deps, { attempts, clock });
+  const consumer = await startHintConsumer(deps, { dispatcher, clock });
   const looking = outageOf(deps, 'looking for due matches');
   const poller = startDuePoller({
     read: async (after) => {
@@ -115,8 +106,6 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
       const ended = withDeadline(dispatcher.stop(), STOP_TIMEOUT_MS, 'attempts under way did not end in time');
       const outcomes = await Promise.allSettled([ended, consumer.stop(), poller.stop()]);
       await attempts.stop();
-      await publisher.stop();
-      await egress.close();
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     },
   };
@@ -127,14 +116,14 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
  */
 async function startHintConsumer(
   deps: DelivererDeps,
-  parts: { publisher: Publisher; dispatcher: DeliveryDispatcher; clock: Clock },
+  { dispatcher, clock }: { dispatcher: DeliveryDispatcher; clock: Clock },
 ): Promise<BatchConsumer> {
-  const { publisher, dispatcher, clock } = parts;
+  const { publisher, metrics, logger } = deps;
   return startBatchConsumer({
     ...deps,
     group: DELIVERER_GROUP,
     topics: [MONITOR_MATCHES.name],
-    deadLetters: new DeadLetters({ publisher, group: DELIVERER_GROUP, metrics: deps.metrics, logger: deps.logger }),
+    deadLetters: new DeadLetters({ publisher, group: DELIVERER_GROUP, metrics, logger }),
     handle: async (batch) => {
       const { parsed, poison } = parseRecords(MONITOR_MATCHES.schema, batch);
       const stale = clock() - HINT_USEFUL_MS;
@@ -149,7 +138,7 @@ async function startHintConsumer(
 
 function createDispatcher(
   deps: DelivererDeps,
-  parts: { egress: EgressClient; attempts: AttemptPublisher; clock: Clock },
+  parts: { attempts: AttemptPublisher; clock: Clock },
 ): DeliveryDispatcher {
   const { pool, logger } = deps;
   const monotonic = deps.monotonic ?? (() => performance.now());
@@ -192,10 +181,10 @@ function createDispatcher(
   });
 }
 
-function createAttemptPublisher(deps: DelivererDeps, publisher: Publisher): AttemptPublisher {
+function createAttemptPublisher(deps: DelivererDeps): AttemptPublisher {
   const outage = outageOf(deps, 'publishing webhook attempts');
   return new AttemptPublisher({
-    publisher,
+    publisher: deps.publisher,
     markPublished: async (attempts) => {
       await markAttemptsPublished(deps.pool, attempts);
       outage.recovered();

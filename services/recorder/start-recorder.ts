@@ -3,22 +3,23 @@ import { RECORDER_GROUP } from '../../schemas/messages/consumer-groups.ts';
 import type { RecordedMatch } from '../../schemas/messages/recorded-match.ts';
 import { MONITOR_CANDIDATES, MONITOR_MATCHES } from '../../schemas/messages/topics.ts';
 import { startBatchConsumer } from '../../shared/kafka/batch-consumer.ts';
+import type { BatchConsumer } from '../../shared/kafka/batch-consumer.ts';
 import type { BatchOutcome, ConsumedBatch } from '../../shared/kafka/consumed-batch.ts';
 import { DeadLetters } from '../../shared/kafka/dead-letters.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
 import { parseRecords } from '../../shared/kafka/poison-message.ts';
-import { createPublisher } from '../../shared/kafka/publisher.ts';
 import type { OutgoingRecord, Publisher } from '../../shared/kafka/publisher.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
-import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { recordBatch } from './record-batch.ts';
 
 export interface RecorderDeps {
   kafka: KafkaConnection;
-  /** Topics and groups carry it. */
+  /** Of topics and consumer groups. */
   prefix: string;
+  /** For matches and dead letters; takes topic names without the prefix. */
+  publisher: Publisher;
   /** Needs a free connection for each partition in work. */
   pool: Pool;
   /** How far the broker's clock and Postgres's may differ, in ms: 0 on one machine. */
@@ -37,42 +38,25 @@ const MAX_BATCH = 2_000;
 const PARTITIONS_AT_ONCE = 4;
 
 /** Consumes monitor.candidates, records them, publishes monitor.matches, and only then commits the offsets. */
-export async function startRecorder(deps: RecorderDeps): Promise<Running & { ready(): boolean }> {
-  const { kafka, prefix, metrics, logger, fatal } = deps;
-  const publisher = await createPublisher({ kafka, prefix, metrics, logger });
-  try {
-    const consumer = await startBatchConsumer({
-      kafka,
-      prefix,
-      group: RECORDER_GROUP,
-      topics: [MONITOR_CANDIDATES.name],
-      handle: (batch) => handleBatch(deps, publisher, batch),
-      maxRecords: MAX_BATCH,
-      partitionsConcurrently: PARTITIONS_AT_ONCE,
-      deadLetters: new DeadLetters({ publisher, group: RECORDER_GROUP, metrics, logger }),
-      fatal,
-      metrics,
-      logger,
-    });
-    return {
-      ready: () => consumer.ready(),
-      async stop() {
-        await consumer.stop();
-        await publisher.stop();
-      },
-    };
-  } catch (error) {
-    await publisher.stop();
-    throw error;
-  }
+export async function startRecorder(deps: RecorderDeps): Promise<BatchConsumer> {
+  const { kafka, prefix, publisher, metrics, logger, fatal } = deps;
+  return startBatchConsumer({
+    kafka,
+    prefix,
+    group: RECORDER_GROUP,
+    topics: [MONITOR_CANDIDATES.name],
+    handle: (batch) => handleBatch(deps, batch),
+    maxRecords: MAX_BATCH,
+    partitionsConcurrently: PARTITIONS_AT_ONCE,
+    deadLetters: new DeadLetters({ publisher, group: RECORDER_GROUP, metrics, logger }),
+    fatal,
+    metrics,
+    logger,
+  });
 }
 
 /** Steps 1 and 2 are recordBatch's; a crash anywhere before step 4 is done repeats all of them, to the same effect. */
-async function handleBatch(
-  deps: RecorderDeps,
-  publisher: Pick<Publisher, 'publish'>,
-  batch: ConsumedBatch,
-): Promise<BatchOutcome> {
+async function handleBatch(deps: RecorderDeps, batch: ConsumedBatch): Promise<BatchOutcome> {
   const { parsed, poison } = parseRecords(candidate, batch);
   const stopTimer = deps.metrics.recorderBatchSeconds.startTimer();
   const { matches, outcomes } = await recordBatch(
@@ -80,7 +64,7 @@ async function handleBatch(
     parsed.map(({ value }) => value),
   );
   // 3. Publish. Whoever took the partition over meanwhile publishes the same.
-  if (batch.isCurrent()) await publisher.publish(MONITOR_MATCHES.name, matches.map(toRecord));
+  if (batch.isCurrent()) await deps.publisher.publish(MONITOR_MATCHES.name, matches.map(toRecord));
   stopTimer();
   for (const [outcome, count] of Object.entries(outcomes)) deps.metrics.recorderCandidates.inc({ outcome }, count);
   // 4. The consumer sets the unreadable ones aside and commits the offsets.

@@ -1,8 +1,12 @@
 /** The deliverer as it runs in production, in a process of its own. Its argument is where the engines are, as JSON. */
 import { startDeliverer } from '../../../services/deliverer/start-deliverer.ts';
 import { createSecretBox } from '../../../shared/domain/secret-box.ts';
+import { createSystemLookup } from '../../../shared/http/address-lookup.ts';
+import { createEgressClient } from '../../../shared/http/egress-client.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
+import { createPublisher } from '../../../shared/kafka/publisher.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 
@@ -24,11 +28,18 @@ export interface DelivererState {
 const { broker, prefix, postgresUrl, secretKey, atOnce } = JSON.parse(process.argv[2]!) as DelivererJob;
 const logger = silentLogger();
 const metrics = createMetrics();
+const kafka = createKafka({ brokers: [broker], clientId: 'bench', logger });
 const deliverer = await startDeliverer({
-  kafka: createKafka({ brokers: [broker], clientId: 'bench', logger }),
+  kafka,
   prefix,
+  publisher: await createPublisher({ kafka, prefix, metrics, logger }),
+  egress: createEgressClient({
+    allowPrivate: true,
+    egressProxy: undefined,
+    lookup: createSystemLookup(),
+    clock: systemClock,
+  }),
   pool: createPool({ url: postgresUrl, name: 'deliverer', logger, max: 30 }),
-  webhooks: { allowPrivate: true, egressProxy: undefined },
   secretBox: createSecretBox(secretKey),
   metrics,
   limits: { total: atOnce },

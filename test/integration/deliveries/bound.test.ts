@@ -121,7 +121,7 @@ test('while the egress proxy is away matches wait without using up attempts, and
   );
   const proxyPort = await freePort();
   const ids = await watch(originsAt(port, 3, 30), 3);
-  await bench.startDeliverer({ webhooks: { allowPrivate: true, egressProxy: `http://127.0.0.1:${proxyPort}` } });
+  await bench.startDeliverer({ egressProxy: `http://127.0.0.1:${proxyPort}` });
   const faults = async () => {
     const { values } = await bench.metrics.deliveryLocalFaults.get();
     return values.reduce((sum, { value }) => sum + value, 0);

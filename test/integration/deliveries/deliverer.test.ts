@@ -211,10 +211,7 @@ test('refuses private addresses unless they are allowed, also behind a name (DNS
   const urls = [`https://127.0.0.1:${port}/`, `https://receiver.example:${port}/`, receiver.url];
   const monitors = await Promise.all(urls.map((url) => bench.addMonitor(url)));
   for (const { id } of monitors) await bench.addMatches(id, 1);
-  await bench.startDeliverer({
-    webhooks: { allowPrivate: false, egressProxy: undefined },
-    lookup: async () => ['127.0.0.1'],
-  });
+  await bench.startDeliverer({ allowPrivate: false, lookup: async () => ['127.0.0.1'] });
   for (const { id } of monitors) {
     expect(await bench.settled(id)).toEqual(['failed']);
     expect(await attemptsOf(id)).toMatchObject([{ status: 0, error: 'blocked_address' }]);

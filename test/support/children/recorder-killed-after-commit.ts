@@ -4,6 +4,7 @@
  */
 import { startRecorder } from '../../../services/recorder/start-recorder.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
+import { createPublisher } from '../../../shared/kafka/publisher.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { killAtCommit } from './pool-killed-at-commit.ts';
@@ -18,12 +19,15 @@ const pool = createPool({ url: postgresUrl, name: 'killed-recorder', logger });
 
 killAtCommit(pool, { commit: 1, moment: 'after' });
 
+const kafka = createKafka({ brokers: brokers.split(','), clientId: 'killed-recorder', logger });
+const metrics = createMetrics();
 await startRecorder({
-  kafka: createKafka({ brokers: brokers.split(','), clientId: 'killed-recorder', logger }),
+  kafka,
   prefix,
+  publisher: await createPublisher({ kafka, prefix, metrics, logger }),
   pool,
   toleranceMs: 0,
-  metrics: createMetrics(),
+  metrics,
   logger,
   fatal: (error) => {
     console.error(error);

@@ -1,0 +1,34 @@
+import { createPool } from '../shared/postgres/pool.ts';
+import { systemClock } from '../shared/runtime/clock.ts';
+import { exchangeReports } from '../shared/stores/crawl/budget-reports.ts';
+import { startBudgetExchange } from '../shared/upstream/budget/budget-exchange.ts';
+import { createUpstream } from '../shared/upstream/upstream-client.ts';
+import type { Upstream } from '../shared/upstream/upstream-client.ts';
+import type { Installation } from './connect-engines.ts';
+
+/**
+ * The client of the forum's API, which all services of a process share.
+ *
+ * @param options.callsForum whether a service of this process calls the forum. Such processes exchange what they used
+ * of the forum's budget, so that all of them together stay within it.
+ */
+export async function connectUpstream(
+  { config, postgresUrl, metrics, logger, lifecycle }: Installation,
+  { callsForum }: { callsForum: boolean },
+): Promise<Upstream> {
+  const { clients = [], url, tokenUrl, userAgent, shares } = config.upstream;
+  const upstream = createUpstream({ url, tokenUrl, userAgent, clients, shares, clock: systemClock, metrics, logger });
+  lifecycle.onStop('upstream', () => upstream.stop());
+  if (!callsForum) return upstream;
+  // A separate connection: budget reports must not wait for a connection of a pool that is used up.
+  const db = createPool({ url: postgresUrl, name: 'forum-monitor-budget', logger, max: 1 });
+  lifecycle.onStop('budget connection', () => db.end());
+  const exchange = await startBudgetExchange({
+    budget: upstream.budget,
+    exchange: (own) => exchangeReports(db, own),
+    clock: systemClock,
+    logger,
+  });
+  lifecycle.add('budget', exchange);
+  return upstream;
+}
