@@ -5,7 +5,7 @@ import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { readLiveTailPage } from '../../../shared/stores/matches/live-tails.ts';
 import type { LiveTailPage } from '../../../shared/stores/matches/live-tails.ts';
 import type { AnswerStream } from '../http/answer-stream.ts';
-import { matchResource } from '../monitors/match-page.ts';
+import { matchResource } from '../../../shared/domain/match-resource.ts';
 import { endEvent, HEARTBEAT, matchEvent, STREAM_BEGIN } from './event-stream-text.ts';
 import type { LiveTailTiming } from './live-tail-timing.ts';
 

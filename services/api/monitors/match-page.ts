@@ -1,9 +1,9 @@
-import type { MatchPage, MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
+import type { MatchPage } from '../../../schemas/messages/monitor-match.ts';
 import type { MatchPageQuery } from '../../../schemas/api/match-page-query.ts';
-import { matchId, parseMatchId } from '../../../shared/domain/identifiers.ts';
+import { parseMatchId } from '../../../shared/domain/identifiers.ts';
+import { matchResource } from '../../../shared/domain/match-resource.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { readMatchesAfter, readMatchesBefore } from '../../../shared/stores/matches/match-pages.ts';
-import type { StoredPageMatch } from '../../../shared/stores/matches/match-pages.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 
 /** A query whose cursor fits its order and its monitor. */
@@ -45,26 +45,4 @@ export async function readMatchPage(db: Queryable, request: MatchPageRequest): P
   const items = found.slice(0, limit).map((match) => matchResource(monitorId, match));
   const cursor = found.length > limit ? (items.at(-1)?.id ?? null) : null;
   return { items, after: order === 'oldest' ? cursor : null, before: order === 'newest' ? cursor : null };
-}
-
-/** A match as pages and streams show it. */
-export function matchResource(monitorId: string, stored: StoredPageMatch): MonitorMatch {
-  return {
-    id: matchId(monitorId, stored.seq),
-    monitor_id: monitorId,
-    thing_id: stored.thing_id,
-    kind: stored.kind,
-    subreddit: stored.subreddit,
-    author: stored.author,
-    title: stored.title,
-    body: stored.body,
-    permalink: stored.permalink,
-    post_id: stored.post_id,
-    created_utc: stored.created_utc.toISOString(),
-    matched_terms: stored.matched_terms,
-    suppressed: stored.suppressed,
-    delivery_status: stored.delivery_status,
-    created_at: stored.created_at.toISOString(),
-    delivered_at: stored.delivered_at?.toISOString() ?? null,
-  };
 }

@@ -1,4 +1,5 @@
-import { matchId } from '../../domain/identifiers.ts';
+import { matchResource } from '../../domain/match-resource.ts';
+import type { StoredMatch } from '../../domain/match-resource.ts';
 import type { WebhookKind } from '../../../schemas/api/monitor.ts';
 import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import type { Queryable } from '../../postgres/pool.ts';
@@ -25,17 +26,15 @@ export interface ClaimedDelivery {
   match: MonitorMatch;
 }
 
+/** Only pending matches are claimed, and suppressed matches are never pending. */
+const CLAIMED_STATE = { suppressed: false, delivery_status: 'pending', delivered_at: null } as const;
+
 const SKIPPED_AT_ONCE = 1_000;
 
-interface ClaimRow {
+interface ClaimRow extends Omit<StoredMatch, 'suppressed' | 'delivery_status' | 'delivered_at'> {
   monitor_id: string;
-  seq: number;
-  thing_id: string;
-  kind: MonitorMatch['kind'];
   entered_at: Date;
   first_seen_at: Date;
-  created_at: Date;
-  matched_terms: string[];
   attempt: number;
   ladder_step: number;
   resent: boolean;
@@ -44,13 +43,6 @@ interface ClaimRow {
   webhook_kind: WebhookKind;
   webhook_secret: Buffer;
   previous_secret: Buffer | null;
-  post_id: string;
-  subreddit: string;
-  author: string;
-  title: string;
-  body: string;
-  permalink: string;
-  created_utc: Date;
 }
 
 /** The lease that a claim puts on what it gets. */
@@ -171,29 +163,7 @@ function toClaimedDelivery(row: ClaimRow, leaseToken: string): ClaimedDelivery {
     sealedSecrets: row.previous_secret ? [row.webhook_secret, row.previous_secret] : [row.webhook_secret],
     enteredAt: row.entered_at,
     firstSeenAt: row.first_seen_at,
-    match: toMonitorMatch(row),
-  };
-}
-
-function toMonitorMatch(row: ClaimRow): MonitorMatch {
-  return {
-    id: matchId(row.monitor_id, row.seq),
-    monitor_id: row.monitor_id,
-    thing_id: row.thing_id,
-    kind: row.kind,
-    subreddit: row.subreddit,
-    author: row.author,
-    title: row.title,
-    body: row.body,
-    permalink: row.permalink,
-    post_id: row.post_id,
-    created_utc: row.created_utc.toISOString(),
-    matched_terms: row.matched_terms,
-    // Suppressed matches are never pending.
-    suppressed: false,
-    delivery_status: 'pending',
-    created_at: row.created_at.toISOString(),
-    delivered_at: null,
+    match: matchResource(row.monitor_id, { ...row, ...CLAIMED_STATE }),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { LiveTailEnd } from '../../../schemas/api/live-tail.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-import type { StoredPageMatch } from './match-pages.ts';
+import type { StoredMatch } from '../../domain/match-resource.ts';
 
 /** One of an account's slots for open streams, held by a stream. */
 export interface LiveTailSlot {
@@ -100,10 +100,10 @@ export interface LiveTailPage {
   /** Why nothing may be sent any more; then there are no matches. */
   end: LiveTailEnd | undefined;
   /** Oldest first. */
-  matches: StoredPageMatch[];
+  matches: StoredMatch[];
 }
 
-type PageRow = { end: LiveTailEnd | null } & (StoredPageMatch | { seq: null });
+type PageRow = { end: LiveTailEnd | null } & (StoredMatch | { seq: null });
 
 /**
  * The first `limit` matches of a monitor behind a seq, when the key may still see them: both at one moment, so that a

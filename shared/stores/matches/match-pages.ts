@@ -1,24 +1,5 @@
-import type { DeliveryStatus } from '../../../schemas/messages/recorded-match.ts';
+import type { StoredMatch } from '../../domain/match-resource.ts';
 import type { Queryable } from '../../postgres/pool.ts';
-
-/** A match with the content of its thing as it was first matched. */
-export interface StoredPageMatch {
-  seq: number;
-  thing_id: string;
-  kind: 'post' | 'comment';
-  matched_terms: string[];
-  suppressed: boolean;
-  delivery_status: DeliveryStatus;
-  created_at: Date;
-  delivered_at: Date | null;
-  post_id: string;
-  subreddit: string;
-  author: string;
-  title: string;
-  body: string;
-  permalink: string;
-  created_utc: Date;
-}
 
 /**
  * The first `limit` matches behind a seq, oldest first. A seq is committed after all smaller ones of its monitor, so a
@@ -31,8 +12,8 @@ export async function readMatchesAfter(
   monitorId: string,
   afterSeq: number,
   limit: number,
-): Promise<StoredPageMatch[]> {
-  const { rows } = await db.query<StoredPageMatch>({
+): Promise<StoredMatch[]> {
+  const { rows } = await db.query<StoredMatch>({
     name: 'match-page-after',
     text: `
       SELECT m.seq, m.thing_id, m.kind, m.matched_terms, m.suppressed, m.delivery_status, m.created_at, m.delivered_at,
@@ -57,8 +38,8 @@ export async function readMatchesBefore(
   monitorId: string,
   beforeSeq: number | undefined,
   limit: number,
-): Promise<StoredPageMatch[]> {
-  const { rows } = await db.query<StoredPageMatch>({
+): Promise<StoredMatch[]> {
+  const { rows } = await db.query<StoredMatch>({
     name: 'match-page-before',
     text: `
       SELECT m.seq, m.thing_id, m.kind, m.matched_terms, m.suppressed, m.delivery_status, m.created_at, m.delivered_at,

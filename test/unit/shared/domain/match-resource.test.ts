@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { monitorMatch } from '../../../../schemas/messages/monitor-match.ts';
+import { matchResource } from '../../../../shared/domain/match-resource.ts';
+import type { StoredMatch } from '../../../../shared/domain/match-resource.ts';
+
+const stored: StoredMatch = {
+  seq: 7,
+  thing_id: 't1_abc',
+  kind: 'comment',
+  matched_terms: ['rust'],
+  suppressed: false,
+  delivery_status: 'pending',
+  created_at: new Date('2026-03-04T05:06:07.089Z'),
+  delivered_at: null,
+  post_id: 'xyz',
+  subreddit: 'metals',
+  author: 'smith',
+  title: 'On rust',
+  body: 'It never sleeps',
+  permalink: 'https://forum.example/r/metals/comments/xyz/on_rust/abc/',
+  created_utc: new Date('2026-03-04T05:06:00Z'),
+};
+
+test('a match has the schema of its resource, and its fields in a fixed order', () => {
+  const resource = matchResource('mon_0123456789ab', stored);
+  expect(monitorMatch.parse(resource)).toEqual(resource);
+  expect(JSON.stringify(resource)).toBe(
+    '{"id":"mat_0123456789ab_000000000007","monitor_id":"mon_0123456789ab","thing_id":"t1_abc","kind":"comment",' +
+      '"subreddit":"metals","author":"smith","title":"On rust","body":"It never sleeps",' +
+      '"permalink":"https://forum.example/r/metals/comments/xyz/on_rust/abc/","post_id":"xyz",' +
+      '"created_utc":"2026-03-04T05:06:00.000Z","matched_terms":["rust"],"suppressed":false,' +
+      '"delivery_status":"pending","created_at":"2026-03-04T05:06:07.089Z","delivered_at":null}',
+  );
+});
+
+test('a delivered match has the time of its delivery', () => {
+  const delivered_at = new Date('2026-03-04T05:06:10Z');
+  const resource = matchResource('mon_0123456789ab', { ...stored, delivery_status: 'delivered', delivered_at });
+  expect(resource).toMatchObject({ delivery_status: 'delivered', delivered_at: '2026-03-04T05:06:10.000Z' });
+});
