@@ -62,8 +62,6 @@ export function createApiApp(options: ApiAppDeps): Express {
   app.use(createOAuthRouter(options));
 
   const admissionControl = new AdmissionControl(options.pool, options.limits);
-  const callers = createAdmissionMiddleware(admissionControl);
-  app.use('/v1', callers.admit);
   const reading = createReadingService(options);
   const routes = [
     ...readingRoutes(reading),
@@ -72,7 +70,9 @@ export function createApiApp(options: ApiAppDeps): Express {
     ...webhookRoutes({ ...options, clock: systemClock, siteUrl: options.forum.siteUrl }),
     ...accountRoutes({ ...options, mailboxHash: createMailboxHash(options.secretKey) }),
   ];
-  app.use(createRouter(routes, callers.callerOf));
+  const admission = createAdmissionMiddleware(admissionControl, routes);
+  app.use(admission.admit);
+  app.use(createRouter(routes, admission.callerOf));
   const publicUrls = [options.baseUrl, options.appUrl];
   const protection = protectionOf(options.baseUrl);
   app.use(
@@ -81,7 +81,7 @@ export function createApiApp(options: ApiAppDeps): Express {
   app.use((request) => {
     throw new ApiError('not_found', `There is no route ${request.method} ${request.path.slice(0, 200)}.`);
   });
-  app.use('/v1', callers.giveBack);
+  app.use('/v1', admission.returnDailySlot);
   app.use(createErrorHandler(options.logger));
   return app;
 }

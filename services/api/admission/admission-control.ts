@@ -3,7 +3,7 @@ import { allPlans } from '../../../shared/domain/accounts/plans.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
 import { CallBatcher } from '../../../shared/runtime/call-batcher.ts';
-import { admitRequests, returnDaySlot } from '../../../shared/stores/accounts/request-limits.ts';
+import { admitRequests, returnDailySlot } from '../../../shared/stores/accounts/request-limits.ts';
 import type { AdmittedRequest, AskingRequest, RequestLimits } from '../../../shared/stores/accounts/request-limits.ts';
 import { ApiError } from '../http/api-error.ts';
 import { checkKey, givenKey, givenTokenHash, unauthorized } from './authentication.ts';
@@ -81,9 +81,9 @@ export class AdmissionControl {
     return admissionOf(found, limits);
   }
 
-  /** Gives the day's slot back, because the request failed on our side. */
-  async giveBack({ caller, day }: Admission): Promise<void> {
-    if (day !== undefined) await returnDaySlot(this.db, caller.accountId, day);
+  /** Returns the daily slot of a request that failed on our side. */
+  async returnDailySlot({ caller, day }: Admission): Promise<void> {
+    if (day !== undefined) await returnDailySlot(this.db, caller.accountId, day);
   }
 }
 

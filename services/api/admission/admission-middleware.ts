@@ -1,70 +1,86 @@
+import { Router } from 'express';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { ClientGone } from '../http/api-error.ts';
-import { mayRead } from './authentication.ts';
-import type { Caller } from './authentication.ts';
 import { toApiError } from '../http/error-handler.ts';
-import type { Admission, Quota, AdmissionControl } from './admission-control.ts';
 import { setCreditsRemaining } from '../http/route.ts';
+import type { Route } from '../http/route.ts';
+import type { Admission, AdmissionControl, Quota } from './admission-control.ts';
+import type { Caller } from './authentication.ts';
+import { declaredScopes, requireScope } from './scope.ts';
 
 /** Middleware of everything below /v1. */
 export interface AdmissionMiddleware {
-  /** Before the routes: the key, the permission, the limits, in this order. */
+  /** Before the routes: checks the key, the permission and the limits, in this order. */
   admit: RequestHandler;
-  /** After the routes: gives the day's slot back when it was not the client's fault. */
-  giveBack: ErrorRequestHandler;
-  /** Who asks. @throws Error when `admit` did not see the request */
+  /** After the routes: returns the daily slot of a request that failed on our side. */
+  returnDailySlot: ErrorRequestHandler;
+  /** The caller of an admitted request. @throws Error when `admit` did not see the request */
   callerOf: (request: Request) => Caller;
 }
 
-/** A request that failed because Postgres is away must not wait for it once more. */
-const GIVE_BACK_MS = 1_500;
+const API_ROOT = '/v1';
+/** A request that failed because Postgres is unreachable must not wait much longer for it. */
+const RETURN_SLOT_MS = 1_500;
 
-/**
- * Everything below this path, seen from /v1, needs the permission to read. The router does not look at case, so neither
- * does this.
- */
-const READING = /^\/forum(\/|$)/i;
-
-export function createAdmissionMiddleware(admissionControl: AdmissionControl): AdmissionMiddleware {
+/** @param routes what they declare decides which permission a path requires */
+export function createAdmissionMiddleware(
+  admissionControl: AdmissionControl,
+  routes: readonly Pick<Route, 'path' | 'scope'>[],
+): AdmissionMiddleware {
   const admissions = new WeakMap<Request, Admission>();
-  return {
-    async admit(request, response, next) {
-      const admission = await admissionControl.admit(request.headers);
-      admissions.set(request, admission);
-      showAdmission(response, admission);
-      if (READING.test(request.path)) mayRead(admission.caller);
-      if (admission.refusal) throw admission.refusal;
+  const admissionOf = (request: Request) => {
+    const admission = admissions.get(request);
+    if (!admission) throw new Error('a route of /v1 was reached without authentication');
+    return admission;
+  };
+
+  const admit = Router();
+  admit.use(API_ROOT, async (request, response, next) => {
+    const admission = await admissionControl.admit(request.headers);
+    admissions.set(request, admission);
+    setAdmissionHeaders(response, admission);
+    next();
+  });
+  // The router that finds the routes also decides what is below a scope's path, so that no spelling passes only one.
+  for (const scope of declaredScopes(routes)) {
+    admit.use(scope.path, (request, _response, next) => {
+      requireScope(admissionOf(request).caller, scope);
       next();
-    },
-    async giveBack(error: unknown, request, response, next) {
+    });
+  }
+  admit.use(API_ROOT, (request, _response, next) => {
+    const { refusal } = admissionOf(request);
+    if (refusal) throw refusal;
+    next();
+  });
+
+  return {
+    admit,
+    async returnDailySlot(error: unknown, request, response, next) {
       const admission = admissions.get(request);
-      // A client that went away is not answered at all; what was done for it counts.
+      // A client that disconnected gets no answer, and the work done for it counts.
       const isOurFault = !(error instanceof ClientGone) && (toApiError(error)?.status ?? 500) >= 500;
       if (admission && isOurFault && !response.headersSent) {
         await returnDailySlot(admissionControl, admission, response, request.log);
       }
       next(error);
     },
-    callerOf(request) {
-      const admission = admissions.get(request);
-      if (!admission) throw new Error('a route of /v1 was reached without authentication');
-      return admission.caller;
-    },
+    callerOf: (request) => admissionOf(request).caller,
   };
 }
 
-/** What an answer says of its account: balance and limits. */
-export function showAdmission(response: Response, { caller, quotas }: Admission): void {
+/** Sets the headers that every answer to an admitted caller has: balance, limits, and that it must not be cached. */
+export function setAdmissionHeaders(response: Response, { caller, quotas }: Admission): void {
   setCreditsRemaining(response, caller.balance);
   setQuotas(response, quotas);
   response.set('Cache-Control', 'no-store');
 }
 
 /**
- * Gives a request's slot of the day back, because it failed on our side, and says so in its answer. Never throws: the
- * failure is answered.
+ * Returns the daily slot of a request that failed on our side, and updates the limits in its answer. Never throws: the
+ * client must get the answer that explains the first failure.
  */
 export async function returnDailySlot(
   admissionControl: AdmissionControl,
@@ -74,10 +90,10 @@ export async function returnDailySlot(
 ): Promise<void> {
   if (admission.day === undefined) return;
   try {
-    await withDeadline(admissionControl.giveBack(admission), GIVE_BACK_MS, 'Postgres did not answer in time');
+    await withDeadline(admissionControl.returnDailySlot(admission), RETURN_SLOT_MS, 'Postgres did not answer in time');
     setQuotas(response, admission.quotas.map(withDaySlot));
   } catch (problem) {
-    log.debug({ err: problem }, 'the slot of a failed request was not given back');
+    log.debug({ err: problem }, 'the daily slot of a failed request was not returned');
   }
 }
 

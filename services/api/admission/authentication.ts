@@ -3,11 +3,6 @@ import { apiKeyId, hashApiKey, isApiKey } from '../../../shared/domain/accounts/
 import { hashOAuthId, isAccessToken } from '../../../shared/domain/accounts/oauth-secret.ts';
 import { ApiError } from '../http/api-error.ts';
 
-/** The permission of the reading routes. */
-export const READING_SCOPE = 'forum:read';
-/** The permission of access tokens to see and change monitors. Keys need none. */
-export const MONITORS_SCOPE = 'monitors';
-
 /** Who asks. */
 export interface Caller {
   /** undefined: an access token asks. */
@@ -55,19 +50,4 @@ export function checkKey({ key }: GivenKey, hash: Uint8Array): void {
 /** Alike for every reason, so that nothing is learnt about keys. */
 export function unauthorized(): ApiError {
   return new ApiError('unauthorized', 'Send a valid API key as "Authorization: Bearer KEY" or "X-Api-Key: KEY".');
-}
-
-/** @throws ApiError insufficient_scope */
-export function mayRead({ keyId, scopes }: Pick<Caller, 'keyId' | 'scopes'>): void {
-  if (!scopes.includes(READING_SCOPE)) {
-    const what = keyId === undefined ? 'token' : 'key';
-    throw new ApiError('insufficient_scope', `This ${what} lacks the permission ${READING_SCOPE}.`);
-  }
-}
-
-/** @throws ApiError insufficient_scope */
-export function mayUseMonitors({ keyId, scopes }: Pick<Caller, 'keyId' | 'scopes'>): void {
-  if (keyId === undefined && !scopes.includes(MONITORS_SCOPE)) {
-    throw new ApiError('insufficient_scope', `This token lacks the permission ${MONITORS_SCOPE}.`);
-  }
 }

@@ -1,6 +1,7 @@
 import { Router } from 'express';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Caller } from '../admission/authentication.ts';
+import type { Scope } from '../admission/scope.ts';
 import { sendStream, StreamedBody } from './answer-stream.ts';
 import { ApiError, ClientGone } from './api-error.ts';
 import { jsonBody } from './json-body.ts';
@@ -39,6 +40,8 @@ export interface Route {
   method: 'get' | 'post' | 'patch' | 'delete';
   /** Whole, with the version. */
   path: string;
+  /** The permission it requires; absent: every valid key may use it. */
+  scope?: Scope;
   /** Whether a JSON body is read; a body sent to other routes is ignored. */
   readsBody?: boolean;
   /** The types it can answer with, the usual one first; JSON when absent. */

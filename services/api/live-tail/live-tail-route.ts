@@ -2,6 +2,7 @@ import { liveTailQuery } from '../../../schemas/api/live-tail.ts';
 import { parseMatchId } from '../../../shared/domain/identifiers.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { readLastSeq } from '../../../shared/stores/matches/live-tails.ts';
+import { USE_MONITORS } from '../admission/scope.ts';
 import { StreamedBody } from '../http/answer-stream.ts';
 import { noSuchMonitor } from '../http/api-error.ts';
 import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
@@ -22,6 +23,7 @@ export function liveTailRoute(pool: Queryable, liveTails: LiveTails): Route {
   return {
     method: 'get',
     path: '/v1/monitors/:id/stream',
+    scope: USE_MONITORS,
     produces: [EVENT_STREAM],
     handle: (call) => stream(call, pool, liveTails),
   };

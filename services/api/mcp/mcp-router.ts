@@ -8,7 +8,7 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import { findUsableApiKey } from '../../../shared/stores/accounts/api-keys.ts';
 import { findUsableAccessToken } from '../../../shared/stores/accounts/oauth-records.ts';
 import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
-import { returnDailySlot, showAdmission } from '../admission/admission-middleware.ts';
+import { returnDailySlot, setAdmissionHeaders } from '../admission/admission-middleware.ts';
 import { ApiError, ClientGone } from '../http/api-error.ts';
 import { checkKey, givenKey, givenTokenHash, unauthorized } from '../admission/authentication.ts';
 import type { Admission, AdmissionControl } from '../admission/admission-control.ts';
@@ -137,7 +137,7 @@ async function challenging<T>(options: McpDeps, request: Request, work: () => Pr
 
 async function admit({ admissionControl, protection }: McpDeps, request: Request, response: Reply): Promise<Admission> {
   const admission = await admissionControl.admitWithToken(request.headers, protection.resource);
-  showAdmission(response, admission);
+  setAdmissionHeaders(response, admission);
   return admission;
 }
 
@@ -191,7 +191,7 @@ function sessionOf(options: McpDeps, { request, response, first }: Exchange): To
       waiting = undefined;
       return admission;
     },
-    giveBack: (admission) => returnDailySlot(options.admissionControl, admission, response, options.logger),
+    returnDailySlot: (admission) => returnDailySlot(options.admissionControl, admission, response, options.logger),
     charged(balance) {
       setCreditsRemaining(response, balance);
     },

@@ -6,7 +6,7 @@ import { metaOf, readChargedPost, renderCharged } from '../reading/post-route.ts
 import type { ReadingDeps } from '../reading/reading-deps.ts';
 import type { Route } from '../http/route.ts';
 import { listingText, subredditText, thingsText, userText } from './forum-texts.ts';
-import { inputOfQuery, objectSchemaOf, queryOf, routeTool } from './tool.ts';
+import { inputOfQuery, objectSchemaOf, queryOf, requiredScope, routeTool } from './tool.ts';
 import type { Tool, ToolAnswer, ToolCall } from './tool.ts';
 
 const READS = { readOnlyHint: true, openWorldHint: true } as const;
@@ -26,7 +26,7 @@ export function readingTools(deps: ReadingDeps, routeAt: (path: string) => Route
         postResponse.partial({ post: true, discussion_graph: true }).meta({ id: 'PostAnswer' }),
         'output',
       ),
-      reads: true,
+      scope: requiredScope(routeAt('/v1/forum/post')),
       call: (call) => readPost(deps, call),
     },
     routeTool({
@@ -37,7 +37,6 @@ export function readingTools(deps: ReadingDeps, routeAt: (path: string) => Route
       annotations: READS,
       inputSchema: inputOfQuery(queries.thingsQuery),
       outputSchema: objectSchemaOf(forum.thingsResponse, 'output'),
-      reads: true,
       route: routeAt('/v1/forum/things'),
       toText: thingsText,
     }),
@@ -48,7 +47,6 @@ export function readingTools(deps: ReadingDeps, routeAt: (path: string) => Route
       annotations: READS,
       inputSchema: inputOfQuery(queries.subredditQuery),
       outputSchema: objectSchemaOf(forum.postListing, 'output'),
-      reads: true,
       route: routeAt('/v1/forum/subreddit'),
       toText: listingText,
     }),
@@ -59,7 +57,6 @@ export function readingTools(deps: ReadingDeps, routeAt: (path: string) => Route
       annotations: READS,
       inputSchema: inputOfQuery(queries.subredditAboutQuery),
       outputSchema: objectSchemaOf(forum.subreddit, 'output'),
-      reads: true,
       route: routeAt('/v1/forum/subreddit/about'),
       toText: subredditText,
     }),
@@ -70,7 +67,6 @@ export function readingTools(deps: ReadingDeps, routeAt: (path: string) => Route
       annotations: READS,
       inputSchema: inputOfQuery(queries.userQuery),
       outputSchema: objectSchemaOf(forum.forumUser, 'output'),
-      reads: true,
       route: routeAt('/v1/forum/user'),
       toText: userText,
     }),
@@ -81,7 +77,6 @@ export function readingTools(deps: ReadingDeps, routeAt: (path: string) => Route
       annotations: READS,
       inputSchema: inputOfQuery(queries.searchQuery),
       outputSchema: objectSchemaOf(z.union([forum.postListing, forum.subredditListing, forum.userListing]), 'output'),
-      reads: true,
       route: routeAt('/v1/forum/search'),
       toText: listingText,
     }),

@@ -4,7 +4,7 @@ import type { ErrorEnvelope } from '../../../schemas/api/error-envelope.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { ApiError, ClientGone } from '../http/api-error.ts';
 import { API_VERSION } from '../http/api-version.ts';
-import { mayRead, mayUseMonitors } from '../admission/authentication.ts';
+import { requireScope } from '../admission/scope.ts';
 import { toApiError } from '../http/error-handler.ts';
 import type { Admission } from '../admission/admission-control.ts';
 import type { Tool, ToolAnswer } from './tool.ts';
@@ -13,8 +13,8 @@ import type { Tool, ToolAnswer } from './tool.ts';
 export interface ToolSession {
   /** Takes the account's rate and its day's slot, once for each call of a tool. @throws ApiError unauthorized */
   admit(): Promise<Admission>;
-  /** Gives the day's slot back, because the call failed on our side. Never throws. */
-  giveBack(admission: Admission): Promise<void>;
+  /** Returns the daily slot of a call that failed on our side. Never throws. */
+  returnDailySlot(admission: Admission): Promise<void>;
   /** A call was charged. */
   charged(balance: number): void;
   /** @throws ClientGone when nobody waits for the answer any more */
@@ -67,8 +67,7 @@ async function callTool(tool: Tool, args: Record<string, unknown>, session: Tool
     admission = await session.admit();
     if (admission.refusal) throw admission.refusal;
     const { caller } = admission;
-    if (tool.reads) mayRead(caller);
-    else mayUseMonitors(caller);
+    requireScope(caller, tool.scope);
     const answer = await tool.call({ caller, args, refuseAbandoned: session.refuseAbandoned });
     if (answer.charged) session.charged(answer.charged.balance);
     return resultOf(answer, caller.balance);
@@ -79,7 +78,7 @@ async function callTool(tool: Tool, args: Record<string, unknown>, session: Tool
     if (refusal === undefined) session.logger.error({ err: error, requestId: session.requestId }, 'a tool failed');
     const told =
       refusal ?? new ApiError('internal_error', `Something broke on our side (request ${session.requestId}).`);
-    if (admission !== undefined && told.status >= 500) await session.giveBack(admission);
+    if (admission !== undefined && told.status >= 500) await session.returnDailySlot(admission);
     return errorResult(told.envelope);
   }
 }

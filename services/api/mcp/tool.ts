@@ -1,6 +1,7 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Caller } from '../admission/authentication.ts';
+import type { Scope } from '../admission/scope.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import { queryParametersOf } from '../openapi/json-schemas.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
@@ -32,13 +33,13 @@ export interface Tool {
   annotations: ToolAnnotations;
   inputSchema: ObjectSchema;
   outputSchema: ObjectSchema;
-  /** Whether it needs the permission to read. */
-  reads: boolean;
+  /** The permission it requires. */
+  scope: Scope;
   /** @throws ApiError as the route does that it maps to */
   call(call: ToolCall): Promise<ToolAnswer>;
 }
 
-interface RouteTool extends Omit<Tool, 'call'> {
+interface RouteTool extends Omit<Tool, 'call' | 'scope'> {
   route: Route;
   /** The answer's body as text. */
   toText: (body: never) => string;
@@ -48,6 +49,7 @@ interface RouteTool extends Omit<Tool, 'call'> {
 export function routeTool({ route, toText, ...tool }: RouteTool): Tool {
   return {
     ...tool,
+    scope: requiredScope(route),
     async call({ caller, args, refuseAbandoned }) {
       const { id, named } = route.path.includes(':id') ? takeId(args) : { id: '', named: args };
       const call: Call = {
@@ -64,6 +66,12 @@ export function routeTool({ route, toText, ...tool }: RouteTool): Tool {
       return { structured: answer.body, text: toText(answer.body as never), charged: answer.charged };
     },
   };
+}
+
+/** @throws Error when the route declares no scope: a tool without one would serve every access token */
+export function requiredScope({ method, path, scope }: Route): Scope {
+  if (scope === undefined) throw new Error(`A tool maps to ${method} ${path}, which declares no scope.`);
+  return scope;
 }
 
 /** What belongs into the path, and the other arguments. */

@@ -5,6 +5,7 @@ import { planOf } from '../../../shared/domain/accounts/plans.ts';
 import { readMonitorStats } from '../../../shared/stores/monitors/monitor-stats.ts';
 import { listMonitors } from '../../../shared/stores/monitors/monitors.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
+import { USE_MONITORS } from '../admission/scope.ts';
 import { noSuchMonitor } from '../http/api-error.ts';
 import { commonKeywordWarnings, warningsMember } from './common-keywords.ts';
 import { checkedSettings, createMonitor } from './create-monitor.ts';
@@ -18,16 +19,17 @@ import type { Answer, Call, Route } from '../http/route.ts';
 import { updateMonitor } from './update-monitor.ts';
 
 export function monitorRoutes(deps: MonitorDeps): Route[] {
+  const scope = USE_MONITORS;
   const on = (handle: (deps: MonitorDeps, call: Call) => Promise<Answer>) => (call: Call) => handle(deps, call);
   return [
-    { method: 'post', path: '/v1/monitors', readsBody: true, handle: on(create) },
-    { method: 'get', path: '/v1/monitors', handle: on(list) },
-    { method: 'get', path: '/v1/monitors/:id', handle: on(show) },
-    { method: 'patch', path: '/v1/monitors/:id', readsBody: true, handle: on(update) },
-    { method: 'delete', path: '/v1/monitors/:id', handle: on(remove) },
-    { method: 'post', path: '/v1/monitors/:id/pause', handle: on(pause) },
-    { method: 'post', path: '/v1/monitors/:id/resume', handle: on(resume) },
-    { method: 'get', path: '/v1/monitors/:id/matches', handle: on(matches) },
+    { method: 'post', path: '/v1/monitors', scope, readsBody: true, handle: on(create) },
+    { method: 'get', path: '/v1/monitors', scope, handle: on(list) },
+    { method: 'get', path: '/v1/monitors/:id', scope, handle: on(show) },
+    { method: 'patch', path: '/v1/monitors/:id', scope, readsBody: true, handle: on(update) },
+    { method: 'delete', path: '/v1/monitors/:id', scope, handle: on(remove) },
+    { method: 'post', path: '/v1/monitors/:id/pause', scope, handle: on(pause) },
+    { method: 'post', path: '/v1/monitors/:id/resume', scope, handle: on(resume) },
+    { method: 'get', path: '/v1/monitors/:id/matches', scope, handle: on(matches) },
   ];
 }
 

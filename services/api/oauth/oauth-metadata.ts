@@ -1,13 +1,13 @@
 import { Router } from 'express';
 import type { RequestHandler } from 'express';
-import { MONITORS_SCOPE, READING_SCOPE } from '../admission/authentication.ts';
+import { READ_FORUM, USE_MONITORS } from '../admission/scope.ts';
 import type { ResourceProtection } from '../mcp/mcp-router.ts';
 import { methodNotAllowed } from '../http/route.ts';
 
 /** What tokens may allow, and how the consent page says it. */
 export const SCOPES: ReadonlyMap<string, string> = new Map([
-  [READING_SCOPE, 'Read and search the forum with your credits'],
-  [MONITORS_SCOPE, 'See, create, pause and resume your monitors, and read their matches'],
+  [READ_FORUM.name, 'Read and search the forum with your credits'],
+  [USE_MONITORS.name, 'See, create, pause and resume your monitors, and read their matches'],
 ]);
 
 export const ROUTES = {

@@ -1,4 +1,5 @@
 import { deliveryLogQuery } from '../../../schemas/api/delivery-log.ts';
+import { USE_MONITORS } from '../admission/scope.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import { findMonitor } from '../monitors/find-monitor.ts';
 import type { Route } from '../http/route.ts';
@@ -14,6 +15,7 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
     {
       method: 'post',
       path: '/v1/monitors/:id/rotate-secret',
+      scope: USE_MONITORS,
       async handle({ caller, id }) {
         return { status: 200, body: { webhook_secret: await rotateSecret(deps, caller.accountId, id) } };
       },
@@ -21,6 +23,7 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
     {
       method: 'post',
       path: '/v1/monitors/:id/test',
+      scope: USE_MONITORS,
       async handle({ caller, id }) {
         return { status: 200, body: await testDelivery(deps, caller.accountId, id) };
       },
@@ -28,6 +31,7 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
     {
       method: 'get',
       path: '/v1/monitors/:id/deliveries',
+      scope: USE_MONITORS,
       async handle({ caller, id, query }) {
         const asked = parseRequest(deliveryLogQuery, query, 'query');
         await findMonitor(deps.pool, caller.accountId, id);
@@ -37,6 +41,7 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
     {
       method: 'post',
       path: '/v1/monitors/:id/redeliver',
+      scope: USE_MONITORS,
       readsBody: true,
       async handle({ caller, id, body }) {
         return { status: 200, body: await redeliver(deps.pool, caller, { id, body }) };

@@ -170,8 +170,8 @@ const ADMIT = `
   FROM lax, known
   JOIN granted USING (account_id)`;
 
-/** Gives the day's slot of a request back that failed on our side. A day that is over is left alone. */
-export async function returnDaySlot(db: Queryable, accountId: string, day: string): Promise<void> {
+/** Returns the daily slot of a request that failed on our side. A day that is over does not change. */
+export async function returnDailySlot(db: Queryable, accountId: string, day: string): Promise<void> {
   await db.query(
     `UPDATE account_limits SET day_requests = day_requests - 1
      WHERE account_id = $1 AND day = $2 AND day_requests > 0`,

@@ -85,12 +85,12 @@ test('what an account that was shut out in mid-request reads is not given for fr
 
 test('a client that went away counts for the day: what it asked for did not fail on our side', async () => {
   const { apiKey, accountId } = await api.account({ pack: 0 });
-  const callers = createAdmissionMiddleware(new AdmissionControl(db.pool));
+  const admission = createAdmissionMiddleware(new AdmissionControl(db.pool), []);
   const app = express();
-  app.use(callers.admit, () => {
+  app.use(admission.admit, () => {
     throw new ClientGone();
   });
-  app.use(callers.giveBack);
+  app.use(admission.returnDailySlot);
   const statusOfEnd: ErrorRequestHandler = (error, _request, response, _next) => {
     response.status(error instanceof ClientGone ? 299 : 500).end();
   };
@@ -98,7 +98,7 @@ test('a client that went away counts for the day: what it asked for did not fail
   const server = app.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const { status } = await fetch(`http://127.0.0.1:${port}/x`, { headers: { 'x-api-key': apiKey } });
+  const { status } = await fetch(`http://127.0.0.1:${port}/v1/x`, { headers: { 'x-api-key': apiKey } });
   server.close();
   const { rows } = await db.pool.query('SELECT day_requests FROM account_limits WHERE account_id = $1', [accountId]);
   expect([status, rows]).toEqual([299, [{ day_requests: 1 }]]);

@@ -1,0 +1,133 @@
+/** Status, error code, RateLimit, X-Credits-Remaining, Retry-After and Allow of the answers to two requests in a row. */
+type Answers = readonly [first: string, second: string];
+
+/** The answers for a key without the permission forum:read, and for one with it. */
+export type PermissionCase = readonly [method: string, target: string, without: Answers, permitted: Answers];
+
+/** RateLimit of a free account that sent one request at 20:00 UTC. */
+const TAKEN = '"burst";r=0;t=1, "day";r=99;t=14400';
+/** The same after the request's daily slot was returned. */
+const RETURNED = '"burst";r=0;t=1, "day";r=100;t=14400';
+
+/** The permission is checked before the limits: the second request is refused for the same reason. */
+const FORBIDDEN: Answers = [`403 insufficient_scope ${TAKEN} 1000 - -`, `403 insufficient_scope ${TAKEN} 1000 - -`];
+const NOT_FOUND: Answers = [`404 not_found ${TAKEN} 1000 - -`, `429 rate_limited ${TAKEN} 1000 1 -`];
+const INVALID: Answers = [`400 invalid_request ${TAKEN} 1000 - -`, `429 rate_limited ${TAKEN} 1000 1 -`];
+/** The failed request returns its daily slot. */
+const UPSTREAM_FAILED: Answers = [`503 upstream_error ${RETURNED} 1000 5 -`, `429 rate_limited ${RETURNED} 1000 1 -`];
+/** Not below /v1: no key is looked up. */
+const OUTSIDE: Answers = ['404 not_found - - - -', '404 not_found - - - -'];
+const OK: Answers = [`200 - ${TAKEN} 1000 - -`, `429 rate_limited ${TAKEN} 1000 1 -`];
+const HEAD_FORBIDDEN: Answers = [`403 - ${TAKEN} 1000 - -`, `403 - ${TAKEN} 1000 - -`];
+const HEAD_INVALID: Answers = [`400 - ${TAKEN} 1000 - -`, `429 - ${TAKEN} 1000 1 -`];
+const HEAD_NOT_FOUND: Answers = [`404 - ${TAKEN} 1000 - -`, `429 - ${TAKEN} 1000 1 -`];
+const HEAD_OK: Answers = [`200 - ${TAKEN} 1000 - -`, `429 - ${TAKEN} 1000 1 -`];
+const READS_ONLY: Answers = [`405 method_not_allowed ${TAKEN} 1000 - GET, HEAD`, `429 rate_limited ${TAKEN} 1000 1 -`];
+const READS_AND_CREATES: Answers = [
+  `405 method_not_allowed ${TAKEN} 1000 - POST, GET, HEAD`,
+  `429 rate_limited ${TAKEN} 1000 1 -`,
+];
+
+export const PERMISSION_CASES: readonly PermissionCase[] = [
+  ['GET', '/v1/forum', FORBIDDEN, NOT_FOUND],
+  ['GET', '/v1/forum/', FORBIDDEN, NOT_FOUND],
+  ['GET', '/v1/forum//', FORBIDDEN, NOT_FOUND],
+  ['GET', '/v1/forum?x=1', FORBIDDEN, NOT_FOUND],
+  ['GET', '/v1/forum/?x=1', FORBIDDEN, NOT_FOUND],
+  ['GET', '/v1/forum/nothing', FORBIDDEN, NOT_FOUND],
+  ['GET', '/v1/forum/post', FORBIDDEN, INVALID],
+  ['GET', '/v1/forum/post/', FORBIDDEN, INVALID],
+  ['GET', '/v1/forum/post//', FORBIDDEN, NOT_FOUND],
+  ['GET', '/v1/forum//post', FORBIDDEN, NOT_FOUND],
+  ['GET', '/v1/FORUM/post', FORBIDDEN, INVALID],
+  ['GET', '/V1/Forum/Post', FORBIDDEN, INVALID],
+  ['GET', '/v1/fOrUm/Nothing/', FORBIDDEN, NOT_FOUND],
+  ['GET', '/v1/forum/post/nothing/more', FORBIDDEN, NOT_FOUND],
+  ['GET', '/v1/forum/subreddit?sub=coffee', FORBIDDEN, UPSTREAM_FAILED],
+  ['GET', '/v1/forum/search/comments', FORBIDDEN, INVALID],
+  ['GET', '/v1/forum/%70ost', FORBIDDEN, NOT_FOUND],
+  ['GET', '/v1/forum/%ZZ', FORBIDDEN, NOT_FOUND],
+  ['GET', '/v1/forum/%2e%2e/monitors', FORBIDDEN, NOT_FOUND],
+  ['GET', '/v1/forum/../monitors', FORBIDDEN, NOT_FOUND],
+  ['GET', '/v1/forum/.', FORBIDDEN, NOT_FOUND],
+  ['GET', 'http://localhost/v1/forum/post', FORBIDDEN, INVALID],
+  ['GET', 'http://localhost/V1/FORUM/nothing', FORBIDDEN, NOT_FOUND],
+  ['GET', '/v1/forums', NOT_FOUND, NOT_FOUND],
+  ['GET', '/v1/forumx/post', NOT_FOUND, NOT_FOUND],
+  ['GET', '/v1/forum.json', NOT_FOUND, NOT_FOUND],
+  ['GET', '/v1/forum;x=1', NOT_FOUND, NOT_FOUND],
+  ['GET', '/v1/forum;x=1/post', NOT_FOUND, NOT_FOUND],
+  ['GET', '/v1/forum%2Fpost', NOT_FOUND, NOT_FOUND],
+  ['GET', '/v1/forum%2f', NOT_FOUND, NOT_FOUND],
+  ['GET', '/v1/%66orum/post', NOT_FOUND, NOT_FOUND],
+  ['GET', '/v1/f%6Frum/nothing', NOT_FOUND, NOT_FOUND],
+  ['GET', '/v1//forum/post', NOT_FOUND, NOT_FOUND],
+  ['GET', '//v1/forum/post', OUTSIDE, OUTSIDE],
+  ['GET', '/%76%31/forum/post', OUTSIDE, OUTSIDE],
+  ['GET', '/v1/./forum/post', NOT_FOUND, NOT_FOUND],
+  ['GET', '/v1/x/../forum/post', NOT_FOUND, NOT_FOUND],
+  ['GET', '/v1/forum\\post', NOT_FOUND, NOT_FOUND],
+  ['GET', '/v1\\forum/post', OUTSIDE, OUTSIDE],
+  ['GET', '/v1/forum%00', NOT_FOUND, NOT_FOUND],
+  ['GET', '/v1/forum%20', NOT_FOUND, NOT_FOUND],
+  ['GET', '/v1/%ZZ/forum', NOT_FOUND, NOT_FOUND],
+  ['GET', '/v1/monitors/forum', NOT_FOUND, NOT_FOUND],
+  ['GET', '/v1/account/forum/post', NOT_FOUND, NOT_FOUND],
+  ['GET', '/forum/post', OUTSIDE, OUTSIDE],
+  ['GET', '/v1x/forum/post', OUTSIDE, OUTSIDE],
+  ['GET', '/v1', NOT_FOUND, NOT_FOUND],
+  ['GET', '/v1/', NOT_FOUND, NOT_FOUND],
+  ['GET', '/v1?forum/post', NOT_FOUND, NOT_FOUND],
+  ['GET', '/v1/nothing', NOT_FOUND, NOT_FOUND],
+  ['GET', '/v1/monitors', OK, OK],
+  ['GET', '/v1/monitors/', OK, OK],
+  ['GET', '/v1/MONITORS', OK, OK],
+  ['GET', '/v1/monitors/%ZZ', NOT_FOUND, NOT_FOUND],
+  ['GET', '/v1/monitors/mon_x/matches', NOT_FOUND, NOT_FOUND],
+  ['GET', '/v1/monitors/mon_x/stream', NOT_FOUND, NOT_FOUND],
+  ['GET', '/v1/account', OK, OK],
+  ['GET', '/v1/Account/Keys/', OK, OK],
+  ['GET', '/v1/account/nothing', NOT_FOUND, NOT_FOUND],
+  ['HEAD', '/v1/forum/post', HEAD_FORBIDDEN, HEAD_INVALID],
+  ['HEAD', '/v1/forum/nothing', HEAD_FORBIDDEN, HEAD_NOT_FOUND],
+  ['HEAD', '/v1/Forum/', HEAD_FORBIDDEN, HEAD_NOT_FOUND],
+  ['HEAD', '/v1/monitors', HEAD_OK, HEAD_OK],
+  ['HEAD', '/v1/nothing', HEAD_NOT_FOUND, HEAD_NOT_FOUND],
+  ['HEAD', '/v1/%66orum/post', HEAD_NOT_FOUND, HEAD_NOT_FOUND],
+  ['POST', '/v1/forum/post', FORBIDDEN, READS_ONLY],
+  ['POST', '/v1/forum/nothing', FORBIDDEN, NOT_FOUND],
+  ['POST', '/v1/Forum/', FORBIDDEN, NOT_FOUND],
+  ['POST', '/v1/monitors', INVALID, INVALID],
+  ['POST', '/v1/nothing', NOT_FOUND, NOT_FOUND],
+  ['POST', '/v1/%66orum/post', NOT_FOUND, NOT_FOUND],
+  ['PUT', '/v1/forum/post', FORBIDDEN, READS_ONLY],
+  ['PUT', '/v1/forum/nothing', FORBIDDEN, NOT_FOUND],
+  ['PUT', '/v1/Forum/', FORBIDDEN, NOT_FOUND],
+  ['PUT', '/v1/monitors', READS_AND_CREATES, READS_AND_CREATES],
+  ['PUT', '/v1/nothing', NOT_FOUND, NOT_FOUND],
+  ['PUT', '/v1/%66orum/post', NOT_FOUND, NOT_FOUND],
+  ['PATCH', '/v1/forum/post', FORBIDDEN, READS_ONLY],
+  ['PATCH', '/v1/forum/nothing', FORBIDDEN, NOT_FOUND],
+  ['PATCH', '/v1/Forum/', FORBIDDEN, NOT_FOUND],
+  ['PATCH', '/v1/monitors', READS_AND_CREATES, READS_AND_CREATES],
+  ['PATCH', '/v1/nothing', NOT_FOUND, NOT_FOUND],
+  ['PATCH', '/v1/%66orum/post', NOT_FOUND, NOT_FOUND],
+  ['DELETE', '/v1/forum/post', FORBIDDEN, READS_ONLY],
+  ['DELETE', '/v1/forum/nothing', FORBIDDEN, NOT_FOUND],
+  ['DELETE', '/v1/Forum/', FORBIDDEN, NOT_FOUND],
+  ['DELETE', '/v1/monitors', READS_AND_CREATES, READS_AND_CREATES],
+  ['DELETE', '/v1/nothing', NOT_FOUND, NOT_FOUND],
+  ['DELETE', '/v1/%66orum/post', NOT_FOUND, NOT_FOUND],
+  ['OPTIONS', '/v1/forum/post', FORBIDDEN, READS_ONLY],
+  ['OPTIONS', '/v1/forum/nothing', FORBIDDEN, NOT_FOUND],
+  ['OPTIONS', '/v1/Forum/', FORBIDDEN, NOT_FOUND],
+  ['OPTIONS', '/v1/monitors', READS_AND_CREATES, READS_AND_CREATES],
+  ['OPTIONS', '/v1/nothing', NOT_FOUND, NOT_FOUND],
+  ['OPTIONS', '/v1/%66orum/post', NOT_FOUND, NOT_FOUND],
+  ['PROPFIND', '/v1/forum/post', FORBIDDEN, READS_ONLY],
+  ['PROPFIND', '/v1/forum/nothing', FORBIDDEN, NOT_FOUND],
+  ['PROPFIND', '/v1/Forum/', FORBIDDEN, NOT_FOUND],
+  ['PROPFIND', '/v1/monitors', READS_AND_CREATES, READS_AND_CREATES],
+  ['PROPFIND', '/v1/nothing', NOT_FOUND, NOT_FOUND],
+  ['PROPFIND', '/v1/%66orum/post', NOT_FOUND, NOT_FOUND],
+];
