@@ -7,15 +7,20 @@ import type { MatchItem } from '../../shared/matching/rule.ts';
 import type { MonitorRule, MonitorState } from '../../shared/stores/monitors/monitor-rules.ts';
 import type { EnteredItem } from './recent-items.ts';
 
-/** What is known of a monitor besides its rule. */
+/** State of a monitor beside its rule. */
 export interface ActiveMonitor {
   version: number;
   activeSinceMs: number;
-  /** When it was created or resumed last, and when its rule versions began. */
+  /** When it was last created or resumed, and when each of its rule versions started; milliseconds since the epoch. */
   startedMs: readonly number[];
 }
 
-/** All active monitors, in memory, and what matches them. */
+/**
+ * All active monitors, in memory, and the matching of items against them.
+ *
+ * `MonitorChanges` keeps the set equal to the database; `ItemMatcher` asks it for the candidates of each item. Nothing
+ * here is persistent: after a crash the set is loaded again.
+ */
 export class ActiveMonitors {
   private readonly index = new MonitorIndex<ActiveMonitor>();
 
@@ -24,12 +29,14 @@ export class ActiveMonitors {
   }
 
   /**
-   * Takes over a monitor's present rule. Answers from which append time on (milliseconds, before the clock tolerance)
-   * recent items have to be looked at again for it; undefined: none, because nothing changed.
+   * Adds a monitor or replaces its rule.
    *
-   * Not held before (created, resumed): from active_since. Held in version h: from the beginning of version h + 1; what
-   * entered before that was judged by the rule of its time. A comparison may bring an older reading than a notification
-   * did; it is ignored.
+   * A monitor that was not active here (created or resumed) needs a scan from its active_since. One that was active in
+   * version v needs a scan from the start of version v + 1: earlier items were matched against the rule of their time.
+   * A version older than the present one is ignored, because a comparison may read a row before a notification does.
+   *
+   * @returns the append time (milliseconds, clock tolerance not yet subtracted) from which recent items must be scanned
+   *   again for this monitor; undefined when nothing changed
    */
   set(monitor: MonitorRule): number | undefined {
     const previous = this.index.get(monitor.id);
@@ -46,25 +53,26 @@ export class ActiveMonitors {
     return next?.sinceMs ?? monitor.activeSinceMs;
   }
 
-  /** Paused, out of credits or deleted: no candidates from now on. */
+  /** Removes a monitor that is paused, out of credits or deleted; it gets no candidates from now on. */
   remove(id: string): void {
     this.index.remove(id);
   }
 
-  /** False: the monitor has to be read anew. */
+  /** Returns false when the monitor must be read from the database again. */
   isUpToDate({ id, version, activeSinceMs }: MonitorState): boolean {
     const active = this.index.get(id);
     return active?.version === version && active.activeSinceMs === activeSinceMs;
   }
 
-  /** Monitors may come and go while the ids are walked through. */
+  /** Ids of all active monitors. Monitors may be added and removed during the iteration. */
   ids(): Iterable<string> {
     return this.index.ids();
   }
 
   /**
-   * The candidates of an item that was matched by another process, which knew everything that began before
-   * `changedSinceMs`: those of monitors that were created, resumed or changed later, and before the item entered.
+   * Returns the candidates that the previous owner of the partition may have missed. That process knew every change
+   * before `changedSinceMs`, so only monitors that were created, resumed or changed at or after that time, and before
+   * the item entered, are considered.
    */
   missedCandidates(entered: EnteredItem, changedSinceMs: number, toleranceMs: number): Candidate[] {
     const until = entered.enteredAtMs + toleranceMs;
@@ -73,7 +81,7 @@ export class ActiveMonitors {
     );
   }
 
-  /** The candidates of one item, of all monitors that `judge` lets through. */
+  /** Returns the candidates of one item, limited to monitors for which `accepts` returns true. */
   candidates(entered: EnteredItem, accepts?: (id: string, active: ActiveMonitor) => boolean): Candidate[] {
     const item = toMatchItem(entered.item);
     if (accepts && !this.matchesAny(item, accepts)) return [];
@@ -85,7 +93,7 @@ export class ActiveMonitors {
   }
 
   /**
-   * Most recent items match none of the few monitors that are looked at again: so much is known without their terms.
+   * A scan covers few monitors, and most items match none of them. This check skips the cost of collecting terms.
    */
   private matchesAny(item: MatchItem, accepts: (id: string, active: ActiveMonitor) => boolean): boolean {
     let any = false;

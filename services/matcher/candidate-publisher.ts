@@ -3,15 +3,20 @@ import type { OutgoingRecord } from '../../shared/kafka/publisher.ts';
 import type { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
 
 /**
- * A word that everybody watches must not fill the memory, and a portion is sent in one go: no more than takes a few
- * milliseconds.
+ * Bounds of one Kafka request. A word that every monitor watches must not fill the memory, and serialising one request
+ * blocks the event loop, so it must take only a few milliseconds.
  */
 const MAX_RECORDS = 500;
 const MAX_CODE_UNITS = 256 * 1024;
 
 export type PublishCandidates = (records: readonly OutgoingRecord[]) => Promise<void>;
 
-/** Candidates on their way to Kafka, published portion by portion. */
+/**
+ * Serialises candidates and publishes them to monitor.candidates in requests of at most 500 records or about 256 KB.
+ *
+ * Before: `ItemMatcher` or a scan of `MonitorChanges` produces candidates. After: the recorder consumes them. A crash
+ * loses the buffered candidates, but the offset of their items is not committed yet, so they are produced again.
+ */
 export class CandidatePublisher {
   private readonly publish: PublishCandidates;
   private readonly cooperativeYield: CooperativeYield;
@@ -23,6 +28,7 @@ export class CandidatePublisher {
     this.cooperativeYield = cooperativeYield;
   }
 
+  /** Publishes full requests at once and buffers the remainder; call `flush` at the end. */
   async add(candidates: readonly Candidate[]): Promise<void> {
     for (const candidate of candidates) {
       const value = JSON.stringify(candidate);
@@ -33,7 +39,7 @@ export class CandidatePublisher {
     }
   }
 
-  /** Publishes what is left. */
+  /** Publishes the buffered candidates. */
   async flush(): Promise<void> {
     const { records } = this;
     this.records = [];

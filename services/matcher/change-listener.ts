@@ -7,7 +7,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 
 const ECHO_INTERVAL_MS = 2_000;
 const LOST_AFTER_MS = 5_000;
-/** For connecting, and for each statement: on a connection that froze none of them ever ends by itself. */
+/** Timeout of connecting and of each statement: on a frozen connection neither would ever end. */
 const RESPONSE_TIMEOUT_MS = 3_000;
 
 export interface ChangeListenerDeps {
@@ -16,19 +16,23 @@ export interface ChangeListenerDeps {
   clock: Clock;
   /** A monitor's state or rule changed. */
   onChange: (monitorId: string) => void;
-  /** Changes may have been missed since a while ago: nothing may be matched until onHearing. */
+  /** No echo for 5 s, so changes may have been missed. The caller must stop matching until `onConnected`. */
   onLost: () => void;
-  /** A new connection hears; what changed before it did has to be found by comparison. */
+  /** A new connection receives notifications. The caller must find earlier changes by a full comparison. */
   onConnected: () => void;
 }
 
 /**
- * Listens for changed monitors on a connection of its own, and proves that it hears: every 2 s it notifies itself on
- * the same channel. Notifications keep the order of their commits, so an echo proves that all was heard up to the
- * moment in which it was sent. When that moment is 5 s ago, the listener is deaf (onDeaf).
+ * Listens for changed monitors (Postgres LISTEN) on its own connection and verifies that the connection works.
  *
- * A connection is unproven until its first echo (then onHearing), also after a short loss that never made the listener
- * deaf. One without an echo for 5 s is thrown away for a new one.
+ * Every 2 s the listener notifies itself on the same channel. Postgres delivers notifications in commit order, so the
+ * echo confirms that every change committed before it was sent has arrived. When the last confirmed time is more than
+ * 5 s ago, the listener reports `onLost`.
+ *
+ * A connection is unverified until its first echo, which is reported as `onConnected`. This also applies after an
+ * interruption too short for `onLost`. A connection without an echo for 5 s is replaced.
+ *
+ * After: `MonitorChanges` reads the announced monitors. A crash misses notifications; the next start loads all monitors.
  */
 export class ChangeListener implements Running {
   private readonly options: ChangeListenerDeps;
@@ -36,7 +40,7 @@ export class ChangeListener implements Running {
   private client: pg.Client | undefined;
   private connecting: pg.Client | undefined;
   private connectedAtMs = 0;
-  /** Everything committed until then was heard. */
+  /** Every change committed before this time (this process's clock, milliseconds) has arrived. */
   private confirmedUntilMs: number;
   private isVerified = false;
   private isLost = true;
@@ -48,7 +52,7 @@ export class ChangeListener implements Running {
     this.confirmedUntilMs = options.clock();
   }
 
-  /** Starts listening; onHearing follows when the first echo is back. */
+  /** Starts listening; `onConnected` follows with the first echo. */
   start(): void {
     this.tick();
     this.timer = setInterval(() => {
@@ -70,7 +74,7 @@ export class ChangeListener implements Running {
   private tick(): void {
     const now = this.options.clock();
     if (now - this.confirmedUntilMs > LOST_AFTER_MS) {
-      // A new connection gets as long to prove itself.
+      // A new connection gets the full 5 s for its first echo.
       if (this.client && now - this.connectedAtMs > LOST_AFTER_MS) this.discard(this.client);
       this.reportLost();
     }
@@ -81,11 +85,11 @@ export class ChangeListener implements Running {
   private reportLost(): void {
     if (this.isLost) return;
     this.isLost = true;
-    this.options.logger.warn('changes of monitors are not heard; matching waits');
+    this.options.logger.warn('the connection for monitor changes gives no echo; matching is paused');
     this.options.onLost();
   }
 
-  /** Without a farewell: on a frozen connection that would wait for ever too. */
+  /** Destroys the socket without closing the session: on a frozen connection that would never end. */
   private discard(client: pg.Client): void {
     if (this.client === client) {
       this.client = undefined;
@@ -106,7 +110,7 @@ export class ChangeListener implements Running {
     });
     this.connecting = client;
     client.on('error', (error) => {
-      this.options.logger.warn({ err: error }, 'the connection that listens for changes was lost');
+      this.options.logger.warn({ err: error }, 'the connection for monitor changes was lost');
       this.discard(client);
     });
     client.on('notification', ({ payload = '' }) => {
@@ -120,14 +124,14 @@ export class ChangeListener implements Running {
       this.connectedAtMs = this.options.clock();
       this.sendEcho(client);
     } catch (error) {
-      this.options.logger.debug({ err: error }, 'cannot listen for changes yet');
+      this.options.logger.debug({ err: error }, 'cannot listen for monitor changes yet');
       this.discard(client);
     } finally {
       this.connecting = undefined;
     }
   }
 
-  /** A failure needs no answer: the echo's absence is what counts. */
+  /** Errors are ignored: a missing echo is detected by time. */
   private sendEcho(client: pg.Client): void {
     const echo = this.echoPrefix + String(this.options.clock());
     client.query('SELECT pg_notify($1, $2)', [MONITOR_CHANGED_CHANNEL, echo]).catch(() => undefined);

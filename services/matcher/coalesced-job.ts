@@ -1,5 +1,5 @@
 /**
- * A job that is run whenever somebody asks, once at a time. All who ask while it runs are served by one run after it.
+ * A job that never runs twice at the same time. All calls during a run share one further run after it.
  */
 export class CoalescedJob {
   private readonly job: () => Promise<void>;
@@ -10,7 +10,7 @@ export class CoalescedJob {
     this.job = job;
   }
 
-  /** Settles as a run of the job does that began with this call or after it. */
+  /** Settles with the result of a run that starts with this call or later. */
   run(): Promise<void> {
     if (this.running) {
       this.following ??= this.running
@@ -27,7 +27,7 @@ export class CoalescedJob {
     return this.running;
   }
 
-  /** Settles when everything that was asked for is done; undefined: it is. */
+  /** Settles when all requested runs are done; undefined when none is running. */
   get whenIdle(): Promise<void> | undefined {
     return this.following ?? this.running;
   }

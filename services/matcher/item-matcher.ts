@@ -14,9 +14,9 @@ import type { MonitorChanges } from './monitor-changes.ts';
 import { RING_MS } from './recent-items.ts';
 import type { EnteredItem, RecentItems } from './recent-items.ts';
 
-/** Stored with each offset commit, for whoever owns the partition next. */
+/** Metadata of each offset commit, read by the next owner of the partition. */
 const commitMetadata = z.object({
-  /** Offset at which reading has to begin so that the ring is full again. */
+  /** Offset at which the next owner must start reading to fill its ring. */
   refill: z.string().regex(/^\d+$/),
   /** Append time of the last committed record, in milliseconds since the epoch. */
   at: z.number(),
@@ -35,34 +35,41 @@ export interface ItemMatcherDeps {
 }
 
 /**
- * Items in, candidates out. Each batch, and what a crash after the step repeats:
- *   1. every item is matched and put into the ring (memory only);
- *   2. the candidates are published (again: the recorder knows each pair);
- *   3. scans for changed monitors that are under way are published;
- *   4. the offset is committed, with where a refill has to begin (by the consumer, after handle).
+ * Matches batches of forum.posts and forum.comments against all active monitors and publishes candidates.
+ *
+ * Before: the crawler published the items. After: the recorder consumes monitor.candidates and decides which candidates
+ * become matches. Steps for each batch:
+ *   1. Match every item and add it to the ring. Memory only: a crash repeats the batch.
+ *   2. Publish the candidates. A crash after it publishes them again; the recorder stores each (monitor, thing) once.
+ *   3. Wait until pending monitor changes are applied and their scans of the ring are published. A crash repeats
+ *      the scans with the batch.
+ *   4. The consumer commits the offset, with the refill offset as metadata.
  */
 export class ItemMatcher {
-  private readonly parts: ItemMatcherDeps;
-  /** By partition: the append time of the last record that the owner before had committed. */
+  private readonly deps: ItemMatcherDeps;
+  /** By partition: append time of the last record that the previous owner committed. */
   private readonly lastCommittedMs = new Map<string, number>();
 
-  constructor(parts: ItemMatcherDeps) {
-    this.parts = parts;
+  constructor(deps: ItemMatcherDeps) {
+    this.deps = deps;
   }
 
-  /** Begins each assigned partition where the ring of its last owner began. */
+  /** Seeks each assigned partition to the offset at which the previous owner's ring began. */
   assigned(assignment: AssignmentApi): Promise<void> {
-    this.parts.recent.clear();
+    this.deps.recent.clear();
     this.lastCommittedMs.clear();
     for (const { topic, partition, offset, metadata } of assignment.committed()) {
       if (offset === undefined || metadata === '') continue;
       const parsed = commitMetadata.safeParse(jsonOrUndefined(metadata));
       if (!parsed.success) {
-        this.parts.logger.error({ topic, partition }, 'the metadata of the committed offset is unreadable: no refill');
+        this.deps.logger.error(
+          { topic, partition },
+          'the metadata of the committed offset is malformed; the ring is not refilled',
+        );
         continue;
       }
       this.lastCommittedMs.set(partitionKeyOf(topic, partition), parsed.data.at);
-      // Never forward: what is not committed must be read.
+      // Never seek past the committed offset: the records after it are not processed yet.
       const refill = BigInt(parsed.data.refill);
       assignment.seek(topic, partition, refill < offset ? refill : offset);
     }
@@ -70,7 +77,7 @@ export class ItemMatcher {
   }
 
   async handle(batch: ConsumedBatch): Promise<BatchOutcome> {
-    const { publish, cooperativeYield, changes } = this.parts;
+    const { publish, cooperativeYield, changes } = this.deps;
     const partitionKey = partitionKeyOf(batch.topic, batch.partition);
     const candidatePublisher = new CandidatePublisher(publish, cooperativeYield);
     const poison: PoisonRecord[] = [];
@@ -82,7 +89,7 @@ export class ItemMatcher {
         await candidatePublisher.add(this.processItem(entered, partitionKey, batch.isRefill));
       }
       await cooperativeYield.pause();
-      // The partition may be somebody's anew, this process's too: the ring is not this batch's to fill any more.
+      // The partition was reassigned, perhaps to this process again: this batch must not add to the ring any more.
       if (!batch.isCurrent()) return { poison };
     }
     await candidatePublisher.flush();
@@ -90,22 +97,22 @@ export class ItemMatcher {
     return { poison, metadata: this.metadataFor(partitionKey, batch) };
   }
 
-  /** Matches an item and puts it into the ring, in one go: whatever rule comes later finds it there. */
+  /** Matches an item and adds it to the ring without an await between: a rule that arrives later finds it in the ring. */
   private processItem(entered: EnteredItem, partitionKey: string, isRefill: boolean): Candidate[] {
-    const { monitors, recent, metrics, toleranceMs } = this.parts;
+    const { monitors, recent, metrics, toleranceMs } = this.deps;
     recent.add(partitionKey, entered);
     if (!isRefill) {
       metrics.matcherItems.inc({ kind: entered.item.kind });
       return monitors.candidates(entered);
     }
-    // Matched by the owner before; only monitors that changed about then may have been unknown to it.
+    // The previous owner matched this item. It can only have missed monitors that changed shortly before its last commit.
     const lastCommittedMs = this.lastCommittedMs.get(partitionKey) ?? Number.NEGATIVE_INFINITY;
     return monitors.missedCandidates(entered, lastCommittedMs - RING_MS, toleranceMs);
   }
 
   private metadataFor(partitionKey: string, batch: ConsumedBatch): string {
     const last = batch.records.at(-1)!;
-    const refill = this.parts.recent.oldestOffset(partitionKey) ?? last.offset + 1n;
+    const refill = this.deps.recent.oldestOffset(partitionKey) ?? last.offset + 1n;
     return JSON.stringify({ refill: String(refill), at: last.timestampMs } satisfies z.infer<typeof commitMetadata>);
   }
 }

@@ -1,8 +1,8 @@
 /**
- * All rows, page by page in the order of their ids, until a page is empty. The page that follows is read while one is
- * worked on.
+ * Yields all rows page by page in id order and stops at an empty page. The next page is read while the caller works on
+ * the present one.
  *
- * @param read the next page after this id; '' is before all
+ * @param read reads the page after the given id; '' reads the first page
  */
 export async function* keysetPages<T extends { id: string }>(
   read: (afterId: string) => Promise<T[]>,
@@ -12,7 +12,7 @@ export async function* keysetPages<T extends { id: string }>(
     const page: T[] = await next;
     const last = page.at(-1);
     next = last && read(last.id);
-    // It is thrown when this page is done; until then nobody awaits it.
+    // Nothing awaits this promise until the caller is done with the page; its error is thrown then.
     next?.catch(() => undefined);
     if (last) yield page;
   }

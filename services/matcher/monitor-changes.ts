@@ -15,7 +15,7 @@ import { CoalescedJob } from './coalesced-job.ts';
 import type { RecentItems } from './recent-items.ts';
 
 const COMPARE_INTERVAL_MS = 60_000;
-/** Monitors read by one statement: its answer is parsed in one go, and that must not take long. */
+/** Monitors per statement. The result is parsed without a yield to the event loop, so it must be small. */
 const RULES_PER_PAGE = 250;
 const STATES_PER_PAGE = 2_000;
 
@@ -32,10 +32,15 @@ export interface MonitorChangesDeps {
 }
 
 /**
- * Keeps the held monitors equal to the database. What is heard of a monitor, by an announcement or by the comparison,
- * says only that it has to be read; steps, one after the other, do that for all that was heard meanwhile. Each new or
- * changed rule is taken over first, then the ring is copied and scanned for that monitor: every item is in the copy or
- * was judged by the new rule on arrival.
+ * Keeps `ActiveMonitors` equal to the database and scans recent items for new and changed monitors.
+ *
+ * Before: the API or the biller commits a change and notifies, and `ChangeListener` receives the id. After: `ItemMatcher`
+ * matches new items against the updated monitors.
+ *
+ * A notification or a comparison only marks a monitor as changed. One update at a time reads all marked monitors and
+ * applies them. It first applies the new rule, then copies the ring and scans the copy, so every item is in the copy or
+ * was matched against the new rule on arrival. A crash loses the pending updates, but no offset behind them is
+ * committed (`settled`), so the next owner of the partition scans again; repeated candidates are harmless.
  */
 export class MonitorChanges implements Running {
   private readonly options: MonitorChangesDeps;
@@ -49,10 +54,10 @@ export class MonitorChanges implements Running {
     this.options = options;
   }
 
-  /** Reads every active monitor; from then on they are compared with the database every minute. */
+  /** Loads all active monitors and compares them with the database every minute from then on. */
   async load(): Promise<void> {
     const { db, monitors, cooperativeYield, logger } = this.options;
-    const begun = performance.now();
+    const startedAt = performance.now();
     const read = (afterId: string) => retry(() => readActiveRules(db, afterId, RULES_PER_PAGE), this.retryDeps);
     for await (const page of keysetPages(read)) {
       for (const monitor of page) {
@@ -60,11 +65,11 @@ export class MonitorChanges implements Running {
         await cooperativeYield.pause();
       }
     }
-    logger.info({ monitors: monitors.size, ms: msSince(begun) }, 'all active monitors are loaded');
+    logger.info({ monitors: monitors.size, ms: msSince(startedAt) }, 'all active monitors are loaded');
     this.timer = setInterval(() => void this.compare(), COMPARE_INTERVAL_MS);
   }
 
-  /** A monitor's state or rule changed. */
+  /** Schedules a read of a monitor whose state or rule changed. */
   markChanged(id: string): void {
     this.changed.add(id);
     this.updates.run().catch((error: unknown) => {
@@ -72,7 +77,10 @@ export class MonitorChanges implements Running {
     });
   }
 
-  /** Resolves when all that is committed now is held and scanned for. Never, when stopped before. */
+  /**
+   * Resolves when everything that is committed at the time of the call is applied and scanned. Never settles when
+   * stopped before.
+   */
   compare(): Promise<void> {
     return new Promise((resolve) => {
       this.comparisons.run().then(resolve, (error: unknown) => {
@@ -82,13 +90,14 @@ export class MonitorChanges implements Running {
   }
 
   /**
-   * Resolves when everything heard before this call is held, scanned for and published. To be awaited before each
-   * offset commit: a commit tells the next owner of the partition that changes of 30 s before it need not be scanned
-   * for again. Until then nothing more is taken in either, so that what has to be scanned stays in the ring, however
-   * long Postgres is away.
+   * Resolves when every change received before this call is applied, scanned and published.
    *
-   * @param signal aborted: resolves early, and the offset must not be committed
-   * @throws when stopped before; then the offset must not be committed either
+   * Must be awaited before each offset commit: after a commit, the next owner of the partition does not scan again for
+   * changes more than 30 s older than it. The wait also stops the intake of items, so the items that must be scanned
+   * stay in the ring however long Postgres is away.
+   *
+   * @param signal when it aborts, the promise resolves early and the offset must not be committed
+   * @throws when stopped before; the offset must not be committed either
    */
   async settled(signal: AbortSignal): Promise<void> {
     const aborted = new Promise<void>((resolve) => {
@@ -110,7 +119,7 @@ export class MonitorChanges implements Running {
     return { what: 'reading monitors', logger: this.options.logger, signal, isRetryable: isPostgresAway };
   }
 
-  /** What could not be done leaves the held monitors wrong: nothing may be committed from now on. */
+  /** A failed update leaves outdated rules in memory, so no offset may be committed from now on. */
   private fail(error: unknown): void {
     if (this.stopping.signal.aborted) return;
     this.stopping.abort();
@@ -118,14 +127,14 @@ export class MonitorChanges implements Running {
   }
 
   /**
-   * Tells of every monitor that is not held as the database has it. Monitors may change while the pages are read: each
-   * page shows what was committed before the comparison began, and what comes later is announced, or found by the next
-   * one.
+   * Marks every monitor that differs from the database as changed. Monitors may change while the pages are read: each
+   * page includes everything that was committed before the comparison began. Later changes arrive as notifications or
+   * are found by the next comparison.
    */
   private async compareAll(): Promise<void> {
     const { db, monitors, cooperativeYield, logger } = this.options;
-    const begun = performance.now();
-    // A step under way may have read before now what it takes over only when its monitor was compared.
+    const startedAt = performance.now();
+    // A running update may have read a monitor earlier and apply that state after the monitor was compared.
     await this.updates.whenIdle;
     const active = new Set<string>();
     const read = (afterId: string) => retry(() => readActiveStates(db, afterId, STATES_PER_PAGE), this.retryDeps);
@@ -142,7 +151,10 @@ export class MonitorChanges implements Running {
     }
     await this.updates.whenIdle;
     this.stopping.signal.throwIfAborted();
-    logger.debug({ monitors: monitors.size, ms: msSince(begun) }, 'all monitors are compared with the database');
+    logger.debug(
+      { monitors: monitors.size, ms: msSince(startedAt) },
+      'all active monitors were compared with the database',
+    );
   }
 
   private async applyAllChanged(): Promise<void> {
@@ -152,17 +164,17 @@ export class MonitorChanges implements Running {
       await this.applyChanges(ids.slice(first, first + RULES_PER_PAGE));
   }
 
-  /** Brings the given monitors up to date, and looks at recent items again for those that began or changed. */
+  /** Reads and applies the given monitors, then scans recent items for those that are new or changed. */
   private async applyChanges(ids: string[]): Promise<void> {
     const { db, monitors, toleranceMs, cooperativeYield } = this.options;
     const inactiveIds = new Set(ids);
-    const begun = new ActiveMonitors();
+    const toScan = new ActiveMonitors();
     const scanFrom = new Map<string, number>();
     for (const monitor of await retry(() => readRulesOf(db, ids), this.retryDeps)) {
       inactiveIds.delete(monitor.id);
       const from = monitors.set(monitor);
       if (from !== undefined) {
-        begun.set(monitor);
+        toScan.set(monitor);
         scanFrom.set(monitor.id, from - toleranceMs);
       }
       await cooperativeYield.pause();
@@ -171,24 +183,24 @@ export class MonitorChanges implements Running {
       monitors.remove(id);
       await cooperativeYield.pause();
     }
-    if (scanFrom.size > 0) await this.scan(begun, scanFrom);
+    if (scanFrom.size > 0) await this.scan(toScan, scanFrom);
   }
 
   /**
-   * @param begun the monitors that were taken over, and no others: a scan costs no more where very many match an item
-   * @param scanFrom by monitor, the append time in milliseconds from which on items are its own
+   * @param toScan holds only the new and changed monitors, so that the cost of a scan does not depend on all others
+   * @param scanFrom by monitor, the append time in milliseconds from which items count for it
    */
-  private async scan(begun: ActiveMonitors, scanFrom: ReadonlyMap<string, number>): Promise<void> {
+  private async scan(toScan: ActiveMonitors, scanFrom: ReadonlyMap<string, number>): Promise<void> {
     const { recent, cooperativeYield, logger } = this.options;
-    // Copied after the rules were taken over: an item is in the copy, or it was judged by the new rule, or both.
+    // Copied after the rules were applied: each item is in the copy, or was matched against the new rule, or both.
     const items = recent.since(Math.min(...scanFrom.values()));
     const candidatePublisher = new CandidatePublisher((records) => this.publish(records), cooperativeYield);
     for (const entered of items) {
-      await candidatePublisher.add(begun.candidates(entered, (id) => entered.enteredAtMs >= scanFrom.get(id)!));
+      await candidatePublisher.add(toScan.candidates(entered, (id) => entered.enteredAtMs >= scanFrom.get(id)!));
       await cooperativeYield.pause();
     }
     await candidatePublisher.flush();
-    logger.debug({ monitors: scanFrom.size, items: items.length }, 'recent items scanned for changed monitors');
+    logger.debug({ monitors: scanFrom.size, items: items.length }, 'recent items were scanned for changed monitors');
   }
 
   private async publish(records: Parameters<PublishCandidates>[0]): Promise<void> {
@@ -202,6 +214,6 @@ export class MonitorChanges implements Running {
   }
 }
 
-function msSince(begun: number): number {
-  return Math.round(performance.now() - begun);
+function msSince(startedAt: number): number {
+  return Math.round(performance.now() - startedAt);
 }

@@ -1,6 +1,6 @@
 import type { ForumItem } from '../../schemas/messages/forum-item.ts';
 
-/** An item as it came from Kafka. */
+/** An item as read from Kafka. */
 export interface EnteredItem {
   offset: bigint;
   /** The broker's append time, in milliseconds since the epoch. */
@@ -9,56 +9,61 @@ export interface EnteredItem {
 }
 
 /**
- * A new or changed monitor looks back so far. Far above the time in which a change is noticed (7 s, and a comparison).
+ * How far back a new or changed monitor is scanned. Far longer than it takes to notice a change (7 s plus a comparison).
  */
 export const RING_MS = 30_000;
 
 /**
- * Bytes of all items at most. 30 s of the whole site at its bursts (500/s of some 2 kB in memory) are 30 MB; a replay
- * that runs at full speed could otherwise bring gigabytes.
+ * Maximum bytes of all items. 30 s of the whole site during bursts (500/s of about 2 kB in memory) take 30 MB; a replay
+ * at full speed would otherwise take gigabytes.
  */
 export const RING_MAX_BYTES = 256 * 1024 * 1024;
-/** What an item takes besides its texts: the object, its short fields, its places in the ring. */
+/** Estimated bytes of an item besides its title and body: the object, its short fields, its entries in the ring. */
 const ITEM_BYTES = 1_000;
 
-/** One partition's items in the order of their offsets. */
+/** The items of one partition in offset order. */
 interface PartitionItems {
   items: EnteredItem[];
   /**
-   * The latest append time of each item and all before it: never falls, though append times may (another broker leads).
-   * So what entered since a time is found from the end, without looking at the rest.
+   * For each item, the latest append time up to and including it. Append times may step back when another broker leads
+   * the partition, but this list never decreases, so the items since a given time are found by walking from the end.
    */
   latestMs: number[];
   bytes: number;
 }
 
 /**
- * The ring: the last 30 s of items of every owned partition, by append time. A monitor's rule is known to the matcher a
- * moment after it began; the items that entered in between are still here, unless they were too many for `mostBytes`.
+ * The ring: the last 30 s of items of every owned partition, by append time.
+ *
+ * A matcher learns of a new or changed monitor shortly after the API answered. Items that entered in between are still
+ * in the ring and are scanned for that monitor, unless they were evicted because the ring exceeded `maxBytes`.
+ *
+ * The ring is in memory only. Each offset commit stores the oldest offset in the ring, and the next owner of the
+ * partition fills its ring again from there, also after a crash.
  */
 export class RecentItems {
   private readonly partitions = new Map<string, PartitionItems>();
   private readonly maxBytes: number;
-  /** Items given up before their 30 s were over, since the last look. */
+  /** Items evicted before their 30 s were over, since the last call of `takeEvictedCount`. */
   private evictedCount = 0;
 
-  /** `mostBytes`: of all partitions together, as estimated. */
+  /** @param maxBytes estimated bytes of all partitions together */
   constructor(maxBytes = RING_MAX_BYTES) {
     this.maxBytes = maxBytes;
   }
 
-  /** Partitions were lost or assigned anew; what they held is read again from the refill offset. */
+  /** Removes everything. Called on each assignment of partitions, which are read again from their refill offsets. */
   clear(): void {
     this.partitions.clear();
   }
 
-  /** Appends an item; one that is there already (its batch is repeated) is left as it is. */
+  /** Appends an item; ignores one that is already present because its batch is repeated. */
   add(partitionKey: string, entered: EnteredItem): void {
     let recent = this.partitions.get(partitionKey);
     if (!recent) this.partitions.set(partitionKey, (recent = { items: [], latestMs: [], bytes: 0 }));
     const { items, latestMs } = recent;
     const [first, last] = [items[0], items.at(-1)];
-    // Read from further back than the ring reaches, or the log was made anew: begin again.
+    // Reading started further back than the ring reaches, or the topic was created again: start with an empty ring.
     if (first && entered.offset < first.offset) items.length = latestMs.length = recent.bytes = 0;
     else if (last && entered.offset <= last.offset) return;
     items.push(entered);
@@ -68,26 +73,26 @@ export class RecentItems {
     while (this.bytes > this.maxBytes) this.evictFromLargest();
   }
 
-  /** As estimated: texts at two bytes a character, and a thousand for the rest of each item. */
+  /** Estimated: two bytes per character of title and body, plus 1,000 per item. */
   get bytes(): number {
     let bytes = 0;
     for (const recent of this.partitions.values()) bytes += recent.bytes;
     return bytes;
   }
 
-  /** Items that were given up before their 30 s were over, because the ring was full; since the last call of this. */
+  /** Returns and resets the number of items that were evicted before their 30 s were over because the ring was full. */
   takeEvictedCount(): number {
     const count = this.evictedCount;
     this.evictedCount = 0;
     return count;
   }
 
-  /** The offset at which a refill of this partition has to begin; undefined: nothing is held. */
+  /** Returns the offset at which a refill of this partition must start; undefined when the partition has no items. */
   oldestOffset(partitionKey: string): bigint | undefined {
     return this.partitions.get(partitionKey)?.items[0]?.offset;
   }
 
-  /** Every item that entered at `fromMs` or later, of all partitions. */
+  /** Returns the items of all partitions that entered at `fromMs` or later. */
   since(fromMs: number): EnteredItem[] {
     return [...this.partitions.values()].flatMap(({ items, latestMs }) => {
       let first = items.length;
@@ -102,7 +107,7 @@ export class RecentItems {
     return size;
   }
 
-  /** Gives up the oldest quarter of the partition that holds most bytes, and always at least one item. */
+  /** Evicts the oldest quarter, at least one item, of the partition with the most bytes. */
   private evictFromLargest(): void {
     const [fullest] = [...this.partitions.values()].sort((a, b) => b.bytes - a.bytes);
     if (!fullest) return;
@@ -121,7 +126,7 @@ function removeOldest(recent: PartitionItems, count: number): void {
   recent.latestMs.splice(0, count);
 }
 
-/** Cuts in blocks: a shift per item would move the whole array each time. */
+/** Removes expired items in blocks: removing them one by one would move the whole array each time. */
 function removeExpired(recent: PartitionItems, oldestMs: number): void {
   const { items } = recent;
   let expired = 0;

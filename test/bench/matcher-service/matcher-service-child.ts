@@ -30,7 +30,7 @@ export type MatcherChildMessage =
 /** The service's own words that end a phase. */
 const EVENTS: Record<string, 'loaded' | 'compared'> = {
   'all active monitors are loaded': 'loaded',
-  'all monitors are compared with the database': 'compared',
+  'all active monitors were compared with the database': 'compared',
 };
 
 function tell(message: MatcherChildMessage): void {
