@@ -5,11 +5,15 @@ import { findRemovedThings } from '../../shared/stores/crawl/removals.ts';
 import { itemRow } from './archive-rows.ts';
 
 /**
- * Inserts items; those that the forum removed are blank. A removal first notes the thing, then blanks what is archived;
- * this first archives, then looks at what is noted: so one of the two always sees the other. Steps, all harmless when
- * repeated:
- * 1. look removals up, so that removed content is not even written; 2. insert; 3. look again, and blank what was
- *    overtaken.
+ * Inserts items into ClickHouse; items that the forum removed are inserted blank.
+ *
+ * A removal first inserts a row into removed_things, then blanks the archive. This function first inserts, then reads
+ * removed_things again, so at least one of the two always sees the other. Steps, each harmless when a crash repeats it:
+ * 1. Read removed_things, so that removed content is not written.
+ * 2. Insert.
+ * 3. Read removed_things again and insert blank rows for items that were removed during the insert.
+ *
+ * Before: `archiveTopic` collected items of forum.posts and forum.comments. After: it commits their offsets.
  */
 export async function insertItems(db: Queryable, clickhouse: ClickHouseClient, items: ForumItem[]): Promise<void> {
   const ids = [...new Set(items.map(({ thing_id }) => thing_id))];
@@ -18,6 +22,6 @@ export async function insertItems(db: Queryable, clickhouse: ClickHouseClient, i
   const removed = await findRemovedThings(db, ids);
   await insert(items.map((item) => itemRow(item, removed.has(item.thing_id))));
   const removedNow = await findRemovedThings(db, ids);
-  const overtaken = items.filter(({ thing_id }) => removedNow.has(thing_id) && !removed.has(thing_id));
-  if (overtaken.length > 0) await insert(overtaken.map((item) => itemRow(item, true)));
+  const removedMeanwhile = items.filter(({ thing_id }) => removedNow.has(thing_id) && !removed.has(thing_id));
+  if (removedMeanwhile.length > 0) await insert(removedMeanwhile.map((item) => itemRow(item, true)));
 }

@@ -8,13 +8,17 @@ import { parseRecords } from '../../shared/kafka/poison-message.ts';
 import { blankMatchedItems, recordRemovals } from '../../shared/stores/crawl/removals.ts';
 import type { ArchiverDeps } from './archiver-deps.ts';
 
-/** The ids travel in ClickHouse's URL, which servers bound (some at 16 KB): 500 × 25 bytes. */
+/** The ids are sent in the URL of the ClickHouse request. Some servers limit URLs to 16 KB; 500 × 25 bytes fit. */
 const MAX_REMOVALS = 500;
 
 /**
- * What the forum removed loses its content here too. Steps, each harmless when repeated: 1. the removal is noted, so
- * that whoever writes the content from now on writes it blank; 2. what the matches show is blanked; 3. the archive's
- * row gets a blank successor.
+ * Consumes forum.removals and deletes the content of removed things from Postgres and ClickHouse.
+ *
+ * Before: the crawler published the removal. Steps, each harmless when a crash repeats it:
+ * 1. Insert rows into removed_things, so that every later writer of the content writes it blank.
+ * 2. Blank the content of matches (matched_items).
+ * 3. Insert a blank newer version of each archived row.
+ * After: the consumer commits the offsets.
  */
 export function archiveRemovals(deps: ArchiverDeps): Promise<BatchConsumer> {
   const { kafka, prefix, publisher, clickhouse, pool, metrics, logger, fatal } = deps;
@@ -41,9 +45,9 @@ export function archiveRemovals(deps: ArchiverDeps): Promise<BatchConsumer> {
 }
 
 /**
- * A blank twin for each stored row, by day and not only for the newest: partitions are merged and expire one by one, so
- * what was said must be replaced in each. Columns go by position, without aliases: an alias that is a column's name
- * would stand for it in WHERE as well.
+ * Inserts a blank version of each stored row, one per day: ClickHouse merges and expires each day's partition on its
+ * own, so the content must be replaced in each. Columns are given by position without aliases, because ClickHouse would
+ * also use an alias named like a column in WHERE.
  */
 async function blankArchivedItems(clickhouse: ClickHouseClient, ids: string[]): Promise<void> {
   await clickhouse.command({

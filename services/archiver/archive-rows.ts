@@ -4,16 +4,19 @@ import type { RecordedMatch } from '../../schemas/messages/recorded-match.ts';
 import { blankedContent } from '../../shared/domain/blanked-content.ts';
 import { searchableWords } from '../../shared/matching/searchable-words.ts';
 
-/** Rows as ClickHouse's tables have them (schemas/clickhouse). */
+/**
+ * Converts messages into rows of the ClickHouse tables (schemas/clickhouse). Pure functions: the same message always
+ * gives the same row, so a repeated insert is merged away.
+ */
 export type ArchiveRow = Record<string, unknown>;
 
-/** @param removed the forum removed the thing: only what it was and where it stood is kept */
+/** @param removed true when the forum removed the thing: the row keeps its ids, kind, community and times, no content */
 export function itemRow(item: ForumItem, removed: boolean): ArchiveRow {
   const { v: _v, replay: _replay, ...columns } = removed ? { ...item, ...blankedContent(item), url: '' } : item;
   return readable({
     ...columns,
     parent_id: item.parent_id ?? '',
-    // Unsigned there; one odd count must not stop the archive.
+    // The column is unsigned; one invalid count must not stop the archive.
     num_comments: Math.max(0, item.num_comments ?? 0),
     url: columns.url ?? '',
     ver: removed ? 2 : 1,
@@ -21,7 +24,7 @@ export function itemRow(item: ForumItem, removed: boolean): ArchiveRow {
   });
 }
 
-/** What search finds the item by. */
+/** The words that search finds the item by. */
 function wordsOf({ kind, title, body }: ForumItem): string {
   return searchableWords(kind === 'post' ? `${title}\n${body}` : body).join(' ');
 }
@@ -37,7 +40,10 @@ export function attemptRow(attempt: DeliveryAttempt): ArchiveRow {
   return readable({ ...columns, error: attempt.error ?? '' });
 }
 
-/** ClickHouse refuses JSON with half a surrogate pair, and with it the whole insert, for ever. Each becomes U+FFFD. */
+/**
+ * Replaces lone surrogates by U+FFFD. ClickHouse rejects JSON that contains one, and with it the whole insert on every
+ * repeat.
+ */
 function readable(row: ArchiveRow): ArchiveRow {
   return Object.fromEntries(Object.entries(row).map(([column, value]) => [column, wellFormed(value)]));
 }

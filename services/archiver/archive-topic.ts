@@ -9,19 +9,24 @@ import { GroupCommit } from './group-commit.ts';
 
 export interface Archive<S extends z.ZodType> {
   group: string;
-  /** All of one schema. */
+  /** Topics with the same schema. */
   topics: readonly Topic<S>[];
-  /** For the metrics. */
+  /** Label of the metrics. */
   table: string;
   /**
-   * Writes values of several partitions; resolves when the database has acknowledged them. Repeating it is harmless.
+   * Writes values of several partitions and resolves when ClickHouse acknowledged them. Must be harmless to repeat.
    */
   insert: (values: z.output<S>[]) => Promise<void>;
 }
 
 /**
- * Copies topics into a table. Steps: values wait for the shared insert; it is acknowledged; the offsets are committed.
- * A crash before the last step inserts the same rows again, and the table's key makes them one.
+ * Copies topics into a ClickHouse table.
+ *
+ * Before: the crawler, the recorder or the deliverer published the messages. Steps:
+ * 1. Each partition's handler adds its rows to a shared insert (`GroupCommit`).
+ * 2. ClickHouse acknowledges the insert.
+ * 3. The consumer commits the offsets. A crash before this inserts the same rows again; ReplacingMergeTree keeps one row
+ *    per key.
  */
 export async function archiveTopic<S extends z.ZodType>(
   { kafka, prefix, publisher, metrics, logger, fatal }: ArchiverDeps,
@@ -39,7 +44,7 @@ export async function archiveTopic<S extends z.ZodType>(
     prefix,
     group,
     topics: topics.map(({ name }) => name),
-    // Every partition's handler may wait for the shared insert at the same time.
+    // The handlers of all partitions may wait for the shared insert at the same time.
     partitionsConcurrently: topics.reduce((sum, { partitions }) => sum + partitions.cluster, 0),
     handle: async (batch) => {
       const { parsed, poison } = parseRecords(first.schema, batch);

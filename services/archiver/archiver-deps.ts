@@ -7,7 +7,7 @@ import type { Metrics } from '../../shared/runtime/metrics.ts';
 
 export interface ArchiverDeps {
   kafka: KafkaConnection;
-  /** For dead letters only. */
+  /** Used for dead letters only. */
   publisher: Publisher;
   prefix: string;
   pool: Pool;

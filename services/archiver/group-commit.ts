@@ -9,10 +9,11 @@ interface Waiting<Row> {
 }
 
 /**
- * One insert for the rows of several partitions. Each partition's handler adds its rows and waits; the insert runs at
- * 5,000 rows, 1 s after the first of them, or 200 ms after every assigned partition is waiting (nobody is left to add
- * more). Then all of its handlers go on and commit their offsets. A failed insert fails all of them: their batches come
- * again.
+ * Combines the rows of several partitions into one insert.
+ *
+ * Each partition's handler adds its rows and waits. The insert runs at 5,000 rows, 1 s after the first row, or 200 ms
+ * after the handlers of all assigned partitions are waiting, because then none can add more. After the insert all
+ * handlers continue and commit their offsets. A failed insert fails all of them, and their batches are repeated.
  */
 export class GroupCommit<Row> {
   private readonly insert: (rows: Row[]) => Promise<void>;
@@ -26,12 +27,12 @@ export class GroupCommit<Row> {
     this.insert = insert;
   }
 
-  /** How many partitions' handlers may wait at the same time. */
+  /** Sets the number of assigned partitions, which is the number of handlers that may wait at the same time. */
   setPartitions(count: number): void {
     this.partitions = Math.max(1, count);
   }
 
-  /** Resolves when the rows are acknowledged by the database; rejects with the insert's error. */
+  /** Resolves when the database acknowledged the rows; rejects with the error of the insert. */
   add(rows: readonly Row[]): Promise<void> {
     if (rows.length === 0) return Promise.resolve();
     return new Promise((resolve, reject) => {

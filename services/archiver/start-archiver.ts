@@ -13,33 +13,34 @@ import type { ArchiveRow } from './archive-rows.ts';
 import { archiveTopic } from './archive-topic.ts';
 
 /**
- * Copies items, matches and delivery attempts into ClickHouse, and blanks there and in Postgres what the forum removed.
+ * Copies items, matches and delivery attempts into ClickHouse, and deletes the content of things that the forum removed
+ * from ClickHouse and Postgres. See the README of this folder.
  */
 export async function startArchiver(deps: ArchiverDeps): Promise<Running & { ready(): boolean }> {
-  const parts = { ...deps, logger: deps.logger.child({ service: 'archiver' }) };
+  const archiverDeps = { ...deps, logger: deps.logger.child({ service: 'archiver' }) };
   const insert = async (table: string, values: ArchiveRow[]): Promise<void> => {
     await deps.clickhouse.insert({ table, values, format: 'JSONEachRow' });
   };
   const consumers = await Promise.all([
-    archiveTopic(parts, {
+    archiveTopic(archiverDeps, {
       group: ITEMS_ARCHIVER_GROUP,
       topics: [FORUM_POSTS, FORUM_COMMENTS],
       table: 'items',
       insert: (items) => insertItems(deps.pool, deps.clickhouse, items),
     }),
-    archiveTopic(parts, {
+    archiveTopic(archiverDeps, {
       group: MATCHES_ARCHIVER_GROUP,
       topics: [MONITOR_MATCHES],
       table: 'matches',
       insert: (matches) => insert('matches', matches.map(matchRow)),
     }),
-    archiveTopic(parts, {
+    archiveTopic(archiverDeps, {
       group: DELIVERIES_ARCHIVER_GROUP,
       topics: [MONITOR_DELIVERIES],
       table: 'delivery_attempts',
       insert: (attempts) => insert('delivery_attempts', attempts.map(attemptRow)),
     }),
-    archiveRemovals(parts),
+    archiveRemovals(archiverDeps),
   ]);
   return {
     ready: () => consumers.every((consumer) => consumer.ready()),

@@ -16,12 +16,12 @@ export interface RecordBatchDeps {
   pool: Pool;
   /** How far the broker's clock and Postgres's may differ, in ms: 0 on one machine. */
   toleranceMs: number;
-  /** Suppressed matches that a monitor may store a UTC day; default 10,000. */
+  /** Maximum suppressed matches that one monitor stores per UTC day; default 10,000. */
   suppressedPerDay?: number;
 }
 
 export interface RecordedBatch {
-  /** What is to be published: the matches of this batch, whether they were stored now or before; by monitor and seq. */
+  /** Matches to publish, sorted by monitor and seq: those stored now and those of pairs that were stored before. */
   matches: RecordedMatch[];
   outcomes: OutcomeCounts;
 }
@@ -30,23 +30,26 @@ export interface RecordedBatch {
  * Turns a batch of candidates into numbered, stored matches. Repeating a batch stores nothing new and returns the same
  * matches.
  *
- * 1. Contents, each statement by itself. A crash after it leaves content without a match, which expires; a repeat finds
- *    it. Candidates of monitors that may store nothing more today are left out, so that they cost no content.
- * 2. One transaction: locks, checks, numbers, matches. A crash inside leaves nothing of it; the repeat does it all
- *    again. (3. The caller publishes, 4. and commits the offsets: a crash before either repeats from 1, where every
- *    pair is found stored and is published again as it was, whatever became of its monitor since.)
+ * Before: the matcher published the candidates, and `startRecorder` consumed them. Steps:
+ * 1. Store the contents (`storeContents`), one commit per statement. A crash after it leaves content without a match,
+ *    which expires; a repeat finds it. Candidates of monitors that reached their limits for today are left out, so that
+ *    their content is not stored.
+ * 2. Lock, check, number and insert the matches in one transaction (`recordPairs`). A crash inside rolls it back and the
+ *    repeat does it again.
+ * After: the caller (3) publishes the matches to monitor.matches and (4) commits the offsets. A crash before either
+ * repeats from 1, where every pair is found and is published again as first stored, whatever its monitor's state.
  */
 export async function recordBatch(options: RecordBatchDeps, candidates: readonly Candidate[]): Promise<RecordedBatch> {
   const deps = { suppressedPerDay: SUPPRESSED_PER_DAY, ...options };
   const full = await findFullMonitors(deps, candidates);
-  const recorded = await recordExcept(deps, candidates, full);
-  // A monitor was full a moment ago and is not any more, by a new day or a larger pack: now with all contents.
-  return recorded ?? (await recordExcept(deps, candidates, new Set()))!;
+  const recorded = await recordSkippingContents(deps, candidates, full);
+  // A monitor was full before the transaction but not inside it (a new day, a larger pack): repeat with all contents.
+  return recorded ?? (await recordSkippingContents(deps, candidates, new Set()))!;
 }
 
 type RecordDeps = RecordingLimits & { pool: Pool };
 
-/** Monitors that may store nothing more today, by a reading without locks. */
+/** Finds the monitors that may store no more matches today. Reads without locks, so `recordPairs` decides again. */
 async function findFullMonitors(deps: RecordDeps, candidates: readonly Candidate[]): Promise<Set<string>> {
   const monitorIds = [...new Set(candidates.map((candidate) => candidate.monitor_id))];
   const suppressed = await findSuppressedMonitors(deps.pool, monitorIds, deps.suppressedPerDay);
@@ -55,11 +58,11 @@ async function findFullMonitors(deps: RecordDeps, candidates: readonly Candidate
 }
 
 /**
- * Steps 1 and 2, without the contents of `full` monitors' candidates.
+ * Runs steps 1 and 2 without storing the contents of the candidates of `full` monitors.
  *
- * @returns undefined when the transaction was rolled back, because it would have stored a match of a `full` monitor
+ * @returns undefined when the transaction was rolled back because it would have stored a match of a `full` monitor
  */
-async function recordExcept(
+async function recordSkippingContents(
   deps: RecordDeps,
   candidates: readonly Candidate[],
   full: ReadonlySet<string>,
@@ -90,7 +93,7 @@ class ContentNotStored extends Error {
 
 function toRecordedMatch(match: StoredMatch, contents: ReadonlyMap<string, ItemContent>): RecordedMatch {
   const item = contents.get(match.thingId);
-  if (!item) throw new Error(`the content of ${match.thingId} is gone right after it was kept`);
+  if (!item) throw new Error(`the content of ${match.thingId} is missing right after it was stored`);
   return {
     v: 1,
     match_id: matchId(match.monitorId, match.seq),

@@ -20,18 +20,22 @@ import {
 import type { RecordingMonitor } from '../../shared/stores/monitors/recording-monitors.ts';
 
 /**
- * What became of a candidate: recorded (also over the cap: suppressed, and beyond the ceiling of those: not_stored),
- * repeated (its pair was stored before), duplicate (another candidate of this batch has its pair), or why it was
- * refused.
+ * Outcome of a candidate:
+ * - recorded: stored as a match;
+ * - suppressed: stored, but over the daily cap;
+ * - not_stored: over the daily cap and over the limit of suppressed matches;
+ * - repeated: its (monitor, thing) pair was stored before;
+ * - duplicate: another candidate of this batch has the same pair;
+ * - otherwise the reason why it was refused.
  */
 export type Outcome = 'recorded' | 'suppressed' | 'not_stored' | 'repeated' | 'duplicate' | Refusal;
 export type OutcomeCounts = Partial<Record<Outcome, number>>;
 
-/** What one transaction made of a batch. */
+/** Result of one transaction. */
 interface RecordedPairs {
-  /** Stored now. */
+  /** Matches stored by this transaction. */
   matches: StoredMatch[];
-  /** Stored before. */
+  /** Matches whose pairs were stored before. */
   repeated: StoredMatch[];
   outcomes: OutcomeCounts;
 }
@@ -39,11 +43,11 @@ interface RecordedPairs {
 export interface RecordingLimits {
   /** How far the broker's clock and Postgres's may differ, in ms: 0 on one machine. */
   toleranceMs: number;
-  /** Suppressed matches that a monitor may store a UTC day. */
+  /** Maximum suppressed matches that one monitor stores per UTC day. */
   suppressedPerDay: number;
 }
 
-/** What the checks read under the lock. */
+/** State that is read after the monitors are locked. */
 interface LockedState {
   monitors: ReadonlyMap<string, RecordingMonitor>;
   /** By monitor and thing. */
@@ -53,21 +57,28 @@ interface LockedState {
 }
 
 /**
- * The recorder's transaction: the same number of statements for any batch. `db` is the client of an open transaction.
+ * Locks the monitors, checks each candidate, numbers the accepted ones and inserts the matches. The number of statements
+ * does not depend on the batch size.
+ *
+ * Before: `storeContents` stored the contents. After: `recordBatch` commits and returns the matches for publishing. A
+ * crash rolls everything back; a repeat of a committed batch finds its pairs and inserts nothing.
+ *
+ * @param db the client of an open transaction
  */
 export async function recordPairs(
   db: Queryable,
   candidates: readonly Candidate[],
   limits: RecordingLimits,
 ): Promise<RecordedPairs> {
-  // 1. The monitors' locks: whoever changes a monitor's state or rule, or numbers its matches, takes them first.
+  // 1. Lock the monitors. Every change of a monitor's state or rule, and every numbering of its matches, takes this lock
+  // first.
   const monitorIds = [...new Set(candidates.map((candidate) => candidate.monitor_id))].sort();
   await lockRecordingMonitors(db, monitorIds);
-  // 2. What is true under them.
+  // 2. Read their state after the lock, so that it cannot change before the commit.
   const state = await readLockedState(db, monitorIds, candidates);
-  // 3. Every candidate is checked by itself; then the first accepted one of each pair counts.
+  // 3. Check every candidate; of several accepted ones with the same pair the first counts.
   const { accepted, outcomes } = checkCandidates(candidates, state, limits.toleranceMs);
-  // 4. Numbers, and the rows that hold them. Committed together, so a number is never seen without its match.
+  // 4. Number the matches and insert them. Both commit together, so a number never exists without its match.
   const { matches, advances } = numberAccepted(accepted, state.monitors, limits.suppressedPerDay);
   if (advances.length > 0) {
     await addToMonitorDays(db, advances);
@@ -88,7 +99,7 @@ async function readLockedState(
   candidates: readonly Candidate[],
 ): Promise<LockedState> {
   const monitors = await readRecordingMonitors(db, monitorIds);
-  // A monitor without counters is being erased with all its matches: nothing of it is published again.
+  // A monitor without a counters row is being erased with all its matches, so none of them is published again.
   const present = candidates.filter((candidate) => monitors.has(candidate.monitor_id));
   const pairs = new Map(
     present.map(({ monitor_id, item }) => [
@@ -111,7 +122,7 @@ async function readLockedState(
   };
 }
 
-/** Accepted candidates by monitor, in the batch's order, each pair once. */
+/** Returns the accepted candidates by monitor, in batch order, each pair once. */
 function checkCandidates(
   candidates: readonly Candidate[],
   state: LockedState,
@@ -172,7 +183,7 @@ function toAccepted(candidate: Candidate): AcceptedCandidate {
   };
 }
 
-/** Both results sorted: rows are written in the order of their unique keys. */
+/** Both results are sorted, because all writers insert rows in the order of their unique keys to avoid deadlocks. */
 function numberAccepted(
   accepted: ReadonlyMap<string, AcceptedCandidate[]>,
   monitors: ReadonlyMap<string, RecordingMonitor>,

@@ -6,9 +6,12 @@ import type { Queryable } from '../../shared/postgres/pool.ts';
 import { findKnownThings, keepItems, overwriteItems, readItems } from '../../shared/stores/matches/recording-items.ts';
 
 /**
- * Makes sure that the content of every candidate's thing is stored, and returns it as it was first stored, by thing id.
- * A thing that the forum removed is stored and returned blank. Each statement commits by itself, before any monitor is
- * locked: other recorders may want the same things, and repeating all of it changes nothing.
+ * Stores the content of every candidate's thing and returns it as it was first stored, by thing id. A thing that the
+ * forum removed is stored and returned blank.
+ *
+ * Before: `recordBatch` received a batch of candidates. After: `recordPairs` numbers and stores the matches that refer
+ * to this content. Each statement commits on its own, before any monitor is locked, because other recorders may store
+ * the same things. A crash leaves content without a match, which expires; repeating the call changes nothing.
  */
 export async function storeContents(
   db: Queryable,
@@ -19,31 +22,34 @@ export async function storeContents(
   if (things.size === 0) return new Map();
   const ids = [...things.keys()].sort();
   const { kept, removed } = await findKnownThings(db, ids);
-  const unkept = ids.filter((id) => !kept.has(id)).map((id) => storableContent(things.get(id)!));
-  if (unkept.length > 0) {
+  const toStore = ids.filter((id) => !kept.has(id)).map((id) => storableContent(things.get(id)!));
+  if (toStore.length > 0) {
     await keepItems(
       db,
-      unkept.map((item) => (removed.has(item.thing_id) ? blankedContent(item) : item)),
+      toStore.map((item) => (removed.has(item.thing_id) ? blankedContent(item) : item)),
     );
   }
   return readStoredContents(db, ids);
 }
 
 /**
- * Reads back what is stored now. A removal first notes the thing, then blanks what is stored; we first store, then look
- * at what is noted. So one of the two always sees the other, and a removal that overtook our insert is made good here.
+ * Reads the stored content and blanks what the forum removed in the meantime.
+ *
+ * A removal first inserts a row into removed_things, then blanks the stored content. The recorder first stores the
+ * content, then reads removed_things. So at least one of the two always sees the other, and content that was inserted
+ * after its removal is blanked here.
  */
 export async function readStoredContents(db: Queryable, ids: readonly string[]): Promise<Map<string, ItemContent>> {
   const contents = new Map<string, ItemContent>();
-  const overtaken: ItemContent[] = [];
+  const toBlank: ItemContent[] = [];
   for (const { item, removed } of await readItems(db, ids)) {
     const content = removed ? blankedContent(item) : item;
     if (content.author !== item.author || content.title !== item.title || content.body !== item.body) {
-      overtaken.push(content);
+      toBlank.push(content);
     }
     contents.set(item.thing_id, content);
   }
-  if (overtaken.length > 0) await overwriteItems(db, overtaken);
+  if (toBlank.length > 0) await overwriteItems(db, toBlank);
   return contents;
 }
 
