@@ -3,6 +3,10 @@ import { allPlans } from '../../../shared/domain/accounts/plans.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
 import { CallBatcher } from '../../../shared/runtime/call-batcher.ts';
+import { findUsableApiKey } from '../../../shared/stores/accounts/api-keys.ts';
+import { admitMessage } from '../../../shared/stores/accounts/message-limits.ts';
+import type { MessageLimit } from '../../../shared/stores/accounts/message-limits.ts';
+import { findUsableAccessToken } from '../../../shared/stores/accounts/oauth-records.ts';
 import { admitRequests, returnDailySlot } from '../../../shared/stores/accounts/request-limits.ts';
 import type { AdmittedRequest, AskingRequest, RequestLimits } from '../../../shared/stores/accounts/request-limits.ts';
 import { ApiError } from '../http/api-error.ts';
@@ -62,11 +66,35 @@ export class AdmissionControl {
     return this.admissionOf(found);
   }
 
-  /** The same where access tokens of `audience` are good too. @throws ApiError unauthorized */
+  /** Like `admit`, and accepts access tokens of `audience` too. @throws ApiError unauthorized */
   async admitWithToken(headers: IncomingHttpHeaders, audience: string): Promise<Admission> {
     const tokenHash = givenTokenHash(headers);
     if (tokenHash === undefined) return this.admit(headers);
     return this.admissionOf(await this.find({ tokenHash, audience }));
+  }
+
+  /**
+   * Admits a message to the tool server that calls no tool: it has its own limit and does not count as a request.
+   *
+   * @returns 0 when the message may pass, else the seconds until one may
+   * @throws ApiError unauthorized; the limit is not touched then
+   */
+  async admitMessage(headers: IncomingHttpHeaders, audience: string, limit: MessageLimit): Promise<number> {
+    const retryAfter = await admitMessage(this.db, credentialsOf(headers, audience), limit);
+    if (retryAfter === undefined) throw unauthorized();
+    return retryAfter;
+  }
+
+  /** Checks a key or token of `audience` and takes no limit. @throws ApiError unauthorized */
+  async authenticate(headers: IncomingHttpHeaders, audience: string): Promise<void> {
+    const credentials = credentialsOf(headers, audience);
+    if ('tokenHash' in credentials) {
+      if ((await findUsableAccessToken(this.db, credentials.tokenHash, audience)) === undefined) throw unauthorized();
+      return;
+    }
+    const holder = await findUsableApiKey(this.db, credentials.keyId);
+    if (holder === undefined) throw unauthorized();
+    checkKey(givenKey(headers), holder.hash);
   }
 
   private async find(asking: AskingRequest): Promise<AdmittedRequest> {
@@ -85,6 +113,14 @@ export class AdmissionControl {
   async returnDailySlot({ caller, day }: Admission): Promise<void> {
     if (day !== undefined) await returnDailySlot(this.db, caller.accountId, day);
   }
+}
+
+/** @throws ApiError unauthorized when there is neither a token nor a key, or it is malformed */
+function credentialsOf(headers: IncomingHttpHeaders, audience: string): AskingRequest {
+  const tokenHash = givenTokenHash(headers);
+  if (tokenHash !== undefined) return { tokenHash, audience };
+  const { id, hash } = givenKey(headers);
+  return { keyId: id, keyHash: hash };
 }
 
 function admissionOf(found: AdmittedRequest, limits: RequestLimits): Admission {

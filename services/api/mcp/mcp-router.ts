@@ -3,14 +3,9 @@ import { hostHeaderValidation, originValidation } from '@modelcontextprotocol/no
 import { localhostAllowedHostnames } from '@modelcontextprotocol/server';
 import { raw, Router } from 'express';
 import type { Request, RequestHandler, Response as Reply } from 'express';
-import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import { findUsableApiKey } from '../../../shared/stores/accounts/api-keys.ts';
-import { findUsableAccessToken } from '../../../shared/stores/accounts/oauth-records.ts';
-import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
 import { returnDailySlot, setAdmissionHeaders } from '../admission/admission-middleware.ts';
 import { ApiError, ClientGone } from '../http/api-error.ts';
-import { checkKey, givenKey, givenTokenHash, unauthorized } from '../admission/authentication.ts';
 import type { Admission, AdmissionControl } from '../admission/admission-control.ts';
 import { methodNotAllowed, setCreditsRemaining } from '../http/route.ts';
 import type { Tool } from './tool.ts';
@@ -19,7 +14,6 @@ import { createToolServer } from './tool-server.ts';
 import type { ToolSession } from './tool-server.ts';
 
 export interface McpDeps {
-  pool: Pool;
   admissionControl: AdmissionControl;
   tools: readonly Tool[];
   logger: Logger;
@@ -43,10 +37,10 @@ export interface ResourceProtection {
 const BODY_LIMIT = 256 * 1024;
 /** What is held of a body before it is known who sends it. */
 const UNKNOWN_BODY_LIMIT = 16 * 1024;
-/** Messages that call no tool, of an account. */
-const MESSAGES_A_SECOND = 10;
+/** Messages of an account that call no tool. */
+const MESSAGE_LIMIT = { max: 10, seconds: 1 };
 /** Messages in a batch: each may be a call whose answer has megabytes. */
-const MOST_IN_A_BATCH = 10;
+const MAX_BATCH = 10;
 
 /** POST /mcp: tools for agents, by the Model Context Protocol. */
 export function createMcpRouter(options: McpDeps): Router {
@@ -71,7 +65,10 @@ function guard(publicUrls: readonly string[]): RequestHandler {
 function refuseLargeOfUnknown(options: McpDeps): RequestHandler {
   return async (request, _response, next) => {
     const length = Number(request.headers['content-length'] ?? Infinity);
-    if (length > UNKNOWN_BODY_LIMIT) await challenging(options, request, () => accountOf(options, request.headers));
+    if (length > UNKNOWN_BODY_LIMIT) {
+      const { admissionControl, protection } = options;
+      await challenging(options, request, () => admissionControl.authenticate(request.headers, protection.resource));
+    }
     next();
   };
 }
@@ -117,7 +114,7 @@ async function letIn(
 ): Promise<Admission | undefined> {
   return challenging(options, request, async () => {
     if (isCall(message)) return admit(options, request, response);
-    await allowMessages(options, request, message);
+    await admitMessages(options, request, message);
     return undefined;
   });
 }
@@ -142,36 +139,26 @@ async function admit({ admissionControl, protection }: McpDeps, request: Request
 }
 
 /**
- * Of a batch each member counts; the calls in it count as calls. @throws ApiError unauthorized, invalid_request,
- * rate_limited
+ * Takes the message limit for each member of a batch that calls no tool; calls take the limits of requests later.
+ *
+ * @throws ApiError unauthorized, invalid_request, rate_limited
  */
-async function allowMessages(options: McpDeps, { headers }: IncomingMessage, message: unknown): Promise<void> {
-  const accountId = await accountOf(options, headers);
+async function admitMessages(options: McpDeps, { headers }: IncomingMessage, message: unknown): Promise<void> {
+  const { admissionControl, protection } = options;
   const members: unknown[] = Array.isArray(message) && message.length > 0 ? message : [message];
-  if (members.length > MOST_IN_A_BATCH) {
-    throw new ApiError('invalid_request', `body: a batch must have at most ${MOST_IN_A_BATCH} messages.`);
+  const limited = members.filter((member) => !isCall(member));
+  if (members.length > MAX_BATCH || limited.length === 0) {
+    await admissionControl.authenticate(headers, protection.resource);
   }
-  const limit = { name: `mcp:${accountId}`, most: MESSAGES_A_SECOND, seconds: 1 };
-  for (const member of members) {
-    const retryAfter = isCall(member) ? 0 : await takeUse(options.pool, limit);
+  if (members.length > MAX_BATCH) {
+    throw new ApiError('invalid_request', `body: a batch must have at most ${MAX_BATCH} messages.`);
+  }
+  for (const _member of limited) {
+    const retryAfter = await admissionControl.admitMessage(headers, protection.resource, MESSAGE_LIMIT);
     if (retryAfter === 0) continue;
-    throw new ApiError('rate_limited', `Too many messages: ${MESSAGES_A_SECOND} a second are allowed.`, { retryAfter });
+    const message = `Too many messages: ${MESSAGE_LIMIT.max} a second are allowed.`;
+    throw new ApiError('rate_limited', message, { retryAfter });
   }
-}
-
-/** @throws ApiError unauthorized */
-async function accountOf({ pool, protection }: McpDeps, headers: IncomingMessage['headers']): Promise<string> {
-  const tokenHash = givenTokenHash(headers);
-  if (tokenHash !== undefined) {
-    const token = await findUsableAccessToken(pool, tokenHash, protection.resource);
-    if (token === undefined) throw unauthorized();
-    return token.account_id;
-  }
-  const given = givenKey(headers);
-  const holder = await findUsableApiKey(pool, given.id);
-  if (holder === undefined) throw unauthorized();
-  checkKey(given, holder.hash);
-  return holder.account_id;
 }
 
 interface Exchange {
