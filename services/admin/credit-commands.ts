@@ -1,6 +1,7 @@
 import { planOf } from '../../shared/domain/accounts/plans.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool, PoolClient } from '../../shared/postgres/pool.ts';
+import { sqlState } from '../../shared/postgres/postgres-away.ts';
 import { credit } from '../../shared/stores/accounts/ledger.ts';
 import { givePack, refundPack } from '../../shared/stores/accounts/packs.ts';
 import { foundAccount, WHICH_HELP, WHICH_OPTIONS, whichAccount } from './account-choice.ts';
@@ -71,7 +72,7 @@ async function once<T>(pool: Pool, reference: string, work: (client: PoolClient)
   try {
     return await inTransaction(pool, work);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION) {
+    if (sqlState(error) === UNIQUE_VIOLATION) {
       throw new AdminError(`--reference: ${reference} was used before; nothing was given.`);
     }
     throw error;

@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util';
 import { createPool } from '../../shared/postgres/pool.ts';
-import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
+import { isPostgresAway, sqlState } from '../../shared/postgres/postgres-away.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import { ConfigError, loadConfig } from '../../shared/runtime/config.ts';
+import { errorMessage } from '../../shared/runtime/errors.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
 import { ACCOUNT_CREATE, ACCOUNT_LIST, ACCOUNT_SHOW } from './account-commands.ts';
 import { ACCOUNT_EXPORT } from './account-export.ts';
@@ -97,7 +98,7 @@ function parseOptions(command: Command, args: readonly string[]): OptionValues {
     });
     return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorMessage(error);
     throw new AdminError(`${message}\n\n${helpOf(command)}`);
   }
 }
@@ -118,9 +119,9 @@ async function withPool(url: string, work: (pool: Pool) => Promise<void>): Promi
 
 function sentenceOf(error: unknown): string {
   if (error instanceof AdminError || error instanceof ConfigError) return error.message;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorMessage(error);
   if (isPostgresAway(error)) return `The service's database does not answer (${reason || 'connection refused'}).`;
-  if (error instanceof Error && 'code' in error && error.code === UNDEFINED_TABLE) {
+  if (sqlState(error) === UNDEFINED_TABLE) {
     return 'The database has no tables of this service yet: start the service once.';
   }
   return `The command failed: ${reason}`;

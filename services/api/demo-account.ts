@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { apiKeyId, isApiKey } from '../../shared/domain/accounts/api-key.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
+import { errorCode } from '../../shared/runtime/errors.ts';
 import { findAccount, lockAccount } from '../../shared/stores/accounts/accounts.ts';
 import { findUsableApiKey, issueApiKey, revokeApiKeys } from '../../shared/stores/accounts/api-keys.ts';
 import { openAccount } from '../../shared/stores/accounts/open-account.ts';
@@ -38,7 +39,7 @@ async function readKey(keyFile: string): Promise<string | undefined> {
   try {
     return (await readFile(keyFile, 'utf8')).trim();
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

@@ -1,3 +1,5 @@
+import { toError } from '../../shared/runtime/errors.ts';
+
 const FLUSH_ROWS = 5_000;
 const FLUSH_AFTER_MS = 1_000;
 const ALL_WAITING_MS = 200;
@@ -65,7 +67,7 @@ export class GroupCommit<Row> {
         for (const { resolve } of group) resolve();
       },
       (error: unknown) => {
-        for (const { reject } of group) reject(error instanceof Error ? error : new Error(String(error)));
+        for (const { reject } of group) reject(toError(error));
       },
     );
   }

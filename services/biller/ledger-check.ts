@@ -1,3 +1,4 @@
+import { sqlState } from '../../shared/postgres/postgres-away.ts';
 import { findLedgerMismatches, findNextAccountId } from '../../shared/stores/accounts/ledger-check.ts';
 import type { LedgerPage } from '../../shared/stores/accounts/ledger-check.ts';
 import type { BillerDeps } from './biller-deps.ts';
@@ -54,5 +55,5 @@ async function checkPage(options: LedgerCheckDeps, afterId: string, limit: numbe
 
 /** SQLSTATE query_canceled. */
 function isStatementTimeout(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '57014';
+  return sqlState(error) === '57014';
 }

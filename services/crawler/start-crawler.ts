@@ -4,6 +4,7 @@ import type { Publisher } from '../../shared/kafka/publisher.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import { withQueryDeadline } from '../../shared/postgres/query-deadline.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { toError } from '../../shared/runtime/errors.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
@@ -63,7 +64,7 @@ export async function startCrawler(deps: CrawlerDeps): Promise<Running & { ready
     try {
       await runner.run(stopping.signal);
     } catch (error) {
-      deps.fatal(error instanceof Error ? error : new Error(String(error)));
+      deps.fatal(toError(error));
     }
   });
   return {

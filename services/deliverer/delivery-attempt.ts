@@ -8,6 +8,7 @@ import type { WebhookMessage } from '../../shared/domain/webhooks/webhook-messag
 import type { EgressClient, EgressResult } from '../../shared/http/egress-client.ts';
 import { parseRetryAfterBody } from '../../shared/http/retry-after.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { errorMessage } from '../../shared/runtime/errors.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { ClaimedDelivery } from '../../shared/stores/deliveries/deliveries.ts';
@@ -91,7 +92,7 @@ async function callReceiver(delivery: ClaimedDelivery, options: AttemptDeps): Pr
     message = buildMessage(delivery, options);
   } catch (error) {
     // The installation's key is another one than when the monitor was made: the ladder gives its operator time.
-    return { error: 'secret_unreadable', status: 0, detail: error instanceof Error ? error.message : String(error) };
+    return { error: 'secret_unreadable', status: 0, detail: errorMessage(error) };
   }
   const answer = await options.egress.send({
     url: webhookRequestUrl(delivery.webhookKind, delivery.webhookUrl),

@@ -15,6 +15,7 @@ import { OutageLog } from '../../shared/outages/outage-log.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { toError } from '../../shared/runtime/errors.ts';
 import { withDeadline } from '../../shared/runtime/lifecycle.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
@@ -202,6 +203,6 @@ function outageOf(deps: DelivererDeps, work: string): OutageLog {
 function errorHandler(deps: DelivererDeps, outage: OutageLog): (error: unknown) => void {
   return (error) => {
     if (awayEngine(error) !== undefined) outage.failed(error);
-    else deps.fatal(error instanceof Error ? error : new Error(String(error)));
+    else deps.fatal(toError(error));
   };
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { whenAborted } from '../../shared/runtime/abort.ts';
 import { DataDirLock } from './engines/data-dir-lock.ts';
 import { startEngines } from './engines/embedded-engines.ts';
 import type { RunningEngines } from './engines/embedded-engines.ts';
@@ -78,7 +79,7 @@ async function runInstallation(options: FullStartDeps, markStopping: () => void)
     const childEnv = servicesEnvironment(config, env, { urls, embedded, simulator, metricsPort });
     const start = () => startServices({ env: childEnv, pidFile: files.services, onReady: announce });
     supervisor.keep({ name: 'services', kind: 'services', process: await start(), start });
-    await Promise.race([broken, aborted(signal)]);
+    await Promise.race([broken, whenAborted(signal)]);
     progress('stopping');
   } finally {
     markStopping();
@@ -132,11 +133,4 @@ function announcer(
     if (!told) progress(banner(baseUrl, readDemoKey(config.dataDir), (performance.now() - began) / 1000));
     told = true;
   };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -1,5 +1,5 @@
+import { errorMessage } from '../../shared/runtime/errors.ts';
 import type { OwnedProcess, ProcessEnd } from './engines/owned-process.ts';
-import { reasonOf } from './engines/start-fault.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { RestartPolicy } from './restart-policy.ts';
 
@@ -71,7 +71,7 @@ export class Supervisor {
           part.process = await part.start();
           running = true;
         } catch (error) {
-          reason = reasonOf(error);
+          reason = errorMessage(error);
         }
       }
       policy.started();

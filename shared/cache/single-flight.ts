@@ -1,3 +1,5 @@
+import { rejectOnAbort } from '../runtime/abort.ts';
+
 /** A fetch under way and those who wait for it. */
 interface Flight<V> {
   answer: Promise<V>;
@@ -24,7 +26,7 @@ export class SingleFlight<V> {
     const flight = this.flights.get(key) ?? this.start(key, fetch);
     flight.waiting += 1;
     try {
-      return await (signal ? untilAborted(flight.answer, signal) : flight.answer);
+      return await (signal ? rejectOnAbort(flight.answer, signal) : flight.answer);
     } finally {
       flight.waiting -= 1;
       if (flight.waiting === 0) this.end(key, flight);
@@ -53,17 +55,4 @@ export class SingleFlight<V> {
   private remove(key: string, flight: Flight<V>): void {
     if (this.flights.get(key) === flight) this.flights.delete(key);
   }
-}
-
-/** The answer, unless the signal aborts first; then its reason. */
-function untilAborted<V>(answer: Promise<V>, signal: AbortSignal): Promise<V> {
-  return new Promise((resolve, reject) => {
-    const leave = () => {
-      reject(signal.reason as Error);
-    };
-    signal.addEventListener('abort', leave, { once: true });
-    answer.then(resolve, reject).finally(() => {
-      signal.removeEventListener('abort', leave);
-    });
-  });
 }

@@ -1,4 +1,5 @@
 import { Resolver, lookup as systemLookup } from 'node:dns/promises';
+import { errorCode } from '../runtime/errors.ts';
 import { LocalFault } from './local-fault.ts';
 
 /**
@@ -37,7 +38,9 @@ export function createDnsLookup(servers?: readonly string[]): AddressLookup {
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     if (addresses.length > 0) return addresses;
-    const isDenied = answers.some((answer) => answer.status === 'rejected' && NO_SUCH_NAME.has(codeOf(answer.reason)));
+    const isDenied = answers.some(
+      (answer) => answer.status === 'rejected' && NO_SUCH_NAME.has(errorCode(answer.reason) ?? ''),
+    );
     if (!isDenied && !(await nameServersAnswer())) {
       throw new LocalFault('name_servers_away', `no name server answers, asked for ${hostname}`);
     }
@@ -50,12 +53,8 @@ async function knowsRoot(probe: Resolver): Promise<boolean> {
     await probe.resolveNs(PROBE_NAME);
     return true;
   } catch (error) {
-    return NO_SUCH_NAME.has(codeOf(error));
+    return NO_SUCH_NAME.has(errorCode(error) ?? '');
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 /** One call serves all who ask while it runs, and for a while after it. */

@@ -1,5 +1,7 @@
 import { Agent, request as send } from 'undici';
+import { rejectOnAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { errorCode } from '../runtime/errors.ts';
 import type { AddressLookup } from './address-lookup.ts';
 import { BlockedAddressError, UnresolvedNameError, createCheckedConnector } from './checked-connector.ts';
 import { localFaultCode } from './local-fault.ts';
@@ -107,7 +109,9 @@ async function exchange(agent: Agent, request: EgressRequest, clock: Clock): Pro
     body: request.body ?? null,
     signal,
   });
-  const answer = await untilAborted(answering, signal);
+  // undici notices an abort only once it is connected, and sends nothing then. This enforces the deadline while a name,
+  // a connection or a handshake hangs.
+  const answer = await rejectOnAbort(answering, signal);
   const retryAfter = answer.headers['retry-after'];
   return {
     error: null,
@@ -115,19 +119,6 @@ async function exchange(agent: Agent, request: EgressRequest, clock: Clock): Pro
     retryAfterMs: parseRetryAfter(Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, clock()),
     bodyExcerpt: await readExcerpt(answer.body),
   };
-}
-
-/**
- * undici notices an abort only once the connection stands, and then sends nothing; so the deadline is kept here too,
- * for a name, a connection or a handshake that hangs.
- */
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => {
-      reject(signal.reason as Error);
-    });
-    promise.then(resolve, reject);
-  });
 }
 
 /** The status decides; a body that breaks off, never ends or is too long takes nothing back. */
@@ -154,7 +145,7 @@ function classify(error: unknown): Exclude<EgressError, 'local'> {
   if (error instanceof BlockedAddressError) return 'blocked_address';
   if (error instanceof UnresolvedNameError) return 'dns';
   if (!(error instanceof Error)) return 'connect';
-  const code = 'code' in error ? String(error.code) : '';
+  const code = errorCode(error) ?? '';
   if (error.name === 'TimeoutError' || TIMEOUT_CODES.has(code)) return 'timeout';
   return TLS_CODE.test(code) ? 'tls' : 'connect';
 }

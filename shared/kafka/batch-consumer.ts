@@ -1,6 +1,7 @@
 import type { Consumer, EachBatchPayload } from 'kafkajs';
 import { systemClock } from '../runtime/clock.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { toError } from '../runtime/errors.ts';
 import { withDeadline } from '../runtime/lifecycle.ts';
 import type { Running } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -257,8 +258,4 @@ class GroupConsumer implements BatchConsumer {
     this.logger.fatal({ err: error }, 'the consumer stops for good');
     this.options.fatal(error);
   }
-}
-
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { EachBatchPayload } from 'kafkajs';
 import { delay } from '../runtime/clock.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { toError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { awayEngine } from '../outages/away-engine.ts';
@@ -184,7 +185,7 @@ export class BatchRunner {
       await delay(wait, assignment.signal);
       return;
     }
-    this.options.fatal(error instanceof Error ? error : new Error(String(error)));
+    this.options.fatal(toError(error));
   }
 }
 

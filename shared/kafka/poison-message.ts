@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { errorMessage } from '../runtime/errors.ts';
 import type { ConsumedRecord, PoisonRecord } from './consumed-batch.ts';
 
 /**
@@ -44,7 +45,7 @@ function readJson(value: Buffer): { json: unknown } | { fault: string } {
   try {
     return { json: JSON.parse(value.toString()) };
   } catch (error) {
-    return { fault: error instanceof Error ? error.message : String(error) };
+    return { fault: errorMessage(error) };
   }
 }
 

@@ -1,5 +1,6 @@
 import type { IHeaders, Message } from 'kafkajs';
 import { MAX_MESSAGE_BYTES } from '../../schemas/messages/topics.ts';
+import { errorMessage } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { withDeadline } from '../runtime/lifecycle.ts';
 import type { Running } from '../runtime/lifecycle.ts';
@@ -237,7 +238,7 @@ function sumBytes(records: readonly SizedRecord[]): number {
 }
 
 function toFailure(error: unknown): Error {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorMessage(error);
   const type = protocolErrorType(error);
   return type !== undefined && REFUSALS.has(type)
     ? new PublishRefused(`the broker refused the records: ${reason}`, { cause: error })

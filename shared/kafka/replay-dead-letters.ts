@@ -1,5 +1,6 @@
 import type { IHeaders } from 'kafkajs';
 import { DEAD_LETTER_SUFFIX } from '../../schemas/messages/topics.ts';
+import { whenAborted } from '../runtime/abort.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { startBatchConsumer } from './batch-consumer.ts';
@@ -42,7 +43,7 @@ export async function replayDeadLetters(options: {
   const ended = Promise.withResolvers<undefined>();
   const handle = async (batch: ConsumedBatch): Promise<void> => {
     // Letters beyond the wanted ones stay unread: their handler waits for the stop, after which nothing is committed.
-    if (replayed >= wanted) await aborted(batch.signal);
+    if (replayed >= wanted) await whenAborted(batch.signal);
     else {
       await publisher.publish(topic, batch.records.map(toOriginal));
       replayed += batch.records.length;
@@ -65,20 +66,6 @@ export async function replayDeadLetters(options: {
     await consumer.stop();
   }
   return replayed;
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else
-      signal.addEventListener(
-        'abort',
-        () => {
-          resolve();
-        },
-        { once: true },
-      );
-  });
 }
 
 function toOriginal(record: ConsumedRecord): { key: string; value: Buffer; headers: IHeaders } {

@@ -1,5 +1,7 @@
+import { errorCode } from '../runtime/errors.ts';
+
 /**
- * Codes of Node for a server that cannot be reached, or not now; and for what this process has too little of to ask it.
+ * Node's codes for a server that cannot be reached at the moment, and for resources that this process has run out of.
  */
 const CODES = new Set([
   'ECONNREFUSED',
@@ -23,11 +25,11 @@ const CODES = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
 ]);
 
-/** True when the network, not the server's answer, is why it failed: the same call may succeed later. */
+/** Whether the network failed rather than the server: the same call may succeed later. */
 export function isNetworkFault(error: unknown): boolean {
-  if (!(error instanceof Error) || !('code' in error)) return false;
-  const code = String(error.code);
+  if (!(error instanceof Error)) return false;
+  const code = errorCode(error) ?? '';
   if (CODES.has(code)) return true;
-  // A Unix socket that is not there yet, or whose server takes no more connections for now.
+  // A Unix socket that does not exist yet, or whose server accepts no more connections at the moment.
   return (code === 'ENOENT' || code === 'EAGAIN') && 'syscall' in error && error.syscall === 'connect';
 }

@@ -1,5 +1,6 @@
 import { markedEngine } from '../outages/engine.ts';
 import { isNetworkFault } from '../outages/network-fault.ts';
+import { errorCode } from '../runtime/errors.ts';
 
 /** SQLSTATE classes whose every condition passes by itself, or by an operator's hand. */
 const CLASSES = new Set([
@@ -44,6 +45,6 @@ export function isPostgresAway(error: unknown): boolean {
 
 /** The SQLSTATE of an error that the server reported; undefined: it did not answer, or the error is not its own. */
 export function sqlState(error: unknown): string | undefined {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = errorCode(error) ?? '';
   return /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code) ? code : undefined;
 }

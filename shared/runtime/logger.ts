@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import type { DestinationStream, Logger } from 'pino';
+import { errorCode } from './errors.ts';
 
 export type { Logger };
 
@@ -45,7 +46,6 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
 /** An error's code is a field that the redaction of sign-up codes must not hide, so it is logged as errorCode. */
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  const errorCode = 'code' in error ? String(error.code) : undefined;
   const cause = error.cause instanceof Error ? error.cause.message : undefined;
-  return { type: error.name, message: error.message, stack: error.stack, errorCode, cause };
+  return { type: error.name, message: error.message, stack: error.stack, errorCode: errorCode(error), cause };
 }

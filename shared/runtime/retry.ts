@@ -1,4 +1,5 @@
 import pRetry, { AbortError } from 'p-retry';
+import { toError } from './errors.ts';
 import type { Logger } from './logger.ts';
 
 export interface RetryDeps {
@@ -31,7 +32,7 @@ export async function retry<T>(operation: () => Promise<T>, options: RetryDeps):
       try {
         return await operation();
       } catch (error) {
-        const failure = error instanceof Error ? error : new Error(String(error));
+        const failure = toError(error);
         if (options.isRetryable && !options.isRetryable(error)) throw new AbortError(failure);
         throw failure;
       }

@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import { Agent, request } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
 import { delay } from '../runtime/clock.ts';
+import { errorCode } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { AccessToken } from './access-token.ts';
@@ -226,7 +227,7 @@ const TIMEOUT_CODES = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'
 
 function toUpstreamError(error: unknown, deadline: AbortSignal): UpstreamError {
   if (error instanceof UpstreamError) return error;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+  const code = errorCode(error);
   const isTimeout = error instanceof Error && error.name === 'TimeoutError';
   if (deadline.aborted || isTimeout || (code !== undefined && TIMEOUT_CODES.has(code))) {
     return new UpstreamError('timeout', 'the forum did not answer in time', { cause: error });

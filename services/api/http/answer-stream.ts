@@ -1,5 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
+import { errorCode } from '../../../shared/runtime/errors.ts';
 
 /** An open stream, made while it is sent. */
 export interface AnswerStream {
@@ -41,7 +42,7 @@ export async function sendStream(stream: AnswerStream, response: Response): Prom
   try {
     await pipeline(stream.pieces(), response);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && GONE.has(String(error.code)))) throw error;
+    if (!GONE.has(errorCode(error) ?? '')) throw error;
   } finally {
     stream.end();
     await stream.close();

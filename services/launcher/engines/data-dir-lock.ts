@@ -1,9 +1,10 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { delay } from '../../../shared/runtime/clock.ts';
+import { errorMessage } from '../../../shared/runtime/errors.ts';
 import { makeDataDir } from './make-data-dir.ts';
 import { identifyProcess } from '../../../shared/runtime/process-identity.ts';
-import { StartFault, reasonOf } from './start-fault.ts';
+import { StartFault } from './start-fault.ts';
 
 interface Holder {
   pid: number;
@@ -89,14 +90,14 @@ function attempt(dataDir: string, path: string, self: Holder): boolean {
     makeDataDir(dataDir);
     writeFileSync(mine, JSON.stringify(self), { mode: 0o600 });
   } catch (error) {
-    throw new StartFault(`DATA_DIR ${dataDir} cannot be written to: ${reasonOf(error)}`);
+    throw new StartFault(`DATA_DIR ${dataDir} cannot be written to: ${errorMessage(error)}`);
   }
   try {
     linkSync(mine, path);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw new StartFault(`DATA_DIR ${dataDir} cannot be locked: ${reasonOf(error)}`);
+    throw new StartFault(`DATA_DIR ${dataDir} cannot be locked: ${errorMessage(error)}`);
   } finally {
     rmSync(mine, { force: true });
   }

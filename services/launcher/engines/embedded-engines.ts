@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { errorMessage } from '../../../shared/runtime/errors.ts';
 import { clickhouseCredentials, clickhouseUrl } from './clickhouse/clickhouse-credentials.ts';
 import { clickhouseEngine } from './clickhouse/clickhouse-engine.ts';
 import type { Engine, EngineContext, EngineName } from './engine.ts';
@@ -8,7 +9,7 @@ import type { OwnedProcess } from './owned-process.ts';
 import { reservePorts } from './ports.ts';
 import type { PortName } from './ports.ts';
 import { postgresEngine } from './postgres/postgres-engine.ts';
-import { StartFault, reasonOf } from './start-fault.ts';
+import { StartFault } from './start-fault.ts';
 
 export interface StartEnginesOptions<Name extends EngineName> {
   /** Where everything is kept; made when missing. Only one living owner at a time: see DataDirLock. */
@@ -92,7 +93,7 @@ async function startAll(
     .map((outcome) => outcome.reason as unknown);
   if (failures.length === 0) return processes;
   await Promise.all([...processes.values()].map((process) => process.stop()));
-  throw new StartFault(failures.map(reasonOf).join('\n'));
+  throw new StartFault(failures.map(errorMessage).join('\n'));
 }
 
 function running<Name extends EngineName>(

@@ -1,7 +1,8 @@
 import { delay } from '../../../shared/runtime/clock.ts';
+import { errorMessage } from '../../../shared/runtime/errors.ts';
 import { logTail } from './owned-process.ts';
 import type { OwnedProcess } from './owned-process.ts';
-import { StartFault, reasonOf } from './start-fault.ts';
+import { StartFault } from './start-fault.ts';
 
 export interface ReadinessOptions {
   process: OwnedProcess;
@@ -31,7 +32,7 @@ export async function awaitReady(options: ReadinessOptions): Promise<void> {
       await options.probe();
       return;
     } catch (error) {
-      last = reasonOf(error);
+      last = errorMessage(error);
     }
     await delay(40);
   }

@@ -2,8 +2,3 @@
 export class StartFault extends Error {
   override name = 'StartFault';
 }
-
-/** The message of anything that was thrown. */
-export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createLimitedServer } from '../../../../shared/http/limited-server.ts';
+import { errorMessage } from '../../../../shared/runtime/errors.ts';
 import { checkCredential, refusePages } from './callers.ts';
 import type { Credential } from './callers.ts';
 import { fault } from './faults.ts';
@@ -121,7 +122,7 @@ const STATUS: Record<number, number> = {
 };
 
 function sendFault(response: ServerResponse, error: unknown): void {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = errorMessage(error);
   const code = Number(/Code: (\d+)/.exec(text)?.[1] ?? 1002);
   if (response.headersSent) {
     response.destroy();

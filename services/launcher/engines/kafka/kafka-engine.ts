@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { errorMessage } from '../../../../shared/runtime/errors.ts';
 import type { Engine, EngineContext } from '../engine.ts';
 import { findProgram } from '../find-program.ts';
 import { kafkaJars, missingProgram } from './kafka-jars.ts';
@@ -16,7 +17,7 @@ import { logSize, logTail, startOwnedProcess } from '../owned-process.ts';
 import type { OwnedProcess, ProcessEnd } from '../owned-process.ts';
 import { identifyProcess } from '../../../../shared/runtime/process-identity.ts';
 import { awaitReady } from '../readiness.ts';
-import { StartFault, reasonOf } from '../start-fault.ts';
+import { StartFault } from '../start-fault.ts';
 
 export interface KafkaEngineOptions {
   /** Java heap, in MB. */
@@ -99,7 +100,7 @@ async function format(context: EngineContext, java: string, jars: KafkaJars, pat
       ...(context.signal ? { signal: context.signal } : {}),
     });
   } catch (error) {
-    throw new StartFault(`The storage of Kafka could not be formatted: ${explain(reasonOf(error))}`);
+    throw new StartFault(`The storage of Kafka could not be formatted: ${explain(errorMessage(error))}`);
   }
 }
 

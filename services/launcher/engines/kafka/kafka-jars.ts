@@ -15,9 +15,10 @@ import {
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { errorMessage } from '../../../../shared/runtime/errors.ts';
 import type { EngineContext } from '../engine.ts';
 import { findProgram } from '../find-program.ts';
-import { StartFault, reasonOf } from '../start-fault.ts';
+import { StartFault } from '../start-fault.ts';
 import { parseChecksums, verifyJars } from './verify-jars.ts';
 import type { Checksums } from './verify-jars.ts';
 
@@ -119,7 +120,7 @@ async function runMaven(context: EngineContext, maven: string, folder: string): 
     const output = (error as { stdout?: unknown }).stdout;
     const said = typeof output === 'string' ? output.trim().split('\n').slice(0, 8).join('\n') : '';
     throw new StartFault(
-      `Maven could not fetch Kafka: ${said === '' ? reasonOf(error) : said}\n` +
+      `Maven could not fetch Kafka: ${said === '' ? errorMessage(error) : said}\n` +
         'Is the network there? Without it, name a running cluster in KAFKA_BROKERS, or use Docker compose (deploy/).',
     );
   }

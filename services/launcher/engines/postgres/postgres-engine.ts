@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { delay } from '../../../../shared/runtime/clock.ts';
+import { errorMessage } from '../../../../shared/runtime/errors.ts';
 import type { Engine, EngineContext } from '../engine.ts';
 import { endOrphan, endProcess } from '../orphan.ts';
 import { logSize, startOwnedProcess } from '../owned-process.ts';
@@ -15,7 +16,7 @@ import { serverUser } from './postgres-user.ts';
 import type { ServerUser } from './postgres-user.ts';
 import { identifyProcess } from '../../../../shared/runtime/process-identity.ts';
 import { awaitReady } from '../readiness.ts';
-import { StartFault, reasonOf } from '../start-fault.ts';
+import { StartFault } from '../start-fault.ts';
 
 /** The role, a superuser, and its database have the same name. */
 const NAME = 'forum';
@@ -92,7 +93,7 @@ async function createCluster(
       ...(context.signal ? { signal: context.signal } : {}),
     });
   } catch (error) {
-    throw new StartFault(`The PostgreSQL cluster could not be created: ${reasonOf(error)}`);
+    throw new StartFault(`The PostgreSQL cluster could not be created: ${errorMessage(error)}`);
   }
   renameSync(fresh, paths.home);
 }
@@ -113,7 +114,7 @@ async function startServer(context: EngineContext, server: Server): Promise<Owne
     try {
       return await startServerOnce(context, server);
     } catch (error) {
-      const passing = /shared memory block|postmaster\.pid|still in use/.test(reasonOf(error));
+      const passing = /shared memory block|postmaster\.pid|still in use/.test(errorMessage(error));
       if (!passing || performance.now() > deadline) throw error;
       await delay(300);
     }
