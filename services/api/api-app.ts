@@ -23,8 +23,8 @@ import type { MonitorDeps } from './monitors/monitor-deps.ts';
 import { buildOpenApiDocument } from './openapi/build-openapi.ts';
 import { createDocsRouter } from './openapi/docs-router.ts';
 import { createOpenApiRouter } from './openapi/openapi-router.ts';
-import { createReadingService, readingRoutes } from './reading/reading-routes.ts';
-import type { ForumReading } from './reading/reading-routes.ts';
+import { createReadingDeps, readingRoutes } from './reading/reading-routes.ts';
+import type { ForumReadingDeps } from './reading/reading-routes.ts';
 import { AdmissionControl } from './admission/admission-control.ts';
 import type { LimitsByPack } from './admission/admission-control.ts';
 import { createRequestLog } from './http/request-log.ts';
@@ -40,7 +40,7 @@ export interface ApiAppDeps extends MonitorDeps, SignupDeps {
   /** Express's own syntax; undefined: the peer is the client. */
   trustProxy: string | undefined;
   ready: () => Promise<Readiness>;
-  forum: ForumReading;
+  forum: ForumReadingDeps;
   clickhouse: ClickHouseClient;
   liveTails: LiveTails;
   /** How many requests accounts may send; undefined: what their plans say. */
@@ -62,7 +62,7 @@ export function createApiApp(options: ApiAppDeps): Express {
   app.use(createOAuthRouter(options));
 
   const admissionControl = new AdmissionControl(options.pool, options.limits);
-  const reading = createReadingService(options);
+  const reading = createReadingDeps(options);
   const routes = [
     ...readingRoutes(reading),
     ...monitorRoutes(options),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { postResponse } from '../../../schemas/messages/forum-post.ts';
 import * as forum from '../../../schemas/api/forum-resources.ts';
 import * as queries from '../../../schemas/api/reading-queries.ts';
-import { metaOf, readChargedPost, renderCharged } from '../reading/post-route.ts';
+import { createMeta, readChargedPost, renderCharged } from '../reading/post-route.ts';
 import type { ReadingDeps } from '../reading/reading-deps.ts';
 import type { Route } from '../http/route.ts';
 import { listingText, subredditText, thingsText, userText } from './forum-texts.ts';
@@ -87,9 +87,9 @@ export function readingTools(deps: ReadingDeps, routeAt: (path: string) => Route
 async function readPost(deps: ReadingDeps, { caller, args, refuseAbandoned }: ToolCall): Promise<ToolAnswer> {
   const outcome = await readChargedPost(deps, { caller, query: queryOf(args), refuseAbandoned });
   const { charged } = outcome;
-  const { format } = outcome.asked;
+  const { format } = outcome.parsedQuery;
   const markdown = renderCharged(deps, outcome, 'md');
-  const meta = metaOf(outcome, markdown);
+  const meta = createMeta(outcome, markdown);
   if (format === 'md') return { structured: { meta }, text: markdown.bytes.toString(), charged };
   const json = renderCharged(deps, outcome, format).bytes.toString();
   const structured = { ...(JSON.parse(json) as object), meta };

@@ -4,31 +4,31 @@ import type { Payer } from '../../../shared/upstream/budget/call-budget.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Caller } from '../admission/authentication.ts';
-import { isTrouble } from './reading-failure.ts';
+import { isForumUnavailable } from './reading-failure.ts';
 
 export type ForumCalls = Pick<Upstream, 'get' | 'post'>;
 
 /**
- * So many calls may be under way for an account when a request of it makes its first one: the burst of the largest plan
- * is let in.
+ * In-flight calls of an account above which a request may not make its first call. The burst of the largest plan
+ * passes.
  */
-const MOST_IN_FLIGHT = 40;
-/** Calls of requests that were not charged, or not yet: so many at once, and as many a minute. */
-const MOST_UNPAID = 200;
-const UNPAID_PER_MS = MOST_UNPAID / 60_000;
+const MAX_IN_FLIGHT = 40;
+/** Calls of requests that are not charged, or not charged yet: at most this many at once, and as many a minute. */
+const MAX_UNPAID = 200;
+const UNPAID_PER_MS = MAX_UNPAID / 60_000;
 const SHORT_WAIT_S = 1;
 
 interface Account {
   inFlight: number;
-  /** Calls that nobody paid for, as of `at`; they are forgotten at the rate of UNPAID_PER_MS. */
+  /** Unpaid calls as of `updatedAt`. They decay at UNPAID_PER_MS. */
   unpaid: number;
-  at: number;
+  updatedAt: number;
 }
 
 /**
- * What accounts cost the forum. Failed requests are free, but their calls count: an account whose requests fail, or are
- * given up, after they made calls is refused for a while, and so is one with many calls under way. A request is refused
- * before its first call or not at all, because others may wait for what it fetches.
+ * Limits the forum calls of each account. Failed requests are free, but their calls count: an account is refused for a
+ * while when its requests fail, or are abandoned, after they made calls. So is one with many calls in flight. A request
+ * is refused before its first call or not at all, because other requests may wait for what it fetches.
  */
 export class AccountCalls {
   private readonly accounts = new Map<string, Account>();
@@ -41,8 +41,8 @@ export class AccountCalls {
   }
 
   /**
-   * The calls of one request. Accounts that want more than readers have share it in proportion to what their plans
-   * allow.
+   * Returns the forum client for one request. When accounts ask for more than the reading lane has, they share it in
+   * proportion to their plans.
    */
   begin({ accountId, pack }: Pick<Caller, 'accountId' | 'pack'>): RequestCalls {
     return new RequestCalls(this, { id: accountId, weight: planOf(pack).requestsPerSecond });
@@ -51,13 +51,14 @@ export class AccountCalls {
   /** @throws ApiError rate_limited */
   admit(accountId: string): void {
     const account = this.account(accountId);
-    if (account.inFlight >= MOST_IN_FLIGHT) {
-      const message = 'Too many requests of this account are waiting for the forum.';
+    if (account.inFlight >= MAX_IN_FLIGHT) {
+      const message = 'This account has too many requests waiting for the forum. Retry later.';
       throw new ApiError('rate_limited', message, { retryAfter: SHORT_WAIT_S });
     }
-    if (account.unpaid > MOST_UNPAID - 1) {
-      const retryAfter = Math.ceil((account.unpaid + 1 - MOST_UNPAID) / UNPAID_PER_MS / 1000);
-      const message = 'Too many requests of this account asked the forum and failed or were given up.';
+    if (account.unpaid > MAX_UNPAID - 1) {
+      const retryAfter = Math.ceil((account.unpaid + 1 - MAX_UNPAID) / UNPAID_PER_MS / 1000);
+      const message =
+        'Too many requests of this account called the forum and then failed or were cancelled. Retry later.';
       throw new ApiError('rate_limited', message, { retryAfter });
     }
   }
@@ -69,8 +70,8 @@ export class AccountCalls {
     try {
       return await ask(this.forum);
     } catch (error) {
-      // What the forum failed at is not the account's doing; what our own budget refused was no call.
-      if (isTrouble(error)) account.unpaid -= 1;
+      // Failures of the forum do not count against the account. Calls that our own budget refused were never made.
+      if (isForumUnavailable(error)) account.unpaid -= 1;
       throw error;
     } finally {
       account.inFlight -= 1;
@@ -88,29 +89,29 @@ export class AccountCalls {
     const account = this.accounts.get(accountId);
     if (account === undefined) {
       this.forgetIdle(now);
-      const added = { inFlight: 0, unpaid: 0, at: now };
+      const added = { inFlight: 0, unpaid: 0, updatedAt: now };
       this.accounts.set(accountId, added);
       return added;
     }
-    account.unpaid = Math.max(0, account.unpaid - Math.max(0, now - account.at) * UNPAID_PER_MS);
-    account.at = now;
+    account.unpaid = Math.max(0, account.unpaid - Math.max(0, now - account.updatedAt) * UNPAID_PER_MS);
+    account.updatedAt = now;
     return account;
   }
 
-  /** The oldest ones only, so that a new account costs little however many there are. */
+  /** Stops at the first account that is still active, so that adding an account stays cheap however many there are. */
   private forgetIdle(now: number): void {
-    for (const [accountId, { inFlight, unpaid, at }] of this.accounts) {
-      if (inFlight > 0 || unpaid > (now - at) * UNPAID_PER_MS) return;
+    for (const [accountId, { inFlight, unpaid, updatedAt }] of this.accounts) {
+      if (inFlight > 0 || unpaid > (now - updatedAt) * UNPAID_PER_MS) return;
       this.accounts.delete(accountId);
     }
   }
 }
 
-/** The forum as one request asks it. */
+/** The forum client of one request. It counts the request's calls. */
 export class RequestCalls implements ForumCalls {
   private readonly calls: AccountCalls;
   private readonly payer: Payer;
-  private made = 0;
+  private callCount = 0;
 
   constructor(calls: AccountCalls, payer: Payer) {
     this.calls = calls;
@@ -123,14 +124,14 @@ export class RequestCalls implements ForumCalls {
   post: ForumCalls['post'] = (path, form, call) =>
     this.ask((forum) => forum.post(path, form, { ...call, payer: this.payer }));
 
-  /** The request was charged. */
-  paid(): void {
-    if (this.made > 0) this.calls.pay(this.payer.id, this.made);
+  /** Releases the request's calls from the unpaid count, because the request was charged. */
+  markPaid(): void {
+    if (this.callCount > 0) this.calls.pay(this.payer.id, this.callCount);
   }
 
   private async ask(ask: (forum: ForumCalls) => Promise<unknown>): Promise<unknown> {
-    if (this.made === 0) this.calls.admit(this.payer.id);
-    this.made += 1;
+    if (this.callCount === 0) this.calls.admit(this.payer.id);
+    this.callCount += 1;
     return this.calls.call(this.payer.id, ask);
   }
 }

@@ -21,27 +21,27 @@ export interface CommentSearch {
   nsfw: boolean;
 }
 
-export interface CommentArchive {
+export interface CommentArchiveDeps {
   clickhouse: ClickHouseClient;
   source: ForumSource;
   clock: Clock;
 }
 
-interface SearchedArchive extends CommentArchive {
-  /** By performance.now(): when ClickHouse is given up. */
+interface SearchDeps extends CommentArchiveDeps {
+  /** The time, by performance.now(), at which queries to ClickHouse are cancelled. */
   deadlineAt: number;
 }
 
-/** What a page holds; fewer when some are gone on the forum meanwhile. */
-const PAGE = 12;
-/** How many of the most relevant are put in the order of their scores: as many as one call to the forum can refresh. */
+/** Comments per page. A page has fewer when some were deleted on the forum since they were archived. */
+const PAGE_SIZE = 12;
+/** Number of most relevant comments that are sorted by score: as many as one forum call can refresh. */
 const TOP_CANDIDATES = 100;
 const ROWS_PER_QUERY = 60;
-/** A page ends after so many queries, however few of their rows were what was asked for. */
-const MOST_QUERIES = 10;
+/** A page ends after this many queries, even if few of their rows match. */
+const MAX_QUERIES = 10;
 
-/** All queries of one search; requests are answered within 10 s, whatever ClickHouse does. */
-const SEARCH_MS = 7_000;
+/** Time for all queries of one search. Requests are answered within 10 s, even if ClickHouse hangs. */
+const SEARCH_DEADLINE_MS = 7_000;
 
 const HOUR_MS = 3_600_000;
 const WINDOW_MS: Record<string, number> = {
@@ -52,36 +52,37 @@ const WINDOW_MS: Record<string, number> = {
   year: 365 * 24 * HOUR_MS,
 };
 
-/** Comments that were taken from the archive in one order, and where to go on. */
-interface Taken {
+/** Matching comments of the archive in one order, and the cursor of the next page. */
+interface ArchiveScan {
   comments: ArchivedComment[];
   filtered: number;
-  /** undefined: there are no more. */
+  /** undefined at the end. */
   next: string | undefined;
 }
 
 /**
- * Searches the archive of comments, which holds those of the last 30 days: all words and quoted phrases of `q` must
- * occur, by the rules of keywords. What is found is looked up on the forum, so that scores are current and what was
- * deleted is left out.
+ * Searches the archive, which holds the comments of the last 30 days. All words and quoted phrases of `q` must occur,
+ * by the rules of monitor keywords. Results are read again from the forum, so that scores are current and deleted
+ * comments are left out.
  *
- * @throws ApiError invalid_request when `q` holds no word or `after` is no comment of the archive; upstream_error when
- * that is away
+ * @throws ApiError invalid_request when `q` has no word or `after` is not a comment in the archive; upstream_error when
+ * the archive is unavailable
  * @throws UpstreamError
  */
-export async function searchComments(shared: CommentArchive, search: CommentSearch): Promise<CommentListing> {
-  const archive: SearchedArchive = { ...shared, deadlineAt: performance.now() + SEARCH_MS };
+export async function searchComments(deps: CommentArchiveDeps, search: CommentSearch): Promise<CommentListing> {
+  const archive: SearchDeps = { ...deps, deadlineAt: performance.now() + SEARCH_DEADLINE_MS };
   const terms = searchTerms(search.q);
   const words = [...new Set(terms.flatMap(searchableWords))];
-  if (words.length === 0) throw invalidRequest([{ field: 'q', message: 'holds no word to search for' }]);
+  if (words.length === 0)
+    throw invalidRequest([{ field: 'q', message: 'must contain at least one word to search for' }]);
   const query: Omit<CommentQuery, 'after' | 'limit'> = {
     words,
     terms,
     subreddit: search.sub,
-    since: sinceOf(search.t, archive.clock()),
+    since: windowStart(search.t, archive.clock()),
     order: search.sort === 'new' ? 'new' : 'relevance',
   };
-  const after = await cursorOf(archive, search.after, terms);
+  const after = await findCursor(archive, search.after, terms);
   const finder = new TermFinder(terms);
   const page =
     search.sort === 'top'
@@ -108,69 +109,69 @@ interface FoundPage {
 type Query = Omit<CommentQuery, 'after' | 'limit'>;
 
 async function nextPage(
-  archive: SearchedArchive,
+  archive: SearchDeps,
   query: Query,
   finder: TermFinder,
   { nsfw }: CommentSearch,
   after: ArchivedComment | undefined,
 ): Promise<FoundPage> {
-  const taken = await take(archive, query, finder, { count: PAGE, nsfw, after });
-  const current = await refreshed(archive, taken.comments);
-  return { items: [...current.values()], filtered: taken.filtered, next: taken.next };
+  const scan = await scanArchive(archive, query, finder, { count: PAGE_SIZE, nsfw, after });
+  const current = await refreshFromForum(archive, scan.comments);
+  return { items: [...current.values()], filtered: scan.filtered, next: scan.next };
 }
 
 /**
- * The most relevant comments in the order of their scores now; `after` has its own place among them, even if it has
- * left them.
+ * Returns the most relevant comments in the order of their current scores. `after` keeps its position in that order
+ * even if it no longer is among the most relevant.
  */
 async function topPage(
-  archive: SearchedArchive,
+  archive: SearchDeps,
   query: Query,
   finder: TermFinder,
   { nsfw }: CommentSearch,
   after: ArchivedComment | undefined,
 ): Promise<FoundPage> {
-  const taken = await take(archive, query, finder, { count: TOP_CANDIDATES, nsfw, after: undefined });
-  const candidates = taken.comments.slice(0, after === undefined ? TOP_CANDIDATES : TOP_CANDIDATES - 1);
+  const scan = await scanArchive(archive, query, finder, { count: TOP_CANDIDATES, nsfw, after: undefined });
+  const candidates = scan.comments.slice(0, after === undefined ? TOP_CANDIDATES : TOP_CANDIDATES - 1);
   const isAmong = candidates.some(({ thing_id: id }) => id === after?.thing_id);
-  const current = await refreshed(archive, after === undefined || isAmong ? candidates : [...candidates, after]);
+  const current = await refreshFromForum(archive, after === undefined || isAmong ? candidates : [...candidates, after]);
   const byScore = [...current.values()].sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1));
-  const place = byScore.findIndex(({ name }) => name === after?.thing_id);
-  // Gone meanwhile, and with it its place: an end is better than the first page again.
-  const from = after !== undefined && place < 0 ? byScore.length : place + 1;
-  const items = byScore.slice(from, from + PAGE);
-  return { items, filtered: taken.filtered, next: from + PAGE < byScore.length ? items.at(-1)?.name : undefined };
+  const cursorIndex = byScore.findIndex(({ name }) => name === after?.thing_id);
+  // The cursor comment was deleted, so its position is unknown. Ending here is better than repeating the first page.
+  const start = after !== undefined && cursorIndex < 0 ? byScore.length : cursorIndex + 1;
+  const items = byScore.slice(start, start + PAGE_SIZE);
+  return { items, filtered: scan.filtered, next: start + PAGE_SIZE < byScore.length ? items.at(-1)?.name : undefined };
 }
 
-/** Comments in which all terms occur, in the archive's order, until there are enough. */
-async function take(
-  archive: SearchedArchive,
+/** Reads the archive in its order until enough comments contain all terms. */
+async function scanArchive(
+  archive: SearchDeps,
   query: Query,
   finder: TermFinder,
-  wanted: { count: number; nsfw: boolean; after: ArchivedComment | undefined },
-): Promise<Taken> {
-  const taken: Taken = { comments: [], filtered: 0, next: undefined };
-  let last = wanted.after;
-  for (let queries = 0; queries < MOST_QUERIES; queries++) {
+  limits: { count: number; nsfw: boolean; after: ArchivedComment | undefined },
+): Promise<ArchiveScan> {
+  const scan: ArchiveScan = { comments: [], filtered: 0, next: undefined };
+  let last = limits.after;
+  for (let queries = 0; queries < MAX_QUERIES; queries++) {
     const page = { ...query, after: last, limit: ROWS_PER_QUERY };
-    const rows = await inArchive(archive, (signal) => searchArchivedComments(archive.clickhouse, page, signal));
+    const rows = await queryArchive(archive, (signal) => searchArchivedComments(archive.clickhouse, page, signal));
     for (const row of rows) {
-      if (taken.comments.length === wanted.count) return { ...taken, next: last?.thing_id };
+      if (scan.comments.length === limits.count) return { ...scan, next: last?.thing_id };
       last = row;
       if (!finder.occurIn(row.body)) continue;
-      if (row.nsfw && !wanted.nsfw) taken.filtered++;
-      else taken.comments.push(row);
+      if (row.nsfw && !limits.nsfw) scan.filtered++;
+      else scan.comments.push(row);
     }
-    if (rows.length < ROWS_PER_QUERY) return taken;
+    if (rows.length < ROWS_PER_QUERY) return scan;
   }
-  return { ...taken, next: last?.thing_id };
+  return { ...scan, next: last?.thing_id };
 }
 
-const GONE = new Set(['[deleted]', '[removed]']);
+const DELETED_BODIES = new Set(['[deleted]', '[removed]']);
 
-/** As they are on the forum now, in the same order; without those that are gone. */
-async function refreshed(
-  { source }: CommentArchive,
+/** Returns the comments as the forum has them now, in the same order, without deleted ones. */
+async function refreshFromForum(
+  { source }: CommentArchiveDeps,
   archived: readonly ArchivedComment[],
 ): Promise<Map<string, CommentItem>> {
   const titles = new Map(archived.map(({ thing_id: id, title }) => [id, title]));
@@ -178,39 +179,45 @@ async function refreshed(
   const current = new Map<string, CommentItem>();
   for (const [name, title] of titles) {
     const comment = found.get(name);
-    if (comment && !GONE.has(comment.body)) current.set(name, { ...comment, post_title: comment.post_title || title });
+    if (comment && !DELETED_BODIES.has(comment.body))
+      current.set(name, { ...comment, post_title: comment.post_title || title });
   }
   return current;
 }
 
-async function cursorOf(
-  archive: SearchedArchive,
+async function findCursor(
+  archive: SearchDeps,
   after: string | undefined,
   terms: readonly string[],
 ): Promise<ArchivedComment | undefined> {
   if (after === undefined) return undefined;
-  const comment = await inArchive(archive, (signal) => findArchivedComment(archive.clickhouse, after, terms, signal));
-  if (comment === undefined) throw invalidRequest([{ field: 'after', message: 'is no comment of the archive' }]);
+  const comment = await queryArchive(archive, (signal) =>
+    findArchivedComment(archive.clickhouse, after, terms, signal),
+  );
+  if (comment === undefined)
+    throw invalidRequest([
+      { field: 'after', message: 'is not a comment in the archive; send the `after` of the page before' },
+    ]);
   return comment;
 }
 
-const TOO_LATE = 'ClickHouse did not answer in time';
+const TIMEOUT_MESSAGE = 'ClickHouse did not answer in time';
 
 /**
- * A query that is given up is ended: those that hang would hold the connections that the archiver shares, and others
- * wait in line for them.
+ * Aborts the query at the deadline. A hanging query would otherwise keep one of the connections that the archiver
+ * shares, and other queries would queue for it.
  */
-async function inArchive<T>({ deadlineAt }: SearchedArchive, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function queryArchive<T>({ deadlineAt }: SearchDeps, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const ms = Math.max(0, Math.ceil(deadlineAt - performance.now()));
   try {
-    return await withDeadline(read(AbortSignal.timeout(ms)), ms, TOO_LATE);
+    return await withDeadline(read(AbortSignal.timeout(ms)), ms, TIMEOUT_MESSAGE);
   } catch (error) {
-    if (!isClickhouseAway(error) && (error as Error).message !== TOO_LATE) throw error;
-    throw new ApiError('upstream_error', 'The archive of comments cannot be read.', { retryAfter: 5 });
+    if (!isClickhouseAway(error) && (error as Error).message !== TIMEOUT_MESSAGE) throw error;
+    throw new ApiError('upstream_error', 'The comment archive is unavailable. Retry later.', { retryAfter: 5 });
   }
 }
 
-function sinceOf(window: string | undefined, now: number): string | undefined {
+function windowStart(window: string | undefined, now: number): string | undefined {
   const ms = WINDOW_MS[window ?? 'all'];
   return ms === undefined ? undefined : new Date(now - ms).toISOString();
 }

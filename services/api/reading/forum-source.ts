@@ -14,20 +14,20 @@ import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
 import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
 import type { ThreadCallDeps } from './comments/thread-calls.ts';
 
-/** An item of a page, and whether those who do not ask for NSFW may see it. */
+/** An item of a page and its NSFW flag. */
 export interface Entry<T> {
   item: T;
   nsfw: boolean;
 }
 
-/** A page as the forum has it, nothing filtered. */
+/** A page of the forum, unfiltered. */
 export interface Page<T> {
   entries: Entry<T>[];
   /** Cursor of the next page; null at the end. */
   after: string | null;
 }
 
-/** What was found of a list of fullnames, by fullname. */
+/** The things found for a list of fullnames, by fullname. */
 export interface FoundThings {
   posts: Map<string, Post>;
   comments: Map<string, CommentItem>;
@@ -35,7 +35,7 @@ export interface FoundThings {
 
 type Params = Record<string, string>;
 
-/** Two quick tries more, inside the call's own deadline. */
+/** Delays before two quick retries, within the call's own deadline. */
 const RETRY_DELAYS_MS = [200, 800];
 const IDS_PER_CALL = 100;
 
@@ -43,14 +43,14 @@ const nsfwProfile = z.object({ subreddit: z.object({ over_18: z.boolean().nullis
 
 export interface ForumSourceDeps {
   upstream: Pick<Upstream, 'get' | 'post'>;
-  /** The public site, without a slash at the end. */
+  /** URL of the public site, without a trailing slash. */
   siteUrl: string;
   clock: Clock;
 }
 
 const THREAD_DEADLINE_MS = 10_000;
 
-/** The forum as the reading routes need it: each function is one or two calls, mapped to the API's resources. */
+/** The forum for the reading routes. Each method makes one or two calls and maps the result to the API's resources. */
 export class ForumSource {
   private readonly options: ForumSourceDeps;
 
@@ -58,17 +58,26 @@ export class ForumSource {
     this.options = options;
   }
 
-  /** The same forum, asked through these calls. */
+  /** Returns a source that makes its calls through another client. */
   through(upstream: ForumSourceDeps['upstream']): ForumSource {
     return new ForumSource({ ...this.options, upstream });
   }
 
-  /** Posts of any listing or search. @param endpoint label of the metrics @throws UpstreamError */
+  /**
+   * Reads the posts of any listing or search.
+   *
+   * @param endpoint label for metrics
+   * @throws UpstreamError
+   */
   async posts(path: string, params: Params, endpoint: string): Promise<Page<Post>> {
     return this.toPosts(await this.get(path, params, endpoint));
   }
 
-  /** Other discussions of what a post links to, and its crossposts. @throws UpstreamError */
+  /**
+   * Reads other posts of the same link, and crossposts.
+   *
+   * @throws UpstreamError
+   */
   async duplicates(postId: string, params: Params): Promise<Page<Post>> {
     const answer = await this.get(`/duplicates/${postId}`, params, '/duplicates/ID');
     const [, listing] = parseAnswer(z.tuple([z.unknown(), z.unknown()]), answer);
@@ -76,8 +85,9 @@ export class ForumSource {
   }
 
   /**
-   * Comments of a listing, which know their posts. Where the forum does not say, they count as NSFW. @throws
-   * UpstreamError
+   * Reads the comments of a listing, with the titles of their posts. A comment without an NSFW flag counts as NSFW.
+   *
+   * @throws UpstreamError
    */
   async comments(path: string, params: Params, endpoint: string): Promise<Page<CommentItem>> {
     const page = parsePage(await this.get(path, params, endpoint), { t1: readComment });
@@ -114,7 +124,11 @@ export class ForumSource {
     };
   }
 
-  /** A community with its rules. @throws UpstreamError */
+  /**
+   * Reads a community with its rules.
+   *
+   * @throws UpstreamError
+   */
   async subreddit(name: string): Promise<Subreddit> {
     const [about, rules] = await Promise.all([
       this.get(`/r/${name}/about`, {}, '/r/NAME/about'),
@@ -130,20 +144,25 @@ export class ForumSource {
     return toForumUser(parseAnswer(z.object({ kind: z.literal('t2'), data: readUser }), answer).data);
   }
 
-  /** For one request about a thread, whose calls share one deadline. @param signal ends them */
+  /**
+   * Creates the dependencies of one request about a thread. Its calls share one deadline.
+   *
+   * @param signal aborts the calls
+   */
   threadCalls(signal?: AbortSignal): ThreadCallDeps {
     const { upstream, clock } = this.options;
     const call = { lane: 'reading', retryDelaysMs: RETRY_DELAYS_MS, ...(signal && { signal }) } as const;
     return { upstream, clock, deadlineAt: clock() + THREAD_DEADLINE_MS, call };
   }
 
-  /** A post that came with its thread. */
+  /** Maps the post of a thread. */
   post(data: ReadPost): Post {
     return toPost(data, this.context());
   }
 
   /**
-   * What the forum has of these fullnames, at most 100. Comments get the titles of their posts, by one further call.
+   * Looks up fullnames, at most 100. One further call reads the posts of comments that lack their post's title.
+   *
    * @throws UpstreamError
    */
   async things(names: readonly string[]): Promise<FoundThings> {
@@ -162,19 +181,23 @@ export class ForumSource {
     return { posts: found.posts, comments };
   }
 
-  /** Comments by their fullnames, at most 100, without the titles of their posts. @throws UpstreamError */
+  /**
+   * Looks up comments by fullname, at most 100, without the titles of their posts.
+   *
+   * @throws UpstreamError
+   */
   async commentsById(names: readonly string[]): Promise<Map<string, CommentItem>> {
     const { comments } = await this.info(names);
     return new Map(comments.map(({ data }) => [`t1_${data.id}`, toCommentItem(data, this.context())]));
   }
 
   /**
-   * Where a link of the forum leads that only the forum knows.
+   * Finds the target of a forum link that only the forum can resolve.
    *
-   * @returns the URL it redirects to; undefined: it does not redirect
+   * @returns the URL that it redirects to; undefined when it does not redirect
    * @throws UpstreamError
    */
-  async redirectOf(path: string): Promise<string | undefined> {
+  async redirectTarget(path: string): Promise<string | undefined> {
     try {
       await this.get(path, {}, '/r/NAME/s/CODE');
       return undefined;

@@ -1,6 +1,6 @@
 import type { Entry, Page } from './forum-source.ts';
 
-/** What all listings share. */
+/** The fields that all listings share. */
 export interface PageEnvelope<T> {
   query: string | null;
   sort: string;
@@ -14,11 +14,14 @@ export interface PageEnvelope<T> {
 export interface PageRequest {
   query: string | null;
   sort: string;
-  /** Whether NSFW items are wanted. */
+  /** Whether to include NSFW items. */
   nsfw: boolean;
 }
 
-/** Leaves out what is NSFW, and counts it. The cursor stays the forum's own: filtering comes after its page. */
+/**
+ * Removes and counts NSFW items. The cursor stays the forum's own, because filtering happens after the forum made its
+ * page.
+ */
 export function pageEnvelope<T>(page: Page<T>, request: PageRequest, degraded: boolean): PageEnvelope<T> {
   const entries = request.nsfw ? page.entries : page.entries.filter(({ nsfw }) => !nsfw);
   return {

@@ -4,28 +4,28 @@ import type { DiskCache } from '../../../shared/cache/disk-cache.ts';
 import { SingleFlight } from '../../../shared/cache/single-flight.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import type { HeldComments } from './comments/comment-tree.ts';
+import type { LoadedComments } from './comments/comment-tree.ts';
 import { expandComments, readAroundComment, readThread } from './comments/expand-comments.ts';
 import type { ExpandedComments, ReadThread } from './comments/expand-comments.ts';
 import type { ForumSource } from './forum-source.ts';
-import { isTrouble, negativeForMs } from './reading-failure.ts';
+import { isForumUnavailable, negativeForMs } from './reading-failure.ts';
 
-/** A post with what is held of its comments. Plain data, kept in caches: nobody changes it. */
-export interface HeldPost {
-  /** Without comments. */
+/** A post with the comments loaded so far. Plain data that caches share, so nobody may change it. */
+export interface LoadedPost {
+  /** The post without comments. */
   post: Post;
-  held: HeldComments;
+  loaded: LoadedComments;
 }
 
-export interface PostRead extends HeldPost {
+export interface PostRead extends LoadedPost {
   tier: CacheTier;
 }
 
-/** What is asked for; once the signal aborts, and nobody else waits for the same, no further call is made. */
-export interface AskedThread {
-  /** Bare. */
+/** What to read. When the signal aborts and nobody else waits for the same read, no further call is made. */
+export interface ThreadRequest {
+  /** Bare id. */
   postId: string;
-  /** So many comments, or as many as there are. */
+  /** Number of comments to load, if the post has as many. */
   max: number;
   signal?: AbortSignal | undefined;
 }
@@ -33,7 +33,7 @@ export interface AskedThread {
 export interface PostReaderDeps {
   clock: Clock;
   memoryBytes: number;
-  /** undefined: posts are kept in memory only. */
+  /** undefined: posts are cached in memory only. */
   disk: DiskCache | undefined;
   logger: Logger;
 }
@@ -42,47 +42,48 @@ const DAY_MS = 86_400_000;
 const YOUNG_FRESH_FOR_MS = 60_000;
 const OLD_FRESH_FOR_MS = 600_000;
 
-/** Posts through the caches. More of a post that is held is fetched in addition, never anew. */
+/** Reads posts through the caches. A read that needs more comments than are cached fetches only the missing ones. */
 export class PostReader {
-  private readonly reads: CachedReads<HeldPost>;
-  private readonly expansions = new SingleFlight<HeldPost>();
+  private readonly reads: CachedReads<LoadedPost>;
+  private readonly expansions = new SingleFlight<LoadedPost>();
   private readonly logger: Logger;
 
   constructor({ clock, memoryBytes, disk, logger }: PostReaderDeps) {
     this.logger = logger;
-    this.reads = new CachedReads<HeldPost>({
+    this.reads = new CachedReads<LoadedPost>({
       clock,
       memoryBytes,
-      // A young post changes by the minute.
+      // The comments of a post younger than a day change by the minute.
       freshForMs: ({ post }, fetchedAtMs) =>
         fetchedAtMs - Date.parse(post.created_at) < DAY_MS ? YOUNG_FRESH_FOR_MS : OLD_FRESH_FOR_MS,
-      mayServeStale: isTrouble,
+      mayServeStale: isForumUnavailable,
       negativeForMs,
       ...(disk === undefined ? {} : { disk: { cache: disk, serialize, deserialize } }),
     });
   }
 
-  /** Bytes and entries in memory now. */
+  /** Bytes and entries in memory. */
   get memoryUse(): { bytes: number; entries: number } {
     return this.reads.memoryUse;
   }
 
   /**
-   * A post with at least `max` comments, or as many as there are, or could be had in time.
+   * Reads a post with at least `max` comments. It has fewer when the post has fewer, or when the rest could not be
+   * fetched in time.
    *
-   * @throws UpstreamError when not even its first page could be had
+   * @throws UpstreamError when the first page could not be fetched
    */
-  async read(source: ForumSource, { postId, max, signal }: AskedThread): Promise<PostRead> {
+  async read(source: ForumSource, { postId, max, signal }: ThreadRequest): Promise<PostRead> {
     const fetch = async (abandoned: AbortSignal) =>
-      this.toHeldPost(source, await readThread({ ...source.threadCalls(abandoned), postId, max }));
+      this.toLoadedPost(source, await readThread({ ...source.threadCalls(abandoned), postId, max }));
     const { value, tier, fetchedAtMs } = await this.reads.read(postId, fetch, signal);
-    const { post, held } = value;
-    if (held.comments.length >= max || held.stubs.length === 0) return { ...value, tier };
+    const { post, loaded } = value;
+    if (loaded.comments.length >= max || loaded.stubs.length === 0) return { ...value, tier };
     const expand = async (abandoned: AbortSignal) => {
       const request = { ...source.threadCalls(abandoned), postId, max };
-      const expanded = await expandComments(held, post.author, request);
-      this.note(postId, expanded);
-      const larger = { post, held: expanded.held };
+      const expanded = await expandComments(loaded, post.author, request);
+      this.logProblems(postId, expanded);
+      const larger = { post, loaded: expanded.loaded };
       this.reads.put(postId, larger, fetchedAtMs);
       return larger;
     };
@@ -91,40 +92,51 @@ export class PostReader {
   }
 
   /**
-   * A comment of a post, with `context` levels above it and its direct replies.
+   * Reads a comment of a post with its direct replies and `context` levels above it.
    *
    * @throws UpstreamError not_found when the post has no such comment
    */
   async readAround(
     source: ForumSource,
-    { postId, commentId, context, max, signal }: AskedThread & { commentId: string; context: number },
+    { postId, commentId, context, max, signal }: ThreadRequest & { commentId: string; context: number },
   ): Promise<PostRead> {
     const fetch = async (abandoned: AbortSignal) => {
       const request = { ...source.threadCalls(abandoned), postId, max };
-      return this.toHeldPost(source, await readAroundComment(commentId, context, request));
+      return this.toLoadedPost(source, await readAroundComment(commentId, context, request));
     };
     const { value, tier } = await this.reads.read(`${postId} ${commentId} ${context} ${max}`, fetch, signal);
     return { ...value, tier };
   }
 
-  private toHeldPost(source: ForumSource, thread: ReadThread): HeldPost {
-    this.note(thread.post.id, thread);
-    return { post: source.post(thread.post), held: thread.held };
+  private toLoadedPost(source: ForumSource, thread: ReadThread): LoadedPost {
+    this.logProblems(thread.post.id, thread);
+    return { post: source.post(thread.post), loaded: thread.loaded };
   }
 
-  /** Readers learn of comments that could not be had by `has_more` only. */
-  private note(postId: string, { failure, unknownKinds }: ExpandedComments): void {
-    if (failure) this.logger.warn({ err: failure, postId }, 'some comments of a post could not be read');
+  /** Logs missing comments. The answer shows them only as `has_more`. */
+  private logProblems(postId: string, { failure, unknownKinds }: ExpandedComments): void {
+    if (failure) this.logger.warn({ err: failure, postId }, 'some comments of a post could not be fetched');
     if (unknownKinds.size > 0) {
-      this.logger.warn({ postId, kinds: Object.fromEntries(unknownKinds) }, 'a thread holds things of unknown kinds');
+      this.logger.warn(
+        { postId, kinds: Object.fromEntries(unknownKinds) },
+        'a thread contains things of unknown kinds',
+      );
     }
   }
 }
 
-function serialize(value: HeldPost): Buffer {
-  return Buffer.from(JSON.stringify(value));
+/** The form on disk. A change of it must raise the format of the disk cache, or old entries are misread. */
+interface StoredPost {
+  post: Post;
+  held: LoadedComments;
 }
 
-function deserialize(data: Buffer): HeldPost {
-  return JSON.parse(data.toString('utf8')) as HeldPost;
+function serialize({ post, loaded }: LoadedPost): Buffer {
+  const stored: StoredPost = { post, held: loaded };
+  return Buffer.from(JSON.stringify(stored));
+}
+
+function deserialize(data: Buffer): LoadedPost {
+  const { post, held } = JSON.parse(data.toString('utf8')) as StoredPost;
+  return { post, loaded: held };
 }

@@ -8,7 +8,7 @@ import type { Answer, Call, Route } from '../http/route.ts';
 import type { PostRead } from './post-reader.ts';
 import { refuseWithoutCredits } from './reading-charge.ts';
 import type { Charged } from './reading-charge.ts';
-import { refusing, serviceFor } from './reading-deps.ts';
+import { withApiErrors, depsForRequest } from './reading-deps.ts';
 import type { ReadingDeps } from './reading-deps.ts';
 import type { PostFormat, RenderedPost } from './rendered-posts.ts';
 import { resolvePost } from './resolve-reference.ts';
@@ -20,9 +20,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 const POST = { subject: 'post or comment', refusal: 'forum_refused' } as const;
 
-/**
- * GET /v1/forum/post: a post with its comments, as JSON, as one Markdown document, or as what the discussion is about.
- */
+/** GET /v1/forum/post: a post with its comments as JSON, as one Markdown document, or as a graph of the discussion. */
 export function postRoute(deps: ReadingDeps): Route {
   return {
     method: 'get',
@@ -32,50 +30,52 @@ export function postRoute(deps: ReadingDeps): Route {
     async handle(call: Call): Promise<Answer> {
       const outcome = await readChargedPost(deps, call);
       const { read, charged } = outcome;
-      const rendered = renderCharged(deps, outcome, outcome.asked.format);
+      const rendered = renderCharged(deps, outcome, outcome.parsedQuery.format);
       const headers = {
         'X-Cache-Tier': read.tier,
         'X-Comments-Returned': String(rendered.returned),
         'X-Has-More': String(rendered.hasMore),
-        'Content-Type': outcome.asked.format === 'md' ? MARKDOWN : JSON_TYPE,
+        'Content-Type': outcome.parsedQuery.format === 'md' ? MARKDOWN : JSON_TYPE,
       };
-      return { status: 200, body: rendered.withMeta(metaOf(outcome, rendered)), charged, headers };
+      return { status: 200, body: rendered.withMeta(createMeta(outcome, rendered)), charged, headers };
     },
   };
 }
 
 /** A post that was read and charged. */
 export interface ChargedPost {
-  asked: PostQuery;
+  parsedQuery: PostQuery;
   read: PostRead;
-  /** Bare id of the comment that it is about. */
+  /** Bare id of the comment that the request asks about. */
   commentId: string | undefined;
   charged: Charged;
-  /** Comments that are paid for. */
+  /** Number of comments that were paid for. */
   limit: number;
-  /** The balance covered fewer comments than were asked for. */
+  /** Whether the balance covered fewer comments than requested. */
   isLimited: boolean;
 }
 
-/** @throws ApiError; nothing is charged then */
+/** @throws ApiError; nothing is charged in that case */
 export async function readChargedPost(
   deps: ReadingDeps,
   { caller, query, refuseAbandoned, signal }: Pick<Call, 'caller' | 'query' | 'refuseAbandoned' | 'signal'>,
 ): Promise<ChargedPost> {
-  const asked = parseRequest(postQuery, query, 'query');
+  const parsedQuery = parseRequest(postQuery, query, 'query');
   refuseWithoutCredits(caller);
   const calls = deps.accountCalls.begin(caller);
-  const { read, commentId } = await refusing(POST, () => readAsked(serviceFor(deps, calls), asked, signal));
-  const whole = { limit: asked.max_comments, isLimited: false };
-  const cost = postCost(renderCharged(deps, { read, commentId, ...whole }, asked.format).returned);
+  const { read, commentId } = await withApiErrors(POST, () =>
+    readPost(depsForRequest(deps, calls), parsedQuery, signal),
+  );
+  const whole = { limit: parsedQuery.max_comments, isLimited: false };
+  const cost = postCost(renderCharged(deps, { read, commentId, ...whole }, parsedQuery.format).returned);
   refuseAbandoned();
   const charged = await deps.charges.chargeCovered(caller, cost);
-  calls.paid();
+  calls.markPaid();
   const covered = charged.credits < cost ? { limit: coveredComments(charged.credits), isLimited: true } : whole;
-  return { asked, read, commentId, charged, ...covered };
+  return { parsedQuery, read, commentId, charged, ...covered };
 }
 
-/** The comments that are paid for, in a format. */
+/** Renders the comments that were paid for. */
 export function renderCharged(
   deps: ReadingDeps,
   { read, commentId, limit }: Pick<ChargedPost, 'read' | 'commentId' | 'limit'>,
@@ -84,15 +84,15 @@ export function renderCharged(
   return deps.rendered.render(read, { format, limit, commentId });
 }
 
-export function metaOf(
-  { asked, read, commentId, charged, isLimited }: ChargedPost,
+export function createMeta(
+  { parsedQuery, read, commentId, charged, isLimited }: ChargedPost,
   { returned, hasMore }: Pick<RenderedPost, 'returned' | 'hasMore'>,
 ): PostMeta {
   return {
     comments_returned: returned,
     comments_total: read.post.num_comments,
     has_more: hasMore,
-    max_comments: asked.max_comments,
+    max_comments: parsedQuery.max_comments,
     credits_used: charged.credits,
     cache: read.tier,
     limited_by_balance: isLimited,
@@ -100,14 +100,14 @@ export function metaOf(
   };
 }
 
-async function readAsked(
+async function readPost(
   deps: ReadingDeps,
-  asked: PostQuery,
+  parsedQuery: PostQuery,
   signal: AbortSignal | undefined,
 ): Promise<{ read: PostRead; commentId: string | undefined }> {
-  const { postId, commentId: pasted } = await resolvePost(deps, asked);
-  const commentId = asked.comment ?? pasted;
-  const { max_comments: max, context } = asked;
+  const { postId, commentId: pasted } = await resolvePost(deps, parsedQuery);
+  const commentId = parsedQuery.comment ?? pasted;
+  const { max_comments: max, context } = parsedQuery;
   const read =
     commentId === undefined
       ? await deps.posts.read(deps.source, { postId, max, signal })

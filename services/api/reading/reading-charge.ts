@@ -9,63 +9,67 @@ import type { ChargeKind, LedgerMove } from '../../../shared/stores/accounts/led
 import { ApiError } from '../http/api-error.ts';
 import type { Caller } from '../admission/authentication.ts';
 
-/** What a request cost, and the balance afterwards. */
+/** What a request cost, and the balance after it. */
 export interface Charged {
   credits: number;
   balance: number;
 }
 
-/** Before any cache or the forum is asked. @throws ApiError insufficient_credits */
+/**
+ * Call this before reading any cache or the forum.
+ *
+ * @throws ApiError insufficient_credits
+ */
 export function refuseWithoutCredits({ balance }: Caller): void {
-  if (balance < 1) throw tooFewCredits();
+  if (balance < 1) throw insufficientCredits();
 }
 
 /**
- * Charges requests when their answers are ready. Those that come together share a statement and its commit.
+ * Charges requests when their answers are ready. Concurrent charges share one statement and one commit.
  *
- * Each charge is a transaction, whose COMMIT is sent only once the server has answered the charge: a server that stood
- * still until the request was given up, and answered as uncharged, does not commit it afterwards
- * (`idleInTransactionMs`). No clock decides that.
+ * Each charge is a transaction. The client sends COMMIT only after the server answers the charge. So a server that
+ * hangs until the request times out, and the request is answered as uncharged, does not commit the charge later
+ * (`idleInTransactionMs`). No clock is involved.
  */
 export class ReadingCharges {
   private readonly pool: Pool;
-  private readonly together: CallBatcher<LedgerMove<ChargeKind>, number | undefined>;
+  private readonly batcher: CallBatcher<LedgerMove<ChargeKind>, number | undefined>;
 
   constructor(pool: Pool) {
     this.pool = pool;
-    this.together = new CallBatcher({
+    this.batcher = new CallBatcher({
       run: (moves) => inTransaction(pool, (client) => chargeTogether(client, moves)),
       isShared: isPostgresAway,
     });
   }
 
   /**
-   * All or nothing.
+   * Charges all of the credits or nothing.
    *
-   * @throws ApiError insufficient_credits when others have spent the balance meanwhile; nothing is charged then
+   * @throws ApiError insufficient_credits when other requests spent the balance meanwhile; nothing is charged
    */
   async charge(caller: Caller, credits: number): Promise<Charged> {
     const move = moveOf(caller, credits);
-    // What could not be charged along with others may still be: somebody else had the account locked, or the last
-    // credits are in it.
+    // A charge that fails in the batch may succeed alone: the account was locked, or only a smaller charge of the batch
+    // fits into the balance.
     const balance =
-      (await this.together.call(move)) ?? (await inTransaction(this.pool, (client) => charge(client, move)));
-    if (balance === undefined) throw tooFewCredits();
+      (await this.batcher.call(move)) ?? (await inTransaction(this.pool, (client) => charge(client, move)));
+    if (balance === undefined) throw insufficientCredits();
     return { credits, balance };
   }
 
   /**
-   * As much of it as the balance covers, at least one credit: for a request that can be answered in part.
+   * Charges as much as the balance covers, at least one credit. For requests that can be answered in part.
    *
-   * @throws ApiError insufficient_credits when there is none left
+   * @throws ApiError insufficient_credits when the balance is 0
    */
   async chargeCovered(caller: Caller, credits: number): Promise<Charged> {
-    const whole = await this.together.call(moveOf(caller, credits));
+    const whole = await this.batcher.call(moveOf(caller, credits));
     if (whole !== undefined) return { credits, balance: whole };
     return inTransaction(this.pool, async (client) => {
       const covered = Math.min(credits, (await lockAccount(client, caller.accountId))?.balance ?? 0);
       const balance = covered < 1 ? undefined : await charge(client, moveOf(caller, covered));
-      if (balance === undefined) throw tooFewCredits();
+      if (balance === undefined) throw insufficientCredits();
       return { credits: covered, balance };
     });
   }
@@ -75,6 +79,6 @@ function moveOf({ accountId }: Caller, credits: number): LedgerMove<ChargeKind> 
   return { accountId, kind: 'read', credits, reference: randomUUID() };
 }
 
-function tooFewCredits(): ApiError {
+function insufficientCredits(): ApiError {
   return new ApiError('insufficient_credits', 'The account has no credits left.');
 }

@@ -4,7 +4,7 @@ import { READ_FORUM } from '../admission/scope.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import type { AccountCalls, RequestCalls } from './account-calls.ts';
-import type { CommentArchive } from './comment-search.ts';
+import type { CommentArchiveDeps } from './comment-search.ts';
 import type { ForumSource } from './forum-source.ts';
 import type { ListingCache } from './listing-cache.ts';
 import type { PostReader } from './post-reader.ts';
@@ -12,10 +12,10 @@ import { refuseWithoutCredits } from './reading-charge.ts';
 import type { ReadingCharges } from './reading-charge.ts';
 import type { RenderedPosts } from './rendered-posts.ts';
 import { toApiError } from './reading-failure.ts';
-import type { ReadingTraits } from './reading-failure.ts';
+import type { ForumErrorPolicy } from './reading-failure.ts';
 import type { ShareLinks } from './share-links.ts';
 
-/** What the reading routes share. */
+/** Collaborators of the reading routes. */
 export interface ReadingDeps {
   charges: Pick<ReadingCharges, 'charge' | 'chargeCovered'>;
   source: ForumSource;
@@ -24,33 +24,33 @@ export interface ReadingDeps {
   listings: ListingCache;
   posts: PostReader;
   rendered: RenderedPosts;
-  archive: CommentArchive;
+  archive: CommentArchiveDeps;
   accountCalls: AccountCalls;
 }
 
-/** The service as one request sees it: its calls to the forum count for its account. */
-export function serviceFor(deps: ReadingDeps, calls: RequestCalls): ReadingDeps {
+/** Returns the dependencies for one request. Its forum calls count against its account. */
+export function depsForRequest(deps: ReadingDeps, calls: RequestCalls): ReadingDeps {
   const source = deps.source.through(calls);
   return { ...deps, source, archive: { ...deps.archive, source } };
 }
 
-/** What a route answers before it is charged. */
+/** The answer of a route before it is charged. */
 export interface Reading {
   body: object;
   tier: 'L1_LISTING' | 'MISS';
 }
 
-/** A reading route that costs one credit, as data. */
+/** A route that reads the forum for one credit, as data. */
 export interface ReadingRoute<S extends z.ZodType> {
   path: string;
   query: S;
-  traits: ReadingTraits;
+  errorPolicy: ForumErrorPolicy;
   read(query: z.output<S>, deps: ReadingDeps): Promise<Reading>;
 }
 
 /**
- * The route around a reading: parameters, balance, then the forum, then the charge. What fails on the way costs
- * nothing but that its calls to the forum count, see AccountCalls.
+ * Wraps a reading in a route: validate the parameters, check the balance, read the forum, then charge. A request that
+ * fails costs no credits, but its forum calls count against its account, see AccountCalls.
  */
 export function readingRoute<S extends z.ZodType>(deps: ReadingDeps, route: ReadingRoute<S>): Route {
   return {
@@ -61,20 +61,22 @@ export function readingRoute<S extends z.ZodType>(deps: ReadingDeps, route: Read
       const asked = parseRequest(route.query, query, 'query');
       refuseWithoutCredits(caller);
       const calls = deps.accountCalls.begin(caller);
-      const { body, tier } = await refusing(route.traits, () => route.read(asked, serviceFor(deps, calls)));
+      const { body, tier } = await withApiErrors(route.errorPolicy, () =>
+        route.read(asked, depsForRequest(deps, calls)),
+      );
       refuseAbandoned();
       const charged = await deps.charges.charge(caller, 1);
-      calls.paid();
+      calls.markPaid();
       return { status: 200, body, charged, headers: { 'X-Cache-Tier': tier } };
     },
   };
 }
 
-/** Turns what the forum refused or failed into the API's errors. */
-export async function refusing<T>(traits: ReadingTraits, read: () => Promise<T>): Promise<T> {
+/** Translates refusals and failures of the forum into API errors. */
+export async function withApiErrors<T>(errorPolicy: ForumErrorPolicy, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
-    throw toApiError(error, traits);
+    throw toApiError(error, errorPolicy);
   }
 }

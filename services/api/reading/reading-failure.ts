@@ -1,13 +1,15 @@
 import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
 import { ApiError } from '../http/api-error.ts';
 
-/** What a route may say when the forum says no. */
-export interface ReadingTraits {
-  /** What was asked for, in the message of a 404: `community`, `post`, `user`. */
+/** How a route answers when the forum denies a request. */
+export interface ForumErrorPolicy {
+  /** The noun in the message of a 404: `community`, `post`, `user`. */
   subject: string;
   /**
-   * What becomes of a denial. `forum_refused`: a refusal is told as it is, what is unknown is not_found; `not_found`:
-   * both are; `upstream_error`: the forum has no reason to deny this, so something is wrong.
+   * The answer to a denial:
+   * - `forum_refused`: a refusal becomes forum_refused, anything unknown becomes not_found;
+   * - `not_found`: both become not_found;
+   * - `upstream_error`: the forum has no reason to deny this request, so something is wrong.
    */
   refusal: 'forum_refused' | 'not_found' | 'upstream_error';
 }
@@ -15,34 +17,37 @@ export interface ReadingTraits {
 const SHORT_WAIT_S = 1;
 const LONG_WAIT_S = 5;
 
-/** What the forum calls its reasons, in words. */
+/** The forum's reason codes in words. */
 const REASONS: Record<string, string> = {
   private: 'it is private',
   quarantined: 'it is quarantined',
   gold_only: 'it is for paying members of the forum only',
 };
 
-/** Whether the forum itself said no to this, and would again: private, banned, unknown. A block of ours is none. */
+/**
+ * Whether the forum denied this request for a lasting reason: private, banned or unknown. A block of this service by
+ * the forum is not a denial.
+ */
 export function isDenial(error: unknown): boolean {
   if (!(error instanceof UpstreamError)) return false;
   if (error.failure === 'not_found' || error.failure === 'moved') return true;
   return error.failure === 'refused' && error.status === 403 && error.reason !== 'blocked';
 }
 
-/** Whether the forum could not be asked, so that an older answer is better than none. */
-export function isTrouble(error: unknown): boolean {
+/** Whether the forum is unavailable, so that an older copy is better than no answer. */
+export function isForumUnavailable(error: unknown): boolean {
   return error instanceof UpstreamError && !isDenial(error);
 }
 
 const DENIAL_FOR_MS = 60_000;
 
-/** How long a denial is taken for granted, in milliseconds. */
+/** How long a denial is cached, in milliseconds; 0: not at all. */
 export function negativeForMs(error: unknown): number {
   return isDenial(error) ? DENIAL_FOR_MS : 0;
 }
 
-/** The API's error for what came of a call to the forum; anything but an UpstreamError stays as it is. */
-export function toApiError(error: unknown, { subject, refusal }: ReadingTraits): unknown {
+/** Translates the failure of a forum call into an API error. Other errors are returned unchanged. */
+export function toApiError(error: unknown, { subject, refusal }: ForumErrorPolicy): unknown {
   if (!(error instanceof UpstreamError)) return error;
   if (isDenial(error) && refusal !== 'upstream_error') {
     const isRefused = error.failure === 'refused' && refusal === 'forum_refused';

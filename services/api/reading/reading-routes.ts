@@ -18,8 +18,8 @@ import { searchRoutes } from './search-routes.ts';
 import { ShareLinks } from './share-links.ts';
 import { thingRoutes } from './thing-routes.ts';
 
-export interface ForumReading extends ForumSourceDeps {
-  /** Where posts are kept beyond the process; undefined: in memory only. */
+export interface ForumReadingDeps extends ForumSourceDeps {
+  /** Cache that outlives the process; undefined: posts are cached in memory only. */
   disk: DiskCache | undefined;
 }
 
@@ -30,11 +30,11 @@ const LISTING_MEMORY_BYTES = 32 * 1024 * 1024;
 export interface ReadingRouteDeps {
   pool: Pool;
   clickhouse: ClickHouseClient;
-  forum: ForumReading;
+  forum: ForumReadingDeps;
   logger: Logger;
 }
 
-export function createReadingService({ pool, clickhouse, forum, logger }: ReadingRouteDeps): ReadingDeps {
+export function createReadingDeps({ pool, clickhouse, forum, logger }: ReadingRouteDeps): ReadingDeps {
   const source = new ForumSource(forum);
   const { clock, disk } = forum;
   const hosts = forumHosts(forum.siteUrl);

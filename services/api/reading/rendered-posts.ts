@@ -1,23 +1,23 @@
 import type { PostMeta } from '../../../schemas/messages/forum-post.ts';
 import { TinyLfuCache } from '../../../shared/cache/tiny-lfu-cache.ts';
 import { buildCommentTree } from './comments/comment-tree.ts';
-import type { CommentTree, HeldComments } from './comments/comment-tree.ts';
+import type { CommentTree, LoadedComments } from './comments/comment-tree.ts';
 import { buildDiscussionGraph } from './comments/discussion-graph.ts';
 import { renderPostMarkdown } from './comments/post-markdown.ts';
-import type { HeldPost } from './post-reader.ts';
+import type { LoadedPost } from './post-reader.ts';
 
 export type PostFormat = 'json' | 'graph' | 'md';
 
-/** What of a post is asked for, and how. */
+/** What to render of a post, and in which format. */
 export interface Rendering {
   format: PostFormat;
-  /** Comments at most. */
+  /** Maximum number of comments. */
   limit: number;
-  /** Bare id of the comment that the answer is about. */
+  /** Bare id of the comment that the request asks about. */
   commentId: string | undefined;
 }
 
-/** One answer about a post, rendered once and sent to every request that asks for the same. */
+/** One answer about a post. It is rendered once and sent to every request that asks for the same. */
 export class RenderedPost {
   /** UTF-8, complete in its format: Markdown, or a JSON object without its member `meta`. */
   readonly bytes: Buffer;
@@ -46,36 +46,36 @@ export class RenderedPost {
 
 interface Entry {
   rendered: RenderedPost;
-  /** Number of the reading that it was made of: another reading of the same post is rendered anew. */
+  /** Version of the loaded comments. Newer comments of the same post are rendered again. */
   version: number;
 }
 
-/** What an entry takes beside its bytes and its key. */
+/** Overhead of an entry in bytes, besides its bytes and its key. */
 const ENTRY_BYTES = 400;
 
-/** The bytes of answers about posts, kept as long as the post itself is the same. Bounded by `memoryBytes`. */
+/** Caches rendered posts as long as the loaded comments stay the same. Bounded by `memoryBytes`. */
 export class RenderedPosts {
   private readonly entries: TinyLfuCache<Entry>;
-  /** Readings are numbered, not held: that is for the cache of posts to decide. */
-  private readonly versions = new WeakMap<HeldComments, number>();
+  /** Versions by identity. The WeakMap lets the post cache decide how long comments stay in memory. */
+  private readonly versions = new WeakMap<LoadedComments, number>();
   private latest = 0;
 
   constructor({ memoryBytes }: { memoryBytes: number }) {
     this.entries = new TinyLfuCache({ maxBytes: memoryBytes });
   }
 
-  render(held: HeldPost, rendering: Rendering): RenderedPost {
+  render(loaded: LoadedPost, rendering: Rendering): RenderedPost {
     const { format, limit, commentId = '' } = rendering;
-    const key = `${held.post.id} ${commentId} ${limit} ${format}`;
-    const version = this.versionOf(held.held);
+    const key = `${loaded.post.id} ${commentId} ${limit} ${format}`;
+    const version = this.versionOf(loaded.loaded);
     const known = this.entries.get(key);
     if (known?.version === version) return known.rendered;
-    const rendered = renderPost(held, rendering);
+    const rendered = renderPost(loaded, rendering);
     this.entries.set(key, { rendered, version }, rendered.bytes.length + 2 * key.length + ENTRY_BYTES);
     return rendered;
   }
 
-  private versionOf(comments: HeldComments): number {
+  private versionOf(comments: LoadedComments): number {
     const known = this.versions.get(comments);
     if (known !== undefined) return known;
     this.versions.set(comments, ++this.latest);
@@ -83,10 +83,10 @@ export class RenderedPosts {
   }
 }
 
-function renderPost(held: HeldPost, { format, limit, commentId }: Rendering): RenderedPost {
-  const tree = buildCommentTree(held.held, limit);
+function renderPost(loaded: LoadedPost, { format, limit, commentId }: Rendering): RenderedPost {
+  const tree = buildCommentTree(loaded.loaded, limit);
   const { comments, returned, hasMore } = tree;
-  const post = { ...held.post, comments };
+  const post = { ...loaded.post, comments };
   if (format === 'md') {
     const focus = commentId === undefined ? {} : { focus_comment_id: commentId };
     const counts = { comments_returned: returned, comments_total: post.num_comments, has_more: hasMore };

@@ -2,7 +2,7 @@ import * as queries from '../../../schemas/api/reading-queries.ts';
 import type { Route } from '../http/route.ts';
 import { searchComments } from './comment-search.ts';
 import type { Page } from './forum-source.ts';
-import { pageOf, within } from './listing-routes.ts';
+import { pageReader, withSubreddit } from './listing-routes.ts';
 import { isDenial } from './reading-failure.ts';
 import { readingRoute } from './reading-deps.ts';
 import type { Reading, ReadingDeps } from './reading-deps.ts';
@@ -10,19 +10,19 @@ import type { Reading, ReadingDeps } from './reading-deps.ts';
 const SEARCH = { subject: 'page of results', refusal: 'upstream_error' } as const;
 const KINDS = { post: 'link', subreddit: 'sr', user: 'user' } as const;
 
-/** Search of posts, communities and users by the forum itself, and of comments in the archive. */
+/** Searches posts, communities and users on the forum, and comments in the archive. */
 export function searchRoutes(deps: ReadingDeps): Route[] {
   return [
     readingRoute(deps, {
       path: '/v1/forum/search',
       query: queries.searchQuery,
-      traits: SEARCH,
-      read: (query, at) => search(at, query),
+      errorPolicy: SEARCH,
+      read: (query, requestDeps) => search(requestDeps, query),
     }),
     readingRoute(deps, {
       path: '/v1/forum/search/comments',
       query: queries.commentSearchQuery,
-      traits: SEARCH,
+      errorPolicy: SEARCH,
       read: async (query, { archive }) => ({ body: await searchComments(archive, query), tier: 'MISS' }),
     }),
   ];
@@ -37,20 +37,20 @@ async function search(deps: ReadingDeps, query: ReturnType<typeof queries.search
     q,
     type: KINDS[type],
     limit: String(limit),
-    // The forum leaves NSFW results out of its own accord otherwise, and would not say how many.
+    // Otherwise the forum removes NSFW results and does not say how many.
     include_over_18: 'on',
     ...(type === 'post' ? { sort, t: query.t ?? 'all' } : {}),
     ...(isWithin ? { restrict_sr: 'on' } : {}),
     ...(after === undefined ? {} : { after }),
   };
-  const read = pageOf(deps, path, params, { query: q, sort: type === 'post' ? sort : 'relevance', nsfw });
-  if (type === 'subreddit') return read((at) => source.subreddits(at, params, '/search'));
-  if (type === 'user') return read((at) => source.users(at, params, '/search'));
-  const page = read((at) => emptyWhereDenied(source.posts(at, params, '/search')));
-  return within(sub ?? null, await page);
+  const read = pageReader(deps, path, params, { query: q, sort: type === 'post' ? sort : 'relevance', nsfw });
+  if (type === 'subreddit') return read((searchPath) => source.subreddits(searchPath, params, '/search'));
+  if (type === 'user') return read((searchPath) => source.users(searchPath, params, '/search'));
+  const page = read((searchPath) => emptyWhereDenied(source.posts(searchPath, params, '/search')));
+  return withSubreddit(sub ?? null, await page);
 }
 
-/** A community that is unknown or may not be read has no results. */
+/** An unknown or inaccessible community has no results. */
 async function emptyWhereDenied<T>(fetched: Promise<Page<T>>): Promise<Page<T>> {
   try {
     return await fetched;

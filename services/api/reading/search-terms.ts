@@ -1,9 +1,7 @@
-/** Any of the quotes that a keyword may stand in. */
+/** Matches a phrase in any kind of quotation marks, or a word. */
 const PHRASE = /["“”„«»「」]([^"“”„«»「」]*)["“”„«»「」]?|[^\s"“”„«»「」]+/g;
 
-/**
- * What a search text asks for: its words, and phrases in quotes, each once. A quote that is not closed goes to the end.
- */
+/** Splits a search text into distinct words and quoted phrases. An unclosed quote extends to the end. */
 export function searchTerms(q: string): string[] {
   const terms = new Set<string>();
   for (const [whole, phrase] of q.matchAll(PHRASE)) {

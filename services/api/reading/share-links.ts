@@ -4,19 +4,16 @@ import type { ForumHosts, ThingReference } from '../../../shared/domain/forum-re
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
 import type { ForumSource } from './forum-source.ts';
-import { isDenial, isTrouble } from './reading-failure.ts';
+import { isDenial, isForumUnavailable } from './reading-failure.ts';
 
-/** A link leads where it leads for ever, but its post may go. */
+/** The target of a share link never changes, but its post may be deleted. */
 const FRESH_FOR_MS = 86_400_000;
 const DENIAL_FOR_MS = 600_000;
-/** Some 10,000 links. */
+/** Room for about 10,000 links. */
 const MEMORY_BYTES = 4 * 1024 * 1024;
-const MOST_HOPS = 3;
+const MAX_REDIRECTS = 3;
 
-/**
- * Where share links lead. What was found out is remembered, dead links too, because each look costs up to three calls
- * to the forum.
- */
+/** Resolves share links. Results are cached, dead links too, because each lookup costs up to three forum calls. */
 export class ShareLinks {
   private readonly hosts: ForumHosts;
   private readonly reads: CachedReads<ThingReference>;
@@ -27,30 +24,30 @@ export class ShareLinks {
       clock,
       memoryBytes: MEMORY_BYTES,
       freshForMs: () => FRESH_FOR_MS,
-      mayServeStale: isTrouble,
+      mayServeStale: isForumUnavailable,
       negativeForMs: (error) => (isDenial(error) ? DENIAL_FOR_MS : 0),
     });
   }
 
   /**
-   * Only links of the forum are followed, by reading where they redirect to.
+   * Reads only the redirect, and follows it only while it points to a share link of the forum.
    *
-   * @param path of a share link, as `parseReference` gives it
-   * @throws UpstreamError not_found when it leads to no post
+   * @param path of a share link, as `parseReference` returns it
+   * @throws UpstreamError not_found when the link does not lead to a post
    */
-  async follow(path: string, source: Pick<ForumSource, 'redirectOf'>): Promise<ThingReference> {
-    return (await this.reads.read(path, () => this.ask(path, source))).value;
+  async follow(path: string, source: Pick<ForumSource, 'redirectTarget'>): Promise<ThingReference> {
+    return (await this.reads.read(path, () => this.resolve(path, source))).value;
   }
 
-  private async ask(path: string, source: Pick<ForumSource, 'redirectOf'>): Promise<ThingReference> {
+  private async resolve(path: string, source: Pick<ForumSource, 'redirectTarget'>): Promise<ThingReference> {
     let next = path;
-    for (let hop = 0; hop < MOST_HOPS; hop++) {
-      const location = await source.redirectOf(next);
+    for (let redirects = 0; redirects < MAX_REDIRECTS; redirects++) {
+      const location = await source.redirectTarget(next);
       const reference = location === undefined ? undefined : parseReference(location, this.hosts);
       if (reference === undefined) break;
       if (reference.kind !== 'share') return reference;
       next = reference.path;
     }
-    throw new UpstreamError('not_found', 'a share link leads to no post', { reason: 'share_link' });
+    throw new UpstreamError('not_found', 'a share link does not lead to a post', { reason: 'share_link' });
   }
 }

@@ -4,16 +4,16 @@ import { parseReference } from '../../../shared/domain/forum-reference.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import type { Route } from '../http/route.ts';
 import type { FoundThings } from './forum-source.ts';
-import { pageOf, within } from './listing-routes.ts';
+import { pageReader, withSubreddit } from './listing-routes.ts';
 import { isDenial } from './reading-failure.ts';
 import { readingRoute } from './reading-deps.ts';
 import type { ReadingDeps } from './reading-deps.ts';
-import { ACCEPTED, resolvePost } from './resolve-reference.ts';
+import { ACCEPTED_REFERENCES, resolvePost } from './resolve-reference.ts';
 
 const POST = { subject: 'post', refusal: 'forum_refused' } as const;
 
-/** Each costs up to three calls to the forum before the one that reads what it leads to. */
-const MOST_SHARE_LINKS = 5;
+/** Each share link costs up to three forum calls before the call that reads its target. */
+const MAX_SHARE_LINKS = 5;
 
 /** Lookups by id. */
 export function thingRoutes(deps: ReadingDeps): Route[] {
@@ -21,28 +21,28 @@ export function thingRoutes(deps: ReadingDeps): Route[] {
     readingRoute(deps, {
       path: '/v1/forum/post/duplicates',
       query: queries.duplicatesQuery,
-      traits: POST,
-      read: async (query, at) => {
-        const { postId } = await resolvePost(at, query);
+      errorPolicy: POST,
+      read: async (query, requestDeps) => {
+        const { postId } = await resolvePost(requestDeps, query);
         const params = { limit: String(query.limit), ...(query.after === undefined ? {} : { after: query.after }) };
         const request = { query: null, sort: 'num_comments', nsfw: query.nsfw };
-        const read = pageOf(deps, `/duplicates/${postId}`, params, request);
-        return within(null, await read(() => at.source.duplicates(postId, params)));
+        const read = pageReader(deps, `/duplicates/${postId}`, params, request);
+        return withSubreddit(null, await read(() => requestDeps.source.duplicates(postId, params)));
       },
     }),
     readingRoute(deps, {
       path: '/v1/forum/things',
       query: queries.thingsQuery,
-      traits: POST,
-      read: async ({ ids }, at) => ({ body: await readThings(at, ids), tier: 'MISS' }),
+      errorPolicy: POST,
+      read: async ({ ids }, requestDeps) => ({ body: await readThings(requestDeps, ids), tier: 'MISS' }),
     }),
   ];
 }
 
 async function readThings(deps: ReadingDeps, ids: readonly string[]): Promise<ThingsResponse> {
-  const names = await namesOf(deps, ids);
+  const names = await resolveNames(deps, ids);
   const known = [...new Set(names.filter((name) => name !== undefined))];
-  const found = await foundThings(deps, known);
+  const found = await findThings(deps, known);
   const response: ThingsResponse = { items: [], missing: [] };
   for (const [index, id] of ids.entries()) {
     const name = names[index] ?? '';
@@ -56,22 +56,24 @@ async function readThings(deps: ReadingDeps, ids: readonly string[]): Promise<Th
 }
 
 /**
- * The fullname that each id stands for; undefined: a share link that leads nowhere. @throws ApiError invalid_request
+ * Resolves each id to a fullname; undefined for a share link that leads nowhere.
+ *
+ * @throws ApiError invalid_request
  */
-async function namesOf(deps: ReadingDeps, ids: readonly string[]): Promise<(string | undefined)[]> {
+async function resolveNames(deps: ReadingDeps, ids: readonly string[]): Promise<(string | undefined)[]> {
   const references = ids.map((id, index) => {
     const reference = parseReference(id, deps.hosts);
-    if (reference === undefined) throw invalidRequest([{ field: `ids[${index}]`, message: ACCEPTED }]);
+    if (reference === undefined) throw invalidRequest([{ field: `ids[${index}]`, message: ACCEPTED_REFERENCES }]);
     return reference;
   });
-  if (references.filter(({ kind }) => kind === 'share').length > MOST_SHARE_LINKS) {
-    throw invalidRequest([{ field: 'ids', message: `must name at most ${MOST_SHARE_LINKS} share links` }]);
+  if (references.filter(({ kind }) => kind === 'share').length > MAX_SHARE_LINKS) {
+    throw invalidRequest([{ field: 'ids', message: `must name at most ${MAX_SHARE_LINKS} share links` }]);
   }
   return Promise.all(
     references.map(async (reference) => {
-      if (reference.kind !== 'share') return nameOf(reference);
+      if (reference.kind !== 'share') return fullnameOf(reference);
       try {
-        return nameOf(await deps.shareLinks.follow(reference.path, deps.source));
+        return fullnameOf(await deps.shareLinks.follow(reference.path, deps.source));
       } catch (error) {
         if (isDenial(error)) return undefined;
         throw error;
@@ -80,12 +82,12 @@ async function namesOf(deps: ReadingDeps, ids: readonly string[]): Promise<(stri
   );
 }
 
-function nameOf({ commentId, postId }: { commentId: string | undefined; postId: string | undefined }): string {
+function fullnameOf({ commentId, postId }: { commentId: string | undefined; postId: string | undefined }): string {
   return commentId === undefined ? `t3_${postId}` : `t1_${commentId}`;
 }
 
-/** What the forum refuses is missing, like what it does not know. */
-async function foundThings(deps: ReadingDeps, names: readonly string[]): Promise<FoundThings> {
+/** Things that the forum refuses are missing, like unknown ones. */
+async function findThings(deps: ReadingDeps, names: readonly string[]): Promise<FoundThings> {
   try {
     return await deps.source.things(names);
   } catch (error) {

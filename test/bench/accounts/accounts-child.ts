@@ -6,7 +6,7 @@
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import helmet from 'helmet';
-import { createReadingService, readingRoutes } from '../../../services/api/reading/reading-routes.ts';
+import { createReadingDeps, readingRoutes } from '../../../services/api/reading/reading-routes.ts';
 import { createRequestLog } from '../../../services/api/http/request-log.ts';
 import { createRouter } from '../../../services/api/http/route.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
@@ -44,7 +44,7 @@ async function serve({ postgresUrl, accounts, comments }: AccountsJob): Promise<
     Array.from({ length: accounts }, () => api.account({ credits: 1_000_000, pack: 79 })),
   );
   const clickhouse = createClickhouse('http://127.0.0.1:9', 'none');
-  const service = createReadingService({ pool: db.pool, clickhouse, forum, logger: silentLogger() });
+  const service = createReadingDeps({ pool: db.pool, clickhouse, forum, logger: silentLogger() });
   const free = { charge: nothing, chargeCovered: nothing };
   const app = express();
   app.disable('x-powered-by');

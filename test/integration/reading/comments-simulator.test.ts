@@ -58,11 +58,11 @@ describe('a thread of the simulator', () => {
     const wanted = visible(HUGE);
     expect(wanted.size).toBeGreaterThan(2_000);
     const read = await readThread(request(HUGE, 100_000));
-    expect(read).toMatchObject({ complete: true, held: { stubs: [], missing: [] } });
-    expect(sorted(pairs(read.held.comments))).toEqual(sorted(wanted));
-    const tree = buildCommentTree(read.held, 2_000);
+    expect(read).toMatchObject({ complete: true, loaded: { stubs: [], missing: [] } });
+    expect(sorted(pairs(read.loaded.comments))).toEqual(sorted(wanted));
+    const tree = buildCommentTree(read.loaded, 2_000);
     expect([tree.returned, tree.hasMore]).toEqual([2_000, true]);
-    for (const comment of inPageOrder(buildCommentTree(read.held, Infinity).comments)) {
+    for (const comment of inPageOrder(buildCommentTree(read.loaded, Infinity).comments)) {
       for (const reply of comment.replies) expect(reply.parent_id).toBe(`t1_${comment.id}`);
     }
   });
@@ -70,19 +70,19 @@ describe('a thread of the simulator', () => {
   test('is fetched no further than asked, and gone on from there', async () => {
     const first = await readThread(request(HUGE, 200));
     expect(first).toMatchObject({ calls: 1, complete: true });
-    const more = await expandComments(first.held, first.post.author, request(HUGE, 1_000));
-    const { comments } = more.held;
+    const more = await expandComments(first.loaded, first.post.author, request(HUGE, 1_000));
+    const { comments } = more.loaded;
     expect(comments.length).toBeGreaterThanOrEqual(1_000);
     expect(comments.length).toBeLessThan(1_500);
-    expect(comments.slice(0, first.held.comments.length)).toEqual(first.held.comments);
+    expect(comments.slice(0, first.loaded.comments.length)).toEqual(first.loaded.comments);
     expect(more.calls).toBeLessThanOrEqual(8);
   });
 
   test('deeper than one answer is followed to its end', async () => {
     const { post, deepest, depth } = deepPost();
     const read = await readThread(request(post, 100_000));
-    expect(sorted(pairs(read.held.comments))).toEqual(sorted(visible(post)));
-    const all = inPageOrder(buildCommentTree(read.held, Infinity).comments);
+    expect(sorted(pairs(read.loaded.comments))).toEqual(sorted(visible(post)));
+    const all = inPageOrder(buildCommentTree(read.loaded, Infinity).comments);
     expect(all.find(({ id }) => id === deepest)?.depth).toBe(depth);
   });
 
@@ -93,9 +93,9 @@ describe('a thread of the simulator', () => {
     const [above, top] = [parents.get(focus)!, parents.get(parents.get(focus)!)!];
     const replies = [...parents].filter(([, parent]) => parent === focus).map(([name]) => name);
     const read = await readAroundComment(focus.slice(3), 2, request(post, 200));
-    const names = read.held.comments.map(({ id }) => `t1_${id}`);
+    const names = read.loaded.comments.map(({ id }) => `t1_${id}`);
     expect(names.sort()).toEqual([top, above, focus, ...replies].sort());
-    const [first] = buildCommentTree(read.held, 200).comments;
+    const [first] = buildCommentTree(read.loaded, 200).comments;
     expect([first?.id, first?.replies[0]?.replies[0]?.id]).toEqual([top.slice(3), focus.slice(3)]);
   });
 
@@ -103,10 +103,10 @@ describe('a thread of the simulator', () => {
     await forum.fault({ kind: '429', count: 1, path: '/api/morechildren', retry_after: 5 });
     const part = await readThread(request(HUGE, 2_000));
     expect(part).toMatchObject({ complete: false, failure: { failure: 'busy' } });
-    expect(part.held.comments.length).toBeGreaterThanOrEqual(500);
+    expect(part.loaded.comments.length).toBeGreaterThanOrEqual(500);
     await forum.calm();
-    const rest = await expandComments(part.held, part.post.author, request(HUGE, 100_000));
+    const rest = await expandComments(part.loaded, part.post.author, request(HUGE, 100_000));
     expect(rest.complete).toBe(true);
-    expect(sorted(pairs(rest.held.comments))).toEqual(sorted(visible(HUGE)));
+    expect(sorted(pairs(rest.loaded.comments))).toEqual(sorted(visible(HUGE)));
   });
 });

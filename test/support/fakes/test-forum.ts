@@ -1,4 +1,4 @@
-import type { ForumReading } from '../../../services/api/reading/reading-routes.ts';
+import type { ForumReadingDeps } from '../../../services/api/reading/reading-routes.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { createUpstream } from '../../../shared/upstream/upstream-client.ts';
 import { RunningSimulator } from './running-simulator.ts';
@@ -7,7 +7,7 @@ import { silentLogger } from '../fixtures/silent-logger.ts';
 export interface TestForum {
   simulator: RunningSimulator;
   /** For startTestApi. */
-  forum: ForumReading;
+  forum: ForumReadingDeps;
   /** Makes the simulator fail, see its control routes; `calm` ends it. */
   fault(fault: object): Promise<void>;
   calm(): Promise<void>;

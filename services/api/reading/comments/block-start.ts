@@ -1,15 +1,15 @@
-/** An opened code fence: its character and how many of them. */
+/** An open code fence: its character and its length. */
 export interface Fence {
   mark: string;
   length: number;
 }
 
-/** White space and invisible characters that Markdown takes for text, but a reader does not see before a mark. */
-const UNSEEN = /^[\p{Z}\p{Cf}]*/u;
+/** White space and invisible characters. Markdown treats them as text, but a reader does not see them before a mark. */
+const INVISIBLE = /^[\p{Z}\p{Cf}]*/u;
 
 /**
- * What begins a block other than a paragraph or code, or makes one of the line before, in CommonMark or a common
- * extension. The first group, where there is one, stands before the character to escape.
+ * Marks that begin a block other than a paragraph or code, or that turn the line before into one, in CommonMark or a
+ * common extension. The text of the first group, if there is one, precedes the character to escape.
  */
 const BLOCK_STARTS: readonly RegExp[] = [
   /^#/, // heading
@@ -21,34 +21,35 @@ const BLOCK_STARTS: readonly RegExp[] = [
   /^<(?=[A-Za-z/!?])/, // HTML
   /^(?:`{3,}[^`]*|~~~.*)$/, // fence, where none is allowed
   /^>/, // quote, deeper than allowed
-  /^\[(?:[^\\\]]|\\.)*\\?$/, // definition of a link or footnote, whose name may go on in the next line
+  /^\[(?:[^\\\]]|\\.)*\\?$/, // definition of a link or footnote, whose name may continue in the next line
   /^\[(?:[^\\\]]|\\.)*\]:/,
   /^\+{3,}[ \t]*$/, // front matter
   /^\$\$/, // formula
   /^:(?=::|[ \t]|$)/, // container; definition of a term
 ];
 
-/** All that any of them begins with, or that may stand unseen before it: most lines of most texts begin otherwise. */
+/** Every character that can begin one of them, or precede it invisibly. Most lines begin with another character. */
 const MAY_START = /^[-+*\d#_=|:<`~>[$\t\p{Z}\p{Cf}]/u;
 
-/** The text of a line, without its indent, so that it begins nothing but a paragraph. */
+/** Escapes a line, given without its indent, so that it can only begin a paragraph. */
 export function escapeBlockStart(text: string): string {
   if (!MAY_START.test(text)) return text;
-  const unseen = UNSEEN.exec(text)?.[0] ?? '';
-  const rest = text.slice(unseen.length);
+  const invisible = INVISIBLE.exec(text)?.[0] ?? '';
+  const rest = text.slice(invisible.length);
   for (const start of BLOCK_STARTS) {
     const match = start.exec(rest);
     if (!match) continue;
-    const at = unseen.length + (match[1]?.length ?? 0);
-    return `${text.slice(0, at)}\\${text.slice(at)}`;
+    const index = invisible.length + (match[1]?.length ?? 0);
+    return `${text.slice(0, index)}\\${text.slice(index)}`;
   }
   return text;
 }
 
 /**
- * The fence that a line, without its indent, opens. With backticks after it, a row of backticks is code within a line.
+ * Parses the code fence that a line, given without its indent, opens. A row of backticks followed by another backtick
+ * is inline code.
  */
-export function fenceOf(text: string): Fence | undefined {
+export function parseFence(text: string): Fence | undefined {
   const row = /^(?:(`{3,})[^`]*|(~{3,})(?:[^~].*)?)$/.exec(text);
   const marks = row?.[1] ?? row?.[2];
   return marks === undefined ? undefined : { mark: marks[0]!, length: marks.length };

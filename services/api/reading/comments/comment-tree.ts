@@ -1,13 +1,16 @@
 import type { Comment } from '../../../../schemas/messages/forum-post.ts';
 import type { MoreStub } from '../../../../shared/upstream/parsing/parse-comment-tree.ts';
 
-/** What is known of a thread so far. Plain data, so that it can be kept and gone on from; nothing here changes it. */
-export interface HeldComments {
-  /** Without nesting, in the order in which they were found; `depth` and `replies` are set when a tree is built. */
+/**
+ * The part of a thread that was loaded so far. Plain data, fit for a cache and for resuming later. Nothing here
+ * modifies it.
+ */
+export interface LoadedComments {
+  /** Flat, in the order found. `depth` and `replies` are set when a tree is built. */
   comments: readonly Comment[];
-  /** What the forum left out and was not asked for yet. */
+  /** Stubs of comments that the forum left out and that were not requested yet. */
   stubs: readonly MoreStub[];
-  /** Comments that were asked for and did not come: where they stood, so that their replies find a place. */
+  /** Comments that were requested and not returned. Their parent ids give their replies a position in the tree. */
   missing: readonly MissingComment[];
 }
 
@@ -21,35 +24,35 @@ export interface MissingComment {
 export interface CommentTree {
   /** The top level. */
   comments: Comment[];
-  /** In the whole tree. */
+  /** Number of comments in the whole tree. */
   returned: number;
-  /** A higher limit, or further calls, would bring more. */
+  /** Whether a higher limit, or further calls, would return more. */
   hasMore: boolean;
 }
 
-/** A comment and the comment above it in the tree; undefined: it is at the top. */
+/** A comment and the id of its parent in the tree; undefined at the top level. */
 interface Placed {
   comment: Comment;
   above: string | undefined;
 }
 
 /**
- * The tree by parent ids, siblings in the order found. Of a comment that came twice the first counts. One whose parent
- * is not held stands below its nearest known ancestor, or at the top, and keeps its true parent_id. Parents in a circle
- * lose one tie.
+ * Builds the tree by parent ids, with siblings in the order found. When an id occurs twice, the first comment counts. A
+ * comment whose parent is not loaded is placed below its nearest loaded ancestor, or at the top, and keeps its true
+ * parent_id. Parents in a cycle lose one link.
  *
- * With more than `limit` comments those of the upper levels stay, within a level those that a reader meets first; what
- * is cut takes everything below it along. Linear in the number of comments, whatever their nesting.
+ * With more than `limit` comments the upper levels stay, and within a level those that a reader meets first. A removed
+ * comment takes all of its replies along. Linear in the number of comments, whatever their nesting.
  */
-export function buildCommentTree(held: HeldComments, limit: number): CommentTree {
+export function buildCommentTree(loaded: LoadedComments, limit: number): CommentTree {
   const levels = new Map<string | undefined, Comment[]>();
-  const order = placeComments(held);
+  const order = placeComments(loaded);
   for (const { comment, above } of order.values()) {
     const siblings = levels.get(above);
     if (siblings) siblings.push(comment);
     else levels.set(above, [comment]);
   }
-  const tree: CommentTree = { comments: [], returned: 0, hasMore: order.size > limit || held.stubs.length > 0 };
+  const tree: CommentTree = { comments: [], returned: 0, hasMore: order.size > limit || loaded.stubs.length > 0 };
   const queue: { children: readonly Comment[]; into: Comment[]; depth: number }[] = [];
   const enqueue = (id: string | undefined, into: Comment[], depth: number): void => {
     const children = levels.get(id);
@@ -68,7 +71,7 @@ export function buildCommentTree(held: HeldComments, limit: number): CommentTree
   return tree;
 }
 
-/** All comments of a tree in the order of the page: each before its replies. */
+/** All comments of a tree in page order: each before its replies. */
 export function inPageOrder(comments: readonly Comment[]): Comment[] {
   const ordered: Comment[] = [];
   const open = [...comments].reverse();
@@ -79,31 +82,28 @@ export function inPageOrder(comments: readonly Comment[]): Comment[] {
   return ordered;
 }
 
-/** The place of every comment, by bare id, in the order found. */
-function placeComments(held: HeldComments): Map<string, Placed> {
+/** The position of every comment, by bare id, in the order found. */
+function placeComments(loaded: LoadedComments): Map<string, Placed> {
   const placed = new Map<string, Placed>();
-  for (const comment of held.comments) {
+  for (const comment of loaded.comments) {
     if (!placed.has(comment.id)) placed.set(comment.id, { comment, above: undefined });
   }
-  const find = nearestHeld(placed, parentsOfAbsent(held));
+  const find = nearestLoaded(placed, parentsOfAbsent(loaded));
   for (const entry of placed.values()) entry.above = find(entry.comment.parent_id);
-  breakCircles(placed);
+  breakCycles(placed);
   return placed;
 }
 
-/** Parents, as fullnames, of comments that are not held but known to exist, by bare id. */
-function parentsOfAbsent(held: HeldComments): Map<string, string> {
+/** Parents, as fullnames, of comments that exist but are not loaded, by bare id. */
+function parentsOfAbsent(loaded: LoadedComments): Map<string, string> {
   const parents = new Map<string, string>();
-  for (const { id, parentId } of held.missing) parents.set(id, parentId);
-  for (const { parentId, childIds } of held.stubs) for (const id of childIds) parents.set(id, parentId);
+  for (const { id, parentId } of loaded.missing) parents.set(id, parentId);
+  for (const { parentId, childIds } of loaded.stubs) for (const id of childIds) parents.set(id, parentId);
   return parents;
 }
 
-/**
- * Finds the nearest held comment on the way up from a parent, the parent included. What was found once is not looked
- * for again.
- */
-function nearestHeld(placed: ReadonlyMap<string, Placed>, absent: ReadonlyMap<string, string>) {
+/** Finds the nearest loaded comment on the way up from a parent, including the parent. Results are memoised. */
+function nearestLoaded(placed: ReadonlyMap<string, Placed>, absent: ReadonlyMap<string, string>) {
   const found = new Map<string, string | undefined>();
   return (parentId: string): string | undefined => {
     const passed: string[] = [];
@@ -116,7 +116,7 @@ function nearestHeld(placed: ReadonlyMap<string, Placed>, absent: ReadonlyMap<st
         break;
       }
       passed.push(id);
-      // Until the end is known, which also ends a circle.
+      // A placeholder until the end of the path is known. It also ends a cycle.
       found.set(id, undefined);
       name = absent.get(id);
     }
@@ -125,8 +125,8 @@ function nearestHeld(placed: ReadonlyMap<string, Placed>, absent: ReadonlyMap<st
   };
 }
 
-/** Puts one comment of each circle of parents at the top: nothing else could reach them. */
-function breakCircles(placed: ReadonlyMap<string, Placed>): void {
+/** Moves one comment of each cycle of parents to the top. Nothing else could reach the cycle. */
+function breakCycles(placed: ReadonlyMap<string, Placed>): void {
   const settled = new Set<string>();
   for (const start of placed.keys()) {
     const path = new Set<string>();

@@ -1,24 +1,23 @@
 import type { Comment, DiscussionGraph, Post } from '../../../../schemas/messages/forum-post.ts';
 import { inPageOrder } from './comment-tree.ts';
 
-/** How many of the highest scores are given. */
-const MOST_UPVOTED = 10;
-/** How many controversial comments are given. */
-const CONTROVERSIAL = 25;
+/** Length of most_upvoted. */
+const MAX_UPVOTED = 10;
+/** Maximum length of controversial. */
+const MAX_CONTROVERSIAL = 25;
 
 const AUTOMATIC_MODERATOR = 'automoderator';
 const DELETED_AUTHOR = '[deleted]';
 const GONE_BODIES = new Set(['[deleted]', '[removed]', '[ removed by reddit ]']);
 
 /**
- * What a discussion is about, from the comments that were read (`comments` is their tree). Ties keep the order of the
- * page.
+ * Summarises a discussion from the comments that were read (`comments` is their tree). Ties keep page order.
  *
- * - author_followups: all of the original poster's own comments, in the order of the page;
- * - most_upvoted: the 10 highest scores, without the original poster, the automatic moderator and what was deleted or
- *   removed;
- * - controversial: at most 25 with the forum's flag or a negative score, without the original poster; the most negative
- *   first, flagged ones before others of the same score.
+ * - author_followups: all comments of the original poster, in page order;
+ * - most_upvoted: the 10 highest scores, without the original poster, the automatic moderator, and deleted or removed
+ *   comments;
+ * - controversial: at most 25 comments with the forum's flag or a negative score, without the original poster; the most
+ *   negative first, and flagged ones before others of the same score.
  */
 export function buildDiscussionGraph(
   post: Pick<Post, 'id' | 'title' | 'author'>,
@@ -35,17 +34,17 @@ export function buildDiscussionGraph(
     author_followups: all.filter((comment) => isByPoster(comment, post.author)).map(withoutReplies),
     most_upvoted: upvoted
       .sort((a, b) => b.score - a.score)
-      .slice(0, MOST_UPVOTED)
+      .slice(0, MAX_UPVOTED)
       .map(withoutReplies),
     controversial: disputed
       .sort((a, b) => a.score - b.score || b.controversy - a.controversy)
-      .slice(0, CONTROVERSIAL)
+      .slice(0, MAX_CONTROVERSIAL)
       .map(withoutReplies),
     total_analyzed: all.length,
   };
 }
 
-/** Names of accounts ignore case. Of a deleted account nobody knows what it wrote, unless the forum says so. */
+/** Account names ignore case. Deleted accounts share one name, so it identifies nobody unless the forum says so. */
 function isByPoster(comment: Comment, poster: string): boolean {
   if (comment.is_submitter) return true;
   return poster !== DELETED_AUTHOR && comment.author.toLowerCase() === poster.toLowerCase();
@@ -55,7 +54,7 @@ function isAutomatic({ author }: Comment): boolean {
   return author.toLowerCase() === AUTOMATIC_MODERATOR;
 }
 
-/** The text is gone. That of a deleted account may still stand. */
+/** Whether the text was deleted. The text of a deleted account may remain. */
 function isGone({ body }: Comment): boolean {
   return GONE_BODIES.has(body.trim().toLowerCase());
 }

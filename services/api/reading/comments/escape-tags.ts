@@ -1,18 +1,18 @@
 /**
- * What matters on the way through a paragraph: an escaped character, backticks, what may begin a tag, the end of a
+ * The tokens of a paragraph that matter: an escaped character, backticks, a possible start of a tag, the end of a
  * link's text.
  */
 const TOKEN = /\\[!-/:-@[-`{-~]|`+|<(?=[A-Za-z/!?])|\]\(/g;
 
-/** Parsers that make links of bare URLs take what follows for a part of them, a backtick or a backslash too. */
+/** Parsers that link bare URLs treat the characters after one as part of it, even a backtick or a backslash. */
 const BARE_URL = /:\/\/|www\.|mailto:|xmpp:|@/i;
 
 /**
- * A paragraph with every `<` escaped that could begin HTML or an autolink, except in code between backticks.
+ * Escapes every `<` of a paragraph that could begin HTML or an autolink, except in code between backticks.
  *
- * Code is found as CommonMark finds it, from left to right. Where backticks may belong to something else, the target of
- * a link or a bare URL, it is not relied on for the rest of the paragraph: a mark too many inside of code is a blemish,
- * a tag too many is a hole.
+ * Code spans are found as CommonMark finds them, from left to right. Where backticks may belong to something else, to
+ * the target of a link or to a bare URL, code spans are ignored for the rest of the paragraph: one escape too many
+ * inside code is a blemish, one tag too many is a security hole.
  */
 export function escapeTags(paragraph: string): string {
   if (!paragraph.includes('<')) return paragraph;
@@ -36,12 +36,12 @@ export function escapeTags(paragraph: string): string {
   return escaped + paragraph.slice(done);
 }
 
-/** How `<` is written in a text so that it begins no tag: a backslash before it must not become a part of a URL. */
+/** How to write `<` in a text so that it begins no tag. Next to a bare URL a backslash would become part of the URL. */
 export function escapedLessThan(text: string): string {
   return BARE_URL.test(text) ? '&lt;' : '\\<';
 }
 
-/** Where the rows of backticks begin, by their length, last first. */
+/** Start positions of the runs of backticks, by their length, last first. */
 function backtickRuns(paragraph: string): Map<number, number[]> {
   const runs = new Map<number, number[]>();
   for (const { 0: run, index } of paragraph.matchAll(/`+/g)) {
@@ -53,7 +53,7 @@ function backtickRuns(paragraph: string): Map<number, number[]> {
   return runs;
 }
 
-/** The next row behind a place; those before it are dropped, since places only grow. */
+/** The next run after a position. Earlier runs are dropped, because positions only grow. */
 function nextRun(starts: number[] | undefined, after: number): number | undefined {
   if (starts === undefined) return undefined;
   while (starts.length > 0 && starts.at(-1)! <= after) starts.pop();

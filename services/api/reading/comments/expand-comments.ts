@@ -1,8 +1,8 @@
 import type { ParsedComments, ParsedThread } from '../../../../shared/upstream/parsing/parse-comment-tree.ts';
 import type { ReadPost } from '../../../../shared/upstream/parsing/post-schema.ts';
 import { UpstreamError } from '../../../../shared/upstream/upstream-error.ts';
-import type { HeldComments } from './comment-tree.ts';
-import { HeldThread } from './held-thread.ts';
+import type { LoadedComments } from './comment-tree.ts';
+import { ThreadAccumulator } from './thread-accumulator.ts';
 import { planExpansion } from './plan-expansion.ts';
 import type { PlannedCall } from './plan-expansion.ts';
 import { ThreadCalls } from './thread-calls.ts';
@@ -11,21 +11,24 @@ import type { ThreadCallDeps } from './thread-calls.ts';
 export interface ExpandRequest extends ThreadCallDeps {
   /** Bare id. */
   postId: string;
-  /** So many comments are enough; up to 2,000. More may be held in the end, since a call brings what it brings. */
+  /**
+   * Number of comments to load, up to 2,000. The result may have more, because the last call may return more than
+   * needed.
+   */
   max: number;
 }
 
 export interface ExpandedComments {
-  held: HeldComments;
+  loaded: LoadedComments;
   /**
-   * False: it ended before there were enough, because of `failure` or for its number of calls; the rest can still be
-   * had from `held`.
+   * False when loading ended early, because of `failure` or of the limit of calls. The rest can be loaded later from
+   * `loaded`.
    */
   complete: boolean;
   failure: UpstreamError | undefined;
-  /** Calls to the forum. */
+  /** Number of calls to the forum. */
   calls: number;
-  /** Children of kinds that are not known, with how many there were. */
+  /** Children of unknown kinds, with their counts. */
   unknownKinds: Map<string, number>;
 }
 
@@ -34,51 +37,49 @@ export interface ReadThread extends ExpandedComments {
 }
 
 /**
- * Calls that one reading of up to `max` comments may make: a thread that names its comments by the hundred takes one
- * for each hundred, the most scattered ones met some three for each. What is not had then stays open.
+ * Limit of calls for one read of up to `max` comments. A thread that names its comments by the hundred takes one call
+ * for each hundred; the most scattered threads seen take about three. Comments beyond the limit stay open stubs.
  */
-function mostCalls(max: number): number {
+function maxCalls(max: number): number {
   return 12 + Math.ceil(max / 40);
 }
 
-const NOTHING: HeldComments = { comments: [], stubs: [], missing: [] };
+const NOTHING_LOADED: LoadedComments = { comments: [], stubs: [], missing: [] };
 
 /**
- * A post with at least `max` of its comments, or all there are.
+ * Reads a post with at least `max` of its comments, or all there are.
  *
- * @throws UpstreamError when the first call fails, or the signal's reason; what fails later leaves a result that is not
- * complete
+ * @throws UpstreamError when the first call fails, or the signal's reason; a later failure returns an incomplete result
  */
 export async function readThread(request: ExpandRequest): Promise<ReadThread> {
   const calls = new ThreadCalls(request, request.postId);
   const page = await calls.first();
-  const held = new HeldThread(NOTHING);
-  held.add(page, undefined);
-  const expanded = await expand(held, { ...request, calls, postAuthor: page.post.author, page });
+  const loaded = new ThreadAccumulator(NOTHING_LOADED);
+  loaded.add(page, undefined);
+  const expanded = await expand(loaded, { ...request, calls, postAuthor: page.post.author, page });
   return { post: page.post, ...expanded };
 }
 
 /**
- * Goes on from what is held until there are `max` comments or no more.
+ * Continues from the loaded comments until there are `max` comments or no more.
  *
- * @param postAuthor decides `is_submitter` where the forum does not say it
- * @throws the signal's reason; failures of the forum leave a result that is not complete
+ * @param postAuthor decides `is_submitter` where the forum does not send it
+ * @throws the signal's reason; failures of the forum return an incomplete result
  */
 export function expandComments(
-  held: HeldComments,
+  loaded: LoadedComments,
   postAuthor: string,
   request: ExpandRequest,
 ): Promise<ExpandedComments> {
   const calls = new ThreadCalls(request, request.postId);
-  return expand(new HeldThread(held), { max: request.max, calls, postAuthor, page: undefined });
+  return expand(new ThreadAccumulator(loaded), { max: request.max, calls, postAuthor, page: undefined });
 }
 
 /**
- * A comment with up to `context` comments above it and its direct replies; what is below those is left out. Without
- * `complete`, some of the replies are missing.
+ * Reads a comment with its direct replies and up to `context` comments above it. Deeper replies are left out. When
+ * `complete` is false, some direct replies are missing.
  *
- * @throws UpstreamError when the first call fails; not_found when there is no such comment in the thread; the signal's
- * reason
+ * @throws UpstreamError when the first call fails; not_found when the thread has no such comment; the signal's reason
  */
 export async function readAroundComment(
   commentId: string,
@@ -90,10 +91,10 @@ export async function readAroundComment(
   const name = `t1_${commentId}`;
   const path = pathTo(page, name, context);
   const direct = directReplies(page, name);
-  const held = new HeldThread(NOTHING);
-  held.add({ comments: [...path, ...direct.comments], stubs: direct.stubs }, undefined);
+  const loaded = new ThreadAccumulator(NOTHING_LOADED);
+  loaded.add({ comments: [...path, ...direct.comments], stubs: direct.stubs }, undefined);
   const { max } = request;
-  const expanded = await expand(held, { max, calls, postAuthor: page.post.author, page, below: name });
+  const expanded = await expand(loaded, { max, calls, postAuthor: page.post.author, page, below: name });
   return { post: page.post, ...expanded };
 }
 
@@ -101,37 +102,37 @@ interface Expansion {
   max: number;
   calls: ThreadCalls;
   postAuthor: string;
-  /** What was read before. */
+  /** The page that was read first. */
   page: ParsedThread | undefined;
-  /** Fullname of the one comment whose direct replies are wanted. */
+  /** Fullname of the comment whose direct replies are requested. */
   below?: string;
 }
 
-async function expand(held: HeldThread, expansion: Expansion): Promise<ExpandedComments> {
+async function expand(loaded: ThreadAccumulator, expansion: Expansion): Promise<ExpandedComments> {
   const { max, calls, page } = expansion;
   const unknownKinds = new Map(page?.unknownKinds);
   let failure: UpstreamError | undefined;
-  const isOpen = (): boolean => held.size < max && held.hasOpenStubs;
-  while (isOpen() && failure === undefined && calls.made < mostCalls(max)) {
-    const planned = planExpansion(held.snapshot(), max - held.size);
+  const isOpen = (): boolean => loaded.size < max && loaded.hasOpenStubs;
+  while (isOpen() && failure === undefined && calls.callCount < maxCalls(max)) {
+    const planned = planExpansion(loaded.snapshot(), max - loaded.size);
     const answers = await Promise.allSettled(planned.map((call) => ask(call, expansion)));
-    // In the order of the plan, not of arrival: siblings stay in the order of the page.
+    // In plan order, not arrival order, so that siblings stay in page order.
     for (const [index, answer] of answers.entries()) {
       if (answer.status === 'rejected') {
         failure ??= failureOf(answer.reason);
         continue;
       }
-      held.add(answer.value, planned[index]);
+      loaded.add(answer.value, planned[index]);
       for (const [kind, count] of answer.value.unknownKinds) {
         unknownKinds.set(kind, (unknownKinds.get(kind) ?? 0) + count);
       }
     }
   }
   return {
-    held: held.snapshot(),
+    loaded: loaded.snapshot(),
     complete: failure === undefined && !isOpen(),
     failure,
-    calls: calls.made,
+    calls: calls.callCount,
     unknownKinds,
   };
 }
@@ -141,12 +142,12 @@ async function ask({ parentId, childIds }: PlannedCall, expansion: Expansion): P
   const found =
     childIds.length > 0
       ? await calls.children(childIds, postAuthor, below !== undefined)
-      : await belowOrNothing(calls, parentId.slice(3));
+      : await repliesBelow(calls, parentId.slice(3));
   return below === undefined ? found : { ...found, ...directReplies(found, below) };
 }
 
-/** A comment that went meanwhile has nothing below it. */
-async function belowOrNothing(calls: ThreadCalls, commentId: string): Promise<ParsedComments> {
+/** A comment that was deleted meanwhile has no replies. */
+async function repliesBelow(calls: ThreadCalls, commentId: string): Promise<ParsedComments> {
   try {
     return await calls.below(commentId);
   } catch (error) {
@@ -160,7 +161,7 @@ function failureOf(error: unknown): UpstreamError {
   throw error;
 }
 
-/** The named comment and up to `levels` above it, top first. */
+/** The named comment and up to `levels` comments above it, top first. */
 function pathTo(page: ParsedThread, name: string, levels: number): ParsedThread['comments'] {
   const byName = new Map(page.comments.map((comment) => [`t1_${comment.id}`, comment]));
   const path: ParsedThread['comments'] = [];

@@ -1,26 +1,26 @@
 import type { MoreStub } from '../../../../shared/upstream/parsing/parse-comment-tree.ts';
 import { buildCommentTree, inPageOrder } from './comment-tree.ts';
-import type { HeldComments } from './comment-tree.ts';
+import type { LoadedComments } from './comment-tree.ts';
 
-/** More make the forum refuse the call. */
+/** The forum refuses a call with more ids. */
 const CHILDREN_PER_CALL = 100;
 export const CALLS_AT_ONCE = 4;
 
-/** One call: for comments by their ids, or (where there are none) for what is below the parent. */
+/** One call: for comments by their ids, or, without ids, for the replies of the parent. */
 export type PlannedCall = MoreStub;
 
 /**
- * The next calls, at most four: stubs of the upper levels first, within a level those below higher scores, then in the
- * order found. Ids of several stubs share a call. A call more is planned only while those before it may bring less than
- * `need` comments, counted as one for each id; what the last call has room for goes with it.
+ * Plans the next calls, at most four. Stubs of upper levels come first, within a level those below higher scores, then
+ * in the order found. Ids of several stubs share a call. Another call is planned only while the calls before it may
+ * return fewer than `need` comments, at one comment per id. The last call is filled up.
  */
-export function planExpansion(held: HeldComments, need: number): PlannedCall[] {
+export function planExpansion(loaded: LoadedComments, need: number): PlannedCall[] {
   const calls: { parentId: string; childIds: string[] }[] = [];
   const planned = new Set<string>();
   let expected = 0;
   let batch: string[] | undefined;
   const mayOpen = (): boolean => calls.length < CALLS_AT_ONCE && expected < need;
-  for (const { parentId, childIds } of inOrderOfUse(held)) {
+  for (const { parentId, childIds } of byPriority(loaded)) {
     if (childIds.length === 0) {
       if (!mayOpen()) continue;
       calls.push({ parentId, childIds: [] });
@@ -41,14 +41,14 @@ export function planExpansion(held: HeldComments, need: number): PlannedCall[] {
   return calls;
 }
 
-function inOrderOfUse(held: HeldComments): MoreStub[] {
+function byPriority(loaded: LoadedComments): MoreStub[] {
   const ranks = new Map<string, { level: number; score: number }>();
-  for (const { id, depth, score } of inPageOrder(buildCommentTree(held, Infinity).comments)) {
+  for (const { id, depth, score } of inPageOrder(buildCommentTree(loaded, Infinity).comments)) {
     ranks.set(`t1_${id}`, { level: depth + 1, score });
   }
   const rankOf = ({ parentId }: MoreStub) =>
     ranks.get(parentId) ?? { level: parentId.startsWith('t3_') ? 0 : Number.MAX_SAFE_INTEGER, score: 0 };
-  return held.stubs
+  return loaded.stubs
     .map((stub) => ({ stub, rank: rankOf(stub) }))
     .sort((a, b) => a.rank.level - b.rank.level || b.rank.score - a.rank.score)
     .map(({ stub }) => stub);

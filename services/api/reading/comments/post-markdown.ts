@@ -4,18 +4,18 @@ import { inPageOrder } from './comment-tree.ts';
 import { inlineLink, inlineText } from './inline-text.ts';
 import { untrustedText } from './untrusted-text.ts';
 
-/** Replies below this depth are shown at it and say what they answer: deeper indents leave no room for text. */
-const DEEPEST_INDENT = 8;
-/** The width of `- `: what belongs to a list item stands so far to the right of its mark. */
+/** Deeper replies are shown at this depth and name their parent, because deeper indents leave no room for text. */
+const MAX_INDENT_LEVEL = 8;
+/** The width of `- `. The content of a list item is indented by it. */
 const INDENT = '  ';
-const DELETED = '[deleted]';
+const DELETED_AUTHOR = '[deleted]';
 
-/** What the document says of the comments that it holds. */
+/** What the document says about its comments. */
 export type MarkdownMeta = Pick<PostMeta, 'comments_returned' | 'comments_total' | 'has_more' | 'focus_comment_id'>;
 
 /**
- * A post and its comments as one Markdown document. Its headings and lists are all ours: texts of strangers can hold
- * paragraphs, code and quotes only, and names and titles are shown as they are.
+ * Renders a post and its comments as one Markdown document. All headings and lists are ours. Untrusted texts can
+ * contain only paragraphs, code and quotes. Names and titles are shown unchanged.
  */
 export function renderPostMarkdown(post: Post, meta: MarkdownMeta): string {
   const blocks = [
@@ -34,7 +34,7 @@ export function renderPostMarkdown(post: Post, meta: MarkdownMeta): string {
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
 }
 
-/** `#` at the end of a heading would be taken for its closing mark. */
+/** Escapes `#` at the end, which would close the heading. */
 function titleOf({ title }: Post): string {
   return `# ${inlineText(title).replace(/(?<=^|\s)#+$/, '\\$&')}`.trimEnd();
 }
@@ -61,7 +61,7 @@ function flagsOf(post: Post): string {
   return flags.filter((flag) => flag !== '').join(' · ');
 }
 
-/** Where a post leads that is neither a text nor shown below. */
+/** The link of a post, unless it is a text post or the link is shown below as media or crosspost. */
 function linkOf(post: Post): string {
   const isShown = post.is_self || post.media.length > 0 || post.crosspost_of !== null;
   return isShown || post.url === '' || post.url === post.permalink ? '' : `Link: ${inlineLink(post.url)}`;
@@ -77,7 +77,7 @@ function mediaItem({ type, url, width, height, caption }: PostMedia): string {
   return `- ${type === 'gallery' ? 'image' : type}: ${inlineLink(url)}${size}${text === '' ? '' : ` · ${text}`}`;
 }
 
-/** While a poll runs the forum tells no counts. */
+/** The forum sends no counts while a poll is open. */
 function pollOf({ poll }: Post): string {
   if (poll === null) return '';
   const isCounted = poll.is_closed || poll.options.some((option) => option.vote_count > 0);
@@ -98,8 +98,8 @@ function crosspostOf({ crosspost_of: original }: Post): string {
 }
 
 function commentBlock(comment: Comment): string {
-  const indent = INDENT.repeat(Math.min(comment.depth, DEEPEST_INDENT));
-  const isCapped = comment.depth > DEEPEST_INDENT;
+  const indent = INDENT.repeat(Math.min(comment.depth, MAX_INDENT_LEVEL));
+  const isCapped = comment.depth > MAX_INDENT_LEVEL;
   const facts = [
     `**${userName(comment.author)}**${comment.is_submitter ? ' [OP]' : ''}`,
     counted(comment.score, 'point'),
@@ -119,7 +119,7 @@ function moreOf(meta: MarkdownMeta): string {
 }
 
 function userName(author: string): string {
-  return author === DELETED ? 'u/[deleted]' : `u/${inlineText(author)}`;
+  return author === DELETED_AUTHOR ? 'u/[deleted]' : `u/${inlineText(author)}`;
 }
 
 function counted(count: number, unit: string): string {

@@ -4,24 +4,24 @@ import type { ParsedComments, ParsedThread } from '../../../../shared/upstream/p
 import type { Upstream, UpstreamCall } from '../../../../shared/upstream/upstream-client.ts';
 import { UpstreamError } from '../../../../shared/upstream/upstream-error.ts';
 
-/** The most that the forum gives at once. It also limits the depth, unless asked for less, to what it gives at most. */
+/** The forum's maximum. Without a depth parameter the forum also uses its maximum depth. */
 const COMMENTS_PER_CALL = '500';
-/** The order in which readers see comments, and in which stubs name them. */
+/** The order in which readers see comments, and in which stubs list them. */
 const SORT = 'confidence';
 
 export interface ThreadCallDeps {
   upstream: Pick<Upstream, 'get' | 'post'>;
   clock: Clock;
-  /** Milliseconds since 1970: no call goes on longer. */
+  /** Milliseconds since 1970. Every call ends by then. */
   deadlineAt: number;
   /** Lane, retries and signal of every call. */
   call: Omit<UpstreamCall, 'endpoint' | 'deadlineMs'>;
 }
 
-/** The calls about one thread, within one deadline. Each throws UpstreamError, or the signal's reason. */
+/** Makes the calls about one thread, within one deadline. Each throws UpstreamError, or the signal's reason. */
 export class ThreadCalls {
-  /** Calls made so far. */
-  made = 0;
+  /** Number of calls made. */
+  callCount = 0;
   private readonly options: ThreadCallDeps;
   private readonly path: string;
   private readonly postId: string;
@@ -37,21 +37,21 @@ export class ThreadCalls {
     return parseThread(await this.get(this.path, {}, '/comments/ID'));
   }
 
-  /** A comment, `context` levels above it and what is below it. */
+  /** A comment with everything below it and `context` levels above it. */
   async around(commentId: string, context: number): Promise<ParsedThread> {
     const params = { comment: commentId, context: String(context) };
     return parseThread(await this.get(this.path, params, '/comments/ID?comment'));
   }
 
-  /** Where a thread goes on below a comment: the comment again, and what is below it. */
+  /** Continues a thread below a comment: returns the comment again and everything below it. */
   async below(commentId: string): Promise<ParsedThread> {
     return parseThread(await this.get(`${this.path}/_/${encodeURIComponent(commentId)}`, {}, '/comments/ID/_/CID'));
   }
 
   /**
-   * Comments that stubs named, at most 100.
+   * Fetches comments that stubs name, at most 100.
    *
-   * @param alone without the comments below them
+   * @param alone without the replies below them
    */
   async children(ids: readonly string[], postAuthor: string, alone: boolean): Promise<ParsedComments> {
     const form = {
@@ -76,8 +76,8 @@ export class ThreadCalls {
   private next(endpoint: string): UpstreamCall {
     const { clock, deadlineAt, call } = this.options;
     const deadlineMs = deadlineAt - clock();
-    if (deadlineMs <= 0) throw new UpstreamError('timeout', 'there was no time left for another call to the forum');
-    this.made++;
+    if (deadlineMs <= 0) throw new UpstreamError('timeout', 'the deadline left no time for another call to the forum');
+    this.callCount++;
     return { ...call, endpoint, deadlineMs };
   }
 }

@@ -1,34 +1,34 @@
-import { escapeBlockStart, fenceOf } from './block-start.ts';
+import { escapeBlockStart, parseFence } from './block-start.ts';
 import type { Fence } from './block-start.ts';
 import { escapeTags } from './escape-tags.ts';
 import { plainLines } from './plain-lines.ts';
 
 const TAB_STOP = 4;
 /**
- * Quotes within quotes; a line with more `>` shows the rest as text. A parser's stack must not be the author's to fill.
+ * Maximum nesting of quotes. A line with more `>` shows the rest as text, so that an author cannot overflow a parser's
+ * stack.
  */
-const DEEPEST_QUOTE = 8;
-const QUOTED = new RegExp(`^((?: {0,3}> ?){0,${DEEPEST_QUOTE}})( *)(.*)`);
+const MAX_QUOTE_DEPTH = 8;
+const QUOTED = new RegExp(`^((?: {0,3}> ?){0,${MAX_QUOTE_DEPTH}})( *)(.*)`);
 
-/** Few lines of long texts do, and what is behind it takes longer. */
+/** Most lines of long texts do not match, and the work behind it is slower. */
 const BEGINS_INDENTED = /^[ \t>]/;
 
-/** A line of a paragraph: the quote marks and indent before it, and its text. */
+/** A line of a paragraph: the quote marks and indent before its text, and the text. */
 interface ParagraphLine {
   before: string;
   text: string;
 }
 
 /**
- * A text from a stranger, as lines of Markdown that consist of paragraphs, code and quotes only, whatever the author
- * wrote: headings, rules, lists, tables, HTML, definitions of links and front matter are escaped and so shown as typed;
- * a code fence left open is closed. Put a blank line before and after, and the same indent before each of its lines,
- * and it cannot reach what is around it.
+ * Renders untrusted Markdown as lines that consist only of paragraphs, code and quotes. Headings, rules, lists, tables,
+ * HTML, link definitions and front matter are escaped and so shown as typed. An open code fence is closed. Put a blank
+ * line before and after the result, and the same indent before each of its lines, and it cannot affect the text around
+ * it.
  *
- * Why that holds: each line is classified as CommonMark does it (https://spec.commonmark.org/0.31.2), and since nothing
- * but paragraphs, code and quotes is ever opened, there are few states to be wrong about: inside a fence, in a
- * paragraph at some depth of quotes, or between blocks. Tabs at the start of lines become spaces, because what a tab
- * means depends on the indent put before it.
+ * Each line is classified as CommonMark does it (https://spec.commonmark.org/0.31.2). Only paragraphs, code and quotes
+ * are ever open, so there are few states to get wrong: inside a fence, in a paragraph at some depth of quotes, or
+ * between blocks. Tabs at the start of lines become spaces, because the width of a tab depends on the indent before it.
  */
 export function untrustedText(text: string): string[] {
   const blocks = new Blocks();
@@ -39,7 +39,7 @@ export function untrustedText(text: string): string[] {
 class Blocks {
   private readonly lines: string[] = [];
   private paragraph: ParagraphLine[] = [];
-  /** How many quotes the open paragraph is in. */
+  /** Quote depth of the open paragraph. */
   private depth = 0;
   private fence: Fence | undefined;
 
@@ -58,7 +58,7 @@ class Blocks {
       return;
     }
     const depth = quotes.replaceAll(' ', '').length;
-    // A line with fewer quote marks than the paragraph still belongs to it; one with more begins a quote inside.
+    // A line with fewer quote marks continues the paragraph. A line with more begins a nested quote.
     if (depth > this.depth) this.endParagraph();
     const isOpen = this.paragraph.length > 0;
     if (indent.length >= TAB_STOP) {
@@ -66,7 +66,7 @@ class Blocks {
       else this.lines.push(line);
       return;
     }
-    this.fence = depth === 0 ? fenceOf(text) : undefined;
+    this.fence = depth === 0 ? parseFence(text) : undefined;
     if (this.fence) {
       this.endParagraph();
       this.lines.push(line);
@@ -85,12 +85,12 @@ class Blocks {
   private addToFence(raw: string, line: string, fence: Fence): void {
     const closing = /^ {0,3}(`{3,}|~{3,})[ \t]*$/.exec(line)?.[1];
     const isEnd = closing?.[0] === fence.mark && closing.length >= fence.length;
-    // Code keeps its tabs, but for a line that they could make the end of the fence.
+    // Code keeps its tabs, except in a line that tabs could turn into the end of the fence.
     this.lines.push(raw === line || !/^[ \t]*[`~]/.test(raw) ? raw : line);
     if (isEnd) this.fence = undefined;
   }
 
-  /** Tags are escaped per paragraph, because code between backticks may go over several lines. */
+  /** Tags are escaped per paragraph, because a code span may continue over several lines. */
   private endParagraph(): void {
     const texts = escapeTags(this.paragraph.map(({ text }) => text).join('\n')).split('\n');
     for (const [index, { before }] of this.paragraph.entries()) this.lines.push(before + (texts[index] ?? ''));
@@ -100,7 +100,8 @@ class Blocks {
 }
 
 /**
- * Tabs before the first character that is neither white space nor a quote mark, as the spaces up to their tab stops.
+ * Replaces tabs before the first character that is neither white space nor a quote mark by spaces up to their tab
+ * stops.
  */
 function expandLeadingTabs(line: string): string {
   if (!BEGINS_INDENTED.test(line)) return line;

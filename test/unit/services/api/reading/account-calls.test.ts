@@ -38,7 +38,7 @@ class Waiting {
       const [answer] = await Promise.allSettled([request.get('/x', {}, CALL), this.answerAll()]);
       if (answer.status === 'rejected') throw answer.reason;
     }
-    if (outcome === 'paid') request.paid();
+    if (outcome === 'paid') request.markPaid();
   }
 }
 

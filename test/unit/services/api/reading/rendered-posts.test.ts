@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PostMeta } from '../../../../../schemas/messages/forum-post.ts';
-import type { HeldPost } from '../../../../../services/api/reading/post-reader.ts';
+import type { LoadedPost } from '../../../../../services/api/reading/post-reader.ts';
 import { buildCommentTree } from '../../../../../services/api/reading/comments/comment-tree.ts';
 import { buildDiscussionGraph } from '../../../../../services/api/reading/comments/discussion-graph.ts';
 import { renderPostMarkdown } from '../../../../../services/api/reading/comments/post-markdown.ts';
@@ -9,24 +9,24 @@ import { parseThread } from '../../../../../shared/upstream/parsing/parse-commen
 import { toPost } from '../../../../../shared/upstream/parsing/to-post.ts';
 import { threadOf } from '../../../../bench/reading/reading-thread.ts';
 
-function heldPost(id: string, comments: number): HeldPost {
+function loadedPost(id: string, comments: number): LoadedPost {
   const thread = parseThread(threadOf(id, comments));
   const post = toPost(thread.post, { siteUrl: 'https://forum.example', now: 0 });
-  return { post, held: { comments: thread.comments, stubs: thread.stubs, missing: [] } };
+  return { post, loaded: { comments: thread.comments, stubs: thread.stubs, missing: [] } };
 }
 
 const JSON_OF = { format: 'json', limit: 500, commentId: undefined } as const;
 
 test('JSON is the whole answer but its meta; the graph the same without the post', () => {
-  const held = heldPost('a', 30);
+  const loaded = loadedPost('a', 30);
   const rendered = new RenderedPosts({ memoryBytes: 1e6 });
-  const whole = rendered.render(held, JSON_OF);
-  const { comments } = buildCommentTree(held.held, 500);
-  const post = { ...held.post, comments };
+  const whole = rendered.render(loaded, JSON_OF);
+  const { comments } = buildCommentTree(loaded.loaded, 500);
+  const post = { ...loaded.post, comments };
   const graph = { discussion_graph: buildDiscussionGraph(post, comments) };
   expect(JSON.parse(whole.bytes.toString())).toEqual({ post, ...graph });
   expect([whole.returned, whole.hasMore]).toEqual([30, false]);
-  const alone = rendered.render(held, { ...JSON_OF, format: 'graph' });
+  const alone = rendered.render(loaded, { ...JSON_OF, format: 'graph' });
   expect(JSON.parse(alone.bytes.toString())).toEqual(graph);
 });
 
@@ -43,7 +43,7 @@ const META: PostMeta = {
 test('withMeta appends meta as the last member of JSON and leaves the cached bytes unchanged', () => {
   const rendered = new RenderedPosts({ memoryBytes: 1e6 });
   for (const format of ['json', 'graph'] as const) {
-    const answer = rendered.render(heldPost('a', 30), { ...JSON_OF, format });
+    const answer = rendered.render(loadedPost('a', 30), { ...JSON_OF, format });
     const before = answer.bytes.toString();
     const expected = JSON.stringify({ ...(JSON.parse(before) as object), meta: META });
     expect(answer.withMeta(META).toString()).toBe(expected);
@@ -54,26 +54,26 @@ test('withMeta appends meta as the last member of JSON and leaves the cached byt
 });
 
 test('withMeta returns Markdown as it is, because Markdown has no meta', () => {
-  const markdown = new RenderedPosts({ memoryBytes: 1e6 }).render(heldPost('a', 3), { ...JSON_OF, format: 'md' });
+  const markdown = new RenderedPosts({ memoryBytes: 1e6 }).render(loadedPost('a', 3), { ...JSON_OF, format: 'md' });
   expect(markdown.withMeta(META)).toBe(markdown.bytes);
 });
 
 test('each limit, format and comment is an answer of its own', () => {
-  const held = heldPost('a', 30);
+  const loaded = loadedPost('a', 30);
   const rendered = new RenderedPosts({ memoryBytes: 1e6 });
-  rendered.render(held, JSON_OF);
-  const cut = rendered.render(held, { ...JSON_OF, limit: 10 });
+  rendered.render(loaded, JSON_OF);
+  const cut = rendered.render(loaded, { ...JSON_OF, limit: 10 });
   expect([cut.returned, cut.hasMore]).toEqual([10, true]);
-  const focused = rendered.render(held, { format: 'md', limit: 10, commentId: 'c1' });
-  const post = { ...held.post, comments: buildCommentTree(held.held, 10).comments };
+  const focused = rendered.render(loaded, { format: 'md', limit: 10, commentId: 'c1' });
+  const post = { ...loaded.post, comments: buildCommentTree(loaded.loaded, 10).comments };
   const meta = { comments_returned: 10, comments_total: post.num_comments, has_more: true, focus_comment_id: 'c1' };
   expect(focused.bytes.toString()).toBe(renderPostMarkdown(post, meta));
-  expect(rendered.render(held, { format: 'md', limit: 10, commentId: undefined }).bytes).not.toEqual(focused.bytes);
+  expect(rendered.render(loaded, { format: 'md', limit: 10, commentId: undefined }).bytes).not.toEqual(focused.bytes);
 });
 
 test('the same reading is rendered once, another reading of the post anew', () => {
   const rendered = new RenderedPosts({ memoryBytes: 1e6 });
-  const [first, second] = [heldPost('a', 3), heldPost('a', 4)];
+  const [first, second] = [loadedPost('a', 3), loadedPost('a', 4)];
   const bytes = rendered.render(first, JSON_OF).bytes;
   expect(rendered.render({ ...first }, JSON_OF).bytes).toBe(bytes);
   expect(rendered.render(second, JSON_OF).returned).toBe(4);
@@ -82,9 +82,9 @@ test('the same reading is rendered once, another reading of the post anew', () =
 
 test('what does not fit into memory is rendered each time', () => {
   const rendered = new RenderedPosts({ memoryBytes: 1_000 });
-  const held = heldPost('a', 30);
-  const bytes = rendered.render(held, JSON_OF).bytes;
+  const loaded = loadedPost('a', 30);
+  const bytes = rendered.render(loaded, JSON_OF).bytes;
   expect(bytes.length).toBeGreaterThan(1_000);
-  expect(rendered.render(held, JSON_OF).bytes).not.toBe(bytes);
-  expect(rendered.render(held, JSON_OF).bytes).toEqual(bytes);
+  expect(rendered.render(loaded, JSON_OF).bytes).not.toBe(bytes);
+  expect(rendered.render(loaded, JSON_OF).bytes).toEqual(bytes);
 });

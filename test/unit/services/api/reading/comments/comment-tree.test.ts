@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Comment } from '../../../../../../schemas/messages/forum-post.ts';
 import { buildCommentTree, inPageOrder } from '../../../../../../services/api/reading/comments/comment-tree.ts';
-import type { HeldComments } from '../../../../../../services/api/reading/comments/comment-tree.ts';
+import type { LoadedComments } from '../../../../../../services/api/reading/comments/comment-tree.ts';
 import { commentOf, shapeOf } from '../../../../../support/samples/forum-threads.ts';
 
 /** `b<a`: b answers a; `a`: it answers the post. */
-function held(comments: string, rest: Partial<HeldComments> = {}): HeldComments {
+function loaded(comments: string, rest: Partial<LoadedComments> = {}): LoadedComments {
   const flat = comments.split(' ').filter((word) => word !== '');
   const parsed = flat.map((word) => {
     const [id, parent] = word.split('<');
@@ -14,8 +14,8 @@ function held(comments: string, rest: Partial<HeldComments> = {}): HeldComments 
   });
   return { comments: parsed, stubs: [], missing: [], ...rest };
 }
-const build = (comments: string, limit = Infinity, rest: Partial<HeldComments> = {}) =>
-  buildCommentTree(held(comments, rest), limit);
+const build = (comments: string, limit = Infinity, rest: Partial<LoadedComments> = {}) =>
+  buildCommentTree(loaded(comments, rest), limit);
 
 describe('a tree of comments', () => {
   test.each([
@@ -35,7 +35,7 @@ describe('a tree of comments', () => {
   });
 
   test('leaves what it was made of as it was', () => {
-    const given = held('a b<a');
+    const given = loaded('a b<a');
     const before = structuredClone(given);
     const tree = buildCommentTree(given, 10);
     tree.comments[0]!.replies[0]!.body = 'changed';
@@ -126,7 +126,7 @@ describe('any comments', () => {
     ids.map((id) => `t1_${id}`),
     fc.constant('t1_gone'),
   );
-  const anyHeld = fc.record({
+  const anyLoaded = fc.record({
     comments: fc.array(
       fc.tuple(ids, parents).map(([id, parent]) => commentOf(id, parent)),
       { maxLength: 12 },
@@ -137,7 +137,7 @@ describe('any comments', () => {
 
   test('are each in the tree once, below their parents where these are held and no circle is in the way', () => {
     fc.assert(
-      fc.property(anyHeld, (given) => {
+      fc.property(anyLoaded, (given) => {
         const tree = buildCommentTree(given, Infinity);
         const all = inPageOrder(tree.comments);
         const first = new Map(given.comments.toReversed().map((comment) => [comment.id, comment]));
@@ -148,8 +148,8 @@ describe('any comments', () => {
         for (const { id, parent_id: parent, depth } of all) {
           expect(parent).toBe(first.get(id)?.parent_id);
           expect(depth).toBe(above.has(id) ? above.get(id)!.depth + 1 : 0);
-          const isHeld = first.has(parent.slice(3)) && parent.startsWith('t1_');
-          if (isHeld && !isInCircle(id, first)) expect(above.get(id)?.id).toBe(parent.slice(3));
+          const isLoaded = first.has(parent.slice(3)) && parent.startsWith('t1_');
+          if (isLoaded && !isInCircle(id, first)) expect(above.get(id)?.id).toBe(parent.slice(3));
         }
       }),
     );
@@ -157,7 +157,7 @@ describe('any comments', () => {
 
   test('lose the lowest and last ones when they are cut', () => {
     fc.assert(
-      fc.property(anyHeld, fc.nat(9), (given, limit) => {
+      fc.property(anyLoaded, fc.nat(9), (given, limit) => {
         const whole = inPageOrder(buildCommentTree(given, Infinity).comments);
         const byLevel = whole.map(({ id, depth }, index) => ({ id, depth, index }));
         byLevel.sort((a, b) => a.depth - b.depth || a.index - b.index);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { HeldComments } from '../../../../../../services/api/reading/comments/comment-tree.ts';
+import type { LoadedComments } from '../../../../../../services/api/reading/comments/comment-tree.ts';
 import { buildCommentTree } from '../../../../../../services/api/reading/comments/comment-tree.ts';
 import { readAroundComment } from '../../../../../../services/api/reading/comments/expand-comments.ts';
 import {
@@ -12,7 +12,7 @@ import {
 import { ScriptedForum } from '../../../../../support/fakes/scripted-forum.ts';
 
 const PAGE = '/comments/p0st';
-const shape = (held: HeldComments) => shapeOf(buildCommentTree(held, Infinity).comments);
+const shape = (loaded: LoadedComments) => shapeOf(buildCommentTree(loaded, Infinity).comments);
 
 describe('around one comment', () => {
   const FOCUS = rawComment('f', 't1_c', {}, [
@@ -30,9 +30,9 @@ describe('around one comment', () => {
   test('are the comments above it and its direct replies, all of them', async () => {
     const forum = new ScriptedForum(answers);
     const read = await readAroundComment('f', 2, forum.request(100));
-    expect(shape(read.held)).toBe('b(c(f(r1 r2 r3)))');
-    expect(read).toMatchObject({ complete: true, calls: 2, held: { stubs: [] } });
-    expect(read.held.comments[0]?.parent_id).toBe('t1_a');
+    expect(shape(read.loaded)).toBe('b(c(f(r1 r2 r3)))');
+    expect(read).toMatchObject({ complete: true, calls: 2, loaded: { stubs: [] } });
+    expect(read.loaded.comments[0]?.parent_id).toBe('t1_a');
     expect(forum.params[0]).toEqual({ limit: '500', sort: 'confidence', comment: 'f', context: '2' });
     expect(forum.params[1]).toMatchObject({ limit_children: 'true' });
   });
@@ -43,7 +43,7 @@ describe('around one comment', () => {
     [8, 'b(c(f(r1)))'],
   ])('with %i levels above', async (context, expected) => {
     const forum = new ScriptedForum(answers);
-    expect(shape((await readAroundComment('f', context, forum.request(1))).held)).toBe(expected);
+    expect(shape((await readAroundComment('f', context, forum.request(1))).loaded)).toBe(expected);
   });
 
   test('goes on below it where the thread is too deep for one answer', async () => {
@@ -54,7 +54,7 @@ describe('around one comment', () => {
       ]),
     });
     const read = await readAroundComment('f', 0, forum.request(100));
-    expect([shape(read.held), read.held.stubs]).toEqual(['f(r)', []]);
+    expect([shape(read.loaded), read.loaded.stubs]).toEqual(['f(r)', []]);
   });
 
   test('is not found where the forum shows something else', async () => {
@@ -66,6 +66,6 @@ describe('around one comment', () => {
 
   test('ends at a circle of parents', async () => {
     const forum = new ScriptedForum({ [PAGE]: rawThread([rawComment('f', 't1_g'), rawComment('g', 't1_f')]) });
-    expect((await readAroundComment('f', 8, forum.request(9))).held.comments).toHaveLength(2);
+    expect((await readAroundComment('f', 8, forum.request(9))).loaded.comments).toHaveLength(2);
   });
 });

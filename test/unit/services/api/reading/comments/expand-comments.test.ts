@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { HeldComments } from '../../../../../../services/api/reading/comments/comment-tree.ts';
+import type { LoadedComments } from '../../../../../../services/api/reading/comments/comment-tree.ts';
 import { buildCommentTree } from '../../../../../../services/api/reading/comments/comment-tree.ts';
 import { expandComments, readThread } from '../../../../../../services/api/reading/comments/expand-comments.ts';
 import { UpstreamError } from '../../../../../../shared/upstream/upstream-error.ts';
@@ -16,7 +16,7 @@ import { NOW, ScriptedForum } from '../../../../../support/fakes/scripted-forum.
 const PAGE = '/comments/p0st';
 
 const children = (...ids: string[]) => rawMoreChildren(ids.map((id) => rawComment(id, 't3_p0st')));
-const shape = (held: HeldComments) => shapeOf(buildCommentTree(held, Infinity).comments);
+const shape = (loaded: LoadedComments) => shapeOf(buildCommentTree(loaded, Infinity).comments);
 const numbered = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `n${from + index}`);
 
 describe('reading a thread', () => {
@@ -24,8 +24,8 @@ describe('reading a thread', () => {
     const forum = new ScriptedForum({ [PAGE]: rawThread([rawComment('a', 't3_p0st'), rawMore('t3_p0st', ['b'])]) });
     const read = await readThread(forum.request(1));
     expect(read).toMatchObject({ complete: true, failure: undefined, calls: 1, post: { id: 'p0st' } });
-    expect(shape(read.held)).toBe('a');
-    expect(read.held.stubs).toEqual([{ parentId: 't3_p0st', childIds: ['b'] }]);
+    expect(shape(read.loaded)).toBe('a');
+    expect(read.loaded.stubs).toEqual([{ parentId: 't3_p0st', childIds: ['b'] }]);
     expect(forum.params).toEqual([{ limit: '500', sort: 'confidence' }]);
     expect(forum.calls).toEqual([{ lane: 'reading', endpoint: '/comments/ID', deadlineMs: 8_000 }]);
   });
@@ -48,8 +48,8 @@ describe('reading a thread', () => {
       'more f,g,i': rawMoreChildren([rawComment('i', 't1_h'), rawComment('f', 't1_d'), rawComment('g', 't1_d')]),
     });
     const read = await readThread(forum.request(100));
-    expect(shape(read.held)).toBe('a(b(h(i))) c(e) d(f g)');
-    expect(read.held).toMatchObject({ stubs: [], missing: [] });
+    expect(shape(read.loaded)).toBe('a(b(h(i))) c(e) d(f g)');
+    expect(read.loaded).toMatchObject({ stubs: [], missing: [] });
     expect(read).toMatchObject({ complete: true, calls: 4 });
     expect(forum.asked).toEqual([PAGE, 'more c,d', '/comments/p0st/_/b', 'more f,g,i']);
     expect(forum.params[1]).toEqual({
@@ -70,7 +70,7 @@ describe('reading a thread', () => {
     const read = await readThread(forum.request(200));
     expect(read).toMatchObject({ complete: false, failure: undefined });
     expect(forum.asked.length).toBeLessThanOrEqual(20);
-    expect(read.held.stubs).not.toEqual([]);
+    expect(read.loaded.stubs).not.toEqual([]);
   });
 
   test('asks for 100 at a time, four times at once, and keeps the order of the page whatever arrives first', async () => {
@@ -79,7 +79,7 @@ describe('reading a thread', () => {
       question === PAGE ? rawThread([rawMore('t3_p0st', ids)]) : children(...question.slice(5).split(',')),
     );
     const read = await readThread(forum.request(2_000));
-    expect(read.held.comments.map(({ id }) => id)).toEqual(ids);
+    expect(read.loaded.comments.map(({ id }) => id)).toEqual(ids);
     expect(forum.asked.slice(1).map((question) => question.split(',').length)).toEqual([
       ...Array<number>(10).fill(100),
       50,
@@ -95,8 +95,8 @@ describe('reading a thread', () => {
         : children(...question.slice(5).split(',')),
     );
     const read = await readThread(forum.request(152));
-    expect(read.held.comments).toHaveLength(201);
-    expect(read.held.stubs).toEqual([{ parentId: 't3_p0st', childIds: ids.slice(200) }]);
+    expect(read.loaded.comments).toHaveLength(201);
+    expect(read.loaded.stubs).toEqual([{ parentId: 't3_p0st', childIds: ids.slice(200) }]);
     expect(forum.asked).toHaveLength(3);
   });
 
@@ -136,9 +136,9 @@ describe('a forum that answers strangely', () => {
       [PAGE]: rawThread([rawComment('a', 't3_p0st', {}, [rawMore('t1_a', ['gone', 'b'])])]),
       'more gone,b': rawMoreChildren([rawComment('reply', 't1_gone'), rawMore('t1_a', ['gone', 'b'])]),
     });
-    const { held, complete } = await readThread(forum.request(9));
-    expect([complete, shape(held), held.stubs]).toEqual([true, 'a(reply)', []]);
-    expect(held.missing).toEqual([
+    const { loaded, complete } = await readThread(forum.request(9));
+    expect([complete, shape(loaded), loaded.stubs]).toEqual([true, 'a(reply)', []]);
+    expect(loaded.missing).toEqual([
       { id: 'gone', parentId: 't1_a' },
       { id: 'b', parentId: 't1_a' },
     ]);
@@ -149,7 +149,7 @@ describe('a forum that answers strangely', () => {
       [PAGE]: rawThread([rawComment('a', 't3_p0st', {}, [rawMore('t1_a', [])])]),
       '/comments/p0st/_/a': rawThread([rawComment('a', 't3_p0st', {}, [rawMore('t1_a', [])])]),
     });
-    expect((await readThread(forum.request(9))).held).toMatchObject({ stubs: [], comments: [{ id: 'a' }] });
+    expect((await readThread(forum.request(9))).loaded).toMatchObject({ stubs: [], comments: [{ id: 'a' }] });
   });
 
   test('may have lost a comment whose replies were to come', async () => {
@@ -157,7 +157,7 @@ describe('a forum that answers strangely', () => {
       [PAGE]: rawThread([rawComment('a', 't3_p0st', {}, [rawMore('t1_a', [])])]),
       '/comments/p0st/_/a': new UpstreamError('not_found', 'gone'),
     });
-    expect(await readThread(forum.request(9))).toMatchObject({ complete: true, held: { stubs: [] } });
+    expect(await readThread(forum.request(9))).toMatchObject({ complete: true, loaded: { stubs: [] } });
   });
 
   test('may name a comment in two stubs, and bring later what was missing', async () => {
@@ -166,15 +166,15 @@ describe('a forum that answers strangely', () => {
       'more a,b,c': rawMoreChildren([rawComment('a', 't3_p0st'), rawMore('t1_a', [])]),
       '/comments/p0st/_/a': rawThread([rawComment('b', 't1_a')]),
     });
-    const { held } = await readThread(forum.request(9));
-    expect([shape(held), held.missing]).toEqual(['a(b)', [{ id: 'c', parentId: 't3_p0st' }]]);
+    const { loaded } = await readThread(forum.request(9));
+    expect([shape(loaded), loaded.missing]).toEqual(['a(b)', [{ id: 'c', parentId: 't3_p0st' }]]);
   });
 
   test('is not asked for what is below the post or for what it gave already', async () => {
     const forum = new ScriptedForum({
       [PAGE]: rawThread([rawComment('a', 't3_p0st'), rawMore('t3_p0st', []), rawMore('t3_p0st', ['a'])]),
     });
-    expect(await readThread(forum.request(9))).toMatchObject({ calls: 1, held: { stubs: [] } });
+    expect(await readThread(forum.request(9))).toMatchObject({ calls: 1, loaded: { stubs: [] } });
   });
 });
 
@@ -192,12 +192,12 @@ describe('failures after the first page', () => {
       const forum = failing(new UpstreamError(kind, 'no'));
       const read = await readThread(forum.request(1_000));
       expect(read).toMatchObject({ complete: false, failure: { failure: kind }, calls: 4 });
-      expect(read.held.comments).toHaveLength(201);
-      expect(read.held.stubs).toEqual([{ parentId: 't3_p0st', childIds: ids.slice(100, 200) }]);
+      expect(read.loaded.comments).toHaveLength(201);
+      expect(read.loaded.stubs).toEqual([{ parentId: 't3_p0st', childIds: ids.slice(100, 200) }]);
       const later = new ScriptedForum((question) => children(...question.slice(5).split(',')));
-      const rest = await expandComments(read.held, 'kettle_fan', later.request(1_000));
-      expect(rest).toMatchObject({ complete: true, calls: 1, held: { stubs: [] } });
-      expect(rest.held.comments).toHaveLength(301);
+      const rest = await expandComments(read.loaded, 'kettle_fan', later.request(1_000));
+      expect(rest).toMatchObject({ complete: true, calls: 1, loaded: { stubs: [] } });
+      expect(rest.loaded.comments).toHaveLength(301);
     },
   );
 
@@ -212,7 +212,7 @@ describe('failures after the first page', () => {
     });
     const read = await readThread(forum.request(9));
     expect(read).toMatchObject({ complete: false, failure: { failure: 'busy' }, calls: 3 });
-    expect(read.held.stubs).toHaveLength(2);
+    expect(read.loaded.stubs).toHaveLength(2);
   });
 
   test('of another kind, and an abort, are errors', async () => {
@@ -239,7 +239,7 @@ describe('failures after the first page', () => {
 
 describe('going on from what is held', () => {
   test('fetches only the rest', async () => {
-    const held: HeldComments = {
+    const loaded: LoadedComments = {
       comments: [commentOf('a', 't3_p0st'), commentOf('b', 't1_a')],
       stubs: [
         { parentId: 't1_b', childIds: [] },
@@ -247,25 +247,29 @@ describe('going on from what is held', () => {
       ],
       missing: [{ id: 'x', parentId: 't1_a' }],
     };
-    const before = structuredClone(held);
+    const before = structuredClone(loaded);
     const forum = new ScriptedForum({
       'more c': rawMoreChildren([rawComment('c', 't3_p0st', { is_submitter: null, author: 'kettle_fan' })]),
       '/comments/p0st/_/b': rawThread([
         rawComment('b', 't1_a', {}, [rawComment('d', 't1_b'), rawComment('e', 't1_x')]),
       ]),
     });
-    const read = await expandComments(JSON.parse(JSON.stringify(held)) as HeldComments, 'kettle_fan', forum.request(9));
-    expect(shape(read.held)).toBe('a(b(d) e) c');
-    expect(read.held.comments.find(({ id }) => id === 'c')?.is_submitter).toBe(true);
-    expect(held).toEqual(before);
+    const read = await expandComments(
+      JSON.parse(JSON.stringify(loaded)) as LoadedComments,
+      'kettle_fan',
+      forum.request(9),
+    );
+    expect(shape(read.loaded)).toBe('a(b(d) e) c');
+    expect(read.loaded.comments.find(({ id }) => id === 'c')?.is_submitter).toBe(true);
+    expect(loaded).toEqual(before);
     expect(forum.asked.sort()).toEqual(['/comments/p0st/_/b', 'more c']);
   });
 
   test('asks nothing when there is enough, or no more', async () => {
     const forum = new ScriptedForum({});
-    const held: HeldComments = { comments: [commentOf('a', 't3_p0st')], stubs: [], missing: [] };
-    expect(await expandComments(held, '', forum.request(9))).toMatchObject({ held, complete: true, calls: 0 });
-    const open = { ...held, stubs: [{ parentId: 't1_a', childIds: ['b'] }] };
-    expect(await expandComments(open, '', forum.request(1))).toMatchObject({ held: open, complete: true, calls: 0 });
+    const loaded: LoadedComments = { comments: [commentOf('a', 't3_p0st')], stubs: [], missing: [] };
+    expect(await expandComments(loaded, '', forum.request(9))).toMatchObject({ loaded, complete: true, calls: 0 });
+    const open = { ...loaded, stubs: [{ parentId: 't1_a', childIds: ['b'] }] };
+    expect(await expandComments(open, '', forum.request(1))).toMatchObject({ loaded: open, complete: true, calls: 0 });
   });
 });

@@ -1,25 +1,25 @@
 import type { Comment } from '../../../../schemas/messages/forum-post.ts';
 import type { MoreStub, ParsedComments } from '../../../../shared/upstream/parsing/parse-comment-tree.ts';
-import type { HeldComments } from './comment-tree.ts';
+import type { LoadedComments } from './comment-tree.ts';
 
 /**
- * What is held of a thread while more of it is fetched. Nothing is asked for twice, whatever the forum answers, so the
- * number of calls is bounded by what it names.
+ * Collects the comments of a thread while more of it is fetched. It requests nothing twice, whatever the forum answers,
+ * so the ids that the forum names bound the number of calls.
  */
-export class HeldThread {
+export class ThreadAccumulator {
   private readonly comments: Comment[];
   private readonly ids: Set<string>;
   private stubs: MoreStub[];
-  /** Parents of what was asked for and did not come, by bare id. */
+  /** Parents of comments that were requested and not returned, by bare id. */
   private readonly missing: Map<string, string>;
-  /** Fullnames of comments below which more was asked for. */
+  /** Fullnames of comments whose replies were requested. */
   private readonly followed = new Set<string>();
 
-  constructor(held: HeldComments) {
-    this.comments = [...held.comments];
+  constructor(loaded: LoadedComments) {
+    this.comments = [...loaded.comments];
     this.ids = new Set(this.comments.map(({ id }) => id));
-    this.stubs = [...held.stubs];
-    this.missing = new Map(held.missing.map(({ id, parentId }) => [id, parentId]));
+    this.stubs = [...loaded.stubs];
+    this.missing = new Map(loaded.missing.map(({ id, parentId }) => [id, parentId]));
   }
 
   get size(): number {
@@ -30,13 +30,13 @@ export class HeldThread {
     return this.stubs.length > 0;
   }
 
-  /** A copy of it as plain data. */
-  snapshot(): HeldComments {
+  /** Copies the current state as plain data. */
+  snapshot(): LoadedComments {
     const missing = [...this.missing].map(([id, parentId]) => ({ id, parentId }));
     return { comments: [...this.comments], stubs: [...this.stubs], missing };
   }
 
-  /** An answer to `asked`; stubs of it are closed, and what they named and did not come is missing from now on. */
+  /** Adds the answer to `asked` and closes its stub. Ids that the stub named and the answer lacks become missing. */
   add(found: Pick<ParsedComments, 'comments' | 'stubs'>, asked: MoreStub | undefined): void {
     for (const comment of found.comments) {
       if (this.ids.has(comment.id)) continue;
