@@ -34,24 +34,24 @@ import type { SignupDeps } from './signup/signup-deps.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
 
 export interface ApiAppDeps extends MonitorDeps, SignupDeps {
-  /** For test deliveries. */
+  /** Sends test deliveries. */
   egress: EgressClient;
   metrics: Metrics;
-  /** Express's own syntax; undefined: the peer is the client. */
+  /** In Express's own syntax; undefined: the peer is the client. */
   trustProxy: string | undefined;
   ready: () => Promise<Readiness>;
   forum: ForumReadingDeps;
   clickhouse: ClickHouseClient;
   liveTails: LiveTails;
-  /** How many requests accounts may send; undefined: what their plans say. */
+  /** Overrides the request limits of the plans; for tests. */
   limits?: LimitsByPack;
 }
 
-/** Everything over HTTP but the listening. */
+/** Builds the whole HTTP application; `startApi` listens. */
 export function createApiApp(options: ApiAppDeps): Express {
   const app = express();
   app.disable('x-powered-by');
-  // An answer's state is in Postgres: comparing hashes of bodies would save nothing.
+  // Answers are built from Postgres on each request, so hashing their bodies would save no work.
   app.disable('etag');
   if (options.trustProxy !== undefined) app.set('trust proxy', trustProxySetting(options.trustProxy));
 
@@ -98,7 +98,10 @@ function measure(metrics: Metrics): RequestHandler {
   };
 }
 
-/** A label must have few values: the pattern, never the path. Refused before they reach a route, requests have none. */
+/**
+ * A label must have few values, so it is the pattern of the route and never the path. Requests refused before routing
+ * have none.
+ */
 function routePattern(request: Request): string {
   const route = request.route as { path?: unknown } | undefined;
   return typeof route?.path === 'string' ? route.path : 'none';

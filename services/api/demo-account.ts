@@ -15,21 +15,21 @@ const KEY_FILE = 'demo-key';
 
 export interface DemoAccount {
   apiKey: string;
-  /** Absolute; mode 0600. */
+  /** Absolute path of the key file; its mode is 0600. */
   keyFile: string;
 }
 
 /**
- * The account that a newcomer tries the service with: the $79 plan and 70,000 credits, given once in the database's
- * life. Its key lies in a file of the data directory; where that is lost or does not work any more, the old key is
- * revoked and a new one issued. For installations with embedded engines only: a key on disk has no place beside a real
- * database.
+ * Creates the account that newcomers try the service with: the $79 plan and 70,000 credits, granted once in the
+ * lifetime of a database. Its key is in a file of the data directory. When the file is lost or its key no longer works,
+ * the old key is revoked and a new one issued. Only for installations with embedded engines: a production database must
+ * not have a key on disk.
  */
 export async function ensureDemoAccount(pool: Pool, options: { dataDir: string }): Promise<DemoAccount> {
   const keyFile = join(options.dataDir, KEY_FILE);
   const kept = await readKey(keyFile);
   if (kept !== undefined && (await works(pool, kept))) return { apiKey: kept, keyFile };
-  // A crash before the file is written leaves a key that nobody knows; the next start revokes it here.
+  // A crash before the file is written leaves a key that nobody has; the next start revokes it here.
   const apiKey = await issueDemoKey(pool);
   await keepKey(keyFile, apiKey);
   return { apiKey, keyFile };
@@ -55,14 +55,14 @@ function issueDemoKey(pool: Pool): Promise<string> {
     const opened = await openAccount(client, { email: EMAIL, credits: 70_000, pack: 79, keyName: KEY_NAME });
     if (opened) return opened.apiKey;
     const account = await findAccount(client, EMAIL);
-    if (!account) throw new Error('the demo account was removed while its key was being made');
+    if (!account) throw new Error('the demo account was removed while its key was being created');
     await lockAccount(client, account.id);
     await revokeApiKeys(client, account.id, KEY_NAME);
     return issueApiKey(client, account.id, KEY_NAME);
   });
 }
 
-/** In one step, so that a reader never finds half a key. */
+/** Writes atomically, so that no reader sees half a key. */
 async function keepKey(keyFile: string, apiKey: string): Promise<void> {
   const draft = `${keyFile}.${randomUUID()}`;
   await writeFile(draft, `${apiKey}\n`, { mode: 0o600 });

@@ -11,23 +11,23 @@ import type { LiveTailsDeps } from './live-tail/live-tails.ts';
 
 export interface ApiDeps extends Omit<ApiAppDeps, 'trustProxy' | 'baseUrl' | 'appUrl' | 'liveTails'> {
   http: Pick<Config['http'], 'port' | 'host' | 'trustProxy' | 'baseUrl' | 'appUrl' | 'maxConnections'>;
-  /** What tells live tails of new matches, and when they do what; absent: they poll. */
+  /** How live tails learn of new matches, and their timing; absent: they poll. */
   liveTail?: Pick<LiveTailsDeps, 'wakeUps' | 'timing' | 'most'>;
 }
 
 export interface RunningApi extends Running {
-  /** The port that was bound: the one asked for, or a free one for 0. */
+  /** The port that was bound: the requested one, or a free one for 0. */
   port: number;
 }
 
-/** What a stop grants to requests under way. */
+/** How long a stop waits for requests under way. */
 const DRAIN_MS = 5_000;
 const IDLE_CHECK_MS = 50;
 
 /**
- * Serves the API.
+ * Serves the API over HTTP.
  *
- * @throws Error with one clear sentence when the port is taken or may not be used
+ * @throws Error with one clear sentence when the port is taken or not permitted
  */
 export async function startApi(options: ApiDeps): Promise<RunningApi> {
   const { port, host, trustProxy, baseUrl, appUrl, maxConnections } = options.http;
@@ -60,13 +60,13 @@ function listen(server: Server, port: number, host: string): Promise<void> {
 }
 
 /**
- * No new connections, requests under way finished, each connection closed once it is idle; what is left after DRAIN_MS
- * is cut off.
+ * Stops accepting connections, finishes requests under way and closes each connection once it is idle. Connections left
+ * after DRAIN_MS are destroyed.
  */
 function stop(server: Server): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-    // A kept-alive connection is idle only after its answer, and would then keep the server open.
+    // A keep-alive connection becomes idle only after its answer, and would then keep the server open.
     const closing = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
     server.close(() => {
       clearTimeout(cut);

@@ -1,13 +1,13 @@
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 
-/** What the account routes work with. */
+/** Collaborators of the account routes. */
 export interface AccountDeps {
   pool: Pool;
-  /** Where clients reach the API, without a slash at the end. */
+  /** Where clients reach the API, without a trailing slash. */
   baseUrl: string;
-  /** What is kept of a mailbox when its account is deleted. */
+  /** Returns what stays of a mailbox address after its account is deleted. */
   mailboxHash: (mailbox: string) => Buffer;
-  /** What programs were allowed is sealed with it. */
+  /** Opens the records of OAuth grants. */
   secretBox: SecretBox;
 }

@@ -22,11 +22,11 @@ export function accountRoutes(deps: AccountDeps): Route[] {
 
 async function show({ pool }: AccountDeps, { caller }: Call): Promise<Answer> {
   const account = await findAccount(pool, caller.accountId);
-  if (!account) throw new Error(`the account ${caller.accountId} is gone`);
+  if (!account) throw new Error(`the account ${caller.accountId} no longer exists`);
   return { status: 200, body: accountResource(account) };
 }
 
-/** For good: its keys and monitors end with the commit, its data is removed from then on. */
+/** Deletes the account for good: keys and monitors stop with the commit, and the data is removed afterwards. */
 async function remove({ pool, mailboxHash }: AccountDeps, { caller }: Call): Promise<Answer> {
   const account = await findAccount(pool, caller.accountId);
   if (account) await closeAccount(pool, account.id, { mailboxHash: mailboxHash(account.mailbox) });

@@ -6,7 +6,7 @@ import { ApiError } from '../http/api-error.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import type { AccountDeps } from './account-deps.ts';
 
-/** The routes about programs that the account allowed something, by the sign-in for the tool server. */
+/** The routes about programs that the account authorised by signing in for the tool server. */
 export function grantRoutes(deps: AccountDeps): Route[] {
   return [
     { method: 'get', path: '/v1/account/grants', handle: (call) => list(deps, call) },

@@ -11,10 +11,10 @@ import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import type { AccountDeps } from './account-deps.ts';
 
-/** In use at a time. */
+/** Active keys of an account. */
 const MOST_KEYS = 20;
 
-/** The routes about an account's keys: a program that has no browser changes its key with them. */
+/** The routes about an account's keys. A program without a browser rotates its own key with them. */
 export function keyRoutes(deps: AccountDeps): Route[] {
   return [
     { method: 'get', path: '/v1/account/keys', handle: (call) => list(deps, call) },
@@ -41,7 +41,7 @@ async function create({ pool }: AccountDeps, { caller, body }: Call): Promise<An
     }
     const key = await issueApiKey(client, caller.accountId, name, scopes);
     const stored = (await listApiKeys(client, caller.accountId)).find(({ id }) => id === apiKeyId(key));
-    if (!stored) throw new Error('a key is not there after its insert');
+    if (!stored) throw new Error('a key was not found after its insert');
     return { status: 201, body: { key: keyResource(stored), api_key: key } };
   });
 }

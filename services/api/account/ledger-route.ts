@@ -23,11 +23,11 @@ export function ledgerRoute(deps: AccountDeps): Route {
 async function ledger({ pool, baseUrl }: AccountDeps, { caller, query, type }: Call): Promise<Answer> {
   const { limit, after } = parseRequest(ledgerQuery, query, 'query');
   const beforeId = after === undefined ? Number.MAX_SAFE_INTEGER : Number(after);
-  // One more than asked for tells whether there is a next page.
+  // One row more than requested shows whether there is a next page.
   const found = await readLedgerPage(pool, { accountId: caller.accountId, beforeId, limit: limit + 1 });
   const items = found.slice(0, limit).map(entryOf);
   const next = found.length > limit ? items.at(-1)!.id : null;
-  // RFC 8288: a table has no place for a cursor.
+  // The cursor goes into a Link header (RFC 8288), because CSV has no place for it.
   const headers: Record<string, string> =
     next === null ? {} : { Link: `<${baseUrl}${PATH}?limit=${limit}&after=${next}>; rel="next"` };
   if (type !== CSV) return { status: 200, body: { items, after: next }, headers };
@@ -42,7 +42,7 @@ function entryOf(stored: StoredLedgerEntry): LedgerEntry {
   return ledgerEntry.parse({ ...stored, id: String(stored.id), created_at: stored.created_at.toISOString() });
 }
 
-/** RFC 4180, with a head line; what a spreadsheet would take for a formula is made text. */
+/** CSV by RFC 4180 with a header line. Cells that a spreadsheet would read as a formula are turned into text. */
 function csvOf(items: readonly LedgerEntry[]): string {
   return stringify([...items], {
     header: true,

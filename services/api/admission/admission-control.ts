@@ -13,14 +13,14 @@ import { ApiError } from '../http/api-error.ts';
 import { checkKey, givenKey, givenTokenHash, unauthorized } from './authentication.ts';
 import type { Caller } from './authentication.ts';
 
-/** What is left of a limit, after the request that asked. */
+/** What is left of a limit after this request. */
 export interface Quota {
   name: 'burst' | 'day';
   /** Requests in a window of `windowSeconds`. */
   limit: number;
   windowSeconds: number;
   left: number;
-  /** Until it is whole again. */
+  /** Seconds until the limit is full again. */
   wholeInSeconds: number;
 }
 
@@ -28,21 +28,21 @@ export interface Quota {
 export interface Admission {
   caller: Caller;
   quotas: Quota[];
-  /** Why it is not let in; undefined: it is. */
+  /** Why the request is refused; undefined when it is admitted. */
   refusal: ApiError | undefined;
-  /** The UTC day of which it holds a slot; undefined where there is no daily limit, or it was not let in. */
+  /** The UTC day whose slot the request took; undefined without a daily limit or when the request was refused. */
   day: string | undefined;
 }
 
-/** Requests of an account, by the price of its pack. */
+/** Request limits by the price of the account's largest pack, in dollars. */
 export type LimitsByPack = ReadonlyMap<number, RequestLimits>;
 
 const DAY_SECONDS = 86_400;
 
 /**
- * The one round trip before a request's work: its key, its account's balance, its rate and its day's slot. Requests
- * that come together share a statement. Nothing is remembered between requests, so a key that was revoked, by whichever
- * process, works in none from then on.
+ * Admits requests in one round trip: it looks up the key and the account's balance, and takes the rate limit and the
+ * daily slot. Requests that arrive together share a statement. Nothing is cached between requests, so a key that any
+ * process revoked is refused everywhere from then on.
  */
 export class AdmissionControl {
   private readonly db: Queryable;
@@ -58,7 +58,7 @@ export class AdmissionControl {
     });
   }
 
-  /** @throws ApiError unauthorized; no limit is touched then */
+  /** @throws ApiError unauthorized; no limit is taken then */
   async admit(headers: IncomingHttpHeaders): Promise<Admission> {
     const given = givenKey(headers);
     const found = await this.find({ keyId: given.id, keyHash: given.hash });
@@ -115,7 +115,7 @@ export class AdmissionControl {
   }
 }
 
-/** @throws ApiError unauthorized when there is neither a token nor a key, or it is malformed */
+/** @throws ApiError unauthorized when there is neither a token nor a well-formed key */
 function credentialsOf(headers: IncomingHttpHeaders, audience: string): AskingRequest {
   const tokenHash = givenTokenHash(headers);
   if (tokenHash !== undefined) return { tokenHash, audience };
@@ -140,7 +140,7 @@ function admissionOf(found: AdmittedRequest, limits: RequestLimits): Admission {
   };
 }
 
-/** Milliseconds until the burst is whole again, after this request. */
+/** Milliseconds until the burst is full again after this request. */
 function wholeInMs({ ordinal, taken, whole_in_ms }: AdmittedRequest, { requestsPerSecond }: RequestLimits): number {
   return whole_in_ms + (Math.min(ordinal, taken) * 1000) / requestsPerSecond;
 }
@@ -164,7 +164,7 @@ function dayOf(found: AdmittedRequest, { requestsPerDay }: RequestLimits): Quota
   return [{ name: 'day', limit: requestsPerDay, windowSeconds: DAY_SECONDS, left, wholeInSeconds }];
 }
 
-/** The day's end is named where the day is used up: a wait of a second would not help then. */
+/** Once the day is used up, the answer names the end of the day: waiting a second would not help. */
 function limitError(found: AdmittedRequest, limits: RequestLimits): ApiError {
   const { burst, requestsPerSecond, requestsPerDay } = limits;
   if (requestsPerDay !== null && found.day_used + found.taken >= requestsPerDay) {
@@ -172,7 +172,7 @@ function limitError(found: AdmittedRequest, limits: RequestLimits): ApiError {
     const message = `The ${requestsPerDay} requests of today (UTC) are used up. Any credit pack removes this limit.`;
     return new ApiError('daily_limit_reached', message, { retryAfter });
   }
-  // Until one request fits into the burst.
+  // Until one request fits into the burst again.
   const freeInMs = wholeInMs(found, limits) - ((burst - 1) * 1000) / requestsPerSecond;
   const retryAfter = Math.max(1, Math.ceil(freeInMs / 1000));
   const allowed = burst === 1 ? '' : `, and ${burst} at once`;

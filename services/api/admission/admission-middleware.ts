@@ -43,7 +43,7 @@ export function createAdmissionMiddleware(
     setAdmissionHeaders(response, admission);
     next();
   });
-  // The router that finds the routes also decides what is below a scope's path, so that no spelling passes only one.
+  // The same router matches routes and scopes, so no spelling of a path can reach a route and avoid its scope.
   for (const scope of declaredScopes(routes)) {
     admit.use(scope.path, (request, _response, next) => {
       requireScope(admissionOf(request).caller, scope);
@@ -101,7 +101,7 @@ function withDaySlot(quota: Quota): Quota {
   return quota.name === 'day' ? { ...quota, left: quota.left + 1 } : quota;
 }
 
-/** RateLimit-Policy and RateLimit, by draft-ietf-httpapi-ratelimit-headers-10. */
+/** Sets RateLimit-Policy and RateLimit by draft-ietf-httpapi-ratelimit-headers-10. */
 function setQuotas(response: Response, quotas: readonly Quota[]): void {
   const policy = ({ name, limit, windowSeconds }: Quota) => `"${name}";q=${limit};w=${windowSeconds}`;
   const state = ({ name, left, wholeInSeconds }: Quota) => `"${name}";r=${left};t=${wholeInSeconds}`;

@@ -3,30 +3,30 @@ import { apiKeyId, hashApiKey, isApiKey } from '../../../shared/domain/accounts/
 import { hashOAuthId, isAccessToken } from '../../../shared/domain/accounts/oauth-secret.ts';
 import { ApiError } from '../http/api-error.ts';
 
-/** Who asks. */
+/** The account that sent a request, and the permissions of its key or token. */
 export interface Caller {
-  /** undefined: an access token asks. */
+  /** undefined: the request came with an access token. */
   keyId: string | undefined;
   accountId: string;
   scopes: string[];
-  /** Credits, when the request came. */
+  /** Credits at the time of admission. */
   balance: number;
   /** Price in dollars of the account's largest pack; 0: none. */
   pack: number;
 }
 
-/** A key as a request brought it. */
+/** A key as the request sent it. */
 export interface GivenKey {
   key: string;
-  /** Its public part. */
+  /** The public part of the key. */
   id: string;
   hash: Buffer;
 }
 
 /**
- * The key of a request: `Authorization: Bearer KEY`, else `X-Api-Key: KEY`.
+ * Reads the key of a request: `Authorization: Bearer KEY`, else `X-Api-Key: KEY`.
  *
- * @throws ApiError unauthorized when there is none, or what there is has not the shape of one
+ * @throws ApiError unauthorized when there is no key or it is malformed
  */
 export function givenKey({ authorization = '', 'x-api-key': apiKey }: IncomingHttpHeaders): GivenKey {
   const bearer = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
@@ -36,18 +36,18 @@ export function givenKey({ authorization = '', 'x-api-key': apiKey }: IncomingHt
   return { key, id, hash: hashApiKey(key) };
 }
 
-/** The hash of the access token of a request, `Authorization: Bearer TOKEN`; undefined when there is none. */
+/** The hash of the access token in `Authorization: Bearer TOKEN`; undefined without one. */
 export function givenTokenHash({ authorization = '' }: IncomingHttpHeaders): Buffer | undefined {
   const bearer = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
   return bearer !== undefined && isAccessToken(bearer) ? hashOAuthId(bearer) : undefined;
 }
 
-/** @throws ApiError unauthorized when the key has not this hash; takes the same time wherever they differ */
+/** Compares in constant time. @throws ApiError unauthorized when the key does not have this hash */
 export function checkKey({ key }: GivenKey, hash: Uint8Array): void {
   if (!isApiKey(key, hash)) throw unauthorized();
 }
 
-/** Alike for every reason, so that nothing is learnt about keys. */
+/** The same for every reason, so that answers reveal nothing about keys. */
 export function unauthorized(): ApiError {
   return new ApiError('unauthorized', 'Send a valid API key as "Authorization: Bearer KEY" or "X-Api-Key: KEY".');
 }

@@ -10,33 +10,33 @@ import type { Answer, Call } from '../http/route.ts';
 
 export interface IdempotentRequestDeps<P> {
   pool: Pool;
-  /** Kept answers may hold secrets. */
+  /** Encrypts stored answers, which may contain secrets. */
   secretBox: SecretBox;
   call: Call;
-  /** Method and path, with the ids in it. */
+  /** Method and path, including ids. */
   route: string;
-  /** Checks the request; may use the network. */
+  /** Validates the request; may use the network. */
   prepare: () => Promise<P>;
-  /** Does what is asked, in one transaction with the answer's keeping. */
+  /** Does the work in the transaction that also stores the answer. */
   work: (client: PoolClient, prepared: P) => Promise<Answer>;
 }
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
-/** Far more than any body needs, and far less than what would overflow the stack. */
+/** Far deeper than any valid body, and far from overflowing the stack. */
 const DEEPEST_BODY = 32;
 
 /**
- * Answers a request; one with an `Idempotency-Key` only once in 24 hours: sent again, it gets the first answer and
- * costs nothing. The key is claimed before everything else that the transaction locks, so requests with the same key
- * wait for each other and for nothing in a circle. Only answers are kept: after a refusal or a failure the request may
- * be sent again.
+ * Runs a request. One with an `Idempotency-Key` runs once in 24 hours: a repeat gets the first answer and is free. The
+ * key is claimed before every other lock of the transaction, so requests with the same key wait for each other and
+ * cannot deadlock. Only successful answers are stored: after a refusal or a failure the request may be repeated.
  *
- * @throws ApiError idempotency_conflict when the key came with another body; what `prepare` and `work` throw;
- * ClientGone, when nothing was done
+ * @throws ApiError idempotency_conflict when the key was used with another body
+ * @throws ClientGone when the client disconnected; nothing was done then
+ * @throws what `prepare` and `work` throw
  */
 export async function runIdempotentRequest<P>(options: IdempotentRequestDeps<P>): Promise<Answer> {
   const { pool, call, prepare } = options;
-  // Thrown away before it is committed when nobody waits for the answer any more: nobody would learn what was paid for.
+  // Rolls back when the client has disconnected: otherwise it would pay for an answer that it never received.
   const work: typeof options.work = async (client, prepared) => {
     const answer = await options.work(client, prepared);
     call.refuseAbandoned();
@@ -62,7 +62,7 @@ export async function runIdempotentRequest<P>(options: IdempotentRequestDeps<P>)
   });
   if (answer) return answer;
   const first = await findKeptAnswer(pool, key);
-  if (!first) throw new Error('the answer of an idempotency key is gone');
+  if (!first) throw new Error('the stored answer of an idempotency key no longer exists');
   return replay(options, key, bodyHash, first);
 }
 
@@ -85,8 +85,9 @@ function replay<P>(
 }
 
 /**
- * Alike for bodies that are the same JSON: neither blanks nor the order of members matter. @throws ApiError
- * invalid_request
+ * Equal for bodies that are the same JSON: whitespace and the order of members do not matter.
+ *
+ * @throws ApiError invalid_request
  */
 function hashBody(body: unknown): Buffer {
   const text = JSON.stringify(ordered(body ?? null, 0));

@@ -5,8 +5,7 @@ import type { Caller } from './authentication.ts';
 export interface Scope {
   name: string;
   /**
-   * Every path from here on requires the scope, also one without a route, so that a refusal does not say which paths
-   * exist.
+   * Every path from here on requires the scope, even one without a route: a refusal must not reveal which paths exist.
    */
   path: string;
   /** Whether API keys need it; access tokens always do. */
@@ -14,7 +13,7 @@ export interface Scope {
 }
 
 export const READ_FORUM: Scope = { name: 'forum:read', path: '/v1/forum', isForKeys: true };
-/** To see and change monitors. */
+/** Allows a token to see and change monitors. */
 export const USE_MONITORS: Scope = { name: 'monitors', path: '/v1/monitors', isForKeys: false };
 
 /** @throws ApiError insufficient_scope */
@@ -25,10 +24,10 @@ export function requireScope({ keyId, scopes }: Pick<Caller, 'keyId' | 'scopes'>
 }
 
 /**
- * The scopes that routes declare, each once.
+ * Returns each scope that routes declare once.
  *
- * @throws Error when a declared scope does not cover its route, or a route below a scope's path does not declare it:
- * such a route would be checked by another permission than the one it names
+ * @throws Error when a route declares another scope than its path requires, or none: the permission that is checked
+ * would not be the one it names
  */
 export function declaredScopes(routes: readonly { path: string; scope?: Scope }[]): Scope[] {
   const scopes = [...new Set(routes.flatMap(({ scope }) => scope ?? []))];

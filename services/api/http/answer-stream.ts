@@ -2,25 +2,25 @@ import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import { errorCode } from '../../../shared/runtime/errors.ts';
 
-/** An open stream, made while it is sent. */
+/** A streamed answer. */
 export interface AnswerStream {
-  /** Its text. The next piece is asked for when the client took the one before. */
+  /** The text of the stream. The next piece is requested once the client has taken the previous one. */
   pieces(): AsyncIterable<string>;
   /**
-   * Aborted by whoever ends it first: its pieces end then, and a client that has not taken the last ones is cut off.
+   * Aborted when either side ends the stream: no more pieces follow, and a client with unread pieces is disconnected.
    */
   over: AbortSignal;
-  /** Ends it. To be called when its client is gone. */
+  /** Ends the stream; call it when the client has disconnected. */
   end(): void;
   /** Called once, after the last piece. */
   close(): Promise<void>;
-  /** A client that takes nothing for so many milliseconds is cut off. */
+  /** A client that reads nothing for this many milliseconds is disconnected. */
   stallMs: number;
 }
 
-/** The body of an answer that is a stream; opened when the request is not a HEAD. */
+/** The body of a streamed answer. It is not opened for HEAD requests. */
 export class StreamedBody {
-  /** @throws ApiError when it cannot be opened; the answer is that error then */
+  /** @throws ApiError when the stream cannot be opened; that error becomes the answer */
   readonly open: () => Promise<AnswerStream>;
 
   constructor(open: StreamedBody['open']) {
@@ -28,10 +28,10 @@ export class StreamedBody {
   }
 }
 
-/** Errors of a response whose client is gone. */
+/** Error codes of a response whose client has disconnected. */
 const GONE = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED']);
 
-/** Sends a stream as the body of a response whose head is ready. Resolves when it is over and closed. */
+/** Sends a stream as the body of a response whose head is ready. Resolves once the stream has ended and is closed. */
 export async function sendStream(stream: AnswerStream, response: Response): Promise<void> {
   const cutOff = () => {
     if (response.writableLength > 0) response.destroy();

@@ -3,15 +3,12 @@ import { ERROR_CODES } from '../../../shared/domain/error-codes.ts';
 import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
 
 export interface ApiErrorOptions {
-  /** Seconds until another try is worth it; sent in the body and as Retry-After. */
+  /** Seconds until a retry makes sense; sent in the body and as Retry-After. */
   retryAfter?: number;
   headers?: Record<string, string>;
 }
 
-/**
- * A request that is refused, for a reason that its sender may read. Thrown inside a transaction it rolls everything
- * back.
- */
+/** A refusal whose reason the client may read. Thrown inside a transaction, it rolls everything back. */
 export class ApiError extends Error {
   override name = 'ApiError';
   readonly code: ErrorCode;
@@ -41,12 +38,14 @@ export class ApiError extends Error {
   }
 }
 
-/** The client closed its connection before its answer was ready: it gets none, and pays nothing. */
+/** The client disconnected before its answer was ready: it gets no answer and pays nothing. */
 export class ClientGone extends Error {
   override name = 'ClientGone';
 }
 
-/** The same answer for a monitor that is unknown, somebody else's, malformed or deleted: nobody learns which. */
+/**
+ * The answer is the same for a monitor that is unknown, another account's, malformed or deleted, so it reveals nothing.
+ */
 export function noSuchMonitor(): ApiError {
   return new ApiError('not_found', 'No such monitor.');
 }

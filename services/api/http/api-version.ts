@@ -1,2 +1,2 @@
-/** Of the API: what is in it, not which build serves it. */
+/** The version of the API's contract, not of the build that serves it. */
 export const API_VERSION = '1.0.0';

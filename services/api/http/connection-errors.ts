@@ -4,16 +4,16 @@ import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ApiError } from './api-error.ts';
 
-/** Query strings and headers together: a hundred long URLs to look up. */
+/** The query and the headers together; enough for a hundred long URLs to look up. */
 export const REQUEST_HEAD_BYTES = 64 * 1024;
 
 /**
- * Answers what is no HTTP, too large or too slow to become a request, with the envelope of all refusals, and closes the
- * connection. Nothing of it reaches a route, so nothing is charged.
+ * Answers input that is not HTTP, too large or too slow with the error envelope, and closes the connection. Such input
+ * never reaches a route, so nothing is charged.
  */
 export function answerConnectionErrors(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // Reset by the other side, or an answer is under way already: nothing can be said.
+    // The peer reset the connection, or an answer is already under way: nothing can be sent.
     const answered = (socket as Duplex & { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent;
     if (error.code === 'ECONNRESET' || !socket.writable || answered === true) {
       socket.destroy();

@@ -3,13 +3,13 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import { awayEngine } from '../../../shared/outages/away-engine.ts';
 import { ApiError, ClientGone } from './api-error.ts';
 
-/** Every request fails while an engine is away: one line tells of all of them. */
+/** Every request fails while an engine is unreachable, so one line a minute covers them all. */
 const OUTAGE_LOG_MS = 60_000;
 const RETRY_AFTER_S = 5;
 
 /**
- * Turns whatever a request threw into the envelope. What is not the client's doing is logged whole and answered with
- * the request id alone: no message, no stack.
+ * Turns any thrown value into the error envelope. An unexpected error is logged in full, and the client gets only the
+ * request id: no message, no stack.
  */
 export function createErrorHandler(logger: Logger): ErrorRequestHandler {
   let outageLoggedAt = Number.NEGATIVE_INFINITY;
@@ -20,19 +20,19 @@ export function createErrorHandler(logger: Logger): ErrorRequestHandler {
     logger.warn({ err: error, engine }, 'an engine is away: requests that need it are answered 503');
   };
   return (error: unknown, _request, response, next) => {
-    // Nobody is left to be answered.
+    // The client has disconnected.
     if (error instanceof ClientGone) return;
     const known = toApiError(error);
     const requestId = String(response.getHeader('X-Request-Id'));
     if (known === undefined) logger.error({ err: error, requestId }, 'a request failed');
     else if (known.code === 'service_unavailable') logOutage(error);
     if (response.headersSent) {
-      // The status is out: all that can be said is that the answer broke off.
+      // The status was sent already: only breaking off the answer tells the client.
       next(error);
       return;
     }
     const refusal = known ?? new ApiError('internal_error', `Something broke on our side (request ${requestId}).`);
-    // HTTP demands it of every 401; a refusal may name a better one.
+    // HTTP requires this header on every 401; a refusal may set a better one.
     if (refusal.status === 401) response.set('WWW-Authenticate', 'Bearer');
     response.set(refusal.headers);
     if (refusal.retryAfter !== undefined) response.set('Retry-After', String(refusal.retryAfter));
@@ -40,19 +40,21 @@ export function createErrorHandler(logger: Logger): ErrorRequestHandler {
   };
 }
 
-/** What the client is told; undefined: not the client's doing, so nothing but that it failed. */
+/**
+ * The error that the client may see; undefined for an unexpected error, of which it learns only that something failed.
+ */
 export function toApiError(error: unknown): ApiError | undefined {
   return error instanceof ApiError ? error : (frameworkError(error) ?? outageError(error));
 }
 
-/** An engine that is away answers later; nothing was done meanwhile. */
+/** The engine is expected back, and nothing was done. */
 function outageError(error: unknown): ApiError | undefined {
   if (awayEngine(error) === undefined) return undefined;
   const message = 'The service cannot answer for the moment. Nothing was charged.';
   return new ApiError('service_unavailable', message, { retryAfter: RETRY_AFTER_S });
 }
 
-/** Errors that Express and its body parser throw about what the client sent; undefined: not the client's doing. */
+/** Errors that Express and its body parser throw about the client's input; undefined for all others. */
 function frameworkError(error: unknown): ApiError | undefined {
   if (!(error instanceof Error) || !('status' in error)) return undefined;
   if (error.status === 413) {

@@ -5,23 +5,23 @@ import { methodNotAllowed } from './route.ts';
 
 export interface Readiness {
   ready: boolean;
-  /** Each part of the service, true when it answers. */
+  /** For each part, whether it answers. */
   parts: Record<string, boolean>;
 }
 
-/** A probe that takes longer than this is a part that does not answer. */
+/** A probe that takes longer than this counts as a part that does not answer. */
 const PROBE_MS = 5_000;
-/** Anybody may ask, and each check asks the engines: askers share one, whose answer is good for so long. */
+/** Anyone may ask, and each check queries the engines, so concurrent checks share one result for this long. */
 const FRESH_MS = 1_000;
 
 /**
- * GET /healthz: the process is alive. GET /readyz: 200 once everything answers, until then 503 with the parts that do
- * not.
+ * GET /healthz: 200 while the process runs. GET /readyz: 200 once every part answers, until then 503 with the parts
+ * that do not.
  */
 export function createHealthRouter(ready: () => Promise<Readiness>): Router {
   const router = Router();
   const shared = sharedResult(
-    () => withDeadline(ready(), PROBE_MS, 'the parts did not say in time whether they are ready'),
+    () => withDeadline(ready(), PROBE_MS, 'the parts did not report in time whether they are ready'),
     FRESH_MS,
   );
   router.get('/healthz', (_request, response) => {
@@ -32,7 +32,7 @@ export function createHealthRouter(ready: () => Promise<Readiness>): Router {
     try {
       readiness = await shared();
     } catch (error) {
-      request.log.warn({ err: error }, 'readiness is unknown');
+      request.log.warn({ err: error }, 'could not determine whether the service is ready');
       readiness = { ready: false, parts: {} };
     }
     response.status(readiness.ready ? 200 : 503).json(readiness);

@@ -1,16 +1,16 @@
 import type { z } from 'zod';
 import { ApiError } from './api-error.ts';
 
-/** One thing that is wrong with a request. */
+/** One thing that is wrong in a request. */
 export interface Fault {
-  /** As the client knows it: `limit`, `keywords[2]`. */
+  /** The field by the client's name for it: `limit`, `keywords[2]`. */
   field: string;
   message: string;
 }
 
 const MOST_FAULTS_NAMED = 5;
 
-/** 400 that names every fault, each beginning with its field; a request full of them gets the first few. */
+/** A 400 that lists the faults, each with its field first; only the first few when there are many. */
 export function invalidRequest(faults: readonly Fault[]): ApiError {
   const named = faults.slice(0, MOST_FAULTS_NAMED).map(({ field, message }) => `${field}: ${message}`);
   const more = faults.length - named.length;
@@ -23,10 +23,10 @@ export function refuseFaults(faults: readonly Fault[]): void {
 }
 
 /**
- * Reads what a client sent by a schema.
+ * Parses client input with a schema.
  *
- * @param whole what to call the value itself when it is not even an object
- * @throws ApiError invalid_request that names the fields at fault
+ * @param whole the name for the value itself when it is not even an object
+ * @throws ApiError invalid_request that names the wrong fields
  */
 export function parseRequest<S extends z.ZodType>(schema: S, value: unknown, whole: string): z.output<S> {
   const parsed = schema.safeParse(value, { reportInput: true });
@@ -59,11 +59,11 @@ function typeName(expected: string): string {
   if (expected === 'array') return 'a list';
   if (expected === 'boolean') return 'true or false';
   if (expected === 'object') return 'a JSON object';
-  // A query parameter that is repeated comes as a list.
+  // Express parses a repeated query parameter as a list.
   return expected === 'string' ? 'a single string' : `a ${expected}`;
 }
 
-/** A key that a client made up goes into the message cut short and without control characters. */
+/** The message shows a key that the client made up, shortened and without control characters. */
 function printable(key: string): string {
   return key.replace(/\p{C}/gu, '?').slice(0, 50);
 }

@@ -4,10 +4,12 @@ import { ApiError } from './api-error.ts';
 
 const TYPES = ['application/json', 'application/*+json'];
 
-/** Reads a JSON body of at most `limit` bytes; other types are refused, no body at all is left to the route. */
+/**
+ * Reads a JSON body of at most `limit` bytes. Other types are refused; a request without a body passes to the route.
+ */
 export function jsonBody(limit: number): RequestHandler[] {
   const refuseOtherTypes: RequestHandler = (request, _response, next) => {
-    // null: there is no body at all.
+    // `is` returns null when there is no body at all.
     if (request.headers['content-length'] !== '0' && request.is(TYPES) === false) {
       throw new ApiError('unsupported_media_type', 'Send the body as JSON, with "Content-Type: application/json".');
     }

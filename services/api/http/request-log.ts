@@ -4,15 +4,15 @@ import type { RequestHandler } from 'express';
 import { pinoHttp } from 'pino-http';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 
-/** A client may have put its key where the key's id belongs. */
+/** A client may put its whole key where the id of the key belongs. */
 const WHOLE_KEY = /(fk_[0-9a-z]{8})[0-9a-z]{8,}/gi;
-/** The id of a sign-in under way, which is of use only with its cookie. */
+/** The id of a sign-in under way, which works only with its cookie. */
 const SIGN_IN_ID = /(\/oauth\/(?:interaction|authorize)\/)[^/]+/gi;
 const GIVEN_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /**
- * One line per request, and X-Request-Id on every answer (the client's own when it sends a plain one). A line holds no
- * header, no query and no body, so no key and no secret.
+ * Logs one line per request and sets X-Request-Id on every answer (the client's own id when it is well-formed). A line
+ * contains no headers, query or body, and so no keys or secrets.
  */
 export function createRequestLog(logger: Logger): RequestHandler {
   return pinoHttp({
@@ -31,8 +31,8 @@ export function createRequestLog(logger: Logger): RequestHandler {
     customSuccessObject: requestFields,
     customErrorObject: (request, response, _error, line: { responseTime?: number }) =>
       requestFields(request, response, line),
-    // The logger's own serializers stay in force: the package's print request headers and every field of an error. The
-    // request itself, which the package hands to the logger, is dropped before redaction walks through its getters.
+    // The logger keeps its own serializers: those of the package print request headers and every field of an error. The
+    // package also hands the request itself to the logger; it is dropped before redaction walks through its getters.
     serializers: { req: () => null },
     wrapSerializers: false,
   });

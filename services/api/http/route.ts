@@ -6,56 +6,56 @@ import { sendStream, StreamedBody } from './answer-stream.ts';
 import { ApiError, ClientGone } from './api-error.ts';
 import { jsonBody } from './json-body.ts';
 
-/** A request that was authenticated, with what its route needs of it. Nothing in it is checked yet. */
+/** An authenticated request, with everything its route needs. Its values are not validated yet. */
 export interface Call {
   caller: Caller;
-  /** The path's {id}; empty on routes without one. */
+  /** The {id} of the path; empty on routes without one. */
   id: string;
   query: unknown;
-  /** undefined when there is none. */
+  /** undefined when the request has none. */
   body: unknown;
-  /** The header of that name, as it came. */
+  /** The Idempotency-Key header as sent. */
   idempotencyKey: string | undefined;
-  /** Likewise. */
+  /** The Last-Event-ID header as sent. */
   lastEventId: string | undefined;
-  /** Of the types that the route produces, the one that the client likes best. */
+  /** The type that the client prefers among those the route produces. */
   type: string;
-  /** To be called before the answer is charged. @throws ClientGone when nobody waits for it any more */
+  /** Call before charging for the answer. @throws ClientGone when the client has disconnected */
   refuseAbandoned: () => void;
-  /** Aborted, with ClientGone, when nobody waits for the answer any more; undefined where that is not noticed. */
+  /** Aborted with ClientGone when the client disconnects; undefined where disconnects are not observed. */
   signal?: AbortSignal | undefined;
 }
 
 export interface Answer {
   status: number;
-  /** Sent as JSON; bytes and a StreamedBody are sent as they are, as the type that `headers` must name. */
+  /** Sent as JSON. Bytes and a StreamedBody are sent unchanged, with the type that `headers` must name. */
   body: object;
   headers?: Record<string, string>;
-  /** On routes that charge: what this request cost, and the balance afterwards. */
+  /** On routes that charge: the credits that this request cost, and the balance afterwards. */
   charged?: { credits: number; balance: number };
 }
 
 /** One route of /v1, as data. */
 export interface Route {
   method: 'get' | 'post' | 'patch' | 'delete';
-  /** Whole, with the version. */
+  /** The full path, including the version. */
   path: string;
-  /** The permission it requires; absent: every valid key may use it. */
+  /** The permission it requires; absent: any valid key will do. */
   scope?: Scope;
-  /** Whether a JSON body is read; a body sent to other routes is ignored. */
+  /** Whether the route reads a JSON body. Bodies sent to other routes are ignored. */
   readsBody?: boolean;
-  /** The types it can answer with, the usual one first; JSON when absent. */
+  /** The types it can answer with, the default first; JSON when absent. */
   produces?: readonly [string, ...string[]];
   handle(call: Call): Promise<Answer>;
 }
 
-/** Twenty keywords and as many excluded terms of 100 four-byte characters are 16 KiB. */
+/** Twenty keywords and twenty excluded terms of 100 four-byte characters take 16 KiB. */
 const BODY_LIMIT = 64 * 1024;
 const JSON_ONLY = ['application/json'] as const;
 
 /**
- * A router of these routes; another method on one of their paths is 405. Checks come in one order: the caller is known
- * before the router runs, then the method, what can be answered, the body, and what the route itself checks.
+ * Creates a router for the routes; other methods on their paths answer 405. Admission comes before this router. The
+ * router then checks the method, the Accept header and the body; the route checks the rest.
  */
 export function createRouter(routes: readonly Route[], callerOf: (request: Request) => Caller): Router {
   const router = Router();
@@ -74,7 +74,7 @@ export function createRouter(routes: readonly Route[], callerOf: (request: Reque
 function answerWith(route: Route, callerOf: (request: Request) => Caller): RequestHandler {
   return async (request, response) => {
     const answer = await route.handle(callOf(route, request, response, callerOf(request)));
-    // Before the head is written: what keeps it from opening is answered as an error.
+    // Opened before the head is written, so that a failure to open becomes an error answer.
     const stream = isStreamed(answer) && request.method !== 'HEAD' ? await answer.body.open() : undefined;
     if (answer.charged) {
       response.set('X-Credits-Used', String(answer.charged.credits));
@@ -126,12 +126,12 @@ function refuseOtherAnswers(types: readonly string[]): RequestHandler {
   };
 }
 
-/** On every authenticated answer, errors too. */
+/** Set on every authenticated answer, including errors. */
 export function setCreditsRemaining(response: Response, balance: number): void {
   response.set('X-Credits-Remaining', String(balance));
 }
 
-/** For the last handler of a path. */
+/** The last handler of a path: refuses the methods that have no route. */
 export function methodNotAllowed(allowed: readonly string[]): RequestHandler {
   return (request) => {
     const allow = allowed.join(', ');

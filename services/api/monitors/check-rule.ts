@@ -3,14 +3,14 @@ import type { Fault } from '../http/invalid-request.ts';
 
 const MOST_SUBREDDITS = 50;
 
-/** The lists of a rule as a client may send them: on PATCH some are absent. */
+/** The lists of a rule as sent by a client; PATCH may omit any. */
 export interface RuleTerms {
   keywords?: string[] | undefined;
   exclude?: string[] | undefined;
   subreddits?: string[] | undefined;
 }
 
-/** The lists in the form to be stored, absent where they were, and what is wrong with them. */
+/** The lists in the form that is stored, omitted where they were absent, and what is wrong with them. */
 export function checkRule(given: RuleTerms): { terms: RuleTerms; faults: Fault[] } {
   const keywords = given.keywords && validateTerms('keywords', given.keywords);
   const exclude = given.exclude && validateTerms('exclude', given.exclude);
@@ -21,7 +21,7 @@ export function checkRule(given: RuleTerms): { terms: RuleTerms; faults: Fault[]
   };
 }
 
-/** Names without r/, each community once, as first written. */
+/** Community names without r/, each once, in the spelling that came first. */
 function checkSubreddits(given: readonly string[]): { names: string[]; faults: Fault[] } {
   if (given.length > MOST_SUBREDDITS) {
     return { names: [], faults: [{ field: 'subreddits', message: `must have at most ${MOST_SUBREDDITS} names` }] };

@@ -1,15 +1,15 @@
 import { findCommonKeyword } from '../../../shared/matching/common-words.ts';
 
-/** What decides how much a monitor matches. */
+/** The settings that decide how much a monitor matches. */
 export interface WatchedRule {
   keywords: readonly string[];
   subreddits: readonly string[];
 }
 
 /**
- * Points out keywords that nearly every conversation holds. Says nothing of monitors that watch some communities only.
+ * Warns about keywords that occur in nearly every conversation. Monitors limited to some communities get no warning.
  *
- * @param suppressedPerDay suppressed matches that a monitor may store a UTC day
+ * @param suppressedPerDay how many suppressed matches are stored per monitor and UTC day
  */
 export function commonKeywordWarnings({ keywords, subreddits }: WatchedRule, suppressedPerDay: number): string[] {
   if (subreddits.length > 0) return [];
@@ -26,7 +26,7 @@ export function commonKeywordWarnings({ keywords, subreddits }: WatchedRule, sup
   });
 }
 
-/** As a member of an answer, which has none when there is nothing to say. */
+/** The `warnings` member of an answer; no member when there are no warnings. */
 export function warningsMember(warnings: string[]): { warnings?: string[] } {
   return warnings.length === 0 ? {} : { warnings };
 }

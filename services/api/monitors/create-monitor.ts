@@ -22,19 +22,19 @@ import type { MonitorDeps } from './monitor-deps.ts';
 import { checkRule } from './check-rule.ts';
 import { changedWebhook, checkWebhookUrl } from './webhook-settings.ts';
 
-/** Period 1 begins with the monitor; resume and renewal count on. */
+/** Period 1 starts with the monitor; resumes and renewals add periods. */
 const FIRST_PERIOD = 1;
 
 export interface CreatedMonitor {
   monitor: Monitor;
-  /** Shown this once. */
+  /** Shown only in this answer. */
   webhookSecret: string;
-  /** Of the account, afterwards. */
+  /** Credits of the account afterwards. */
   balance: number;
 }
 
 /**
- * Checks what a monitor is to be. Looks its webhook's host up, so not in a transaction.
+ * Validates the settings of a new monitor. Resolves the webhook's host, so call it outside of transactions.
  *
  * @throws ApiError invalid_request
  */
@@ -54,9 +54,9 @@ export async function checkedSettings(deps: MonitorDeps, body: unknown): Promise
 }
 
 /**
- * Creates a running monitor and charges its first day, in the transaction of `client`: both or neither.
+ * Creates a running monitor and charges its first day in the transaction of `client`, both or neither.
  *
- * @throws ApiError monitor_limit_reached, insufficient_credits; the transaction must then be rolled back
+ * @throws ApiError monitor_limit_reached, insufficient_credits; roll the transaction back then
  */
 export async function createMonitor(
   client: Queryable,
@@ -67,14 +67,14 @@ export async function createMonitor(
   const id = newMonitorId();
   const webhookSecret = newWebhookSecret();
   const sealedSecret = secretBox.seal(webhookSecret, id);
-  // The account's lock first: creates of one account take turns, so the count is exact and active_since is later than
-  // it.
+  // The account's lock comes first: concurrent creates of an account wait for each other, so the count is exact and
+  // active_since is later than the lock.
   await refuseBeyondLimit(client, accountId);
   const balance = await payFirstPeriod(client, accountId, id);
   await insertMonitor(client, { ...settings, id, accountId, sealedSecret });
   await announceMonitorChange(client, id);
   const stored = await readMonitor(client, accountId, id);
-  if (!stored) throw new Error(`monitor ${id} is not there after its insert`);
+  if (!stored) throw new Error(`monitor ${id} was not found after its insert`);
   return { monitor: monitorResource(stored), webhookSecret, balance };
 }
 

@@ -4,7 +4,7 @@ import { lockMonitor, readMonitor } from '../../../shared/stores/monitors/monito
 import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
 import { noSuchMonitor } from '../http/api-error.ts';
 
-/** @throws ApiError not_found when the account has no such monitor, or has deleted it */
+/** @throws ApiError not_found when the account has no such monitor or has deleted it */
 export async function findMonitor(db: Queryable, accountId: string, id: string): Promise<StoredMonitor> {
   const monitor = isMonitorId(id) ? await readMonitor(db, accountId, id) : undefined;
   if (!monitor || monitor.status === 'deleted') throw noSuchMonitor();
@@ -12,8 +12,8 @@ export async function findMonitor(db: Queryable, accountId: string, id: string):
 }
 
 /**
- * Takes the monitor's lock and then reads it, in a statement of its own: a statement that waited for the lock would
- * still see what was there before the wait.
+ * Locks the monitor, then reads it in a separate statement: a statement that waited for the lock would still see the
+ * state from before the wait.
  *
  * @throws ApiError not_found as above
  */

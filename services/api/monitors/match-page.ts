@@ -6,16 +6,18 @@ import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { readMatchesAfter, readMatchesBefore } from '../../../shared/stores/matches/match-pages.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 
-/** A query whose cursor fits its order and its monitor. */
+/** A query whose cursor is valid for its order and its monitor. */
 export interface MatchPageRequest {
   monitorId: string;
   order: 'oldest' | 'newest';
-  /** The cursor's; undefined: from the first match in this order. */
+  /** The seq of the cursor; undefined: start with the first match in this order. */
   seq: number | undefined;
   limit: number;
 }
 
-/** @throws ApiError invalid_request naming the cursor that is malformed, of another monitor, or of the other order */
+/**
+ * @throws ApiError invalid_request when the cursor is malformed, belongs to another monitor or does not fit the order
+ */
 export function matchPageRequest(monitorId: string, query: MatchPageQuery): MatchPageRequest {
   const [field, other] = query.order === 'oldest' ? (['after', 'before'] as const) : (['before', 'after'] as const);
   if (query[other] !== undefined) {
@@ -33,8 +35,8 @@ export function matchPageRequest(monitorId: string, query: MatchPageQuery): Matc
 }
 
 /**
- * One page. Its cursor is set only when more is there right now: one match beyond the page is read to know. A cursor
- * older than what is kept reads from the oldest kept, because only the order of seqs counts.
+ * Reads one page. The query reads one match more than the page holds: only then is there a cursor. A cursor older than
+ * the retention continues with the oldest match kept, because only the order of seqs matters.
  */
 export async function readMatchPage(db: Queryable, request: MatchPageRequest): Promise<MatchPage> {
   const { monitorId, order, seq, limit } = request;

@@ -2,13 +2,13 @@ import type { SecretBox } from '../../../shared/domain/secret-box.ts';
 import type { PublicUrlOptions } from '../../../shared/http/public-address.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 
-/** What the monitor routes work with. */
+/** Collaborators of the monitor routes. */
 export interface MonitorDeps {
   pool: Pool;
-  /** Seals webhook secrets; the context is the monitor's id. */
+  /** Seals webhook secrets, with the monitor's id as context. */
   secretBox: SecretBox;
-  /** How webhook URLs are judged. */
+  /** How webhook URLs are checked. */
   webhooks: PublicUrlOptions;
-  /** Suppressed matches that a monitor may store a UTC day: warnings name it. */
+  /** How many suppressed matches are stored per monitor and UTC day; named in warnings. */
   suppressedPerDay: number;
 }

@@ -1,7 +1,7 @@
 import type { Monitor } from '../../../schemas/api/monitor.ts';
 import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
 
-/** A monitor as the API shows it. */
+/** A monitor in the form the API returns. */
 export function monitorResource(stored: StoredMonitor): Monitor {
   return {
     id: stored.id,

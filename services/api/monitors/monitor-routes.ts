@@ -90,7 +90,7 @@ async function pause({ pool }: MonitorDeps, { caller, id }: Call): Promise<Answe
 
 function resume({ pool, secretBox }: MonitorDeps, call: Call): Promise<Answer> {
   const { caller, id } = call;
-  // What is no id must not become part of what is kept.
+  // Reject malformed ids before they enter the idempotency key.
   if (!isMonitorId(id)) return Promise.reject(noSuchMonitor());
   return runIdempotentRequest({
     pool,
@@ -109,7 +109,7 @@ function resume({ pool, secretBox }: MonitorDeps, call: Call): Promise<Answer> {
 
 async function matches({ pool }: MonitorDeps, { caller, id, query }: Call): Promise<Answer> {
   const request = matchPageRequest(id, parseRequest(matchPageQuery, query, 'query'));
-  // Both at once: the page of a monitor that is not theirs is thrown away.
+  // Both run at once; the page is discarded when the monitor belongs to another account.
   const [page] = await Promise.all([readMatchPage(pool, request), findMonitor(pool, caller.accountId, id)]);
   return { status: 200, body: page };
 }

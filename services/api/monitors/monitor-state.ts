@@ -20,9 +20,9 @@ import { monitorResource } from './monitor-resource.ts';
 // active ── pause ──▶ paused ── resume (10 credits) ──▶ active
 // active ── renewal without credits (biller) ──▶ paused_balance ── resume (10 credits) ──▶ active; ── pause ──▶ paused
 // any of them ── delete ──▶ deleted, for good
-// Matching and charging stop with the commit of pause and delete; the day that was paid is not given back.
+// Matching and charging stop when a pause or delete commits; the day already paid for is not refunded.
 
-/** Pauses; a monitor that is paused stays so. @throws ApiError not_found */
+/** Pauses a monitor; repeating it changes nothing. @throws ApiError not_found */
 export async function pauseMonitor(pool: Pool, accountId: string, id: string): Promise<void> {
   await inTransaction(pool, async (client) => {
     const current = await findAndLockMonitor(client, accountId, id);
@@ -33,13 +33,14 @@ export async function pauseMonitor(pool: Pool, accountId: string, id: string): P
 }
 
 /**
- * Deletes for good, softly: its matches stay until their retention ends. Again is harmless. @throws ApiError not_found
+ * Deletes a monitor for good, but softly: its matches stay until their retention ends. Repeating it is harmless.
+ *
+ * @throws ApiError not_found
  */
 export async function deleteMonitor(pool: Pool, accountId: string, id: string): Promise<void> {
   if (!isMonitorId(id)) throw noSuchMonitor();
   await inTransaction(pool, async (client) => {
-    // The lock row of one deleted long ago may be gone with its matches; then there is nothing to lock, and nothing to
-    // do.
+    // The lock row of a monitor deleted long ago may have been removed with its matches; then there is nothing to do.
     await lockMonitor(client, accountId, id);
     const current = await readMonitor(client, accountId, id);
     if (!current) throw noSuchMonitor();
@@ -51,15 +52,15 @@ export async function deleteMonitor(pool: Pool, accountId: string, id: string): 
 
 export interface ResumedMonitor {
   monitor: Monitor;
-  /** undefined: it was running, so nothing was charged. */
+  /** undefined: the monitor was already running and nothing was charged. */
   balance: number | undefined;
 }
 
 /**
- * Starts a stopped monitor and charges its next 24 hours, in the transaction of `client`: both or neither; a running
- * one is left alone.
+ * Starts a stopped monitor and charges its next 24 hours in the transaction of `client`, both or neither. A running
+ * monitor stays unchanged.
  *
- * @throws ApiError not_found, insufficient_credits, unauthorized; the transaction must then be rolled back
+ * @throws ApiError not_found, insufficient_credits, unauthorized; roll the transaction back then
  */
 export async function resumeMonitor(client: Queryable, accountId: string, id: string): Promise<ResumedMonitor> {
   const current = await findAndLockMonitor(client, accountId, id);

@@ -19,15 +19,15 @@ import { checkRule } from './check-rule.ts';
 import { changedWebhook, checkWebhookUrl } from './webhook-settings.ts';
 import type { WebhookChange } from './webhook-settings.ts';
 
-/** What decides whether an item matches: a change of any of these is a new version of the rule. */
+/** The fields that decide whether an item matches: changing any of them starts a new version of the rule. */
 const RULE_FIELDS = ['keywords', 'exclude', 'subreddits', 'posts', 'comments', 'nsfw'] as const;
 const OTHER_FIELDS = ['name', 'webhook_url', 'webhook_kind'] as const;
 
 type MonitorChange = Partial<Omit<MonitorSettings, keyof WebhookChange>> & WebhookChange;
 
 /**
- * Changes what a client named, in every state but deleted. Items that enter after the answer are judged by the new rule
- * alone; a request that changes nothing begins no version.
+ * Changes the fields that a client named, in every state except deleted. Items that enter after the answer are matched
+ * by the new rule only. A request that changes nothing starts no version.
  *
  * @throws ApiError invalid_request, not_found; nothing is changed then
  */
@@ -58,7 +58,7 @@ function mergedSettings(current: StoredMonitor, change: MonitorChange): MonitorS
   return { name, keywords, exclude, subreddits, posts, comments, nsfw, ...changed.webhook };
 }
 
-/** In the lock order: the monitor's lock is held; then monitors, health, and the new version. */
+/** Follows the lock order: the caller holds the monitor's lock; then monitors, health and the new version. */
 async function applyChange(db: Queryable, current: StoredMonitor, settings: MonitorSettings): Promise<void> {
   const isNewRule = differs(current, settings, RULE_FIELDS);
   const version = isNewRule ? current.version + 1 : current.version;
@@ -73,7 +73,7 @@ function differs(a: MonitorSettings, b: MonitorSettings, fields: readonly (keyof
   return fields.some((field) => JSON.stringify(a[field]) !== JSON.stringify(b[field]));
 }
 
-/** Without the members that are undefined, which would otherwise overwrite what they are spread over. */
+/** Drops undefined members, which would overwrite values when spread. */
 function definedOnly<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;

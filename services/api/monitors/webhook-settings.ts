@@ -5,19 +5,22 @@ import { checkPublicUrl } from '../../../shared/http/public-address.ts';
 import type { PublicUrlOptions } from '../../../shared/http/public-address.ts';
 import type { Fault } from '../http/invalid-request.ts';
 
-/** Where a monitor's matches go; both null when they go nowhere. */
+/** Where the monitor's matches are sent; both null without a webhook. */
 export interface Webhook {
   webhook_url: string | null;
   webhook_kind: WebhookKind | null;
 }
 
-/** What a client says about it: absent leaves as is; a null or empty URL removes; a null kind means detection. */
+/**
+ * The webhook fields of a request: absent keeps the value, a null or empty URL removes the webhook, a null kind means
+ * detection.
+ */
 export interface WebhookChange {
   webhook_url?: string | null | undefined;
   webhook_kind?: WebhookKind | null | undefined;
 }
 
-/** What is wrong with a URL that a client sent. May look the host up, so it is called outside of transactions. */
+/** Returns what is wrong with a URL from a client. May resolve the host, so call it outside of transactions. */
 export async function checkWebhookUrl(url: string | null | undefined, options: PublicUrlOptions): Promise<Fault[]> {
   if (url === undefined || url === null || url === '') return [];
   const fault = webhookUrlFault(url, options.allowPrivate);
@@ -25,13 +28,13 @@ export async function checkWebhookUrl(url: string | null | undefined, options: P
   const checked = await checkPublicUrl(url, options);
   if (checked.ok) return [];
   if (checked.reason === 'port') return [{ field: 'webhook_url', message: 'must not name a port of another protocol' }];
-  // The addresses found are not named: an internal name server's answers are nobody's business.
+  // The message does not name the addresses found: it must not reveal the answers of an internal name server.
   return [{ field: 'webhook_url', message: 'must lead to an address on the public Internet' }];
 }
 
 /**
- * The webhook after a change, or what is wrong with the change. A kind that is not given is detected from a new URL;
- * beside an unchanged URL the kind stays.
+ * The webhook after a change, or what is wrong with the change. Without a kind, a new URL gets a detected kind and an
+ * unchanged URL keeps its kind.
  */
 export function changedWebhook(current: Webhook, change: WebhookChange): { webhook: Webhook } | { fault: Fault } {
   const url = change.webhook_url === undefined ? current.webhook_url : change.webhook_url || null;

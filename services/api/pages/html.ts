@@ -6,7 +6,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text that is HTML already. */
+/** Text that is already HTML. */
 export class Html {
   readonly text: string;
 
@@ -15,7 +15,7 @@ export class Html {
   }
 }
 
-/** HTML with values in it: what is no HTML itself is escaped, for text and for attributes in quotes. */
+/** HTML with interpolated values. Values that are not Html are escaped, for text and for quoted attributes. */
 export function html(parts: TemplateStringsArray, ...values: (string | Html | readonly Html[])[]): Html {
   const texts = values.map((value) => {
     if (typeof value === 'string') return value.replace(/[&<>"']/g, (character) => ENTITIES[character]!);

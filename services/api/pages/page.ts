@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Response } from 'express';
 import { html, Html, NO_HTML } from './html.ts';
 
-/** A page, and where its forms may lead. */
+/** A page, and where its forms may submit to. */
 export interface Page {
   text: string;
   contentSecurityPolicy: string;
@@ -24,9 +24,9 @@ const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`);
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
 /**
- * With what protects it.
+ * Sends a page with its security headers.
  *
- * @param referrer whether forms tell this origin, and no other, where they were; `no-referrer` where the address itself
+ * @param referrer whether forms send this origin, and no other, as their origin; `no-referrer` where the address itself
  * is a secret
  */
 export function sendPage(
@@ -38,7 +38,11 @@ export function sendPage(
   response.type('html').send(page.text);
 }
 
-/** A whole page. @param formTargets where its forms may lead besides this origin, in the words of form-action */
+/**
+ * A whole page.
+ *
+ * @param formTargets where its forms may submit to besides this origin, as sources of form-action
+ */
 export function pageOf(title: string, content: Html, formTargets = ''): Page {
   const { text } = html`<!doctype html>
     <html lang="en">
@@ -65,7 +69,7 @@ export function pageOf(title: string, content: Html, formTargets = ''): Page {
   return { text, contentSecurityPolicy: policy.join('; ') };
 }
 
-/** What went wrong; nothing where nothing did. */
+/** An alert with what went wrong; nothing without a problem. */
 export function problem(text: string | undefined): Html {
   return text === undefined ? NO_HTML : html`<p id="problem" role="alert">${text}</p>`;
 }

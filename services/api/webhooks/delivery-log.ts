@@ -9,7 +9,11 @@ import { invalidRequest } from '../http/invalid-request.ts';
 const NEWEST: AttemptPosition = { seq: Number.MAX_SAFE_INTEGER, attempt: 0 };
 const CURSOR = /^(mat_[0-9a-z]+_\d{12})\.([1-9]\d{0,8})$/;
 
-/** A page of what was tried. @throws ApiError invalid_request naming a cursor or match that is not of this monitor */
+/**
+ * A page of delivery attempts.
+ *
+ * @throws ApiError invalid_request when the cursor or the match is not of this monitor
+ */
 export async function readDeliveryLog(
   db: Queryable,
   monitorId: string,
@@ -17,7 +21,7 @@ export async function readDeliveryLog(
 ): Promise<DeliveryLogPage> {
   const seq = match === undefined ? undefined : seqOf('match', match, monitorId);
   const before = after === undefined ? NEWEST : positionOf(after, monitorId);
-  // One more than asked for tells whether there is a next page.
+  // One row more than requested shows whether there is a next page.
   const found = await readAttemptsBefore(db, monitorId, { before, seq, limit: limit + 1 });
   const items = found.slice(0, limit).map((attempt) => entryOf(monitorId, attempt));
   const last = items.at(-1);

@@ -10,19 +10,20 @@ import type { Caller } from '../admission/authentication.ts';
 import { invalidRequest, parseRequest, refuseFaults } from '../http/invalid-request.ts';
 import { findAndLockMonitor } from '../monitors/find-monitor.ts';
 
-/** In one request, so that the monitor's lock is held for a fraction of a second. */
+/** Matches in one request, so that the monitor's lock is held only for a fraction of a second. */
 const MOST_AT_ONCE = 5_000;
-/** Ten a second: a receiver that was away is not met by all it missed at once. */
+/** Ten a second, so that a receiver that was down does not get everything it missed at once. */
 const PACE_MS = 100;
-/** A day (UTC): as many as the plan lets its monitors match a day, and at least this many. */
+/** Matches per UTC day: as many as the plan's monitors may match in a day, and at least this many. */
 const FEWEST_A_DAY = 1_000;
-/** What a resend can be of: everything that is settled and was meant to be sent. */
+/** The states that can be sent again: settled, and meant to be sent in the first place. */
 const SETTLED = ['failed', 'skipped', 'delivered'] as const;
 
 /**
- * Queues settled matches to be sent again, paced. Repeating it is harmless: what is queued is pending, and left alone.
+ * Queues settled matches for another delivery, paced. Repeating it is harmless: queued matches are pending and stay
+ * unchanged.
  *
- * @throws ApiError not_found, invalid_request, rate_limited when the account has sent as many again today as it may
+ * @throws ApiError not_found, invalid_request, rate_limited when the account has reached its daily limit of resends
  */
 export function redeliver(
   pool: Pool,
@@ -41,7 +42,7 @@ export function redeliver(
     if (today >= most) throw usedUp(most, secondsLeft);
     const limit = Math.min(MOST_AT_ONCE, most - today);
     const queued = await queueResends(client, id, choice, { limit, paceMs: PACE_MS });
-    // Other requests of the account may have counted meanwhile; then nothing of this one is kept.
+    // Other requests of the account may have counted in the meantime; the whole request is then rolled back.
     if (!(await countResends(client, accountId, { count: queued, most }))) throw usedUp(most, secondsLeft);
     return { queued, more: queued === limit };
   });

@@ -5,7 +5,7 @@ import type { Pool } from '../../../shared/postgres/pool.ts';
 import { rotateWebhookSecret } from '../../../shared/stores/monitors/monitor-webhooks.ts';
 import { findAndLockMonitor } from '../monitors/find-monitor.ts';
 
-/** Gives a monitor a new secret and returns it, this once. @throws ApiError not_found */
+/** Sets a new secret and returns it, only this once. @throws ApiError not_found */
 export function rotateSecret(
   { pool, secretBox }: { pool: Pool; secretBox: SecretBox },
   accountId: string,

@@ -2,7 +2,7 @@ import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import { randomText } from '../../../shared/domain/identifiers.ts';
 
 /**
- * A match that never was, for trying a webhook out: a comment that holds the monitor's first keyword.
+ * A made-up match for trying out a webhook: a comment that contains the monitor's first keyword.
  *
  * @param now milliseconds since the epoch
  */

@@ -22,7 +22,7 @@ export interface TestDeliveryDeps {
   secretBox: SecretBox;
   egress: EgressClient;
   clock: Clock;
-  /** Of the forum, where the sample's link points. */
+  /** The forum's address, for the link in the sample. */
   siteUrl: string;
 }
 
@@ -31,7 +31,7 @@ const TESTS_A_MINUTE = 5;
 type WebhookInUse = MonitorWebhook & { webhook_url: string; webhook_kind: WebhookKind };
 
 /**
- * Sends a sample match to a monitor's webhook as a real one would be sent, and tells how that went.
+ * Sends a sample match to a monitor's webhook exactly like a real one and reports the outcome.
  *
  * @throws ApiError not_found, invalid_request without a webhook, rate_limited
  */
@@ -88,7 +88,7 @@ function sampleMessage(deps: TestDeliveryDeps, id: string, webhook: WebhookInUse
   });
 }
 
-/** Unless the webhook was changed while it was tried. */
+/** Unless the webhook was changed during the attempt. */
 async function clearFailing(pool: Pool, accountId: string, id: string, testedUrl: string): Promise<void> {
   await inTransaction(pool, async (client) => {
     await lockMonitor(client, accountId, id);
