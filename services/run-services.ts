@@ -199,7 +199,7 @@ async function startCrawlerService(deps: ServiceDeps): Promise<Started> {
     publisher,
     sources: config.crawlSources,
     siteUrl: config.upstream.siteUrl,
-    replayLag: { read: () => matcherLag(deps), most: config.replayMostLag },
+    replayLag: { read: () => matcherLag(deps), max: config.replayMaxLag },
     clock: systemClock,
   });
 }

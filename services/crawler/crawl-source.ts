@@ -1,36 +1,36 @@
 import type { Thing } from '../../shared/upstream/parsing/thing-schema.ts';
 
-/** What one round of a source brought. */
+/** The result of one round of a source. */
 export interface Round {
   things: readonly Thing[];
-  /** Milliseconds since 1970 at which the things were in hand. */
+  /** When the things were received, in milliseconds since 1970. */
   seenAt: number;
-  /** Called once, after the broker acknowledged every thing of the round: only now may the source move on. */
+  /** Called once, after the broker has acknowledged every thing of the round. Only then may the source advance. */
   acknowledged: () => void;
   /** Milliseconds until the next round should begin. */
   pauseMs: number;
-  /** There will never be more. */
+  /** True when the source has no more things, now or later. */
   done: boolean;
 }
 
 /**
- * Something that yields posts and comments, round after round. A round that was not acknowledged is given again, in
- * whole or in part, by the next call: so nothing is lost where publishing fails, and the dedupe downstream swallows the
- * rest. A source is driven by one runner and called by nobody else.
+ * A source of posts and comments, read in rounds. The next call of `round` returns an unacknowledged round again, in
+ * whole or in part. So nothing is lost when publishing fails, and the dedupe removes the repetitions. One SourceRunner
+ * drives each source; no other code calls it.
  */
 export interface CrawlSource {
-  /** Names the lease and the cursor. */
+  /** The name of the lease and the cursor in Postgres; unique among all sources. */
   readonly name: string;
-  /** The source as messages and metrics name it. */
+  /** The name of the source in messages and metric labels. */
   readonly label: 'post-ids' | 'listings' | 'replay';
-  /** From a file, not from the forum: the forum is never asked about its things. */
+  /** True when the things come from a file: the forum is never asked about them. */
   readonly replay: boolean;
-  /** Starts over from a saved position; undefined: for the first time. */
+  /** Starts from a saved position; undefined on the first start ever. Called each time that the lease is acquired. */
   begin: (position: unknown) => Promise<void>;
-  /** Fetches the next things. Throws UpstreamError when the forum does not answer. */
+  /** Fetches the next things. Throws UpstreamError when the forum does not answer; the runner then backs off. */
   round: (signal: AbortSignal) => Promise<Round>;
-  /** What `begin` needs to go on after everything acknowledged so far. */
+  /** The position that `begin` needs to resume after everything acknowledged so far; stored as JSON. */
   position: () => unknown;
-  /** Lets go of files. */
+  /** Closes files and leaves the shared pace. Called when the lease is released or lost. */
   end: () => Promise<void>;
 }

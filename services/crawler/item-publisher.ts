@@ -28,7 +28,7 @@ export interface ItemPublisherDeps {
 
 type Origin = Pick<CrawlSource, 'label' | 'replay'>;
 
-/** The one way from every source to the topics: dedupe, enrichment, publishing, and only then the mark "seen". */
+/** Publishes the things of every source: dedupe, enrich, publish, and only then mark as seen. */
 export class ItemPublisher {
   private readonly deps: ItemPublisherDeps;
 
@@ -37,8 +37,8 @@ export class ItemPublisher {
   }
 
   /**
-   * Resolves when the broker has acknowledged every thing of the round that was not seen before. A broker that is away
-   * is waited for. Comments whose post must be asked for go after the others, so that they hold nobody up.
+   * Resolves when the broker has acknowledged every unseen thing of the round. Waits while the broker is away. Comments
+   * whose post must be fetched are published after the others, so that they do not delay them.
    */
   async publish(round: Round, origin: Origin, signal: AbortSignal): Promise<void> {
     const { posts, lookup } = this.deps;
@@ -58,7 +58,7 @@ export class ItemPublisher {
     await this.send(late, (postId) => found.get(postId), round.seenAt, origin, signal);
   }
 
-  /** The first copy of each thing that is not known yet. */
+  /** The first copy of each thing that was not seen before. */
   private unseen(things: readonly Thing[], origin: Origin): Thing[] {
     const fresh = new Map<string, Thing>();
     for (const thing of things) {
@@ -104,7 +104,7 @@ export class ItemPublisher {
       seen.add(item.thing_id);
       metrics.crawlerItems.inc({ source: origin.label, kind: item.kind });
       if (item.kind === 'comment' && item.title === '') metrics.crawlerIncomplete.inc();
-      // The age of a dump says nothing about how fast this service is.
+      // The age of a replayed thing says nothing about the latency of this service.
       if (!origin.replay) {
         metrics.crawlerLag.observe({ source: origin.label }, Math.max(0, now - Date.parse(item.created_utc)) / 1000);
       }

@@ -1,33 +1,34 @@
-/** However little is left of a window, a source looks this often. */
-const MOST_INTERVAL_MS = 30_000;
+/** The longest interval, however little of the budget is left. */
+const MAX_INTERVAL_MS = 30_000;
 
 /**
- * Shares the calls that the forum allows among the sources of this process. Each source says how often it would like to
- * call; when all together would outrun what the budget can keep up, every interval is stretched by the same factor.
+ * Shares the calls that the forum allows among the sources of this process. Each source requests an interval. When all
+ * sources together would exceed the budget, every interval is stretched by the same factor.
  */
 export class Pace {
   private readonly perSecond: () => number;
-  private readonly wanted = new Map<string, number>();
+  /** Calls per second that each source requested last. */
+  private readonly requestedRates = new Map<string, number>();
 
-  /** `perSecond`: calls a second that can be kept up; Infinity while nothing is known. */
+  /** `perSecond`: calls per second that the budget sustains; Infinity while it is unknown. */
   constructor(perSecond: () => number) {
     this.perSecond = perSecond;
   }
 
   /**
-   * Milliseconds that `source` should leave between two calls. While nothing may be called at all nothing is stretched:
-   * the refusal itself says when to come back.
+   * Returns the milliseconds that `source` should leave between two calls. While no call is allowed at all, nothing is
+   * stretched: the forum's refusal itself says when to retry.
    */
-  intervalMs(source: string, wantedMs: number): number {
-    this.wanted.set(source, 1000 / wantedMs);
-    const total = [...this.wanted.values()].reduce((sum, rate) => sum + rate, 0);
+  intervalMs(source: string, requestedMs: number): number {
+    this.requestedRates.set(source, 1000 / requestedMs);
+    const total = [...this.requestedRates.values()].reduce((sum, rate) => sum + rate, 0);
     const affordable = this.perSecond();
-    if (affordable <= 0 || affordable >= total) return wantedMs;
-    return Math.min(MOST_INTERVAL_MS, (wantedMs * total) / affordable);
+    if (affordable <= 0 || affordable >= total) return requestedMs;
+    return Math.min(MAX_INTERVAL_MS, (requestedMs * total) / affordable);
   }
 
-  /** A source that ended wants nothing any more. */
-  forget(source: string): void {
-    this.wanted.delete(source);
+  /** Removes a source that has ended from the shares. */
+  remove(source: string): void {
+    this.requestedRates.delete(source);
   }
 }

@@ -1,14 +1,14 @@
 import type { CrawlGap, NoticedGap } from '../../shared/stores/crawl/crawl-gaps.ts';
 
 /**
- * About a minute of nothing but gaps at the fastest, an hour and more at the usual pace; beyond it neighbours are
- * joined.
+ * At the fastest possible pace a minute of gaps, at the usual pace more than an hour. Beyond this, neighbours are
+ * merged.
  */
-const MOST_GAPS = 1_000;
+const MAX_GAPS = 1_000;
 
 /**
- * The gaps of one source that are not written yet, because Postgres is away or has not answered. None is ever dropped:
- * when there are too many, the two newest become one that reaches from the one's beginning to the other's end.
+ * The gaps of one source that are not yet written to Postgres. None is ever dropped: when there are too many, the two
+ * newest are merged into one that covers both.
  */
 export class PendingGaps {
   private gaps: (CrawlGap & { noticedAt: number })[] = [];
@@ -20,7 +20,7 @@ export class PendingGaps {
   /** `now` in milliseconds since 1970. */
   add(gap: CrawlGap, now: number): void {
     const last = this.gaps.at(-1);
-    if (this.gaps.length < MOST_GAPS || !last) {
+    if (this.gaps.length < MAX_GAPS || !last) {
       this.gaps.push({ ...gap, noticedAt: now });
       return;
     }
@@ -28,19 +28,20 @@ export class PendingGaps {
     this.gaps[this.gaps.length - 1] = { ...last, reason: 'joined', beforeThing, beforeAt };
   }
 
-  /** All of them, oldest first, to be written and then given to `written`. */
+  /** All gaps, oldest first. Pass them to `remove` once they are written. */
   list(now: number): NoticedGap[] {
     return this.gaps.map(({ noticedAt, ...gap }) => ({ ...gap, ageMs: Math.max(0, now - noticedAt) }));
   }
 
   /**
-   * Forgets the `count` oldest ones. One that grew while it was written stays, as a second row for its longer stretch.
+   * Removes the gaps that were written. A gap that grew during the write stays and becomes a second row for its longer
+   * stretch.
    */
-  written(listed: readonly NoticedGap[]): void {
+  remove(written: readonly NoticedGap[]): void {
     const grown = this.gaps.filter((gap, index) => {
-      const before = listed[index];
+      const before = written[index];
       return before !== undefined && before.beforeThing !== gap.beforeThing;
     });
-    this.gaps = [...grown, ...this.gaps.slice(listed.length)];
+    this.gaps = [...grown, ...this.gaps.slice(written.length)];
   }
 }

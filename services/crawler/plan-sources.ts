@@ -4,28 +4,28 @@ import type { ReplayPlan } from './replay/replay-plan.ts';
 import { parseReplayPlan } from './replay/replay-plan.ts';
 
 const LISTINGS: readonly ListingPlan[] = [
-  // Most items are comments, so the wait for the next look at them is most of the latency.
+  // Most items are comments, so this interval makes up most of the latency.
   { name: 'listings:comments', path: '/r/all/comments', endpoint: 'listing-comments', intervalMs: 400 },
   { name: 'listings:new', path: '/r/all/new', endpoint: 'listing-new', intervalMs: 1_000 },
 ];
 
-const NOT_YET = ['comment-ids', 'threads'];
+const UNAVAILABLE = ['comment-ids', 'threads'];
 const REPLAY = 'replay:';
 
 export type SourcePlan =
   { kind: 'post-ids' } | { kind: 'listing'; listing: ListingPlan } | { kind: 'replay'; replay: ReplayPlan };
 
 /**
- * What CRAWL_SOURCES asks for; naming a source twice is naming it once.
+ * Parses CRAWL_SOURCES into the sources to start. Repeated names count once.
  *
- * @throws ConfigError for a source that does not exist yet, or a replay file that cannot be read.
+ * @throws ConfigError for an unknown source, or a replay file that cannot be read.
  */
 export function planSources(names: readonly string[]): SourcePlan[] {
   return [...new Set(names)].flatMap((name): SourcePlan[] => {
     if (name === 'post-ids') return [{ kind: 'post-ids' }];
     if (name === 'listings') return LISTINGS.map((listing) => ({ kind: 'listing', listing }));
     if (name.startsWith(REPLAY)) return [{ kind: 'replay', replay: parseReplayPlan(name.slice(REPLAY.length)) }];
-    const why = NOT_YET.includes(name) ? 'is not available yet' : 'is unknown';
-    throw new ConfigError(`CRAWL_SOURCES: ${name} ${why}; there are post-ids, listings and replay:FILE`);
+    const why = UNAVAILABLE.includes(name) ? 'is not available yet' : 'is unknown';
+    throw new ConfigError(`CRAWL_SOURCES: ${name} ${why}; use post-ids, listings or replay:FILE`);
   });
 }

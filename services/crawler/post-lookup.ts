@@ -9,16 +9,16 @@ import { UpstreamError } from '../../shared/upstream/upstream-error.ts';
 import type { RecentPosts } from './recent-posts.ts';
 
 const IDS_PER_CALL = 100;
-/** Between the first try and the second: a post can be younger than the forum's own caches. */
+/** The pause before the second attempt: the forum's own caches may not know a new post yet. */
 const SECOND_TRY_MS = 500;
 
-/** Communities in an answer of /api/info; their flag stands in where a post cannot be had. */
+/** Communities in a response of /api/info. A community's NSFW flag replaces that of a post that cannot be fetched. */
 const communities = z.object({
   data: z.object({ children: z.array(z.object({ kind: z.string(), data: z.unknown() })) }),
 });
 const community = z.object({ name: z.string(), over18: z.boolean() });
 
-/** Asks the forum for the posts of comments that do not carry their title and NSFW flag, in batches. */
+/** Fetches, in batches, the posts of comments that do not carry the title and NSFW flag of their post. */
 export class PostLookup {
   private readonly upstream: Pick<Upstream, 'get'>;
   private readonly posts: RecentPosts;
@@ -31,14 +31,15 @@ export class PostLookup {
   }
 
   /**
-   * The posts of these comments by bare id. A post that cannot be had in two tries gets an empty title and its
-   * community's NSFW flag; it is missing from the answer when that is unknown too. Never throws for the forum's sake.
+   * Returns the posts of these comments by bare id. A post that cannot be fetched in two attempts gets an empty title
+   * and its community's NSFW flag; if that is unknown too, the post is missing from the result. Failures of the forum
+   * are logged, not thrown.
    */
   async find(comments: readonly CommentData[], signal: AbortSignal): Promise<Map<string, PostOfComment>> {
     const found = new Map<string, PostOfComment>();
-    const wanted = new Set(comments.map((comment) => comment.post_id));
-    await this.ask(
-      [...wanted].map((id) => `t3_${id}`),
+    const postIds = new Set(comments.map((comment) => comment.post_id));
+    await this.fetch(
+      [...postIds].map((id) => `t3_${id}`),
       found,
       signal,
     );
@@ -46,7 +47,7 @@ export class PostLookup {
     if (missing.length === 0) return found;
     await delay(SECOND_TRY_MS, signal);
     const names = missing.flatMap(({ post_id: post, subreddit_id: home }) => [`t3_${post}`, ...(home ? [home] : [])]);
-    const flags = await this.ask([...new Set(names)], found, signal);
+    const flags = await this.fetch([...new Set(names)], found, signal);
     for (const { post_id: post, subreddit_id: home } of missing) {
       const nsfw = home ? flags.get(home) : undefined;
       if (!found.has(post) && nsfw !== undefined) found.set(post, { title: '', nsfw });
@@ -55,7 +56,7 @@ export class PostLookup {
   }
 
   /** Adds the posts to `found`; returns the NSFW flags of the communities by fullname. */
-  private async ask(
+  private async fetch(
     names: readonly string[],
     found: Map<string, PostOfComment>,
     signal: AbortSignal,
@@ -73,7 +74,7 @@ export class PostLookup {
         for (const [name, nsfw] of communityFlags(body)) flags.set(name, nsfw);
       } catch (error) {
         if (!(error instanceof UpstreamError)) throw error;
-        this.logger.warn({ err: error, posts: names.length }, 'the posts of comments could not be asked for');
+        this.logger.warn({ err: error, posts: names.length }, 'the posts of comments could not be fetched');
       }
     }
     return flags;

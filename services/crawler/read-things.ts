@@ -12,10 +12,10 @@ export interface ThingReader {
 }
 
 /**
- * A listing's things for the crawler: one item of a changed shape must not stop the others, so it is counted (as a call
- * with outcome `shape`) and logged with its path; unknown kinds are counted.
+ * Parses the things of a listing. An item of unknown shape must not stop the others: it is skipped, counted as a call
+ * with outcome `shape`, and logged with its path. Unknown kinds are counted.
  *
- * @throws UpstreamError when the listing itself has another shape.
+ * @throws UpstreamError when the listing itself has an unknown shape.
  */
 export function readThings(body: unknown, reader: ThingReader): ParsedListing {
   const page = parseListing(body);

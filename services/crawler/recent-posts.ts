@@ -1,7 +1,7 @@
 import type { Thing } from '../../shared/upstream/parsing/thing-schema.ts';
 import type { PostOfComment } from '../../shared/upstream/parsing/thing-to-forum-item.ts';
 
-/** Title and NSFW flag of the posts seen lately, bounded as SeenThings is. */
+/** Title and NSFW flag of the latest posts, bounded in the same way as SeenThings. */
 export class RecentPosts {
   private readonly half: number;
   private recent = new Map<string, PostOfComment>();

@@ -1,7 +1,7 @@
 /**
- * The ids seen lately, bounded: the oldest half is forgotten when it is full, so it holds at least `capacity` / 2 and
- * at most `capacity` ids. An id enters only after the broker's acknowledgement; forgetting one costs a duplicate, never
- * a loss.
+ * A bounded set of the latest ids. When it is full the oldest half is dropped, so it holds from `capacity` / 2 to
+ * `capacity` ids. Ids are added only after the broker's acknowledgement. So a dropped id can cause a duplicate, but
+ * never a loss.
  */
 export class SeenThings {
   private readonly half: number;

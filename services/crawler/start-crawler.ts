@@ -21,40 +21,40 @@ import { PostLookup } from './post-lookup.ts';
 import { RecentPosts } from './recent-posts.ts';
 import { ReplaySource } from './replay/replay-source.ts';
 import { ReplayThrottle } from './replay/replay-throttle.ts';
-import { SourceRunner } from './run-source.ts';
+import { SourceRunner } from './source-runner.ts';
 import { SeenThings } from './seen-things.ts';
 
-/** About 15 MB; ten minutes of the whole site at its peaks. */
+/** About 15 MB, and ten minutes of the whole site at its peaks. */
 const SEEN_THINGS = 200_000;
-/** An hour of new posts; older ones are asked for. */
+/** An hour of new posts; older ones are fetched when a comment needs them. */
 const RECENT_POSTS = 50_000;
-/** A statement without an answer for so long: Postgres hangs. */
+/** A statement that takes longer counts as an outage of Postgres. */
 const QUERY_DEADLINE_MS = 5_000;
 
 export interface CrawlerDeps {
   upstream: Upstream;
   publisher: Pick<Publisher, 'publishAll'>;
   pool: Pool;
-  /** As CRAWL_SOURCES names them. */
+  /** The names in CRAWL_SOURCES. */
   sources: readonly string[];
-  /** The public site, without a slash at the end. */
+  /** The URL of the public site, without a trailing slash. */
   siteUrl: string;
-  /** Holds replays back: they wait while more records than `most` wait for the matcher. Undefined: they never wait. */
-  replayLag?: { read: () => Promise<number>; most: number };
+  /** Throttles replays: they pause while the matcher is more than `max` records behind. Undefined: they never pause. */
+  replayLag?: { read: () => Promise<number>; max: number };
   metrics: Metrics;
   logger: Logger;
   clock: Clock;
-  /** In [0, 1), for jitter. */
+  /** Returns a number in [0, 1), for jitter. */
   random?: () => number;
-  /** Called once for an error that nobody expected; the process must end. */
+  /** Called once for an unexpected error; the process must end. */
   fatal: (error: Error) => void;
 }
 
 /**
- * Starts every source named, each in its own loop under its own lease. Returns at once; `ready` says whether all of
- * them are at work here or elsewhere.
+ * Starts every named source, each in its own loop with its own lease. Returns at once. `ready` is true once each source
+ * has finished its first round or is on standby.
  *
- * @throws ConfigError when a source is unknown or a file to replay cannot be read.
+ * @throws ConfigError when a source is unknown or a replay file cannot be read.
  */
 export async function startCrawler(deps: CrawlerDeps): Promise<Running & { ready(): boolean }> {
   const logger = deps.logger.child({ service: 'crawler' });
@@ -85,10 +85,10 @@ function createRunners(deps: CrawlerDeps, plans: readonly SourcePlan[]): SourceR
   const random = deps.random ?? Math.random;
   const db = withQueryDeadline(deps.pool, QUERY_DEADLINE_MS);
   return plans.map((plan) => {
-    const missed = (gap: CrawlGap): void => {
-      runner.missed(gap);
+    const recordGap = (gap: CrawlGap): void => {
+      runner.recordGap(gap);
     };
-    const runner = new SourceRunner(createSource(plan, { ...deps, pace, missed }), {
+    const runner = new SourceRunner(createSource(plan, { ...deps, pace, recordGap }), {
       ...deps,
       db,
       holder,
@@ -99,7 +99,7 @@ function createRunners(deps: CrawlerDeps, plans: readonly SourcePlan[]): SourceR
   });
 }
 
-type SourceDeps = CrawlerDeps & { pace: Pace; missed: (gap: CrawlGap) => void };
+type SourceDeps = CrawlerDeps & { pace: Pace; recordGap: (gap: CrawlGap) => void };
 
 function createSource(plan: SourcePlan, deps: SourceDeps): CrawlSource {
   switch (plan.kind) {
@@ -108,11 +108,11 @@ function createSource(plan: SourcePlan, deps: SourceDeps): CrawlSource {
     case 'listing':
       return new ListingSource(plan.listing, deps);
     case 'replay':
-      return new ReplaySource(plan.replay, { ...deps, throttle: throttleOf(deps) });
+      return new ReplaySource(plan.replay, { ...deps, throttle: createThrottle(deps) });
   }
 }
 
-function throttleOf({ replayLag, logger, clock }: CrawlerDeps): ReplayThrottle | undefined {
+function createThrottle({ replayLag, logger, clock }: CrawlerDeps): ReplayThrottle | undefined {
   if (replayLag === undefined) return undefined;
-  return new ReplayThrottle({ lag: replayLag.read, mostLag: replayLag.most, logger, clock });
+  return new ReplayThrottle({ lag: replayLag.read, maxLag: replayLag.max, logger, clock });
 }

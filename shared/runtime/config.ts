@@ -126,7 +126,7 @@ export interface Config {
   };
   crawlSources: string[];
   /** Records that may wait for the matcher before a replay pauses. */
-  replayMostLag: number;
+  replayMaxLag: number;
   simulatorRate: number;
   recorder: {
     /** Suppressed matches that a monitor may store a UTC day. */
@@ -216,7 +216,7 @@ function toConfig(e: z.infer<typeof ENVIRONMENT>): Config {
       },
     },
     crawlSources: e.CRAWL_SOURCES,
-    replayMostLag: e.REPLAY_MOST_LAG,
+    replayMaxLag: e.REPLAY_MOST_LAG,
     simulatorRate: e.SIMULATOR_RATE,
     deliverer: { attemptsAtOnce: e.WEBHOOK_ATTEMPTS_AT_ONCE },
     recorder: { suppressedPerDay: e.SUPPRESSED_MATCHES_PER_DAY },

@@ -15,8 +15,8 @@ import { readThings } from '../read-things.ts';
 const PAGE_SIZE = 100;
 /** A page should hold no more than about this many new items, so that a burst does not overflow it. */
 const NEW_PER_PAGE = 60;
-const LEAST_INTERVAL_MS = 100;
-/** Weight of the latest measurement in the measured rate. */
+const MIN_INTERVAL_MS = 100;
+/** The weight of the latest measurement in the moving average of the rate. */
 const RATE_WEIGHT = 0.3;
 
 const savedPosition = z.object({ anchors: z.array(z.string()), newestAt: z.number().optional() });
@@ -27,22 +27,22 @@ export interface ListingSourceDeps {
   metrics: Metrics;
   logger: Logger;
   clock: Clock;
-  /** Notes a gap; it must be written before the position that lies behind it. */
-  missed: (gap: CrawlGap) => void;
+  /** Queues a gap; it must be written before the position that passes it. */
+  recordGap: (gap: CrawlGap) => void;
 }
 
 export interface ListingPlan {
   name: string;
   path: string;
-  /** Metrics label of the calls. */
+  /** The metrics label of the calls. */
   endpoint: string;
-  /** Milliseconds between two looks at the newest page while the listing is slow. */
+  /** The longest interval between two reads of the newest page, in milliseconds. */
   intervalMs: number;
 }
 
 /**
- * The newest page of a listing, again and again, and deeper pages where the newest one does not reach what was seen
- * before.
+ * Polls the newest page of a listing, and reads older pages when the newest one does not reach the items of an earlier
+ * pass.
  */
 export class ListingSource implements CrawlSource {
   readonly name: string;
@@ -73,13 +73,15 @@ export class ListingSource implements CrawlSource {
     const body = await upstream.get(this.plan.path, params, { endpoint: this.plan.endpoint, lane: 'live', signal });
     const seenAt = clock();
     const page = readThings(body, { ...this.deps, label: this.label, endpoint: this.plan.endpoint });
-    // A date ahead of our clock says nothing about when the item came.
+    // A date in the future would move the bounds of a gap.
     const listed = page.things.map((thing): Listed => ({
       name: fullnameOf(thing),
       createdAt: Math.min(thing.data.created_utc * 1000, seenAt),
     }));
     if (listed.length === 0 && this.pass.isFirstPage && this.pass.hasHistory) {
-      throw new UpstreamError('broken', `${this.plan.path} is empty, which it never is`, { reason: 'empty_listing' });
+      throw new UpstreamError('broken', `${this.plan.path} is empty; it held items before`, {
+        reason: 'empty_listing',
+      });
     }
     const verdict = this.pass.judge(listed, page.after);
     if (this.pass.isFirstPage) this.measure(listed, verdict, seenAt);
@@ -100,15 +102,18 @@ export class ListingSource implements CrawlSource {
   }
 
   async end(): Promise<void> {
-    this.deps.pace.forget(this.name);
+    this.deps.pace.remove(this.name);
   }
 
   private accept(listed: readonly Listed[], verdict: PageVerdict): void {
     if (verdict.outcome === 'gap') {
       const { missed } = verdict;
-      this.deps.missed({ source: this.name, reason: 'listing_too_short', ...missed });
+      this.deps.recordGap({ source: this.name, reason: 'listing_too_short', ...missed });
       this.deps.metrics.crawlerGaps.inc({ source: this.name });
-      this.deps.logger.warn({ source: this.name, ...missed }, 'a listing no longer reaches what was seen');
+      this.deps.logger.warn(
+        { source: this.name, ...missed },
+        'a listing no longer reaches the last item seen; a gap is recorded',
+      );
     }
     this.pass.accept(listed, verdict);
   }
@@ -125,8 +130,8 @@ export class ListingSource implements CrawlSource {
   }
 
   private intervalMs(): number {
-    const untilFullEnough = (NEW_PER_PAGE * 1000) / Math.max(0.001, this.itemsPerSecond);
-    const wanted = Math.max(LEAST_INTERVAL_MS, Math.min(this.plan.intervalMs, untilFullEnough));
-    return this.deps.pace.intervalMs(this.name, wanted);
+    const fillMs = (NEW_PER_PAGE * 1000) / Math.max(0.001, this.itemsPerSecond);
+    const requestedMs = Math.max(MIN_INTERVAL_MS, Math.min(this.plan.intervalMs, fillMs));
+    return this.deps.pace.intervalMs(this.name, requestedMs);
   }
 }

@@ -1,7 +1,7 @@
-/** More are not kept: each one is an outage or a jump that is not caught up on yet. */
-const MOST_STRETCHES = 20;
-/** More than a day of the whole site's posts, and three hours of catching up; what is older is given up, on record. */
-const MOST_IDS = 2_000_000n;
+/** Each stretch comes from one outage or jump that is not caught up yet. Beyond this number the oldest are given up. */
+const MAX_STRETCHES = 20;
+/** More than a day of the whole site's posts, and three hours of catching up. Older ids are given up as gaps. */
+const MAX_IDS = 2_000_000n;
 
 /** The ids from `from` up to but not including `to`. */
 export interface IdStretch {
@@ -9,7 +9,7 @@ export interface IdStretch {
   to: bigint;
 }
 
-/** Stretches of ids left behind when the head was jumped to, oldest first, bounded in number and length. */
+/** The stretches of ids that the walk skipped when it jumped, oldest first, bounded in number and length. */
 export class IdStretches {
   private stretches: IdStretch[];
   private givenUp: IdStretch[] = [];
@@ -26,12 +26,12 @@ export class IdStretches {
     return this.stretches;
   }
 
-  /** Adds what a jump leaves behind; the oldest ids are given up where there are too many. */
+  /** Adds a skipped stretch. Gives up the oldest ids where there are too many. */
   add(stretch: IdStretch): void {
     if (stretch.from >= stretch.to) return;
     this.stretches.push(stretch);
-    while (this.stretches.length > MOST_STRETCHES) this.givenUp.push(this.stretches.shift()!);
-    let excess = this.stretches.reduce((sum, { from, to }) => sum + to - from, -MOST_IDS);
+    while (this.stretches.length > MAX_STRETCHES) this.givenUp.push(this.stretches.shift()!);
+    let excess = this.stretches.reduce((sum, { from, to }) => sum + to - from, -MAX_IDS);
     while (excess > 0n) {
       const oldest = this.stretches[0]!;
       const length = oldest.to - oldest.from;
@@ -42,7 +42,7 @@ export class IdStretches {
     }
   }
 
-  /** The next ids to ask for, at most `count`, none above `highest`. */
+  /** Returns the next ids to request, at most `count`, none above `highest`. */
   next(count: number, highest: bigint): bigint[] {
     const ids: bigint[] = [];
     const stretch = this.stretches[0];
@@ -52,7 +52,7 @@ export class IdStretches {
     return ids;
   }
 
-  /** The first `count` ids of the oldest stretch were asked for. */
+  /** Removes the first `count` ids of the oldest stretch, after they were requested. */
   shorten(count: bigint): void {
     const stretch = this.stretches[0];
     if (!stretch) return;
@@ -60,14 +60,14 @@ export class IdStretches {
     if (stretch.from >= stretch.to) this.stretches.shift();
   }
 
-  /** Removes everything from the stretch that holds `id` on, and returns that stretch; undefined when none holds it. */
+  /** Removes the stretch that holds `id` and all later ones. Returns that stretch, or undefined if none holds `id`. */
   cutAt(id: bigint): IdStretch | undefined {
     const holding = this.stretches.find(({ from, to }) => from <= id && id < to);
     this.stretches = this.stretches.filter(({ to }) => to <= id);
     return holding;
   }
 
-  /** What was given up since the last call of this. */
+  /** Returns the stretches given up since the last call. */
   takeGivenUp(): IdStretch[] {
     return this.givenUp.splice(0);
   }

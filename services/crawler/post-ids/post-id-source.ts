@@ -11,13 +11,13 @@ import { PostIdWalk } from './post-id-walk.ts';
 import { readThings } from '../read-things.ts';
 
 const INTERVAL_MS = 1_000;
-/** Between two calls while there is more to fetch at once. */
+/** The interval between two calls while more posts can be fetched at once. */
 const BUSY_INTERVAL_MS = 100;
-/** While stretches are left behind: bounds catching up to about two calls a second. */
+/** The interval while stretches are to be caught up. It limits catching up to about two calls a second. */
 const CATCH_UP_INTERVAL_MS = 250;
-/** So long without a new post, the listing is asked where the head is: a hole may be wider than one call. */
+/** After this time without a new post the listing is asked for the head: a hole in the ids may exceed one call. */
 const HEAD_CHECK_MS = 5_000;
-/** A first walk begins so many ids before the newest. */
+/** A first walk begins this many ids before the newest. */
 const FIRST_MARGIN = 100;
 
 const savedPosition = z.object({
@@ -32,11 +32,11 @@ export interface PostIdSourceDeps {
   metrics: Metrics;
   logger: Logger;
   clock: Clock;
-  /** Notes a gap; it must be written before the position that lies behind it. */
-  missed: (gap: CrawlGap) => void;
+  /** Queues a gap; it must be written before the position that passes it. */
+  recordGap: (gap: CrawlGap) => void;
 }
 
-/** Walks the sequential post ids with /api/info, a hundred a call, just past the newest one. */
+/** Requests the sequential post ids from /api/info, a hundred per call, up to just past the newest one. */
 export class PostIdSource implements CrawlSource {
   readonly name = 'post-ids';
   readonly label = 'post-ids';
@@ -71,7 +71,7 @@ export class PostIdSource implements CrawlSource {
       things,
       seenAt,
       acknowledged: () => {
-        this.settle(walk, step, found, seenAt);
+        this.acknowledge(walk, step, found, seenAt);
       },
       pauseMs: Math.max(0, this.intervalMs(walk, found.size) - (seenAt - startedAt)),
       done: false,
@@ -83,10 +83,10 @@ export class PostIdSource implements CrawlSource {
   }
 
   async end(): Promise<void> {
-    this.deps.pace.forget(this.name);
+    this.deps.pace.remove(this.name);
   }
 
-  private settle(
+  private acknowledge(
     walk: PostIdWalk,
     step: ReturnType<PostIdWalk['step']>,
     found: ReadonlySet<string>,
@@ -95,25 +95,25 @@ export class PostIdSource implements CrawlSource {
     const before = walk.nextId;
     walk.learn(step, found, now);
     if (walk.nextId !== before) this.headKnownAt = now;
-    this.tell(walk);
+    this.reportEvents(walk);
   }
 
-  private tell(walk: PostIdWalk): void {
+  private reportEvents(walk: PostIdWalk): void {
     const { metrics, logger } = this.deps;
-    const { absent, rejected, givenUp, wentBackTo } = walk.takeNews();
+    const { absent, rejected, givenUp, returnedTo } = walk.takeEvents();
     if (absent > 0) metrics.crawlerAbsent.inc({ source: this.label }, absent);
     for (const id of rejected) {
       metrics.crawlerHeadAlarms.inc({ what: 'rejected' });
-      logger.error({ id }, 'a post of a far-off id has no others near it: the walk does not go there');
+      logger.error({ id }, 'an id far above the newest posts has no neighbours; the walk ignores it');
     }
-    if (wentBackTo !== undefined) {
+    if (returnedTo !== undefined) {
       metrics.crawlerHeadAlarms.inc({ what: 'went_back' });
-      logger.error({ id: wentBackTo }, 'the walk stood far ahead of the newest posts and went back to them');
+      logger.error({ id: returnedTo }, 'the walk was far ahead of the newest posts and returned to them');
     }
     for (const { from, to } of givenUp) {
       const afterThing = from === undefined ? undefined : `t3_${from}`;
       const reason = from === undefined ? 'walk_went_back' : 'stretch_given_up';
-      this.deps.missed({
+      this.deps.recordGap({
         source: this.name,
         reason,
         afterThing,
@@ -122,15 +122,15 @@ export class PostIdSource implements CrawlSource {
         beforeAt: undefined,
       });
       metrics.crawlerGaps.inc({ source: this.name });
-      logger.error({ from, to }, 'posts of a stretch of ids are not fetched any more');
+      logger.error({ from, to }, 'a stretch of post ids was given up; a gap is recorded');
     }
   }
 
-  /** The walk, told where the head is when that is not clear; undefined while the forum has no post at all. */
+  /** Returns the walk, after asking for the head when it is uncertain; undefined while the forum has no posts. */
   private async walkFromHead(signal: AbortSignal): Promise<PostIdWalk | undefined> {
     const { upstream, clock } = this.deps;
     const sinceHead = clock() - this.headKnownAt;
-    // Below 0: the clock was set back.
+    // A negative value means that the clock was set back.
     if (this.walk && sinceHead >= 0 && sinceHead < HEAD_CHECK_MS) return this.walk;
     const call = { endpoint: 'listing-new', lane: 'live', signal } as const;
     const body = await upstream.get('/r/all/new', { limit: '100' }, call);
@@ -141,13 +141,13 @@ export class PostIdSource implements CrawlSource {
     this.headKnownAt = clock();
     this.walk ??= new PostIdWalk({ head, margin: FIRST_MARGIN });
     this.walk.learnNewest(ids);
-    this.tell(this.walk);
+    this.reportEvents(this.walk);
     return this.walk;
   }
 
   private intervalMs(walk: PostIdWalk, found: number): number {
-    const wanted =
+    const requestedMs =
       walk.isBehind || found > 80 ? BUSY_INTERVAL_MS : walk.hasStretches ? CATCH_UP_INTERVAL_MS : INTERVAL_MS;
-    return this.deps.pace.intervalMs(this.name, wanted);
+    return this.deps.pace.intervalMs(this.name, requestedMs);
   }
 }

@@ -4,81 +4,85 @@ import { idToNumber, numberToId, supportedHead } from './post-id.ts';
 import { SeenThings } from '../seen-things.ts';
 
 const IDS_PER_CALL = 100;
-/** At most so many of a call's ids are missing ones asked again, so that the head never waits for them. */
+/** The share of a call for ids that were missing earlier, so that every call also asks for new ids. */
 const RECHECKS_PER_CALL = 50;
-/** Since it was first asked for: an id that is not there by the last of these is counted absent. */
-const LADDER_MS = [5_000, 30_000, 120_000, 600_000, 3_600_000] as const;
-/** Missing ids of an hour at 10 % holes and 50 posts a second; beyond that the oldest are given up. */
-const MOST_MISSING = 20_000;
-/** A head that is further away than this is jumped to, and what lies between is caught up on aside. */
+/**
+ * When a missing id is requested again, in milliseconds since its first request. An id that is still missing at the
+ * last of these counts as absent.
+ */
+const RECHECK_AFTER_MS = [5_000, 30_000, 120_000, 600_000, 3_600_000] as const;
+/** The missing ids of an hour at 10 % holes and 50 posts a second. Beyond this the oldest count as absent. */
+const MAX_MISSING = 20_000;
+/** The walk jumps to a head further away than this. The skipped ids become a stretch that is caught up separately. */
 const FAR_BEHIND = 1_000n;
 
-/** So many of the hundred ids up to a far head must exist before it is jumped to. */
-const LEAST_NEIGHBOURS = 3;
+/** The number of the hundred ids up to a far head that must exist before the walk jumps there. */
+const MIN_NEIGHBOURS = 3;
 const REJECTED_HEADS = 1_000;
 /**
- * So many looks in a row must find the walk far ahead of the listing, and nothing where it stands, before it goes back.
+ * The walk returns to the listing's head after this many consecutive checks that find it far ahead of the listing, with
+ * no post found in between.
  */
-const LOOKS_BEFORE_RETURN = 3;
+const CHECKS_BEFORE_RETURN = 3;
 
 interface Missing {
   id: string;
-  askedFirst: number;
-  /** Rung of the ladder that comes next. */
-  rung: number;
+  firstAskedAt: number;
+  /** The rechecks done or skipped so far: the index of the next one in RECHECK_AFTER_MS. */
+  rechecks: number;
 }
 
-/** What one call asks for. */
+/** The ids of one call. */
 export interface WalkStep {
   ids: string[];
   /**
-   * head: the next ids at the newest end, with missing ones that are due; catch-up: a stretch left behind; probe: the
-   * ids up to a far head, which is jumped to when several of them exist.
+   * head: the next new ids, and missing ids that are due for a recheck. catch-up: ids of a skipped stretch. probe: the
+   * ids up to a far head, to which the walk jumps if several of them exist.
    */
   purpose: 'head' | 'catch-up' | 'probe';
 }
 
-/** What a walk has to tell since the last time. */
-export interface WalkNews {
-  /** Ids counted absent. */
+/** What happened to a walk since the last call of `takeEvents`. */
+export interface WalkEvents {
+  /** The number of ids counted as absent. */
   absent: number;
-  /** Far heads that were not jumped to, because nothing else is there. */
+  /** Far heads that the walk ignores because they have no neighbours. */
   rejected: string[];
-  /** Stretches that will not be asked for. Without `from` it is not known where they begin. */
+  /** Stretches that will not be requested. `from` is missing where the begin is unknown. */
   givenUp: { from?: string; to: string }[];
-  /** Where the walk went back to from ids at which nothing is. */
-  wentBackTo: string | undefined;
+  /** The id to which the walk returned because it was far ahead of the newest posts. */
+  returnedTo: string | undefined;
 }
 
 export interface WalkPosition {
-  /** The first id never asked for. */
+  /** The first id that was never requested. */
   next: string;
-  /** Stretches [from, to) left behind when the head was jumped to. */
+  /** The stretches [from, to) that the walk skipped when it jumped. */
   stretches: [string, string][];
-  missing: [id: string, askedFirst: number, rung: number][];
+  missing: [id: string, firstAskedAt: number, rechecks: number][];
 }
 
 /**
- * Which post ids to ask for next. Ids are handed out in sequence, but some never appear and some appear late; so the
- * walk goes on past an id that is not there as soon as a later one is, and asks for it again on a ladder. Beyond the
- * newest known id nothing is concluded. The walk itself knows no time and makes no calls: `now` is milliseconds since
- * 1970.
+ * Decides which post ids to request next. The forum assigns ids in sequence, but some never appear and some appear late.
+ * So the walk passes a missing id as soon as a later one exists, and requests it again after the times in
+ * RECHECK_AFTER_MS. An id above the newest known one never counts as missing, because it may not be assigned yet. The
+ * walk has no clock and makes no calls: `now` is in milliseconds since 1970.
  */
 export class PostIdWalk {
   private next: bigint;
   private head: bigint;
   private readonly stretches: IdStretches;
   private readonly missing = new Map<string, Missing>();
-  private turn = 0;
-  /** A far head that is to be probed. */
+  private calls = 0;
+  /** A far head to probe in the next call. */
   private candidate: bigint | undefined;
   private readonly rejectedHeads = new SeenThings(REJECTED_HEADS);
-  /** The newest id in the listing that has neighbours: nothing above it is caught up on. */
+  /** The newest id in the listing that has neighbours. Ids above it are not caught up. */
   private listedHead: bigint | undefined;
-  private looksFarAhead = 0;
-  private news: WalkNews = { absent: 0, rejected: [], givenUp: [], wentBackTo: undefined };
+  private checksFarAhead = 0;
+  private events: WalkEvents = { absent: 0, rejected: [], givenUp: [], returnedTo: undefined };
 
-  /** A position saved earlier, or the newest post's id, where a first walk begins just after `margin` ids before it. */
+  /** `start`: a saved position, or for a first walk the newest post's id and how many ids to read up to it. */
   constructor(start: WalkPosition | { head: string; margin: number }) {
     if ('head' in start) {
       this.head = idToNumber(start.head);
@@ -92,13 +96,13 @@ export class PostIdWalk {
     this.stretches = new IdStretches(
       start.stretches.map(([from, to]): IdStretch => ({ from: idToNumber(from), to: idToNumber(to) })),
     );
-    for (const [id, askedFirst, rung] of start.missing) this.missing.set(id, { id, askedFirst, rung });
+    for (const [id, firstAskedAt, rechecks] of start.missing) this.missing.set(id, { id, firstAskedAt, rechecks });
   }
 
   /**
-   * The ids of the newest posts, in any order. The walk goes on to a near head; a far one is jumped to, so that new
-   * posts never wait for old ones, but only when a probe finds several posts there: one far-off id must not lead the
-   * walk astray. Where the walk itself is far ahead of the listing, and finds nothing, it goes back.
+   * Tells the walk the ids of the newest posts, in any order. The walk continues to a near head. It jumps to a far one,
+   * so that new posts do not wait for old ones, but only after a probe finds several posts there, because a single
+   * outlier is not a head. If the walk is far ahead of the listing and finds no posts, it returns to the listing's head.
    */
   learnNewest(ids: readonly string[]): void {
     this.listedHead = supportedHead(ids) ?? this.listedHead;
@@ -109,16 +113,16 @@ export class PostIdWalk {
       else if (this.candidate === undefined || head > this.candidate) this.candidate = head;
     }
     const isFarAhead = this.listedHead !== undefined && this.next - this.listedHead > FAR_BEHIND;
-    this.looksFarAhead = isFarAhead ? this.looksFarAhead + 1 : 0;
-    if (this.listedHead !== undefined && this.looksFarAhead >= LOOKS_BEFORE_RETURN) this.goBack(this.listedHead);
+    this.checksFarAhead = isFarAhead ? this.checksFarAhead + 1 : 0;
+    if (this.listedHead !== undefined && this.checksFarAhead >= CHECKS_BEFORE_RETURN) this.returnTo(this.listedHead);
   }
 
-  /** True while there are ids below the newest known one that were never asked for at the head. */
+  /** True while ids up to the newest known one, outside the stretches, were never requested. */
   get isBehind(): boolean {
     return this.next <= this.head;
   }
 
-  /** The first id never asked for: it grows when new posts were found. */
+  /** The first id that was never requested; it grows when new posts are found. */
   get nextId(): string {
     return numberToId(this.next);
   }
@@ -127,20 +131,20 @@ export class PostIdWalk {
     return this.stretches.size > 0;
   }
 
-  /** The next call. Every second one may catch up, when `mayCatchUp`. */
+  /** Returns the ids of the next call. If `mayCatchUp`, every second call may catch up a stretch. */
   step(now: number, mayCatchUp: boolean): WalkStep {
-    this.turn += 1;
+    this.calls += 1;
     if (this.candidate !== undefined) return { ids: idsUpTo(this.candidate).map(numberToId), purpose: 'probe' };
-    if (mayCatchUp && this.turn % 2 === 0) {
+    if (mayCatchUp && this.calls % 2 === 0) {
       const ids = this.stretches.next(IDS_PER_CALL, this.listedHead ?? this.head);
       if (ids.length > 0) return { ids: ids.map(numberToId), purpose: 'catch-up' };
     }
-    const ids = this.due(now, RECHECKS_PER_CALL);
+    const ids = this.dueRechecks(now, RECHECKS_PER_CALL);
     for (let id = this.next; ids.length < IDS_PER_CALL; id += 1n) ids.push(numberToId(id));
     return { ids, purpose: 'head' };
   }
 
-  /** Learns what a call brought; called after its posts were acknowledged. */
+  /** Takes in the result of a call, after the broker has acknowledged its posts. */
   learn(step: WalkStep, found: ReadonlySet<string>, now: number): void {
     if (step.purpose === 'probe' && !this.jump(step.ids, found)) return;
     if (step.purpose === 'catch-up') this.stretches.shorten(BigInt(step.ids.length));
@@ -150,49 +154,49 @@ export class PostIdWalk {
     }
     for (const id of step.ids) {
       if (found.has(id)) this.missing.delete(id);
-      else if (this.missing.has(id)) this.climb(id, now);
-      else if (idToNumber(id) <= this.head) this.missing.set(id, { id, askedFirst: now, rung: 0 });
+      else if (this.missing.has(id)) this.scheduleNextRecheck(id, now);
+      else if (idToNumber(id) <= this.head) this.missing.set(id, { id, firstAskedAt: now, rechecks: 0 });
     }
     if (step.purpose !== 'catch-up') this.moveNext(step.ids);
     this.giveUpOldest();
   }
 
-  /** What happened since the last call of this. */
-  takeNews(): WalkNews {
-    const { news } = this;
+  /** Returns what happened since the last call. */
+  takeEvents(): WalkEvents {
+    const { events } = this;
     for (const { from, to } of this.stretches.takeGivenUp()) {
-      news.givenUp.push({ from: numberToId(from), to: numberToId(to) });
+      events.givenUp.push({ from: numberToId(from), to: numberToId(to) });
     }
-    this.news = { absent: 0, rejected: [], givenUp: [], wentBackTo: undefined };
-    return news;
+    this.events = { absent: 0, rejected: [], givenUp: [], returnedTo: undefined };
+    return events;
   }
 
   position(): WalkPosition {
     return {
       next: numberToId(this.next),
       stretches: this.stretches.list().map(({ from, to }) => [numberToId(from), numberToId(to)]),
-      missing: [...this.missing.values()].map(({ id, askedFirst, rung }) => [id, askedFirst, rung]),
+      missing: [...this.missing.values()].map(({ id, firstAskedAt, rechecks }) => [id, firstAskedAt, rechecks]),
     };
   }
 
-  private due(now: number, most: number): string[] {
+  private dueRechecks(now: number, limit: number): string[] {
     const ids: string[] = [];
-    for (const { id, askedFirst, rung } of this.missing.values()) {
-      if (ids.length >= most) break;
-      if (now >= askedFirst + (LADDER_MS[rung] ?? 0)) ids.push(id);
+    for (const { id, firstAskedAt, rechecks } of this.missing.values()) {
+      if (ids.length >= limit) break;
+      if (now >= firstAskedAt + (RECHECK_AFTER_MS[rechecks] ?? 0)) ids.push(id);
     }
     return ids;
   }
 
-  /** The rungs that passed unused (an outage, a stop) are passed over, so that one id is not asked for in a burst. */
-  private climb(id: string, now: number): void {
+  /** Skips rechecks whose time has passed during an outage or a stop, so that an id is not requested in a burst. */
+  private scheduleNextRecheck(id: string, now: number): void {
     const entry = this.missing.get(id);
     if (!entry) return;
-    do entry.rung += 1;
-    while (now >= entry.askedFirst + (LADDER_MS[entry.rung] ?? Number.POSITIVE_INFINITY));
-    if (entry.rung < LADDER_MS.length) return;
+    do entry.rechecks += 1;
+    while (now >= entry.firstAskedAt + (RECHECK_AFTER_MS[entry.rechecks] ?? Number.POSITIVE_INFINITY));
+    if (entry.rechecks < RECHECK_AFTER_MS.length) return;
     this.missing.delete(id);
-    this.news.absent += 1;
+    this.events.absent += 1;
   }
 
   private moveNext(asked: readonly string[]): void {
@@ -200,19 +204,19 @@ export class PostIdWalk {
       const value = idToNumber(id);
       if (value < this.next || value > this.head) continue;
       this.next = value + 1n;
-      this.looksFarAhead = 0;
+      this.checksFarAhead = 0;
     }
   }
 
-  /** Jumps to the far head just probed when several posts are there; false when they are not. */
+  /** Jumps to the far head just probed if several posts exist there; returns whether it did. */
   private jump(probed: readonly string[], found: ReadonlySet<string>): boolean {
     const { candidate } = this;
     this.candidate = undefined;
     if (candidate === undefined) return false;
-    if (probed.filter((id) => found.has(id)).length < LEAST_NEIGHBOURS) {
+    if (probed.filter((id) => found.has(id)).length < MIN_NEIGHBOURS) {
       const id = numberToId(candidate);
       this.rejectedHeads.add(id);
-      this.news.rejected.push(id);
+      this.events.rejected.push(id);
       return false;
     }
     const [first = candidate] = idsUpTo(candidate);
@@ -223,31 +227,31 @@ export class PostIdWalk {
   }
 
   /**
-   * Back to where the newest posts are. Ids above were asked for before they existed, so nothing is concluded about
-   * them.
+   * Returns to the newest posts. Ids above were requested before they existed, so their absence says nothing and they
+   * stop counting as missing.
    */
-  private goBack(head: bigint): void {
-    this.looksFarAhead = 0;
+  private returnTo(head: bigint): void {
+    this.checksFarAhead = 0;
     for (const id of this.missing.keys()) if (idToNumber(id) > head) this.missing.delete(id);
     const [first = head] = idsUpTo(head);
     const left = this.stretches.cutAt(head);
     this.head = head;
     this.next = left && left.from > first ? left.from : first;
     if (left) this.stretches.add({ from: left.from, to: this.next });
-    else this.news.givenUp.push({ to: numberToId(first) });
-    this.news.wentBackTo = numberToId(this.next);
+    else this.events.givenUp.push({ to: numberToId(first) });
+    this.events.returnedTo = numberToId(this.next);
   }
 
   private giveUpOldest(): void {
     for (const id of this.missing.keys()) {
-      if (this.missing.size <= MOST_MISSING) return;
+      if (this.missing.size <= MAX_MISSING) return;
       this.missing.delete(id);
-      this.news.absent += 1;
+      this.events.absent += 1;
     }
   }
 }
 
-/** The ids of one call, up to and including `last`. */
+/** Returns the ids of one call, up to and including `last`. */
 function idsUpTo(last: bigint): bigint[] {
   const ids: bigint[] = [];
   for (let id = last - BigInt(IDS_PER_CALL) + 1n; id <= last; id += 1n) if (id >= 0n) ids.push(id);

@@ -1,6 +1,6 @@
 const BASE = 36n;
 
-/** Base-36 to number. Post ids alone are sequential, so only they may be counted with. */
+/** Parses a base-36 id. Only post ids are sequential, so do arithmetic with no other ids. */
 export function idToNumber(id: string): bigint {
   let value = 0n;
   for (const character of id) value = value * BASE + BigInt(parseInt(character, 36));
@@ -11,13 +11,13 @@ export function numberToId(value: bigint): string {
   return value.toString(36);
 }
 
-/** So far below an id its neighbours are looked for: the newest hundred posts of a site span far less. */
+/** Neighbours of an id are at most this far below it. The newest hundred posts of a site span far less. */
 const NEIGHBOURHOOD = 10_000n;
 const NEIGHBOURS = 3;
 
 /**
- * The newest id that has several others of the same page close below it: one post of a far-off id does not make a head.
- * Undefined where no id has; the page is too short, or its ids are not sequential.
+ * Returns the newest id that has several other ids of the same page close below it, because a single outlier must not
+ * become the head. Undefined if no id has: the page is too short, or its ids are not sequential.
  */
 export function supportedHead(ids: readonly string[]): bigint | undefined {
   const newestFirst = ids.map(idToNumber).sort((a, b) => (a < b ? 1 : a > b ? -1 : 0));
@@ -28,7 +28,8 @@ export function supportedHead(ids: readonly string[]): bigint | undefined {
 }
 
 /**
- * Where a first walk begins: the supported head, or the middle of a page that has none. Undefined for an empty page.
+ * Returns the id at which a first walk begins: the supported head, or the middle of a page without one. Undefined for
+ * an empty page.
  */
 export function firstHead(ids: readonly string[]): string | undefined {
   const supported = supportedHead(ids);

@@ -7,10 +7,10 @@ import { unpackZstd } from './zstd-frames.ts';
 const FILE_CHUNK_BYTES = 64 * 1024;
 const CHUNK_BYTES = 1024 * 1024;
 const NEWLINE = 10;
-/** A line this long is no thing: the largest posts are far below. */
-const MOST_LINE_BYTES = 16 * 1024 * 1024;
+/** No post or comment is this long; a longer line is skipped. */
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
-/** One line of a dump; `text` is undefined where it was too long to read. */
+/** One line of a dump; `text` is undefined if the line is too long. */
 export interface DumpLine {
   /** Counted from 1. */
   number: number;
@@ -18,8 +18,8 @@ export interface DumpLine {
 }
 
 /**
- * The lines after the first `skip` ones of a plain, gzip or zstd file, told apart by their first bytes. Skipped lines
- * are read, because a compressed file has no other way in, but not decoded.
+ * Yields the lines after the first `skip` ones of a plain, gzip or zstd file. The first bytes tell the formats apart.
+ * Skipped lines are read, because a compressed file cannot be entered in the middle, but not decoded.
  */
 export async function* readDumpLines(path: string, skip: number): AsyncGenerator<DumpLine> {
   let number = 0;
@@ -37,7 +37,7 @@ export async function* readDumpLines(path: string, skip: number): AsyncGenerator
     }
     const rest = chunk.subarray(start);
     pendingBytes += rest.length;
-    if (pendingBytes <= MOST_LINE_BYTES && rest.length > 0) pending.push(rest);
+    if (pendingBytes <= MAX_LINE_BYTES && rest.length > 0) pending.push(rest);
   }
   if (pendingBytes > 0 && number + 1 > skip) {
     yield { number: number + 1, text: decode(pending, pendingBytes, Buffer.alloc(0)) };
@@ -45,7 +45,7 @@ export async function* readDumpLines(path: string, skip: number): AsyncGenerator
 }
 
 function decode(pending: readonly Buffer[], pendingBytes: number, tail: Buffer): string | undefined {
-  if (pendingBytes + tail.length > MOST_LINE_BYTES) return undefined;
+  if (pendingBytes + tail.length > MAX_LINE_BYTES) return undefined;
   return pending.length === 0 ? tail.toString('utf8') : Buffer.concat([...pending, tail]).toString('utf8');
 }
 
@@ -59,7 +59,7 @@ async function openDump(path: string): Promise<AsyncIterable<Buffer>> {
   return file;
 }
 
-/** The reader of the last stream gets the same error. */
+/** `pipeline` needs a callback; the reader of the last stream gets the same error. */
 function ignore(): void {
   return;
 }

@@ -3,11 +3,11 @@ import { parseThing } from '../../../shared/upstream/parsing/parse-things.ts';
 
 export interface DumpEntry {
   parsed: ParsedThing;
-  /** A bare `data` object, as public dumps hold them, rather than `{kind, data}`. */
+  /** True for a bare `data` object, as in public dumps, false for `{kind, data}`. */
   isBare: boolean;
 }
 
-/** One line of a dump. Bare objects tell their kind by their fields: comments have `body`, posts have `title`. */
+/** Parses one line of a dump. The fields of a bare object tell its kind: comments have `body`, posts have `title`. */
 export function parseDumpLine(text: string): DumpEntry {
   let value: unknown;
   try {

@@ -2,21 +2,21 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ConfigError } from '../../../shared/runtime/config.ts';
 
-/** A file to replay, as `replay:FILE?rate=N&escaped=0` names it. */
+/** A parsed `replay:FILE?rate=N&escaped=0` of CRAWL_SOURCES. */
 export interface ReplayPlan {
   /** Absolute. */
   path: string;
   bytes: number;
   /**
-   * Names the file and its content (path, size, time of change): a finished file is not replayed again, a changed one
-   * is.
+   * Identifies the file and its content by path, size and modification time: a finished file is not replayed again, a
+   * changed one is.
    */
   name: string;
-  /** Things a second; undefined: as fast as possible. */
+  /** Things per second; undefined: as fast as possible. */
   rate: number | undefined;
   /**
-   * Whether texts were escaped in transport; undefined: bare objects, as public dumps hold them, were, `{kind, data}`
-   * were not.
+   * Whether the texts are HTML-escaped. Undefined: bare objects are, as in public dumps, and `{kind, data}` nodes are
+   * not.
    */
   escaped: boolean | undefined;
 }
@@ -27,10 +27,10 @@ export function parseReplayPlan(text: string): ReplayPlan {
   const file = mark === -1 ? text : text.slice(0, mark);
   const options = new URLSearchParams(mark === -1 ? '' : text.slice(mark + 1));
   for (const name of options.keys()) {
-    if (name !== 'rate' && name !== 'escaped') refuse(text, `"${name}" is no option; there are rate and escaped`);
+    if (name !== 'rate' && name !== 'escaped') refuse(text, `"${name}" is not an option; use rate or escaped`);
   }
   const rate = options.get('rate');
-  if (rate !== null && !(Number(rate) > 0)) refuse(text, 'rate must be a number of things a second above 0');
+  if (rate !== null && !(Number(rate) > 0)) refuse(text, 'rate must be a number above 0 (things per second)');
   const escaped = options.get('escaped');
   if (escaped !== null && escaped !== '0' && escaped !== '1') refuse(text, 'escaped must be 0 or 1');
   const path = resolve(file);
@@ -46,7 +46,7 @@ export function parseReplayPlan(text: string): ReplayPlan {
 
 function statFile(text: string, path: string): { size: number; mtimeMs: number } {
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (!stat?.isFile()) refuse(text, `there is no file ${path}`);
+  if (!stat?.isFile()) refuse(text, `the file ${path} does not exist or is not a regular file`);
   return stat;
 }
 

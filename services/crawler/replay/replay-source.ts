@@ -12,13 +12,13 @@ import type { ReplayPlan } from './replay-plan.ts';
 import type { ReplayThrottle } from './replay-throttle.ts';
 
 const THINGS_PER_ROUND = 500;
-/** With a rate, a round holds what this time allows, so that the flow is even. */
+/** If a rate is set, a round holds the things of this time, so that the flow is even. */
 const ROUND_MS = 100;
 const PROGRESS_MS = 5_000;
 const FAULTS_LOGGED = 5;
 
 const savedPosition = z.object({
-  /** Lines whose things were all acknowledged. */
+  /** The number of lines whose things are all acknowledged. */
   line: z.int().min(0),
   things: z.int().min(0),
   skipped: z.int().min(0),
@@ -30,11 +30,11 @@ export interface ReplaySourceDeps {
   metrics: Metrics;
   logger: Logger;
   clock: Clock;
-  /** Waits while others are behind. Undefined: as fast as the file and its rate allow. */
-  throttle: Pick<ReplayThrottle, 'mayGoOn'> | undefined;
+  /** Pauses the replay while the matcher is behind. Undefined: it runs as fast as the file and its rate allow. */
+  throttle: Pick<ReplayThrottle, 'waitUntilCaughtUp'> | undefined;
 }
 
-/** A dump file, once from the beginning to its end, going on where it stopped. It never asks the forum for anything. */
+/** Reads a dump file once, from the beginning to the end, and resumes after a restart. It never calls the forum. */
 export class ReplaySource implements CrawlSource {
   readonly name: string;
   readonly label = 'replay';
@@ -42,8 +42,8 @@ export class ReplaySource implements CrawlSource {
   private readonly plan: ReplayPlan;
   private readonly deps: ReplaySourceDeps;
   private lines: AsyncGenerator<DumpLine> | undefined;
-  private at: Position = { line: 0, things: 0, skipped: 0, done: false };
-  /** A round that was given out and not yet acknowledged. */
+  private progress: Position = { line: 0, things: 0, skipped: 0, done: false };
+  /** The round that was returned and is not yet acknowledged. */
   private open: Round | undefined;
   private startedAt = 0;
   private startedThings = 0;
@@ -58,24 +58,25 @@ export class ReplaySource implements CrawlSource {
 
   async begin(position: unknown): Promise<void> {
     await this.end();
-    this.at = position === undefined ? { line: 0, things: 0, skipped: 0, done: false } : savedPosition.parse(position);
+    this.progress =
+      position === undefined ? { line: 0, things: 0, skipped: 0, done: false } : savedPosition.parse(position);
     this.startedAt = this.deps.clock();
     this.lastProgressAt = this.startedAt;
-    this.startedThings = this.at.things;
-    if (this.at.done) this.deps.logger.info({ file: this.plan.path }, 'this file was replayed already');
-    else this.deps.logger.info({ file: this.plan.path, fromLine: this.at.line + 1 }, 'replay begins');
-    this.lines = readDumpLines(this.plan.path, this.at.line);
+    this.startedThings = this.progress.things;
+    if (this.progress.done) this.deps.logger.info({ file: this.plan.path }, 'the file was already replayed');
+    else this.deps.logger.info({ file: this.plan.path, fromLine: this.progress.line + 1 }, 'replay begins');
+    this.lines = readDumpLines(this.plan.path, this.progress.line);
   }
 
   async round(signal: AbortSignal): Promise<Round> {
-    if (this.at.done) return this.finished();
-    await this.deps.throttle?.mayGoOn(signal);
+    if (this.progress.done) return this.finished();
+    await this.deps.throttle?.waitUntilCaughtUp(signal);
     this.open ??= await this.nextRound();
     return this.open;
   }
 
   position(): unknown {
-    return this.at;
+    return this.progress;
   }
 
   async end(): Promise<void> {
@@ -90,11 +91,11 @@ export class ReplaySource implements CrawlSource {
 
   private async nextRound(): Promise<Round> {
     const { rate } = this.plan;
-    const most =
+    const maxThings =
       rate === undefined ? THINGS_PER_ROUND : Math.max(1, Math.min(THINGS_PER_ROUND, (rate * ROUND_MS) / 1000));
     const things: Thing[] = [];
-    const next: Position = { ...this.at };
-    while (things.length < Math.floor(most)) {
+    const next: Position = { ...this.progress };
+    while (things.length < Math.floor(maxThings)) {
       const line = await this.nextLine();
       if (!line || line.done === true) {
         next.done = true;
@@ -110,41 +111,41 @@ export class ReplaySource implements CrawlSource {
       things,
       seenAt: this.deps.clock(),
       acknowledged: () => {
-        this.settle(next);
+        this.acknowledge(next);
       },
-      pauseMs: rate === undefined ? 0 : this.dueAfter(next.things - this.startedThings, rate),
+      pauseMs: rate === undefined ? 0 : this.pauseBefore(next.things - this.startedThings, rate),
       done: next.done,
     };
   }
 
-  /** Where a file is damaged its end is reached: trying again would not mend it, and what came before is good. */
+  /** Treats damage as the end of the file: a retry cannot repair it, and the things before it are valid. */
   private async nextLine(): Promise<IteratorResult<DumpLine> | undefined> {
     try {
       return await this.lines?.next();
     } catch (error) {
-      this.deps.logger.error({ err: error, file: this.plan.path }, 'the file is damaged; replay ends here');
+      this.deps.logger.error({ err: error, file: this.plan.path }, 'the file is damaged; the replay ends here');
       return undefined;
     }
   }
 
-  private settle(next: Position): void {
-    this.at = next;
+  private acknowledge(next: Position): void {
+    this.progress = next;
     this.open = undefined;
     const now = this.deps.clock();
     if (next.done) this.report(now, 'replay is complete');
-    else if (now - this.lastProgressAt >= PROGRESS_MS) this.report(now, 'replay goes on');
+    else if (now - this.lastProgressAt >= PROGRESS_MS) this.report(now, 'replay continues');
   }
 
   private report(now: number, message: string): void {
     this.lastProgressAt = now;
     const seconds = Math.max(0.001, (now - this.startedAt) / 1000);
-    const perSecond = Math.round((this.at.things - this.startedThings) / seconds);
-    const { line, things, skipped } = this.at;
+    const perSecond = Math.round((this.progress.things - this.startedThings) / seconds);
+    const { line, things, skipped } = this.progress;
     this.deps.logger.info({ file: this.plan.path, lines: line, things, skipped, perSecond }, message);
   }
 
-  /** Milliseconds until `count` things since the start are no more than `rate` allows. */
-  private dueAfter(count: number, rate: number): number {
+  /** Returns the milliseconds until `rate` allows `count` things since the start. */
+  private pauseBefore(count: number, rate: number): number {
     return Math.max(0, this.startedAt + (count * 1000) / rate - this.deps.clock());
   }
 
@@ -158,14 +159,14 @@ export class ReplaySource implements CrawlSource {
     if (entry?.parsed.outcome === 'unknown_kind') this.deps.metrics.crawlerUnknownKinds.inc({ source: this.label });
     this.faultsLogged += 1;
     if (this.faultsLogged <= FAULTS_LOGGED) {
-      const why = entry === undefined ? { message: 'is too long' } : faultOf(entry.parsed);
+      const why = entry === undefined ? { message: 'is too long' } : describeFault(entry.parsed);
       this.deps.logger.warn({ file: this.plan.path, line: line.number, ...why }, 'a line was skipped');
     }
     return undefined;
   }
 }
 
-function faultOf(parsed: ReturnType<typeof parseDumpLine>['parsed']): object {
+function describeFault(parsed: ReturnType<typeof parseDumpLine>['parsed']): object {
   if (parsed.outcome === 'fault') return parsed.fault;
   return { message: 'is neither a post nor a comment' };
 }

@@ -1,35 +1,35 @@
 import type { ZstdDecompress } from 'node:zlib';
 import { constants, createZstdDecompress, zstdCompressSync } from 'node:zlib';
 
-/** Public dumps are compressed with windows of up to 2 GiB, which decoders refuse unless they are told. */
+/** Public dumps use compression windows of up to 2 GiB, which decoders refuse by default. */
 const WINDOW_LOG = 31;
-/** More than any one chunk of input unpacks to in practice: a decoder must never wait for its reader within a write. */
+/** More than any chunk of input unpacks to in practice: a write would hang if the decoder waited for its reader. */
 const OUTPUT_BYTES = 1024 * 1024 * 1024;
 const PROBE = Buffer.from('end');
 
 /**
- * Unpacks zstd data of any number of frames. Node's own stream stops after the first frame without a word, so each
- * frame gets a decoder of its own where the one before left input unread.
+ * Unpacks zstd data of any number of frames. Node's stream silently stops after the first frame, so the input that a
+ * decoder left unread goes to a new decoder.
  *
- * @throws what the decoder throws for damaged or cut data.
+ * @throws an error of the decoder, or "unexpected end of zstd data", for damaged or truncated data.
  */
 export async function* unpackZstd(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let decoder = createDecoder();
   try {
     for await (const chunk of input) {
-      let rest = chunk;
-      while (rest.length > 0) {
+      let unreadInput = chunk;
+      while (unreadInput.length > 0) {
         const before = decoder.bytesWritten;
-        await write(decoder, rest);
+        await write(decoder, unreadInput);
         yield* unread(decoder);
-        rest = rest.subarray(decoder.bytesWritten - before);
-        if (rest.length === 0) break;
+        unreadInput = unreadInput.subarray(decoder.bytesWritten - before);
+        if (unreadInput.length === 0) break;
         if (before === 0 && decoder.bytesWritten === 0) throw new Error('zstd data could not be read');
         decoder.destroy();
         decoder = createDecoder();
       }
     }
-    await refuseCut(decoder);
+    await refuseTruncated(decoder);
   } finally {
     decoder.destroy();
   }
@@ -39,13 +39,14 @@ function createDecoder(): ZstdDecompress {
   const params = { [constants.ZSTD_d_windowLogMax]: WINDOW_LOG };
   const options = { chunkSize: 1024 * 1024, params, readableHighWaterMark: OUTPUT_BYTES };
   const decoder = createZstdDecompress(options);
-  // An error that comes between two writes is the next one's; without a listener it would end the process.
+  // The next write reports an error that occurs between two writes; without a listener it would end the process.
   decoder.on('error', () => undefined);
   return decoder;
 }
 
 /**
- * Resolves when the chunk is unpacked. The decoder forgets a write's callback when the write fails, hence the listener.
+ * Resolves when the chunk is unpacked. The decoder does not call a write's callback when the write fails, hence the
+ * error listener.
  */
 function write(decoder: ZstdDecompress, chunk: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -59,10 +60,10 @@ function write(decoder: ZstdDecompress, chunk: Buffer): Promise<void> {
 }
 
 /**
- * The decoder does not mind an input that ends within a frame. So it is given one more frame: at a frame's end it
- * unpacks that, anywhere else it takes it for something different.
+ * Throws if the input ended within a frame, which the decoder itself does not report. The check writes one more frame:
+ * the decoder unpacks it correctly only at the end of a frame.
  */
-async function refuseCut(decoder: ZstdDecompress): Promise<void> {
+async function refuseTruncated(decoder: ZstdDecompress): Promise<void> {
   await write(decoder, zstdCompressSync(PROBE));
   if (!Buffer.concat([...unread(decoder)]).equals(PROBE)) throw new Error('unexpected end of zstd data');
 }

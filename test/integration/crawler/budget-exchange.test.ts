@@ -35,7 +35,7 @@ afterAll(async () => {
   await db.drop();
 });
 
-/** A process's budget, exchanged through a connection of its own. */
+/** The budget of one process, exchanged over its own connection. */
 async function startProcess(url = db.url): Promise<{ budget: CallBudget; exchange: Running }> {
   const budget = new CallBudget(['client'], DEFAULT_SHARES);
   const pool: Pool = createPool({ url, name: 'test-budget', logger: silentLogger(), max: 1 });
@@ -52,14 +52,14 @@ async function startProcess(url = db.url): Promise<{ budget: CallBudget; exchang
   return { budget, exchange };
 }
 
-/** One call, answered with what the window has left. */
+/** Makes one call; the response states the rest of the window. */
 function call(budget: CallBudget, lane: 'live' | 'reading', remaining: string): void {
   const taken = budget.take({ lane }, Date.now());
   if (taken.client === undefined) throw new Error('the call was refused');
   budget.settle(taken.client, { lane }, { remaining, used: '0', reset: '600' }, Date.now());
 }
 
-/** Wants far more live calls than there are, whether it gets them or not, also where timers are late. */
+/** Requests far more live calls than the budget allows, also when timers are late. */
 function crawl(budget: CallBudget): void {
   const timer = setInterval(() => {
     for (let claim = 0; claim < 20; claim++) budget.take({ lane: 'live' }, Date.now());
@@ -71,8 +71,8 @@ function crawl(budget: CallBudget): void {
 
 const reading = (budget: CallBudget): number => budget.perSecond('reading', Date.now());
 
-describe('budgets of two processes', () => {
-  test('know of each other what is left of a client and who wants it, and forget a process that ended', async () => {
+describe('the budget exchange of two processes', () => {
+  test("shares each client's remaining budget and demand, and drops a process that has ended", async () => {
     const crawler = await startProcess();
     call(crawler.budget, 'live', '6000');
     const api = await startProcess();
@@ -90,14 +90,14 @@ describe('budgets of two processes', () => {
     await db.setShift('0');
   });
 
-  test('go on with their last shares while the database is silent, and no call waits for it', async () => {
+  test('keeps the last shares while the database does not answer, and delays no call', async () => {
     const crawler = await startProcess();
     const api = await startProcess(proxy.url);
     call(crawler.budget, 'live', '6000');
     crawl(crawler.budget);
     await eventually('readers have only their share', () => reading(api.budget) < 2.5);
     proxy.freeze();
-    // Longer than the exchange's own deadline, so that one was given up.
+    // Longer than the deadline of the exchange, so that one exchange has timed out.
     const until = Date.now() + 3_000;
     await eventually('an exchange has failed', () => Date.now() > until);
     expect(reading(api.budget)).toBeLessThan(2.5);
@@ -107,7 +107,7 @@ describe('budgets of two processes', () => {
     await eventually('they exchange again', () => reading(api.budget) > 5, 20_000);
   });
 
-  test('a report of another shape says nothing', async () => {
+  test('ignores a report of unknown shape', async () => {
     const report = { processId: 'other', report: { clients: 7 }, maxAgeMs: 5_000, timeoutMs: 2_000 };
     await exchangeReports(db.pool, report);
     const { budget } = await startProcess();

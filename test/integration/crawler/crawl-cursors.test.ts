@@ -12,7 +12,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('a process that stood still does not overwrite the cursor of the process that took its lease', async () => {
+test('a process that was suspended does not overwrite the cursor of the process that acquired its lease', async () => {
   const { pool } = database;
   const lease = { name: 'crawl:listings:comments', seconds: 0 };
   const save = (holder: string, position: unknown) =>

@@ -34,7 +34,7 @@ describe('the live crawl', () => {
     await database.drop();
   });
 
-  /** A first crawl takes the newest page and goes on from there: what was emitted before it began is not owed. */
+  /** A first crawl begins at the newest page, so items emitted before it are not expected. */
   async function start(settings: Record<string, string>): Promise<[SimulatorProcess, CollectingPublisher]> {
     simulator = await startSimulatorProcess({ SIMULATOR_HISTORY: '50', SIMULATOR_LATE: '0', ...settings });
     const publisher = new CollectingPublisher();
@@ -69,7 +69,7 @@ describe('the live crawl', () => {
   test('publishes every one of 3,000 items at 300 a second, each once, to its topic', async () => {
     const [, publisher] = await start({ SIMULATOR_RATE: '300', SIMULATOR_COUNT: '3000' });
     await arriveAll(publisher, 20);
-    // Two sources may have a post in hand at the same moment; everything else is published once.
+    // Two sources can receive a post at the same moment; everything else is published once.
     expect(publisher.published - publisher.items.size).toBeLessThan(publisher.items.size * 0.05);
     for (const [name, topic] of publisher.topics) {
       expect(topic).toBe(name.startsWith('t3_') ? 'forum.posts' : 'forum.comments');
@@ -82,10 +82,9 @@ describe('the live crawl', () => {
     expect(item?.permalink.startsWith(`${TEST_SITE_URL}/r/`)).toBe(true);
   });
 
-  test('loses nothing over an outage, blocks, 429s, truncated answers and revoked tokens', async () => {
-    // Fewer items than a listing holds: however long the pauses after these faults add up to, nothing falls out of its
-    // reach. The worst of them, a refusal followed by failures, meets the source that has no other way to what it
-    // missed.
+  test('loses nothing during an outage, blocks, 429s, truncated responses and revoked tokens', async () => {
+    // Fewer items than a listing holds: nothing leaves the listing, however long the pauses after these faults are. The
+    // worst fault, a refusal followed by failures, hits the comments, which no other source can fetch.
     const [sim, publisher] = await start({ SIMULATOR_RATE: '75', SIMULATOR_COUNT: '900' });
     const comments = '/r/all/comments';
     const faults = [
@@ -107,7 +106,7 @@ describe('the live crawl', () => {
     expect(metrics && (await counted(metrics, 'upstream_requests_total', { outcome: 'busy' }))).toBeGreaterThan(0);
   });
 
-  test('goes on from its checkpoints after a stop and loses nothing that came meanwhile', async () => {
+  test('resumes from its checkpoints after a stop and loses nothing published in the meantime', async () => {
     const [sim, publisher] = await start({ SIMULATOR_RATE: '200', SIMULATOR_COUNT: '1500' });
     for (const emitted of [300, 900]) {
       await eventually(`item ${emitted}`, async () => (await sim.stats()).emitted > emitted);
@@ -119,7 +118,7 @@ describe('the live crawl', () => {
     expect((await database.pool.query('SELECT * FROM crawl_gaps')).rows).toEqual([]);
   });
 
-  test('records a gap when a listing no longer reaches what was seen, and still walks all posts', async () => {
+  test('records a gap when a listing no longer reaches the last item seen, and still fetches all posts', async () => {
     const [sim, publisher] = await start({ SIMULATOR_RATE: '1000', SIMULATOR_COUNT: '6000' });
     await eventually('item 1000', async () => (await sim.stats()).emitted > 1000);
     await crawler?.stop();
@@ -134,11 +133,11 @@ describe('the live crawl', () => {
     expect(publisher.items.has(gaps[0]?.after_thing ?? '')).toBe(true);
   });
 
-  test('leaves no comment without a row where the listing slides while it is paged, as at 132 a second and 300 to 600 ms', async () => {
+  test('records every unseen comment as a gap when the listing slides during a pass (132 a second, 300 to 600 ms a call)', async () => {
     const numberOf = (name: string) => parseInt(name.slice(3), 36) - parseInt('p000000', 36);
     const nameOf = (number: number) => `t1_${(number + parseInt('p000000', 36)).toString(36)}`;
     const settings = { SIMULATOR_HISTORY: '4000', SIMULATOR_HOLES: '0', SIMULATOR_LATENCY_MS: '300-600' };
-    // Stopped at comment 100, of 3,500: what the listing still holds does not reach back so far.
+    // Stopped at comment 100 of 3,500: the listing no longer reaches back that far.
     await database.pool.query(`INSERT INTO crawl_cursors (source, position) VALUES ('listings:comments', $1)`, [
       JSON.stringify({ anchors: [nameOf(99), nameOf(100)] }),
     ]);
@@ -157,7 +156,7 @@ describe('the live crawl', () => {
     expect(unaccounted).toEqual([]);
   });
 
-  test('keeps one process at a source, and hands it over when that one stops', async () => {
+  test('lets one process crawl a source at a time, and hands the source over when that process stops', async () => {
     const [sim, first] = await start({ SIMULATOR_RATE: '100', SIMULATOR_COUNT: '600' });
     await eventually('the first is at work', () => first.items.size > 100 && crawler?.ready());
     const second = new CollectingPublisher();
@@ -178,7 +177,7 @@ describe('the live crawl', () => {
     }
   });
 
-  test('waits for a broker that is away, and marks nothing as seen before its acknowledgement', async () => {
+  test('waits while the broker is away, and marks nothing as seen before its acknowledgement', async () => {
     const [sim, publisher] = await start({ SIMULATOR_RATE: '100', SIMULATOR_COUNT: '800' });
     await eventually('item 200', async () => (await sim.stats()).emitted > 200);
     publisher.failNext(12);

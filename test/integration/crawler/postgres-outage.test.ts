@@ -40,7 +40,7 @@ describe('the crawl while Postgres is away', () => {
     cleanUp.push(() => simulator.stop());
   }
 
-  /** A crawler that reaches Postgres through a relay of its own. */
+  /** A crawler that reaches Postgres through its own proxy. */
   async function startCrawl(): Promise<Crawl> {
     const proxy = await TcpProxy.start(database.url);
     const pool: Pool = createPool({ url: proxy.url, name: 'crawler', logger: silentLogger() });
@@ -64,12 +64,12 @@ describe('the crawl while Postgres is away', () => {
     return rowCount === 3;
   }
 
-  test('goes on, and loses nothing, while Postgres hangs and while it refuses connections', async () => {
+  test('continues and loses nothing while Postgres hangs or refuses connections', async () => {
     await startForum({ SIMULATOR_RATE: '60' });
     const { publisher, crawler, proxy } = await startCrawl();
     await eventually('the crawl begins', () => crawler.ready());
     const owedSince = Date.now();
-    // More than a lease lasts, each time.
+    // Each outage exceeds the duration of a lease.
     proxy.freeze();
     await grows('the crawl goes on while Postgres hangs', publisher, 360);
     proxy.thaw();
@@ -115,7 +115,7 @@ describe('the crawl while Postgres is away', () => {
     expect(crawler.errors).toEqual([]);
   });
 
-  test('leaves exactly one of two processes at work that both crawled meanwhile', async () => {
+  test('ends with exactly one crawling process after two crawled during the outage', async () => {
     await startForum({ SIMULATOR_RATE: '60' });
     const first = await startCrawl();
     await eventually('the first is at work', () => first.crawler.ready() && first.publisher.items.size > 30);
@@ -134,14 +134,14 @@ describe('the crawl while Postgres is away', () => {
     expect(rows).toHaveLength(1);
   });
 
-  test('ends passes over a forum that answers later than a lease lasts, with another process waiting for it', async () => {
+  test('completes passes when the forum answers slower than a lease lasts, with a standby process waiting', async () => {
     await startForum({ SIMULATOR_RATE: '60' });
     const crawls = [await startCrawl(), await startCrawl()];
     await eventually('both are settled', () => crawls.every(({ crawler }) => crawler.ready()));
     await simulator.fault({ kind: 'slow', delay_ms: 5_000, path: '/r/all/' });
     const { rows: holders } = await database.pool.query(`SELECT name, holder FROM leases ORDER BY name`);
     const began = new Date();
-    // Two pages and more of new comments: a pass of several slow calls.
+    // More than two pages of new comments, so that a pass needs several slow calls.
     await eventually('a pass ends and is saved', async () => {
       const { rowCount } = await database.pool.query(
         `SELECT 1 FROM crawl_cursors WHERE source = 'listings:comments' AND updated_at > $1::timestamptz + interval '15 s'

@@ -21,7 +21,7 @@ const POST = {
   score: 3,
 };
 const COMMENT = { author: 'cook_bob', subreddit: 'gardening', created_utc: 1_767_225_700, score: 1 };
-/** Nothing listens here: a replay that asked the forum would fail and be counted. */
+/** Nothing listens on this port: a replay that called the forum would fail and be counted. */
 const NO_FORUM = 'http://127.0.0.1:9';
 
 function post(id: string, title: string): object {
@@ -49,7 +49,7 @@ describe('the lines of a dump', () => {
   test.each([
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
-  ])('end with an error where a %s file is cut', async (name, compress) => {
+  ])('end with an error if a %s file is truncated', async (name, compress) => {
     const file = join(directory, name);
     const whole = compress(randomBytes(300_000).toString('base64'));
     for (const bytes of [whole.length - 3, Math.floor(whole.length / 2), 20]) {
@@ -121,7 +121,7 @@ describe('replay of a file', () => {
     expect(publisher.items.get('t3_a0')).toMatchObject({ source: 'replay', replay: true, title: 'Title 0' });
   });
 
-  test('takes bare objects, unescapes them, knows earlier posts, and passes over what it cannot read', async () => {
+  test('reads and unescapes bare objects, uses earlier posts, and skips unreadable lines', async () => {
     const file = join(directory, 'bare.jsonl');
     const entries = [
       post('p1', 'Tea &amp; cake'),
@@ -148,7 +148,7 @@ describe('replay of a file', () => {
     expect(await counted(metrics, 'upstream_requests_total')).toBe(0);
   });
 
-  test('goes on after a stop where it was, and does not replay a finished file again', async () => {
+  test('resumes after a stop, and does not replay a finished file again', async () => {
     const file = join(directory, 'paced.jsonl');
     writeFileSync(file, lines(many));
     const first = new CollectingPublisher();
@@ -172,9 +172,9 @@ describe('replay of a file', () => {
   test.each([
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
-  ])('ends at the damage of a damaged %s file, with what came before', async (name, compress) => {
+  ])('publishes the things before the damage of a damaged %s file and ends there', async (name, compress) => {
     const file = join(directory, `cut-${name}`);
-    // Hard to compress, so that it is more than one block.
+    // Hard to compress, so that the file has more than one block.
     const whole = compress(lines(many.map((entry) => ({ ...entry, noise: randomBytes(300).toString('base64') }))));
     writeFileSync(file, whole.subarray(0, whole.length - 200));
     const publisher = new CollectingPublisher();

@@ -54,8 +54,8 @@ const POST = {
 const COMMUNITY = { kind: 't5', data: { name: 't5_tea', over18: false } };
 const signal = new AbortController().signal;
 
-describe('the post of a comment', () => {
-  test('is asked for once for all its comments, and remembered', async () => {
+describe('PostLookup.find', () => {
+  test('requests a post once for all its comments, and remembers it', async () => {
     const info = new Info([POST]);
     const posts = new RecentPosts(10);
     const found = await info.lookup(posts).find([comment('c1', 'p1'), comment('c2', 'p1')], signal);
@@ -64,26 +64,26 @@ describe('the post of a comment', () => {
     expect(posts.get('p1')?.title).toBe('Kettles');
   });
 
-  test('is asked for again after a failure', async () => {
+  test('requests a post again after a failure', async () => {
     const info = new Info([POST], 1);
     const found = await info.lookup().find([comment('c1', 'p1')], signal);
     expect(found.get('p1')?.title).toBe('Kettles');
     expect(info.asked).toHaveLength(2);
   });
 
-  test("that is gone leaves an empty title and its community's flag", async () => {
+  test("returns an empty title and the community's NSFW flag for a deleted post", async () => {
     const info = new Info([COMMUNITY]);
     const found = await info.lookup().find([comment('c1', 'gone')], signal);
     expect(found.get('gone')).toEqual({ title: '', nsfw: false });
     expect(info.asked).toEqual([['t3_gone'], ['t3_gone', 't5_tea']]);
   });
 
-  test('stays unknown where nothing can be had', async () => {
+  test('returns nothing for a post if neither it nor its community can be fetched', async () => {
     const found = await new Info([], 2).lookup().find([comment('c1', 'gone')], signal);
     expect(found.size).toBe(0);
   });
 
-  test('is asked for in calls of at most a hundred ids', async () => {
+  test('requests at most a hundred ids per call', async () => {
     const info = new Info([]);
     const many = Array.from({ length: 150 }, (_, index) => comment(`c${index}`, `p${index.toString(36)}`));
     await info.lookup().find(many, signal);

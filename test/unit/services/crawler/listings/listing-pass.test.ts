@@ -2,22 +2,22 @@ import { describe, expect, test } from 'vitest';
 import type { Listed } from '../../../../../services/crawler/listings/listing-pass.ts';
 import { ListingPass } from '../../../../../services/crawler/listings/listing-pass.ts';
 
-/** Item n, created n seconds after the beginning of time. */
+/** Item n, created n seconds after the epoch. */
 function item(n: number): Listed {
   return { name: `t1_${n}`, createdAt: 1000 * n };
 }
 
-/** Items n, n-1, … newest first. */
+/** `count` items, newest first: newest, newest - 1, … */
 function page(newest: number, count: number): Listed[] {
   return Array.from({ length: count }, (_, index) => item(newest - index));
 }
 
-/** A pass that knows item 1, and some before it. */
+/** A pass whose newest known item is item 1. */
 function passAfterOne(): ListingPass {
   return new ListingPass({ anchors: ['t1_0', 't1_1'], newestAt: 1000 });
 }
 
-/** Reads and accepts pages of 100 of a listing whose newest item is `newest`, until the pass ends; the verdicts. */
+/** Reads pages of 100 of a listing whose newest item is `newest` until the pass ends. Returns the outcome per page. */
 function read(pass: ListingPass, newest: number, depth = 1000): string[] {
   const outcomes: string[] = [];
   for (;;) {
@@ -31,33 +31,33 @@ function read(pass: ListingPass, newest: number, depth = 1000): string[] {
   }
 }
 
-describe('a pass over a listing', () => {
-  test('takes one page of a source without history', () => {
+describe('ListingPass', () => {
+  test('reads one page if the source has no history', () => {
     expect(read(new ListingPass(), 5000)).toEqual(['complete']);
   });
 
-  test('ends at the first page that reaches what was seen', () => {
+  test('ends at the first page that contains a known item', () => {
     const pass = new ListingPass();
     read(pass, 5000);
     expect(read(pass, 5099)).toEqual(['joined']);
     expect(read(pass, 5099)).toEqual(['joined']);
   });
 
-  test('goes deeper over a page full of new items until it joins', () => {
+  test('reads older pages until one contains a known item', () => {
     const pass = new ListingPass();
     read(pass, 5000);
     expect(read(pass, 5350)).toEqual(['deeper', 'deeper', 'deeper', 'joined']);
     expect(read(pass, 5351)).toEqual(['joined']);
   });
 
-  test('reports a gap when a thousand items do not reach back', () => {
+  test('reports a gap when a thousand items do not reach a known one', () => {
     const pass = new ListingPass();
     read(pass, 5000);
     expect(read(pass, 7000)).toEqual([...Array.from({ length: 9 }, () => 'deeper'), 'gap']);
     expect(read(pass, 7001)).toEqual(['joined']);
   });
 
-  test('names both sides of a gap, and when they were created', () => {
+  test('reports both bounds of a gap with their creation times', () => {
     const pass = passAfterOne();
     for (let n = 0; n < 9; n++) {
       const items = page(9000 - 100 * n, 100);
@@ -72,19 +72,19 @@ describe('a pass over a listing', () => {
   test.each([
     ['a page', 40],
     ['three pages', 250],
-    ['almost all of it', 899],
-  ])('takes the end of a listing for a gap, though it showed only %s before it slid away', (_, depth) => {
+    ['nine pages', 899],
+  ])('reports a gap when the listing ends without a known item after %s', (_, depth) => {
     expect(read(passAfterOne(), 5000, depth).at(-1)).toBe('gap');
   });
 
-  test('takes a listing that was empty before for whole when one page shows all of it, and only then', () => {
+  test('treats a listing that was empty before as complete only if one page shows all of it', () => {
     const pass = new ListingPass();
     expect(read(pass, 0, 0)).toEqual(['complete']);
     expect(read(new ListingPass({ anchors: [] }), 5000, 100)).toEqual(['complete']);
     expect(read(pass, 5000, 300)).toEqual(['deeper', 'deeper', 'gap']);
   });
 
-  test('does not take an interrupted pass for a finished one', () => {
+  test('does not join an interrupted pass after a restart', () => {
     const pass = new ListingPass();
     read(pass, 5000);
     const first = page(5350, 100);
@@ -94,13 +94,13 @@ describe('a pass over a listing', () => {
     expect(read(restarted, 5360)).toEqual(['deeper', 'deeper', 'deeper', 'joined']);
   });
 
-  test('joins although the newest item seen, and most others, vanished', () => {
+  test('joins although the newest known item and most others were deleted', () => {
     const pass = new ListingPass();
     read(pass, 5000);
     expect(pass.judge([...page(5090, 90), item(4905)], 't1_4905').outcome).toBe('joined');
   });
 
-  test('tries an earlier item once when the one it went on from vanished, and then owns up to a gap', () => {
+  test('tries an earlier cursor once when the item of the cursor was deleted, and then reports a gap', () => {
     const pass = passAfterOne();
     const first = page(5000, 100);
     pass.accept(first, pass.judge(first, first.at(-1)?.name));
@@ -117,7 +117,7 @@ describe('a pass over a listing', () => {
     expect(pass.cursor).toBeUndefined();
   });
 
-  test('goes on after a vanished cursor as often as that brings something', () => {
+  test('tries an earlier cursor again after each page that contains new items', () => {
     const pass = passAfterOne();
     const accept = (items: Listed[], after?: string) => {
       const verdict = pass.judge(items, after);
@@ -131,7 +131,7 @@ describe('a pass over a listing', () => {
     }
   });
 
-  test('ends where the forum answers with the same page again and again', () => {
+  test('ends with a gap when the forum returns the same page repeatedly', () => {
     const pass = passAfterOne();
     const same = page(5000, 100);
     const outcomes: string[] = [];
@@ -143,12 +143,12 @@ describe('a pass over a listing', () => {
     expect(outcomes).toEqual(['deeper', 'deeper', 'gap']);
   });
 
-  test('ends where the cursors of the forum never do', () => {
+  test("ends when the forum's cursors never end", () => {
     const pass = passAfterOne();
     expect(read(pass, 50_000, 40_000).length).toBeLessThan(40);
   });
 
-  test('passes over an old page out of a cache', () => {
+  test('ignores an outdated page from a cache', () => {
     const pass = new ListingPass();
     for (let newest = 5000; newest <= 9000; newest += 50) read(pass, newest);
     expect(read(pass, 5500)).toEqual(['joined']);

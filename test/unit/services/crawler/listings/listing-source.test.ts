@@ -18,15 +18,15 @@ interface Crawl {
   listing: SlidingListing;
   seen: Set<number>;
   gaps: CrawlGap[];
-  /** The first comment that was owed. */
+  /** The first comment that the crawl had to find. */
   from: number;
-  /** All below this were passed by a finished pass. */
+  /** A finished pass has reached every comment below this one. */
   to: number;
 }
 
 /**
- * Crawls a listing for so long, by the listing's clock, as the runner does: back-off after failures, a new start where
- * `restarts` says so.
+ * Crawls a listing until `untilMs` of the listing's clock, as the runner does: with back-off after failures, and with a
+ * restart at each of the times in `restarts`.
  */
 async function crawl(options: SlidingListingOptions, untilMs: number, restarts: number[] = []): Promise<Crawl> {
   const listing = new SlidingListing(options);
@@ -37,7 +37,7 @@ async function crawl(options: SlidingListingOptions, untilMs: number, restarts: 
     {
       upstream: {
         get: (path, params) => listing.get(path, params),
-        post: () => Promise.reject(new Error('not asked for')),
+        post: () => Promise.reject(new Error('the crawler never posts')),
         perSecond: () => 10,
         stop: () => Promise.resolve(),
       },
@@ -45,17 +45,17 @@ async function crawl(options: SlidingListingOptions, untilMs: number, restarts: 
       metrics: createMetrics(),
       logger: silentLogger(),
       clock: () => listing.now,
-      missed: (gap) => gaps.push(gap),
+      recordGap: (gap) => gaps.push(gap),
     },
   );
   await source.begin(undefined);
-  const due = [...restarts];
+  const pendingRestarts = [...restarts];
   let failingSince: number | undefined;
   listing.now += 10_000;
   const from = listing.frontier;
   while (listing.elapsed < untilMs) {
-    if (due[0] !== undefined && listing.elapsed >= due[0]) {
-      due.shift();
+    if (pendingRestarts[0] !== undefined && listing.elapsed >= pendingRestarts[0]) {
+      pendingRestarts.shift();
       await source.begin(JSON.parse(JSON.stringify(source.position())));
     }
     try {
@@ -74,9 +74,9 @@ async function crawl(options: SlidingListingOptions, untilMs: number, restarts: 
   return { listing, seen, gaps, from, to: numberOf(anchors.at(-1)!) };
 }
 
-describe('a listing that slides while it is paged', () => {
+describe('ListingSource, while the listing slides during a pass', () => {
   test.each([300, 350, 400, 450, 500, 550, 600])(
-    'leaves no comment without a row after an hour of outage at 132 a second and %i ms a call',
+    'records every unseen comment as a gap after an outage of an hour at 132 comments a second and %i ms a call',
     async (roundTripMs) => {
       const outages = [{ from: 30_000, to: 30_000 + HOUR }];
       const result = await crawl({ rate: 132, roundTripMs: () => roundTripMs, outages }, 30_000 + HOUR + 60_000);
@@ -86,13 +86,13 @@ describe('a listing that slides while it is paged', () => {
     },
   );
 
-  test('has no gap while it is read as fast as it moves', async () => {
+  test('records no gap while it reads as fast as the listing moves', async () => {
     const { gaps, listing, ...rest } = await crawl({ rate: 132, roundTripMs: () => 300 }, 120_000);
     expect(gaps).toEqual([]);
     expect(unaccounted(listing, { gaps, ...rest }).lost).toBe(0);
   });
 
-  test('leaves every comment seen or within a recorded gap, whatever the rate, the round trips, outages, restarts and deletions', async () => {
+  test('sees each comment or records it in a gap, for random rates, latencies, outages, restarts and deletions', async () => {
     const times = fc.integer({ min: 12_000, max: 90_000 });
     const property = fc.asyncProperty(
       fc.record({
@@ -115,7 +115,7 @@ describe('a listing that slides while it is paged', () => {
         };
         const { listing, ...result } = await crawl(options, 100_000, restarts);
         const { withoutRow, outOfDates } = unaccounted(listing, { ...result, isLate });
-        // A comment that vanished before any page could show it is nobody's: it is counted with its neighbours only.
+        // A comment that was deleted before any page showed it cannot be found: count it only with its neighbours.
         const vanished = unaccountedVanished(listing, result, vanishing);
         expect({ withoutRow: withoutRow - vanished, outOfDates }).toEqual({ withoutRow: 0, outOfDates: 0 });
       },

@@ -5,7 +5,7 @@ import { PostIdWalk } from '../../../../../services/crawler/post-ids/post-id-wal
 const FAR_OFF = 'zzzzzzzzz';
 const id = (n: number) => numberToId(BigInt(n));
 
-/** A forum whose posts have sequential ids, apart from those that are put in. */
+/** A forum whose posts have sequential ids, except for those in `others`. */
 class Forum {
   now = 0;
   head: number;
@@ -17,14 +17,14 @@ class Forum {
     this.head = head;
   }
 
-  /** The newest hundred, with what was put in before all others. */
+  /** The newest hundred posts; those in `others` come first. */
   newest(): string[] {
     return [...this.others, ...Array.from({ length: 100 }, (_, index) => id(this.head - index))].slice(0, 100);
   }
 
-  /** One call, and a look at the listing before it where asked for; the head grows by `growth`. */
-  turn(walk: PostIdWalk, { look = true, growth = 20 } = {}): void {
-    if (look) walk.learnNewest(this.newest());
+  /** Makes one call, after reading the listing if `readListing`; then the head grows by `growth`. */
+  turn(walk: PostIdWalk, { readListing = true, growth = 20 } = {}): void {
+    if (readListing) walk.learnNewest(this.newest());
     const step = walk.step(this.now, true);
     const found = new Set(step.ids.filter((one) => this.others.has(one) || Number(idToNumber(one)) <= this.head));
     for (const one of step.ids) this.asked.add(one);
@@ -39,15 +39,15 @@ class Forum {
   }
 }
 
-describe('a post of a far-off id', () => {
-  test('does not lead the walk astray: posts go on being found, and it is told once', () => {
+describe('a single post with an id far above all others', () => {
+  test('does not move the walk, which continues to find posts and reports the id once', () => {
     const forum = new Forum(50_000);
     const walk = new PostIdWalk({ head: firstHead(forum.newest())!, margin: 100 });
     forum.others.add(FAR_OFF);
     const rejected: string[] = [];
     for (let turn = 0; turn < 50; turn++) {
       forum.turn(walk);
-      rejected.push(...walk.takeNews().rejected);
+      rejected.push(...walk.takeEvents().rejected);
     }
     forum.turn(walk, { growth: 0 });
     forum.turn(walk, { growth: 0 });
@@ -56,7 +56,7 @@ describe('a post of a far-off id', () => {
     expect(walk.position().stretches).toEqual([]);
   });
 
-  test('is no head to begin at either', () => {
+  test('does not become the head of a first walk', () => {
     const page = [FAR_OFF, ...Array.from({ length: 20 }, (_, index) => id(7_000 - 3 * index))];
     expect(firstHead(page)).toBe(id(7_000));
     expect(firstHead([FAR_OFF, id(7_000), id(6_000)])).toBe(id(7_000));
@@ -65,7 +65,7 @@ describe('a post of a far-off id', () => {
     expect(supportedHead([FAR_OFF, 'zzzz', 'yyyy'])).toBeUndefined();
   });
 
-  test('in an answer that nobody asked for it is not the head', () => {
+  test('does not become the head when a response contains it unrequested', () => {
     const walk = new PostIdWalk({ head: id(5_000), margin: 100 });
     const step = walk.step(0, false);
     walk.learn(step, new Set([...step.ids.filter((one) => Number(idToNumber(one)) <= 5_000), FAR_OFF]), 0);
@@ -73,7 +73,7 @@ describe('a post of a far-off id', () => {
     expect(walk.position().missing).toEqual([]);
   });
 
-  test('in a saved position is recovered from, without losing what lies between', () => {
+  test('in a saved position makes the walk return to the newest posts without losing any in between', () => {
     const forum = new Forum(60_000);
     const far = idToNumber(FAR_OFF);
     const walk = new PostIdWalk({
@@ -81,34 +81,34 @@ describe('a post of a far-off id', () => {
       stretches: [[id(50_000), numberToId(far - 99n)]],
       missing: [[numberToId(far - 50n), 0, 0]],
     });
-    let wentBackTo: string | undefined;
+    let returnedTo: string | undefined;
     for (let turn = 0; turn < 600 && forum.missed(50_000).length > 120; turn++) {
-      forum.turn(walk, { look: turn % 5 === 0, growth: 5 });
-      const news = walk.takeNews();
-      wentBackTo ??= news.wentBackTo;
-      expect(news.givenUp).toEqual([]);
+      forum.turn(walk, { readListing: turn % 5 === 0, growth: 5 });
+      const events = walk.takeEvents();
+      returnedTo ??= events.returnedTo;
+      expect(events.givenUp).toEqual([]);
     }
-    expect(wentBackTo).toBeDefined();
+    expect(returnedTo).toBeDefined();
     for (let turn = 0; turn < 4; turn++) forum.turn(walk, { growth: 0 });
     expect(forum.missed(50_000)).toEqual([]);
     expect(walk.position().missing).toEqual([]);
   });
 
-  test('in a saved position whose stretch is lost leaves a gap on record, and the walk goes on at the newest posts', () => {
+  test('in a saved position without its stretch is recorded as a gap, and the walk continues at the newest posts', () => {
     const forum = new Forum(60_000);
     const walk = new PostIdWalk({ next: FAR_OFF, stretches: [], missing: [] });
     const givenUp: object[] = [];
     for (let turn = 0; turn < 20; turn++) {
       forum.turn(walk);
-      givenUp.push(...walk.takeNews().givenUp);
+      givenUp.push(...walk.takeEvents().givenUp);
     }
     expect(givenUp).toHaveLength(1);
     expect(forum.found.has(id(60_200))).toBe(true);
   });
 });
 
-describe('a far head with others near it', () => {
-  test('is jumped to, and what lies between is caught up on', () => {
+describe('a far head with neighbours', () => {
+  test('is jumped to, and the skipped ids are caught up', () => {
     const forum = new Forum(50_000);
     const walk = new PostIdWalk({ head: id(50_000), margin: 100 });
     forum.turn(walk);
@@ -119,7 +119,7 @@ describe('a far head with others near it', () => {
     expect(forum.missed(49_950)).toEqual([]);
   });
 
-  test('leaves stretches that are bounded in length and number; what is given up is told', () => {
+  test('leaves stretches that are bounded in length and number, and reports what it gives up', () => {
     const forum = new Forum(50_000);
     const walk = new PostIdWalk({ head: id(50_000), margin: 100 });
     forum.turn(walk, { growth: 0 });
@@ -130,16 +130,16 @@ describe('a far head with others near it', () => {
     expect(kept).toHaveLength(1);
     const [from, to] = kept[0]!.map((one) => Number(idToNumber(one)));
     expect(to! - from!).toBe(2_000_000);
-    const gaps = walk.takeNews().givenUp;
+    const gaps = walk.takeEvents().givenUp;
     expect(gaps).toEqual([{ from: id(next), to: id(from!) }]);
     for (let jump = 0; jump < 30; jump++) {
       forum.head += 5_000;
       forum.turn(walk, { growth: 0 });
     }
     expect(walk.position().stretches.length).toBeLessThanOrEqual(20);
-    gaps.push(...walk.takeNews().givenUp);
+    gaps.push(...walk.takeEvents().givenUp);
     expect(gaps.length).toBeGreaterThan(1);
-    // Together they and what is kept leave nothing out.
+    // The gaps and the kept stretches together cover every skipped id.
     const covered = [...gaps.map((gap) => [gap.from!, gap.to] as const), ...walk.position().stretches];
     const ends = new Set(covered.map(([, end]) => end));
     for (const [begin] of covered) {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { idToNumber, numberToId } from '../../../../../services/crawler/post-ids/post-id.ts';
+import { numberToId } from '../../../../../services/crawler/post-ids/post-id.ts';
 import { PostIdWalk } from '../../../../../services/crawler/post-ids/post-id-walk.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** A forum of sequential ids with a movable clock; the walk's calls see what exists. */
+/** A forum of sequential ids with a settable clock; calls of the walk find the posts that exist. */
 class Forum {
   now = 0;
   readonly posts = new Set<string>();
@@ -28,13 +28,8 @@ class Forum {
 
 const id = (n: number) => numberToId(BigInt(n));
 
-describe('the walk over post ids', () => {
-  test('counts in base 36 beyond 2^53', () => {
-    expect(numberToId(idToNumber('zzzzzzzzzzzzy') + 1n)).toBe('zzzzzzzzzzzzz');
-    expect(idToNumber('1r00000')).toBe(BigInt(parseInt('1r00000', 36)));
-  });
-
-  test('follows the head and asks for nothing found again', () => {
+describe('PostIdWalk', () => {
+  test('follows the head and does not request a found post again', () => {
     const forum = new Forum();
     forum.add(1000, 1099);
     const walk = new PostIdWalk({ head: id(1099), margin: 50 });
@@ -48,7 +43,7 @@ describe('the walk over post ids', () => {
     expect(forum.asked[1]?.length).toBe(100);
   });
 
-  test('concludes nothing about ids beyond the newest known one', () => {
+  test('does not count ids above the newest known one as missing', () => {
     const forum = new Forum();
     forum.add(1000, 1005);
     const walk = new PostIdWalk({ head: id(1005), margin: 1 });
@@ -56,10 +51,10 @@ describe('the walk over post ids', () => {
     forum.now = HOUR;
     forum.call(walk);
     expect(walk.position().missing).toEqual([]);
-    expect(walk.takeNews().absent).toBe(0);
+    expect(walk.takeEvents().absent).toBe(0);
   });
 
-  test('asks for a missing id after 5 s, 30 s, 2 min, 10 min and 1 h, then counts it absent', () => {
+  test('requests a missing id again after 5 s, 30 s, 2 min, 10 min and 1 h, then counts it as absent', () => {
     const forum = new Forum();
     forum.add(1000, 1010, [1005]);
     const walk = new PostIdWalk({ head: id(1010), margin: 11 });
@@ -69,8 +64,8 @@ describe('the walk over post ids', () => {
       if (forum.asked.at(-1)?.includes(id(1005))) askedAt.push(forum.now);
     }
     expect(askedAt).toEqual([0, 5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR]);
-    expect(walk.takeNews().absent).toBe(1);
-    expect(walk.takeNews().absent).toBe(0);
+    expect(walk.takeEvents().absent).toBe(1);
+    expect(walk.takeEvents().absent).toBe(0);
   });
 
   test('finds an id that appears late', () => {
@@ -88,7 +83,7 @@ describe('the walk over post ids', () => {
     expect(walk.position().missing).toEqual([]);
   });
 
-  test('crosses a hole wider than a call once the head is known', () => {
+  test('crosses a hole wider than one call once the head is known', () => {
     const forum = new Forum();
     forum.add(1000, 1010);
     const walk = new PostIdWalk({ head: id(1010), margin: 11 });
@@ -103,7 +98,7 @@ describe('the walk over post ids', () => {
     expect(walk.isBehind).toBe(false);
   });
 
-  test('jumps to a far head at once, and fetches what lies between aside', () => {
+  test('jumps to a far head at once, and catches up the skipped ids separately', () => {
     const forum = new Forum();
     forum.add(1000, 9000);
     const walk = new PostIdWalk({ head: id(1010), margin: 11 });
@@ -117,7 +112,7 @@ describe('the walk over post ids', () => {
     expect(forum.found.size).toBe(forum.posts.size);
   });
 
-  test('goes on from its saved position, with stretches and missing ids', () => {
+  test('resumes from its saved position with stretches and missing ids', () => {
     const forum = new Forum();
     forum.add(1000, 4000, [1005, 3990]);
     const walk = new PostIdWalk({ head: id(1010), margin: 11 });
@@ -134,7 +129,7 @@ describe('the walk over post ids', () => {
     expect(forum.found.size).toBe(forum.posts.size);
   });
 
-  test('asks for the head in every call, however many missing ids are due', () => {
+  test('requests new ids in every call, however many rechecks are due', () => {
     const forum = new Forum();
     forum.posts.add(id(1400));
     const walk = new PostIdWalk({ head: id(1400), margin: 401 });

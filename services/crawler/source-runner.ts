@@ -8,13 +8,13 @@ import { UpstreamError } from '../../shared/upstream/upstream-error.ts';
 import { backOffMs } from './back-off.ts';
 import type { CrawlSource } from './crawl-source.ts';
 import type { ItemPublisher } from './item-publisher.ts';
-import { SourcePersistence, withinStop } from './source-persistence.ts';
+import { SourcePersistence, withinStopDeadline } from './source-persistence.ts';
 
-/** How often a process that stands by looks whether the lease is free. */
+/** How often a standby process tries to acquire the lease. */
 const STANDBY_MS = 500;
-/** Once Postgres is back, the process that crawled on is given so long to renew its lease before others ask for it. */
+/** After an outage of Postgres, standby processes wait this long, so that the process that kept crawling renews first. */
 const AFTER_OUTAGE_MS = 3_000;
-/** Failures are logged when they begin and then at this pace. */
+/** A failure is logged when it begins and then once per this interval. */
 const FAILURE_LOG_MS = 30_000;
 
 export interface RunnerDeps {
@@ -29,13 +29,13 @@ export interface RunnerDeps {
 }
 
 /**
- * Drives one source for as long as this process holds its lease, or cannot know whether it does:
+ * Drives one source while this process holds its lease, or cannot check whether it does:
  *
- *   standby ──lease──▶ begin(cursor) ──▶ round ─▶ publish ─▶ acknowledged ─┐     beside it, in SourcePersistence:
- *      ▲                                  ▲                                │     renewals, checkpoints, gaps
+ *   standby ──lease──▶ begin(cursor) ──▶ round ─▶ publish ─▶ acknowledged ─┐     concurrently, in SourcePersistence:
+ *      ▲                                  ▲                                │     lease renewals, checkpoints, gaps
  *      └────────── lease lost ────────────┴────── pause, or back-off ◀─────┘
  *
- * A crash before "acknowledged" repeats the round, one before a checkpoint everything since the last one.
+ * A crash before "acknowledged" repeats the round. A crash before a checkpoint repeats everything since the last one.
  */
 export class SourceRunner {
   private readonly source: CrawlSource;
@@ -44,9 +44,9 @@ export class SourceRunner {
   private readonly persistence: SourcePersistence;
   private failingSince: number | undefined;
   private failureLoggedAt = 0;
-  private settled = false;
-  /** Another process had the lease, and Postgres was away since: it may be at work still. */
-  private othersMayHoldOn = false;
+  private hasSettled = false;
+  /** Another process held the lease when it was last checked. If Postgres is away, that process may still be crawling. */
+  private anotherMayCrawl = false;
 
   constructor(source: CrawlSource, deps: RunnerDeps) {
     this.source = source;
@@ -61,92 +61,92 @@ export class SourceRunner {
   }
 
   /**
-   * True once this source has brought its first round, or another process holds its lease. It stays true in an upstream
-   * outage, which metrics and logs tell: it must not take the rest of the service out of rotation.
+   * True once this source has finished its first round, or another process holds its lease. It stays true during an
+   * upstream outage, which metrics and logs report: an outage must not take the rest of the service out of rotation.
    */
   ready(): boolean {
-    return this.settled;
+    return this.hasSettled;
   }
 
   /** Notes a stretch that the source may have missed. */
-  missed(gap: CrawlGap): void {
-    this.persistence.missed(gap);
+  recordGap(gap: CrawlGap): void {
+    this.persistence.recordGap(gap);
   }
 
-  /** Runs until the signal aborts or the source is done. Throws only what nobody expected. */
+  /** Runs until the signal aborts or the source is done. Throws only unexpected errors. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const step = await this.guarded(signal, () => this.standBy(signal));
-      if (step !== 'held') continue;
-      if ((await this.lead(signal)) === 'done') return;
+      const step = await this.withBackOff(signal, () => this.standBy(signal));
+      if (step !== 'leased') continue;
+      if ((await this.crawlWhileLeased(signal)) === 'done') return;
     }
   }
 
-  /** Waits for the lease, and begins where the last holder stopped. */
-  private async standBy(signal: AbortSignal): Promise<'held' | 'elsewhere'> {
-    if (this.othersMayHoldOn && this.failingSince !== undefined) {
+  /** Tries to acquire the lease, and then starts the source where the last holder stopped. */
+  private async standBy(signal: AbortSignal): Promise<'leased' | 'standby'> {
+    if (this.anotherMayCrawl && this.failingSince !== undefined) {
       await this.persistence.writeGaps();
       await this.persistence.readCursor();
-      this.recovered();
+      this.markRecovered();
       await delay(AFTER_OUTAGE_MS, signal);
     }
     if (!(await this.persistence.takeLease())) {
-      this.recovered();
-      this.othersMayHoldOn = true;
+      this.markRecovered();
+      this.anotherMayCrawl = true;
       await this.persistence.writeGaps();
       await delay(STANDBY_MS, signal);
-      return 'elsewhere';
+      return 'standby';
     }
     await this.source.begin(await this.persistence.readCursor());
-    this.othersMayHoldOn = false;
-    return 'held';
+    this.anotherMayCrawl = false;
+    return 'leased';
   }
 
-  /** Rounds, with the lease kept beside them, until the lease is lost, the source is done, or the signal aborts. */
-  private async lead(signal: AbortSignal): Promise<'done' | 'ended'> {
+  /** Runs rounds and renews the lease until the lease is lost, the source is done, or the signal aborts. */
+  private async crawlWhileLeased(signal: AbortSignal): Promise<'done' | 'ended'> {
     const ending = new AbortController();
     const running = AbortSignal.any([signal, ending.signal]);
     const end = (): void => {
       ending.abort();
     };
-    const keeping = this.persistence.keep(running, end).finally(end);
-    keeping.catch(() => undefined);
+    const persisting = this.persistence.run(running, end).finally(end);
+    persisting.catch(() => undefined);
     let outcome: 'done' | 'ended';
     try {
-      outcome = await this.drive(running);
+      outcome = await this.runRounds(running);
     } finally {
       end();
     }
-    // A statement that hangs is left to its deadline.
-    await withinStop(keeping);
-    await this.persistence.settle();
+    // A hanging statement ends at its own deadline; stopping does not wait for it.
+    await withinStopDeadline(persisting);
+    await this.persistence.finish();
     await this.source.end();
     return outcome;
   }
 
-  private async drive(signal: AbortSignal): Promise<'done' | 'ended'> {
+  private async runRounds(signal: AbortSignal): Promise<'done' | 'ended'> {
     while (!signal.aborted) {
-      if ((await this.guarded(signal, () => this.turn(signal))) === 'done') return 'done';
+      if ((await this.withBackOff(signal, () => this.runRound(signal))) === 'done') return 'done';
     }
     return 'ended';
   }
 
-  private async turn(signal: AbortSignal): Promise<'done' | 'more'> {
+  private async runRound(signal: AbortSignal): Promise<'done' | 'more'> {
     const round = await this.source.round(signal);
     await this.deps.items.publish(round, this.source, signal);
     round.acknowledged();
-    this.persistence.moved();
-    this.recovered();
+    this.persistence.markMoved();
+    this.markRecovered();
     if (round.done) {
-      await this.persistence.written(signal);
+      await this.persistence.flush(signal);
       return 'done';
     }
     await delay(round.pauseMs, signal);
     return 'more';
   }
 
-  /** An expected failure is counted, logged and waited out; anything else ends the process. */
-  private async guarded<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | 'failed'> {
+  /** Logs an expected failure and backs off. Rethrows any other error, which ends the process. */
+  private async withBackOff<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | 'failed'> {
     try {
       return await work();
     } catch (error) {
@@ -158,19 +158,19 @@ export class SourceRunner {
       if (now - this.failureLoggedAt >= FAILURE_LOG_MS) {
         this.failureLoggedAt = now;
         const detail = error instanceof UpstreamError ? { failure: error.failure, reason: error.reason } : {};
-        this.logger.warn({ err: error, ...detail, waitMs: Math.round(waitMs) }, 'the source cannot go on for now');
+        this.logger.warn({ err: error, ...detail, waitMs: Math.round(waitMs) }, 'the source has failed and backs off');
       }
       await delay(waitMs, signal);
       return 'failed';
     }
   }
 
-  private recovered(): void {
-    this.settled = true;
+  private markRecovered(): void {
+    this.hasSettled = true;
     if (this.failingSince === undefined) return;
     const seconds = Math.round((this.deps.clock() - this.failingSince) / 1000);
     this.failingSince = undefined;
     this.failureLoggedAt = 0;
-    this.logger.info({ seconds }, 'the source goes on');
+    this.logger.info({ seconds }, 'the source has recovered');
   }
 }

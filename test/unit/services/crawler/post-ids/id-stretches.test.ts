@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { IdStretches } from '../../../../../services/crawler/post-ids/id-stretches.ts';
+
+test('hands out the ids of the oldest stretch first, none above the highest allowed one', () => {
+  const stretches = new IdStretches([{ from: 10n, to: 13n }]);
+  stretches.add({ from: 20n, to: 22n });
+  expect(stretches.next(100, 1_000n)).toEqual([10n, 11n, 12n]);
+  expect(stretches.next(2, 1_000n)).toEqual([10n, 11n]);
+  expect(stretches.next(100, 11n)).toEqual([10n, 11n]);
+  stretches.shorten(3n);
+  expect(stretches.next(100, 1_000n)).toEqual([20n, 21n]);
+});
+
+test('gives up the oldest ids beyond 2 million, and reports them once', () => {
+  const stretches = new IdStretches();
+  stretches.add({ from: 0n, to: 5n });
+  stretches.add({ from: 10n, to: 2_000_012n });
+  expect(stretches.takeGivenUp()).toEqual([
+    { from: 0n, to: 5n },
+    { from: 10n, to: 12n },
+  ]);
+  expect(stretches.takeGivenUp()).toEqual([]);
+  expect(stretches.list()).toEqual([{ from: 12n, to: 2_000_012n }]);
+});
+
+test('gives up the oldest of more than 20 stretches', () => {
+  const stretches = new IdStretches();
+  for (let n = 0n; n < 21n; n += 1n) stretches.add({ from: 10n * n, to: 10n * n + 5n });
+  expect(stretches.size).toBe(20);
+  expect(stretches.takeGivenUp()).toEqual([{ from: 0n, to: 5n }]);
+});
+
+test('removes the stretch that holds an id and all later ones', () => {
+  const stretches = new IdStretches([
+    { from: 0n, to: 5n },
+    { from: 10n, to: 15n },
+    { from: 20n, to: 25n },
+  ]);
+  expect(stretches.cutAt(12n)).toEqual({ from: 10n, to: 15n });
+  expect(stretches.list()).toEqual([{ from: 0n, to: 5n }]);
+  expect(stretches.cutAt(100n)).toBeUndefined();
+});

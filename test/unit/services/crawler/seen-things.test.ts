@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { SeenThings } from '../../../../services/crawler/seen-things.ts';
+
+test('is bounded and always contains the latest half of its capacity', () => {
+  const seen = new SeenThings(100);
+  for (let n = 0; n < 1000; n++) seen.add(`t1_${n}`);
+  expect(seen.size).toBeLessThanOrEqual(100);
+  for (let n = 950; n < 1000; n++) expect(seen.has(`t1_${n}`)).toBe(true);
+  expect(seen.has('t1_0')).toBe(false);
+  expect(seen.newest(2)).toEqual(['t1_998', 't1_999']);
+});
