@@ -12,13 +12,13 @@ import type { LiveTails } from './live-tails.ts';
 
 const EVENT_STREAM = 'text/event-stream';
 
-/** A match that a client named as the last it has. */
+/** The match that a client named as the last it received. */
 interface Cursor {
   field: 'Last-Event-ID' | 'after';
   seq: number;
 }
 
-/** GET /v1/monitors/{id}/stream: a monitor's matches as they are recorded, as server-sent events. */
+/** GET /v1/monitors/{id}/stream: sends a monitor's matches as server-sent events as they are recorded. */
 export function liveTailRoute(pool: Queryable, liveTails: LiveTails): Route {
   return {
     method: 'get',
@@ -32,20 +32,20 @@ export function liveTailRoute(pool: Queryable, liveTails: LiveTails): Route {
 async function stream(call: Call, pool: Queryable, liveTails: LiveTails): Promise<Answer> {
   const { caller, id } = call;
   const { keyId } = caller;
-  if (keyId === undefined) throw new Error('a stream was asked for without a key');
+  if (keyId === undefined) throw new Error('a stream was requested without a key');
   const cursor = cursorOf(call);
   await findMonitor(pool, caller.accountId, id);
   const afterSeq = await startOf(pool, id, cursor);
   const request = { accountId: caller.accountId, keyId, monitorId: id, afterSeq };
   return {
     status: 200,
-    // Without the last, some proxies hold pieces back until they have many.
+    // Without X-Accel-Buffering, some proxies buffer pieces until they have many.
     headers: { 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
     body: new StreamedBody(() => liveTails.open(request)),
   };
 }
 
-/** What a client that connects again sends by itself counts more than its URL, which stays as it was. */
+/** Last-Event-ID wins over the URL: a client that reconnects updates the header and leaves the URL unchanged. */
 function cursorOf({ id, query, lastEventId }: Call): Cursor | undefined {
   const { after } = parseRequest(liveTailQuery, query, 'query');
   const field = lastEventId ? 'Last-Event-ID' : 'after';
@@ -58,8 +58,8 @@ function cursorOf({ id, query, lastEventId }: Call): Cursor | undefined {
 }
 
 /**
- * The number of the match behind which the stream begins. A match that was never recorded would keep it silent for
- * long.
+ * The seq after which the stream starts. A match that was never recorded is refused, as the stream would stay silent
+ * until its seq is reached.
  */
 async function startOf(pool: Queryable, monitorId: string, cursor: Cursor | undefined): Promise<number> {
   const lastSeq = await readLastSeq(pool, monitorId);

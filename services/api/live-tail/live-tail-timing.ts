@@ -1,19 +1,19 @@
-/** When live tails do what, in milliseconds. */
+/** Intervals and time limits of live tails, in milliseconds. */
 export interface LiveTailTiming {
-  /** A stream that nothing woke looks for new matches this often. */
+  /** How often a stream looks for new matches when nothing wakes it. */
   pollMs: number;
-  /** After so long without anything sent a comment is, so that nobody between takes the stream for dead. */
+  /** After this long without output the stream sends a comment, so that no proxy considers it dead. */
   heartbeatMs: number;
-  /** A client that takes nothing for so long is cut off. */
+  /** A client that reads nothing for this long is disconnected. */
   stallMs: number;
   /**
-   * A page that took longer to be sent is read again from where it got to: its reader may have lost the right to the
-   * rest.
+   * A page that took longer to send is read again from the last match sent: its reader may have lost access in the
+   * meantime.
    */
   pageMs: number;
-  /** How often the leases of places are renewed. */
+  /** How often the leases of stream slots are renewed. */
   renewMs: number;
-  /** How long a place stays taken when the process that held it was killed. */
+  /** How long a slot stays taken after its process was killed. */
   leaseMs: number;
 }
 

@@ -16,19 +16,19 @@ export interface LiveTailDeps {
   timing: LiveTailTiming;
   keyId: string;
   monitorId: string;
-  /** The number of the last match that the client has. */
+  /** The seq of the last match that the client received. */
   afterSeq: number;
   /** Called once, after the last piece. */
   onClosed: () => Promise<void>;
 }
 
-/** Matches a page: what a stream holds of a client that reads slowly. */
+/** Matches per page: the most a stream buffers for a client that reads slowly. */
 const PAGE = 50;
 
 /**
- * One stream. It reads a page after the last match it sent and sends it; after a page that was not full it rests until
- * it is woken, or the poll is due. Waking it while it reads makes it read once more, so nothing that was recorded
- * before the wake-up is overlooked. Once it is over it stays so.
+ * One stream. It reads a page after the last match it sent, and sends it. After a page that was not full it waits until
+ * it is woken or the next poll is due. A wake-up during a read causes another read, so no match recorded before the
+ * wake-up is missed. A stream that has ended never starts again.
  */
 export class LiveTail implements AnswerStream {
   readonly stallMs: number;
@@ -37,7 +37,7 @@ export class LiveTail implements AnswerStream {
   private position: number;
   private woken = false;
   private sentAt = 0;
-  /** Ends the wait in hand. */
+  /** Ends the current wait. */
   private interrupt: (() => void) | undefined;
 
   constructor(options: LiveTailDeps) {
@@ -50,7 +50,7 @@ export class LiveTail implements AnswerStream {
     return this.ending.signal;
   }
 
-  /** There may be a new match. */
+  /** Call when there may be a new match. */
   wake(): void {
     this.woken = true;
     this.interrupt?.();
@@ -66,7 +66,7 @@ export class LiveTail implements AnswerStream {
     return this.options.onClosed();
   }
 
-  /** Never throws: what nobody expected is logged and ends the stream, and the client connects again. */
+  /** Never throws: an unexpected error is logged and ends the stream, and the client reconnects. */
   async *pieces(): AsyncGenerator<string> {
     try {
       yield this.sending(STREAM_BEGIN);
@@ -83,7 +83,7 @@ export class LiveTail implements AnswerStream {
     }
   }
 
-  /** The next page; an empty one while Postgres is away, and when the stream is over. */
+  /** The next page; empty while Postgres is unreachable and after the stream has ended. */
   private async read(): Promise<LiveTailPage> {
     const { db, keyId, monitorId, logger } = this.options;
     const nothing: LiveTailPage = { end: undefined, matches: [] };
@@ -140,7 +140,7 @@ export class LiveTail implements AnswerStream {
     });
   }
 
-  /** undefined as soon as the stream is over, however long the work still takes. */
+  /** Resolves to undefined as soon as the stream ends, however long the work still takes. */
   private unlessOver<T>(work: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
       this.interrupt = () => {

@@ -8,9 +8,9 @@ import type { LiveTailTiming } from './live-tail-timing.ts';
 import { LiveTail } from './live-tail.ts';
 import { STREAMS_PER_ACCOUNT, StreamSlots } from './stream-slots.ts';
 
-/** Where it is heard that a monitor may have new matches. */
+/** Announces that monitors may have new matches. */
 export interface WakeUps {
-  /** The listener is called with the monitor's id; with undefined when it may be any. */
+  /** The listener gets the id of a monitor, or undefined when any monitor may have new matches. */
   listen(listener: (monitorId: string | undefined) => void): void;
 }
 
@@ -21,21 +21,21 @@ export interface LiveTailsDeps {
   /** Absent: streams only poll. */
   wakeUps?: WakeUps;
   timing?: Partial<LiveTailTiming>;
-  /** Streams of this process at most; 1,000 unless given. */
+  /** Streams of this process; default 1,000. */
   most?: number;
 }
 
-/** What a stream is opened for. */
+/** Whose matches a stream sends, and from where. */
 export interface TailRequest {
   accountId: string;
   keyId: string;
   monitorId: string;
-  /** The number of the last match that the client has. */
+  /** The seq of the last match that the client received. */
   afterSeq: number;
 }
 
 const MOST_STREAMS = 1_000;
-/** What to wait for a place, in seconds. */
+/** The Retry-After of a refused stream, in seconds. */
 const RETRY_AFTER = 15;
 
 /** The open streams of this process. */
@@ -44,7 +44,7 @@ export class LiveTails {
   private readonly timing: LiveTailTiming;
   private readonly slots: StreamSlots;
   private readonly byMonitor = new Map<string, Set<LiveTail>>();
-  /** Streams that are open or about to be. */
+  /** Streams that are open or being opened. */
   private count = 0;
   private stopping = false;
 
@@ -55,7 +55,7 @@ export class LiveTails {
     options.wakeUps?.listen((monitorId) => this.wake(monitorId));
   }
 
-  /** @throws ApiError rate_limited when the account, or this process, has as many streams as it may have */
+  /** @throws ApiError rate_limited when the account or this process has reached its limit of streams */
   async open(request: TailRequest): Promise<AnswerStream> {
     if (this.count >= (this.options.most ?? MOST_STREAMS)) {
       throw new ApiError('rate_limited', 'As many streams are open here as can be.', { retryAfter: RETRY_AFTER });
@@ -75,7 +75,7 @@ export class LiveTails {
   }
 
   /**
-   * Ends all streams and gives their places back; clients connect again, elsewhere. One that is opened later is over at
+   * Ends all streams and releases their slots; clients reconnect to another process. A stream opened later ends at
    * once.
    */
   async stop(): Promise<void> {

@@ -6,10 +6,10 @@ import type { Running } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { WakeUps } from './live-tails.ts';
 
-/** Each process has one of its own, and deletes it when it stops. */
+/** Each process has its own consumer group and deletes it on stop. */
 const GROUP = 'live-tail-';
 
-/** Wakes live tails when matches of their monitors are published, however long that takes the poll. */
+/** Wakes live tails when matches of their monitors are published, so that they need not wait for the next poll. */
 export function startMatchWakeUps(options: {
   kafka: KafkaConnection;
   prefix: string;

@@ -16,15 +16,15 @@ export interface StreamSlotsDeps {
   timing: Pick<LiveTailTiming, 'renewMs' | 'leaseMs'>;
 }
 
-/** Nobody waits longer for a database that fell silent: the leases end by themselves. */
+/** A release never waits longer than this for a database that does not answer: the leases expire by themselves. */
 const GIVE_UP_MS = 2_000;
 
-/** Open streams of an account, over all processes. */
+/** Open streams per account, over all processes. */
 export const STREAMS_PER_ACCOUNT = 10;
 
 /**
- * The places that this process's streams hold among those of their accounts. Their leases are renewed together while
- * there are any; a renewal that fails is made up for by the next.
+ * The stream slots that this process has leased for its accounts. One timer renews all leases; the next renewal makes
+ * up for a failed one.
  */
 export class StreamSlots {
   private readonly options: StreamSlotsDeps;
@@ -35,7 +35,7 @@ export class StreamSlots {
     this.options = options;
   }
 
-  /** A place for one more stream of the account; undefined when all are taken. */
+  /** Leases a slot for one more stream of the account; undefined when all are taken. */
   async take(accountId: string): Promise<LiveTailSlot | undefined> {
     const { db, timing } = this.options;
     const wanted = {
@@ -47,7 +47,7 @@ export class StreamSlots {
     for (;;) {
       const slot = await takeLiveTailSlot(db, wanted);
       if (slot === 'full') return undefined;
-      // Each time another stream got a place, so this ends.
+      // Another stream took the slot. That happens at most once per slot, so the loop ends.
       if (slot === 'lost') continue;
       const taken = { accountId, slot, streamId: wanted.streamId };
       this.held.add(taken);
@@ -56,13 +56,13 @@ export class StreamSlots {
     }
   }
 
-  /** Never fails: a place that cannot be given back is free when its lease ends. */
+  /** Never throws: a slot that could not be released is free when its lease expires. */
   async giveBack(slot: LiveTailSlot): Promise<void> {
     if (!this.held.delete(slot)) return;
     await this.giveUp([slot]);
   }
 
-  /** All places of this process at once. */
+  /** Releases all slots of this process in one statement. */
   async giveBackAll(): Promise<void> {
     const slots = [...this.held];
     this.held.clear();
@@ -79,7 +79,7 @@ export class StreamSlots {
       const giving = releaseLiveTailSlots(this.options.db, slots);
       await withDeadline(giving, GIVE_UP_MS, 'Postgres did not answer in time');
     } catch (error) {
-      this.options.logger.warn({ err: error }, 'places of streams stay taken until their leases end');
+      this.options.logger.warn({ err: error }, 'stream slots stay taken until their leases expire');
     }
   }
 
@@ -88,7 +88,7 @@ export class StreamSlots {
     try {
       await renewLiveTailSlots(db, [...this.held], timing.leaseMs / 1_000);
     } catch (error) {
-      logger.warn({ err: error }, 'the places of streams could not be renewed; the streams go on');
+      logger.warn({ err: error }, 'stream slots could not be renewed; the streams continue');
     }
   }
 }

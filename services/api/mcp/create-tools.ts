@@ -4,7 +4,7 @@ import { monitorTools } from './monitor-tools.ts';
 import { readingTools } from './reading-tools.ts';
 import type { Tool } from './tool.ts';
 
-/** All tools, each over the route of the API that it maps to. @throws Error when a route is missing */
+/** All tools, each built on the API route that it maps to. @throws Error when a route is missing */
 export function createTools(reading: ReadingDeps, routes: readonly Route[]): Tool[] {
   const routeAt = (method: Route['method'], path: string) => {
     const route = routes.find((candidate) => candidate.method === method && candidate.path === path);

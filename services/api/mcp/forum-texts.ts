@@ -13,7 +13,7 @@ import { excerptOf } from './excerpt.ts';
 
 type AnyListing = PostListing | SubredditListing | UserListing;
 
-/** A page: a line for each item, and how to go on. */
+/** A page: one line per item, and how to get the next page. */
 export function listingText(listing: AnyListing): string {
   const lines = listing.items.map((item) => `- ${itemLine(item)}`);
   const notes = [

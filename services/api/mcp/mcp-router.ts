@@ -17,32 +17,35 @@ export interface McpDeps {
   admissionControl: AdmissionControl;
   tools: readonly Tool[];
   logger: Logger;
-  /** Public addresses of the service: requests name one of their hosts, and browsers come from one of them. */
+  /**
+   * Public addresses of the service. Requests must name one of their hosts, and browsers must come from one of them.
+   */
   publicUrls: readonly string[];
-  /** Whose access tokens are good here. */
+  /** Accepts access tokens for this server and says where to get one. */
   protection: ResourceProtection;
 }
 
-/** How clients without a key get in. */
+/** How clients without a key get access. */
 export interface ResourceProtection {
   /** The audience of tokens: this server's address. */
   resource: string;
   /**
-   * The header of a refusal, which says where to sign in. @param isBad whether there was a token or key, and it is not
-   * good
+   * The WWW-Authenticate header of a refusal, which says where to sign in.
+   *
+   * @param isBad whether the request had a token or key that is not valid
    */
   challenge(isBad: boolean): string;
 }
 
 const BODY_LIMIT = 256 * 1024;
-/** What is held of a body before it is known who sends it. */
+/** Largest body that is read before the caller is authenticated. */
 const UNKNOWN_BODY_LIMIT = 16 * 1024;
 /** Messages of an account that call no tool. */
 const MESSAGE_LIMIT = { max: 10, seconds: 1 };
-/** Messages in a batch: each may be a call whose answer has megabytes. */
+/** Messages per batch: each may be a call whose answer has megabytes. */
 const MAX_BATCH = 10;
 
-/** POST /mcp: tools for agents, by the Model Context Protocol. */
+/** POST /mcp: tools for agents over the Model Context Protocol. */
 export function createMcpRouter(options: McpDeps): Router {
   const router = Router();
   const readBody = raw({ limit: BODY_LIMIT, type: () => true });
@@ -51,7 +54,7 @@ export function createMcpRouter(options: McpDeps): Router {
   return router;
 }
 
-/** Against pages that make a browser send requests here (DNS rebinding). */
+/** Protects against pages that make a browser send requests here (DNS rebinding). */
 function guard(publicUrls: readonly string[]): RequestHandler {
   const names = [...new Set([...publicUrls.map((url) => new URL(url).hostname), ...localhostAllowedHostnames()])];
   const [isHost, isOrigin] = [hostHeaderValidation(names), originValidation(names)];
@@ -61,7 +64,7 @@ function guard(publicUrls: readonly string[]): RequestHandler {
   };
 }
 
-/** A larger body is read only of an account that is known. */
+/** Reads a larger body only for an authenticated caller. */
 function refuseLargeOfUnknown(options: McpDeps): RequestHandler {
   return async (request, _response, next) => {
     const length = Number(request.headers['content-length'] ?? Infinity);
@@ -90,7 +93,7 @@ function answer(options: McpDeps): RequestHandler {
   };
 }
 
-/** undefined: it is no JSON, which the protocol answers in its own way. */
+/** undefined for invalid JSON, which the protocol answers by its own rules. */
 function parsed(body: string): unknown {
   try {
     return JSON.parse(body);
@@ -99,15 +102,12 @@ function parsed(body: string): unknown {
   }
 }
 
-/**
- * Nearly all messages: their key is looked up and their limits are taken in one step. Calls in a batch take theirs
- * later.
- */
+/** A single call takes its limits in the statement that looks up its key. Calls in a batch take theirs later. */
 function isCall(message: unknown): boolean {
   return typeof message === 'object' && message !== null && 'method' in message && message.method === 'tools/call';
 }
 
-/** @returns what a call of a tool was admitted with */
+/** @returns the admission of a single call; undefined for other messages */
 async function letIn(
   options: McpDeps,
   { request, response, message }: { request: Request; response: Reply; message: unknown },
@@ -119,7 +119,7 @@ async function letIn(
   });
 }
 
-/** Says where to sign in when `work` finds the caller unknown. */
+/** Adds where to sign in when `work` throws unauthorized. */
 async function challenging<T>(options: McpDeps, request: Request, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -164,7 +164,7 @@ async function admitMessages(options: McpDeps, { headers }: IncomingMessage, mes
 interface Exchange {
   request: Request;
   response: Reply;
-  /** What the first call of a tool needs not take any more. */
+  /** The admission that the first call uses instead of taking the limits again. */
   first: Admission | undefined;
 }
 
@@ -188,14 +188,14 @@ function sessionOf(options: McpDeps, { request, response, first }: Exchange): To
   };
 }
 
-/** With the bytes that came, so that what is no JSON is answered as the protocol says. */
+/** Passes on the bytes as received, so that the protocol answers invalid JSON by its own rules. */
 function webRequest(request: Request, body: string): globalThis.Request {
   const headers = new Headers();
   for (const [name, values = []] of Object.entries(request.headersDistinct)) {
     for (const value of values) headers.append(name, value);
   }
-  // The protocol wants clients to take event streams too. They never get one, so those that take JSON alone are served
-  // as well.
+  // The protocol requires clients to accept event streams too. This server never sends one, so clients that accept only
+  // JSON are served as well.
   if (request.accepts('application/json') !== false) headers.set('Accept', 'application/json, text/event-stream');
   return new Request(`http://localhost${request.originalUrl}`, { method: 'POST', headers, body });
 }

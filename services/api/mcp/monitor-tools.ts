@@ -18,7 +18,7 @@ const CHANGES = { readOnlyHint: false, destructiveHint: false, openWorldHint: fa
 const id = { type: 'string', description: 'Id of a monitor, `mon_…`.' };
 const BY_ID: ObjectSchema = { type: 'object', properties: { id }, required: ['id'], additionalProperties: false };
 
-/** @param routeAt the API's route with a method and a path */
+/** @param routeAt returns the API's route with a method and a path */
 export function monitorTools(routeAt: (method: Route['method'], path: string) => Route): Tool[] {
   const page = inputOfQuery(matchPageQuery);
   return [
@@ -26,7 +26,7 @@ export function monitorTools(routeAt: (method: Route['method'], path: string) =>
       name: 'get_monitor_matches',
       title: 'Matches of a monitor',
       description:
-        'A page of the posts and comments that a monitor matched. With `order=oldest`, `after` of one page asks for the next: nothing is missed. Free.',
+        'A page of the posts and comments that a monitor matched. With `order=oldest`, pass the `after` of a page to get the next one: nothing is missed. Free.',
       annotations: READS,
       inputSchema: { ...page, properties: { id, ...(page.properties as object) }, required: ['id'] },
       outputSchema: objectSchemaOf(matchPage, 'output'),
@@ -35,8 +35,8 @@ export function monitorTools(routeAt: (method: Route['method'], path: string) =>
     }),
     routeTool({
       name: 'list_monitors',
-      title: 'List the monitors',
-      description: "The account's monitors, with how many it may have. Free.",
+      title: 'List monitors',
+      description: "The account's monitors, with how many the plan allows. Free.",
       annotations: READS,
       inputSchema: { type: 'object', properties: {}, additionalProperties: false },
       outputSchema: objectSchemaOf(monitorList, 'output'),
@@ -47,8 +47,8 @@ export function monitorTools(routeAt: (method: Route['method'], path: string) =>
       name: 'create_monitor',
       title: 'Create a monitor',
       description:
-        'Watches every new post and comment for keywords (whole words and phrases). Matches are read with get_monitor_matches, and sent to `webhook_url` if there is ' +
-        'one. Costs 10 credits, and 10 for each further 24 hours that it runs.',
+        'Watches every new post and comment for keywords (whole words and phrases). Read matches with get_monitor_matches; they are also sent to `webhook_url` if ' +
+        'set. Costs 10 credits, and 10 for each further 24 hours that it runs.',
       annotations: { ...CHANGES, idempotentHint: false },
       inputSchema: objectSchemaOf(createMonitorBody, 'input'),
       outputSchema: objectSchemaOf(createdMonitor, 'output'),
@@ -58,7 +58,7 @@ export function monitorTools(routeAt: (method: Route['method'], path: string) =>
     routeTool({
       name: 'pause_monitor',
       title: 'Pause a monitor',
-      description: 'Stops a monitor at once. What is queued for its webhook is still sent. Free.',
+      description: 'Stops a monitor at once. Deliveries that are already queued are still sent. Free.',
       annotations: { ...CHANGES, idempotentHint: true },
       inputSchema: BY_ID,
       outputSchema: objectSchemaOf(monitorPaused, 'output'),
@@ -68,7 +68,7 @@ export function monitorTools(routeAt: (method: Route['method'], path: string) =>
     routeTool({
       name: 'resume_monitor',
       title: 'Resume a monitor',
-      description: 'Starts a paused monitor again. Costs 10 credits; nothing when it runs already.',
+      description: 'Starts a paused monitor again. Costs 10 credits, or nothing when it is already running.',
       annotations: { ...CHANGES, idempotentHint: true },
       inputSchema: BY_ID,
       outputSchema: objectSchemaOf(monitorAnswer, 'output'),

@@ -11,14 +11,14 @@ import type { Tool, ToolAnswer, ToolCall } from './tool.ts';
 
 const READS = { readOnlyHint: true, openWorldHint: true } as const;
 
-/** @param routeAt the API's GET route with a path */
+/** @param routeAt returns the API's GET route with a path */
 export function readingTools(deps: ReadingDeps, routeAt: (path: string) => Route): Tool[] {
   return [
     {
       name: 'get_forum_post',
       title: 'Read a post with its comments',
       description:
-        'A post and its comment tree, by `url` or `id` (one of the two is required). The text is Markdown; the structured answer holds post, discussion ' +
+        'A post and its comment tree, by `url` or `id` (one of them is required). The text is Markdown; the structured answer has the post, the discussion ' +
         'graph and meta (`format=json`), the graph and meta (`graph`), or meta alone (`md`). Costs 1 credit, and 1 more for each 100 comments beyond 500.',
       annotations: READS,
       inputSchema: inputOfQuery(queries.postQuery),
@@ -31,9 +31,9 @@ export function readingTools(deps: ReadingDeps, routeAt: (path: string) => Route
     },
     routeTool({
       name: 'get_forum_items',
-      title: 'Look posts and comments up',
+      title: 'Look up posts and comments',
       description:
-        'Up to 100 posts and comments by their ids or URLs, in the order asked; unknown ones are listed in `missing`. Costs 1 credit.',
+        'Up to 100 posts and comments by their ids or URLs, in the requested order; unknown ones are listed in `missing`. Costs 1 credit.',
       annotations: READS,
       inputSchema: inputOfQuery(queries.thingsQuery),
       outputSchema: objectSchemaOf(forum.thingsResponse, 'output'),
@@ -43,7 +43,8 @@ export function readingTools(deps: ReadingDeps, routeAt: (path: string) => Route
     routeTool({
       name: 'list_subreddit_posts',
       title: "List a community's posts",
-      description: 'A page of the posts of a community. `after` of one page asks for the next. Costs 1 credit.',
+      description:
+        'A page of the posts of a community. Pass the `after` of a page to get the next one. Costs 1 credit.',
       annotations: READS,
       inputSchema: inputOfQuery(queries.subredditQuery),
       outputSchema: objectSchemaOf(forum.postListing, 'output'),
@@ -53,7 +54,7 @@ export function readingTools(deps: ReadingDeps, routeAt: (path: string) => Route
     routeTool({
       name: 'get_subreddit',
       title: 'What a community is about',
-      description: 'A community with its description, its subscribers and its rules. Costs 1 credit.',
+      description: 'A community with its description, number of subscribers and rules. Costs 1 credit.',
       annotations: READS,
       inputSchema: inputOfQuery(queries.subredditAboutQuery),
       outputSchema: objectSchemaOf(forum.subreddit, 'output'),
@@ -63,7 +64,7 @@ export function readingTools(deps: ReadingDeps, routeAt: (path: string) => Route
     routeTool({
       name: 'get_forum_user',
       title: 'A user',
-      description: 'A user with age and karma. Costs 1 credit.',
+      description: 'A user with account age and karma. Costs 1 credit.',
       annotations: READS,
       inputSchema: inputOfQuery(queries.userQuery),
       outputSchema: objectSchemaOf(forum.forumUser, 'output'),
@@ -73,7 +74,7 @@ export function readingTools(deps: ReadingDeps, routeAt: (path: string) => Route
     routeTool({
       name: 'search_forum',
       title: 'Search the forum',
-      description: 'A page of posts, communities or users (`type`) that a search finds. Costs 1 credit.',
+      description: 'A page of the posts, communities or users (`type`) that a search finds. Costs 1 credit.',
       annotations: READS,
       inputSchema: inputOfQuery(queries.searchQuery),
       outputSchema: objectSchemaOf(z.union([forum.postListing, forum.subredditListing, forum.userListing]), 'output'),
@@ -83,7 +84,7 @@ export function readingTools(deps: ReadingDeps, routeAt: (path: string) => Route
   ];
 }
 
-/** The post is read and charged once, and rendered twice: for programs, and for models. */
+/** Reads and charges the post once, and renders it twice: for programs and for models. */
 async function readPost(deps: ReadingDeps, { caller, args, refuseAbandoned }: ToolCall): Promise<ToolAnswer> {
   const outcome = await readChargedPost(deps, { caller, query: queryOf(args), refuseAbandoned });
   const { charged } = outcome;

@@ -5,14 +5,18 @@ import {
 } from '@modelcontextprotocol/server';
 import type { McpServer } from '@modelcontextprotocol/server';
 
-/** Answers one request of the protocol, of whichever revision. @param message its body, where that is JSON */
+/**
+ * Answers one request of any revision of the protocol.
+ *
+ * @param message the body when it is valid JSON
+ */
 export type ToolHandler = (request: Request, message: unknown) => Promise<Response>;
 
 /**
- * The current revision has no sessions: each request says all about itself. The ones before begin with a handshake,
- * which is answered without a session too. Both get a server of their own for each request, and one JSON answer.
+ * The current revision has no sessions: each request is self-contained. Earlier revisions start with a handshake, which
+ * is answered without a session too. Every request gets a fresh server and one JSON answer.
  *
- * @param createServer for this request's caller
+ * @param createServer creates the server for this request's caller
  */
 export function createToolHandler(createServer: () => McpServer): ToolHandler {
   return async (request, message) => {
@@ -20,8 +24,8 @@ export function createToolHandler(createServer: () => McpServer): ToolHandler {
     if (!(await isLegacyRequest(request, message))) {
       return createMcpHandler(createServer, { legacy: 'reject', maxSubscriptions: 0 }).fetch(request, given);
     }
-    // Without a generator there are no sessions; the package's own way of serving these revisions would answer with
-    // event streams.
+    // Without a session id generator there are no sessions. The package's default handler would answer these revisions
+    // with event streams.
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     const server = createServer();
     await server.connect(transport);

@@ -9,20 +9,20 @@ import type { Answer, Call, Route } from '../http/route.ts';
 /** JSON Schema 2020-12 of an object. */
 export type ObjectSchema = Record<string, unknown> & { type: 'object' };
 
-/** A call of a tool whose caller is known and was let in. Its arguments are not checked yet. */
+/** A call of a tool whose caller is admitted. Its arguments are not validated yet. */
 export interface ToolCall {
   caller: Caller;
   args: Record<string, unknown>;
-  /** To be called before the answer is charged. @throws ClientGone when nobody waits for it any more */
+  /** Call before charging for the answer. @throws ClientGone when the client has disconnected */
   refuseAbandoned: () => void;
 }
 
 export interface ToolAnswer {
-  /** As the output schema says. */
+  /** Conforms to the output schema. */
   structured: object;
-  /** The same for a model to read, in few tokens. */
+  /** The same content for a model to read, in few tokens. */
   text: string;
-  /** What the call cost, and the balance afterwards; undefined on tools that are free. */
+  /** What the call cost, and the balance afterwards; undefined for free tools. */
   charged: { credits: number; balance: number } | undefined;
 }
 
@@ -35,17 +35,17 @@ export interface Tool {
   outputSchema: ObjectSchema;
   /** The permission it requires. */
   scope: Scope;
-  /** @throws ApiError as the route does that it maps to */
+  /** @throws ApiError like the route it maps to */
   call(call: ToolCall): Promise<ToolAnswer>;
 }
 
 interface RouteTool extends Omit<Tool, 'call' | 'scope'> {
   route: Route;
-  /** The answer's body as text. */
+  /** Renders the answer's body as text. */
   toText: (body: never) => string;
 }
 
-/** A tool that is a route of the API: the same checks, the same charge, the same body. */
+/** A tool that wraps a route of the API: the same checks, the same charge, the same body. */
 export function routeTool({ route, toText, ...tool }: RouteTool): Tool {
   return {
     ...tool,
@@ -74,13 +74,13 @@ export function requiredScope({ method, path, scope }: Route): Scope {
   return scope;
 }
 
-/** What belongs into the path, and the other arguments. */
+/** Separates the path's id from the other arguments. */
 function takeId({ id, ...named }: Record<string, unknown>): { id: string; named: Record<string, unknown> } {
   if (typeof id !== 'string') throw invalidRequest([{ field: 'id', message: 'is required' }]);
   return { id, named };
 }
 
-/** A query is text; arguments are JSON. null says as much as nothing. */
+/** Queries are text, arguments are JSON. A null argument counts as absent. */
 export function queryOf(args: Record<string, unknown>): Record<string, string> {
   const named = Object.entries(args).filter(([, value]) => value !== null && value !== undefined);
   return Object.fromEntries(named.map(([name, value]) => [name, queryText(name, value)]));
@@ -93,7 +93,7 @@ function queryText(name: string, value: unknown): string {
   throw invalidRequest([{ field: name, message: 'must be a string, a number, true or false, or a list of strings' }]);
 }
 
-/** The arguments that a query's parameters are. */
+/** The input schema for the parameters of a query. */
 export function inputOfQuery(query: z.ZodObject): ObjectSchema {
   const parameters = queryParametersOf(query, {});
   return {
@@ -109,7 +109,11 @@ export function inputOfQuery(query: z.ZodObject): ObjectSchema {
   };
 }
 
-/** A schema with all that it refers to. @param side `output`: as answers hold it; `input`: as clients send it */
+/**
+ * A self-contained JSON Schema.
+ *
+ * @param side `output`: as answers have it; `input`: as clients send it
+ */
 export function objectSchemaOf(schema: z.ZodType, side: 'input' | 'output'): ObjectSchema {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: side });
   return { ...rest, type: 'object' };

@@ -12,7 +12,7 @@ import { clientMetadata, clientOf, metadataFault, UNUSED_CLIENT_SECONDS } from '
 /**
  * Finds the client that a URL describes.
  *
- * @param clientAddress of whoever asks; undefined: nobody is known to
+ * @param clientAddress address of the requester; undefined when it is not known
  * @throws errors.InvalidClient, errors.TemporarilyUnavailable
  */
 export type FindDocument = (id: string, clientAddress: string | undefined) => Promise<ClientMetadata>;
@@ -22,12 +22,12 @@ const FRESH_SECONDS = 3_600;
 const FAILURE_MS = 30_000;
 const MOST_FAILURES = 1_000;
 /**
- * Fetches an hour for a /24 or a /64, and for all. Copies are free: what is counted is what we send to other sites, and
- * the rows that it leaves.
+ * Fetches per hour, for a /24 or a /64 and in total. Cached documents do not count: the limit covers the requests we
+ * send to other sites and the rows they leave.
  */
 const FETCHES_PER_NETWORK = 30;
 const FETCHES = { name: 'oauth:documents:total', most: 1_000, seconds: 3_600 };
-/** Fetches under way in this process. */
+/** Concurrent fetches of this process. */
 const MOST_FETCHES = 20;
 const LONGEST_ID = 500;
 
@@ -43,10 +43,10 @@ export function isDocumentId(id: string): boolean {
 }
 
 /**
- * Client id metadata documents (draft-ietf-oauth-client-id-metadata-document): a client's id is the https address of a
- * document about it. It is fetched through the door, without redirects, kept for an hour for all processes, and used
- * for longer only while it cannot be had: a site that is away signs nobody out. What could not be fetched is not tried
- * again for half a minute.
+ * Client ID metadata documents (draft-ietf-oauth-client-id-metadata-document): the client id is the https address of a
+ * document that describes the client. The egress client fetches it without redirects. All processes share the stored
+ * document for an hour, and longer only while the site cannot be reached: an unreachable site signs nobody out. A
+ * failed fetch is not repeated for half a minute.
  */
 export function createFindDocument(options: {
   egress: EgressClient;
@@ -69,7 +69,7 @@ export function createFindDocument(options: {
     const failure = failures.get(id);
     if (failure !== undefined && failure.until > performance.now()) throw failure.error;
     const running = underWay.get(id);
-    // The limit of whoever asked first is not that of others.
+    // The limit of the first requester must not apply to the others that share its fetch.
     if (running) return running.catch((error: unknown) => retryIfLimited(error, id, clientAddress));
     if (underWay.size >= MOST_FETCHES) throw away('too many documents are being fetched');
     const fetching = fetchDocument(id, clientAddress)
@@ -121,15 +121,15 @@ async function takeFetch(pool: Pool, clientAddress: string | undefined): Promise
   }
 }
 
-/** The document may be there: it was not asked for. */
+/** The document may exist: it was not requested. */
 class FetchesUsedUp extends errors.TemporarilyUnavailable {}
 
-/** Why a URL names no document; undefined: it does. */
+/** Why a URL cannot name a document; undefined when it can. */
 function idFault(id: string, allowPrivate: boolean): string | undefined {
   if (id.length > LONGEST_ID || !URL.canParse(id)) return 'is not a URL, or too long';
   const url = new URL(id);
   if (urlRefusal(url, allowPrivate) !== undefined) return 'must be a public https URL';
-  // One name for one document, and the name that people are shown is the one that is asked.
+  // One spelling per document, so that the name shown to people is the address that is fetched.
   if (url.href !== id) return `must be written ${url.href.slice(0, LONGEST_ID)}`;
   if (url.pathname === '/' || url.hash !== '') return 'must have a path and no fragment';
   return undefined;

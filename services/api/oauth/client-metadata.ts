@@ -1,13 +1,13 @@
 import type { ClientMetadata } from 'oidc-provider';
 import { z } from 'zod';
 
-/** How long a client is kept that nobody has allowed anything, or its document. */
+/** How long a client that nobody has authorised, or its document, is kept. */
 export const UNUSED_CLIENT_SECONDS = 24 * 3_600;
 const MOST_REDIRECTS = 10;
 const LONGEST_URI = 2_048;
 const LONGEST_NAME = 100;
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
-/** Schemes that a browser would act on by itself, or that name no program of the user's. */
+/** Schemes that a browser handles by itself, or that do not belong to a program of the user. */
 const REFUSED_SCHEMES = new Set(
   [
     'javascript',
@@ -34,7 +34,7 @@ const redirectUri = z
     'must be https, http on this machine (localhost), or the scheme of a program; without a fragment',
   );
 
-/** The metadata of RFC 7591 that matter here; whatever else a client says of itself is ignored. */
+/** The metadata of RFC 7591 that this server uses; the other members are ignored. */
 export const clientMetadata = z.object({
   redirect_uris: z.array(redirectUri).min(1).max(MOST_REDIRECTS),
   client_name: z.string().max(1_000).optional(),
@@ -45,7 +45,7 @@ export const clientMetadata = z.object({
 
 export type GivenMetadata = z.output<typeof clientMetadata>;
 
-/** Why clients cannot be used here; undefined: they can. */
+/** Why the client cannot be used here; undefined when it can. */
 export function metadataFault({ grant_types, response_types }: GivenMetadata): string | undefined {
   if (grant_types !== undefined && !grant_types.includes('authorization_code')) {
     return 'grant_types: must name authorization_code';
@@ -55,8 +55,8 @@ export function metadataFault({ grant_types, response_types }: GivenMetadata): s
 }
 
 /**
- * A client as the provider knows it. Redirects to this machine or to a program make it a native one: any port of the
- * former is as good as another (RFC 8252), since programs take a free one each time.
+ * A client in the form the provider expects. A redirect to this machine or to a program makes it a native client. For a
+ * redirect to this machine any port matches (RFC 8252), since programs use a free port each time.
  */
 export function clientOf(
   id: string,

@@ -13,27 +13,27 @@ import type { SealedRecords } from '../../../shared/stores/accounts/sealed-recor
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
-/** After which somebody must allow a program again, however often its tokens were renewed. */
+/** After this long a person must authorise the program again, however often its tokens were renewed. */
 export const GRANT_SECONDS = 365 * DAY;
-/** Reading two mails and a page. */
+/** Enough to read two mails and a page. */
 const INTERACTION_SECONDS = 20 * 60;
 
 export interface ProviderDeps {
   records: SealedRecords;
   findDocument: FindDocument;
-  /** Where people sign in and allow, for a sign-in under way. */
+  /** The URL of the pages for a sign-in under way. */
   pageOf: (uid: string) => string;
-  /** A whole page that says why nothing goes on. */
+  /** A whole page that says why the sign-in cannot continue. */
   errorPage: (description: string) => Page;
 }
 
 /**
- * OAuth 2.1 and nothing else of OpenID Connect: codes with PKCE S256, opaque tokens for one resource, rotated refresh
+ * OAuth 2.1 without the rest of OpenID Connect: codes with PKCE S256, opaque tokens for one resource, rotated refresh
  * tokens.
  */
 export function createProvider(deps: OAuthDeps, parts: ProviderDeps): Provider {
   const provider = new Provider(deps.baseUrl, configurationOf(deps, parts));
-  // The addresses that a request came by are set by trustIssuer, never by the client.
+  // Forwarded headers are safe to trust: trustIssuer sets them, never the client.
   provider.proxy = true;
   nameSecrets(provider);
   keepErrorsHere(provider, parts.records, parts.errorPage);
@@ -73,7 +73,7 @@ function configurationOf(deps: OAuthDeps, parts: ProviderDeps): Configuration {
     issueRefreshToken: () => Promise.resolve(true),
     rotateRefreshToken: true,
     expiresWithSession: () => Promise.resolve(false),
-    // Programs in a browser, at the origin that they redirect to.
+    // Browser programs may call from the origins of their redirects.
     clientBasedCORS: (_context, origin, client) =>
       client.redirectUris?.some((uri) => URL.parse(uri)?.origin === origin) ?? false,
     cookies: {
@@ -99,7 +99,7 @@ function configurationOf(deps: OAuthDeps, parts: ProviderDeps): Configuration {
   };
 }
 
-/** The provider wants a key for the tokens of OpenID Connect, which nobody gets here. */
+/** The provider requires a signing key for OpenID Connect tokens, which this server never issues. */
 function unusedKey(): JWK {
   return { ...generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' }), use: 'sig' };
 }
@@ -127,7 +127,7 @@ function featuresOf(resource: string): NonNullable<Configuration['features']> {
   };
 }
 
-/** Nobody is signed in already, and nothing counts as allowed before. */
+/** No earlier sign-in or authorisation counts. */
 function alwaysAsk(): interactionPolicy.Prompt[] {
   const { Prompt, Check } = interactionPolicy;
   const isOpen = (name: 'login' | 'consent') =>
@@ -143,7 +143,7 @@ function alwaysAsk(): interactionPolicy.Prompt[] {
   ];
 }
 
-/** Tokens and codes that are recognised where they should not be. */
+/** Prefixes by which leaked tokens and codes are recognised. */
 function nameSecrets(provider: Provider): void {
   const kinds = [
     [provider.AccessToken, 'access token'],

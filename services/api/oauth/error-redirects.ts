@@ -5,9 +5,9 @@ import type { SealedRecords } from '../../../shared/stores/accounts/sealed-recor
 import type { Page } from '../pages/page.ts';
 
 /**
- * Shows errors on a page of ours instead of sending them to the redirect of a client that nobody ever allowed anything:
- * anybody can register one, and its requests would otherwise lead from our address to any other without anybody being
- * asked (RFC 9700, 4.11.2). That somebody denied it is sent, since it follows their own click.
+ * Shows errors on our own page instead of redirecting to a client that nobody ever authorised. Anybody can register a
+ * client, and its requests could otherwise redirect from our address to any other without anybody being asked (RFC
+ * 9700, 4.11.2). A denial is redirected, since it follows the user's own click.
  */
 export function keepErrorsHere(
   provider: Provider,
@@ -33,14 +33,14 @@ export function keepErrorsHere(
   });
 }
 
-/** An error that OAuth does not define is a fault of ours: the page says nothing about it. */
+/** An error that OAuth does not define is our fault: the page gives no details. */
 function saidBy(refusal: Error): { error: string; description: string } {
   const known = refusal instanceof errors.OIDCProviderError && refusal.expose;
   if (!known) return { error: 'server_error', description: 'Something went wrong here.' };
   return { error: refusal.error, description: refusal.error_description ?? refusal.error };
 }
 
-/** A page that is the whole answer of the provider. */
+/** Replaces the provider's answer by a page. */
 export function showPage(context: KoaContextWithOIDC, page: Page): void {
   context.type = 'html';
   context.set('Cache-Control', 'no-store');

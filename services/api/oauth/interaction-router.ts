@@ -35,7 +35,7 @@ export interface Parts {
   browsers: SignedInBrowsers;
 }
 
-/** What the pages keep of a sign-in under way, beside what the provider wants to know in the end. */
+/** What the pages store for a sign-in under way, apart from what the provider needs at the end. */
 const kept = z.object({
   code: z.object({ token: z.string(), email: z.string() }).optional(),
   login: z.object({ accountId: z.string() }).optional(),
@@ -51,15 +51,14 @@ interface Step extends Parts {
   at: string;
 }
 
-/** Where people sign in and allow. */
+/** The URL of the pages for a sign-in under way. */
 export function interactionUrl(baseUrl: string, uid: string): string {
   return `${folderOf(baseUrl)}${FOLDER}/${uid}`;
 }
 
 /**
- * The pages of a sign-in: address, code, consent. Each form's answer is a redirect to the page that comes next. A
- * sign-in belongs to the browser that began it: its id is also in a cookie of this path, which pages of other sites
- * cannot send with a form.
+ * The pages of a sign-in: address, code, consent. Each form redirects to the next page. A sign-in belongs to the
+ * browser that started it: its id is also in a cookie of this path, which pages of other sites cannot send with a form.
  */
 export function createInteractionRouter(parts: Parts): Router {
   const { deps } = parts;
@@ -83,7 +82,7 @@ export function createInteractionRouter(parts: Parts): Router {
       form,
       atStep(parts, take),
     );
-    // Who reloads what a form led to gets the page again.
+    // Reloading the result of a form shows the page again.
     router.get(`${page}/${name}`, (request, response) => {
       response.redirect(303, interactionUrl(deps.baseUrl, request.params.uid));
     });
@@ -98,7 +97,9 @@ const noStore: RequestHandler = (_request, response, next) => {
   next();
 };
 
-/** Beside the cookie, which other sites' forms do not bring: browsers say where a form was. */
+/**
+ * Defends in addition to the cookie, which forms of other sites do not send: browsers say where a form was submitted.
+ */
 function refuseOtherSites(baseUrl: string): RequestHandler {
   const { origin } = new URL(baseUrl);
   return (request, _response, next) => {
@@ -131,7 +132,7 @@ async function showPage(begun: Step): Promise<void> {
   else send(response, 200, addressPage(at, client));
 }
 
-/** A browser that a link has signed in needs no code: whichever program's question it has come for. */
+/** A browser that a link signed in needs no code, whichever program started the sign-in. */
 async function withLinkedBrowser(step: Step): Promise<Step> {
   if (step.state.login || step.request.method !== 'GET') return step;
   const accountId = await step.browsers.take(step.request, step.response);
@@ -220,7 +221,7 @@ async function keep({ provider, request, response }: Step, state: Kept): Promise
   await provider.interactionResult(request, response, state, { mergeWithLastSubmission: false });
 }
 
-/** Keeps where the sign-in is, and leads to the page that comes next. */
+/** Stores the progress of the sign-in and redirects to the next page. */
 async function goOn(step: Step, state: Kept): Promise<void> {
   await keep(step, state);
   step.response.redirect(303, step.at);
@@ -237,7 +238,7 @@ function send(response: Response, status: number, page: Page): void {
 
 function showRefusal({ browsers }: Parts): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
-    // The link was opened in another browser than the one that asked.
+    // The link was opened in another browser than the one that requested it.
     if (error instanceof errors.SessionNotFound && browsers.isSignedIn(request)) send(response, 200, signedInPage());
     else if (error instanceof errors.SessionNotFound) send(response, 400, errorPage(START_AGAIN));
     else if (error instanceof errors.OIDCProviderError && error.expose) {

@@ -18,9 +18,7 @@ const PER_NETWORK: Readonly<Record<OAuthLimit, Omit<SlidingLogLimit, 'name'>>> =
 };
 const REGISTRATIONS = { name: 'oauth:registration:total', most: 500, seconds: HOUR };
 
-/**
- * Limits of requests that nobody is known to have sent, exact over all processes. Answers 429 as OAuth's errors look.
- */
+/** Limits unauthenticated requests, exactly over all processes. Refuses with 429 in OAuth's error format. */
 export function createOAuthLimits(pool: Pool): (kind: OAuthLimit) => RequestHandler {
   return (kind) => async (request, response, next) => {
     const retryAfter = await take(pool, kind, request.ip);
@@ -36,7 +34,7 @@ export function createOAuthLimits(pool: Pool): (kind: OAuthLimit) => RequestHand
   };
 }
 
-/** Seconds until there is room; 0: there is. */
+/** Seconds until the next request may pass; 0 when this one may. */
 async function take(pool: Pool, kind: OAuthLimit, clientAddress: string | undefined): Promise<number> {
   const { most, seconds } = PER_NETWORK[kind];
   const refused = await takeUses(pool, [

@@ -4,7 +4,7 @@ import { READ_FORUM, USE_MONITORS } from '../admission/scope.ts';
 import type { ResourceProtection } from '../mcp/mcp-router.ts';
 import { methodNotAllowed } from '../http/route.ts';
 
-/** What tokens may allow, and how the consent page says it. */
+/** The scopes that tokens may have, and their description on the consent page. */
 export const SCOPES: ReadonlyMap<string, string> = new Map([
   [READ_FORUM.name, 'Read and search the forum with your credits'],
   [USE_MONITORS.name, 'See, create, pause and resume your monitors, and read their matches'],
@@ -16,24 +16,24 @@ export const ROUTES = {
   revocation: '/oauth/revoke',
 } as const;
 export const REGISTRATION = '/oauth/register';
-/** Where the links in mails lead. */
+/** The page that links in mails open. */
 export const SIGN_IN_LINK = '/oauth/link';
 
 const PROTECTED_RESOURCE = '/.well-known/oauth-protected-resource';
 const AUTHORIZATION_SERVER = '/.well-known/oauth-authorization-server';
 const FRESH_SECONDS = 300;
 
-/** The path of the service's public address, without a slash at the end. */
+/** The path of the service's public address, without a trailing slash. */
 export function folderOf(baseUrl: string): string {
   return new URL(baseUrl).pathname.replace(/\/$/, '');
 }
 
-/** The address of the tool server: the only thing that tokens are for. */
+/** The address of the tool server, the only audience of tokens. */
 export function resourceOf(baseUrl: string): string {
   return `${baseUrl}/mcp`;
 }
 
-/** Sends clients of the tool server to its metadata (RFC 9728). */
+/** Directs clients of the tool server to its metadata (RFC 9728). */
 export function protectionOf(baseUrl: string): ResourceProtection {
   const parameters = [
     `resource_metadata="${baseUrl}${PROTECTED_RESOURCE}/mcp"`,
@@ -45,9 +45,7 @@ export function protectionOf(baseUrl: string): ResourceProtection {
   };
 }
 
-/**
- * The documents that clients find everything else by (RFC 9728, RFC 8414). For everybody, pages of other origins too.
- */
+/** The discovery documents for clients (RFC 9728, RFC 8414). They are readable from any origin. */
 export function createMetadataRouter(baseUrl: string): Router {
   const router = Router();
   const paths = new Map<string, object>([

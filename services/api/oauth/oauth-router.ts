@@ -39,9 +39,7 @@ export function createOAuthRouter(deps: OAuthDeps): Router {
   return router;
 }
 
-/**
- * Clients open these pages in a window of their own, and wait there for the answer: it must not lose whoever opened it.
- */
+/** Clients open these pages in a popup window and wait there for the answer, so the page must keep its opener. */
 const keepOpener: RequestHandler = (_request, response, next) => {
   response.removeHeader('Cross-Origin-Opener-Policy');
   next();

@@ -2,16 +2,23 @@ import { html, Html, NO_HTML } from '../pages/html.ts';
 import { pageOf, problem } from '../pages/page.ts';
 import type { Page } from '../pages/page.ts';
 
-/** What asks to be let in, as it says itself. */
+/** The client that asks for access, as it describes itself. */
 export interface AskingClient {
-  /** undefined: it gave none. */
+  /** undefined: it has no name. */
   name: string | undefined;
-  /** The host of the document that describes it; undefined: it registered by itself, and could be anybody. */
+  /**
+   * The host of the document that describes the client; undefined for a client that registered itself and could be
+   * anybody.
+   */
   host: string | undefined;
   redirectUri: string;
 }
 
-/** Asks for the address that a code goes to. @param given what was given already, with its problem */
+/**
+ * Asks for the address to mail a code to.
+ *
+ * @param given the previous input and what is wrong with it
+ */
 export function addressPage(at: string, client: AskingClient, fault?: string, given = ''): Page {
   return pageOf(
     'Sign in',
@@ -62,7 +69,11 @@ export function codePage(at: string, email: string, fault?: string): Page {
   );
 }
 
-/** Asks whether the client may do what it wants. @param scopes in words */
+/**
+ * Asks whether the client may have the access it requests.
+ *
+ * @param scopes descriptions of the scopes
+ */
 export function consentPage(at: string, client: AskingClient, email: string, scopes: readonly string[]): Page {
   const redirect = new URL(client.redirectUri);
   const target = redirect.host === '' ? `a program on this device (${redirect.protocol})` : redirect.host;
@@ -82,7 +93,7 @@ export function consentPage(at: string, client: AskingClient, email: string, sco
   );
 }
 
-/** Says why nothing goes on, and what to do. */
+/** Says why the sign-in cannot continue, and what to do. */
 export function errorPage(description: string): Page {
   return pageOf(
     'This did not work',
@@ -101,14 +112,14 @@ function originOf({ host }: AskingClient): Html {
     : html`It is the program of <strong>${host}</strong>; its name is what that site says.`;
 }
 
-/** Attributes of the field that the page's problem is about. */
+/** Attributes of the field that the page's problem refers to. */
 function faulty(fault: string | undefined): Html {
   return fault === undefined ? NO_HTML : new Html('aria-invalid="true" aria-describedby="problem"');
 }
 
 /**
- * Browsers hold the redirects that follow a form to the page's policy too, and the one to the client may lead on to
- * other addresses of its own. An address of IP version 6 cannot be named in a policy.
+ * Browsers apply the page's policy to the redirects after a form too, and the client's redirect may lead on to further
+ * addresses. A policy cannot name an IPv6 address.
  */
 function formTarget({ protocol, hostname, origin }: URL): string {
   return protocol === 'http:' && !hostname.startsWith('[') ? origin : protocol;

@@ -23,8 +23,8 @@ export function createProviderRoutes(provider: Provider, limit: (kind: OAuthLimi
 }
 
 /**
- * Makes the provider take the service's own address for the one that the request came by: cookies are secure where that
- * is https, and no header of a client finds its way into an address that the provider makes.
+ * Makes the provider use the service's own address instead of the one in the request: cookies are secure when it is
+ * https, and no header of a client can enter an address that the provider builds.
  */
 export function trustIssuer(issuer: string): RequestHandler {
   const { protocol, host } = new URL(issuer);
@@ -39,8 +39,8 @@ export function trustIssuer(issuer: string): RequestHandler {
 }
 
 /**
- * A request that names no scope asks for all of them; scopes that are not known here are left out, as long as one
- * remains. Answers come in the query of the redirect: other ways need scripts on a page.
+ * A request without a scope asks for all scopes. Unknown scopes are dropped as long as one remains. Answers are sent in
+ * the redirect's query, because other response modes need scripts on a page.
  */
 const normaliseRequest: RequestHandler = (request, _response, next) => {
   const [path, query] = splitUrl(request);

@@ -6,13 +6,13 @@ import { isDocumentId } from './client-documents.ts';
 import type { FindDocument } from './client-documents.ts';
 import type { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 
-/** How long a used code is kept, so that its second use takes back what the first one gave. */
+/** How long a used code is kept, so that a second use revokes what the first one issued. */
 const USED_CODE_SECONDS = 3_600;
 
 /**
- * The provider's storage. Expiry is judged by the database's clock, and a code or refresh token is used up in one
- * statement: of two requests that bring the same one at the same time the second is refused, and takes back what the
- * first one gets.
+ * The provider's storage. The database's clock decides about expiry. A code or refresh token is consumed in one
+ * statement: when two requests bring the same one at the same time, the second is refused and revokes what the first
+ * got.
  */
 export function createAdapterFactory(records: SealedRecords, findDocument: FindDocument): AdapterFactory {
   return (model) => {
@@ -23,7 +23,7 @@ export function createAdapterFactory(records: SealedRecords, findDocument: FindD
 
 const nobody = () => Promise.resolve(undefined);
 
-/** Nobody stays signed in: each program that asks is allowed by somebody who has just read a code from their mail. */
+/** Sessions are not stored: for each program a person authorises it after reading a code from their mail. */
 const NOTHING: Adapter = {
   upsert: nobody,
   find: nobody,
@@ -34,7 +34,7 @@ const NOTHING: Adapter = {
   revokeByGrantId: nobody,
 };
 
-/** The provider answers what it does not know as 500; this is 503, and told to the program that asked. */
+/** The provider answers unknown errors with 500. This one becomes a 503 that reaches the program. */
 function tellingOutages(adapter: Adapter): Adapter {
   return new Proxy(adapter, {
     get(target, name) {
@@ -67,8 +67,7 @@ function clientAdapter(records: SealedRecords, findDocument: FindDocument): Adap
 }
 
 /**
- * Of the request that the provider is answering, as Express knows it; undefined on our own pages, where the document
- * was found before.
+ * The Express request that the provider is answering; undefined on our own pages, where the document was found earlier.
  */
 function clientAddress(): string | undefined {
   return (Provider.ctx?.req as Request | undefined)?.ip;
@@ -89,7 +88,7 @@ function recordAdapter(records: SealedRecords, model: string): Adapter {
       return {
         ...found.payload,
         jti: id,
-        // As this process's clock counts: the provider compares with that.
+        // By this process's clock, which the provider compares with.
         exp: now + found.secondsLeft,
         ...(found.consumed ? { consumed: now } : {}),
       };

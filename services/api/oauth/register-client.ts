@@ -11,8 +11,8 @@ const BODY_LIMIT = 16 * 1024;
 const METHODS = ['none', 'client_secret_basic', 'client_secret_post'] as const;
 
 /**
- * POST /oauth/register (RFC 7591), for clients that have no document of their own. There is no way to change a client:
- * another one is registered.
+ * POST /oauth/register (RFC 7591), for clients without a metadata document. A client cannot be changed; it registers a
+ * new one instead.
  */
 export function createRegistrationRouter(records: SealedRecords, limit: RequestHandler): Router {
   const router = Router();
@@ -62,7 +62,7 @@ function refuse(response: Response, error: string, error_description: string): v
   response.status(400).json({ error, error_description });
 }
 
-/** A body that cannot be read. */
+/** Answers a body that cannot be read. */
 const refuseBody: ErrorRequestHandler = (error: unknown, _request, response, next) => {
   const refusal = toApiError(error);
   if (refusal === undefined || refusal.status >= 500 || refusal.code === 'method_not_allowed') {

@@ -18,17 +18,15 @@ const PROOF_LENGTH = 52;
 
 /** Browsers that a link signed in. */
 export interface SignedInBrowsers {
-  /** Signs a browser in for its next question whether a program may use the account: once, and for ten minutes. */
+  /** Signs a browser in for its next authorisation: once, and for ten minutes. */
   remember(response: Response, accountId: string): Promise<void>;
-  /** Uses that up. @returns whose account it is; undefined when the browser is not signed in */
+  /** Consumes the browser's sign-in. @returns the account; undefined when the browser is not signed in */
   take(request: Request, response: Response): Promise<string | undefined>;
-  /** Whether a browser says that it is signed in. */
+  /** Whether the browser has a sign-in cookie; the cookie is not checked. */
   isSignedIn(request: Request): boolean;
 }
 
-/**
- * The proof is in a cookie of the pages' path and is stored as a hash: what other browsers do gets them nothing of it.
- */
+/** The proof is in a cookie of the pages' path and stored as a hash, so other browsers cannot use it. */
 export function createSignedInBrowsers(records: SealedRecords, baseUrl: string): SignedInBrowsers {
   const path = `${folderOf(baseUrl)}/oauth`;
   const secure = new URL(baseUrl).protocol === 'https:';
@@ -52,14 +50,14 @@ export function createSignedInBrowsers(records: SealedRecords, baseUrl: string):
 }
 
 /**
- * The page that signs in the browser which opened the link, and leads it back to the program's question where that was
- * asked in it.
+ * The page that signs in the browser which opened the link. It then redirects to the program's authorisation if the
+ * same browser started it.
  */
 export function signInLink(parts: {
   baseUrl: string;
   signIn: SignIn;
   browsers: SignedInBrowsers;
-  /** The page of a sign-in under way. */
+  /** The URL of the pages for a sign-in under way. */
   pageOf: (interaction: string) => string;
 }): LinkPage {
   const { host } = new URL(parts.baseUrl);
@@ -84,7 +82,7 @@ export function signInLink(parts: {
   };
 }
 
-/** For a browser that a link signed in, and that a program's question was not asked in. */
+/** For a browser that a link signed in, but that did not start the authorisation. */
 export function signedInPage(): Page {
   return pageOf(
     'You are signed in',

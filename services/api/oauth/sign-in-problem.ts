@@ -1,6 +1,6 @@
 import type { SignInVerdict } from './sign-in.ts';
 
-/** Why somebody is not signed in, and what to do, for the page that says so. */
+/** Says why a person is not signed in and what to do, for the page. */
 export function problemOf(verdict: Exclude<SignInVerdict, { outcome: 'signed in' }>): string {
   switch (verdict.outcome) {
     case 'wrong':

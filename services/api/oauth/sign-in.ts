@@ -16,26 +16,26 @@ import { tellOfWrongCodes } from '../signup/tell-of-wrong-codes.ts';
 import type { OAuthDeps } from './oauth-deps.ts';
 import { SIGN_IN_LINK } from './oauth-metadata.ts';
 
-/** What became of a code: whose account it opened, or why it opened none. */
+/** The outcome of a code: the account that it opened, or why it opened none. */
 export type SignInVerdict =
   | Exclude<CodeVerdict, { outcome: 'right' }>
   | { outcome: 'signed in'; accountId: string }
   | { outcome: 'frozen' | 'other spelling' | 'no account' };
 
-/** Whose mailbox a link was sent to, and the sign-in that asked for it. */
+/** The mailbox a link was sent to, and the sign-in that requested it. */
 export type ConfirmedLink = Entry & { interaction: string | null };
 
 type Entry = Exclude<SignInVerdict, CodeVerdict>;
 
 export interface SignIn {
-  /** Mails a code; answers the token that stands for it. @throws ApiError as sign-up does */
+  /** Mails a code and returns the token that belongs to it. @throws ApiError as sign-up does */
   sendCode(email: string, clientAddress: string | undefined, interaction: string): Promise<string>;
   verify(token: string, code: string): Promise<SignInVerdict>;
-  /** Uses a link up; undefined when it is not good any more. */
+  /** Consumes a link; undefined when it is no longer valid. */
   confirmLink(linkHash: Buffer): Promise<ConfirmedLink | undefined>;
 }
 
-/** Signing in is signing up once more: the same code, limits and mail, whether or not the mailbox has an account. */
+/** Signing in uses the steps of sign-up: the same code, limits and mail, whether or not the mailbox has an account. */
 export function createSignIn(deps: OAuthDeps): SignIn {
   const requestCode = createRequestCode(deps, SIGN_IN, deps.baseUrl + SIGN_IN_LINK);
   const judge = createCodeJudge(deps, 'signin');
@@ -62,7 +62,7 @@ export function createSignIn(deps: OAuthDeps): SignIn {
   };
 }
 
-/** The mailbox's account, or a new one exactly as agents get it, but without a key. */
+/** Returns the mailbox's account, or opens one exactly as agent sign-up does, but without a key. */
 async function accountOf(
   db: Queryable,
   { email, mailbox }: ConfirmedMailbox,
@@ -80,8 +80,8 @@ async function accountOf(
 }
 
 /**
- * Spellings that are one mailbox for free credits need not be one for everybody: `ada+x@` may be somebody else where
- * plus means nothing. So only the address that the account was opened with lets anybody in.
+ * Spellings that count as one mailbox for free credits may be different mailboxes elsewhere: `ada+x@` may belong to
+ * another person where plus has no special meaning. So only the address that the account was opened with gives access.
  */
 function entryInto(account: StoredAccount, email: string): Entry {
   if (account.status !== 'active') return { outcome: 'frozen' };

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** A network that an address counts for, and how many times the allowance of one household it gets. */
+/** A network that an address counts for, and how many household allowances it gets. */
 export interface ClientNetwork {
   network: string;
   times: number;
@@ -8,8 +8,9 @@ export interface ClientNetwork {
 
 const IPV4_PREFIX = 24;
 /**
- * What providers give away: a /64 to a household or a server, a /56 to most lines, a /48 to a site. Each of them is 256
- * of the one before, and is had by one customer, so it gets a few times the allowance and not 256 times.
+ * The prefixes that providers assign: a /64 to a household or server, a /56 to most lines, a /48 to a site. Each
+ * contains 256 of the previous size but belongs to one customer, so it gets a few times the allowance and not 256
+ * times.
  */
 const IPV6_PREFIXES = [
   { prefix: 64, times: 1 },
@@ -21,8 +22,8 @@ const IPV6_PREFIXES = [
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+):\d+|\[([^\]]+)\](?::\d+)?)$/;
 
 /**
- * The networks that a client's address counts for, the smallest first: its /24, or its /64, /56 and /48. An IPv4
- * address written as IPv6 is an IPv4 address. Everything that is no address, as a proxy may forward, is one network.
+ * The networks that a client's address counts for, smallest first: its /24, or its /64, /56 and /48. An IPv4-mapped
+ * IPv6 address counts as IPv4. Everything that is not an address, as a proxy may forward, counts as one network.
  */
 export function networksOf(given: string | undefined): [ClientNetwork, ...ClientNetwork[]] {
   const [, ipv4, ipv6] = WITH_PORT.exec(given ?? '') ?? [];

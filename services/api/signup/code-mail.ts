@@ -3,13 +3,13 @@ import type { MailPurpose } from '../../../shared/stores/accounts/signups.ts';
 import { html, Html } from '../pages/html.ts';
 import { CODE_SECONDS } from './signup-secrets.ts';
 
-/** What a code or a link is for, in the mail's words. */
+/** The purpose of a code or a link, in the words of its mail. */
 export interface CodePurpose {
-  /** In front of the names of its limits, too. */
+  /** Also the prefix of the names of its limits. */
   name: MailPurpose;
   subject: string;
   linkSubject: string;
-  /** Two lines, before "and is valid for 10 minutes". */
+  /** Two lines, followed by "and is valid for 10 minutes". */
   use: (host: string) => readonly [string, string];
 }
 
@@ -28,10 +28,10 @@ export const SIGN_IN: CodePurpose = {
 
 const MINUTES = CODE_SECONDS / 60;
 const NOT_YOU = ['If it was not you who asked for it, ignore this mail: without the code', 'nothing happens.'] as const;
-const NOBODY_ASKS = 'Nobody of ours will ever ask you for it.';
+const NOBODY_ASKS = 'We will never ask you for it.';
 
 /**
- * The mail with a code. It holds nothing that whoever asked for it chose: nobody can send words of theirs through it.
+ * The mail with a code. It contains no text from the requester, so nobody can use it to send a message of their own.
  */
 export function codeMail(to: string, code: string, appUrl: string, purpose: CodePurpose): Mail {
   const [what, where] = purpose.use(new URL(appUrl).host);
@@ -42,7 +42,7 @@ export function codeMail(to: string, code: string, appUrl: string, purpose: Code
   ]);
 }
 
-/** The mail with a link, for a mailbox that wrong codes were tried for. */
+/** The mail with a link, for a mailbox with too many wrong codes. */
 export function linkMail(to: string, link: string, appUrl: string, purpose: CodePurpose): Mail {
   const [what, where] = purpose.use(new URL(appUrl).host);
   return mailOf(to, purpose.linkSubject, [
@@ -57,7 +57,7 @@ export function linkMail(to: string, link: string, appUrl: string, purpose: Code
   ]);
 }
 
-/** Tells the owner of a mailbox that wrong codes were tried, when they were the last ones for now. */
+/** Tells the owner of a mailbox that wrong codes were tried and that none is accepted for now. */
 export function wrongCodesMail(to: string, appUrl: string): Mail {
   return mailOf(to, 'Wrong codes were tried for your address', [
     ['Somebody tried several wrong codes to sign up or sign in at', `${new URL(appUrl).host} with your address.`],
@@ -72,7 +72,7 @@ export function wrongCodesMail(to: string, appUrl: string): Mail {
   ]);
 }
 
-/** Paragraphs of lines that every mail server takes as they are; a line that is an address becomes a link. */
+/** Paragraphs with lines that every mail server accepts unchanged; a line that is an address becomes a link. */
 function mailOf(to: string, subject: string, paragraphs: readonly (readonly string[])[]): Mail {
   const htmlOf = (line: string) => {
     if (/^https?:/.test(line)) return html`<a href="${line}">${line}</a>`;

@@ -1,9 +1,9 @@
 import { disposableEmailBlocklistSet } from 'disposable-email-domains-js';
 
-/** Whether a domain, or one that it lies in, is known for temporary inboxes. */
+/** Whether a domain, or a parent domain, is known for temporary inboxes. */
 export type DisposableCheck = (domain: string) => boolean;
 
-/** The list is read once: some 9,000 domains. */
+/** The list is read once: about 9,000 domains. */
 export function createDisposableCheck(): DisposableCheck {
   const known = disposableEmailBlocklistSet();
   return (domain) => {

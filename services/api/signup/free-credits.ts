@@ -8,16 +8,16 @@ import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
 import { isCreditedMailbox, recordCreditedMailbox } from '../../../shared/stores/accounts/signups.ts';
 
 const DAY = 24 * 3_600;
-/** Whoever owns a domain has as many subdomains and mailboxes as they like. */
+/** The owner of a domain can create any number of subdomains and mailboxes. */
 const CREDITED_PER_DOMAIN_AND_DAY = 3;
 
-/** What a new account got, and why it got nothing where it did. */
+/** The free credits of a new account, and the reason when there are none. */
 export type FreeCredits = { credits: number } | { credits: 0; reason: string };
 
 /**
- * Gives a new account its free credits: once per mailbox for ever, and outside large providers to a few accounts per
- * registrable domain and day. To be called in the transaction that opens the account, after its insert, which keeps
- * other sign-ups of the mailbox waiting.
+ * Grants a new account its free credits: once per mailbox ever, and outside large providers to a few accounts per
+ * registrable domain and day. Call it in the transaction that opens the account, after its insert: the insert makes
+ * other sign-ups of the mailbox wait.
  */
 export async function giveFreeCredits(
   db: Queryable,
@@ -26,7 +26,7 @@ export async function giveFreeCredits(
 ): Promise<FreeCredits> {
   const { accountId, mailbox } = account;
   const hash = mailboxHash(mailbox);
-  // Asked first: a mailbox that gets nothing anyway takes nothing from its domain.
+  // The mailbox is checked first: one that gets no credits anyway must not use up its domain's share.
   if (await isCreditedMailbox(db, hash)) {
     return { credits: 0, reason: 'This mailbox had its free credits before, so the account starts with 0 credits.' };
   }

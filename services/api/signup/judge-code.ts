@@ -11,19 +11,19 @@ import { giveTryBack, hasTry, takeTry } from './wrong-codes.ts';
 
 const WRONG_CODES_ALLOWED = 3;
 
-/** What codes are judged with. */
+/** Collaborators that judge codes. */
 export interface CodeJudge {
   codes: CodeHashes;
   mailboxHash: MailboxHash;
-  /** Codes that were mailed for something else are not known. */
+  /** The purpose of the code; codes mailed for another purpose are unknown. */
   purpose: CodePurpose['name'];
 }
 
 export interface WrongCode {
   outcome: 'wrong';
-  /** Of this token. */
+  /** Tries left for this token. */
   triesLeft: number;
-  /** The address to tell, when this one used the mailbox's tries up. */
+  /** The address to notify when this try was the mailbox's last. */
   lastTryOf?: string;
 }
 
@@ -35,19 +35,19 @@ export function createCodeJudge(
 }
 
 /**
- * What became of a code. Refusals are data, not exceptions: a wrong code is counted by the transaction that found it
- * wrong, so it must commit.
+ * The outcome of a code. Refusals are data, not exceptions: the transaction that finds a wrong code also counts it, so
+ * it must commit.
  */
 export type CodeVerdict =
   | { outcome: 'unknown' | 'expired' | 'exhausted' }
-  /** Too many wrong codes of the mailbox: none is judged, and links are mailed. */
+  /** The mailbox had too many wrong codes: none is judged any more, and links are mailed instead. */
   | { outcome: 'tries used up' }
   | WrongCode
   | { outcome: 'right'; signup: ConfirmedMailbox };
 
 /**
- * Locks the sign-up first, and then the tries of its mailbox: of codes that come together each is judged knowing the
- * ones before, also those of other tokens. To be called in a transaction.
+ * Locks the sign-up first, then the tries of its mailbox: concurrent codes of a mailbox are judged one after the other,
+ * whatever their token. Call it in a transaction.
  */
 export async function judgeCode(
   db: Queryable,

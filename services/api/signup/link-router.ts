@@ -10,16 +10,16 @@ import { methodNotAllowed } from '../http/route.ts';
 import { cookieOf } from './cookies.ts';
 import { CODE_SECONDS, hashMailedToken, isLinkToken } from './signup-secrets.ts';
 
-/** The page that the links of one purpose lead to. */
+/** The page that the links of one purpose open. */
 export interface LinkPage {
   path: string;
-  /** Its whole public address. */
+  /** The full public URL of the page. */
   url: string;
   title: string;
-  /** What the button does, in a sentence, and the button's word. */
+  /** The sentence above the button, and its label. */
   question: string;
   button: string;
-  /** Does it. @returns the page to show; undefined when it has answered otherwise */
+  /** Performs the action. @returns the page to show; undefined when it has already answered */
   confirm: (linkHash: Buffer, response: Response) => Promise<Page | undefined>;
 }
 
@@ -30,9 +30,9 @@ const PROOF = /^[0-9a-z]{26}$/;
 const TOO_OLD = `This link was used, or is older than ${CODE_SECONDS / 60} minutes. Ask for another one.`;
 
 /**
- * Links in mails. GET has no effect, since programs that look through mails open links: it shows a button, and gives
- * the browser a cookie. Only a POST with that cookie's value in its form uses the link, so no other site can send it.
- * The link itself is in no Referer and no log.
+ * Links in mails. GET has no effect, because mail scanners open links: it shows a button and sets a cookie. Only a POST
+ * whose form has the cookie's value uses the link, so no other site can submit it. The link itself appears in no
+ * Referer and no log.
  */
 export function createLinkRouter(page: LinkPage, limit: RequestHandler): Router {
   const router = Router();
@@ -40,7 +40,7 @@ export function createLinkRouter(page: LinkPage, limit: RequestHandler): Router 
   router.get(page.path, (request, response) => {
     const { token } = request.query;
     if (typeof token !== 'string' || !isLinkToken(token))
-      show(response, 400, linkProblem('This link is not whole. Copy all of it.'));
+      show(response, 400, linkProblem('This link is not complete. Copy all of it.'));
     else show(response, 200, buttonPage(page, token, proofFor(page, request, response)));
   });
   router.post(page.path, limit, urlencoded({ extended: false, limit: BODY_LIMIT }), async (request, response) => {
@@ -58,13 +58,13 @@ export function createLinkRouter(page: LinkPage, limit: RequestHandler): Router 
   return router;
 }
 
-/** A link that opens nothing any more. */
+/** The page for a link that is no longer valid. */
 export function tooOldPage(response: Response): Page {
   response.status(400);
   return linkProblem(TOO_OLD);
 }
 
-/** Says why a link did nothing. */
+/** The page that says why a link had no effect. */
 export function linkProblem(description: string): Page {
   return pageOf('This did not work', problem(description));
 }
@@ -91,7 +91,10 @@ function buttonPage({ url, title, question, button }: LinkPage, token: string, p
   );
 }
 
-/** The value that the browser's cookie and the form share; that of another page which it has open stays. */
+/**
+ * The value that the browser's cookie and the form share. It stays the same for another page that is open in the
+ * browser.
+ */
 function proofFor({ url }: LinkPage, request: Request, response: Response): string {
   const given = cookieOf(request, COOKIE);
   const proof = given !== undefined && PROOF.test(given) ? given : randomText(PROOF_LENGTH);
@@ -101,8 +104,8 @@ function proofFor({ url }: LinkPage, request: Request, response: Response): stri
 }
 
 /**
- * With `no-referrer` browsers say `Origin: null` of our own form, too: what they say of another site refuses, the
- * cookie decides.
+ * With `no-referrer`, browsers send `Origin: null` for our own form too. So an origin of another site is refused, and
+ * the cookie decides otherwise.
  */
 function isOwnForm({ url }: LinkPage, request: Request, proof: unknown): boolean {
   const [site, origin, cookie] = [request.get('Sec-Fetch-Site'), request.get('Origin'), cookieOf(request, COOKIE)];
@@ -112,7 +115,7 @@ function isOwnForm({ url }: LinkPage, request: Request, proof: unknown): boolean
   return timingSafeEqual(Buffer.from(proof), Buffer.from(cookie));
 }
 
-/** A body that cannot be read, and methods. */
+/** Answers bodies that cannot be read, and other methods. */
 const showRefusal: ErrorRequestHandler = (error: unknown, _request, response, next) => {
   const refusal = toApiError(error);
   if (refusal === undefined || refusal.code === 'method_not_allowed') next(error);

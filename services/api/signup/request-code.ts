@@ -28,20 +28,20 @@ import { signupLinkPage } from './signup-link.ts';
 import type { SignupDeps } from './signup-deps.ts';
 import { hasTry } from './wrong-codes.ts';
 
-/** Seconds until another try at mailing is worth it. */
+/** Seconds until another try at mailing makes sense. */
 const MAIL_RETRY_AFTER = 60;
 
-/** Mails a code to the address that a body names, or a link where its tries of codes are used up. */
+/** Mails a code to the address in a body, or a link when its tries of codes are used up. */
 export type RequestCode = (
   body: unknown,
   clientAddress: string | undefined,
-  /** Of a sign-in: the page that a link leads back to. */
+  /** For a sign-in: the page that a link leads back to. */
   interaction?: string,
 ) => Promise<CodeSent>;
 
 /**
- * POST /api/agent/signup, and the page of the sign-in. Accounts are never looked at, so that neither the answer nor its
- * time tells whether a mailbox has one.
+ * Used by POST /api/agent/signup and by the sign-in page. It never looks at accounts, so neither the answer nor its
+ * timing reveals whether a mailbox has one.
  *
  * A crash after step 2 leaves limits taken, after step 4 a sign-up without its mail: the client asks for another code.
  */
@@ -54,11 +54,11 @@ export function createRequestCode(
   const mailboxHash = createMailboxHash(deps.secretKey);
   const codes = createCodeHashes(deps.secretKey);
   return async (body, clientAddress, interaction) => {
-    // 1. What can be said without asking anybody.
+    // 1. Checks that need no other system.
     const { address, domain } = acceptableAddress(body, isDisposable);
     const mailbox = mailboxOf(address);
     const hash = mailboxHash(mailbox);
-    // 2. Limits, before anything that costs others: name servers, mail servers, mailboxes.
+    // 2. Limits, before anything that burdens others: name servers, mail servers, mailboxes.
     await takeCodeLimits(deps.pool, deps.signup, {
       purpose: purpose.name,
       clientAddress,
@@ -68,7 +68,7 @@ export function createRequestCode(
     if (deps.takesMail && !(await deps.takesMail(domain))) {
       throw new ApiError('undeliverable_email', `email: the domain ${domain} cannot receive mail.`);
     }
-    // 4. The sign-up, then 5. the mail: a code that arrives is known.
+    // 4. The sign-up, then 5. the mail: a code that arrives is always known.
     const token = newSignupToken();
     const tokenHash = hashMailedToken(token);
     const { secret, mail } = (await hasTry(deps.pool, hash))

@@ -4,17 +4,17 @@ import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { CodeBudgets } from './signup-limits.ts';
 
-/** What sign-up works with. */
+/** Collaborators of sign-up. */
 export interface SignupDeps {
   pool: Pool;
   logger: Logger;
   mailer: Mailer;
-  /** The installation's: the hashes of codes and mailboxes are keyed with keys derived from it. */
+  /** The installation's secret key. The keys for hashes of codes and mailboxes are derived from it. */
   secretKey: string;
   signup: CodeBudgets & { enabled: boolean };
   /** undefined: domains are not looked up. */
   takesMail: MailDomainCheck | undefined;
-  /** Where the API is, and where sign-up is; without a slash at the end. */
+  /** The addresses of the API and of sign-up, without a trailing slash. */
   baseUrl: string;
   appUrl: string;
 }

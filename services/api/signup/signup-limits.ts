@@ -8,32 +8,32 @@ import type { CodePurpose } from './code-mail.ts';
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
-/** A network's codes a day, as hours' worth. */
+/** A network's daily limit of codes, in multiples of its hourly limit. */
 const HOURS_WORTH_A_DAY = 5;
-/** So that somebody else's requests leave some to the mailbox's owner, who asks from another network. */
+/** Keeps some codes for the mailbox's owner, who asks from another network than somebody else. */
 const PER_MAILBOX_NETWORK_AND_HOUR = 5;
 const PER_MAILBOX_AND_HOUR = 10;
-/** What anybody may make us send to somebody. */
+/** Limits the mails that anybody can make us send to a mailbox. */
 const PER_MAILBOX_AND_DAY = 20;
 
 /** Settings of the limits. */
 export interface CodeBudgets {
   /** Codes mailed in any hour for sign-up, by all processes together. */
   perHour: number;
-  /** The same for sign-in, whatever sign-up uses. */
+  /** The same for sign-in, independent of sign-up. */
   signInPerHour: number;
   /**
-   * Codes that a /24 or a /64 gets in any hour, of each purpose; a /56 twice, a /48 four times, and five times as many
-   * a day.
+   * Codes in any hour for a /24 or a /64, per purpose; a /56 gets twice, a /48 four times as many, and a day five times
+   * an hour's.
    */
   perNetwork: number;
 }
 
-/** Who asks for a code, and for what. */
+/** The requester of a code, and its purpose. */
 export interface CodeRequest {
   purpose: CodePurpose['name'];
   clientAddress: string | undefined;
-  /** A keyed hash: the limit's row must not tell the address. */
+  /** A keyed hash: the limit's row must not reveal the address. */
   mailboxHash: Buffer;
 }
 
@@ -42,7 +42,7 @@ interface CodeLimit extends SlidingLogLimit {
 }
 
 /**
- * Takes one use of every limit, or none of any. Sign-in and sign-up share none, so that a flood of one never stops the
+ * Takes one use of every limit, or of none. Sign-in and sign-up share no limit, so a flood of one never stops the
  * other.
  *
  * @throws ApiError rate_limited, agent_signup_busy
@@ -88,7 +88,10 @@ function networkLimits(
   ];
 }
 
-/** By its name after those of mailboxes and networks, so that the row that all share is locked shortest. */
+/**
+ * Its name sorts after those of mailboxes and networks, so the row that all requests share is locked for the shortest
+ * time.
+ */
 function totalLimit(purpose: CodeRequest['purpose'], { perHour, signInPerHour }: CodeBudgets): CodeLimit {
   const [most, message] =
     purpose === 'signup' ? [perHour, 'Too many sign up now.'] : [signInPerHour, 'Too many sign in now.'];

@@ -13,14 +13,15 @@ import type { OpenedForMailbox } from './verify-code.ts';
 
 export const SIGNUP_LINK = '/api/agent/link';
 
-/** Where the links of sign-up lead. */
+/** The page that links of sign-up open. */
 export function signupLinkPage(appUrl: string): string {
   return `${appUrl}${SIGNUP_LINK}`;
 }
 
 /**
- * The page that finishes a sign-up in the browser of whoever reads the mail: the key is shown there, once, and never to
- * the program that asked for the mail. One transaction: a crash leaves the link unused, or the account whole.
+ * The page that finishes a sign-up in the browser of the person who reads the mail. The key is shown there once, and
+ * never to the program that requested the mail. One transaction: a crash leaves the link unused or the account
+ * complete.
  */
 export function signupLink(deps: SignupDeps): LinkPage {
   const { pool, appUrl, signup } = deps;

@@ -12,12 +12,12 @@ import { createVerifyCode } from './verify-code.ts';
 
 const SIGNUP = '/api/agent/signup';
 const VERIFY = '/api/agent/verify';
-/** An address and a token are far below. */
+/** An address and a token need far less. */
 const BODY_LIMIT = 4 * 1024;
 
 /**
- * Sign-up of agents, without a key. Checks come in one order: method, whether sign-up is on, body, and what the route
- * itself checks. A client that goes away meanwhile changes nothing about what is done.
+ * Sign-up for agents without a key. Checks come in this order: method, whether sign-up is on, body, then those of the
+ * route. A client that disconnects meanwhile does not stop the work.
  */
 export function createSignupRouter(deps: SignupDeps): Router {
   const requestCode = createRequestCode(deps);
@@ -36,7 +36,7 @@ export function createSignupRouter(deps: SignupDeps): Router {
   return router;
 }
 
-/** Answers hold tokens and keys. */
+/** Answers contain tokens and keys. */
 const noStore: RequestHandler = (_request, response, next) => {
   response.set('Cache-Control', 'no-store');
   next();

@@ -1,7 +1,7 @@
 import { createHash, createHmac, hkdfSync, randomInt, timingSafeEqual } from 'node:crypto';
 import { randomText } from '../../../shared/domain/identifiers.ts';
 
-/** How long a token and its code are good. */
+/** How long a token and its code are valid. */
 export const CODE_SECONDS = 600;
 
 const TOKEN_LENGTH = 32;
@@ -14,7 +14,7 @@ export function newSignupToken(): string {
   return `sgn_${randomText(TOKEN_LENGTH)}`;
 }
 
-/** What a link in a mail holds: lnk_ and 130 random bits. */
+/** The token of a link in a mail: lnk_ and 130 random bits. */
 export function newLinkToken(): string {
   return `lnk_${randomText(LINK_LENGTH)}`;
 }
@@ -28,7 +28,7 @@ export function hashMailedToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** Six digits, each of the million codes as likely as any other. */
+/** Six digits; all million codes are equally likely. */
 export function newCode(): string {
   return String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0');
 }
@@ -36,13 +36,13 @@ export function newCode(): string {
 /** Keyed hashes of codes, each bound to its token. */
 export interface CodeHashes {
   hash(tokenHash: Uint8Array, code: string): Buffer;
-  /** Takes the same time wherever they differ. */
+  /** Compares in constant time. */
   isCode(codeHash: Uint8Array, tokenHash: Uint8Array, code: string): boolean;
 }
 
 /**
- * HMAC-SHA256 with a key derived (HKDF) from the installation's secret key: a million codes are tried in a second by
- * whoever has the database, but not without the key.
+ * HMAC-SHA256 with a key derived (HKDF) from the installation's secret key. Without it, whoever has the database could
+ * try all million codes in a second.
  */
 export function createCodeHashes(secretKey: string): CodeHashes {
   const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'forum-monitor sign-up codes v1', 32));

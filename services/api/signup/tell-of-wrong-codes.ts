@@ -3,8 +3,8 @@ import { wrongCodesMail } from './code-mail.ts';
 import type { SignupDeps } from './signup-deps.ts';
 
 /**
- * Tells the owner of a mailbox, once its tries are used up, that wrong codes were tried. To be called after the commit
- * that counted the last one. A mail that cannot be sent changes nothing: the next one, with a link, says it too.
+ * Notifies the owner of a mailbox that its tries are used up by wrong codes. Call it after the commit that counted the
+ * last one. A mail that cannot be sent is not retried: the next mail, with a link, says the same.
  */
 export async function tellOfWrongCodes(
   { mailer, appUrl, logger }: Pick<SignupDeps, 'mailer' | 'appUrl' | 'logger'>,
@@ -15,6 +15,9 @@ export async function tellOfWrongCodes(
     await mailer.send(wrongCodesMail(verdict.lastTryOf, appUrl));
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
-    logger.warn({ failure: error.failure, smtpStatus: error.smtpStatus }, 'an owner could not be told of wrong codes');
+    logger.warn(
+      { failure: error.failure, smtpStatus: error.smtpStatus },
+      'could not notify the owner of a mailbox about wrong codes',
+    );
   }
 }

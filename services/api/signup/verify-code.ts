@@ -18,14 +18,12 @@ import { tellOfWrongCodes } from './tell-of-wrong-codes.ts';
 
 const START_OVER = 'Start over with POST /api/agent/signup.';
 
-/** Opens the account that a body's token and code stand for. */
+/** Opens the account for a token and code. */
 export type VerifyCode = (body: unknown) => Promise<AccountCreated>;
 
 type Verdict = Exclude<CodeVerdict, { outcome: 'right' }> | OpenedForMailbox;
 
-/**
- * POST /api/agent/verify: one transaction, so that a crash leaves the account with its key and its credits, or nothing.
- */
+/** POST /api/agent/verify: one transaction, so a crash leaves the account with its key and credits, or nothing. */
 export function createVerifyCode(deps: SignupDeps): VerifyCode {
   const judge = createCodeJudge(deps, 'signup');
   return async (body) => {
@@ -43,13 +41,11 @@ async function judgeAndOpen(db: Queryable, judge: CodeJudge, tokenHash: Buffer, 
   return verdict.outcome === 'right' ? openForMailbox(db, verdict.signup, judge.mailboxHash) : verdict;
 }
 
-/** What came of a mailbox that was shown to be read by whoever asks. */
+/** The outcome for a mailbox that the requester has proved to read. */
 export type OpenedForMailbox =
   { outcome: 'account exists' } | { outcome: 'created'; apiKey: string; given: FreeCredits };
 
-/**
- * Waits for a concurrent sign-up of the same mailbox: the account is the first one's. To be called in a transaction.
- */
+/** Waits for a concurrent sign-up of the same mailbox, which then owns the account. Call it in a transaction. */
 export async function openForMailbox(
   db: Queryable,
   { email, mailbox }: ConfirmedMailbox,
@@ -72,7 +68,7 @@ function verdictError(verdict: Exclude<Verdict, { outcome: 'created' }>): ApiErr
     case 'tries used up':
       return new ApiError(
         'too_many_attempts',
-        'code: too many wrong ones were tried for this mailbox. A new sign-up mails a link instead, which the person opens.',
+        'code: too many wrong codes were tried for this mailbox. A new sign-up mails a link instead, which the person opens.',
       );
     case 'wrong':
       return new ApiError('invalid_code', `code: is wrong. ${triesLeftText(verdict.triesLeft)}`);

@@ -4,18 +4,18 @@ import type { SlidingLogLimit } from '../../../shared/stores/accounts/sliding-lo
 
 const DAY = 24 * 3_600;
 /**
- * Wrong codes of a mailbox, whatever they were for, by all processes together. A try hits one of a million codes, so
- * within a year a guess succeeds with a chance of at most 12 × 365 / 30 = 146 tries in 1,000,000: one mailbox of 6,800
- * whose codes are guessed without pause for a whole year. A person who mistypes two codes a day does not notice the
- * limits; beyond them mails hold links of 130 bits, so the owner is not locked out.
+ * Wrong codes of a mailbox, for every purpose, over all processes. A try hits one of a million codes, so within a year
+ * guessing succeeds with a probability of at most 12 × 365 / 30 = 146 tries in 1,000,000: one mailbox in 6,800 whose
+ * codes are guessed without pause for a whole year. A person who mistypes two codes a day does not notice the limits.
+ * Beyond them mails have links of 130 bits, so the owner is not locked out.
  */
 const PER_DAY = 6;
 const PER_MONTH = 12;
 const MONTH = 30 * DAY;
 
 /**
- * Takes a try before a code is judged, so that codes of a mailbox that come together, of whichever token and at
- * whichever process, are judged one after the other. To be called in a transaction.
+ * Takes a try before a code is judged, so that concurrent codes of a mailbox are judged one after the other, whatever
+ * their token or process. Call it in a transaction.
  *
  * @returns false when the tries are used up: nothing was taken
  */
@@ -27,7 +27,7 @@ export async function takeTry(db: Queryable, mailboxHash: Buffer): Promise<boole
   return false;
 }
 
-/** The code was right: gives back what this transaction took. */
+/** The code was right: returns the tries that this transaction took. */
 export async function giveTryBack(db: Queryable, mailboxHash: Buffer): Promise<void> {
   for (const { name } of limitsOf(mailboxHash)) await returnUse(db, name);
 }
@@ -40,7 +40,7 @@ export async function hasTry(db: Queryable, mailboxHash: Buffer): Promise<boolea
   return true;
 }
 
-/** In the order of their names. */
+/** Sorted by name, the order in which they are taken. */
 function limitsOf(mailboxHash: Buffer): [SlidingLogLimit, SlidingLogLimit] {
   const mailbox = mailboxHash.toString('hex');
   return [
