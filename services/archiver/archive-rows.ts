@@ -5,8 +5,8 @@ import { blankedContent } from '../../shared/domain/blanked-content.ts';
 import { searchableWords } from '../../shared/matching/searchable-words.ts';
 
 /**
- * Converts messages into rows of the ClickHouse tables (schemas/clickhouse). Pure functions: the same message always
- * gives the same row, so a repeated insert is merged away.
+ * A row of a ClickHouse table (schemas/clickhouse). The functions below are pure: a message always gives the same row,
+ * so the rows of a repeated insert are merged away.
  */
 export type ArchiveRow = Record<string, unknown>;
 

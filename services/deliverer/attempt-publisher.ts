@@ -5,23 +5,27 @@ import type { Running } from '../../shared/runtime/lifecycle.ts';
 
 export interface AttemptPublisherDeps {
   publisher: Pick<Publisher, 'publish'>;
-  /** Marks attempts as acknowledged by the broker. */
+  /** Marks attempts in Postgres as acknowledged by the broker. */
   markPublished: (attempts: readonly DeliveryAttempt[]) => Promise<void>;
-  /** Attempts that were stored a while ago and never marked, at most `limit`. */
+  /** Reads at most `limit` attempts that were stored a while ago and never marked as published. */
   readUnpublished: (limit: number) => Promise<DeliveryAttempt[]>;
-  /** Nothing is lost by an error: the attempts stay unmarked, and the sweep publishes them. */
+  /** Called with each error. Nothing is lost: the attempts stay unmarked, and the sweep publishes them. */
   onError: (error: unknown) => void;
   sweepEveryMs?: number;
 }
 
 const BATCH = 500;
-/** Attempts waiting beyond this many are left to the sweep. */
+/** Maximum attempts in the queue; further ones are left to the sweep. */
 const QUEUE_LIMIT = 20_000;
 const SWEEP_EVERY_MS = 30_000;
 
 /**
- * Tells monitor.deliveries about stored attempts, then marks them. At least once: a crash between the two, or two
- * processes that sweep at once, publish an attempt again, and readers tell attempts apart by (match, attempt).
+ * Publishes stored attempts to monitor.deliveries, then marks them as published.
+ *
+ * Before: `attemptDelivery` stored the outcome of an attempt. After: the archiver copies monitor.deliveries to
+ * ClickHouse. At least once: a crash between publishing and marking, or two processes that sweep at the same time,
+ * publish an attempt again; consumers identify attempts by (match, attempt). A crash before publishing leaves the attempt
+ * unmarked, and the sweep of any process publishes it.
  */
 export class AttemptPublisher implements Running {
   private readonly options: AttemptPublisherDeps;
@@ -37,19 +41,20 @@ export class AttemptPublisher implements Running {
     }, options.sweepEveryMs ?? SWEEP_EVERY_MS);
   }
 
+  /** Queues an attempt for publishing; drops it when the queue is full, because the sweep finds it. */
   add(attempt: DeliveryAttempt): void {
     if (this.queue.length >= QUEUE_LIMIT) return;
     this.queue.push(attempt);
     this.working ??= this.work();
   }
 
-  /** Publishes what a crash or an outage left behind, in this process or another. */
+  /** Publishes attempts that a crash or an outage of this or another process left unpublished. */
   sweep(): void {
     this.isSweepDue = true;
     this.working ??= this.work();
   }
 
-  /** Resolves when what was added is published or left to the sweep. */
+  /** Resolves when all added attempts are published or left to the sweep of another process. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
     this.isSweepDue = false;

@@ -14,14 +14,18 @@ import type { Claim, DeliveryQueue } from './dispatcher-deps.ts';
 
 export interface BatchedQueueDeps {
   pool: Pool;
-  /** Milliseconds since some fixed moment. */
+  /** Monotonic clock, milliseconds. */
   monotonic: () => number;
   leaseMs: number;
 }
 
 /**
- * The queue in Postgres. What lanes ask for at the same time is asked together, so a thousand endpoints with a match
- * each cost a few statements a round trip and not a thousand; a lone claim waits for nobody.
+ * The queue of pending matches in Postgres. Concurrent calls of several monitors are combined into one statement, so a
+ * thousand endpoints with one match each cost a few statements and not a thousand; a single call is not delayed.
+ *
+ * Before: `DeliveryDispatcher` decides how many matches of a monitor to claim. After: it starts an attempt for each
+ * claimed match. A claim commits a lease of `leaseMs` and uses up no attempt: after a crash the lease ends and another
+ * process claims the match.
  */
 export function createBatchedQueue({ pool, monotonic, leaseMs }: BatchedQueueDeps): DeliveryQueue {
   const targets = new CallBatcher<string, DeliveryTarget>({

@@ -18,15 +18,15 @@ import type { AttemptResult } from './dispatcher-deps.ts';
 export interface AttemptDeps {
   egress: EgressClient;
   secretBox: Pick<SecretBox, 'open'>;
-  /** Stores the outcome; undefined when the lease is another's by now. */
+  /** Stores the outcome; undefined when the lease has ended and another process has claimed the match. */
   record: (attempt: FinishedAttempt) => Promise<RecordedAttempt | undefined>;
-  /** Gives an unattempted match back. */
+  /** Releases the lease of a match that was not attempted. */
   release: (delivery: ClaimedDelivery) => Promise<void>;
   publish: (attempt: DeliveryAttempt) => void;
   metrics: Metrics;
   logger: Logger;
   clock: Clock;
-  /** Milliseconds since some fixed moment; wall clocks jump. */
+  /** Monotonic clock, milliseconds: a wall clock may jump. */
   monotonic: () => number;
   /** 0 ≤ random < 1. */
   random: () => number;
@@ -35,21 +35,25 @@ export interface AttemptDeps {
 }
 
 /**
- * A request begins only with this much of the lease left: 8 s for the receiver and 2 s to store the outcome. Otherwise
- * another process could claim the match while this one is still talking to the receiver.
+ * Remaining lease that a request needs to start: 8 s for the receiver and 2 s to store the outcome. Otherwise another
+ * process could claim the match while this one still talks to the receiver.
  */
 const LEASE_NEEDED_MS = 10_000;
 const EXCERPT_CHARACTERS = 500;
 
 /**
- * Makes one attempt to deliver a claimed match. One that did not get out, for a reason of this side, is no attempt: the
- * match is given back as it was.
- * 1. the request goes out (a crash from here on: the receiver may have the match, and gets it again with the same id
- *    after the lease has ended);
- * 2. the outcome is stored in one transaction, which also ends the lease;
- * 3. the attempt is handed over for publishing (a crash before: the sweep finds it).
+ * Makes one attempt to deliver a claimed match. A request that could not be sent because of a local fault does not count
+ * as an attempt: the lease is released and the match stays as it was.
  *
- * @param claimedAt monotonic time before the claim was sent
+ * Before: `DeliveryDispatcher` claimed the match with a lease. Steps:
+ * 1. Send the request. After a crash from here on the receiver may have the match; it gets it again with the same id
+ *    when the lease has ended.
+ * 2. Store the outcome in one transaction that also ends the lease. After a crash nothing is sent again unless a retry
+ *    is due.
+ * 3. Hand the attempt to `AttemptPublisher`. After a crash the sweep finds it.
+ * After: the archiver consumes the published attempt.
+ *
+ * @param claimedAt monotonic time just before the claim was sent
  */
 export async function attemptDelivery(
   delivery: ClaimedDelivery,
@@ -58,9 +62,12 @@ export async function attemptDelivery(
 ): Promise<AttemptResult> {
   const started = options.monotonic();
   if (started > claimedAt + options.leaseMs - LEASE_NEEDED_MS) {
-    options.logger.warn({ match_id: delivery.match.id }, 'a claim took too long; the match is given back');
+    options.logger.warn(
+      { match_id: delivery.match.id },
+      'the claim took too long; the match is released without an attempt',
+    );
     await options.release(delivery);
-    return { kind: 'unmade' };
+    return { kind: 'not started' };
   }
   options.metrics.deliveriesInFlight.inc();
   try {
@@ -91,7 +98,7 @@ async function callReceiver(delivery: ClaimedDelivery, options: AttemptDeps): Pr
   try {
     message = buildMessage(delivery, options);
   } catch (error) {
-    // The installation's key is another one than when the monitor was made: the ladder gives its operator time.
+    // SECRET_KEY changed since the secret was stored. The retry schedule gives the operator time to restore the key.
     return { error: 'secret_unreadable', status: 0, detail: errorMessage(error) };
   }
   const answer = await options.egress.send({
@@ -101,11 +108,11 @@ async function callReceiver(delivery: ClaimedDelivery, options: AttemptDeps): Pr
     body: message.body,
     deadlineMs: options.deadlineMs,
   });
-  return delivery.webhookKind === 'discord' ? withAskedWait(answer) : answer;
+  return delivery.webhookKind === 'discord' ? withBodyRetryAfter(answer) : answer;
 }
 
-/** Discord names the time to wait in the body of a 429 too, and more exactly; the longer of the two holds. */
-function withAskedWait(answer: EgressResult): EgressResult {
+/** Discord also gives the wait of a 429 in the body, with more precision; the longer of the two counts. */
+function withBodyRetryAfter(answer: EgressResult): EgressResult {
   if (answer.status !== 429) return answer;
   const asked = parseRetryAfterBody(answer.bodyExcerpt);
   return asked === undefined ? answer : { ...answer, retryAfterMs: Math.max(asked, answer.retryAfterMs ?? 0) };
@@ -182,7 +189,8 @@ function observe(
 }
 
 /**
- * The one line per attempt, with everything about its outcome; of the URL only the host, because chat URLs are secrets.
+ * Logs one line per attempt with its whole outcome. The line has only the host of the URL, because chat URLs are
+ * secrets.
  */
 function log(
   delivery: ClaimedDelivery,
@@ -205,7 +213,7 @@ function log(
     next_attempt_at: recorded?.nextAttemptAt ?? null,
   };
   if (!recorded)
-    logger.warn(fields, 'webhook attempt, not counted: its lease had ended and the match is held by another');
+    logger.warn(fields, 'webhook attempt not stored: the lease has ended and another process has claimed the match');
   else if (finished.error === 'secret_unreadable') logger.error(fields, 'webhook attempt');
   else logger.info(fields, 'webhook attempt');
 }

@@ -10,7 +10,7 @@ import { LocalOutage } from './local-outage.ts';
 import { DEFAULT_LIMITS } from './dispatcher-deps.ts';
 import type { Claim, DispatcherLimits, DispatcherDeps } from './dispatcher-deps.ts';
 
-/** Room for attempts at an endpoint: slots and permits, as many of each. */
+/** Permission for `count` attempts at an endpoint: that many slots of the endpoint and permits of the process. */
 interface Grant {
   endpoint: Endpoint;
   responsiveness: Responsiveness;
@@ -18,17 +18,22 @@ interface Grant {
   isProbe: boolean;
 }
 
-/** An endpoint that has not answered by then counts as silent. */
+/** An endpoint that has not answered after this time counts as silent. */
 const SILENT_AFTER_MS = 1_000;
-/** Only a guess which endpoint needs a slot: the claim tells the URL that counts. */
+/** A cached target only predicts which endpoint needs a slot; the claim returns the URL that is used. */
 const TARGET_TTL_MS = 10_000;
 const MAX_TARGETS = 20_000;
 
 /**
- * Decides what is attempted when. A monitor's lane collects hints and the word of the poller; whenever its endpoint has
- * free slots, and the process a permit for its standing, as many matches are claimed and their attempts begun; else the
- * monitor waits, in the endpoint's queue or for a permit. Nothing is awaited across endpoints, so a dead one delays
- * nobody.
+ * Decides when pending matches are claimed and attempted.
+ *
+ * Before: the consumer of monitor.matches adds hints of new matches, and `startDuePoller` reports monitors with due
+ * matches; both collect in the monitor's backlog. When the monitor's endpoint has free slots and the process has permits
+ * for the endpoint's responsiveness, that many matches are claimed and attempted. Otherwise the monitor waits for a slot
+ * or for a permit. No endpoint is awaited by another, so a dead one delays no other.
+ *
+ * After: `attemptDelivery` sends the request and stores the outcome. All state here is in memory: after a crash the
+ * leases end and the poller of any process finds the pending rows.
  */
 export class DeliveryDispatcher {
   private readonly options: DispatcherDeps;
@@ -51,7 +56,7 @@ export class DeliveryDispatcher {
     this.outage = new LocalOutage({ monotonic: options.monotonic, onChange: options.onOutage });
   }
 
-  /** A match was just recorded. Returns false when the queue is full and the hint is dropped. */
+  /** Adds a hint of a match that was just recorded. Returns false when the queue is full and the hint is dropped. */
   addHint(monitorId: string, seq: number): boolean {
     if (this.hintCount >= this.limits.hints) return false;
     const backlog = this.backlog(monitorId);
@@ -60,7 +65,7 @@ export class DeliveryDispatcher {
     return true;
   }
 
-  /** The poller saw that a monitor has due matches, and where they go. */
+  /** Notes that the poller found due matches of a monitor, and their target. */
   markDue(target: DeliveryTarget): void {
     this.cacheTarget(target);
     const backlog = this.backlog(target.monitorId);
@@ -68,7 +73,7 @@ export class DeliveryDispatcher {
     this.wake(backlog);
   }
 
-  /** Claims nothing more and gives back what is claimed and not begun; resolves when what is under way has ended. */
+  /** Stops claiming and releases claimed matches that were not attempted; resolves when all attempts have ended. */
   async stop(): Promise<void> {
     this.isStopping = true;
     while (this.inFlight.size > 0) await Promise.allSettled(this.inFlight);
@@ -91,7 +96,7 @@ export class DeliveryDispatcher {
 
   private async work(backlog: MonitorBacklog): Promise<void> {
     try {
-      // No await between the last look at the lane and isRunning = false: what comes later wakes it again.
+      // No await between the last check of the backlog and isRunning = false, so that later work wakes it again.
       while (!backlog.isIdle && !this.isStopping) {
         const endpoint = await this.endpoint(backlog.monitorId);
         if (!endpoint) {
@@ -99,7 +104,7 @@ export class DeliveryDispatcher {
           continue;
         }
         const grant = this.grant(backlog, endpoint);
-        // Handed one just now, by what was released.
+        // The failed grant returned permits, and one of them was handed to this backlog: try again.
         if (!grant && backlog.permit) continue;
         if (!grant) break;
         await this.startAttempts(backlog, grant);
@@ -113,26 +118,26 @@ export class DeliveryDispatcher {
     if (backlog.isIdle) this.backlogs.delete(backlog.monitorId);
   }
 
-  /** Slots and permits for attempts at an endpoint; undefined when the lane has to wait, or is left to the poller. */
+  /** Takes slots and permits; returns undefined when the monitor must wait or is left to the poller. */
   private grant(backlog: MonitorBacklog, endpoint: Endpoint): Grant | undefined {
     const admitted = this.outage.admits(endpoint.url);
     if (admitted === 'no') {
       this.clearBacklog(backlog);
       return undefined;
     }
-    const isProbe = admitted === 'as a probe';
+    const isProbe = admitted === 'probe';
     const responsiveness = backlog.permit ?? this.responsiveness.of(endpoint.url);
     const handed = backlog.permit ? 1 : 0;
     backlog.permit = undefined;
-    const slots = this.slots.take(endpoint, isProbe ? 1 : backlog.isDue ? this.limits.perUrl : backlog.hintCount);
-    const count = handed + this.permits.take(responsiveness, Math.max(0, slots - handed));
-    const usable = Math.min(slots, count);
-    if (usable > 0) this.release({ endpoint, responsiveness }, { slots: slots - usable, permits: 0 });
+    const takenSlots = this.slots.take(endpoint, isProbe ? 1 : backlog.isDue ? this.limits.perUrl : backlog.hintCount);
+    const takenPermits = handed + this.permits.take(responsiveness, Math.max(0, takenSlots - handed));
+    const usable = Math.min(takenSlots, takenPermits);
+    if (usable > 0) this.release({ endpoint, responsiveness }, { slots: takenSlots - usable, permits: 0 });
     else {
       if (isProbe) this.outage.releaseProbe();
-      if (slots === 0) this.slots.waitFor(endpoint, backlog.monitorId);
+      if (takenSlots === 0) this.slots.waitFor(endpoint, backlog.monitorId);
       else this.permits.waitFor(responsiveness, backlog.monitorId);
-      this.release({ endpoint, responsiveness }, { slots, permits: count });
+      this.release({ endpoint, responsiveness }, { slots: takenSlots, permits: takenPermits });
       return undefined;
     }
     return { endpoint, responsiveness, count: usable, isProbe };
@@ -167,7 +172,7 @@ export class DeliveryDispatcher {
     backlog.isDue = false;
     const claim = await queue.claimDue(backlog.monitorId, taken);
     this.hintCount -= backlog.dropHints(claim.deliveries.map(({ seq }) => seq));
-    // As many as asked for: there may be more. None: perhaps the monitor or its webhook is gone, so ask anew next time.
+    // As many as requested: there may be more. None: the monitor or its webhook may be deleted, so read the target again.
     if (claim.deliveries.length === taken) backlog.isDue = true;
     if (claim.deliveries.length === 0) this.targets.delete(backlog.monitorId);
     return claim;
@@ -185,11 +190,11 @@ export class DeliveryDispatcher {
       const end = await this.options.attempt(delivery, claimedAt);
       clearTimeout(silentTimer);
       if (end.kind === 'local fault') this.outage.attemptFailed(endpoint, end.code, grant.isProbe);
-      else if (end.kind === 'unmade') {
+      else if (end.kind === 'not started') {
         if (grant.isProbe) this.outage.releaseProbe();
       } else {
         this.outage.attemptSent(endpoint.url);
-        // By the receiver's time alone: a Postgres that is slow to store outcomes makes no receiver silent.
+        // Only the receiver's time counts: a Postgres that stores outcomes slowly must not make a receiver silent.
         const isSoon = end.kind === 'answered' && end.afterMs <= SILENT_AFTER_MS;
         this.responsiveness.set(endpoint.url, isSoon ? 'answering' : 'silent');
       }
@@ -236,7 +241,7 @@ export class DeliveryDispatcher {
     }
   }
 
-  /** A permit that was handed to a lane which has nothing to use it for any more. */
+  /** Returns a permit that was handed to a backlog without work. */
   private returnPermit(backlog: MonitorBacklog): void {
     if (!backlog.permit) return;
     this.permits.release(backlog.permit, 1);
@@ -244,7 +249,7 @@ export class DeliveryDispatcher {
     this.handOutPermits();
   }
 
-  /** The poller finds the rows again. */
+  /** Drops everything known of a monitor's pending matches; the poller finds the rows again. */
   private clearBacklog(backlog: MonitorBacklog): void {
     backlog.isDue = false;
     this.takeHints(backlog, backlog.hintCount);

@@ -2,53 +2,59 @@ import type { ClaimedDelivery } from '../../shared/stores/deliveries/deliveries.
 import type { DeliveryTarget } from '../../shared/stores/deliveries/delivery-queue.ts';
 import type { LocalOutageDeps } from './local-outage.ts';
 
-/** What the dispatcher asks of the database. Each claim is committed when it resolves. */
+/** The dispatcher's view of the pending matches in the database. Each claim is committed when its promise resolves. */
 export interface DeliveryQueue {
   target(monitorId: string): Promise<DeliveryTarget>;
   claimNew(monitorId: string, seqs: readonly number[]): Promise<Claim>;
   claimDue(monitorId: string, limit: number): Promise<Claim>;
   release(deliveries: readonly ClaimedDelivery[]): Promise<void>;
-  /** Returns whether there may be more to skip. */
+  /**
+   * Marks pending matches as skipped when the monitor or its webhook is deleted, at most 1,000 per call. Returns whether
+   * there may be more.
+   */
   skipUndeliverable(monitorId: string): Promise<boolean>;
 }
 
 export interface Claim {
   deliveries: ClaimedDelivery[];
-  /** Moment before the claim was sent, on the monotonic clock: the leases end no earlier than their length after it. */
+  /** Monotonic time just before the claim was sent. The leases end no earlier than `claimedAt` plus their length. */
   claimedAt: number;
 }
 
-/** How an attempt ended. With a local fault, or unmade, its match was given back. */
+/** Result of an attempt. With `local fault` and `not started` the lease of the match was released. */
 export type AttemptResult =
   | {
       kind: 'answered';
-      /** From its begin until the receiver's answer; storing the outcome takes longer. */ afterMs: number;
+      /** From the start until the receiver's answer, without storing the outcome. */
+      afterMs: number;
     }
-  | { kind: 'unanswered' | 'unmade' }
+  | { kind: 'unanswered' | 'not started' }
   | { kind: 'local fault'; code: string };
 
 export interface DispatcherDeps {
   queue: DeliveryQueue;
   /**
-   * One attempt, from its first byte to its stored outcome. Called in match order; begins its request before it
-   * returns.
+   * Makes one attempt, from the first byte to the stored outcome. Called in match order; must start its request before
+   * it returns.
    */
   attempt: (delivery: ClaimedDelivery, claimedAt: number) => Promise<AttemptResult>;
-  /** Sending as a whole stopped because of this side, or went on. */
+  /** All sending was paused because of local faults, or resumed. */
   onOutage: LocalOutageDeps['onChange'];
-  /** An error of the queue or an attempt. Hints of that monitor are dropped: the poller finds the rows. */
+  /** Called with an error of the queue or an attempt. The monitor's hints are dropped; the poller finds the rows. */
   onError: (error: unknown) => void;
-  /** Milliseconds since some fixed moment. */
+  /** Monotonic clock, milliseconds. */
   monotonic: () => number;
   limits?: Partial<DispatcherLimits>;
 }
 
 export interface DispatcherLimits {
-  /** Attempts of this process under way at once, from the claim on. */
+  /** Maximum concurrent attempts of this process, counted from the claim on (`AttemptPermits`). */
   total: number;
+  /** Maximum concurrent attempts per webhook URL (`EndpointSlots`). */
   perUrl: number;
+  /** Maximum concurrent attempts per scheme, host and port (`EndpointSlots`). */
   perOrigin: number;
-  /** Hints kept in all; more are dropped. A hint is a number: 50,000 take a few megabytes. */
+  /** Maximum hints in memory; further ones are dropped. A hint is a number: 50,000 take a few megabytes. */
   hints: number;
 }
 

@@ -3,21 +3,23 @@ import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { DeliveryTarget, QueuePage } from '../../shared/stores/deliveries/delivery-queue.ts';
 
 export interface DuePollerDeps {
-  /** Monitors behind `after` that have pending matches, and which of them have due ones. */
+  /** Reads the next monitors with pending matches after the id `after`, and which of them have due ones. */
   read: (after: string) => Promise<QueuePage>;
   onDue: (target: DeliveryTarget) => void;
   onError: (error: unknown) => void;
-  /** Between the end of one walk and the begin of the next. */
+  /** Pause between two walks, milliseconds; default 1 s. */
   everyMs?: number;
 }
 
 /**
- * New matches come by hint and are due to the poller 3 s after their recording, so this is no part of their latency.
+ * New matches arrive as hints and become due for the poller 3 s after they are recorded, so this interval is not part of
+ * their latency.
  */
 const EVERY_MS = 1_000;
 
 /**
- * Walks over all monitors with pending matches, again and again: it finds retries, lost hints and what a crash left.
+ * Walks over all monitors with pending matches, again and again. It finds retries that are due, matches whose hint was
+ * dropped, and matches whose lease ended after a crash. The dispatcher then claims them.
  */
 export function startDuePoller(options: DuePollerDeps): Running {
   const stopping = new AbortController();

@@ -1,9 +1,9 @@
 import type { Responsiveness } from './attempt-permits.ts';
 
-/** Some 10 MB; those that were learnt longest ago are forgotten first. */
+/** About 10 MB; the endpoints whose last result is oldest are evicted first. */
 const MAX_ENDPOINTS = 50_000;
 
-/** What this process knows of endpoints, by webhook URL. */
+/** How endpoints responded last, by webhook URL. In memory: a new process reads it from delivery_attempts. */
 export class EndpointResponsiveness {
   private readonly known = new Map<string, Responsiveness>();
 
@@ -11,14 +11,14 @@ export class EndpointResponsiveness {
     return this.known.get(url) ?? 'unknown';
   }
 
-  /** An attempt of this process told. */
+  /** Stores the result of an attempt of this process. */
   set(url: string, responsiveness: Responsiveness): void {
     this.known.delete(url);
     if (this.known.size >= MAX_ENDPOINTS) this.known.delete(this.known.keys().next().value!);
     this.known.set(url, responsiveness);
   }
 
-  /** An attempt that was made before, or by another process, told; what this one knows itself counts more. */
+  /** Stores the result of an earlier attempt or of another process, unless this process has a result of its own. */
   assume(url: string, isAnswering: boolean): void {
     if (!this.known.has(url)) this.set(url, isAnswering ? 'answering' : 'silent');
   }

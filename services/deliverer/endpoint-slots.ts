@@ -1,4 +1,4 @@
-/** Where a webhook URL leads, for counting what is under way. */
+/** The keys by which attempts in flight are counted. */
 export interface Endpoint {
   url: string;
   /** Scheme, host and port. */
@@ -10,16 +10,17 @@ export function endpointOf(url: string): Endpoint {
 }
 
 /**
- * Counts the attempts under way per webhook URL and per origin in this process, and remembers, in the order of asking,
- * which monitors wait for a slot. A slot that comes free goes to the first of them whose own URL has room, so neither a
- * busy URL nor a busy monitor keeps the others of its origin waiting for ever.
+ * Limits the attempts in flight per webhook URL and per origin in this process: one slot per attempt.
+ *
+ * Monitors wait for a slot in one queue per origin. A free slot goes to the first waiting monitor whose own URL has
+ * room, so neither a busy URL nor a busy monitor starves the others of its origin.
  */
 export class EndpointSlots {
   private readonly perUrl: number;
   private readonly perOrigin: number;
   private readonly urls = new Map<string, number>();
   private readonly origins = new Map<string, number>();
-  /** By origin: monitor id to its endpoint, first come first. */
+  /** By origin: waiting monitor id to its endpoint, first come first served. */
   private readonly waiting = new Map<string, Map<string, Endpoint>>();
 
   constructor(perUrl: number, perOrigin: number) {
@@ -27,14 +28,14 @@ export class EndpointSlots {
     this.perOrigin = perOrigin;
   }
 
-  /** Takes up to `wanted` slots; returns how many there were. */
+  /** Takes up to `limit` slots and returns how many it took. */
   take(endpoint: Endpoint, limit: number): number {
     const taken = Math.min(limit, this.free(endpoint));
     if (taken > 0) this.count(endpoint, taken);
     return taken;
   }
 
-  /** Gives slots back; returns the monitors that waited, still want a slot and may take one now. */
+  /** Returns slots to the endpoint; returns the waiting monitors that still want a slot and may take one now. */
   release(endpoint: Endpoint, count: number, wantsOne: (monitorId: string) => boolean): string[] {
     this.count(endpoint, -count);
     const queue = this.waiting.get(endpoint.origin);
@@ -54,7 +55,7 @@ export class EndpointSlots {
     return woken;
   }
 
-  /** Puts a monitor at the end of its origin's queue; one that waits already keeps its place. */
+  /** Adds a monitor to the end of its origin's queue; a monitor that is already in it keeps its position. */
   waitFor(endpoint: Endpoint, monitorId: string): void {
     const queue = this.waiting.get(endpoint.origin) ?? new Map<string, Endpoint>();
     queue.set(monitorId, endpoint);

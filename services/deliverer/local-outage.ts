@@ -1,39 +1,39 @@
 export interface LocalOutageDeps {
-  /** Milliseconds since some fixed moment. */
+  /** Monotonic clock, milliseconds. */
   monotonic: () => number;
-  /** Sending as a whole stopped, with the code of the fault, or went on. */
+  /** All sending was paused, with the code of the fault, or resumed. */
   onChange: (change: { isPaused: boolean; code: string }) => void;
 }
 
 /** Back-off of an endpoint that cannot be reached from here: 1 s, 2 s, 4 s … 1 min. */
 const ENDPOINT_FIRST_MS = 1_000;
 const ENDPOINT_MAX_MS = 60_000;
-/** Of all sending: 1 s, 2 s, 4 s, 5 s. Short, because it also delays those who could be reached. */
+/** Pauses of all sending: 1 s, 2 s, 4 s, 5 s. Short, because a pause also delays endpoints that could be reached. */
 const PAUSE_FIRST_MS = 1_000;
 const PAUSE_MAX_MS = 5_000;
-/** Faults in a row, without any attempt that got out, of so many origins: then it is not about some endpoints. */
+/** Consecutive faults, and their distinct origins, after which the fault is not that of single endpoints. */
 const FAULTS_UNTIL_PAUSE = 10;
 const ORIGINS_UNTIL_PAUSE = 5;
-/** Faults of the process as a whole, whatever the endpoint: these need fewer. */
+/** Faults of the process, whatever the endpoint. Fewer of them pause all sending. */
 const PROCESS_FAULT_CODES = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|name_servers_away|proxy_away)$/;
 const PROCESS_FAULTS_UNTIL_PAUSE = 3;
 /**
- * Faults that a customer can bring about at will, by the address or the port that a URL leads to: they say nothing of
- * other endpoints, however many there are, or all deliveries would stand still whenever somebody wants them to.
+ * Faults that a customer can cause with the address or port of a URL. They never pause other endpoints, however many
+ * occur; otherwise a customer could stop all deliveries.
  */
 const ENDPOINT_FAULT_CODES = /^(ipv6_unreachable|proxy_refused|EACCES|EPERM)$/;
 const MAX_ENDPOINTS = 20_000;
 
 /**
- * Remembers faults of this side (`local-fault.ts`), so that matches which were given back are not claimed again at
- * once. States:
+ * Keeps track of local faults (`local-fault.ts`), so that matches which were released because of one are not claimed
+ * again at once. States:
  *
- * sending ── faults in a row of several origins ──▶ paused ── time is up ──▶ probing (one attempt)
+ * sending ── consecutive faults of several origins ─▶ paused ── pause ends ──▶ probing (one attempt)
  *      ▲                                                 ▲                        │      │
- *      └──────────── an attempt got out ─────────────────┼────────────────────────┘      │
+ *      └──────────── an attempt was sent ────────────────┼────────────────────────┘      │
  *                                                        └──── fault: longer pause ──────┘
  *
- * An endpoint that cannot be reached from here for a reason of its own (OF_THE_ENDPOINT) backs off alone.
+ * An endpoint with a fault of its own (ENDPOINT_FAULT_CODES) backs off alone.
  */
 export class LocalOutage {
   private readonly options: LocalOutageDeps;
@@ -54,24 +54,24 @@ export class LocalOutage {
   }
 
   /**
-   * Whether an attempt at this URL may begin. After a pause the first who asks gets a single probe, which must end in
-   * `ended`.
+   * Returns whether an attempt at this URL may start. After a pause the first caller gets a single probe, which must end
+   * with `attemptSent`, `attemptFailed` or `releaseProbe`.
    */
-  admits(url: string): 'yes' | 'as a probe' | 'no' {
+  admits(url: string): 'yes' | 'probe' | 'no' {
     const now = this.options.monotonic();
     if ((this.endpoints.get(url)?.blockedUntil ?? 0) > now) return 'no';
     if (!this.isPaused) return 'yes';
     if (this.isProbing || this.pausedUntil > now) return 'no';
     this.isProbing = true;
-    return 'as a probe';
+    return 'probe';
   }
 
-  /** The probe was not made after all. */
+  /** The probe was not made; the next caller of `admits` gets it. */
   releaseProbe(): void {
     this.isProbing = false;
   }
 
-  /** An attempt got out, whatever the receiver made of it. */
+  /** An attempt was sent, whatever the receiver answered. */
   attemptSent(url: string): void {
     this.endpoints.delete(url);
     this.origins.clear();
@@ -82,7 +82,7 @@ export class LocalOutage {
     this.options.onChange({ isPaused: false, code: '' });
   }
 
-  /** @param isProbe the attempt was admitted as one */
+  /** An attempt could not be sent. @param isProbe the attempt was admitted as a probe */
   attemptFailed(endpoint: { url: string; origin: string }, code: string, isProbe: boolean): void {
     this.backOff(endpoint.url);
     if (ENDPOINT_FAULT_CODES.test(code)) {
@@ -97,7 +97,7 @@ export class LocalOutage {
       (this.consecutiveFaults >= FAULTS_UNTIL_PAUSE && this.origins.size >= ORIGINS_UNTIL_PAUSE);
     if (!isGeneral) return;
     const now = this.options.monotonic();
-    // Attempts that were under way when the pause began do not make it longer.
+    // Attempts that were in flight when the pause began must not extend it.
     if (this.isPaused && !isProbe) return;
     const begins = !this.isPaused;
     this.pauseMs = begins ? PAUSE_FIRST_MS : Math.min(this.pauseMs * 2, PAUSE_MAX_MS);
@@ -109,7 +109,7 @@ export class LocalOutage {
   private backOff(url: string): void {
     const now = this.options.monotonic();
     const before = this.endpoints.get(url);
-    // Of several attempts that failed together only the first counts.
+    // Of several attempts that fail together only the first counts.
     if (before && before.blockedUntil > now) return;
     const waitMs = before ? Math.min(before.waitMs * 2, ENDPOINT_MAX_MS) : ENDPOINT_FIRST_MS;
     this.endpoints.delete(url);

@@ -1,17 +1,18 @@
 import type { Responsiveness } from './attempt-permits.ts';
 
 /**
- * What is known to be waiting for one monitor. A lane is worked by one loop at a time, so that its attempts start in
- * match order.
+ * What this process knows of one monitor's pending matches: hints, and whether matches are due in the database. One loop
+ * at a time works on a backlog, so that the monitor's attempts start in match order. In memory only: after a crash the
+ * poller finds the rows.
  */
 export class MonitorBacklog {
   readonly monitorId: string;
-  /** A permit that was handed to this lane while it waited, by the standing that it counts for. */
+  /** A permit that was handed to this monitor while it waited, as the responsiveness that the permit counts for. */
   permit: Responsiveness | undefined;
-  /** The database has matches whose next attempt is due; they go before hints, which are younger. */
+  /** The database has matches whose next attempt is due. They are claimed before hints, which are newer. */
   isDue = false;
   isRunning = false;
-  /** Seqs of new matches, ascending, each once. */
+  /** Seqs of new matches, ascending, without duplicates. */
   private hints: number[] = [];
 
   constructor(monitorId: string) {
@@ -26,12 +27,12 @@ export class MonitorBacklog {
     return !this.isDue && this.hints.length === 0;
   }
 
-  /** Returns false for a seq that is there already. Hints come nearly in order: the search is from the end. */
+  /** Returns false for a seq that is already present. Hints arrive nearly in order, so the search starts at the end. */
   addHint(seq: number): boolean {
-    let place = this.hints.length;
-    while (place > 0 && this.hints[place - 1]! > seq) place--;
-    if (this.hints[place - 1] === seq) return false;
-    this.hints.splice(place, 0, seq);
+    let index = this.hints.length;
+    while (index > 0 && this.hints[index - 1]! > seq) index--;
+    if (this.hints[index - 1] === seq) return false;
+    this.hints.splice(index, 0, seq);
     return true;
   }
 
@@ -40,7 +41,7 @@ export class MonitorBacklog {
     return this.hints.splice(0, count);
   }
 
-  /** Forgets hints of matches that were claimed in another way; returns how many there were. */
+  /** Removes hints of matches that were claimed as due; returns how many it removed. */
   dropHints(seqs: readonly number[]): number {
     const before = this.hints.length;
     if (before > 0) this.hints = this.hints.filter((seq) => !seqs.includes(seq));

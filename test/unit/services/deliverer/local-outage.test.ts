@@ -50,9 +50,9 @@ test.each(['ipv6_unreachable', 'proxy_refused', 'EACCES', 'EPERM'])(
     expect([bench.outage.admits('url 0'), bench.outage.admits('other')]).toEqual(['no', 'yes']);
     bench.fail(3, 'EMFILE');
     bench.now += 1_000;
-    expect(bench.outage.admits('probe')).toBe('as a probe');
+    expect(bench.outage.admits('probe')).toBe('probe');
     bench.outage.attemptFailed({ url: 'probe', origin: 'any' }, code, true);
-    expect(bench.outage.admits('other')).toBe('as a probe');
+    expect(bench.outage.admits('other')).toBe('probe');
   },
 );
 
@@ -80,7 +80,7 @@ test('a pause ends with a single probe that gets out; each that fails makes it l
     const begun = bench.now;
     let admitted: string;
     while ((admitted = bench.outage.admits(`probe ${at}`)) === 'no') bench.now += 500;
-    expect([admitted, bench.outage.admits('another')]).toEqual(['as a probe', 'no']);
+    expect([admitted, bench.outage.admits('another')]).toEqual(['probe', 'no']);
     // One that was under way before is not the probe.
     bench.outage.attemptFailed({ url: `late ${at}`, origin: 'any' }, 'EMFILE', false);
     expect(bench.outage.admits('another')).toBe('no');
@@ -89,10 +89,10 @@ test('a pause ends with a single probe that gets out; each that fails makes it l
   });
   expect(waits).toEqual([1_000, 2_000, 4_000, 5_000, 5_000]);
   bench.now += 5_000;
-  expect(bench.outage.admits('one')).toBe('as a probe');
+  expect(bench.outage.admits('one')).toBe('probe');
   // It was claimed by another process, or its webhook is gone.
   bench.outage.releaseProbe();
-  expect(bench.outage.admits('two')).toBe('as a probe');
+  expect(bench.outage.admits('two')).toBe('probe');
   bench.outage.attemptSent('two');
   expect([bench.outage.admits('one'), bench.outage.admits('two')]).toEqual(['yes', 'yes']);
   expect(bench.changes).toEqual([
