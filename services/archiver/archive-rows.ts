@@ -10,7 +10,9 @@ import { searchableWords } from '../../shared/matching/searchable-words.ts';
  */
 export type ArchiveRow = Record<string, unknown>;
 
-/** @param removed true when the forum removed the thing: the row keeps its ids, kind, community and times, no content */
+/**
+ * @param removed true when the forum removed the thing: the row keeps its ids, kind, community and times, no content
+ */
 export function itemRow(item: ForumItem, removed: boolean): ArchiveRow {
   const { v: _v, replay: _replay, ...columns } = removed ? { ...item, ...blankedContent(item), url: '' } : item;
   return readable({

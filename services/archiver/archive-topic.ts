@@ -25,8 +25,8 @@ export interface Archive<S extends z.ZodType> {
  * Before: the crawler, the recorder or the deliverer published the messages. Steps:
  * 1. Each partition's handler adds its rows to a shared insert (`GroupCommit`).
  * 2. ClickHouse acknowledges the insert.
- * 3. The consumer commits the offsets. A crash before this inserts the same rows again; ReplacingMergeTree keeps one row
- *    per key.
+ * 3. The consumer commits the offsets. A crash before this inserts the same rows again; ReplacingMergeTree keeps one
+ *    row per key.
  */
 export async function archiveTopic<S extends z.ZodType>(
   { kafka, prefix, publisher, metrics, logger, fatal }: ArchiverDeps,

@@ -24,8 +24,8 @@ const SWEEP_EVERY_MS = 30_000;
  *
  * Before: `attemptDelivery` stored the outcome of an attempt. After: the archiver copies monitor.deliveries to
  * ClickHouse. At least once: a crash between publishing and marking, or two processes that sweep at the same time,
- * publish an attempt again; consumers identify attempts by (match, attempt). A crash before publishing leaves the attempt
- * unmarked, and the sweep of any process publishes it.
+ * publish an attempt again; consumers identify attempts by (match, attempt). A crash before publishing leaves the
+ * attempt unmarked, and the sweep of any process publishes it.
  */
 export class AttemptPublisher implements Running {
   private readonly options: AttemptPublisherDeps;

@@ -42,16 +42,16 @@ const LEASE_NEEDED_MS = 10_000;
 const EXCERPT_CHARACTERS = 500;
 
 /**
- * Makes one attempt to deliver a claimed match. A request that could not be sent because of a local fault does not count
- * as an attempt: the lease is released and the match stays as it was.
+ * Makes one attempt to deliver a claimed match. A request that could not be sent because of a local fault does not
+ * count as an attempt: the lease is released and the match stays as it was.
  *
  * Before: `DeliveryDispatcher` claimed the match with a lease. Steps:
  * 1. Send the request. After a crash from here on the receiver may have the match; it gets it again with the same id
  *    when the lease has ended.
  * 2. Store the outcome in one transaction that also ends the lease. After a crash nothing is sent again unless a retry
  *    is due.
- * 3. Hand the attempt to `AttemptPublisher`. After a crash the sweep finds it.
- * After: the archiver consumes the published attempt.
+ * 3. Hand the attempt to `AttemptPublisher`. After a crash the sweep finds it. After: the archiver consumes the
+ *    published attempt.
  *
  * @param claimedAt monotonic time just before the claim was sent
  */

@@ -28,9 +28,9 @@ const MAX_TARGETS = 20_000;
  * Decides when pending matches are claimed and attempted.
  *
  * Before: the consumer of monitor.matches adds hints of new matches, and `startDuePoller` reports monitors with due
- * matches; both collect in the monitor's backlog. When the monitor's endpoint has free slots and the process has permits
- * for the endpoint's responsiveness, that many matches are claimed and attempted. Otherwise the monitor waits for a slot
- * or for a permit. No endpoint is awaited by another, so a dead one delays no other.
+ * matches; both collect in the monitor's backlog. When the monitor's endpoint has free slots and the process has
+ * permits for the endpoint's responsiveness, that many matches are claimed and attempted. Otherwise the monitor waits
+ * for a slot or for a permit. No endpoint is awaited by another, so a dead one delays no other.
  *
  * After: `attemptDelivery` sends the request and stores the outcome. All state here is in memory: after a crash the
  * leases end and the poller of any process finds the pending rows.
@@ -172,7 +172,8 @@ export class DeliveryDispatcher {
     backlog.isDue = false;
     const claim = await queue.claimDue(backlog.monitorId, taken);
     this.hintCount -= backlog.dropHints(claim.deliveries.map(({ seq }) => seq));
-    // As many as requested: there may be more. None: the monitor or its webhook may be deleted, so read the target again.
+    // As many as requested: there may be more. None: the monitor or its webhook may be deleted, so read the target
+    // again.
     if (claim.deliveries.length === taken) backlog.isDue = true;
     if (claim.deliveries.length === 0) this.targets.delete(backlog.monitorId);
     return claim;

@@ -9,8 +9,8 @@ export interface DeliveryQueue {
   claimDue(monitorId: string, limit: number): Promise<Claim>;
   release(deliveries: readonly ClaimedDelivery[]): Promise<void>;
   /**
-   * Marks pending matches as skipped when the monitor or its webhook is deleted, at most 1,000 per call. Returns whether
-   * there may be more.
+   * Marks pending matches as skipped when the monitor or its webhook is deleted, at most 1,000 per call. Returns
+   * whether there may be more.
    */
   skipUndeliverable(monitorId: string): Promise<boolean>;
 }

@@ -12,8 +12,8 @@ export interface DuePollerDeps {
 }
 
 /**
- * New matches arrive as hints and become due for the poller 3 s after they are recorded, so this interval is not part of
- * their latency.
+ * New matches arrive as hints and become due for the poller 3 s after they are recorded, so this interval is not part
+ * of their latency.
  */
 const EVERY_MS = 1_000;
 

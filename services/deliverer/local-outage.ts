@@ -54,8 +54,8 @@ export class LocalOutage {
   }
 
   /**
-   * Returns whether an attempt at this URL may start. After a pause the first caller gets a single probe, which must end
-   * with `attemptSent`, `attemptFailed` or `releaseProbe`.
+   * Returns whether an attempt at this URL may start. After a pause the first caller gets a single probe, which must
+   * end with `attemptSent`, `attemptFailed` or `releaseProbe`.
    */
   admits(url: string): 'yes' | 'probe' | 'no' {
     const now = this.options.monotonic();

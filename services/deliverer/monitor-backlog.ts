@@ -1,9 +1,9 @@
 import type { Responsiveness } from './attempt-permits.ts';
 
 /**
- * What this process knows of one monitor's pending matches: hints, and whether matches are due in the database. One loop
- * at a time works on a backlog, so that the monitor's attempts start in match order. In memory only: after a crash the
- * poller finds the rows.
+ * What this process knows of one monitor's pending matches: hints, and whether matches are due in the database. One
+ * loop at a time works on a backlog, so that the monitor's attempts start in match order. In memory only: after a crash
+ * the poller finds the rows.
  */
 export class MonitorBacklog {
   readonly monitorId: string;

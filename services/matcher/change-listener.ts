@@ -26,13 +26,14 @@ export interface ChangeListenerDeps {
  * Listens for changed monitors (Postgres LISTEN) on its own connection and verifies that the connection works.
  *
  * Every 2 s the listener notifies itself on the same channel. Postgres delivers notifications in commit order, so the
- * echo confirms that every change committed before it was sent has arrived. When the last confirmed time is more than
- * 5 s ago, the listener reports `onLost`.
+ * echo confirms that every change committed before it was sent has arrived. When the last confirmed time is more than 5
+ * s ago, the listener reports `onLost`.
  *
  * A connection is unverified until its first echo, which is reported as `onConnected`. This also applies after an
  * interruption too short for `onLost`. A connection without an echo for 5 s is replaced.
  *
- * After: `MonitorChanges` reads the announced monitors. A crash misses notifications; the next start loads all monitors.
+ * After: `MonitorChanges` reads the announced monitors. A crash misses notifications; the next start loads all
+ * monitors.
  */
 export class ChangeListener implements Running {
   private readonly options: ChangeListenerDeps;

@@ -97,7 +97,9 @@ export class ItemMatcher {
     return { poison, metadata: this.metadataFor(partitionKey, batch) };
   }
 
-  /** Matches an item and adds it to the ring without an await between: a rule that arrives later finds it in the ring. */
+  /**
+   * Matches an item and adds it to the ring without an await between: a rule that arrives later finds it in the ring.
+   */
   private processItem(entered: EnteredItem, partitionKey: string, isRefill: boolean): Candidate[] {
     const { monitors, recent, metrics, toleranceMs } = this.deps;
     recent.add(partitionKey, entered);
@@ -105,7 +107,8 @@ export class ItemMatcher {
       metrics.matcherItems.inc({ kind: entered.item.kind });
       return monitors.candidates(entered);
     }
-    // The previous owner matched this item. It can only have missed monitors that changed shortly before its last commit.
+    // The previous owner matched this item. It can only have missed monitors that changed shortly before its last
+    // commit.
     const lastCommittedMs = this.lastCommittedMs.get(partitionKey) ?? Number.NEGATIVE_INFINITY;
     return monitors.missedCandidates(entered, lastCommittedMs - RING_MS, toleranceMs);
   }

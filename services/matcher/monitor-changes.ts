@@ -35,8 +35,8 @@ export interface MonitorChangesDeps {
 /**
  * Keeps `ActiveMonitors` equal to the database and scans recent items for new and changed monitors.
  *
- * Before: the API or the biller commits a change and notifies, and `ChangeListener` receives the id. After: `ItemMatcher`
- * matches new items against the updated monitors.
+ * Before: the API or the biller commits a change and notifies, and `ChangeListener` receives the id. After:
+ * `ItemMatcher` matches new items against the updated monitors.
  *
  * A notification or a comparison only marks a monitor as changed. One update at a time reads all marked monitors and
  * applies them. It first applies the new rule, then copies the ring and scans the copy, so every item is in the copy or

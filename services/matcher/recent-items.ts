@@ -9,7 +9,8 @@ export interface EnteredItem {
 }
 
 /**
- * How far back a new or changed monitor is scanned. Far longer than it takes to notice a change (7 s plus a comparison).
+ * How far back a new or changed monitor is scanned. Far longer than it takes to notice a change (7 s plus a
+ * comparison).
  */
 export const RING_MS = 30_000;
 

@@ -34,10 +34,10 @@ export interface RecordedBatch {
  * 1. Store the contents (`storeContents`), one commit per statement. A crash after it leaves content without a match,
  *    which expires; a repeat finds it. Candidates of monitors that reached their limits for today are left out, so that
  *    their content is not stored.
- * 2. Lock, check, number and insert the matches in one transaction (`recordPairs`). A crash inside rolls it back and the
- *    repeat does it again.
- * After: the caller (3) publishes the matches to monitor.matches and (4) commits the offsets. A crash before either
- * repeats from 1, where every pair is found and is published again as first stored, whatever its monitor's state.
+ * 2. Lock, check, number and insert the matches in one transaction (`recordPairs`). A crash inside rolls it back and
+ *    the repeat does it again. After: the caller (3) publishes the matches to monitor.matches and (4) commits the
+ *    offsets. A crash before either repeats from 1, where every pair is found and is published again as first stored,
+ *    whatever its monitor's state.
  */
 export async function recordBatch(options: RecordBatchDeps, candidates: readonly Candidate[]): Promise<RecordedBatch> {
   const deps = { suppressedPerDay: SUPPRESSED_PER_DAY, ...options };

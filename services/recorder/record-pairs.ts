@@ -57,8 +57,8 @@ interface LockedState {
 }
 
 /**
- * Locks the monitors, checks each candidate, numbers the accepted ones and inserts the matches. The number of statements
- * does not depend on the batch size.
+ * Locks the monitors, checks each candidate, numbers the accepted ones and inserts the matches. The number of
+ * statements does not depend on the batch size.
  *
  * Before: `storeContents` stored the contents. After: `recordBatch` commits and returns the matches for publishing. A
  * crash rolls everything back; a repeat of a committed batch finds its pairs and inserts nothing.
@@ -70,8 +70,8 @@ export async function recordPairs(
   candidates: readonly Candidate[],
   limits: RecordingLimits,
 ): Promise<RecordedPairs> {
-  // 1. Lock the monitors. Every change of a monitor's state or rule, and every numbering of its matches, takes this lock
-  // first.
+  // 1. Lock the monitors. Every change of a monitor's state or rule, and every numbering of its matches, takes this
+  // lock first.
   const monitorIds = [...new Set(candidates.map((candidate) => candidate.monitor_id))].sort();
   await lockRecordingMonitors(db, monitorIds);
   // 2. Read their state after the lock, so that it cannot change before the commit.
