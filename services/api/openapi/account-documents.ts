@@ -7,7 +7,7 @@ function ok(description: string, schema: ComponentName, name: string, value: unk
   return { status: 200, description, content: [{ schema, examples: { [name]: value } }] };
 }
 
-/** The routes about the caller. */
+/** Documents the routes of the caller's account. */
 export const accountDocuments: readonly RouteDocument[] = [
   {
     method: 'get',
@@ -26,8 +26,8 @@ export const accountDocuments: readonly RouteDocument[] = [
     tag: 'Account',
     summary: 'Delete the account',
     description:
-      'For good, and at once: its keys stop working, its monitors stop and are deleted. Its matches, webhook addresses and delivery attempts are removed soon after, and what is left of its credits is lost. The ledger is kept without the address.',
-    answers: [ok('It is deleted.', 'AccountDeleted', 'deleted', { status: 'deleted' })],
+      'Permanently and at once: its keys stop working, and its monitors stop and are deleted. Its matches, webhook addresses and delivery attempts are removed soon after, and its remaining credits are lost. The ledger is kept without the address.',
+    answers: [ok('The account is deleted.', 'AccountDeleted', 'deleted', { status: 'deleted' })],
     errors: [],
   },
   {
@@ -35,9 +35,9 @@ export const accountDocuments: readonly RouteDocument[] = [
     path: '/v1/account/ledger',
     operationId: 'getLedger',
     tag: 'Account',
-    summary: 'Every change of the balance',
+    summary: 'List balance changes',
     description:
-      'What was granted, bought and charged, newest first, each with the balance after it: the balance is the sum of all amounts. With `Accept: text/csv` the same page as CSV, the next page in the header `Link`.',
+      'Grants, purchases and charges, newest first, each with the balance after it; the balance is the sum of all amounts. With `Accept: text/csv` the same page is sent as CSV, with the next page in the header `Link`.',
     query: ledgerQuery,
     example: { limit: 25 },
     answers: [
@@ -58,8 +58,8 @@ export const accountDocuments: readonly RouteDocument[] = [
     path: '/v1/account/keys',
     operationId: 'listKeys',
     tag: 'Account',
-    summary: 'Keys of the account',
-    description: 'Those in use, oldest first, without their secrets.',
+    summary: 'List the keys of the account',
+    description: 'Active keys, oldest first, without their secrets.',
     answers: [ok('The keys.', 'ApiKeyList', 'keys', { items: [examples.key] })],
     errors: [],
   },
@@ -68,14 +68,14 @@ export const accountDocuments: readonly RouteDocument[] = [
     path: '/v1/account/keys',
     operationId: 'createKey',
     tag: 'Account',
-    summary: 'Make another key',
+    summary: 'Create a key',
     description:
-      'At most 20 are in use at a time. A key may give the permissions that it has itself. To change a key without a pause: make one, use it, revoke the old one.',
+      'An account has at most 20 active keys. A key can only grant permissions that it has itself. To rotate a key without downtime: create one, use it, revoke the old one.',
     body: { schema: 'CreateApiKey', examples: { named: { name: 'laptop' } } },
     answers: [
       {
         status: 201,
-        description: 'The key; `api_key` is shown this once.',
+        description: 'The key; `api_key` is shown only this once.',
         content: [
           { schema: 'CreatedApiKey', examples: { created: { key: examples.key, api_key: examples.wholeKey } } },
         ],
@@ -89,9 +89,9 @@ export const accountDocuments: readonly RouteDocument[] = [
     operationId: 'revokeKey',
     tag: 'Account',
     summary: 'Revoke a key',
-    description: 'Requests that come after the answer are refused, by every process. A key may revoke itself.',
+    description: 'Requests sent after the answer are refused by every process. A key may revoke itself.',
     id: { description: 'Id of a key.', example: examples.key.id },
-    answers: [ok('It is revoked.', 'ApiKeyRevoked', 'revoked', { status: 'revoked' })],
+    answers: [ok('The key is revoked.', 'ApiKeyRevoked', 'revoked', { status: 'revoked' })],
     errors: ['not_found'],
   },
   {
@@ -99,9 +99,9 @@ export const accountDocuments: readonly RouteDocument[] = [
     path: '/v1/account/grants',
     operationId: 'listGrants',
     tag: 'Account',
-    summary: 'Programs that the account allowed',
+    summary: 'List authorised programs',
     description:
-      'What was allowed on the consent page of the sign-in for the tool server and has not ended, the newest first, at most 1,000. A program that was allowed twice is here twice.',
+      'Active grants from the consent page of the tool server, newest first, at most 1,000. A program that was authorised twice appears twice.',
     answers: [ok('The grants.', 'AccountGrantList', 'grants', { items: [examples.grant] })],
     errors: [],
   },
@@ -110,11 +110,11 @@ export const accountDocuments: readonly RouteDocument[] = [
     path: '/v1/account/grants/:id',
     operationId: 'revokeGrant',
     tag: 'Account',
-    summary: 'Revoke what a program was allowed',
+    summary: 'Revoke the grant of a program',
     description:
-      'Its codes and tokens end: requests that come after the answer are refused, by every process. To come back it must be allowed again.',
+      'Its codes and tokens stop working: requests sent after the answer are refused by every process. The program must be authorised again.',
     id: { description: 'Id of a grant.', example: examples.grant.id },
-    answers: [ok('It is revoked.', 'AccountGrantRevoked', 'revoked', { status: 'revoked' })],
+    answers: [ok('The grant is revoked.', 'AccountGrantRevoked', 'revoked', { status: 'revoked' })],
     errors: ['not_found'],
   },
 ];

@@ -9,23 +9,23 @@ import { headerComponents } from './response-headers.ts';
 import { openApiPath, operationOf } from './route-document.ts';
 import { signupDocuments } from './signup-documents.ts';
 
-const DESCRIPTION = `Reads, searches and watches a large public discussion site, "the forum".
+const DESCRIPTION = `Reads, searches and monitors a large public discussion site, "the forum".
 
-**Keys.** Routes below \`/v1\` need an API key, as \`Authorization: Bearer KEY\` or \`X-Api-Key: KEY\`. Reading routes need its permission \`forum:read\`.
+**Keys.** Routes below \`/v1\` need an API key, sent as \`Authorization: Bearer KEY\` or \`X-Api-Key: KEY\`. Reading routes need its permission \`forum:read\`.
 
-**Credits.** \`X-Credits-Used\` says what a request cost, \`X-Credits-Remaining\` what is left. Requests that fail are free.
+**Credits.** \`X-Credits-Used\` says what a request cost, \`X-Credits-Remaining\` what is left. Failed requests are free.
 
-**Limits.** \`RateLimit-Policy\` and \`RateLimit\` say how many requests the account may send, and how many are left; 429 with \`Retry-After\` when there are none. They are the account's, whichever of its keys is used.
+**Limits.** \`RateLimit-Policy\` and \`RateLimit\` say how many requests the account may send and how many are left; beyond that the answer is 429 with \`Retry-After\`. The limits apply to the account, not to each key.
 
-**Sending again.** Creating and resuming a monitor take an \`Idempotency-Key\`: the same request with the same key is done and charged once.
+**Retries.** Creating and resuming a monitor accept an \`Idempotency-Key\`: the same request with the same key is executed and charged once.
 
-**Errors.** Every error has the body \`{"error": {"code", "message", "retryable", "retry_after"?}}\`. Branch on \`code\`; \`message\` is for people. Try again only when \`retryable\` is true, after \`Retry-After\` seconds where the header is there. \`X-Request-Id\` is on every answer: name it when you ask for help.
+**Errors.** Every error has the body \`{"error": {"code", "message", "retryable", "retry_after"?}}\`. Branch on \`code\`; \`message\` is for people. Retry only when \`retryable\` is true, after \`Retry-After\` seconds if that header is present. \`X-Request-Id\` is on every answer: quote it when you ask for help.
 
-**Pages.** Send the \`after\` of a page to get the next one. Unknown parameters and fields are refused, so that a misspelt one is not taken for an absent one. New fields may be added to answers within this version.
+**Pages.** Send the \`after\` of a page to get the next one. Unknown parameters and fields are refused, so that a typo is not silently ignored. New fields may be added to answers within this version.
 
-**Agents.** \`POST /mcp\` offers reading and monitors as tools by the Model Context Protocol, which describes them itself; clients without a key sign in by OAuth.`;
+**Agents.** \`POST /mcp\` offers reading and monitors as tools over the Model Context Protocol, which describes them itself; clients without a key sign in by OAuth.`;
 
-/** Every route that the document describes. */
+/** All routes that the document describes. */
 export const routeDocuments = [
   ...readingDocuments,
   ...monitorDocuments,
@@ -35,9 +35,9 @@ export const routeDocuments = [
 ] as const;
 
 /**
- * The description of the API, made from the schemas that check its requests and type its answers.
+ * Builds the OpenAPI document from the schemas that validate requests and type answers.
  *
- * @param baseUrl where clients reach the API, without a slash at the end
+ * @param baseUrl where clients reach the API, without a trailing slash
  * @param appUrl where they sign up, likewise
  */
 export function buildOpenApiDocument(baseUrl: string, appUrl = baseUrl): OpenApiDocument {
@@ -60,15 +60,18 @@ export function buildOpenApiDocument(baseUrl: string, appUrl = baseUrl): OpenApi
     tags: [
       {
         name: 'Reading',
-        description: 'Posts, comments, communities, users and search. One credit a call, unless noted.',
+        description: 'Posts, comments, communities, users and search. One credit per call, unless noted.',
       },
       {
         name: 'Monitors',
-        description: 'Keywords that are watched for. A running monitor costs 10 credits every 24 hours.',
+        description: 'Monitors watch the forum for keywords. A running monitor costs 10 credits every 24 hours.',
       },
       { name: 'Account', description: 'Balance, plan, limits, ledger and keys.' },
       { name: 'Sign-up', description: 'An account and a key for a program without a browser. No key is needed.' },
-      { name: 'Operations', description: 'For those who run or describe the service. No key is needed.' },
+      {
+        name: 'Operations',
+        description: 'For operators of the service and for clients that read this document. No key is needed.',
+      },
     ],
     paths,
     components: {

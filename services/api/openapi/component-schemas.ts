@@ -22,7 +22,7 @@ import { fieldNotes } from './field-notes.ts';
 import { jsonSchemasOf } from './json-schemas.ts';
 import type { JsonSchema } from './openapi-shape.ts';
 
-/** What the API answers. Every schema that has an id of its own must be here under that id. */
+/** Schemas of answers. Every schema with an id must be here under that id. */
 const ANSWERS = {
   Error: errorEnvelope,
   Comment: posts.comment,
@@ -74,7 +74,7 @@ const ANSWERS = {
   Readiness: z.strictObject({ ready: z.boolean(), parts: z.record(z.string(), z.boolean()) }),
 };
 
-/** What clients send: described from their side, so that a field with a default is optional. */
+/** Schemas of requests. They are described from the client's side, so fields with a default are optional. */
 const BODIES = {
   CreateMonitor: createMonitorBody,
   PatchMonitor: patchMonitorBody,
@@ -97,7 +97,7 @@ export function refTo(name: ComponentName): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** @throws Error when a note is about a field that is not there */
+/** @throws Error when a note is about a field that does not exist */
 function annotate(name: string, schema: JsonSchema | undefined, fields: Record<string, string | JsonSchema>): void {
   const properties = schema?.properties as Record<string, JsonSchema> | undefined;
   for (const [field, note] of Object.entries(fields)) {

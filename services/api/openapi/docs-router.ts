@@ -7,12 +7,12 @@ const require = createRequire(import.meta.url);
 const MANIFEST = require.resolve('swagger-ui-dist/package.json');
 const ASSETS_FOLDER = dirname(MANIFEST);
 const ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'] as const;
-/** Their URLs carry the version of the package. */
+/** The URLs of these files contain the version of the package. */
 const ASSETS_FRESH_FOR = 'public, max-age=31536000, immutable';
 
 /**
- * Everything comes from this origin. Only style attributes are set by scripts, which a policy does not cover, so no
- * inline style is allowed; pictures in the style sheet are data URLs. Requests of "try it out" go to this origin too.
+ * Everything comes from this origin. Only scripts set style attributes, which the policy does not cover, so no inline
+ * style is allowed. Pictures in the style sheet are data URLs. "Try it out" sends its requests to this origin too.
  */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -26,8 +26,8 @@ const CONTENT_SECURITY_POLICY = [
 ].join('; ');
 
 /**
- * "Try it out" talks to the server that this page came from, which need not be the one that the document names: another
- * origin would be refused by the browser. Keys are not kept.
+ * "Try it out" calls the server that this page came from, which may differ from the one in the document: the browser
+ * would refuse another origin. Keys are not stored.
  */
 const START = `const own = new URL('.', location.href).href.replace(/\\/$/, '');
 const response = await fetch(own + '/openapi.json');
@@ -45,12 +45,12 @@ SwaggerUIBundle({
 `;
 
 /**
- * GET /docs: the API's description for people, with "try it out". The page and all it loads come from here; no other
- * site learns that somebody reads it.
+ * GET /docs: the API's description for people, with "try it out". The page and everything it loads come from this
+ * server, so no other site learns who reads it.
  */
 export function createDocsRouter(): Router {
   const page = pageOf(packageVersion());
-  // Strict: the page's links are relative to /docs, and would lead elsewhere from /docs/.
+  // Strict routing: the page's links are relative to /docs and would break at /docs/.
   const router = Router({ strict: true });
   router.get('/docs/', (_request, response) => {
     response.redirect(301, '../docs');
@@ -63,7 +63,7 @@ export function createDocsRouter(): Router {
     response.set('Cache-Control', 'no-cache').type('text/javascript').send(START);
   });
   for (const name of ASSETS) {
-    // In memory, where all answers share them: one that its client does not read holds no copy and no open file.
+    // All answers share these bytes in memory: a client that does not read its answer costs no copy and no open file.
     const bytes = readFileSync(join(ASSETS_FOLDER, name));
     router.get(`/docs/${name}`, (_request, response) => {
       response.set('Cache-Control', ASSETS_FRESH_FOR).type(extname(name)).send(bytes);

@@ -6,11 +6,11 @@ import { ACCOUNT_HEADERS, headersOf } from './response-headers.ts';
 import type { HeaderUse } from './response-headers.ts';
 
 interface ErrorText {
-  /** When it is answered. */
+  /** When the service answers with it. */
   when: string;
-  /** A message as it may come. */
+  /** An example of its message. */
   message: string;
-  /** Seconds, where the answer says how long to wait. */
+  /** Seconds to wait, for errors that name a time. */
   retryAfter?: number;
 }
 
@@ -21,7 +21,7 @@ const TEXTS: Record<ErrorCode, ErrorText> = {
   },
   invalid_email: { when: 'the address is not valid', message: 'email: is not a valid e-mail address.' },
   disposable_email: {
-    when: 'the address is of a temporary inbox',
+    when: 'the address belongs to a temporary inbox',
     message: 'email: temporary inboxes are not accepted.',
   },
   undeliverable_email: {
@@ -61,17 +61,17 @@ const TEXTS: Record<ErrorCode, ErrorText> = {
     when: 'the forum does not show this to logged-out readers; the message says why (private, quarantined, for paying members)',
     message: 'The forum does not show this to logged-out readers: it is private.',
   },
-  not_found: { when: 'there is no such thing', message: 'The forum has no such community.' },
+  not_found: { when: 'it does not exist', message: 'The forum has no such community.' },
   method_not_allowed: {
-    when: 'another method was used on this path; `Allow` names those that are possible',
+    when: 'the path does not support this method; `Allow` lists the methods it supports',
     message: 'PUT is not possible here, only GET, HEAD.',
   },
   not_acceptable: {
-    when: 'the `Accept` header allows nothing that is answered here',
+    when: 'the `Accept` header allows no type that the route can send',
     message: 'Accept: must allow application/json.',
   },
   account_exists: {
-    when: 'the mailbox has an account already; no key is made',
+    when: 'the mailbox already has an account; no key is issued',
     message: 'This mailbox has an account already.',
   },
   idempotency_conflict: {
@@ -87,12 +87,12 @@ const TEXTS: Record<ErrorCode, ErrorText> = {
     message: 'Send the body as JSON, with "Content-Type: application/json".',
   },
   rate_limited: {
-    when: 'too many requests of this account, too many of its requests that asked the forum and failed, or too many open streams; of sign-up: too many codes for this network or mailbox',
+    when: 'the account sent too many requests or too many requests that queried the forum and failed, or has too many open streams; for sign-up: too many codes for this network or mailbox',
     message: 'Too many requests: 1 a second are allowed.',
     retryAfter: 1,
   },
   daily_limit_reached: {
-    when: 'the daily limit of an account without a pack is used up, until 00:00 UTC',
+    when: 'an account without a pack has used up its daily limit; it resets at 00:00 UTC',
     message: 'The 100 requests of today are used up.',
     retryAfter: 18_000,
   },
@@ -106,18 +106,18 @@ const TEXTS: Record<ErrorCode, ErrorText> = {
     retryAfter: 60,
   },
   agent_signup_busy: {
-    when: 'sign-up is paused for a while because too many sign up',
+    when: 'sign-up is paused for a while because of too many sign-ups',
     message: 'Too many sign up now.',
     retryAfter: 600,
   },
-  agent_signup_disabled: { when: 'sign-up is off on this installation', message: 'Sign-up is off here.' },
+  agent_signup_disabled: { when: 'sign-up is disabled on this installation', message: 'Sign-up is off here.' },
   service_unavailable: {
-    when: 'a part of this service does not answer for the moment; nothing was charged',
+    when: 'a part of this service is currently unavailable; nothing was charged',
     message: 'The service cannot answer for the moment. Nothing was charged.',
     retryAfter: 5,
   },
   upstream_busy: {
-    when: 'the forum takes no more calls for now, or those that readers have a share in are used up',
+    when: 'the forum accepts no more calls for now, or the share for readers is used up',
     message: 'The forum takes no more calls for now.',
     retryAfter: 1,
   },
@@ -131,22 +131,22 @@ const TEXTS: Record<ErrorCode, ErrorText> = {
 
 const TITLES: Record<number, string> = {
   400: 'Invalid request',
-  401: 'No valid API key',
+  401: 'Missing or invalid API key',
   402: 'Not enough credits',
-  403: 'Not allowed',
+  403: 'Forbidden',
   404: 'Not found',
   405: 'Method not allowed',
   406: 'Not acceptable',
   409: 'Conflict',
   413: 'Body too large',
-  415: 'Body of another type',
+  415: 'Unsupported body type',
   429: 'Too many requests',
   500: 'Internal error',
   502: 'Mail failed',
-  503: 'Not possible now',
+  503: 'Temporarily unavailable',
 };
 
-/** The responses of a route by status, and the components that they refer to, by name. */
+/** A route's responses by status, and the components they refer to, by name. */
 export interface ErrorResponses {
   responses: Record<string, Reference>;
   components: Record<string, ResponseObject>;
@@ -155,12 +155,12 @@ export interface ErrorResponses {
 /**
  * Responses for these codes: one per status, which lists the codes that the route can answer with it.
  *
- * @param isPublic whether nobody's key is asked for, so that no account's headers are there
+ * @param isPublic whether the route needs no key, so that its answers have no account headers
  */
 export function errorResponsesOf(codes: readonly ErrorCode[], isPublic = false): ErrorResponses {
   const found: ErrorResponses = { responses: {}, components: {} };
   for (const status of new Set(codes.map((code) => ERROR_CODES[code].status))) {
-    // In the order of the table of codes, so that equal sets have equal names.
+    // In the order of the code table, so that equal sets get equal names.
     const ofStatus = ERROR_NAMES.filter((code) => ERROR_CODES[code].status === status && codes.includes(code));
     const name = (isPublic ? 'Public' : '') + ofStatus.map(pascalCase).join('Or');
     found.responses[status] = { $ref: `#/components/responses/${name}` };
@@ -200,7 +200,7 @@ function exampleOf(code: ErrorCode): object {
 }
 
 function errorHeaders(status: number, { waits, isPublic }: { waits: boolean; isPublic: boolean }): HeaderUse[] {
-  // A request whose key could not be checked is nobody's.
+  // A request whose key could not be checked belongs to no account.
   const optional = status === 401 || status === 500 || status === 503;
   return [
     { name: 'X-Request-Id' },

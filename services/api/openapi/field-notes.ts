@@ -6,198 +6,201 @@ const keywords = {
   ...TERMS,
   minItems: 1,
   description:
-    'An item matches when it holds one of these: whole words, whatever their case; several words are a phrase; terms in Chinese, Japanese or Korean match anywhere.',
+    'An item matches when it contains one of these. They match whole words in any case; several words form a phrase; Chinese, Japanese and Korean terms match anywhere.',
 };
-const exclude = { ...TERMS, description: 'An item that holds one of these does not match.' };
+const exclude = { ...TERMS, description: 'An item that contains one of these does not match.' };
 const subreddits = {
   maxItems: 50,
   description: 'Communities to watch, with or without `r/`; empty: the whole forum.',
 };
-const webhookUrl = 'Where matches are sent: an `https://` URL that leads to a public address.';
-const webhookKind = 'What the webhook is; detected from the URL when absent.';
+const webhookUrl = 'Where matches are sent: an `https://` URL with a public address.';
+const webhookKind = 'The kind of webhook; detected from the URL when absent.';
 const warnings =
-  'Keywords that are very common, a sentence each; absent when there are none, and for a monitor of some communities only.';
-const webhookSecret = 'Signs what is sent to generic webhooks. Shown this once.';
+  'One sentence for each very common keyword; absent when there are none, and for monitors limited to some communities.';
+const webhookSecret = 'Signs deliveries to generic webhooks. Shown only this once.';
 
 const monitorBody = {
-  name: 'What you call it.',
-  posts: 'Whether posts are matched, on title and text.',
-  comments: 'Whether comments are matched, on their text.',
+  name: 'A name of your choice.',
+  posts: 'Whether posts are matched, by title and text.',
+  comments: 'Whether comments are matched, by text.',
   nsfw: 'Whether NSFW items can match.',
 };
 
 const listing = {
-  query: 'What was searched for; null where nothing was.',
+  query: 'The search query; null without one.',
   sort: 'The order of the items.',
-  count: 'How many items this page holds.',
-  after: 'Send it as `after` to get the next page; null: there is none.',
-  filtered_nsfw: 'Items of this page that were left out because they are NSFW.',
-  degraded: 'The forum could not be read, and this is an older copy.',
+  count: 'The number of items on this page.',
+  after: 'Send it as `after` to get the next page; null on the last page.',
+  filtered_nsfw: 'Items left out of this page because they are NSFW.',
+  degraded: 'The forum could not be reached, and this is an older copy.',
 };
-const within = { subreddit: 'The community that was asked for; null where none was.' };
+const within = { subreddit: 'The community of the request; null without one.' };
 
 /**
- * What a schema cannot say of its fields: a description, or a fragment of JSON Schema for what the service checks
- * itself. By component and field.
+ * What a schema cannot express about its fields, by component and field: a description, or a fragment of JSON Schema
+ * for constraints that the service checks itself.
  */
 export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
   Comment: {
-    parent_id: '`t3_…` of the post, or `t1_…` of the comment that this one answers.',
-    author: '`[deleted]` when the account or the comment is gone.',
-    body: 'Markdown; `[deleted]` or `[removed]` when it is gone.',
-    depth: '0: it answers the post.',
-    is_submitter: 'Written by the author of the post.',
-    controversy: '1: the forum counts it as controversial.',
+    parent_id: 'The parent: `t3_…` for the post, or `t1_…` for a comment.',
+    author: '`[deleted]` when the account or the comment was deleted.',
+    body: 'Markdown; `[deleted]` or `[removed]` when it no longer exists.',
+    depth: 'The depth; 0: a reply to the post.',
+    is_submitter: 'Whether the author of the post wrote it.',
+    controversy: '1: the forum marks it as controversial.',
   },
   Post: {
     id: 'Without `t3_`.',
     name: 'The fullname: `t3_` and the id.',
-    flair: 'Empty where there is none.',
-    removed: 'By anybody but its author.',
+    flair: 'Empty without one.',
+    removed: 'Removed by somebody other than its author.',
     selftext: 'Markdown; empty for a link.',
-    upvote_ratio: '0 where the forum does not tell.',
+    upvote_ratio: '0 when the forum does not say.',
     media:
-      'Pictures and videos. A gallery is one item of type `gallery` per picture, in its order. Width and height are 0 where the forum does not tell.',
-    poll: 'null where there is none. While a poll runs the forum hides the counts, which are 0 then.',
-    crosspost_of: 'The post that this one repeats; null where there is none.',
-    comments: 'The tree of comments. Filled by `/v1/forum/post` only, and empty elsewhere.',
+      'Pictures and videos. A gallery has one item of type `gallery` per picture, in order. Width and height are 0 when the forum does not say.',
+    poll: 'null without a poll. While a poll is open the forum hides the counts, and they are 0.',
+    crosspost_of: 'The post that this one crossposts; null without one.',
+    comments: 'The tree of comments. Only `/v1/forum/post` fills it.',
   },
   DiscussionGraph: {
-    author_followups: 'Comments of the author of the post. Comments of this graph have no replies.',
-    most_upvoted: 'The highest scores, without the author of the post, the automatic moderator and what was deleted.',
+    author_followups: 'Comments by the author of the post. Comments in this graph have no replies.',
+    most_upvoted: 'The highest scores, without the author of the post, the automatic moderator and deleted comments.',
     controversial: 'Marked as controversial or with a negative score, without the author of the post.',
-    total_analyzed: 'How many comments were looked at.',
+    total_analyzed: 'The number of comments that were considered.',
   },
   PostMeta: {
-    comments_returned: 'Comments that were read, also where the format shows only some of them.',
-    comments_total: 'As the forum counts them, deleted and hidden ones included.',
-    has_more: 'A larger `max_comments` would return more.',
-    cache: 'As the header `X-Cache-Tier`.',
-    limited_by_balance: 'The balance covered fewer comments than were asked for.',
-    focus_comment_id: 'Only where a comment was asked for.',
+    comments_returned: 'Comments that were read, even if the format shows only some of them.',
+    comments_total: "The forum's count, including deleted and hidden comments.",
+    has_more: 'Whether a larger `max_comments` would return more.',
+    cache: 'The value of the header `X-Cache-Tier`.',
+    limited_by_balance: 'Whether the balance covered fewer comments than requested.',
+    focus_comment_id: 'Only when a comment was requested.',
   },
   CommentItem: {
-    post_title: 'Empty where it could not be had.',
-    author: '`[deleted]` when the account or the comment is gone.',
+    post_title: 'Empty when it is not available.',
+    author: '`[deleted]` when the account or the comment was deleted.',
     body: 'Markdown.',
-    parent_id: '`t3_…` of the post, or `t1_…` of the comment that this one answers.',
-    is_submitter: 'Written by the author of the post.',
-    controversiality: '1: the forum counts it as controversial.',
+    parent_id: 'The parent: `t3_…` for the post, or `t1_…` for a comment.',
+    is_submitter: 'Whether the author of the post wrote it.',
+    controversiality: '1: the forum marks it as controversial.',
   },
-  SubredditRule: { kind: 'What it is for: `link`, `comment` or `all`.' },
+  SubredditRule: { kind: 'What it applies to: `link`, `comment` or `all`.' },
   Subreddit: {
     name: 'Without `r/`.',
     type: '`public`, `restricted`, `private`, `archived`, `user` …',
     rules: 'Empty in listings.',
   },
-  User: { created_at: 'null where the forum does not tell, as of suspended accounts.' },
+  User: { created_at: 'null when the forum does not say, for example for suspended accounts.' },
   Listing: { ...within, ...listing },
   CommentListing: { ...within, ...listing },
   SubredditListing: listing,
   UserListing: listing,
   ThingsResponse: {
-    items: 'In the order that was asked for.',
-    missing: 'What was asked for and is not there, as it was written.',
+    items: 'In the requested order.',
+    missing: 'Requested items that do not exist, as written in the request.',
   },
   Monitor: {
-    keywords: 'An item matches when it holds one of these and none of `exclude`.',
+    keywords: 'An item matches when it contains one of these and none of `exclude`.',
     subreddits: 'Without `r/`; empty: the whole forum.',
     include_posts: 'The field `posts` of create and update.',
     include_comments: 'The field `comments` of create and update.',
-    webhook_url: 'null: matches are only kept for reading.',
+    webhook_url: 'null: matches are stored but not sent.',
     status: '`paused_balance`: stopped because the balance did not cover the next 24 hours.',
-    webhook_failing: '50 deliveries in a row failed. Cleared when one succeeds, and by a new `webhook_url`.',
-    next_charge_at: 'When the next 24 hours are charged, if it runs then.',
+    webhook_failing: '50 deliveries in a row failed. Cleared by the next success and by a new `webhook_url`.',
+    next_charge_at: 'When the next 24 hours are charged if the monitor is still running.',
   },
   MonitorStats: {
-    matches_today: 'Since 00:00 UTC, without suppressed ones.',
+    matches_today: 'Since 00:00 UTC, without suppressed matches.',
     suppressed_today:
-      'Beyond the daily cap: kept, but not sent. At most 10,000 a day, unless the installation says otherwise.',
+      'Beyond the daily cap: stored but not sent. At most 10,000 a day unless the installation sets another limit.',
     suppressed_not_stored:
-      'Matches of today beyond the 10,000 suppressed ones that are kept: only counted. Approximate: what is processed twice counts twice.',
-    matches_7d: 'Today and the six days before.',
-    delivery_failures_24h: 'Deliveries that were given up in the last 24 hours.',
+      "Today's matches beyond the 10,000 suppressed ones that are stored: only counted. Approximate: an item that is processed twice counts twice.",
+    matches_7d: 'Today and the previous six days.',
+    delivery_failures_24h: 'Deliveries that failed for good in the last 24 hours.',
   },
   MonitorMatch: {
-    id: 'Sorts, as text, in match order.',
-    title: 'For a comment the title of the post it is on.',
+    id: 'Sorts as text in match order.',
+    title: 'For a comment, the title of its post.',
     body: 'Markdown: the text of the post or comment.',
-    matched_terms: 'The keywords that were found, as you wrote them.',
-    suppressed: 'Beyond the daily cap: kept, but not sent.',
+    matched_terms: 'The keywords that matched, as you wrote them.',
+    suppressed: 'Beyond the daily cap: stored but not sent.',
     delivery_status:
-      '`none`: no webhook; `pending`: to be sent, or sent again; `delivered`; `failed`: given up; `skipped`: not to be sent.',
+      '`none`: no webhook; `pending`: waiting to be sent or retried; `delivered`; `failed`: failed for good; `skipped`: will not be sent.',
   },
   MatchPage: {
-    after: 'With `order=oldest`: send it as `after` to go on. Only set while more matches are waiting.',
+    after: 'With `order=oldest`: send it as `after` to continue. Only set when there are more matches.',
     before: 'With `order=newest`: send it as `before` to get the next, older page.',
   },
   CreatedMonitor: { webhook_secret: webhookSecret, warnings },
   UpdatedMonitor: { warnings },
   MonitorList: {
-    limit: 'Monitors that the account may have.',
-    used: 'Monitors that it has.',
-    daily_match_cap: 'Matches per monitor and day (UTC) that are sent.',
+    limit: 'Monitors that the plan allows.',
+    used: 'Monitors that the account has.',
+    daily_match_cap: 'Matches that are sent per monitor and day (UTC).',
   },
   Account: {
     balance: 'Credits.',
-    plan: '`free`, or the largest pack that was bought.',
+    plan: '`free`, or the largest pack bought.',
   },
   DeliveryLogEntry: {
-    attempt: '1, 2, 3 …, over resends too.',
+    attempt: '1, 2, 3 …, continued by resends.',
     host: 'Host and port of the webhook.',
-    status: 'What the endpoint answered; 0: nothing.',
-    error: 'Why the attempt failed; null: it did not.',
+    status: "The status of the endpoint's answer; 0 without an answer.",
+    error: 'Why the attempt failed; null when it succeeded.',
     response_excerpt: 'The first 500 characters of the answer.',
-    delivery_status: 'What the attempt made of the match; `pending`: it is tried again at `next_attempt_at`.',
+    delivery_status: "The match's delivery state after the attempt; `pending`: it is retried at `next_attempt_at`.",
   },
-  DeliveryLogPage: { after: 'Send it as `after` to get the next, older page; null: there is none.' },
+  DeliveryLogPage: { after: 'Send it as `after` to get the next, older page; null on the last page.' },
   Redeliver: {
-    match_ids: 'Matches of this monitor, at most 200; nothing else beside them.',
-    status: 'All matches whose delivery ended so.',
-    since: 'All that were recorded then or later.',
+    match_ids: 'At most 200 matches of this monitor. Cannot be combined with other fields.',
+    status: 'All matches with this delivery state.',
+    since: 'All matches recorded at this time or later.',
   },
   Redelivery: {
-    queued: 'Matches that are queued because of this request; those that were pending already are not among them.',
-    more: 'More fit what was asked: ask again.',
+    queued: 'Matches that this request queued, without those that were already pending.',
+    more: 'More matches fit the request: send it again.',
   },
   RotatedSecret: { webhook_secret: webhookSecret },
   TestDelivery: {
     delivered: 'Whether the endpoint answered 2xx.',
-    status: 'What it answered; 0: nothing.',
+    status: 'The status of its answer; 0 without an answer.',
     error:
-      'Why there was no answer; `redirect`: there was one that is not followed; `local`: it could not be sent for a reason on our side.',
+      'Why there was no usable answer; `redirect`: redirects are not followed; `local`: a problem on our side prevented sending.',
   },
   CreateApiKey: {
-    name: 'What you call it.',
-    scopes: { description: 'Its permissions; those of reading when absent.' },
+    name: 'A name of your choice.',
+    scopes: { description: 'Its permissions; default: reading.' },
   },
   AccountGrant: {
-    id: 'Of use only to revoke it.',
-    client_id: 'As the program signed in: the address of its document, or the id that it was given.',
-    client_name: 'What the program calls itself; null where it gave no name, or is not known any more.',
-    scopes: 'What it may do: `forum:read`, `monitors`.',
-    last_used_at: 'The last call of a tool, to the minute; null: never.',
+    id: 'Used only to revoke the grant.',
+    client_id: 'How the program identifies itself: the address of its metadata document, or the id it registered.',
+    client_name: "The program's own name; null when it has none or is no longer known.",
+    scopes: 'Its permissions: `forum:read`, `monitors`.',
+    last_used_at: 'The last tool call, to the minute; null: never.',
   },
   ApiKey: { id: 'The 8 characters after `fk_`.', last_used_at: 'To the minute; null: never.' },
   LedgerEntry: {
     amount: 'Credits: above 0 given, below 0 taken.',
     reference: 'What was charged or granted; unique per kind.',
   },
-  LedgerPage: { after: 'Send it as `after` to get the next, older page; null: there is none.' },
-  SignupRequest: { email: 'One plain address, `name@host.domain`. The code is mailed there.' },
+  LedgerPage: { after: 'Send it as `after` to get the next, older page; null on the last page.' },
+  SignupRequest: { email: 'One plain address, `name@host.domain`. The code is mailed to it.' },
   CodeSent: {
     signup_token: 'Send it with the code.',
-    expires_in: 'Seconds for which token and code are good.',
-    next: 'What to do now, in words.',
+    expires_in: 'Seconds for which the token and the code are valid.',
+    next: 'What to do next, in words.',
   },
-  VerifyRequest: { signup_token: 'From the answer to the sign-up.', code: 'The 6 digits that were mailed.' },
+  VerifyRequest: {
+    signup_token: "The `signup_token` of the sign-up's answer.",
+    code: 'The 6 digits that were mailed.',
+  },
   AccountCreated: {
-    api_key: 'Shown this once. Keep it out of chat transcripts and logs.',
-    credits: '200; 0 where `notes` says why.',
-    next: 'What to do now, in words.',
-    example_request: 'A `curl` command, to be completed with the key.',
-    docs: 'Where the API is described.',
-    notes: 'What to know about the key, costs and credits.',
+    api_key: 'Shown only this once. Keep it out of chat transcripts and logs.',
+    credits: '200; 0 when `notes` says why.',
+    next: 'What to do next, in words.',
+    example_request: 'A `curl` command that only lacks the key.',
+    docs: 'Where the API is documented.',
+    notes: 'Notes on the key, costs and credits.',
   },
   CreateMonitor: {
     ...monitorBody,
@@ -213,6 +216,6 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
     exclude,
     subreddits,
     webhook_url: `${webhookUrl} null or empty: no webhook.`,
-    webhook_kind: `${webhookKind} null: detected anew.`,
+    webhook_kind: `${webhookKind} null: detected again.`,
   },
 };

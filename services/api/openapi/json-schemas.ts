@@ -4,10 +4,10 @@ import type { JsonSchema, Parameter } from './openapi-shape.ts';
 const COMPONENTS = '#/components/schemas/';
 
 /**
- * Zod schemas as JSON Schema, by name; where one holds another it refers to it.
+ * Converts Zod schemas to JSON Schema, by name; nested named schemas become references.
  *
- * @param side `output`: as answers hold them; `input`: as clients send them
- * @throws Error when one holds a schema that has an id but is not among them
+ * @param side `output`: as answers have them; `input`: as clients send them
+ * @throws Error when a nested schema has an id but is not among them
  */
 export function jsonSchemasOf(named: Record<string, z.ZodType>, side: 'input' | 'output'): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();
@@ -17,9 +17,9 @@ export function jsonSchemasOf(named: Record<string, z.ZodType>, side: 'input' | 
     uri: (id) => COMPONENTS + id,
     override: ({ jsonSchema }) => simplify(jsonSchema),
   });
-  // A schema that is not in the registry gets a place that no component has.
+  // Schemas outside the registry get a place that no component uses.
   const stray = /__shared#\/\$defs\/(\w+)/.exec(JSON.stringify(schemas))?.[1];
-  if (stray !== undefined) throw new Error(`the schema ${stray} is used, but no component`);
+  if (stray !== undefined) throw new Error(`the schema ${stray} is used but is not a component`);
   return Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => {
       const { $schema: _dialect, $id: _id, id: _name, ...rest } = schema as JsonSchema;
@@ -29,8 +29,8 @@ export function jsonSchemasOf(named: Record<string, z.ZodType>, side: 'input' | 
 }
 
 /**
- * The parameters of a query, in its schema's order. Each is described by what it means (the side behind the
- * transformations: numbers, booleans, lists), while a parameter is required only where its text is.
+ * The parameters of a query, in the order of its schema. Each is described by its parsed value (number, boolean, list),
+ * but is required only where its text is.
  *
  * @param examples values of parameters, by name
  */
@@ -52,7 +52,7 @@ export function queryParametersOf(query: z.ZodObject, examples: Record<string, u
   });
 }
 
-/** Bounds that say no more than "an integer" or "a time" are left out. */
+/** Drops bounds that add nothing to "integer" or "date-time". */
 function simplify(schema: z.core.JSONSchema.BaseSchema): void {
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;

@@ -19,7 +19,7 @@ export interface MediaType {
 export interface ResponseObject {
   description: string;
   headers: Record<string, HeaderObject | Reference>;
-  /** By media type; absent where there is no body. */
+  /** By media type; absent without a body. */
   content?: Record<string, MediaType>;
 }
 
@@ -39,7 +39,7 @@ export interface Operation {
   tags: string[];
   summary: string;
   description: string;
-  /** Where it is, when that is not where the API is. */
+  /** The server of the operation, when it is not that of the API. */
   servers?: { url: string; description: string }[];
   security: Record<string, string[]>[];
   parameters: Parameter[];
@@ -50,7 +50,7 @@ export interface Operation {
 
 export type Method = 'get' | 'post' | 'patch' | 'delete';
 
-/** The part of an OpenAPI 3.1 document that is used here. */
+/** The part of an OpenAPI 3.1 document that this service uses. */
 export interface OpenApiDocument {
   openapi: '3.1.0';
   info: { title: string; version: string; description: string; license: { name: string; identifier: string } };

@@ -1,18 +1,18 @@
 import type { RouteDocument } from './route-document.ts';
 
-/** The routes that need no key. */
+/** Documents the routes that need no key. */
 export const operationsDocuments: readonly RouteDocument[] = [
   {
     method: 'get',
     path: '/healthz',
     operationId: 'getHealth',
     tag: 'Operations',
-    summary: 'Whether the process is alive',
-    description: 'Asks nothing else.',
+    summary: 'Check that the process is running',
+    description: 'Queries nothing else.',
     answers: [
       {
         status: 200,
-        description: 'It is.',
+        description: 'The process is running.',
         content: [{ schema: 'Health', examples: { alive: { status: 'ok' } } }],
       },
     ],
@@ -24,20 +24,20 @@ export const operationsDocuments: readonly RouteDocument[] = [
     path: '/readyz',
     operationId: 'getReadiness',
     tag: 'Operations',
-    summary: 'Whether the service works, and which parts answer',
+    summary: 'Check that the service is ready, and which parts answer',
     description:
-      'Each part of the service by name: true when it answers. 200 as long as reading, pages and webhooks work: without ClickHouse only comment search and the archive wait.',
+      'Lists each part of the service by name, true when it answers. The status is 200 as long as reading, pages and webhooks work: without ClickHouse only comment search and the archive wait.',
     answers: [
       {
         status: 200,
-        description: 'All parts that are needed answer.',
+        description: 'All required parts answer.',
         content: [
           { schema: 'Readiness', examples: { ready: { ready: true, parts: { postgres: true, kafka: true } } } },
         ],
       },
       {
         status: 503,
-        description: 'Some do not, or it could not be found out.',
+        description: 'Some required parts do not answer, or it could not be determined.',
         content: [
           { schema: 'Readiness', examples: { waiting: { ready: false, parts: { postgres: true, kafka: false } } } },
         ],
@@ -51,7 +51,7 @@ export const operationsDocuments: readonly RouteDocument[] = [
     path: '/openapi.json',
     operationId: 'getOpenApi',
     tag: 'Operations',
-    summary: 'This description',
+    summary: 'Get this document',
     description: 'The API as an OpenAPI 3.1 document. `/docs` shows it to people.',
     answers: [
       {
@@ -60,7 +60,12 @@ export const operationsDocuments: readonly RouteDocument[] = [
         content: [{ schema: { type: 'object' }, examples: { beginning: { openapi: '3.1.0' } } }],
         headers: [{ name: 'ETag' }],
       },
-      { status: 304, description: 'It is as `If-None-Match` says.', content: [], headers: [{ name: 'ETag' }] },
+      {
+        status: 304,
+        description: 'The document is unchanged since the version in `If-None-Match`.',
+        content: [],
+        headers: [{ name: 'ETag' }],
+      },
     ],
     errors: [],
     isPublic: true,

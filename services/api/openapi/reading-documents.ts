@@ -6,7 +6,7 @@ import { forumExamples as examples } from './forum-examples.ts';
 import type { HeaderUse } from './response-headers.ts';
 import type { ContentDocument, RouteDocument } from './route-document.ts';
 
-/** What every reading route can answer. */
+/** Errors of every reading route. */
 const READING: readonly ErrorCode[] = [
   'invalid_request',
   'insufficient_credits',
@@ -30,7 +30,7 @@ interface ReadingDocument {
   example: Record<string, unknown>;
   content: ContentDocument[];
   tiers: readonly string[];
-  /** Beside those that all reading routes have. */
+  /** In addition to those of all reading routes. */
   errors?: readonly ErrorCode[];
   headers?: HeaderUse[];
 }
@@ -43,7 +43,7 @@ function reading({ content, tiers, errors = [], headers = [], ...route }: Readin
     answers: [
       {
         status: 200,
-        description: 'What was asked for.',
+        description: 'The requested content.',
         content,
         headers: [{ name: 'X-Credits-Used' }, { name: 'X-Cache-Tier', values: tiers }, ...headers],
       },
@@ -60,9 +60,9 @@ const POSTS: RouteDocument[] = [
   reading({
     path: '/v1/forum/post',
     operationId: 'getPost',
-    summary: 'A post with its comments',
+    summary: 'Get a post with its comments',
     description:
-      'A post with the tree of its comments and what the discussion is about. One credit covers up to 500 comments, and one more each further 100. When the balance covers fewer than were asked for, the answer holds as many as it covers and `meta.limited_by_balance` is true.',
+      'A post with the tree of its comments and an overview of the discussion. One credit covers up to 500 comments, and each further 100 cost one more. When the balance covers fewer comments than requested, the answer has as many as it covers and `meta.limited_by_balance` is true.',
     query: queries.postQuery,
     example: { id: 't3_1b6xk0p', max_comments: 200 },
     content: [
@@ -77,7 +77,7 @@ const POSTS: RouteDocument[] = [
   reading({
     path: '/v1/forum/post/duplicates',
     operationId: 'listDuplicates',
-    summary: 'Other discussions of a post',
+    summary: 'List other discussions of a post',
     description: 'Crossposts of a post, and other posts that link to the same page.',
     query: queries.duplicatesQuery,
     example: { id: 't3_1b6xk0p' },
@@ -88,9 +88,9 @@ const POSTS: RouteDocument[] = [
   reading({
     path: '/v1/forum/things',
     operationId: 'getThings',
-    summary: 'Posts and comments by id',
+    summary: 'Look up posts and comments by id',
     description:
-      'Up to 100 posts and comments, in the order that was asked for. What the forum does not know, or does not show, is listed in `missing`.',
+      'Up to 100 posts and comments, in the requested order. Those that the forum does not know or does not show are listed in `missing`.',
     query: queries.thingsQuery,
     example: { ids: ['t3_1b6xk0p', 't1_k2c9xqa', 't3_zzzzzzz'] },
     content: [json('ThingsResponse', 'things', examples.things)],
@@ -102,8 +102,8 @@ const COMMUNITIES: RouteDocument[] = [
   reading({
     path: '/v1/forum/subreddit',
     operationId: 'listSubredditPosts',
-    summary: 'Posts of a community',
-    description: 'A page of the posts of a community. `after` leads to the next one.',
+    summary: 'List posts of a community',
+    description: 'A page of the posts of a community. Send its `after` to get the next page.',
     query: queries.subredditQuery,
     example: { sub: 'Coffee', sort: 'hot', limit: 25 },
     content: [json('Listing', 'page', examples.postListing)],
@@ -113,8 +113,8 @@ const COMMUNITIES: RouteDocument[] = [
   reading({
     path: '/v1/forum/subreddit/about',
     operationId: 'getSubreddit',
-    summary: 'A community and its rules',
-    description: 'What a community says about itself, with its rules.',
+    summary: 'Get a community and its rules',
+    description: 'The description of a community, with its rules.',
     query: queries.subredditAboutQuery,
     example: { sub: 'Coffee' },
     content: [json('Subreddit', 'community', examples.community)],
@@ -124,8 +124,8 @@ const COMMUNITIES: RouteDocument[] = [
   reading({
     path: '/v1/forum/subreddit/comments',
     operationId: 'listSubredditComments',
-    summary: 'Recent comments of a community',
-    description: 'A page of the newest comments of a community. `after` leads to the next one.',
+    summary: 'List recent comments of a community',
+    description: 'A page of the newest comments of a community. Send its `after` to get the next page.',
     query: queries.subredditCommentsQuery,
     example: { sub: 'Coffee', limit: 25 },
     content: [json('CommentListing', 'page', examples.commentListing)],
@@ -135,8 +135,8 @@ const COMMUNITIES: RouteDocument[] = [
   reading({
     path: '/v1/forum/subreddits',
     operationId: 'listSubreddits',
-    summary: 'Popular or new communities',
-    description: 'A page of communities. `after` leads to the next one.',
+    summary: 'List popular or new communities',
+    description: 'A page of communities. Send its `after` to get the next page.',
     query: queries.subredditsQuery,
     example: { sort: 'popular', limit: 25 },
     content: [json('SubredditListing', 'page', examples.subredditListing)],
@@ -149,7 +149,7 @@ const USERS: RouteDocument[] = [
     path: '/v1/forum/user',
     operationId: 'getUser',
     summary: 'A user',
-    description: 'The profile of a user. Of a suspended one the forum tells the name only.',
+    description: 'The profile of a user. For a suspended user the forum shows only the name.',
     query: queries.userQuery,
     example: { name: 'early_riser' },
     content: [json('User', 'user', examples.user)],
@@ -159,8 +159,8 @@ const USERS: RouteDocument[] = [
   reading({
     path: '/v1/forum/user/posts',
     operationId: 'listUserPosts',
-    summary: 'Posts of a user',
-    description: 'A page of the posts of a user. `after` leads to the next one.',
+    summary: 'List posts of a user',
+    description: 'A page of the posts of a user. Send its `after` to get the next page.',
     query: queries.userItemsQuery,
     example: { name: 'early_riser', sort: 'new' },
     content: [json('Listing', 'page', examples.userPosts)],
@@ -170,8 +170,8 @@ const USERS: RouteDocument[] = [
   reading({
     path: '/v1/forum/user/comments',
     operationId: 'listUserComments',
-    summary: 'Comments of a user',
-    description: 'A page of the comments of a user. `after` leads to the next one.',
+    summary: 'List comments of a user',
+    description: 'A page of the comments of a user. Send its `after` to get the next page.',
     query: queries.userItemsQuery,
     example: { name: 'early_riser', sort: 'new' },
     content: [json('CommentListing', 'page', examples.userComments)],
@@ -184,9 +184,9 @@ const SEARCHES: RouteDocument[] = [
   reading({
     path: '/v1/forum/search',
     operationId: 'searchForum',
-    summary: 'Search of posts, communities or users',
+    summary: 'Search posts, communities or users',
     description:
-      'A page of what the forum finds. Posts of a community that is unknown or private are an empty page, no error.',
+      "A page of the forum's search results. For an unknown or private community the page of posts is empty, without an error.",
     query: queries.searchQuery,
     example: { q: 'french press', type: 'post', sub: 'Coffee' },
     content: [
@@ -199,9 +199,9 @@ const SEARCHES: RouteDocument[] = [
   reading({
     path: '/v1/forum/search/comments',
     operationId: 'searchComments',
-    summary: 'Search of comments',
+    summary: 'Search comments',
     description:
-      "A page of about a dozen comments out of this service's own archive, which holds the comments of the last 30 days that it saw. What is found is looked up on the forum: scores are current, and what was deleted is left out.",
+      "A page of about a dozen comments from this service's own archive, which has the comments of the last 30 days that it saw. Results are looked up on the forum: scores are current, and deleted comments are left out.",
     query: queries.commentSearchQuery,
     example: { q: 'sour "four minutes"', sub: 'Coffee' },
     content: [json('CommentListing', 'page', examples.searchComments)],

@@ -5,7 +5,7 @@ const integer = { type: 'integer', minimum: 0 };
 const HEADERS = {
   'X-Request-Id': {
     description:
-      'Names this request in our logs. The value that was sent, when it has 1 to 64 letters, digits, `.`, `_` or `-`.',
+      'Identifies this request in our logs. It is the value that the client sent, if that has 1 to 64 letters, digits, `.`, `_` or `-`.',
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
   },
   'X-Credits-Remaining': { description: 'The balance of the account after this request.', schema: integer },
@@ -19,41 +19,42 @@ const HEADERS = {
     schema: { type: 'string' },
   },
   'Idempotency-Replayed': {
-    description: '`true`: this is the answer that the first request with this `Idempotency-Key` got.',
+    description: '`true`: this is the answer to the first request with this `Idempotency-Key`.',
     schema: { type: 'string' },
   },
   Link: { description: 'The next page, as `rel="next"`.', schema: { type: 'string' } },
   'X-Credits-Used': { description: 'What this request cost.', schema: integer },
   'X-Cache-Tier': {
-    description: 'Where the answer came from; `MISS` and `PARTIAL`: at least a part was fetched from the forum now.',
+    description:
+      'Where the answer came from; `MISS` and `PARTIAL`: at least a part was fetched from the forum for this request.',
     schema: { type: 'string' },
   },
-  'X-Comments-Returned': { description: 'Comments in this answer.', schema: integer },
+  'X-Comments-Returned': { description: 'The number of comments in this answer.', schema: integer },
   'X-Has-More': { description: 'Whether a larger `max_comments` would return more.', schema: { type: 'boolean' } },
   'Retry-After': {
-    description: 'Seconds until another try is worth it; equals `retry_after` in the body.',
+    description: 'Seconds until a retry makes sense; equals `retry_after` in the body.',
     schema: integer,
   },
-  Allow: { description: 'The methods that are possible here.', schema: { type: 'string' } },
+  Allow: { description: 'The methods that this path supports.', schema: { type: 'string' } },
   'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string' } },
-  ETag: { description: 'Names this version of the document.', schema: { type: 'string' } },
+  ETag: { description: 'Identifies this version of the document.', schema: { type: 'string' } },
 } as const satisfies Record<string, { description: string; schema: JsonSchema }>;
 
 export type HeaderName = keyof typeof HEADERS;
 
-/** On every answer to a request whose key is valid. */
+/** Present on every answer to a request with a valid key. */
 export const ACCOUNT_HEADERS = ['X-Credits-Remaining', 'RateLimit-Policy', 'RateLimit'] as const;
 
 /** A header of a response. */
 export interface HeaderUse {
   name: HeaderName;
-  /** Some answers of this kind lack it. */
+  /** Whether some answers of this kind lack it. */
   optional?: boolean;
-  /** Its values here, where they are fewer than the header can have. */
+  /** The possible values here, when they are fewer than in general. */
   values?: readonly string[];
 }
 
-/** The headers that responses refer to, always present there. */
+/** The headers that responses refer to, always present where they are listed. */
 export function headerComponents(): Record<string, HeaderObject> {
   return Object.fromEntries(Object.entries(HEADERS).map(([name, header]) => [name, { ...header, required: true }]));
 }

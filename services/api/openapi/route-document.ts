@@ -11,54 +11,54 @@ import type { HeaderUse } from './response-headers.ts';
 
 /** A body of a request or answer. */
 export interface ContentDocument {
-  /** application/json when absent. */
+  /** Default: application/json. */
   type?: string;
-  /** A component, or a JSON Schema of what has no name. */
+  /** A component, or a JSON Schema for content without one. */
   schema: ComponentName | { type: string };
-  /** Name or summary of each example, and its value. */
+  /** The name or summary of each example, and its value. */
   examples: Record<string, unknown>;
 }
 
-/** An answer that is not an error of the envelope. */
+/** An answer that is not an error. */
 export interface AnswerDocument {
   status: number;
   description: string;
-  /** None: the answer has no body. */
+  /** Empty: the answer has no body. */
   content: ContentDocument[];
-  /** Beside X-Request-Id and, on authenticated routes, X-Credits-Remaining. */
+  /** In addition to X-Request-Id and, on authenticated routes, X-Credits-Remaining. */
   headers?: HeaderUse[];
 }
 
-/** One route, as the API's description shows it. */
+/** One route, as documented in the API's description. */
 export interface RouteDocument {
   method: Method;
-  /** As in the table of routes: with `:id`. */
+  /** As in the route table: with `:id`. */
   path: string;
-  /** Unique; names the function in clients that are generated. */
+  /** Unique; names the function in generated clients. */
   operationId: string;
   tag: 'Reading' | 'Monitors' | 'Account' | 'Sign-up' | 'Operations';
   summary: string;
   /** Markdown. */
   description: string;
-  /** The path's id: what it names, and an example. */
+  /** What the id in the path names, and an example. */
   id?: { description: string; example: string };
   query?: z.ZodObject;
-  /** A request as an example: parameters by name. */
+  /** The parameters of an example request, by name. */
   example?: Record<string, unknown>;
-  /** Headers of the request that it looks at, beside those that every route does. */
+  /** Request headers that the route reads, in addition to those of every route. */
   headers?: readonly Parameter[];
   body?: ContentDocument;
   /** Whether it honours `Idempotency-Key`. */
   isIdempotent?: boolean;
   answers: AnswerDocument[];
   errors: readonly ErrorCode[];
-  /** Whether it is answered to everybody. Routes below /v1 are not. */
+  /** Whether it needs no key. Routes below /v1 always do. */
   isPublic?: boolean;
-  /** Whether it is at the address of the application, which may be another than the API's. */
+  /** Whether it is served at the application's address, which may differ from the API's. */
   isOfApp?: boolean;
 }
 
-/** What every route below /v1 can answer, beside its own errors. */
+/** Errors of every route below /v1, in addition to its own. */
 const AUTHENTICATED: readonly ErrorCode[] = [
   'unauthorized',
   'method_not_allowed',
@@ -69,12 +69,12 @@ const AUTHENTICATED: readonly ErrorCode[] = [
   'service_unavailable',
 ];
 
-/** A path as OpenAPI writes it. */
+/** Converts a path to OpenAPI's syntax. */
 export function openApiPath(path: string): string {
   return path.replace(/:(\w+)/g, '{$1}');
 }
 
-/** The operation of a route, and the components that its errors refer to; addresses without a slash at the end. */
+/** Builds the operation of a route, and the components that its errors refer to. URLs have no trailing slash. */
 export function operationOf(
   route: RouteDocument,
   appUrl: string,
@@ -93,7 +93,7 @@ export function operationOf(
     ...(route.isOfApp === true ? { servers: [{ url: appUrl, description: 'Sign-up of this installation' }] } : {}),
     security: isPublic ? [] : [{ bearer: [] }, { apiKey: [] }],
     parameters: parametersOf(route),
-    // All members of a change are optional; none at all changes nothing.
+    // All members of a change are optional; an empty change has no effect.
     ...(route.body === undefined
       ? {}
       : { requestBody: { required: route.method !== 'patch', content: contentOf([route.body]) } }),
@@ -107,7 +107,7 @@ const IDEMPOTENCY_KEY: Parameter = {
   in: 'header',
   required: false,
   description:
-    'A name of this request, unique in the account for 24 hours: sent again with the same body, it gets the first answer and costs nothing.',
+    'A name for this request, unique in the account for 24 hours: a repeat with the same body gets the first answer and costs nothing.',
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
   example: '0c8f7a52-6a6d-4f0e-9f0b-6f1d9a1f2b3c',
 };
@@ -146,7 +146,7 @@ function answerOf({ description, content, headers = [] }: AnswerDocument, isPubl
   };
 }
 
-/** Answers of one type that differ by a parameter are alternatives. */
+/** Answers of one media type that differ by a parameter are alternatives. */
 function contentOf(content: readonly ContentDocument[]): Record<string, MediaType> {
   const byType = Map.groupBy(content, ({ type }) => type ?? 'application/json');
   return Object.fromEntries([...byType].map(([type, alternatives]) => [type, mediaTypeOf(alternatives)]));

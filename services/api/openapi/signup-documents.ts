@@ -10,7 +10,7 @@ const ALWAYS = [
   'agent_signup_disabled',
 ] as const;
 
-/** The routes by which an agent gets a key. */
+/** Documents the routes by which an agent gets a key. */
 export const signupDocuments: readonly RouteDocument[] = [
   {
     method: 'post',
@@ -19,7 +19,7 @@ export const signupDocuments: readonly RouteDocument[] = [
     tag: 'Sign-up',
     summary: 'Mail a code to an address',
     description:
-      'Mails a 6-digit code, good for 10 minutes. The answer is the same whether or not the mailbox has an account. A mailbox that too many wrong codes were tried for (6 in 24 hours, 12 in 30 days) is mailed a link instead: its page opens the account and shows the key to the person who reads the mail, and to nobody else. A body has at most 4 KiB. An hour 5 codes are mailed to a mailbox for one network and 10 in all, and 20 a day. A network of clients (an IPv4 /24, an IPv6 /64) gets 20 an hour and 100 a day, a /56 twice and a /48 four times as many.',
+      'Mails a 6-digit code that is valid for 10 minutes. The answer is the same whether or not the mailbox has an account. After too many wrong codes for a mailbox (6 in 24 hours, 12 in 30 days) the mail has a link instead: its page opens the account and shows the key only to the person who reads the mail. A body has at most 4 KiB. A mailbox gets at most 5 codes an hour for one network and 10 in all, and 20 a day. A network of clients (an IPv4 /24, an IPv6 /64) gets 20 an hour and 100 a day, a /56 twice and a /48 four times as many.',
     body: { schema: 'SignupRequest', examples: { address: examples.signupBody } },
     answers: [
       {
@@ -47,7 +47,7 @@ export const signupDocuments: readonly RouteDocument[] = [
     tag: 'Sign-up',
     summary: 'Open an account with the mailed code',
     description:
-      'Opens an account without a pack, and shows its key this once: keep it out of chat transcripts. A mailbox gets its free credits once; plus tags and, at providers that ignore them, dots make no other mailbox. Outside large mail providers three new accounts per domain get them in 24 hours. After three wrong codes start over; a code that is not judged any more, since too many were tried for the mailbox, is `too_many_attempts` too.',
+      'Opens an account without a pack, and shows its key only this once: keep it out of chat transcripts. A mailbox gets free credits once; plus tags and, at providers that ignore them, dots do not make another mailbox. Outside large mail providers three new accounts per domain get them in 24 hours. After three wrong codes start over; `too_many_attempts` is also the answer when a code is not judged because too many were tried for the mailbox.',
     body: { schema: 'VerifyRequest', examples: { code: examples.verifyBody } },
     answers: [
       {
