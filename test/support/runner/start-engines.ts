@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { startEngines } from '../../../services/launcher/engines/embedded-engines.ts';
+import { administrate, createMigratedDatabase, dropTestDatabase } from '../fixtures/database-administration.ts';
 import { startContainers } from './start-containers.ts';
 import './provided-context.ts';
 
@@ -22,7 +23,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('kafkaBrokers', engines.kafkaBrokers);
   project.provide('postgresUrl', engines.postgresUrl);
   project.provide('clickhouseUrl', engines.clickhouseUrl);
-  return () => engines.stop();
+  const template = await createMigratedDatabase(engines.postgresUrl);
+  project.provide('postgresTemplate', template);
+  return async () => {
+    await dropTestDatabase(engines.postgresUrl, template);
+    await engines.stop();
+  };
 }
 
 async function chooseEngines(): Promise<EngineSet> {
@@ -42,6 +48,13 @@ async function chooseEngines(): Promise<EngineSet> {
 async function startEmbedded(): Promise<EngineSet> {
   const dataDir = mkdtempSync(join(tmpdir(), 'forum-test-engines-'));
   const engines = await startEngines({ dataDir, env: process.env, progress: (line) => console.log(line) });
+  // The data does not outlive the run: nothing needs to reach the disk, and nobody waits for it.
+  await administrate(
+    engines.urls.postgres,
+    'ALTER SYSTEM SET fsync = off',
+    'ALTER SYSTEM SET full_page_writes = off',
+    'SELECT pg_reload_conf()',
+  );
   return {
     kafkaBrokers: engines.urls.kafka.replace('kafka://', ''),
     postgresUrl: engines.urls.postgres,
