@@ -136,7 +136,7 @@ async function startApiService(deps: ServiceDeps, readiness: Readiness): Promise
     egress: createEgress(deps, lookup, 'test deliveries'),
     signup: config.signup,
     mailer: createMailer({ ...config.mail, outbox: join(config.dataDir, 'outbox') }),
-    takesMail: config.signup.dnsCheck ? createMailDomainCheck() : undefined,
+    acceptsMail: config.signup.dnsCheck ? createMailDomainCheck() : undefined,
     forum: {
       upstream: deps.upstream,
       siteUrl: config.upstream.siteUrl,

@@ -1,7 +1,6 @@
 /**
- * Ports that belong to other protocols (mail, databases' and chat servers' among them), by the Fetch standard's "port
- * blocking": https://fetch.spec.whatwg.org/#block-bad-port. A request that such a server reads as its own protocol
- * could do harm there.
+ * Ports of other protocols (mail, databases, chat and more), from the Fetch standard's "port blocking":
+ * https://fetch.spec.whatwg.org/#block-bad-port. A server that reads an HTTP request as its own protocol could do harm.
  */
 const BLOCKED_PORTS = new Set(
   [
@@ -12,7 +11,7 @@ const BLOCKED_PORTS = new Set(
   ].flat(),
 );
 
-/** Whether a URL names a port that no webhook can be at. The scheme's own port is never one. */
+/** Whether a URL names a port that a webhook may not use. The scheme's default port is never blocked. */
 export function isBlockedPort(url: URL): boolean {
   return url.port !== '' && BLOCKED_PORTS.has(Number(url.port));
 }

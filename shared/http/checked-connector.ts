@@ -21,9 +21,9 @@ export interface ConnectorDeps {
 }
 
 /**
- * Connects only to allowed addresses. A name is resolved once per connection, and refused when any of its addresses is
- * not allowed; the connection goes to one of exactly those addresses, so what another lookup would say no longer
- * matters. The address at the other end of the socket is checked before a request is written to it.
+ * Creates a connector that connects only to allowed addresses. A name is resolved once per connection and refused when
+ * any of its addresses is not allowed. The connection goes to one of exactly those addresses, so the result of a later
+ * lookup does not matter. The peer address of the socket is checked before a request is written to it.
  */
 export function createCheckedConnector(options: ConnectorDeps): buildConnector.connector {
   const plain = buildConnector({ allowH2: false, timeout: options.timeoutMs, lookup: checkedLookup(options) });
@@ -60,7 +60,7 @@ function checkPeer(socket: Socket, isAllowed: (ip: string) => boolean, callback:
     return;
   }
   socket.destroy();
-  callback(new BlockedAddressError(`connected to ${peer ?? 'nothing'}, which is not a public address`), null);
+  callback(new BlockedAddressError(`the peer address ${peer ?? '(none)'} is not a public address`), null);
 }
 
 async function connectThroughTunnel(
@@ -106,6 +106,6 @@ async function resolveAllowed(hostname: string, options: ConnectorDeps): Promise
   }
   if (addresses.length === 0) throw new UnresolvedNameError(`${hostname} has no address`);
   const refused = addresses.find((address) => !options.isAllowed(address));
-  if (refused !== undefined) throw new BlockedAddressError(`${hostname} is at ${refused}, not a public address`);
+  if (refused !== undefined) throw new BlockedAddressError(`${hostname} resolves to ${refused}, which is not a public address`);
   return addresses;
 }

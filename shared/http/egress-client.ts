@@ -14,38 +14,41 @@ export interface EgressRequest {
   method: 'GET' | 'POST';
   headers: Record<string, string>;
   body?: Buffer;
-  /** For everything together: resolving, connecting, TLS, sending and the answer. Milliseconds. */
+  /** Deadline for resolving, connecting, TLS, sending and the response together. Milliseconds. */
   deadlineMs: number;
 }
 
-/** `local`: the request could not be sent for a reason on this side; it says nothing about the receiver. */
+/** `local`: the request failed for a reason on this side, which says nothing about the receiver. */
 export type EgressError = 'timeout' | 'dns' | 'tls' | 'connect' | 'blocked_address' | 'local';
 
 export type EgressResult =
   | {
       error: null;
       status: number;
-      /** How long the answer asks to wait. */
+      /** How long the response asks to wait. */
       retryAfterMs: number | undefined;
-      /** The first 64 KB of the answer, as text; what arrived until the deadline. */
+      /** The first 64 KB of the response body as text, as far as they arrived before the deadline. */
       bodyExcerpt: string;
     }
   | { error: Exclude<EgressError, 'local'>; status: 0; detail: string }
-  /** `code`: of the system, or name_servers_away, proxy_away, proxy_refused, ipv6_unreachable. */
+  /** `code`: a system error code, or name_servers_away, proxy_away, proxy_refused, ipv6_unreachable. */
   | { error: 'local'; status: 0; detail: string; code: string };
 
-/** The only way out to addresses that users choose. */
+/** Sends HTTP requests to addresses that users choose. All such requests must go through this client. */
 export interface EgressClient {
-  /** Never rejects: what went wrong is in the result. Redirects are answers like any other, and not followed. */
+  /**
+   * Never rejects: the result contains the error. Redirects are not followed; they are returned like any other
+   * response.
+   */
   send(request: EgressRequest): Promise<EgressResult>;
-  /** Drops all connections, also those in use. */
+  /** Destroys all connections, including those in use. */
   close(): Promise<void>;
 }
 
 export interface EgressClientDeps {
-  /** Development and tests: http:// and all addresses are allowed. */
+  /** Development and tests: allows http:// and all addresses. */
   allowPrivate: boolean;
-  /** URL of an HTTP proxy that speaks CONNECT. */
+  /** URL of an HTTP proxy that supports CONNECT. */
   egressProxy: string | undefined;
   lookup: AddressLookup;
   clock: Clock;
@@ -53,13 +56,11 @@ export interface EgressClientDeps {
   isAllowed?: (ip: string) => boolean;
 }
 
-const ANSWER_LIMIT_BYTES = 64 * 1024;
-/**
- * No request has a longer deadline than a webhook's 8 s; a connection nobody waits for any more is given up after that.
- */
+const MAX_EXCERPT_BYTES = 64 * 1024;
+/** No request has a longer deadline than a webhook's 8 s. A connection that nobody waits for is abandoned after it. */
 const CONNECT_TIMEOUT_MS = 8_000;
 /**
- * Shorter than the 5 s after which common servers close an idle connection, so that a request seldom meets a closing
+ * Shorter than the 5 s after which common servers close an idle connection, so that a request rarely meets a closing
  * one.
  */
 const KEEP_ALIVE_MS = 4_000;
@@ -83,10 +84,10 @@ export function createEgressClient(options: EgressClientDeps): EgressClient {
   return {
     async send(request) {
       if (!URL.canParse(request.url) || urlRefusal(new URL(request.url), options.allowPrivate) !== undefined) {
-        return { error: 'blocked_address', status: 0, detail: 'the URL is not one that requests may go to' };
+        return { error: 'blocked_address', status: 0, detail: 'requests to this URL are not allowed' };
       }
       try {
-        return await exchange(agent, request, options.clock);
+        return await sendRequest(agent, request, options.clock);
       } catch (error) {
         const code = localFaultCode(error);
         if (code !== undefined) return { error: 'local', status: 0, detail: describe(error), code };
@@ -100,28 +101,28 @@ export function createEgressClient(options: EgressClientDeps): EgressClient {
   };
 }
 
-async function exchange(agent: Agent, request: EgressRequest, clock: Clock): Promise<EgressResult> {
+async function sendRequest(agent: Agent, request: EgressRequest, clock: Clock): Promise<EgressResult> {
   const signal = AbortSignal.timeout(request.deadlineMs);
-  const answering = send(request.url, {
+  const pending = send(request.url, {
     dispatcher: agent,
     method: request.method,
     headers: request.headers,
     body: request.body ?? null,
     signal,
   });
-  // undici notices an abort only once it is connected, and sends nothing then. This enforces the deadline while a name,
-  // a connection or a handshake hangs.
-  const answer = await rejectOnAbort(answering, signal);
-  const retryAfter = answer.headers['retry-after'];
+  // undici handles the abort of a queued request only once its connection is established. So the deadline is enforced
+  // here too, for a lookup, a connection or a handshake that hangs.
+  const response = await rejectOnAbort(pending, signal);
+  const retryAfter = response.headers['retry-after'];
   return {
     error: null,
-    status: answer.statusCode,
+    status: response.statusCode,
     retryAfterMs: parseRetryAfter(Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, clock()),
-    bodyExcerpt: await readExcerpt(answer.body),
+    bodyExcerpt: await readExcerpt(response.body),
   };
 }
 
-/** The status decides; a body that breaks off, never ends or is too long takes nothing back. */
+/** Only the status matters, so a body that breaks off, never ends or is too long is not an error. */
 async function readExcerpt(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -129,13 +130,13 @@ async function readExcerpt(body: AsyncIterable<Buffer>): Promise<string> {
     for await (const chunk of body) {
       chunks.push(chunk);
       size += chunk.length;
-      // Leaving the loop destroys the stream, and with it the connection.
-      if (size >= ANSWER_LIMIT_BYTES) break;
+      // Leaving the loop destroys the stream and with it the connection.
+      if (size >= MAX_EXCERPT_BYTES) break;
     }
   } catch {
-    // What has arrived is the excerpt.
+    // The excerpt is what arrived so far.
   }
-  return Buffer.concat(chunks).subarray(0, ANSWER_LIMIT_BYTES).toString('utf8');
+  return Buffer.concat(chunks).subarray(0, MAX_EXCERPT_BYTES).toString('utf8');
 }
 
 const TLS_CODE = /^(ERR_TLS|ERR_SSL|EPROTO$|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_CA)/;

@@ -2,36 +2,38 @@ import { createServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { SerialConnection } from './serial-connection.ts';
-import { UnsentAnswers } from './unsent-answers.ts';
-import type { UnsentLimits } from './unsent-answers.ts';
+import { UnsentResponses } from './unsent-responses.ts';
+import type { UnsentLimits } from './unsent-responses.ts';
 
-/** What clients may make a server hold, and for how long. Times are milliseconds. */
+/** Limits for the memory and time that clients may use. Times are milliseconds. */
 export interface ServerLimits extends UnsentLimits {
-  /** Connections at once. One more is closed, and so are those that are idle. */
+  /** Maximum number of connections. One more is closed, and so are all idle ones. */
   connections: number;
-  /** Requests of one connection; then it is closed, so that long-lived ones spread over processes anew. */
+  /**
+   * Requests after which a connection is closed, so that long-lived connections are spread over the processes again.
+   */
   requestsPerConnection: number;
-  /** Bytes of the request line and headers. */
+  /** Maximum size of the request line and headers, in bytes. */
   headBytes: number;
-  /** From the connection, or the first byte of a further request, until the headers are there. */
+  /** From the connection, or from the first byte of a later request, until the headers are complete. */
   headersMs: number;
-  /** Likewise, until the request is there whole. */
+  /** The same, until the request is complete. */
   requestMs: number;
-  /** Between two requests. */
+  /** Idle time between two requests. */
   keepAliveMs: number;
-  /** Without a byte taken by the client or sent by it. A route may set another on its response. */
+  /** Time without a byte in either direction. A route may set another value on its response. */
   idleMs: number;
-  /** How often `headersMs`, `requestMs` and `sendMs` are looked at. */
+  /** Interval of the checks for `headersMs`, `requestMs` and `sendMs`. */
   checkMs: number;
 }
 
-const LIMITS: ServerLimits = {
+const DEFAULT_LIMITS: ServerLimits = {
   connections: 5_000,
   requestsPerConnection: 10_000,
   headBytes: 16 * 1024,
   headersMs: 15_000,
   requestMs: 30_000,
-  // Longer than load balancers keep theirs, so that they close first and never send into a closing connection.
+  // Longer than the keep-alive of load balancers, so that they close first and never send into a closing connection.
   keepAliveMs: 75_000,
   idleMs: 60_000,
   unsentBytes: 256 * 1024 * 1024,
@@ -40,13 +42,13 @@ const LIMITS: ServerLimits = {
 };
 
 /**
- * An HTTP server whose memory does not depend on what its clients do: the requests of a connection are read and served
- * one after the other, and whoever sends or takes too slowly is cut off.
+ * Creates an HTTP server whose memory use does not depend on its clients. The requests of a connection are read and
+ * served one at a time, and a client that sends or reads too slowly is disconnected.
  */
-export function createLimitedServer(listener: RequestListener, given: Partial<ServerLimits> = {}): Server {
-  const limits = { ...LIMITS, ...given };
+export function createLimitedServer(listener: RequestListener, overrides: Partial<ServerLimits> = {}): Server {
+  const limits = { ...DEFAULT_LIMITS, ...overrides };
   const connections = new WeakMap<Socket, SerialConnection>();
-  const unsent = new UnsentAnswers(limits);
+  const unsent = new UnsentResponses(limits);
   const server = createServer(
     {
       headersTimeout: limits.headersMs,
@@ -60,7 +62,7 @@ export function createLimitedServer(listener: RequestListener, given: Partial<Se
       connections.get(request.socket)?.add(request, response);
     },
   );
-  // After the server's own handler of new connections.
+  // Runs after the server's own connection handler.
   server.on('connection', (socket) => connections.set(socket, new SerialConnection(socket, listener)));
   server.timeout = limits.idleMs;
   server.maxConnections = limits.connections;

@@ -1,14 +1,14 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * A request could not be sent for a reason that lies on this side: this machine, its name servers or its egress proxy.
- * It says nothing about the receiver.
+ * A request failed for a reason on this side: this machine, its name servers or its egress proxy. It says nothing about
+ * the receiver.
  */
 export class LocalFault extends Error {
   override name = 'LocalFault';
   readonly code: string;
 
-  /** @param code of the system, or name_servers_away, proxy_away, proxy_refused, ipv6_unreachable */
+  /** @param code a system error code, or name_servers_away, proxy_away, proxy_refused, ipv6_unreachable */
   constructor(code: string, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
@@ -16,9 +16,8 @@ export class LocalFault extends Error {
 }
 
 /**
- * System errors that only this side can mend. EHOSTUNREACH is not among them: a receiver's firewall often answers so.
- * Nor are ECONNREFUSED, ECONNRESET and ETIMEDOUT, which are a receiver's unless they come from our proxy or name
- * servers.
+ * System errors that only this side can fix. EHOSTUNREACH is not included, because a receiver's firewall often answers
+ * so. ECONNREFUSED, ECONNRESET and ETIMEDOUT belong to the receiver, unless they come from our proxy or name servers.
  */
 const LOCAL_CODES = new Set([
   // Out of file descriptors, memory or ports.
@@ -31,14 +30,14 @@ const LOCAL_CODES = new Set([
   ...['EAI_AGAIN', 'EAI_SYSTEM'],
 ]);
 
-/** What the system says of an IPv6 address when this machine has no IPv6, or not to the internet. */
+/** Errors for an IPv6 address when this machine has no IPv6, or no IPv6 route to the internet. */
 const NO_FAMILY_CODES = new Set(['ENETUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EACCES', 'EPERM']);
 const IPV6_UNREACHABLE = 'ipv6_unreachable';
 
 /**
- * The code of what failed on this side; undefined when the receiver, or its network, may be the cause. Looks into
- * causes; of several tries to connect all must have failed here, and the code is then that of one by IPv4, if there was
- * any.
+ * Finds the code of a fault on this side; undefined when the receiver or its network may be the cause. Searches the
+ * chain of causes. When several connection attempts failed, all must have failed here; the code of an IPv4 attempt is
+ * preferred.
  */
 export function localFaultCode(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;

@@ -5,10 +5,10 @@ import { LocalFault } from './local-fault.ts';
 /** Opens connections through an HTTP proxy. */
 export interface ProxyTunnel {
   /**
-   * A raw connection to `address`:`port`. The proxy is given the address that was checked, never a name it would
+   * Opens a raw connection to `address`:`port`. The proxy receives the checked address and never a name that it would
    * resolve itself.
    *
-   * @throws LocalFault when the proxy is away or refuses us
+   * @throws LocalFault when the proxy is unreachable or refuses us
    * @throws Error when the proxy cannot reach the address, or does not answer in time
    */
   open(address: string, port: number): Promise<Socket>;
@@ -16,12 +16,12 @@ export interface ProxyTunnel {
 }
 
 /**
- * The proxy has its place near us; well below a request's deadline, so that its absence is not taken for a slow
+ * The proxy is near. This is well below a request's deadline, so that a missing proxy is not mistaken for a slow
  * receiver.
  */
 const PROXY_CONNECT_TIMEOUT_MS = 3_000;
-/** What a proxy answers when it cannot reach the receiver. */
-const UNREACHED = new Set([502, 503, 504]);
+/** Statuses of a proxy that cannot reach the receiver. */
+const RECEIVER_UNREACHABLE = new Set([502, 503, 504]);
 
 /** @param proxyUrl http://[user:password@]host:port */
 export function createProxyTunnel(proxyUrl: string, timeoutMs: number): ProxyTunnel {
@@ -35,14 +35,15 @@ export function createProxyTunnel(proxyUrl: string, timeoutMs: number): ProxyTun
       if (statusCode >= 200 && statusCode < 300 && socket instanceof Socket) return socket;
       socket.on('error', () => undefined).destroy();
       const message = `the proxy answered ${statusCode}`;
-      throw UNREACHED.has(statusCode) ? new Error(message) : new LocalFault('proxy_refused', message);
+      throw RECEIVER_UNREACHABLE.has(statusCode) ? new Error(message) : new LocalFault('proxy_refused', message);
     },
     close: () => pool.destroy(),
   };
 }
 
 /**
- * Errors are wrapped: undici takes the code of some of its own for a lost, reusable connection, and would try for ever.
+ * Wraps errors, because undici treats some of its own error codes as a lost, reusable connection and would retry
+ * forever.
  */
 async function connect(pool: Pool, path: string, authorization: Record<string, string>, timeoutMs: number) {
   try {
@@ -52,8 +53,8 @@ async function connect(pool: Pool, path: string, authorization: Record<string, s
       signal: AbortSignal.timeout(timeoutMs),
     });
   } catch (error) {
-    const message = 'no tunnel through the proxy';
-    // Connected, and then silent: it waits for the receiver.
+    const message = 'the proxy did not open a tunnel';
+    // The proxy is connected and silent, so it is waiting for the receiver.
     if (error instanceof Error && error.name === 'TimeoutError') throw new Error(message, { cause: error });
     throw new LocalFault('proxy_away', message, { cause: error });
   }

@@ -1,8 +1,8 @@
 /**
- * Milliseconds until the moment that a Retry-After header names: seconds (fractions allowed, as chat products send
- * them) or an HTTP date. Never negative; undefined when the header is absent or unreadable.
+ * Parses a Retry-After header: seconds (with fractions, as chat products send them) or an HTTP date.
  *
  * @param now milliseconds since the epoch
+ * @returns milliseconds to wait, never negative; undefined when the header is absent or unreadable
  */
 export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   const text = header?.trim();
@@ -14,8 +14,9 @@ export function parseRetryAfter(header: string | undefined, now: number): number
 }
 
 /**
- * Milliseconds that Discord's answer to too many requests asks to wait: `retry_after` of a JSON body, in seconds with a
- * fraction. Undefined when the body is something else.
+ * Parses the wait in Discord's answer to too many requests: `retry_after` of a JSON body, in seconds with a fraction.
+ *
+ * @returns milliseconds; undefined for any other body
  */
 export function parseRetryAfterBody(body: string): number | undefined {
   const seconds = retryAfterField(body);

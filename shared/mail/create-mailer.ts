@@ -4,11 +4,11 @@ import { createSmtpMailer } from './smtp-mailer.ts';
 import type { SmtpTimeouts } from './smtp-mailer.ts';
 
 export interface MailerOptions {
-  /** smtp:// or smtps://, with nodemailer's options in its query; undefined: mails go to the outbox. */
+  /** smtp:// or smtps://, with nodemailer's options in the query; undefined: mails go to the outbox. */
   smtpUrl: string | undefined;
   /** Address, or name and address, of the sender. */
   from: string;
-  /** Folder of mails that are not sent. */
+  /** Folder for mails that are not sent. */
   outbox: string;
   timeouts?: SmtpTimeouts;
 }

@@ -1,10 +1,12 @@
 import { Resolver } from 'node:dns/promises';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Whether mail for a domain can be delivered; true also where that could not be found out. */
+/** Whether a domain accepts mail; also true when that could not be determined. */
 export type MailDomainCheck = (domain: string) => Promise<boolean>;
 
-/** The part of node:dns/promises that is asked. Failures carry its codes: ENOTFOUND, ENODATA, ETIMEOUT, ESERVFAIL … */
+/**
+ * The functions of node:dns/promises that are used. Failures carry its codes: ENOTFOUND, ENODATA, ETIMEOUT, ESERVFAIL …
+ */
 export interface MailResolver {
   resolveMx(domain: string): Promise<{ exchange: string }[]>;
   resolve4(domain: string): Promise<string[]>;
@@ -16,30 +18,30 @@ const QUERY_TRIES = 2;
 const TOTAL_MS = 3_000;
 
 /**
- * Looks a domain up as RFC 5321 (5.1) and RFC 7505 say: its mail exchangers; without any its addresses; a null MX
- * refuses mail. Only a clear no of the name servers counts: a domain whose servers are slow or broken now is given the
- * benefit of the doubt.
+ * Looks up a domain as RFC 5321 (5.1) and RFC 7505 require: its mail exchangers, or without any its addresses; a null
+ * MX refuses mail. Only a definite refusal of the name servers counts. A domain with slow or broken name servers
+ * passes.
  *
- * @param totalMs after which the question is given up
+ * @param totalMs time after which the lookup ends and the domain passes
  */
 export function createMailDomainCheck(
   resolver: MailResolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES }),
   totalMs = TOTAL_MS,
 ): MailDomainCheck {
   return async (domain) => {
-    const givenUp = new AbortController();
+    const timeoutEnd = new AbortController();
     try {
       return await Promise.race([
-        takesMail(resolver, domain),
-        wait(totalMs, true, { signal: givenUp.signal, ref: false }),
+        acceptsMail(resolver, domain),
+        sleep(totalMs, true, { signal: timeoutEnd.signal, ref: false }),
       ]);
     } finally {
-      givenUp.abort();
+      timeoutEnd.abort();
     }
   };
 }
 
-async function takesMail(resolver: MailResolver, domain: string): Promise<boolean> {
+async function acceptsMail(resolver: MailResolver, domain: string): Promise<boolean> {
   const exchangers = await answerOf(resolver.resolveMx(domain));
   if (exchangers === 'no answer') return true;
   if (exchangers === 'no such name') return false;
@@ -48,7 +50,7 @@ async function takesMail(resolver: MailResolver, domain: string): Promise<boolea
   return addresses.some((answer) => (typeof answer === 'string' ? answer === 'no answer' : answer.length > 0));
 }
 
-/** What the name servers said: records, or none; or that there is no such name; or nothing that helps. */
+/** The answer of the name servers: records (possibly none), no such name, or no usable answer. */
 async function answerOf<T>(query: Promise<T[]>): Promise<T[] | 'no such name' | 'no answer'> {
   try {
     return await query;

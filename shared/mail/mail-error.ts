@@ -12,27 +12,27 @@ const FAILURES: Readonly<Record<string, MailFailure>> = {
 };
 
 /**
- * A mail was not sent. What a mail server says repeats addresses, so its words are not kept, here or as the cause: this
+ * A mail was not sent. The server's text is not kept, here or as the cause, because it repeats addresses and this error
  * may be logged.
  */
 export class MailError extends Error {
   override name = 'MailError';
   readonly failure: MailFailure;
-  /** The mail server's reply code, where it gave one. */
+  /** The mail server's reply code, if it sent one. */
   readonly smtpStatus: number | undefined;
 
   constructor(failure: MailFailure, smtpStatus?: number) {
-    super(`a mail could not be sent: ${failure}${smtpStatus === undefined ? '' : ` ${smtpStatus}`}`);
+    super(`the mail was not sent: ${failure}${smtpStatus === undefined ? '' : ` ${smtpStatus}`}`);
     this.failure = failure;
     this.smtpStatus = smtpStatus;
   }
 }
 
-/** Codes of OpenSSL and Node about certificates and handshakes, which nodemailer keeps as the original ones. */
+/** Codes of OpenSSL and Node for certificates and handshakes, which nodemailer keeps as `originalCode`. */
 const TLS_FAULT = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|EPROTO)/;
 
-/** What nodemailer's error stands for. */
-export function smtpFailure(error: unknown): MailError {
+/** Translates an error of nodemailer. */
+export function toMailError(error: unknown): MailError {
   const { code, originalCode, responseCode } = error as Record<string, unknown>;
   const smtpStatus = typeof responseCode === 'number' ? responseCode : undefined;
   const known = FAILURES[String(code)] ?? (TLS_FAULT.test(String(originalCode)) ? 'tls' : undefined);

@@ -1,6 +1,6 @@
 /** A mail to one recipient. */
 export interface Mail {
-  /** An address as parseEmailAddress gives it. */
+  /** An address as parseEmailAddress returns it. */
   to: string;
   subject: string;
   text: string;
@@ -9,9 +9,9 @@ export interface Mail {
 
 export interface Mailer {
   /**
-   * Resolves when the mail server has taken the mail over, or the mail is in the outbox.
+   * Resolves when the mail server accepted the mail, or the mail is in the outbox.
    *
-   * @throws MailError when it has not, or did not say so in time; it may have been sent all the same in the latter case
+   * @throws MailError when the mail was not accepted, or not in time; in the latter case it may still be delivered
    */
   send(mail: Mail): Promise<void>;
 }

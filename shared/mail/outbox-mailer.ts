@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
 import { MailError } from './mail-error.ts';
 import type { Mailer } from './mailer.ts';
-import { messageOf } from './message.ts';
+import { toMessage } from './message.ts';
 
 /**
- * Keeps mails as files, `<time>-<random>.eml`, sorted by time, for installations without a mail server. They hold
- * codes: only their owner may read them. A file appears whole or not at all.
+ * Writes mails to files, `<time>-<random>.eml`, sorted by time, for installations without a mail server. Only their
+ * owner may read them, because they contain codes. A file appears complete or not at all.
  */
 export function createOutboxMailer(folder: string, from: string): Mailer {
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return {
     async send(mail) {
       try {
-        const { message } = await transport.sendMail(messageOf(from, mail));
-        await keep(folder, message as Buffer);
+        const { message } = await transport.sendMail(toMessage(from, mail));
+        await writeMailFile(folder, message as Buffer);
       } catch {
         throw new MailError('outbox');
       }
@@ -24,9 +24,9 @@ export function createOutboxMailer(folder: string, from: string): Mailer {
   };
 }
 
-async function keep(folder: string, message: Buffer): Promise<void> {
+async function writeMailFile(folder: string, message: Buffer): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  // One that was there before may have been open to others.
+  // An existing folder may be readable by others.
   await chmod(folder, 0o700);
   const name = `${new Date().toISOString().replaceAll(':', '-')}-${randomBytes(6).toString('hex')}`;
   const draft = join(folder, `.${name}.draft`);

@@ -1,30 +1,30 @@
 import { createTransport } from 'nodemailer';
-import { smtpFailure } from './mail-error.ts';
+import { toMailError } from './mail-error.ts';
 import type { Mailer } from './mailer.ts';
-import { messageOf } from './message.ts';
+import { toMessage } from './message.ts';
 
 /** Milliseconds. */
 export interface SmtpTimeouts {
-  /** Looking the server up and connecting. */
+  /** Resolving and connecting. */
   connect: number;
-  /** Between connecting and the server's first word. */
+  /** From the connection to the server's greeting. */
   greeting: number;
-  /** Without a byte from the server. */
+  /** Time without a byte from the server. */
   silence: number;
-  /** Everything together, however busy the server looks. */
+  /** Everything together, however active the server looks. */
   total: number;
 }
 
 /** A person waits for the answer. */
 const TIMEOUTS: SmtpTimeouts = { connect: 5_000, greeting: 5_000, silence: 10_000, total: 15_000 };
-/** What a connection gets to close in order. */
+/** Time for an orderly close of the connection. */
 const CLOSE_MS = 1_000;
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**
- * Sends each mail over a connection of its own, which is closed whatever happens: nothing waits behind a mail that
- * hangs. Where the URL has a password, and the server is not on this machine, the connection must be encrypted;
- * otherwise it is when the server offers it.
+ * Sends each mail over its own connection, which is closed in every case, so that no mail waits behind one that hangs.
+ * When the URL has a password and the server is not on this machine, the connection must be encrypted. Otherwise it is
+ * encrypted when the server offers it.
  */
 export function createSmtpMailer(url: string, from: string, timeouts: SmtpTimeouts = TIMEOUTS): Mailer {
   const { username, hostname } = new URL(url);
@@ -40,9 +40,9 @@ export function createSmtpMailer(url: string, from: string, timeouts: SmtpTimeou
   return {
     async send(mail) {
       try {
-        await transport.sendMail({ ...messageOf(from, mail), signal: AbortSignal.timeout(timeouts.total) });
+        await transport.sendMail({ ...toMessage(from, mail), signal: AbortSignal.timeout(timeouts.total) });
       } catch (error) {
-        throw smtpFailure(error);
+        throw toMailError(error);
       }
     },
   };

@@ -65,7 +65,7 @@ export function createRequestCode(
       mailboxHash: hash,
     });
     // 3. The domain.
-    if (deps.takesMail && !(await deps.takesMail(domain))) {
+    if (deps.acceptsMail && !(await deps.acceptsMail(domain))) {
       throw new ApiError('undeliverable_email', `email: the domain ${domain} cannot receive mail.`);
     }
     // 4. The sign-up, then 5. the mail: a code that arrives is always known.

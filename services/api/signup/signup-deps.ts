@@ -13,7 +13,7 @@ export interface SignupDeps {
   secretKey: string;
   signup: CodeBudgets & { enabled: boolean };
   /** undefined: domains are not looked up. */
-  takesMail: MailDomainCheck | undefined;
+  acceptsMail: MailDomainCheck | undefined;
   /** The addresses of the API and of sign-up, without a trailing slash. */
   baseUrl: string;
   appUrl: string;

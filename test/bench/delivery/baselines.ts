@@ -15,7 +15,7 @@ const MONITORS = 50;
 const MATCHES_EACH = 100;
 const CLAIMED_AT_ONCE = 4;
 
-/** Requests a second through the door that webhooks take, to endpoints in turn; nothing is claimed or stored. */
+/** Requests a second through the egress client, to endpoints in turn; nothing is claimed or stored. */
 export async function bareRequests(urls: readonly string[], count: number): Promise<number> {
   const egress = createEgressClient({
     allowPrivate: true,

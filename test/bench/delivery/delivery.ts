@@ -9,8 +9,8 @@
  *
  * Both alone, beside 100,000 matches that wait for their next attempt, beside 100 endpoints that hang with 1,000 due
  * matches each, and beside 10,000 endpoints that are silent, each an origin of its own with 4 due matches; with the
- * deliverer's memory and its attempts under way. In the same run, as baselines: bare requests through the same door to
- * the same servers, and claims and outcomes alone.
+ * deliverer's memory and its attempts under way. In the same run, as baselines: bare requests through the same egress
+ * client to the same servers, and claims and outcomes alone.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';

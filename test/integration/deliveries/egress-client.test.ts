@@ -13,16 +13,16 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-function openDoor(options: Partial<EgressClientDeps> = {}): EgressClient {
-  const egress = createEgressClient({
+function createTestClient(options: Partial<EgressClientDeps> = {}): EgressClient {
+  const client = createEgressClient({
     allowPrivate: true,
     egressProxy: undefined,
     clock: () => Date.now(),
     lookup: async () => ['127.0.0.1'],
     ...options,
   });
-  cleanups.push(() => egress.close());
-  return egress;
+  cleanups.push(() => client.close());
+  return client;
 }
 
 async function listen(server: Server | ReturnType<typeof createTcpServer>): Promise<number> {
@@ -49,7 +49,7 @@ test('sends the exact body and gives status, wait and text back', async () => {
     request.on('data', (chunk: Buffer) => (received += chunk.toString()));
     request.on('end', () => response.writeHead(429, { 'Retry-After': '7' }).end('slow down'));
   });
-  const result = await openDoor().send(post(`http://receiver.test:${port}/hook?x=1`));
+  const result = await createTestClient().send(post(`http://receiver.test:${port}/hook?x=1`));
   expect(result).toEqual({ error: null, status: 429, retryAfterMs: 7_000, bodyExcerpt: 'slow down' });
   expect(received).toBe('{"a":1}');
 });
@@ -60,7 +60,7 @@ test('does not follow redirects', async () => {
     paths.push(request.url ?? '');
     response.writeHead(302, { location: '/elsewhere' }).end();
   });
-  expect(await openDoor().send(post(`http://127.0.0.1:${port}/hook`))).toMatchObject({ error: null, status: 302 });
+  expect(await createTestClient().send(post(`http://127.0.0.1:${port}/hook`))).toMatchObject({ error: null, status: 302 });
   expect(paths).toEqual(['/hook']);
 });
 
@@ -73,7 +73,7 @@ test('reads at most 64 KB of an answer, however long', async () => {
     response.on('drain', more);
     more();
   });
-  const result = await openDoor().send(post(`http://127.0.0.1:${port}/`));
+  const result = await createTestClient().send(post(`http://127.0.0.1:${port}/`));
   expect(result).toMatchObject({ error: null, status: 200 });
   expect('bodyExcerpt' in result && result.bodyExcerpt.length).toBe(64 * 1024);
 });
@@ -81,7 +81,7 @@ test('reads at most 64 KB of an answer, however long', async () => {
 test('takes an answer whose body never ends as answered, at the deadline', async () => {
   const port = await serve((_, response) => response.writeHead(200).write('begun'));
   const started = Date.now();
-  const result = await openDoor().send(post(`http://127.0.0.1:${port}/`, 300));
+  const result = await createTestClient().send(post(`http://127.0.0.1:${port}/`, 300));
   expect(result).toMatchObject({ error: null, status: 200, bodyExcerpt: 'begun' });
   expect(Date.now() - started).toBeLessThan(1_500);
 });
@@ -92,13 +92,13 @@ test.each([
 ])('gives up at the deadline while waiting for %s', async (_, target) => {
   const port = await listen(createTcpServer((socket) => cleanups.push(async () => socket.destroy())));
   const started = Date.now();
-  expect(await openDoor().send(post(target(port).url, 300))).toMatchObject({ error: 'timeout', status: 0 });
+  expect(await createTestClient().send(post(target(port).url, 300))).toMatchObject({ error: 'timeout', status: 0 });
   expect(Date.now() - started).toBeLessThan(1_500);
 });
 
 test('gives up at the deadline while a name is resolved', async () => {
-  const egress = openDoor({ lookup: () => new Promise(() => undefined) });
-  expect(await egress.send(post('http://receiver.test/', 300))).toMatchObject({ error: 'timeout', status: 0 });
+  const client = createTestClient({ lookup: () => new Promise(() => undefined) });
+  expect(await client.send(post('http://receiver.test/', 300))).toMatchObject({ error: 'timeout', status: 0 });
 });
 
 test('tells apart why there was no answer', async () => {
@@ -107,11 +107,11 @@ test('tells apart why there was no answer', async () => {
   const silent = createTcpServer();
   const closed = await listen(silent);
   await new Promise((resolve) => silent.close(resolve));
-  const unresolved = openDoor({ lookup: () => Promise.reject(new Error('ENOTFOUND')) });
+  const unresolved = createTestClient({ lookup: () => Promise.reject(new Error('ENOTFOUND')) });
   expect(await unresolved.send(post('http://receiver.test/'))).toMatchObject({ error: 'dns', status: 0 });
-  expect(await openDoor().send(post(`http://127.0.0.1:${closed}/`))).toMatchObject({ error: 'connect' });
-  expect(await openDoor().send(post(`http://127.0.0.1:${refusing}/`))).toMatchObject({ error: 'connect' });
-  expect(await openDoor().send(post(`https://127.0.0.1:${plain}/`))).toMatchObject({ error: 'tls' });
+  expect(await createTestClient().send(post(`http://127.0.0.1:${closed}/`))).toMatchObject({ error: 'connect' });
+  expect(await createTestClient().send(post(`http://127.0.0.1:${refusing}/`))).toMatchObject({ error: 'connect' });
+  expect(await createTestClient().send(post(`https://127.0.0.1:${plain}/`))).toMatchObject({ error: 'tls' });
 });
 
 test.each([
@@ -127,7 +127,7 @@ test.each([
   'no url',
 ])('refuses %s without connecting', async (url) => {
   const lookup = () => Promise.reject(new Error('must not be asked'));
-  expect(await openDoor({ allowPrivate: false, lookup }).send(post(url))).toMatchObject({ error: 'blocked_address' });
+  expect(await createTestClient({ allowPrivate: false, lookup }).send(post(url))).toMatchObject({ error: 'blocked_address' });
 });
 
 test('refuses a name that turns to a private address when it connects (DNS rebinding)', async () => {
@@ -136,9 +136,9 @@ test('refuses a name that turns to a private address when it connects (DNS rebin
     requests++;
     response.end();
   });
-  const egress = openDoor({ allowPrivate: false, lookup: async () => ['127.0.0.1'] });
-  expect(await egress.send(post(`https://receiver.test:${port}/`))).toMatchObject({ error: 'blocked_address' });
-  const mixed = openDoor({ allowPrivate: false, lookup: async () => ['8.8.8.8', '10.0.0.1'] });
+  const client = createTestClient({ allowPrivate: false, lookup: async () => ['127.0.0.1'] });
+  expect(await client.send(post(`https://receiver.test:${port}/`))).toMatchObject({ error: 'blocked_address' });
+  const mixed = createTestClient({ allowPrivate: false, lookup: async () => ['8.8.8.8', '10.0.0.1'] });
   expect(await mixed.send(post(`https://receiver.test:${port}/`))).toMatchObject({ error: 'blocked_address' });
   expect(requests).toBe(0);
 });
@@ -148,8 +148,8 @@ test('checks the address at the other end of the socket too, before anything is 
   const port = await listen(createTcpServer((socket) => socket.on('data', (data) => (bytes += data.length))));
   let asked = 0;
   // Allowed when it is resolved, not allowed any more once connected.
-  const egress = openDoor({ isAllowed: () => ++asked === 1 });
-  expect(await egress.send(post(`http://receiver.test:${port}/`))).toMatchObject({ error: 'blocked_address' });
+  const client = createTestClient({ isAllowed: () => ++asked === 1 });
+  expect(await client.send(post(`http://receiver.test:${port}/`))).toMatchObject({ error: 'blocked_address' });
   expect(asked).toBe(2);
   expect(bytes).toBe(0);
 });
@@ -170,8 +170,8 @@ test('resolves and checks a name itself and asks the proxy for the checked addre
   const proxyPort = await listen(proxy);
   const egressProxy = `http://me:p%40ss@127.0.0.1:${proxyPort}`;
 
-  const egress = openDoor({ egressProxy, lookup: async () => ['8.8.8.8'] });
-  expect(await egress.send(post('http://receiver.test:8080/'))).toMatchObject({
+  const client = createTestClient({ egressProxy, lookup: async () => ['8.8.8.8'] });
+  expect(await client.send(post('http://receiver.test:8080/'))).toMatchObject({
     status: 200,
     bodyExcerpt: 'for receiver.test:8080',
   });
@@ -179,7 +179,7 @@ test('resolves and checks a name itself and asks the proxy for the checked addre
     { path: '8.8.8.8:8080', authorization: `Basic ${Buffer.from('me:p@ss').toString('base64')}` },
   ]);
 
-  const strict = openDoor({ egressProxy, allowPrivate: false, lookup: async () => ['10.0.0.1'] });
+  const strict = createTestClient({ egressProxy, allowPrivate: false, lookup: async () => ['10.0.0.1'] });
   expect(await strict.send(post('https://receiver.test/'))).toMatchObject({ error: 'blocked_address' });
   expect(asked).toHaveLength(1);
 });
@@ -203,8 +203,8 @@ test('a proxy that waits for the receiver and says nothing is a timeout of the r
 
 test('a proxy that is away, or breaks off, is a fault of ours', async () => {
   expect(await throughProxy((_, socket) => socket.destroy())).toMatchObject({ error: 'local', code: 'proxy_away' });
-  const egress = openDoor({ egressProxy: `http://127.0.0.1:${await freePort()}` });
-  const result = await egress.send(post('http://receiver.test/'));
+  const client = createTestClient({ egressProxy: `http://127.0.0.1:${await freePort()}` });
+  const result = await client.send(post('http://receiver.test/'));
   expect(result).toMatchObject({ error: 'local', status: 0, code: 'proxy_away' });
 });
 
@@ -214,14 +214,14 @@ async function throughProxy(onConnect: (request: unknown, socket: Duplex) => unk
     cleanups.push(async () => socket.destroy());
     onConnect(request, socket);
   });
-  const egress = openDoor({ egressProxy: `http://127.0.0.1:${await listen(proxy)}` });
-  return egress.send(post('http://receiver.test/', 1_000));
+  const client = createTestClient({ egressProxy: `http://127.0.0.1:${await listen(proxy)}` });
+  return client.send(post('http://receiver.test/', 1_000));
 }
 
 test('an address that this machine refuses to connect to is a fault of ours, unless another of the name is refused by its owner', async () => {
-  const broadcast = openDoor({ lookup: async () => ['255.255.255.255'] });
+  const broadcast = createTestClient({ lookup: async () => ['255.255.255.255'] });
   expect(await broadcast.send(post('http://receiver.test:9/'))).toMatchObject({ error: 'local', status: 0 });
-  const both = openDoor({ lookup: async () => ['127.0.0.1', '255.255.255.255'] });
+  const both = createTestClient({ lookup: async () => ['127.0.0.1', '255.255.255.255'] });
   expect(await both.send(post(`http://receiver.test:${await freePort()}/`))).toMatchObject({ error: 'connect' });
 });
 
@@ -230,8 +230,8 @@ test('keeps connections, so that the next webhook needs no new handshake', async
   const server = createServer((_, response) => response.end('ok'));
   server.on('connection', () => connections++);
   const port = await listen(server);
-  const egress = openDoor();
-  for (let i = 0; i < 10; i++) await egress.send(post(`http://127.0.0.1:${port}/`));
+  const client = createTestClient();
+  for (let i = 0; i < 10; i++) await client.send(post(`http://127.0.0.1:${port}/`));
   // The second request may come before the first connection is known to be free again.
   expect(connections).toBeLessThanOrEqual(2);
 });

@@ -138,7 +138,7 @@ describe('the domain', () => {
   };
 
   test('that takes no mail is refused; one whose servers fail is not', async () => {
-    const checked = await startSignupApp(db.pool, { smtpUrl: smtp.url, takesMail: createMailDomainCheck(resolver) });
+    const checked = await startSignupApp(db.pool, { smtpUrl: smtp.url, acceptsMail: createMailDomainCheck(resolver) });
     const mails = smtp.received.length;
     const reply = await checked.signUp(newEmail('null-mx.example'));
     expectRefusal(reply, 400, 'undeliverable_email', 'email: the domain null-mx.example cannot receive mail.');
@@ -149,8 +149,8 @@ describe('the domain', () => {
 
   test('is asked about only when the limits allow it', async () => {
     const asked: string[] = [];
-    const takesMail = (domain: string) => Promise.resolve(asked.push(domain) > 0);
-    const checked = await startSignupApp(db.pool, { smtpUrl: smtp.url, takesMail, perHour: 1_000 });
+    const acceptsMail = (domain: string) => Promise.resolve(asked.push(domain) > 0);
+    const checked = await startSignupApp(db.pool, { smtpUrl: smtp.url, acceptsMail, perHour: 1_000 });
     const email = newEmail();
     for (let each = 0; each < 6; each++) await checked.signUp(email, '192.0.2.1');
     expect(asked).toHaveLength(5);

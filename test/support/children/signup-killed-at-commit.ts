@@ -15,7 +15,7 @@ const verify = createVerifyCode({
   mailer: { send: () => Promise.reject(new Error('nothing is mailed here')) },
   secretKey: SECRET_KEY,
   signup: { enabled: true, perHour: 1, signInPerHour: 1, perNetwork: 1 },
-  takesMail: undefined,
+  acceptsMail: undefined,
   baseUrl: BASE_URL,
   appUrl: APP_URL,
 });

@@ -30,7 +30,7 @@ function idleApp(): Express {
     appUrl: 'https://app.example.com',
     mailer: { send: away },
     signup: { enabled: true, perHour: 1, signInPerHour: 1, perNetwork: 1 },
-    takesMail: undefined,
+    acceptsMail: undefined,
     egress: { send: away, close: away },
     ready: away,
     forum: {
