@@ -9,7 +9,7 @@ import { retry } from '../../shared/runtime/retry.ts';
 import type { CommentData, Thing } from '../../shared/upstream/parsing/thing-schema.ts';
 import { fullnameOf } from '../../shared/upstream/parsing/thing-schema.ts';
 import type { PostOfComment } from '../../shared/upstream/parsing/thing-to-forum-item.ts';
-import { knowsItsPost, thingToForumItem } from '../../shared/upstream/parsing/thing-to-forum-item.ts';
+import { hasPostDetails, thingToForumItem } from '../../shared/upstream/parsing/thing-to-forum-item.ts';
 import type { CrawlSource, Round } from './crawl-source.ts';
 import type { PostLookup } from './post-lookup.ts';
 import type { RecentPosts } from './recent-posts.ts';
@@ -46,7 +46,7 @@ export class ItemPublisher {
     for (const thing of fresh) posts.remember(thing);
     const orphans: CommentData[] = [];
     const ready = fresh.filter((thing) => {
-      if (origin.replay || thing.kind === 't3' || knowsItsPost(thing.data) || posts.get(thing.data.post_id))
+      if (origin.replay || thing.kind === 't3' || hasPostDetails(thing.data) || posts.get(thing.data.post_id))
         return true;
       orphans.push(thing.data);
       return false;

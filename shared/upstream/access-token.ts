@@ -11,7 +11,7 @@ const MAX_TOKEN_BYTES = 64 * 1024;
 /** Renewed this long before it ends, or after nine tenths of a shorter life. */
 const RENEW_EARLY_MS = 60_000;
 
-export interface TokenSource {
+export interface AccessTokenDeps {
   tokenUrl: string;
   client: { id: string; secret: string };
   userAgent: string;
@@ -24,17 +24,17 @@ export interface TokenSource {
  * The OAuth token of one client (client credentials, HTTP Basic): fetched once for all callers, renewed before it ends.
  */
 export class AccessToken {
-  private readonly source: TokenSource;
+  private readonly deps: AccessTokenDeps;
   private current: { value: string; renewAt: number } | undefined;
   private fetching: Promise<string> | undefined;
 
-  constructor(source: TokenSource) {
-    this.source = source;
+  constructor(deps: AccessTokenDeps) {
+    this.deps = deps;
   }
 
   /** @throws UpstreamError: refused when the client is not accepted, busy, timeout or broken as for any call. */
   async get(): Promise<string> {
-    if (this.current && this.source.clock() < this.current.renewAt) return this.current.value;
+    if (this.current && this.deps.clock() < this.current.renewAt) return this.current.value;
     this.fetching ??= this.fetch().finally(() => {
       this.fetching = undefined;
     });
@@ -47,7 +47,7 @@ export class AccessToken {
   }
 
   private async fetch(): Promise<string> {
-    const { tokenUrl, client, userAgent, dispatcher, clock, deadlineMs } = this.source;
+    const { tokenUrl, client, userAgent, dispatcher, clock, deadlineMs } = this.deps;
     const response = await request(tokenUrl, {
       dispatcher,
       method: 'POST',
@@ -65,10 +65,10 @@ export class AccessToken {
       const path = answer.error.issues[0]?.path.join('.') ?? '';
       throw new UpstreamError('broken', `the token answer has an unknown shape at "${path}"`, { reason: 'shape' });
     }
-    const lifeMs = answer.data.expires_in * 1000;
+    const lifetimeMs = answer.data.expires_in * 1000;
     this.current = {
       value: answer.data.access_token,
-      renewAt: clock() + Math.max(lifeMs * 0.9, lifeMs - RENEW_EARLY_MS),
+      renewAt: clock() + Math.max(lifetimeMs * 0.9, lifetimeMs - RENEW_EARLY_MS),
     };
     return this.current.value;
   }

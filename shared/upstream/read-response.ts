@@ -5,7 +5,7 @@ type Response = Dispatcher.ResponseData;
 
 const DEFAULT_RETRY_AFTER_MS = 5_000;
 /** Whatever a header says, the forum is asked again after so long. */
-const MOST_RETRY_AFTER_MS = 3_600_000;
+const MAX_RETRY_AFTER_MS = 3_600_000;
 
 /** One header's value; the first one where it was sent several times. */
 export function header(response: Pick<Response, 'headers'>, name: string): string | undefined {
@@ -33,39 +33,39 @@ export async function readJson(response: Response, maxBytes: number, now: number
     return parseJson(await readText(response, maxBytes), response.statusCode);
   }
   if (!isJson) await discard(response);
-  const explanation = isJson ? explain(await readText(response, maxBytes)) : undefined;
-  throw failureOf(response, explanation, now);
+  const reason = isJson ? readReason(await readText(response, maxBytes)) : undefined;
+  throw toUpstreamError(response, reason, now);
 }
 
-function failureOf(response: Response, explanation: string | undefined, now: number): UpstreamError {
+function toUpstreamError(response: Response, reason: string | undefined, now: number): UpstreamError {
   const status = response.statusCode;
-  const said = explanation === undefined ? '' : ` (${explanation})`;
+  const suffix = reason === undefined ? '' : ` (${reason})`;
   if (status >= 300 && status < 400) {
     const location = header(response, 'location');
     return new UpstreamError('moved', `the forum answered ${status}`, { status, location });
   }
   if (status === 429) {
-    const retryAfterMs = retryAfter(header(response, 'retry-after'), now) ?? DEFAULT_RETRY_AFTER_MS;
+    const retryAfterMs = parseRetryAfterMs(header(response, 'retry-after'), now) ?? DEFAULT_RETRY_AFTER_MS;
     return new UpstreamError('busy', 'the forum asks for fewer calls', { status, retryAfterMs, retryable: true });
   }
   if (status >= 500) {
-    const retryAfterMs = retryAfter(header(response, 'retry-after'), now);
+    const retryAfterMs = parseRetryAfterMs(header(response, 'retry-after'), now);
     return new UpstreamError('broken', `the forum answered ${status}`, { status, retryAfterMs, retryable: true });
   }
-  if (status === 404 && explanation !== undefined) {
-    return new UpstreamError('not_found', `not found on the forum${said}`, { status, reason: explanation });
+  if (status === 404 && reason !== undefined) {
+    return new UpstreamError('not_found', `not found on the forum${suffix}`, { status, reason: reason });
   }
   if (status === 404) {
     return new UpstreamError('broken', 'the forum answered 404 without its JSON', { status, reason: 'not_json' });
   }
-  return new UpstreamError('refused', `the forum answered ${status}${said}`, {
+  return new UpstreamError('refused', `the forum answered ${status}${suffix}`, {
     status,
-    reason: explanation ?? 'blocked',
+    reason: reason ?? 'blocked',
   });
 }
 
 /** The forum's reason in {"message","error","reason"?}: the most telling word there is. */
-function explain(text: string): string {
+function readReason(text: string): string {
   try {
     const body: unknown = JSON.parse(text);
     if (typeof body !== 'object' || body === null) return 'unexplained';
@@ -78,11 +78,11 @@ function explain(text: string): string {
 }
 
 /** Milliseconds from a Retry-After header in seconds or as a date, an hour at most. */
-export function retryAfter(value: string | undefined, now: number): number | undefined {
+export function parseRetryAfterMs(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
-  if (/^\d+(\.\d+)?$/.test(value.trim())) return Math.min(MOST_RETRY_AFTER_MS, Number(value) * 1000);
+  if (/^\d+(\.\d+)?$/.test(value.trim())) return Math.min(MAX_RETRY_AFTER_MS, Number(value) * 1000);
   const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.min(MOST_RETRY_AFTER_MS, Math.max(0, date - now));
+  return Number.isNaN(date) ? undefined : Math.min(MAX_RETRY_AFTER_MS, Math.max(0, date - now));
 }
 
 async function readText(response: Response, maxBytes: number): Promise<string> {

@@ -55,7 +55,7 @@ export interface Upstream {
 
 export interface BudgetedUpstream extends Upstream {
   /** What this process may ask; to be exchanged with the other processes of the installation. */
-  budget: Pick<CallBudget, 'report' | 'hear'>;
+  budget: Pick<CallBudget, 'report' | 'receive'>;
 }
 
 export interface UpstreamDeps {
@@ -73,7 +73,7 @@ export interface UpstreamDeps {
 }
 
 /** What is asked: a GET, or with a body the POST of a form. */
-interface Question {
+interface UpstreamRequest {
   url: URL;
   body?: string;
 }
@@ -97,7 +97,7 @@ export function createUpstream(options: UpstreamDeps): BudgetedUpstream {
   };
   const source = { ...options, dispatcher: dispatchers.live, deadlineMs: DEFAULT_DEADLINE_MS };
   const tokens = clients.map((client) => new AccessToken({ ...source, client }));
-  const budget = new CallBudget(clients.map(nameOf), shares);
+  const budget = new CallBudget(clients.map(clientName), shares);
   const session: Session = { ...options, tokens, budget, dispatchers };
   return {
     get: (path, params, call) => {
@@ -118,17 +118,26 @@ export function createUpstream(options: UpstreamDeps): BudgetedUpstream {
 }
 
 /** The same in every process that has the client, and no secret. */
-function nameOf({ id }: { id: string }): string {
+function clientName({ id }: { id: string }): string {
   return createHash('sha256').update(id).digest('base64url').slice(0, 16);
 }
 
-async function callWithRetries(session: Session, question: Question, call: UpstreamCall): Promise<unknown> {
+async function callWithRetries(
+  session: Session,
+  upstreamRequest: UpstreamRequest,
+  call: UpstreamCall,
+): Promise<unknown> {
   const deadline = AbortSignal.timeout(call.deadlineMs ?? DEFAULT_DEADLINE_MS);
   const signal = call.signal ? AbortSignal.any([deadline, call.signal]) : deadline;
   for (const wait of [...(call.retryDelaysMs ?? []), undefined]) {
     const startedAt = session.clock();
     try {
-      const answer = await callOnce(session, question, { lane: call.lane ?? 'reading', payer: call.payer }, signal);
+      const answer = await callOnce(
+        session,
+        upstreamRequest,
+        { lane: call.lane ?? 'reading', payer: call.payer },
+        signal,
+      );
       record(session, call, startedAt, 'ok');
       return answer;
     } catch (error) {
@@ -149,14 +158,19 @@ function record(session: Session, call: UpstreamCall, startedAt: number, outcome
   session.metrics.upstreamSeconds.observe({ endpoint: call.endpoint }, (session.clock() - startedAt) / 1000);
 }
 
-async function callOnce(session: Session, question: Question, claim: Claim, signal: AbortSignal): Promise<unknown> {
+async function callOnce(
+  session: Session,
+  upstreamRequest: UpstreamRequest,
+  claim: Claim,
+  signal: AbortSignal,
+): Promise<unknown> {
   const client = takeClient(session, claim);
   try {
-    return await callAs(client, session, question, claim, signal);
+    return await callAs(client, session, upstreamRequest, claim, signal);
   } catch (error) {
     const isStaleToken = error instanceof UpstreamError && error.status === 401;
-    if (!isStaleToken || !session.budget.takeAgain(client, claim, session.clock())) throw error;
-    return callAs(client, session, question, claim, signal);
+    if (!isStaleToken || !session.budget.takeRetry(client, claim, session.clock())) throw error;
+    return callAs(client, session, upstreamRequest, claim, signal);
   }
 }
 
@@ -174,7 +188,7 @@ function takeClient({ budget, clock, metrics }: Session, claim: Claim): number {
 async function callAs(
   client: number,
   session: Session,
-  question: Question,
+  upstreamRequest: UpstreamRequest,
   claim: Claim,
   signal: AbortSignal,
 ): Promise<unknown> {
@@ -185,7 +199,7 @@ async function callAs(
   let token = '';
   try {
     token = (await accessToken?.get()) ?? '';
-    const response = await send(session, question, { token, lane: claim.lane }, signal);
+    const response = await send(session, upstreamRequest, { token, lane: claim.lane }, signal);
     headers = rateHeaders(response);
     return await readJson(response, MAX_BODY_BYTES, clock());
   } catch (error) {
@@ -201,7 +215,7 @@ async function callAs(
 
 function send(
   { dispatchers, userAgent }: Session,
-  { url, body }: Question,
+  { url, body }: UpstreamRequest,
   { token, lane }: { token: string; lane: Lane },
   signal: AbortSignal,
 ): Promise<Dispatcher.ResponseData> {

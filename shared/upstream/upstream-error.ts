@@ -10,7 +10,7 @@
  */
 export type UpstreamFailure = 'refused' | 'not_found' | 'moved' | 'busy' | 'timeout' | 'broken';
 
-export interface UpstreamErrorDetail {
+export interface UpstreamErrorOptions {
   status?: number | undefined;
   reason?: string | undefined;
   retryAfterMs?: number | undefined;
@@ -30,13 +30,13 @@ export class UpstreamError extends Error {
   readonly location: string | undefined;
   readonly retryable: boolean;
 
-  constructor(failure: UpstreamFailure, message: string, detail: UpstreamErrorDetail = {}) {
-    super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
+  constructor(failure: UpstreamFailure, message: string, options: UpstreamErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.failure = failure;
-    this.status = detail.status;
-    this.reason = detail.reason;
-    this.retryAfterMs = detail.retryAfterMs;
-    this.location = detail.location;
-    this.retryable = detail.retryable ?? false;
+    this.status = options.status;
+    this.reason = options.reason;
+    this.retryAfterMs = options.retryAfterMs;
+    this.location = options.location;
+    this.retryable = options.retryable ?? false;
   }
 }

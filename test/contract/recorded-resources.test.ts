@@ -4,11 +4,11 @@ import { post } from '../../schemas/messages/forum-post.ts';
 import type { Post } from '../../schemas/messages/forum-post.ts';
 import { commentItem, forumUser, subreddit, subredditRule } from '../../schemas/api/forum-resources.ts';
 import { parseAnswer } from '../../shared/upstream/parsing/parse-page.ts';
-import { readPost } from '../../shared/upstream/parsing/post-schema.ts';
-import { readComment, toCommentItem } from '../../shared/upstream/parsing/to-comment-item.ts';
-import { readUser, toForumUser } from '../../shared/upstream/parsing/to-forum-user.ts';
+import { postSchema } from '../../shared/upstream/parsing/post-schema.ts';
+import { commentSchema, toCommentItem } from '../../shared/upstream/parsing/to-comment-item.ts';
+import { userSchema, toForumUser } from '../../shared/upstream/parsing/to-forum-user.ts';
 import { toPost } from '../../shared/upstream/parsing/to-post.ts';
-import { readRules, readSubreddit, toRules, toSubreddit } from '../../shared/upstream/parsing/to-subreddit.ts';
+import { rulesSchema, subredditSchema, toRules, toSubreddit } from '../../shared/upstream/parsing/to-subreddit.ts';
 import { nodesOf, readRecordedResponses, RECORDED } from '../support/samples/recorded-responses.ts';
 import type { RecordedResponse } from '../support/samples/recorded-responses.ts';
 
@@ -32,7 +32,7 @@ describe.skipIf(!existsSync(RECORDED))(`recorded resources (${RECORDED}, skipped
     for (const { data, where } of ofKind('t3')) {
       const raw = data as Raw;
       if (raw['promoted'] && raw['subreddit'] === undefined) continue;
-      const mapped = toPost(parseAnswer(readPost, data, where), CONTEXT);
+      const mapped = toPost(parseAnswer(postSchema, data, where), CONTEXT);
       post.parse(mapped);
       checkPost(mapped, raw);
       checked++;
@@ -43,25 +43,25 @@ describe.skipIf(!existsSync(RECORDED))(`recorded resources (${RECORDED}, skipped
   test('every comment, community, user and rule becomes a valid one', () => {
     const counts = { t1: 0, t5: 0, t2: 0, rules: 0 };
     for (const { data, where } of ofKind('t1')) {
-      const mapped = commentItem.parse(toCommentItem(parseAnswer(readComment, data, where), CONTEXT));
+      const mapped = commentItem.parse(toCommentItem(parseAnswer(commentSchema, data, where), CONTEXT));
       expect([mapped.id, mapped.body, mapped.score]).toEqual(
         ['id', 'body', 'score'].map((name) => (data as Raw)[name]),
       );
       counts.t1++;
     }
     for (const { data, where } of ofKind('t5')) {
-      const mapped = subreddit.parse(toSubreddit(parseAnswer(readSubreddit, data, where), CONTEXT));
+      const mapped = subreddit.parse(toSubreddit(parseAnswer(subredditSchema, data, where), CONTEXT));
       expect([mapped.name, mapped.over_18]).toEqual([(data as Raw)['display_name'], (data as Raw)['over18'] ?? false]);
       counts.t5++;
     }
     for (const { data, where } of ofKind('t2')) {
-      const mapped = forumUser.parse(toForumUser(parseAnswer(readUser, data, where)));
+      const mapped = forumUser.parse(toForumUser(parseAnswer(userSchema, data, where)));
       expect([mapped.name, mapped.link_karma]).toEqual([(data as Raw)['name'], (data as Raw)['link_karma'] ?? 0]);
       counts.t2++;
     }
     for (const { body, uri, status } of responses) {
       if (!/\/about\/rules/.test(uri) || status !== 200) continue;
-      counts.rules += toRules(parseAnswer(readRules, body, uri)).map((rule) => subredditRule.parse(rule)).length;
+      counts.rules += toRules(parseAnswer(rulesSchema, body, uri)).map((rule) => subredditRule.parse(rule)).length;
     }
     expect(counts.t1).toBeGreaterThan(14_000);
     expect(counts.t5).toBeGreaterThan(1_500);

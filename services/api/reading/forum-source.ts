@@ -3,13 +3,13 @@ import type { Post } from '../../../schemas/messages/forum-post.ts';
 import type { CommentItem, ForumUser, Subreddit } from '../../../schemas/api/forum-resources.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { parseAnswer, parsePage } from '../../../shared/upstream/parsing/parse-page.ts';
-import { readPost } from '../../../shared/upstream/parsing/post-schema.ts';
-import type { ReadPost } from '../../../shared/upstream/parsing/post-schema.ts';
-import { readComment, toCommentItem } from '../../../shared/upstream/parsing/to-comment-item.ts';
-import { readUser, toForumUser } from '../../../shared/upstream/parsing/to-forum-user.ts';
+import { postSchema } from '../../../shared/upstream/parsing/post-schema.ts';
+import type { UpstreamPost } from '../../../shared/upstream/parsing/post-schema.ts';
+import { commentSchema, toCommentItem } from '../../../shared/upstream/parsing/to-comment-item.ts';
+import { userSchema, toForumUser } from '../../../shared/upstream/parsing/to-forum-user.ts';
 import { toPost } from '../../../shared/upstream/parsing/to-post.ts';
-import type { ReadingContext } from '../../../shared/upstream/parsing/to-post.ts';
-import { readRules, readSubreddit, toRules, toSubreddit } from '../../../shared/upstream/parsing/to-subreddit.ts';
+import type { MappingOptions } from '../../../shared/upstream/parsing/to-post.ts';
+import { rulesSchema, subredditSchema, toRules, toSubreddit } from '../../../shared/upstream/parsing/to-subreddit.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
 import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
 import type { ThreadCallDeps } from './comments/thread-calls.ts';
@@ -90,7 +90,7 @@ export class ForumSource {
    * @throws UpstreamError
    */
   async comments(path: string, params: Params, endpoint: string): Promise<Page<CommentItem>> {
-    const page = parsePage(await this.get(path, params, endpoint), { t1: readComment });
+    const page = parsePage(await this.get(path, params, endpoint), { t1: commentSchema });
     return {
       entries: page.children.map(({ data }) => ({
         item: toCommentItem(data, this.context()),
@@ -102,7 +102,7 @@ export class ForumSource {
 
   /** @throws UpstreamError */
   async subreddits(path: string, params: Params, endpoint: string): Promise<Page<Subreddit>> {
-    const page = parsePage(await this.get(path, params, endpoint), { t5: readSubreddit });
+    const page = parsePage(await this.get(path, params, endpoint), { t5: subredditSchema });
     return {
       entries: page.children.map(({ data }) => ({
         item: toSubreddit(data, this.context()),
@@ -114,7 +114,7 @@ export class ForumSource {
 
   /** @throws UpstreamError */
   async users(path: string, params: Params, endpoint: string): Promise<Page<ForumUser>> {
-    const page = parsePage(await this.get(path, params, endpoint), { t2: readUser.extend(nsfwProfile.shape) });
+    const page = parsePage(await this.get(path, params, endpoint), { t2: userSchema.extend(nsfwProfile.shape) });
     return {
       entries: page.children.map(({ data }) => ({
         item: toForumUser(data),
@@ -134,14 +134,14 @@ export class ForumSource {
       this.get(`/r/${name}/about`, {}, '/r/NAME/about'),
       this.get(`/r/${name}/about/rules`, {}, '/r/NAME/about/rules'),
     ]);
-    const { data } = parseAnswer(z.object({ kind: z.literal('t5'), data: readSubreddit }), about);
-    return toSubreddit(data, this.context(), toRules(parseAnswer(readRules, rules)));
+    const { data } = parseAnswer(z.object({ kind: z.literal('t5'), data: subredditSchema }), about);
+    return toSubreddit(data, this.context(), toRules(parseAnswer(rulesSchema, rules)));
   }
 
   /** @throws UpstreamError */
   async user(name: string): Promise<ForumUser> {
     const answer = await this.get(`/user/${name}/about`, {}, '/user/NAME/about');
-    return toForumUser(parseAnswer(z.object({ kind: z.literal('t2'), data: readUser }), answer).data);
+    return toForumUser(parseAnswer(z.object({ kind: z.literal('t2'), data: userSchema }), answer).data);
   }
 
   /**
@@ -156,7 +156,7 @@ export class ForumSource {
   }
 
   /** Maps the post of a thread. */
-  post(data: ReadPost): Post {
+  post(data: UpstreamPost): Post {
     return toPost(data, this.context());
   }
 
@@ -210,7 +210,7 @@ export class ForumSource {
   }
 
   private toPosts(listing: unknown): Page<Post> {
-    const page = parsePage(listing, { t3: readPost });
+    const page = parsePage(listing, { t3: postSchema });
     return {
       entries: page.children.map(({ data }) => ({ item: toPost(data, this.context()), nsfw: data.over_18 })),
       after: page.after,
@@ -221,7 +221,7 @@ export class ForumSource {
     const posts = new Map<string, Post>();
     if (names.length === 0) return { posts, comments: [] };
     const answer = await this.get('/api/info', { id: names.slice(0, IDS_PER_CALL).join(',') }, '/api/info');
-    const page = parsePage(answer, { t1: readComment, t3: readPost });
+    const page = parsePage(answer, { t1: commentSchema, t3: postSchema });
     for (const child of page.children) {
       if (child.kind === 't3') posts.set(`t3_${child.data.id}`, toPost(child.data, this.context()));
     }
@@ -232,7 +232,7 @@ export class ForumSource {
     return this.options.upstream.get(path, params, { endpoint, lane: 'reading', retryDelaysMs: RETRY_DELAYS_MS });
   }
 
-  private context(): ReadingContext {
+  private context(): MappingOptions {
     return { siteUrl: this.options.siteUrl, now: this.options.clock() };
   }
 }

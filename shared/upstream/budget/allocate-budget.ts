@@ -1,22 +1,22 @@
 import type { BudgetShares, Lane, LaneRates } from './lanes.ts';
-import { everyLane, LANES } from './lanes.ts';
+import { mapLanes, LANES } from './lanes.ts';
 
 /**
  * What each lane gets of `perSecond`, by what all want: first every lane up to its share, then what is left in the
  * order of lanes. So a share is certain where it is wanted and lent where it is not, and nothing is left over while
  * anybody wants it.
  */
-export function allocateLanes(perSecond: number, wanted: LaneRates, shares: BudgetShares): LaneRates {
+export function allocateLanes(perSecond: number, demand: LaneRates, shares: BudgetShares): LaneRates {
   const shareOf = (lane: Lane): number => (lane in shares ? shares[lane as keyof BudgetShares] : 0);
-  const granted = new Map(LANES.map((lane) => [lane, Math.min(wanted[lane], product(shareOf(lane), perSecond))]));
+  const granted = new Map(LANES.map((lane) => [lane, Math.min(demand[lane], product(shareOf(lane), perSecond))]));
   let left = perSecond - sum(granted.values());
   for (const lane of LANES) {
     const before = granted.get(lane) ?? 0;
-    const more = Math.max(0, Math.min(wanted[lane] - before, left));
+    const more = Math.max(0, Math.min(demand[lane] - before, left));
     granted.set(lane, before + more);
     left -= more;
   }
-  return everyLane((lane) => granted.get(lane) ?? 0);
+  return mapLanes((lane) => granted.get(lane) ?? 0);
 }
 
 /**
@@ -27,14 +27,14 @@ export function allocateLanes(perSecond: number, wanted: LaneRates, shares: Budg
  *
  * @param perSecond of all clients of the process; Infinity while nothing is known
  */
-export function boundsOfLanes(
+export function laneLimits(
   perSecond: number,
   { mine, others }: { mine: LaneRates; others: readonly LaneRates[] },
   shares: BudgetShares,
 ): LaneRates {
-  if (perSecond === Infinity) return everyLane(() => Infinity);
-  const total = everyLane((lane) => mine[lane] + sum(others.map((other) => other[lane])));
-  return everyLane((lane) => {
+  if (perSecond === Infinity) return mapLanes(() => Infinity);
+  const total = mapLanes((lane) => mine[lane] + sum(others.map((other) => other[lane])));
+  return mapLanes((lane) => {
     const granted = allocateLanes(perSecond, { ...total, [lane]: Infinity }, shares)[lane];
     return fairLevel(granted, [Infinity, ...others.map((other) => other[lane])]);
   });
@@ -46,14 +46,14 @@ export function boundsOfLanes(
  *
  * @param weights of those who want, in their order; default: all alike
  */
-export function fairLevel(amount: number, wanted: readonly number[], weights = wanted.map(() => 1)): number {
-  const claims = wanted.map((want, index) => ({ want, weight: weights[index] ?? 1 }));
+export function fairLevel(amount: number, demand: readonly number[], weights = demand.map(() => 1)): number {
+  const claims = demand.map((demand, index) => ({ demand, weight: weights[index] ?? 1 }));
   let left = amount;
   let weight = sum(weights);
-  for (const claim of claims.sort((a, b) => a.want / a.weight - b.want / b.weight)) {
+  for (const claim of claims.sort((a, b) => a.demand / a.weight - b.demand / b.weight)) {
     const level = left / weight;
-    if (claim.want > level * claim.weight) return level;
-    left -= claim.want;
+    if (claim.demand > level * claim.weight) return level;
+    left -= claim.demand;
     weight -= claim.weight;
   }
   return Infinity;

@@ -4,11 +4,11 @@ import type { Clock } from '../../runtime/clock.ts';
 import { delay } from '../../runtime/clock.ts';
 import type { Running } from '../../runtime/lifecycle.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { CallBudget, HeardReport } from './call-budget.ts';
+import type { CallBudget, ReceivedReport } from './call-budget.ts';
 import { LANES } from './lanes.ts';
 
 /** Half of it is what an idle share waits on average until another process borrows it. */
-const EVERY_MS = 500;
+const INTERVAL_MS = 500;
 /** A process that was not heard of for so long has ended. */
 const MAX_AGE_MS = 5_000;
 const TIMEOUT_MS = 2_000;
@@ -33,7 +33,7 @@ export interface ExchangedReport {
 }
 
 export interface BudgetExchangeDeps {
-  budget: Pick<CallBudget, 'report' | 'hear'>;
+  budget: Pick<CallBudget, 'report' | 'receive'>;
   /** Leaves this process's report for the others, and returns what they left. */
   exchange: (own: ExchangedReport) => Promise<{ report: unknown; age_ms: number }[]>;
   clock: Clock;
@@ -51,11 +51,11 @@ export async function startBudgetExchange(options: BudgetExchangeDeps): Promise<
   const processId = randomUUID();
   const stopping = new AbortController();
   let isFailing = false;
-  const once = async (): Promise<void> => {
+  const exchangeOnce = async (): Promise<void> => {
     try {
       const report = budget.report(clock());
       const found = await exchange({ processId, report, maxAgeMs: MAX_AGE_MS, timeoutMs: TIMEOUT_MS });
-      budget.hear(found.flatMap(readReport), clock());
+      budget.receive(found.flatMap(readReport), clock());
       if (isFailing) logger.info('the budget is shared with the other processes again');
       isFailing = false;
     } catch (error) {
@@ -65,12 +65,12 @@ export async function startBudgetExchange(options: BudgetExchangeDeps): Promise<
   };
   const loop = async (): Promise<void> => {
     for (;;) {
-      await delay(EVERY_MS, stopping.signal);
+      await delay(INTERVAL_MS, stopping.signal);
       if (stopping.signal.aborted) return;
-      await once();
+      await exchangeOnce();
     }
   };
-  await once();
+  await exchangeOnce();
   const running = loop();
   return {
     async stop() {
@@ -81,7 +81,7 @@ export async function startBudgetExchange(options: BudgetExchangeDeps): Promise<
 }
 
 /** A report that another version wrote in another shape says nothing. */
-function readReport({ report, age_ms: ageMs }: { report: unknown; age_ms: number }): HeardReport[] {
+function readReport({ report, age_ms: ageMs }: { report: unknown; age_ms: number }): ReceivedReport[] {
   const read = budgetReport.safeParse(report);
   return read.success ? [{ ...read.data, ageMs }] : [];
 }

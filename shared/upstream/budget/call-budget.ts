@@ -1,6 +1,6 @@
-import { boundsOfLanes, fairLevel } from './allocate-budget.ts';
+import { laneLimits, fairLevel } from './allocate-budget.ts';
 import type { BudgetShares, Lane, LaneRates } from './lanes.ts';
-import { everyLane, LANES } from './lanes.ts';
+import { mapLanes, LANES } from './lanes.ts';
 import type { WindowReport } from './rate-budget.ts';
 import { RateBudget } from './rate-budget.ts';
 import { EventRate, TokenBucket } from './token-bucket.ts';
@@ -11,18 +11,18 @@ const BURST_SECONDS = 20;
  * Near the end of a window it may take only this part of what is left to its rate, so that live sources do not meet an
  * empty one.
  */
-const BURST_PART = 0.25;
+const BURST_FRACTION = 0.25;
 const REFRESH_MS = 100;
 /**
  * Calls of a lane under way in one process, live apart: they wait for connections, and while nothing is known of the
  * forum's limits no rate bounds them.
  */
-const MOST_IN_FLIGHT = 128;
-const CROWDED_WAIT_MS = 500;
+const MAX_IN_FLIGHT = 128;
+const IN_FLIGHT_WAIT_MS = 500;
 /** Where a lane gets nothing at all for now. */
 const STARVED_WAIT_MS = 5_000;
 /** A payer that wants less is forgotten. */
-const FORGOTTEN_PER_SECOND = 0.001;
+const IDLE_PER_SECOND = 0.001;
 
 /** What a process tells the others that use the same clients. */
 export interface BudgetReport {
@@ -32,7 +32,7 @@ export interface BudgetReport {
   wanted: Partial<LaneRates>;
 }
 
-export interface HeardReport extends BudgetReport {
+export interface ReceivedReport extends BudgetReport {
   /** Milliseconds since it was made. */
   ageMs: number;
 }
@@ -73,7 +73,7 @@ export class CallBudget {
   private readonly lanes = new Map<Lane, Claimant>(LANES.map((lane) => [lane, newClaimant()]));
   private readonly payers = new Map<string, Claimant & { weight: number }>();
   private others: LaneRates[] = [];
-  private bounds: LaneRates = everyLane(() => Infinity);
+  private limits: LaneRates = mapLanes(() => Infinity);
   private refreshedAt = -Infinity;
 
   /** @param names of the clients, see BudgetReport */
@@ -97,7 +97,7 @@ export class CallBudget {
   }
 
   /** Takes one more call of the same client, whose answer asks for it. */
-  takeAgain(client: number, claim: Claim, now: number): boolean {
+  takeRetry(client: number, claim: Claim, now: number): boolean {
     if (this.claim(claim, now) > 0 || this.clients[client]?.take(now) !== true) return false;
     this.count(claim, now);
     return true;
@@ -112,19 +112,19 @@ export class CallBudget {
   /** Calls a second that a lane of this process can keep up; Infinity while nothing is known, 0 when it must wait. */
   perSecond(lane: Lane, now: number): number {
     this.refresh(now);
-    return this.bounds[lane];
+    return this.limits[lane];
   }
 
   report(now: number): BudgetReport {
     const wanted = LANES.map((lane) => [lane, this.lanes.get(lane)?.wanted.perSecond(now) ?? 0] as const);
     return {
       clients: Object.fromEntries(this.names.map((name, index) => [name, this.clients[index]?.report(now) ?? null])),
-      wanted: Object.fromEntries(wanted.filter(([, perSecond]) => perSecond > FORGOTTEN_PER_SECOND)),
+      wanted: Object.fromEntries(wanted.filter(([, perSecond]) => perSecond > IDLE_PER_SECOND)),
     };
   }
 
   /** What all other processes said last; they count until this is called again. */
-  hear(reports: readonly HeardReport[], now: number): void {
+  receive(reports: readonly ReceivedReport[], now: number): void {
     this.others = reports.map(({ clients, wanted, ageMs }) => {
       for (const [index, name] of this.names.entries()) {
         const window = clients[name];
@@ -133,7 +133,7 @@ export class CallBudget {
       // Of what it wants as much falls on our clients as it has of them.
       const names = Object.keys(clients);
       const part = names.filter((name) => this.names.includes(name)).length / Math.max(1, names.length);
-      return everyLane((lane) => part * (wanted[lane] ?? 0));
+      return mapLanes((lane) => part * (wanted[lane] ?? 0));
     });
     this.refreshedAt = -Infinity;
   }
@@ -147,9 +147,9 @@ export class CallBudget {
     const claimants = this.claimants(claim);
     for (const { wanted } of claimants) wanted.note(now);
     this.refresh(now);
-    const isCrowded = claim.lane !== 'live' && (this.lanes.get(claim.lane)?.inFlight ?? 0) >= MOST_IN_FLIGHT;
+    const isFull = claim.lane !== 'live' && (this.lanes.get(claim.lane)?.inFlight ?? 0) >= MAX_IN_FLIGHT;
     const waits = claimants.map(({ bucket }) => Math.min(STARVED_WAIT_MS, bucket.waitMs(now)));
-    return Math.max(isCrowded ? CROWDED_WAIT_MS : 0, ...waits);
+    return Math.max(isFull ? IN_FLIGHT_WAIT_MS : 0, ...waits);
   }
 
   private count(claim: Claim, now: number): void {
@@ -181,11 +181,11 @@ export class CallBudget {
     const sum = known.reduce((total, rate) => total + rate, 0);
     // A client that was not asked yet is taken for one like the others.
     const perSecond = known.length === 0 ? Infinity : (sum * rates.length) / known.length;
-    const mine = everyLane((lane) => this.lanes.get(lane)?.wanted.perSecond(now) ?? 0);
-    this.bounds = boundsOfLanes(perSecond, { mine, others: this.others }, this.shares);
+    const mine = mapLanes((lane) => this.lanes.get(lane)?.wanted.perSecond(now) ?? 0);
+    this.limits = laneLimits(perSecond, { mine, others: this.others }, this.shares);
     // Every process may burst at the same moment, before it hears of the others.
-    const burstSeconds = Math.min(BURST_SECONDS, (BURST_PART * this.secondsLeft(now)) / (1 + this.others.length));
-    for (const [lane, { bucket }] of this.lanes) bucket.setRate(this.bounds[lane], burstSeconds, now);
+    const burstSeconds = Math.min(BURST_SECONDS, (BURST_FRACTION * this.secondsLeft(now)) / (1 + this.others.length));
+    for (const [lane, { bucket }] of this.lanes) bucket.setRate(this.limits[lane], burstSeconds, now);
     this.refreshPayers(burstSeconds, now);
   }
 
@@ -199,21 +199,21 @@ export class CallBudget {
 
   private refreshPayers(burstSeconds: number, now: number): void {
     for (const [payer, { wanted, inFlight }] of this.payers) {
-      if (inFlight === 0 && wanted.perSecond(now) < FORGOTTEN_PER_SECOND) this.payers.delete(payer);
+      if (inFlight === 0 && wanted.perSecond(now) < IDLE_PER_SECOND) this.payers.delete(payer);
     }
-    const amount = this.bounds.reading;
-    const payers = [...this.payers.values()].map((payer) => ({ ...payer, wants: payer.wanted.perSecond(now) }));
-    const total = payers.reduce((sum, { wants }) => sum + wants, 0);
+    const amount = this.limits.reading;
+    const payers = [...this.payers.values()].map((payer) => ({ ...payer, demand: payer.wanted.perSecond(now) }));
+    const total = payers.reduce((sum, { demand }) => sum + demand, 0);
     const weights = payers.map(({ weight }) => weight);
     const perWeight = amount / weights.reduce((sum, weight) => sum + weight, 0);
     const level = fairLevel(
       amount,
-      payers.map(({ wants }) => wants),
+      payers.map(({ demand }) => demand),
       weights,
     );
-    for (const { bucket, weight, wants } of payers) {
+    for (const { bucket, weight, demand } of payers) {
       // While all have what they want, one may want all that the others leave.
-      const unclaimed = Math.max(perWeight * weight, amount - total + wants);
+      const unclaimed = Math.max(perWeight * weight, amount - total + demand);
       bucket.setRate(level === Infinity && amount !== Infinity ? unclaimed : level * weight, burstSeconds, now);
     }
   }

@@ -23,6 +23,6 @@ export interface BudgetShares {
 export const DEFAULT_SHARES: BudgetShares = { live: 0.6, reading: 0.2, audit: 0.02 };
 
 /** The same for every lane. */
-export function everyLane(rateOf: (lane: Lane) => number): LaneRates {
+export function mapLanes(rateOf: (lane: Lane) => number): LaneRates {
   return Object.fromEntries(LANES.map((lane) => [lane, rateOf(lane)])) as LaneRates;
 }

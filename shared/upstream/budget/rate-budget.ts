@@ -6,7 +6,7 @@ const SAME_WINDOW_MS = 5_000;
  * The forum's windows are ten minutes; a header beyond this is broken, and one broken header must not end all calls for
  * years.
  */
-const LONGEST_WINDOW_MS = 3_600_000;
+const MAX_WINDOW_MS = 3_600_000;
 
 /** What a process knows of a client's window, for the others that use the client. Times are milliseconds from now. */
 export interface WindowReport {
@@ -34,7 +34,7 @@ export class RateBudget {
 
   /** Calls left in this window; Infinity before the first answer. */
   remaining(now: number): number {
-    this.turnWindow(now);
+    this.rollWindow(now);
     return Math.max(0, this.left);
   }
 
@@ -54,7 +54,7 @@ export class RateBudget {
     this.inFlight -= 1;
     const remaining = parse(headers.remaining);
     const reset = parse(headers.reset);
-    if (remaining === undefined || reset === undefined || reset < 0 || reset * 1000 > LONGEST_WINDOW_MS) return;
+    if (remaining === undefined || reset === undefined || reset < 0 || reset * 1000 > MAX_WINDOW_MS) return;
     const used = parse(headers.used);
     if (used !== undefined) this.limit = remaining + used;
     else this.limit = Math.max(this.limit ?? 0, remaining);
@@ -71,7 +71,7 @@ export class RateBudget {
 
   /** What other processes should know; undefined while the forum has not spoken of this window. */
   report(now: number): WindowReport | undefined {
-    this.turnWindow(now);
+    this.rollWindow(now);
     if (!this.isKnown || this.limit === undefined) return undefined;
     const blockedForMs = Math.max(0, this.blockedUntil - now);
     return { limit: this.limit, left: this.remaining(now), endsInMs: this.endsAt - now, blockedForMs };
@@ -82,10 +82,10 @@ export class RateBudget {
    * earlier.
    */
   learn({ limit, left, endsInMs, blockedForMs }: WindowReport, ageMs: number, now: number): void {
-    this.turnWindow(now);
+    this.rollWindow(now);
     this.block(now + blockedForMs - ageMs);
     const endsAt = now + endsInMs - ageMs;
-    if (endsAt <= now || endsInMs > LONGEST_WINDOW_MS) return;
+    if (endsAt <= now || endsInMs > MAX_WINDOW_MS) return;
     if (this.isKnown && Math.abs(endsAt - this.endsAt) < SAME_WINDOW_MS) {
       this.left = Math.min(this.left, left);
     } else if (!this.isKnown || endsAt > this.endsAt) {
@@ -99,7 +99,7 @@ export class RateBudget {
 
   /** Milliseconds until a call may be made; 0: now. */
   waitMs(now: number): number {
-    this.turnWindow(now);
+    this.rollWindow(now);
     if (this.blockedUntil > now) return this.blockedUntil - now;
     if (this.left >= 1) return 0;
     return Number.isFinite(this.endsAt) ? Math.max(1, this.endsAt - now) : UNKNOWN_WAIT_MS;
@@ -109,13 +109,13 @@ export class RateBudget {
    * Calls a second that can be kept up until the window ends: Infinity while nothing is known, 0 when none may be made.
    */
   perSecond(now: number): number {
-    this.turnWindow(now);
+    this.rollWindow(now);
     if (this.blockedUntil > now) return 0;
     if (this.limit === undefined || !Number.isFinite(this.endsAt)) return Number.POSITIVE_INFINITY;
     return Math.max(0, this.left) / Math.max(1, (this.endsAt - now) / 1000);
   }
 
-  private turnWindow(now: number): void {
+  private rollWindow(now: number): void {
     if (now < this.endsAt) return;
     this.left = (this.limit ?? Number.POSITIVE_INFINITY) - this.inFlight;
     this.endsAt = Math.max(now, this.endsAt) + (this.windowMs || Number.POSITIVE_INFINITY);

@@ -1,20 +1,20 @@
 /** Rates are measured over about so long: a share that nobody wants any more is lent within a second. */
-const DEMAND_MS = 500;
+const RATE_WINDOW_MS = 500;
 /** Whatever the rate, so many calls may come at once: as many as a page of comments asks for at a time. */
-const LEAST_BURST = 4;
+const MIN_BURST = 4;
 
 /** How often something happens lately, in events a second: an exponentially weighted count. Times are milliseconds. */
 export class EventRate {
   private rate = 0;
-  private at = -Infinity;
+  private updatedAt = -Infinity;
 
   note(now: number): void {
-    this.rate = this.perSecond(now) + 1000 / DEMAND_MS;
-    this.at = now;
+    this.rate = this.perSecond(now) + 1000 / RATE_WINDOW_MS;
+    this.updatedAt = now;
   }
 
   perSecond(now: number): number {
-    return this.rate * Math.exp(-Math.max(0, now - this.at) / DEMAND_MS);
+    return this.rate * Math.exp(-Math.max(0, now - this.updatedAt) / RATE_WINDOW_MS);
   }
 }
 
@@ -25,13 +25,13 @@ export class EventRate {
 export class TokenBucket {
   private tokens = Infinity;
   private rate = Infinity;
-  private at = -Infinity;
+  private updatedAt = -Infinity;
 
   /** @param burstSeconds how many seconds of the rate it holds at most */
   setRate(perSecond: number, burstSeconds: number, now: number): void {
     this.fill(now);
     this.rate = perSecond;
-    this.tokens = Math.min(this.tokens, Math.max(LEAST_BURST, perSecond * burstSeconds));
+    this.tokens = Math.min(this.tokens, Math.max(MIN_BURST, perSecond * burstSeconds));
   }
 
   /** Milliseconds until there is a token; Infinity: never at this rate. */
@@ -46,7 +46,8 @@ export class TokenBucket {
   }
 
   private fill(now: number): void {
-    this.tokens = this.rate === Infinity ? Infinity : this.tokens + (Math.max(0, now - this.at) * this.rate) / 1000;
-    this.at = Math.max(this.at, now);
+    this.tokens =
+      this.rate === Infinity ? Infinity : this.tokens + (Math.max(0, now - this.updatedAt) * this.rate) / 1000;
+    this.updatedAt = Math.max(this.updatedAt, now);
   }
 }

@@ -10,15 +10,15 @@ import {
 } from './comment-tree-schema.ts';
 import type { ThreadComment } from './comment-tree-schema.ts';
 import { parseAnswer } from './parse-page.ts';
-import { readPost } from './post-schema.ts';
-import type { ReadPost } from './post-schema.ts';
+import { postSchema } from './post-schema.ts';
+import type { UpstreamPost } from './post-schema.ts';
 import { isoTime } from './to-post.ts';
 import { UpstreamError } from '../upstream-error.ts';
 
 const DELETED = '[deleted]';
-const REPLIES = '.data.replies.data.children.';
+const REPLIES_PATH = '.data.replies.data.children.';
 /** A path in a message names so many levels from each end. */
-const LEVELS_NAMED = 4;
+const NAMED_LEVELS = 4;
 
 /** Comments that the forum left out of an answer. */
 export interface MoreStub {
@@ -40,7 +40,7 @@ export interface ParsedComments {
 }
 
 export interface ParsedThread extends ParsedComments {
-  post: ReadPost;
+  post: UpstreamPost;
 }
 
 /**
@@ -53,7 +53,7 @@ export function parseThread(answer: unknown): ParsedThread {
   const [posts, comments] = parseAnswer(threadAnswer, answer);
   const first = posts.data.children[0];
   if (first === undefined) throw new UpstreamError('not_found', 'the forum answered a thread without a post');
-  const node = parseAnswer(z.object({ kind: z.literal('t3'), data: readPost }), first, '0.data.children.0');
+  const node = parseAnswer(z.object({ kind: z.literal('t3'), data: postSchema }), first, '0.data.children.0');
   return { post: node.data, ...parseNodes(comments.data.children, '1.data.children.', node.data.author) };
 }
 
@@ -92,7 +92,7 @@ function parseNodes(children: readonly unknown[], root: string, postAuthor: stri
 }
 
 /** Where a child was found; its path is made only when something is wrong with it. */
-interface Place {
+interface NodePosition {
   root: string;
   level: Level;
 }
@@ -100,20 +100,20 @@ interface Place {
 /** Adds one child to the result. @returns the children of the Listing of its replies, if it has one */
 function parseNode(
   value: unknown,
-  place: Place,
+  position: NodePosition,
   result: ParsedComments,
   postAuthor: string,
 ): readonly unknown[] | undefined {
-  const { kind, data } = parsePart(threadNode, value, place, '');
+  const { kind, data } = parsePart(threadNode, value, position, '');
   if (kind === 't1') {
-    const comment = parsePart(threadComment, data, place, '.data');
+    const comment = parsePart(threadComment, data, position, '.data');
     result.comments.push(toComment(comment, postAuthor));
     const { replies } = comment;
     if (replies === '' || replies === undefined || replies === null) return undefined;
-    return parsePart(threadListing, replies, place, '.data.replies').data.children;
+    return parsePart(threadListing, replies, position, '.data.replies').data.children;
   }
   if (kind === 'more') {
-    const { parent_id: parentId, children: childIds } = parsePart(moreStub, data, place, '.data');
+    const { parent_id: parentId, children: childIds } = parsePart(moreStub, data, position, '.data');
     result.stubs.push({ parentId, childIds });
   } else {
     result.unknownKinds.set(kind, (result.unknownKinds.get(kind) ?? 0) + 1);
@@ -121,22 +121,27 @@ function parseNode(
   return undefined;
 }
 
-function parsePart<S extends z.ZodType>(schema: S, value: unknown, place: Place, suffix: string): z.output<S> {
+function parsePart<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  position: NodePosition,
+  suffix: string,
+): z.output<S> {
   const parsed = schema.safeParse(value);
-  return parsed.success ? parsed.data : parseAnswer(schema, value, pathOf(place) + suffix);
+  return parsed.success ? parsed.data : parseAnswer(schema, value, pathOf(position) + suffix);
 }
 
-function pathOf({ root, level }: Place): string {
+function pathOf({ root, level }: NodePosition): string {
   const steps: number[] = [];
-  for (let at: Level | undefined = level; at !== undefined; at = at.above) {
+  for (let current: Level | undefined = level; current !== undefined; current = current.above) {
     // The levels above have already moved on to their next child.
-    steps.push(at === level ? at.next : at.next - 1);
+    steps.push(current === level ? current.next : current.next - 1);
   }
   steps.reverse();
-  if (steps.length <= 2 * LEVELS_NAMED) return root + steps.join(REPLIES);
-  const left = steps.length - 2 * LEVELS_NAMED;
-  const [head, tail] = [steps.slice(0, LEVELS_NAMED), steps.slice(-LEVELS_NAMED)];
-  return `${root}${head.join(REPLIES)} … ${left} levels … ${tail.join(REPLIES)}`;
+  if (steps.length <= 2 * NAMED_LEVELS) return root + steps.join(REPLIES_PATH);
+  const left = steps.length - 2 * NAMED_LEVELS;
+  const [head, tail] = [steps.slice(0, NAMED_LEVELS), steps.slice(-NAMED_LEVELS)];
+  return `${root}${head.join(REPLIES_PATH)} … ${left} levels … ${tail.join(REPLIES_PATH)}`;
 }
 
 function toComment(data: ThreadComment, postAuthor: string): Comment {

@@ -54,7 +54,7 @@ export function parseAnswer<S extends z.ZodType>(schema: S, value: unknown, path
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
-  const at = [path, ...(issue?.path ?? []).map(String)].filter((part) => part !== '').join('.');
-  const message = `the forum's answer has an unknown shape at "${at}": ${issue?.message ?? ''}`;
+  const errorPath = [path, ...(issue?.path ?? []).map(String)].filter((part) => part !== '').join('.');
+  const message = `the forum's answer has an unknown shape at "${errorPath}": ${issue?.message ?? ''}`;
   throw new UpstreamError('broken', message, { reason: 'shape' });
 }

@@ -1,5 +1,5 @@
 import type { PostMedia, PostPoll } from '../../../schemas/messages/forum-post.ts';
-import type { OwnPost, ReadPost } from './post-schema.ts';
+import type { UpstreamPostFields, UpstreamPost } from './post-schema.ts';
 
 const IMAGE_FILE = /\.(?:jpe?g|png|gif|webp|avif)$/i;
 
@@ -7,13 +7,13 @@ const IMAGE_FILE = /\.(?:jpe?g|png|gif|webp|avif)$/i;
  * What a post shows, in its order: the pictures of a gallery, one video, or one image; of a crosspost, what the
  * original shows when it has nothing itself.
  */
-export function mediaOf(post: ReadPost): PostMedia[] {
+export function mediaOf(post: UpstreamPost): PostMedia[] {
   const own = ownMedia(post);
   const parent = post.crosspost_parent_list?.[0];
   return own.length > 0 || parent === undefined ? own : ownMedia(parent);
 }
 
-function ownMedia(post: OwnPost): PostMedia[] {
+function ownMedia(post: UpstreamPostFields): PostMedia[] {
   if (post.gallery_data?.items) return galleryOf(post);
   const video = post.secure_media?.reddit_video ?? post.media?.reddit_video;
   if (video) {
@@ -25,7 +25,7 @@ function ownMedia(post: OwnPost): PostMedia[] {
 }
 
 /** `media_metadata` has no order; pictures that failed or are still being processed have no source. */
-function galleryOf(post: OwnPost): PostMedia[] {
+function galleryOf(post: UpstreamPostFields): PostMedia[] {
   const pictures: PostMedia[] = [];
   for (const { media_id: id, caption } of post.gallery_data?.items ?? []) {
     const file = post.media_metadata?.[id];
@@ -38,7 +38,7 @@ function galleryOf(post: OwnPost): PostMedia[] {
   return pictures;
 }
 
-function imageOf(post: OwnPost): PostMedia[] {
+function imageOf(post: UpstreamPostFields): PostMedia[] {
   const url = post.url ?? '';
   if (post.is_self === true || !isImage(post, url)) return [];
   const source = post.preview?.images?.[0]?.source;
@@ -46,13 +46,13 @@ function imageOf(post: OwnPost): PostMedia[] {
 }
 
 /** Old posts, and new ones for some seconds, lack the forum's own hint: their file's name decides. */
-function isImage(post: OwnPost, url: string): boolean {
+function isImage(post: UpstreamPostFields, url: string): boolean {
   if (typeof post.post_hint === 'string') return post.post_hint === 'image';
   return URL.canParse(url) && IMAGE_FILE.test(new URL(url).pathname);
 }
 
 /** @param now milliseconds since 1970: a poll is closed from its end on */
-export function pollOf({ poll_data: poll }: ReadPost, now: number): PostPoll | null {
+export function pollOf({ poll_data: poll }: UpstreamPost, now: number): PostPoll | null {
   if (!poll) return null;
   return {
     total_votes: poll.total_vote_count,

@@ -63,8 +63,8 @@ const ownFields = postData.safeExtend({
 });
 
 /** A post, with the one that it crossposts. */
-export const readPost = ownFields.safeExtend({ crosspost_parent_list: z.array(ownFields).nullish() });
+export const postSchema = ownFields.safeExtend({ crosspost_parent_list: z.array(ownFields).nullish() });
 
-export type ReadPost = z.infer<typeof readPost>;
+export type UpstreamPost = z.infer<typeof postSchema>;
 /** A post or the one that it crossposts. */
-export type OwnPost = z.infer<typeof ownFields>;
+export type UpstreamPostFields = z.infer<typeof ownFields>;

@@ -52,7 +52,7 @@ export const commentFields = z.object({
 });
 
 /** Inbox views lack link_id and over_18 but carry `context`, a permalink: the post's id is found wherever it stands. */
-export function withPostId<S extends z.ZodType<PlaceOfComment>>(fields: S) {
+export function withPostId<S extends z.ZodType<CommentLocation>>(fields: S) {
   return fields.transform((comment, check) => {
     const postId = postIdOf(comment);
     if (postId !== undefined) return { ...comment, post_id: postId };
@@ -72,14 +72,14 @@ export function fullnameOf(thing: Thing): string {
   return `${thing.kind}_${thing.data.id}`;
 }
 
-interface PlaceOfComment {
+interface CommentLocation {
   link_id?: string | undefined;
   permalink?: string | null | undefined;
   context?: string | null | undefined;
   parent_id: string;
 }
 
-function postIdOf(comment: PlaceOfComment): string | undefined {
+function postIdOf(comment: CommentLocation): string | undefined {
   if (comment.link_id !== undefined) return comment.link_id.slice(3);
   const path = comment.permalink ?? comment.context ?? '';
   const fromPath = /\/comments\/([0-9A-Za-z]{1,13})(\/|$)/.exec(path)?.[1];

@@ -19,7 +19,7 @@ export interface ItemOrigin {
 }
 
 /** True for a comment that carries its post's title and NSFW flag itself, as user, community and site listings do. */
-export function knowsItsPost(comment: CommentData): boolean {
+export function hasPostDetails(comment: CommentData): boolean {
   return !!comment.link_title && typeof comment.over_18 === 'boolean';
 }
 
@@ -41,11 +41,11 @@ export function thingToForumItem(thing: Thing, origin: ItemOrigin, post?: PostOf
     score: thing.data.score,
   };
   return thing.kind === 't3'
-    ? { ...shared, ...postParts(thing.data, origin.siteUrl) }
-    : { ...shared, ...commentParts(thing.data, origin.siteUrl, post) };
+    ? { ...shared, ...postFields(thing.data, origin.siteUrl) }
+    : { ...shared, ...commentItemFields(thing.data, origin.siteUrl, post) };
 }
 
-function postParts(data: PostData, siteUrl: string) {
+function postFields(data: PostData, siteUrl: string) {
   const permalink = absolute(siteUrl, data.permalink);
   const target = data.is_self === true || !data.url ? permalink : absolute(siteUrl, data.url);
   return {
@@ -61,7 +61,7 @@ function postParts(data: PostData, siteUrl: string) {
   };
 }
 
-function commentParts(data: CommentData, siteUrl: string, post: PostOfComment | undefined) {
+function commentItemFields(data: CommentData, siteUrl: string, post: PostOfComment | undefined) {
   const path = data.permalink ?? `/r/${data.subreddit}/comments/${data.post_id}/_/${data.id}/`;
   return {
     kind: 'comment' as const,

@@ -2,17 +2,17 @@ import { z } from 'zod';
 import type { CommentItem } from '../../../schemas/api/forum-resources.ts';
 import { commentFields, withPostId } from './thing-schema.ts';
 import { absolute, isoTime } from './to-post.ts';
-import type { ReadingContext } from './to-post.ts';
+import type { MappingOptions } from './to-post.ts';
 
 /** A comment's `data` as the reading routes need it. */
-export const readComment = withPostId(
+export const commentSchema = withPostId(
   commentFields.extend({
     is_submitter: z.boolean().nullish(),
     link_author: z.string().nullish(),
     controversiality: z.number().int().min(0).nullish(),
   }),
 );
-export type ReadComment = z.infer<typeof readComment>;
+export type UpstreamComment = z.infer<typeof commentSchema>;
 
 /** What a comment does not always say of its post. */
 export interface PostOfItem {
@@ -21,7 +21,7 @@ export interface PostOfItem {
 }
 
 /** @param post for comments that do not carry its title and author themselves, as some of /api/info */
-export function toCommentItem(data: ReadComment, { siteUrl }: ReadingContext, post?: PostOfItem): CommentItem {
+export function toCommentItem(data: UpstreamComment, { siteUrl }: MappingOptions, post?: PostOfItem): CommentItem {
   const path = data.permalink ?? data.context ?? `/r/${data.subreddit}/comments/${data.post_id}/_/${data.id}/`;
   return {
     id: data.id,
@@ -41,6 +41,6 @@ export function toCommentItem(data: ReadComment, { siteUrl }: ReadingContext, po
 }
 
 /** Deleted accounts all have one name, so it says nothing. */
-function isByAuthor({ author, link_author }: ReadComment, post: PostOfItem | undefined): boolean {
+function isByAuthor({ author, link_author }: UpstreamComment, post: PostOfItem | undefined): boolean {
   return author !== '[deleted]' && author === (link_author ?? post?.author);
 }

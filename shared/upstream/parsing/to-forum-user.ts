@@ -6,7 +6,7 @@ import { isoTime } from './to-post.ts';
 const karma = z.number().int().nullish();
 
 /** An account's `data`; a suspended one has a name and the flag, and nothing else. */
-export const readUser = z.object({
+export const userSchema = z.object({
   name: z.string(),
   created_utc: seconds.nullish(),
   link_karma: karma,
@@ -19,9 +19,9 @@ export const readUser = z.object({
   icon_img: text,
   snoovatar_img: text,
 });
-export type ReadUser = z.infer<typeof readUser>;
+export type UpstreamUser = z.infer<typeof userSchema>;
 
-export function toForumUser(data: ReadUser): ForumUser {
+export function toForumUser(data: UpstreamUser): ForumUser {
   const linkKarma = data.link_karma ?? 0;
   const commentKarma = data.comment_karma ?? 0;
   return {

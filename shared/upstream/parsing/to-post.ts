@@ -1,9 +1,9 @@
 import type { Post } from '../../../schemas/messages/forum-post.ts';
 import { mediaOf, pollOf } from './post-media.ts';
-import type { OwnPost, ReadPost } from './post-schema.ts';
+import type { UpstreamPostFields, UpstreamPost } from './post-schema.ts';
 
 /** What the mapping of every resource needs to know. */
-export interface ReadingContext {
+export interface MappingOptions {
   /** The public site, without a slash at the end: links begin with it. */
   siteUrl: string;
   /** Milliseconds since 1970. */
@@ -14,7 +14,7 @@ export interface ReadingContext {
 const BY_AUTHOR = new Set(['author', 'deleted']);
 
 /** A post of the forum as the API shows it, without comments. */
-export function toPost(post: ReadPost, context: ReadingContext): Post {
+export function toPost(post: UpstreamPost, context: MappingOptions): Post {
   const permalink = absolute(post.permalink, context.siteUrl);
   return {
     id: post.id,
@@ -46,14 +46,14 @@ export function toPost(post: ReadPost, context: ReadingContext): Post {
 }
 
 /** Removed by anybody but its author: by category, or as older answers say it. */
-function isRemoved(post: OwnPost): boolean {
+function isRemoved(post: UpstreamPostFields): boolean {
   if (typeof post.removed_by_category === 'string') return !BY_AUTHOR.has(post.removed_by_category);
   if (post.removed === true) return true;
   return post.banned_by === true || (typeof post.banned_by === 'string' && post.banned_by !== '');
 }
 
 /** Of an original that is gone only its id is told. */
-function crosspostOf(post: ReadPost, { siteUrl }: ReadingContext): Post['crosspost_of'] {
+function crosspostOf(post: UpstreamPost, { siteUrl }: MappingOptions): Post['crosspost_of'] {
   if (typeof post.crosspost_parent !== 'string') return null;
   const id = post.crosspost_parent.replace(/^t3_/, '');
   const parent = post.crosspost_parent_list?.[0];

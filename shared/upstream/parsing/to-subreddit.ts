@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { Subreddit, SubredditRule } from '../../../schemas/api/forum-resources.ts';
 import { count, flag, seconds, text } from './field-schemas.ts';
 import { absolute, isoTime } from './to-post.ts';
-import type { ReadingContext } from './to-post.ts';
+import type { MappingOptions } from './to-post.ts';
 
 /** A community's `data`; private ones tell hardly more than their name. */
-export const readSubreddit = z.object({
+export const subredditSchema = z.object({
   display_name: z.string(),
   title: text,
   public_description: text,
@@ -18,10 +18,10 @@ export const readSubreddit = z.object({
   created_utc: seconds,
   over18: flag,
 });
-export type ReadSubreddit = z.infer<typeof readSubreddit>;
+export type UpstreamSubreddit = z.infer<typeof subredditSchema>;
 
 /** The answer of /about/rules, which is no Listing. */
-export const readRules = z.object({
+export const rulesSchema = z.object({
   rules: z.array(
     z.object({
       kind: text,
@@ -34,7 +34,11 @@ export const readRules = z.object({
   ),
 });
 
-export function toSubreddit(data: ReadSubreddit, { siteUrl }: ReadingContext, rules: SubredditRule[] = []): Subreddit {
+export function toSubreddit(
+  data: UpstreamSubreddit,
+  { siteUrl }: MappingOptions,
+  rules: SubredditRule[] = [],
+): Subreddit {
   return {
     name: data.display_name,
     title: data.title,
@@ -50,7 +54,7 @@ export function toSubreddit(data: ReadSubreddit, { siteUrl }: ReadingContext, ru
   };
 }
 
-export function toRules(answer: z.infer<typeof readRules>): SubredditRule[] {
+export function toRules(answer: z.infer<typeof rulesSchema>): SubredditRule[] {
   return answer.rules.map((rule, index) => ({
     kind: rule.kind,
     short_name: rule.short_name,

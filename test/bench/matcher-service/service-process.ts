@@ -20,8 +20,8 @@ export class MatcherProcess {
     this.child = fork(join(import.meta.dirname, 'matcher-service-child.ts'), {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
-    this.child.on('message', (message: MatcherChildMessage) => this.hear(message));
-    this.child.on('exit', () => this.hear({ event: 'failed', reason: 'the process ended' }));
+    this.child.on('message', (message: MatcherChildMessage) => this.receive(message));
+    this.child.on('exit', () => this.receive({ event: 'failed', reason: 'the process ended' }));
   }
 
   start(job: MatcherChildJob): void {
@@ -76,7 +76,7 @@ export class MatcherProcess {
     this.child.send(order);
   }
 
-  private hear(message: MatcherChildMessage): void {
+  private receive(message: MatcherChildMessage): void {
     this.told.push(message);
     this.news.emit('told');
   }

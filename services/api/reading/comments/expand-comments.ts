@@ -1,5 +1,5 @@
 import type { ParsedComments, ParsedThread } from '../../../../shared/upstream/parsing/parse-comment-tree.ts';
-import type { ReadPost } from '../../../../shared/upstream/parsing/post-schema.ts';
+import type { UpstreamPost } from '../../../../shared/upstream/parsing/post-schema.ts';
 import { UpstreamError } from '../../../../shared/upstream/upstream-error.ts';
 import type { LoadedComments } from './comment-tree.ts';
 import { ThreadAccumulator } from './thread-accumulator.ts';
@@ -33,7 +33,7 @@ export interface ExpandedComments {
 }
 
 export interface ReadThread extends ExpandedComments {
-  post: ReadPost;
+  post: UpstreamPost;
 }
 
 /**

@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { allocateLanes, boundsOfLanes, fairLevel } from '../../../../../shared/upstream/budget/allocate-budget.ts';
-import { DEFAULT_SHARES, everyLane, LANES } from '../../../../../shared/upstream/budget/lanes.ts';
+import { allocateLanes, laneLimits, fairLevel } from '../../../../../shared/upstream/budget/allocate-budget.ts';
+import { DEFAULT_SHARES, mapLanes, LANES } from '../../../../../shared/upstream/budget/lanes.ts';
 import type { BudgetShares, Lane, LaneRates } from '../../../../../shared/upstream/budget/lanes.ts';
 
 const TOLERANCE = 1e-9;
-const wanting = (rates: Partial<LaneRates>): LaneRates => everyLane((lane) => rates[lane] ?? 0);
+const wanting = (rates: Partial<LaneRates>): LaneRates => mapLanes((lane) => rates[lane] ?? 0);
 const total = (rates: LaneRates): number => LANES.reduce((sum, lane) => sum + rates[lane], 0);
 
 const rate = fc.oneof(fc.constant(0), fc.double({ min: 0, max: 50, noNaN: true }));
 const rates = fc
   .tuple(rate, rate, rate, rate, rate, rate)
-  .map((all) => everyLane((lane) => all[LANES.indexOf(lane)] ?? 0));
+  .map((all) => mapLanes((lane) => all[LANES.indexOf(lane)] ?? 0));
 const shares: fc.Arbitrary<BudgetShares> = fc
   .tuple(fc.nat(100), fc.nat(100), fc.nat(100))
   .map(([a, b, c]) => [a, b, c].map((part) => part / Math.max(100, a + b + c)))
@@ -72,8 +72,8 @@ describe('the bounds of several processes', () => {
       fc.property(budget, fc.array(rates, { minLength: 1, maxLength: 5 }), shares, (perSecond, processes, parts) => {
         const called = processes.map((mine, index) => {
           const others = processes.filter((_, other) => other !== index);
-          const bounds = boundsOfLanes(perSecond, { mine, others }, parts);
-          return LANES.reduce((sum, lane) => sum + Math.min(mine[lane], bounds[lane]), 0);
+          const limits = laneLimits(perSecond, { mine, others }, parts);
+          return LANES.reduce((sum, lane) => sum + Math.min(mine[lane], limits[lane]), 0);
         });
         const all = processes.reduce((sum, mine) => sum + total(mine), 0);
         expect(called.reduce((sum, one) => sum + one, 0)).toBeCloseTo(Math.min(perSecond, all), 6);
@@ -84,16 +84,16 @@ describe('the bounds of several processes', () => {
   test('leave live sources of one process their share, however many others read', () => {
     const reader = wanting({ reading: 1000 });
     const others = Array.from({ length: 20 }, () => reader);
-    expect(boundsOfLanes(10, { mine: wanting({ live: 5 }), others }, DEFAULT_SHARES).live).toBeCloseTo(8);
+    expect(laneLimits(10, { mine: wanting({ live: 5 }), others }, DEFAULT_SHARES).live).toBeCloseTo(8);
     const crawler = wanting({ live: 5 });
-    const bounds = boundsOfLanes(10, { mine: reader, others: [crawler, ...others.slice(1)] }, DEFAULT_SHARES);
-    expect(bounds.reading).toBeCloseTo(5 / 20);
+    const limits = laneLimits(10, { mine: reader, others: [crawler, ...others.slice(1)] }, DEFAULT_SHARES);
+    expect(limits.reading).toBeCloseTo(5 / 20);
   });
 
   test('give a process that was idle its fair part at once, and readers all of it where nobody crawls', () => {
     const others = [wanting({ reading: 1000 })];
-    expect(boundsOfLanes(10, { mine: wanting({}), others }, DEFAULT_SHARES).reading).toBeCloseTo(5);
-    expect(boundsOfLanes(10, { mine: wanting({}), others: [] }, DEFAULT_SHARES).reading).toBeCloseTo(10);
+    expect(laneLimits(10, { mine: wanting({}), others }, DEFAULT_SHARES).reading).toBeCloseTo(5);
+    expect(laneLimits(10, { mine: wanting({}), others: [] }, DEFAULT_SHARES).reading).toBeCloseTo(10);
   });
 });
 
@@ -101,11 +101,11 @@ test('the fair level gives all amounts away, or everybody what they want', () =>
   fc.assert(
     fc.property(budget, fc.array(rate, { minLength: 1 }), (amount, wanted) => {
       const level = fairLevel(amount, wanted);
-      const sum = wanted.reduce((all, want) => all + Math.min(want, level), 0);
+      const sum = wanted.reduce((all, demand) => all + Math.min(demand, level), 0);
       expect(sum).toBeCloseTo(
         Math.min(
           amount,
-          wanted.reduce((all, want) => all + want, 0),
+          wanted.reduce((all, demand) => all + demand, 0),
         ),
         6,
       );

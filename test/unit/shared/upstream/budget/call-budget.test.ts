@@ -67,7 +67,7 @@ class Installation {
   private exchange(): void {
     const reports = this.processes.map((process) => ({ ...process.report(this.now), ageMs: 0 }));
     for (const [index, process] of this.processes.entries()) {
-      process.hear(
+      process.receive(
         reports.filter((_, other) => other !== index),
         this.now,
       );

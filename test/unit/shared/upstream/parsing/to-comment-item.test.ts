@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { parseAnswer } from '../../../../../shared/upstream/parsing/parse-page.ts';
+import { commentSchema, toCommentItem } from '../../../../../shared/upstream/parsing/to-comment-item.ts';
+import * as samples from '../../../../support/samples/upstream-samples.ts';
+
+const OPTIONS = { siteUrl: 'https://www.reddit.com', now: 1_790_000_500_000 };
+
+test('maps every field of a comment', () => {
+  expect(toCommentItem(parseAnswer(commentSchema, samples.COMMENT), OPTIONS)).toEqual({
+    id: 'k1abcde',
+    name: 't1_k1abcde',
+    post_id: '1abcde',
+    post_title: 'On rust',
+    subreddit: 'metals',
+    author: 'jones',
+    body: 'Oil helps.',
+    permalink: 'https://www.reddit.com/r/metals/comments/1abcde/on_rust/k1abcde/',
+    parent_id: 't3_1abcde',
+    score: 4,
+    created_at: '2026-09-21T14:15:00.000Z',
+    is_submitter: false,
+    controversiality: 0,
+  });
+});
+
+test.each([
+  ['its own author', { link_author: 'jones' }, undefined, true],
+  ['another author', { link_author: 'smith' }, undefined, false],
+  ['a deleted author', { author: null, link_author: '[deleted]' }, undefined, false],
+  ['a post that was looked up', {}, { title: 'On rust', author: 'jones' }, true],
+  ['no author of the post', {}, undefined, false],
+  ['its own is_submitter', { is_submitter: false, link_author: 'jones' }, undefined, false],
+])('derives is_submitter from %s when the forum does not send it', (_, fields, post, expected) => {
+  const data = { ...samples.COMMENT, is_submitter: undefined, link_author: undefined, ...fields };
+  expect(toCommentItem(parseAnswer(commentSchema, data), OPTIONS, post).is_submitter).toBe(expected);
+});
+
+test.each([undefined, null, ''])('takes the title of the post from the post when link_title is %j', (link_title) => {
+  const comment = parseAnswer(commentSchema, { ...samples.COMMENT, link_title });
+  expect(toCommentItem(comment, OPTIONS, { title: 'On rust', author: 'a' }).post_title).toBe('On rust');
+  expect(toCommentItem(comment, OPTIONS).post_title).toBe('');
+});
