@@ -8,7 +8,7 @@ import { UpstreamError } from './upstream-error.ts';
 const tokenAnswer = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
 
 const MAX_TOKEN_BYTES = 64 * 1024;
-/** Renewed this long before it ends, or after nine tenths of a shorter life. */
+/** Renewal starts this long before expiry, or after nine tenths of a shorter lifetime. */
 const RENEW_EARLY_MS = 60_000;
 
 export interface AccessTokenDeps {
@@ -21,7 +21,8 @@ export interface AccessTokenDeps {
 }
 
 /**
- * The OAuth token of one client (client credentials, HTTP Basic): fetched once for all callers, renewed before it ends.
+ * The OAuth token of one client (client credentials, HTTP Basic). All callers share one fetch, and the token is renewed
+ * before it expires.
  */
 export class AccessToken {
   private readonly deps: AccessTokenDeps;
@@ -32,7 +33,7 @@ export class AccessToken {
     this.deps = deps;
   }
 
-  /** @throws UpstreamError: refused when the client is not accepted, busy, timeout or broken as for any call. */
+  /** @throws UpstreamError: refused when the client is not accepted; busy, timeout or broken as for any call */
   async get(): Promise<string> {
     if (this.current && this.deps.clock() < this.current.renewAt) return this.current.value;
     this.fetching ??= this.fetch().finally(() => {
@@ -41,7 +42,7 @@ export class AccessToken {
     return this.fetching;
   }
 
-  /** The forum did not accept this token. Another one that was fetched meanwhile stays. */
+  /** Discards a token that the forum rejected. A newer token that was fetched meanwhile stays. */
   reject(value: string): void {
     if (this.current?.value === value) this.current = undefined;
   }
@@ -63,7 +64,7 @@ export class AccessToken {
     const answer = tokenAnswer.safeParse(await readJson(response, MAX_TOKEN_BYTES, clock()));
     if (!answer.success) {
       const path = answer.error.issues[0]?.path.join('.') ?? '';
-      throw new UpstreamError('broken', `the token answer has an unknown shape at "${path}"`, { reason: 'shape' });
+      throw new UpstreamError('broken', `the token response has an unknown shape at "${path}"`, { reason: 'shape' });
     }
     const lifetimeMs = answer.data.expires_in * 1000;
     this.current = {

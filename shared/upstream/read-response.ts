@@ -4,27 +4,27 @@ import { UpstreamError } from './upstream-error.ts';
 type Response = Dispatcher.ResponseData;
 
 const DEFAULT_RETRY_AFTER_MS = 5_000;
-/** Whatever a header says, the forum is asked again after so long. */
+/** Upper limit for every Retry-After. */
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
-/** One header's value; the first one where it was sent several times. */
+/** The value of a header; the first value when it was sent several times. */
 export function header(response: Pick<Response, 'headers'>, name: string): string | undefined {
   const value = response.headers[name];
   return Array.isArray(value) ? value[0] : value;
 }
 
 /**
- * The JSON of an answer. Status and content type are looked at before anything is parsed, because a block or an outage
- * arrives as an HTML page, as text or empty.
+ * Reads the JSON of a response. Checks status and content type before parsing, because a block or an outage arrives as
+ * an HTML page, as text or empty.
  *
- * @throws UpstreamError for everything but a 2xx answer with JSON of at most `maxBytes`.
+ * @throws UpstreamError for everything but a 2xx response with JSON of at most `maxBytes`
  */
 export async function readJson(response: Response, maxBytes: number, now: number): Promise<unknown> {
   const isJson = /^application\/json\b/i.test(header(response, 'content-type') ?? '');
   if (response.statusCode >= 200 && response.statusCode < 300) {
     if (!isJson) {
       await discard(response);
-      throw new UpstreamError('broken', 'the forum answered with something other than JSON', {
+      throw new UpstreamError('broken', "the forum's response is not JSON", {
         status: response.statusCode,
         reason: 'not_json',
         retryable: true,
@@ -46,7 +46,11 @@ function toUpstreamError(response: Response, reason: string | undefined, now: nu
   }
   if (status === 429) {
     const retryAfterMs = parseRetryAfterMs(header(response, 'retry-after'), now) ?? DEFAULT_RETRY_AFTER_MS;
-    return new UpstreamError('busy', 'the forum asks for fewer calls', { status, retryAfterMs, retryable: true });
+    return new UpstreamError('busy', 'the forum answered 429: too many calls', {
+      status,
+      retryAfterMs,
+      retryable: true,
+    });
   }
   if (status >= 500) {
     const retryAfterMs = parseRetryAfterMs(header(response, 'retry-after'), now);
@@ -64,7 +68,7 @@ function toUpstreamError(response: Response, reason: string | undefined, now: nu
   });
 }
 
-/** The forum's reason in {"message","error","reason"?}: the most telling word there is. */
+/** The most specific reason in {"message","error","reason"?}. */
 function readReason(text: string): string {
   try {
     const body: unknown = JSON.parse(text);
@@ -77,7 +81,11 @@ function readReason(text: string): string {
   }
 }
 
-/** Milliseconds from a Retry-After header in seconds or as a date, an hour at most. */
+/**
+ * Parses a Retry-After header, in seconds or as a date.
+ *
+ * @returns milliseconds, at most an hour
+ */
 export function parseRetryAfterMs(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d+(\.\d+)?$/.test(value.trim())) return Math.min(MAX_RETRY_AFTER_MS, Number(value) * 1000);
@@ -106,7 +114,7 @@ function parseJson(text: string, status: number): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new UpstreamError('broken', "the forum's JSON is broken", {
+    throw new UpstreamError('broken', "the forum's response is not valid JSON", {
       status,
       reason: 'broken_json',
       retryable: true,
@@ -115,7 +123,7 @@ function parseJson(text: string, status: number): unknown {
   }
 }
 
-/** An unread body would hold its connection; a small one is read so that the connection can serve again. */
+/** An unread body would block its connection. A small one is read, so that the connection can be reused. */
 async function discard(response: Response): Promise<void> {
   await response.body.dump({ limit: 64 * 1024 });
 }

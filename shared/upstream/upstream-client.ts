@@ -17,52 +17,52 @@ import { UpstreamError } from './upstream-error.ts';
 const DEFAULT_DEADLINE_MS = 10_000;
 /** A thread with thousands of comments has about 3 KB of JSON for each. */
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
-/** Each has connections of its own, so that slow answers to one do not hold up the others. */
+/** Each group has its own connections, so that slow responses in one do not delay the others. */
 const CONNECTIONS = { live: 16, reading: 16, background: 4 } as const;
 
 export interface UpstreamCall {
-  /** Label of the metrics: a route pattern, never a path with ids. */
+  /** Label for metrics: a route pattern, never a path with ids. */
   endpoint: string;
   /** Default: reading. */
   lane?: Lane;
-  /** The account that a reading is for: accounts share the readers' part by their weights. */
+  /** The account that a reading call is for. Accounts share the reading lane by their weights. */
   payer?: Payer | undefined;
-  /** For the whole call with its retries; default 10 s. */
+  /** Deadline for the whole call with its retries; default 10 s. */
   deadlineMs?: number;
-  /** Milliseconds before each further try; default none. */
+  /** Milliseconds before each retry; default: no retries. */
   retryDelaysMs?: readonly number[];
   signal?: AbortSignal;
 }
 
 export interface Upstream {
   /**
-   * GET of a path of the forum's API; `raw_json=1` is added, so no text is escaped. Redirects are not followed.
+   * GET of a path of the forum's API. Adds `raw_json=1`, so that texts are not escaped. Redirects are not followed.
    *
-   * @returns the parsed JSON.
-   * @throws UpstreamError, or the signal's reason when the caller aborted.
+   * @returns the parsed JSON
+   * @throws UpstreamError, or the signal's reason when the caller aborted
    */
   get(path: string, params: Record<string, string>, call: UpstreamCall): Promise<unknown>;
   /**
-   * POST of a form, for the few questions that are too long for a URL; otherwise like `get`. It changes nothing on the
+   * POST of a form, for the few queries that are too long for a URL; otherwise like `get`. It changes nothing on the
    * forum.
    */
   post(path: string, form: Record<string, string>, call: UpstreamCall): Promise<unknown>;
-  /** Calls a second that this lane can keep up with all clients together; Infinity while nothing is known. */
+  /** Calls a second that this lane can sustain over all clients; Infinity while nothing is known. */
   perSecond(lane: Lane): number;
-  /** Ends all connections; calls under way fail. */
+  /** Closes all connections. Calls in flight fail. */
   stop(): Promise<void>;
 }
 
 export interface BudgetedUpstream extends Upstream {
-  /** What this process may ask; to be exchanged with the other processes of the installation. */
+  /** The call budget of this process, to be exchanged with the other processes of the installation. */
   budget: Pick<CallBudget, 'report' | 'receive'>;
 }
 
 export interface UpstreamDeps {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   url: string;
   tokenUrl: string;
-  /** `<platform>:<app id>:<version> (by /u/<name>)`: the forum answers a generic one with 429 at once. */
+  /** `<platform>:<app id>:<version> (by /u/<name>)`. The forum immediately answers a generic User-Agent with 429. */
   userAgent: string;
   clients: readonly { id: string; secret: string }[];
   clock: Clock;
@@ -72,13 +72,13 @@ export interface UpstreamDeps {
   logger: Logger;
 }
 
-/** What is asked: a GET, or with a body the POST of a form. */
+/** A GET, or with a body the POST of a form. */
 interface UpstreamRequest {
   url: URL;
   body?: string;
 }
 
-/** What every call needs. */
+/** The state that all calls share. */
 interface Session extends Omit<UpstreamDeps, 'clients'> {
   /** By client. */
   tokens: readonly AccessToken[];
@@ -86,7 +86,7 @@ interface Session extends Omit<UpstreamDeps, 'clients'> {
   dispatchers: Readonly<Record<keyof typeof CONNECTIONS, Dispatcher>>;
 }
 
-/** The forum's API over several OAuth clients, each with its own token and its own budget. */
+/** Creates a client of the forum's API over several OAuth clients, each with its own token and its own budget. */
 export function createUpstream(options: UpstreamDeps): BudgetedUpstream {
   const { clients, clock, shares = DEFAULT_SHARES } = options;
   const agent = (connections: number) => new Agent({ connections, connect: { timeout: DEFAULT_DEADLINE_MS } });
@@ -117,7 +117,7 @@ export function createUpstream(options: UpstreamDeps): BudgetedUpstream {
   };
 }
 
-/** The same in every process that has the client, and no secret. */
+/** A name that is the same in every process with this client and reveals no secret. */
 function clientName({ id }: { id: string }): string {
   return createHash('sha256').update(id).digest('base64url').slice(0, 16);
 }
@@ -144,13 +144,16 @@ async function callWithRetries(
       if (call.signal?.aborted) throw call.signal.reason;
       const failure = toUpstreamError(error, deadline);
       record(session, call, startedAt, failure.failure);
-      session.logger.debug({ err: failure, endpoint: call.endpoint, status: failure.status }, 'a call failed');
+      session.logger.debug(
+        { err: failure, endpoint: call.endpoint, status: failure.status },
+        'a call to the forum failed',
+      );
       if (wait === undefined || !failure.retryable || (failure.retryAfterMs ?? 0) > wait) throw failure;
       await delay(wait, signal);
       if (signal.aborted) throw failure;
     }
   }
-  throw new Error('a call ended without an outcome');
+  throw new Error('the retry loop ended without an outcome');
 }
 
 function record(session: Session, call: UpstreamCall, startedAt: number, outcome: string): void {
@@ -178,13 +181,13 @@ function takeClient({ budget, clock, metrics }: Session, claim: Claim): number {
   const { client, waitMs } = budget.take(claim, clock());
   metrics.upstreamLaneCalls.inc({ lane: claim.lane, outcome: client === undefined ? 'refused' : 'taken' });
   if (client !== undefined) return client;
-  throw new UpstreamError('busy', 'our budget of calls to the forum is used up', {
+  throw new UpstreamError('busy', 'this process has used up its budget of calls to the forum', {
     reason: 'own_budget',
     retryAfterMs: waitMs,
   });
 }
 
-/** One request with a call already taken from the client's budget; the budget learns from whatever came back. */
+/** Makes one request with a call already taken from the client's budget. The budget learns from every response. */
 async function callAs(
   client: number,
   session: Session,

@@ -1,12 +1,12 @@
 /**
- * What became of a call that brought no answer:
- * - refused: the forum says no to us (403, 401, 400, 451 …); `reason` is its own word for it, or `blocked` for an HTML
+ * The outcomes of a call without a usable response:
+ * - refused: the forum denies the request (403, 401, 400, 451 …); `reason` is its own code, or `blocked` for an HTML
  *   page;
- * - not_found: 404, or a thing that is gone for good;
- * - moved: a redirect, which is never followed; `location` says where to;
- * - busy: 429, or our own budget is used up; `retryAfterMs` says when to come back;
- * - timeout: no complete answer before the deadline;
- * - broken: 5xx, a lost connection, a body that is not JSON, too large, or of a shape we do not know.
+ * - not_found: 404, or a deleted thing;
+ * - moved: a redirect, which is never followed; `location` is its target;
+ * - busy: 429, or our own budget is used up; `retryAfterMs` says how long to wait;
+ * - timeout: no complete response before the deadline;
+ * - broken: 5xx, a lost connection, or a body that is not JSON, too large, or of unknown shape.
  */
 export type UpstreamFailure = 'refused' | 'not_found' | 'moved' | 'busy' | 'timeout' | 'broken';
 
@@ -15,12 +15,12 @@ export interface UpstreamErrorOptions {
   reason?: string | undefined;
   retryAfterMs?: number | undefined;
   location?: string | undefined;
-  /** Whether the same call may succeed at once. */
+  /** Whether an immediate retry may succeed. */
   retryable?: boolean;
   cause?: unknown;
 }
 
-/** The only error that calls to the forum throw, apart from the caller's own abort. */
+/** The only error that calls to the forum throw, except the caller's own abort. */
 export class UpstreamError extends Error {
   override name = 'UpstreamError';
   readonly failure: UpstreamFailure;

@@ -2,9 +2,9 @@ import type { BudgetShares, Lane, LaneRates } from './lanes.ts';
 import { mapLanes, LANES } from './lanes.ts';
 
 /**
- * What each lane gets of `perSecond`, by what all want: first every lane up to its share, then what is left in the
- * order of lanes. So a share is certain where it is wanted and lent where it is not, and nothing is left over while
- * anybody wants it.
+ * Splits `perSecond` among the lanes by their demand: first every lane up to its share, then the rest in lane order. So
+ * a share is guaranteed to a lane that needs it and lent while it does not, and no calls are unused while a lane has
+ * demand.
  */
 export function allocateLanes(perSecond: number, demand: LaneRates, shares: BudgetShares): LaneRates {
   const shareOf = (lane: Lane): number => (lane in shares ? shares[lane as keyof BudgetShares] : 0);
@@ -20,10 +20,10 @@ export function allocateLanes(perSecond: number, demand: LaneRates, shares: Budg
 }
 
 /**
- * What each lane of one process may call a second, when others want what they say. It is what the lane would get if it
- * wanted without bound, so a lane that was idle begins at once. While every process calls no more than it says, all
- * together stay within `perSecond`: for each claim the allocation is the smaller of what is wanted and this bound.
- * Processes share a lane by max-min fairness.
+ * The limit of each lane of one process, in calls a second, given the reported demand of the other processes. It is the
+ * amount that the lane would get with unlimited demand, so an idle lane can start at once. While every process calls no
+ * more than it reports, all together stay within `perSecond`: each process uses the smaller of its demand and this
+ * limit. Processes share a lane by max-min fairness.
  *
  * @param perSecond of all clients of the process; Infinity while nothing is known
  */
@@ -41,10 +41,10 @@ export function laneLimits(
 }
 
 /**
- * Max-min fairness: how much each of several may have at most for each unit of its weight, so that together they have
- * `amount`; Infinity: all have what they want.
+ * Max-min fairness: the highest rate per unit of weight at which the claims together stay within `amount`; Infinity
+ * when all demand is met.
  *
- * @param weights of those who want, in their order; default: all alike
+ * @param weights of the claims, in the order of `demand`; default: equal
  */
 export function fairLevel(amount: number, demand: readonly number[], weights = demand.map(() => 1)): number {
   const claims = demand.map((demand, index) => ({ demand, weight: weights[index] ?? 1 }));

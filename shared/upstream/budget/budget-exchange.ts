@@ -7,9 +7,9 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { CallBudget, ReceivedReport } from './call-budget.ts';
 import { LANES } from './lanes.ts';
 
-/** Half of it is what an idle share waits on average until another process borrows it. */
+/** An idle share waits half of this on average until another process borrows it. */
 const INTERVAL_MS = 500;
-/** A process that was not heard of for so long has ended. */
+/** A process that did not report for this long has ended. */
 const MAX_AGE_MS = 5_000;
 const TIMEOUT_MS = 2_000;
 
@@ -34,16 +34,16 @@ export interface ExchangedReport {
 
 export interface BudgetExchangeDeps {
   budget: Pick<CallBudget, 'report' | 'receive'>;
-  /** Leaves this process's report for the others, and returns what they left. */
+  /** Stores this process's report for the others, and returns their reports. */
   exchange: (own: ExchangedReport) => Promise<{ report: unknown; age_ms: number }[]>;
   clock: Clock;
   logger: Logger;
 }
 
 /**
- * Tells the other processes of the installation twice a second what this one wants and knows of the forum's budget, and
- * hears the same of them. No call waits for it: while the database is away each process uses the last reports. Resolves
- * after the first exchange, whatever came of it.
+ * Reports the demand of this process, and its view of the forum's budget, to the other processes of the installation
+ * twice a second, and receives theirs. No call waits for it: while the database is unavailable each process uses the
+ * last reports. Resolves after the first exchange, even if it failed.
  */
 export async function startBudgetExchange(options: BudgetExchangeDeps): Promise<Running> {
   const { budget, exchange, clock } = options;
@@ -56,10 +56,10 @@ export async function startBudgetExchange(options: BudgetExchangeDeps): Promise<
       const report = budget.report(clock());
       const found = await exchange({ processId, report, maxAgeMs: MAX_AGE_MS, timeoutMs: TIMEOUT_MS });
       budget.receive(found.flatMap(readReport), clock());
-      if (isFailing) logger.info('the budget is shared with the other processes again');
+      if (isFailing) logger.info('the call budget is exchanged with the other processes again');
       isFailing = false;
     } catch (error) {
-      if (!isFailing) logger.warn({ err: error }, 'the budget is not exchanged, the last shares stay');
+      if (!isFailing) logger.warn({ err: error }, 'the call budget cannot be exchanged; the last reports stay in use');
       isFailing = true;
     }
   };
@@ -80,7 +80,7 @@ export async function startBudgetExchange(options: BudgetExchangeDeps): Promise<
   };
 }
 
-/** A report that another version wrote in another shape says nothing. */
+/** Ignores a report that another version wrote in another shape. */
 function readReport({ report, age_ms: ageMs }: { report: unknown; age_ms: number }): ReceivedReport[] {
   const read = budgetReport.safeParse(report);
   return read.success ? [{ ...read.data, ageMs }] : [];

@@ -5,42 +5,45 @@ import type { WindowReport } from './rate-budget.ts';
 import { RateBudget } from './rate-budget.ts';
 import { EventRate, TokenBucket } from './token-bucket.ts';
 
-/** A lane that rested may call this many seconds' worth of its rate at once: a large thread takes some twenty calls. */
+/** A rested lane may call this many seconds' worth of its rate at once. A large thread takes about twenty calls. */
 const BURST_SECONDS = 20;
 /**
- * Near the end of a window it may take only this part of what is left to its rate, so that live sources do not meet an
- * empty one.
+ * Near the end of a window a burst may take only this part of the remaining calls, so that live sources do not find the
+ * window empty.
  */
 const BURST_FRACTION = 0.25;
 const REFRESH_MS = 100;
 /**
- * Calls of a lane under way in one process, live apart: they wait for connections, and while nothing is known of the
- * forum's limits no rate bounds them.
+ * Calls that a lane other than live may have in flight in one process. They wait for connections, and while the forum's
+ * limits are unknown no rate limits them.
  */
 const MAX_IN_FLIGHT = 128;
 const IN_FLIGHT_WAIT_MS = 500;
-/** Where a lane gets nothing at all for now. */
+/** Wait of a lane that gets no calls for now. */
 const STARVED_WAIT_MS = 5_000;
-/** A payer that wants less is forgotten. */
+/** Payers with less demand are dropped. */
 const IDLE_PER_SECOND = 0.001;
 
-/** What a process tells the others that use the same clients. */
+/** What a process reports to the others that use the same clients. */
 export interface BudgetReport {
-  /** By a name of each client that all processes derive alike; null: the forum has not spoken of its window. */
+  /**
+   * By client name, which all processes derive alike; null: the forum has not sent its window yet. The shape is stored
+   * in `budget_reports` and read by processes of other versions.
+   */
   clients: Readonly<Record<string, WindowReport | null>>;
-  /** Calls a second that its lanes ask for; those at 0 are left out. */
+  /** Demand of its lanes in calls a second, without lanes at 0. */
   wanted: Partial<LaneRates>;
 }
 
 export interface ReceivedReport extends BudgetReport {
-  /** Milliseconds since it was made. */
+  /** Milliseconds since the report was made. */
   ageMs: number;
 }
 
-/** The account that a reading is for. */
+/** The account that a reading call is for. */
 export interface Payer {
   id: string;
-  /** Those of one process share the lane in this proportion, while they want more than there is. Above 0. */
+  /** The payers of one process share the lane in this proportion while their demand exceeds it. Above 0. */
   weight: number;
 }
 
@@ -50,7 +53,7 @@ export interface Claim {
   payer?: Payer | undefined;
 }
 
-/** A call taken from the client of that index, to be settled once; or how long to wait for one. */
+/** A call taken from the client of that index, to be settled once; or the time to wait for one. */
 export type Taken = { client: number; waitMs: 0 } | { client: undefined; waitMs: number };
 
 interface Claimant {
@@ -62,9 +65,9 @@ interface Claimant {
 const newClaimant = (): Claimant => ({ wanted: new EventRate(), bucket: new TokenBucket(), inFlight: 0 });
 
 /**
- * What this process may ask of the forum: of each client what its headers leave, and of that each lane its part
- * (allocate-budget.ts) by what all processes want, as far as it was heard. Nothing waits here: who may not call learns
- * when to come back. Times are milliseconds since 1970.
+ * The call budget of this process: what the headers leave of each client's window, split among the lanes
+ * (allocate-budget.ts) by the demand of all processes, as far as it is known. Nothing waits here: a refused caller
+ * learns how long to wait. Times are milliseconds since 1970.
  */
 export class CallBudget {
   readonly clients: readonly RateBudget[];
@@ -83,7 +86,7 @@ export class CallBudget {
     this.clients = names.map(() => new RateBudget());
   }
 
-  /** Takes a call from the client that has most left. */
+  /** Takes a call from the client with the most calls left. */
   take(claim: Claim, now: number): Taken {
     const waitMs = this.claim(claim, now);
     if (waitMs > 0) return { client: undefined, waitMs };
@@ -96,20 +99,20 @@ export class CallBudget {
     return { client, waitMs: 0 };
   }
 
-  /** Takes one more call of the same client, whose answer asks for it. */
+  /** Takes another call of the same client, for a retry after its response. */
   takeRetry(client: number, claim: Claim, now: number): boolean {
     if (this.claim(claim, now) > 0 || this.clients[client]?.take(now) !== true) return false;
     this.count(claim, now);
     return true;
   }
 
-  /** Ends a call taken, with the headers of its answer as received. */
+  /** Settles a call that was taken, with the headers of its response as received. */
   settle(client: number, claim: Claim, headers: Parameters<RateBudget['settle']>[0], now: number): void {
     for (const claimant of this.claimants(claim)) claimant.inFlight -= 1;
     this.clients[client]?.settle(headers, now);
   }
 
-  /** Calls a second that a lane of this process can keep up; Infinity while nothing is known, 0 when it must wait. */
+  /** Calls a second that a lane of this process can sustain; Infinity while nothing is known, 0 when it must wait. */
   perSecond(lane: Lane, now: number): number {
     this.refresh(now);
     return this.limits[lane];
@@ -123,14 +126,14 @@ export class CallBudget {
     };
   }
 
-  /** What all other processes said last; they count until this is called again. */
+  /** Replaces the reports of all other processes. */
   receive(reports: readonly ReceivedReport[], now: number): void {
     this.others = reports.map(({ clients, wanted, ageMs }) => {
       for (const [index, name] of this.names.entries()) {
         const window = clients[name];
         if (window) this.clients[index]?.learn(window, ageMs, now);
       }
-      // Of what it wants as much falls on our clients as it has of them.
+      // Its demand falls on our clients in proportion to how many of its clients are ours.
       const names = Object.keys(clients);
       const part = names.filter((name) => this.names.includes(name)).length / Math.max(1, names.length);
       return mapLanes((lane) => part * (wanted[lane] ?? 0));
@@ -142,7 +145,7 @@ export class CallBudget {
     return this.clients[client]?.remaining(now) ?? 0;
   }
 
-  /** How long a claim must wait, whatever the clients have left. A claim that must wait is wanted all the same. */
+  /** The wait of a claim, regardless of what the clients have left. A claim that must wait still counts as demand. */
   private claim(claim: Claim, now: number): number {
     const claimants = this.claimants(claim);
     for (const { wanted } of claimants) wanted.note(now);
@@ -179,17 +182,17 @@ export class CallBudget {
     const rates = this.clients.map((client) => client.perSecond(now));
     const known = rates.filter((rate) => rate !== Infinity);
     const sum = known.reduce((total, rate) => total + rate, 0);
-    // A client that was not asked yet is taken for one like the others.
+    // A client that was not used yet is assumed to be like the others.
     const perSecond = known.length === 0 ? Infinity : (sum * rates.length) / known.length;
     const mine = mapLanes((lane) => this.lanes.get(lane)?.wanted.perSecond(now) ?? 0);
     this.limits = laneLimits(perSecond, { mine, others: this.others }, this.shares);
-    // Every process may burst at the same moment, before it hears of the others.
+    // All processes may burst at the same moment, before they receive each other's reports.
     const burstSeconds = Math.min(BURST_SECONDS, (BURST_FRACTION * this.secondsLeft(now)) / (1 + this.others.length));
     for (const [lane, { bucket }] of this.lanes) bucket.setRate(this.limits[lane], burstSeconds, now);
     this.refreshPayers(burstSeconds, now);
   }
 
-  /** Until the clients' windows end, weighed by what is left of each. */
+  /** Seconds until the clients' windows end, weighted by the calls left in each. */
   private secondsLeft(now: number): number {
     const known = this.clients.filter((client) => Number.isFinite(client.perSecond(now)));
     const left = known.reduce((sum, client) => sum + client.remaining(now), 0);
@@ -212,7 +215,7 @@ export class CallBudget {
       weights,
     );
     for (const { bucket, weight, demand } of payers) {
-      // While all have what they want, one may want all that the others leave.
+      // While all demand is met, one payer may use everything that the others leave.
       const unclaimed = Math.max(perWeight * weight, amount - total + demand);
       bucket.setRate(level === Infinity && amount !== Infinity ? unclaimed : level * weight, burstSeconds, now);
     }

@@ -1,44 +1,47 @@
-/** How long to wait where a window is used up but the forum has not said when the next one begins. */
+/** Wait when a window is used up and the forum has not said when the next one begins. */
 const UNKNOWN_WAIT_MS = 1000;
-/** Ends of windows that differ by less are the same one: the header counts whole seconds. */
+/** Windows whose ends differ by less are the same window, because the header counts whole seconds. */
 const SAME_WINDOW_MS = 5_000;
 /**
- * The forum's windows are ten minutes; a header beyond this is broken, and one broken header must not end all calls for
- * years.
+ * The forum's windows are ten minutes. A header beyond this limit is broken, and one broken header must not stop all
+ * calls for years.
  */
 const MAX_WINDOW_MS = 3_600_000;
 
-/** What a process knows of a client's window, for the others that use the client. Times are milliseconds from now. */
+/**
+ * What a process knows of a client's window, reported to the others that use the client. Times are milliseconds from
+ * now.
+ */
 export interface WindowReport {
   limit: number;
   left: number;
   endsInMs: number;
-  /** The forum's pause; 0: none. */
+  /** Remaining pause that the forum asked for; 0: none. */
   blockedForMs: number;
 }
 
 /**
- * What one client may still ask in the current window, as the forum's own headers say: nothing is assumed before the
- * first answer, and constants never override a header. Times are milliseconds since 1970.
+ * The calls left to one client in the current window, as the forum's own headers say. Nothing is assumed before the
+ * first response, and no constant overrides a header. Times are milliseconds since 1970.
  */
 export class RateBudget {
   private limit: number | undefined;
   private left = Number.POSITIVE_INFINITY;
   private endsAt = Number.POSITIVE_INFINITY;
-  /** The longest that was seen; a window that turned is taken for as long until the forum says otherwise. */
+  /** The longest window seen. A new window is assumed to be as long until the forum says otherwise. */
   private windowMs = 0;
   private blockedUntil = 0;
   private inFlight = 0;
-  /** Whether the forum spoke of this window, to this process or another one. */
+  /** Whether the forum sent the headers of this window, to this process or another one. */
   private isKnown = false;
 
-  /** Calls left in this window; Infinity before the first answer. */
+  /** Calls left in this window; Infinity before the first response. */
   remaining(now: number): number {
     this.rollWindow(now);
     return Math.max(0, this.left);
   }
 
-  /** Takes one call; false when there is none. Every call taken is given to `settle` once. */
+  /** Takes one call; false when there is none. Pass every call taken to `settle` exactly once. */
   take(now: number): boolean {
     if (this.waitMs(now) > 0) return false;
     this.left -= 1;
@@ -47,8 +50,8 @@ export class RateBudget {
   }
 
   /**
-   * Ends a call taken. Header values are as received: `remaining` and `used` are decimal fractions, `reset` is in
-   * seconds.
+   * Settles a call that was taken. Header values are as received: `remaining` and `used` are decimal fractions, `reset`
+   * is in seconds.
    */
   settle(headers: { remaining?: string; used?: string; reset?: string }, now: number): void {
     this.inFlight -= 1;
@@ -64,12 +67,12 @@ export class RateBudget {
     this.isKnown = true;
   }
 
-  /** The forum asked for a pause. */
+  /** Blocks the client until the end of a pause that the forum asked for. */
   block(until: number): void {
     this.blockedUntil = Math.max(this.blockedUntil, until);
   }
 
-  /** What other processes should know; undefined while the forum has not spoken of this window. */
+  /** The report for other processes; undefined while the forum has not sent the headers of this window. */
   report(now: number): WindowReport | undefined {
     this.rollWindow(now);
     if (!this.isKnown || this.limit === undefined) return undefined;
@@ -78,8 +81,8 @@ export class RateBudget {
   }
 
   /**
-   * What another process knew `ageMs` ago. Of one window the lower number is the newer one; a later window replaces an
-   * earlier.
+   * Merges a report that is `ageMs` old. Within one window the lower number is the newer one. A later window replaces
+   * an earlier one.
    */
   learn({ limit, left, endsInMs, blockedForMs }: WindowReport, ageMs: number, now: number): void {
     this.rollWindow(now);
@@ -106,7 +109,8 @@ export class RateBudget {
   }
 
   /**
-   * Calls a second that can be kept up until the window ends: Infinity while nothing is known, 0 when none may be made.
+   * Calls a second that can be sustained until the window ends; Infinity while nothing is known, 0 when none may be
+   * made.
    */
   perSecond(now: number): number {
     this.rollWindow(now);

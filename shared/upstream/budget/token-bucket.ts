@@ -1,9 +1,11 @@
-/** Rates are measured over about so long: a share that nobody wants any more is lent within a second. */
+/** Averaging time of rates. An unused share is lent to others within a second. */
 const RATE_WINDOW_MS = 500;
-/** Whatever the rate, so many calls may come at once: as many as a page of comments asks for at a time. */
+/** Minimum burst at any rate: as many calls as a page of comments makes at a time. */
 const MIN_BURST = 4;
 
-/** How often something happens lately, in events a second: an exponentially weighted count. Times are milliseconds. */
+/**
+ * Measures the recent rate of events, in events a second, as an exponentially weighted count. Times are milliseconds.
+ */
 export class EventRate {
   private rate = 0;
   private updatedAt = -Infinity;
@@ -19,22 +21,22 @@ export class EventRate {
 }
 
 /**
- * A token bucket whose rate changes while it is used. It begins full, and what it holds is cut when its rate falls.
- * Infinity is a rate without a limit.
+ * A token bucket whose rate may change at any time. It starts full. When the rate falls, its tokens are cut. Infinity
+ * means no limit.
  */
 export class TokenBucket {
   private tokens = Infinity;
   private rate = Infinity;
   private updatedAt = -Infinity;
 
-  /** @param burstSeconds how many seconds of the rate it holds at most */
+  /** @param burstSeconds capacity of the bucket in seconds of the rate */
   setRate(perSecond: number, burstSeconds: number, now: number): void {
     this.fill(now);
     this.rate = perSecond;
     this.tokens = Math.min(this.tokens, Math.max(MIN_BURST, perSecond * burstSeconds));
   }
 
-  /** Milliseconds until there is a token; Infinity: never at this rate. */
+  /** Milliseconds until a token is available; Infinity: never at this rate. */
   waitMs(now: number): number {
     this.fill(now);
     return this.tokens >= 1 ? 0 : ((1 - this.tokens) * 1000) / this.rate;

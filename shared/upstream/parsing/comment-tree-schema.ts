@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { bareId, fullname } from '../../../schemas/messages/forum-item.ts';
 import { commentFields } from './thing-schema.ts';
 
-/** A comment's `data` inside a thread, for readers; everything else is tolerated and dropped. */
+/** A comment's `data` inside a thread, for the reading routes. Unknown fields are ignored. */
 export const threadComment = commentFields
   .pick({ id: true, author: true, created_utc: true, body: true, parent_id: true, score: true })
   .extend({
@@ -10,16 +10,16 @@ export const threadComment = commentFields
       .number()
       .nullish()
       .transform((value) => Math.max(0, Math.trunc(value ?? 0))),
-    /** Answers before 2017 lack it. */
+    /** Missing before 2017. */
     is_submitter: z.boolean().nullish(),
     /**
-     * `""` or a Listing. Looked at by the caller, level by level: a schema that calls itself could be made to overflow
-     * the stack.
+     * `""` or a Listing. The caller parses it level by level, because a recursive schema could be made to overflow the
+     * stack.
      */
     replies: z.unknown(),
   });
 
-/** The `data` of a stub that stands for comments the forum left out. */
+/** The `data` of a stub, which stands for comments that the forum left out. */
 export const moreStub = z.object({
   children: z
     .array(bareId)
@@ -36,10 +36,10 @@ export const threadListing = z.object({
   data: z.object({ children: z.array(z.unknown()) }),
 });
 
-/** /comments/ID: the post, and its comments. */
+/** /comments/ID: the post and its comments. */
 export const threadAnswer = z.tuple([threadListing, threadListing]);
 
-/** /api/morechildren: comments and stubs without nesting, in the order of the page. */
+/** /api/morechildren: comments and stubs, flat and in page order. */
 export const moreChildrenAnswer = z.object({
   json: z.object({ data: z.object({ things: z.array(z.unknown()) }) }),
 });

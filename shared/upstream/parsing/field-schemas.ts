@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** A whole number that JSON carries exactly; what is beyond is a shape that nobody knows. */
+/** A number that JSON carries exactly. Numbers beyond are an unknown shape. */
 const exact = z.number().min(-Number.MAX_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER);
 
-/** Absent and null are 0; fractions are cut off. */
+/** Absent and null are 0. Fractions are truncated. */
 export const integer = exact.nullish().transform((value) => Math.trunc(value ?? 0));
 
 /** Like `integer`, and never below 0. */
@@ -21,10 +21,10 @@ export const text = z
   .nullish()
   .transform((value) => value ?? '');
 
-/** The year 10000: from there on dates are not written with four digits. */
+/** The year 10000, from which ISO dates need more than four digits. */
 const END_OF_TIME_SECONDS = 253_402_300_800;
 
-/** Seconds since 1970: a float from the API, sometimes a string in dumps. */
+/** Seconds since 1970: a float in the API, sometimes a string in dumps. */
 export const seconds = z
   .union([z.number(), z.string().regex(/^\d{1,12}(\.\d+)?$/)])
   .transform(Number)

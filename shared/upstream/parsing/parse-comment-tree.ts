@@ -17,25 +17,25 @@ import { UpstreamError } from '../upstream-error.ts';
 
 const DELETED = '[deleted]';
 const REPLIES_PATH = '.data.replies.data.children.';
-/** A path in a message names so many levels from each end. */
+/** The path in an error message shows this many levels at each end. */
 const NAMED_LEVELS = 4;
 
-/** Comments that the forum left out of an answer. */
+/** A stub: comments that the forum left out of a response. */
 export interface MoreStub {
-  /** Fullname of the post or comment that they answer. */
+  /** Fullname of the post or comment that they reply to. */
   parentId: string;
   /**
-   * Bare ids of the nearest ones, best first. Empty: the thread goes on below the parent, which must be asked for
+   * Bare ids of the direct replies, best first. Empty: the thread continues below the parent, which must be requested
    * itself.
    */
   childIds: readonly string[];
 }
 
 export interface ParsedComments {
-  /** In the order of the page, each before its replies; `depth` is 0 and `replies` empty in all of them. */
+  /** In page order, each before its replies. All have `depth` 0 and empty `replies`. */
   comments: Comment[];
   stubs: MoreStub[];
-  /** Children of other kinds, with how many there were. They are skipped, with all below them. */
+  /** Children of unknown kinds, with their counts. They are skipped, with everything below them. */
   unknownKinds: Map<string, number>;
 }
 
@@ -44,23 +44,24 @@ export interface ParsedThread extends ParsedComments {
 }
 
 /**
- * The answer of /comments/ID. Any depth of nesting is fine.
+ * Parses a response of /comments/ID, at any depth of nesting.
  *
- * @throws UpstreamError broken that names the path where the shape is another, and holds nothing of the content;
- * not_found where the Listing of the post is empty
+ * @throws UpstreamError broken when the shape is unknown; the message names the path and contains nothing of the
+ * content
+ * @throws UpstreamError not_found when the Listing of the post is empty
  */
 export function parseThread(answer: unknown): ParsedThread {
   const [posts, comments] = parseAnswer(threadAnswer, answer);
   const first = posts.data.children[0];
-  if (first === undefined) throw new UpstreamError('not_found', 'the forum answered a thread without a post');
+  if (first === undefined) throw new UpstreamError('not_found', "the forum's thread has no post");
   const node = parseAnswer(z.object({ kind: z.literal('t3'), data: postSchema }), first, '0.data.children.0');
   return { post: node.data, ...parseNodes(comments.data.children, '1.data.children.', node.data.author) };
 }
 
 /**
- * The answer of /api/morechildren.
+ * Parses a response of /api/morechildren.
  *
- * @param postAuthor decides `is_submitter` where the forum does not say it
+ * @param postAuthor decides `is_submitter` where the forum does not send it
  * @throws UpstreamError broken, as parseThread
  */
 export function parseMoreChildren(answer: unknown, postAuthor: string): ParsedComments {
@@ -68,10 +69,10 @@ export function parseMoreChildren(answer: unknown, postAuthor: string): ParsedCo
   return parseNodes(json.data.things, 'json.data.things.', postAuthor);
 }
 
-/** Children of one Listing, and the place of their Listing. */
+/** The children of one Listing, and the level that contains it. */
 interface Level {
   children: readonly unknown[];
-  /** The child to read next. */
+  /** Index of the next child to read. */
   next: number;
   above: Level | undefined;
 }
@@ -91,13 +92,17 @@ function parseNodes(children: readonly unknown[], root: string, postAuthor: stri
   return result;
 }
 
-/** Where a child was found; its path is made only when something is wrong with it. */
+/** Where a child was found. The path is built only for an error. */
 interface NodePosition {
   root: string;
   level: Level;
 }
 
-/** Adds one child to the result. @returns the children of the Listing of its replies, if it has one */
+/**
+ * Adds one child to the result.
+ *
+ * @returns the children of the Listing of its replies, if it has one
+ */
 function parseNode(
   value: unknown,
   position: NodePosition,
@@ -134,7 +139,7 @@ function parsePart<S extends z.ZodType>(
 function pathOf({ root, level }: NodePosition): string {
   const steps: number[] = [];
   for (let current: Level | undefined = level; current !== undefined; current = current.above) {
-    // The levels above have already moved on to their next child.
+    // The levels above have already advanced to their next child.
     steps.push(current === level ? current.next : current.next - 1);
   }
   steps.reverse();

@@ -9,21 +9,21 @@ const listing = z.object({
   }),
 });
 
-/** One page of a listing, of one or more kinds of things. */
+/** One page of a listing, with one or more kinds of things. */
 export interface ParsedPage<T> {
   children: T[];
   /** Cursor of the next page; null at the end. */
   after: string | null;
-  /** Children of other kinds, which were skipped. */
+  /** Number of children of other kinds, which were skipped. */
   unknown: number;
 }
 
 /**
- * A page for readers: unlike the crawler, which must not lose the other items of a page, they get no page with a hole
- * in it.
+ * Parses a page for the reading routes. One child of unknown shape fails the whole page, so that no page has a hole.
+ * The crawler uses parseListing instead, because it must not lose the other items.
  *
  * @param schemas by kind (t1, t2, t3, t5), for each child's `data`
- * @throws UpstreamError broken that names the path where the shape is another
+ * @throws UpstreamError broken when the shape is unknown; the message names the path
  */
 export function parsePage<K extends string, S extends Record<K, z.ZodType>>(
   value: unknown,
@@ -45,16 +45,17 @@ export function parsePage<K extends string, S extends Record<K, z.ZodType>>(
 }
 
 /**
- * An answer, or a part of it, by its schema.
+ * Parses a response, or a part of one.
  *
  * @param path where the part was found
- * @throws UpstreamError broken that names the path where the shape is another, and holds nothing of the content
+ * @throws UpstreamError broken when the shape is unknown; the message names the path and contains nothing of the
+ * content
  */
 export function parseAnswer<S extends z.ZodType>(schema: S, value: unknown, path = ''): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const errorPath = [path, ...(issue?.path ?? []).map(String)].filter((part) => part !== '').join('.');
-  const message = `the forum's answer has an unknown shape at "${errorPath}": ${issue?.message ?? ''}`;
+  const message = `the forum's response has an unknown shape at "${errorPath}": ${issue?.message ?? ''}`;
   throw new UpstreamError('broken', message, { reason: 'shape' });
 }

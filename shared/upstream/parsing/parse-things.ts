@@ -3,9 +3,9 @@ import type { Thing } from './thing-schema.ts';
 import { commentData, postData } from './thing-schema.ts';
 import { UpstreamError } from '../upstream-error.ts';
 
-/** A post or comment whose shape changed: where, and what was wrong, without its content. */
+/** A post or comment of unknown shape: the path and the problem, without its content. */
 export interface ShapeFault {
-  /** Path inside the answer, such as `data.children.3.data.created_utc`. */
+  /** Path inside the response, such as `data.children.3.data.created_utc`. */
   path: string;
   message: string;
 }
@@ -17,9 +17,12 @@ export type ParsedThing =
 
 export interface ParsedListing {
   things: Thing[];
-  /** Children that could not be read: never silently dropped, the caller counts and logs them or refuses the answer. */
+  /**
+   * Children that could not be parsed. They are never silently dropped: the caller counts and logs them or refuses the
+   * page.
+   */
   faults: ShapeFault[];
-  /** Kinds other than t1 and t3, with how many there were. */
+  /** Kinds other than t1 and t3, with their counts. */
   unknownKinds: Map<string, number>;
   /** Cursor of the next page; undefined at the end. */
   after: string | undefined;
@@ -31,7 +34,11 @@ const listing = z.object({
   data: z.object({ after: z.string().nullish(), children: z.array(z.unknown()) }),
 });
 
-/** One `{kind, data}` node. `path` is where it was found. */
+/**
+ * Parses one `{kind, data}` node.
+ *
+ * @param path where it was found
+ */
 export function parseThing(value: unknown, path: string): ParsedThing {
   const shell = node.safeParse(value);
   if (!shell.success) return faultOf(shell.error, path);
@@ -52,10 +59,10 @@ export function parseThing(value: unknown, path: string): ParsedThing {
 }
 
 /**
- * A Listing with its posts and comments. Unknown fields are tolerated; one child of a changed shape does not hide the
+ * Parses a Listing of posts and comments. Unknown fields are ignored. One child of unknown shape does not hide the
  * others.
  *
- * @throws UpstreamError broken when the Listing itself has another shape; the message names the path.
+ * @throws UpstreamError broken when the Listing itself has an unknown shape; the message names the path
  */
 export function parseListing(value: unknown): ParsedListing {
   const parsed = listing.safeParse(value);

@@ -4,8 +4,8 @@ import type { UpstreamPostFields, UpstreamPost } from './post-schema.ts';
 const IMAGE_FILE = /\.(?:jpe?g|png|gif|webp|avif)$/i;
 
 /**
- * What a post shows, in its order: the pictures of a gallery, one video, or one image; of a crosspost, what the
- * original shows when it has nothing itself.
+ * The media of a post, in order: the pictures of a gallery, one video, or one image. A crosspost without media has
+ * those of the original.
  */
 export function mediaOf(post: UpstreamPost): PostMedia[] {
   const own = ownMedia(post);
@@ -19,12 +19,12 @@ function ownMedia(post: UpstreamPostFields): PostMedia[] {
   if (video) {
     return [{ type: 'video', url: video.fallback_url, width: video.width, height: video.height, caption: '' }];
   }
-  // While it is being processed a video has nothing but its address.
+  // A video that is still being processed has only its address.
   if (post.is_video && post.url) return [{ type: 'video', url: post.url, width: 0, height: 0, caption: '' }];
   return imageOf(post);
 }
 
-/** `media_metadata` has no order; pictures that failed or are still being processed have no source. */
+/** `media_metadata` has no order. Pictures that failed or are still being processed have no source. */
 function galleryOf(post: UpstreamPostFields): PostMedia[] {
   const pictures: PostMedia[] = [];
   for (const { media_id: id, caption } of post.gallery_data?.items ?? []) {
@@ -45,13 +45,17 @@ function imageOf(post: UpstreamPostFields): PostMedia[] {
   return [{ type: 'image', url, width: source?.width ?? 0, height: source?.height ?? 0, caption: '' }];
 }
 
-/** Old posts, and new ones for some seconds, lack the forum's own hint: their file's name decides. */
+/** Old posts, and new ones for some seconds, lack `post_hint`. Then the file name decides. */
 function isImage(post: UpstreamPostFields, url: string): boolean {
   if (typeof post.post_hint === 'string') return post.post_hint === 'image';
   return URL.canParse(url) && IMAGE_FILE.test(new URL(url).pathname);
 }
 
-/** @param now milliseconds since 1970: a poll is closed from its end on */
+/**
+ * The poll of a post; null without one. A poll is closed from its end on.
+ *
+ * @param now milliseconds since 1970
+ */
 export function pollOf({ poll_data: poll }: UpstreamPost, now: number): PostPoll | null {
   if (!poll) return null;
   return {

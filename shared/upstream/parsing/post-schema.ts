@@ -5,7 +5,7 @@ import { postData } from './thing-schema.ts';
 
 const source = z.object({ u: z.string(), gif: z.string(), mp4: z.string(), x: count, y: count }).partial();
 
-/** One file of a gallery; a `status` other than `valid` means that there is nothing to show. Videos have no `s`. */
+/** One file of a gallery. A `status` other than `valid` means that there is nothing to show. Videos have no `s`. */
 const mediaFile = z.object({
   status: z.string().nullish(),
   s: source.nullish(),
@@ -42,7 +42,7 @@ const media = {
   post_hint: z.string().nullish(),
 };
 
-/** A post's `data` as the reading routes need it; what no route shows is tolerated and dropped. */
+/** A post's `data` for the reading routes. Fields that no route returns are ignored. */
 const ownFields = postData.safeExtend({
   ...media,
   domain: text,
@@ -55,16 +55,16 @@ const ownFields = postData.safeExtend({
     .nullish()
     .transform((value) => Math.min(1, Math.max(0, value ?? 0))),
   removed_by_category: z.string().nullish(),
-  /** Before there were categories: by whom, or just that. */
+  /** Before removal categories existed: the name of the moderator, or only true. */
   banned_by: z.union([z.string(), z.boolean()]).nullish(),
   removed: z.boolean().nullish(),
   poll_data: pollData.nullish(),
   crosspost_parent: fullname.nullish(),
 });
 
-/** A post, with the one that it crossposts. */
+/** A post with the original of its crosspost. */
 export const postSchema = ownFields.safeExtend({ crosspost_parent_list: z.array(ownFields).nullish() });
 
 export type UpstreamPost = z.infer<typeof postSchema>;
-/** A post or the one that it crossposts. */
+/** A post, or the original of a crosspost. */
 export type UpstreamPostFields = z.infer<typeof ownFields>;

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { bareId, fullname } from '../../../schemas/messages/forum-item.ts';
 import { integer, seconds, text } from './field-schemas.ts';
 
-/** null and absent both mean that the account is gone. */
+/** null and absent both mean that the account was deleted. */
 const author = z
   .string()
   .nullish()
   .transform((name) => name ?? '[deleted]');
 
 /**
- * What this service needs of a post's `data`; everything else is tolerated and dropped. Reading routes extend it. An
- * advertisement (`promoted`) is the only post without a community.
+ * The fields of a post's `data` that this service needs; all others are ignored. The reading routes extend it. Only an
+ * advertisement (`promoted`) has no community.
  */
 export const postData = z
   .object({
@@ -20,7 +20,7 @@ export const postData = z
     promoted: z.boolean().nullish(),
     created_utc: seconds,
     title: z.string(),
-    /** Null or absent where a post has no text of its own. */
+    /** Null or absent when the post has no text. */
     selftext: text,
     over_18: z.boolean(),
     permalink: z.string(),
@@ -34,7 +34,7 @@ export const postData = z
     message: 'is missing',
   });
 
-/** What this service needs of a comment's `data`. Thread views lack link_title and over_18. */
+/** The fields of a comment's `data` that this service needs. Threads lack link_title and over_18. */
 export const commentFields = z.object({
   id: bareId,
   author,
@@ -51,7 +51,10 @@ export const commentFields = z.object({
   score: integer,
 });
 
-/** Inbox views lack link_id and over_18 but carry `context`, a permalink: the post's id is found wherever it stands. */
+/**
+ * Adds the post's id from whichever field has it. Inbox listings lack link_id and over_18 but have `context`, a
+ * permalink.
+ */
 export function withPostId<S extends z.ZodType<CommentLocation>>(fields: S) {
   return fields.transform((comment, check) => {
     const postId = postIdOf(comment);
@@ -67,7 +70,7 @@ export type PostData = z.infer<typeof postData>;
 export type CommentData = z.infer<typeof commentData>;
 export type Thing = { kind: 't3'; data: PostData } | { kind: 't1'; data: CommentData };
 
-/** t3_… or t1_…. */
+/** The fullname: t3_… or t1_…. */
 export function fullnameOf(thing: Thing): string {
   return `${thing.kind}_${thing.data.id}`;
 }

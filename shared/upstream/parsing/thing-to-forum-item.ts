@@ -2,7 +2,7 @@ import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
 import type { CommentData, PostData, Thing } from './thing-schema.ts';
 import { fullnameOf } from './thing-schema.ts';
 
-/** What a comment has to know of its post. */
+/** The fields that a comment needs from its post. */
 export interface PostOfComment {
   title: string;
   nsfw: boolean;
@@ -14,19 +14,19 @@ export interface ItemOrigin {
   replay: boolean;
   /** Milliseconds since 1970. */
   firstSeenAt: number;
-  /** The public site, without a slash at the end: permalinks begin with it. */
+  /** URL of the public site, without a trailing slash. Permalinks begin with it. */
   siteUrl: string;
 }
 
-/** True for a comment that carries its post's title and NSFW flag itself, as user, community and site listings do. */
+/** Whether a comment has the title and NSFW flag of its post, as in user, community and site listings. */
 export function hasPostDetails(comment: CommentData): boolean {
   return !!comment.link_title && typeof comment.over_18 === 'boolean';
 }
 
 /**
- * A post or comment in the service's own form. What a comment says of its post goes before `post`; where neither knows,
- * the title is empty and the comment counts as NSFW, because showing it to a monitor without NSFW would be the worse
- * mistake.
+ * Converts a post or comment to the service's own format. The comment's own title and NSFW flag take precedence over
+ * `post`. When neither has them, the title is empty and the comment counts as NSFW, because showing it to a monitor
+ * without NSFW would be the worse mistake.
  */
 export function thingToForumItem(thing: Thing, origin: ItemOrigin, post?: PostOfComment): ForumItem {
   const shared = {

@@ -4,7 +4,7 @@ import { commentFields, withPostId } from './thing-schema.ts';
 import { absolute, isoTime } from './to-post.ts';
 import type { MappingOptions } from './to-post.ts';
 
-/** A comment's `data` as the reading routes need it. */
+/** A comment's `data` for the reading routes. */
 export const commentSchema = withPostId(
   commentFields.extend({
     is_submitter: z.boolean().nullish(),
@@ -14,13 +14,17 @@ export const commentSchema = withPostId(
 );
 export type UpstreamComment = z.infer<typeof commentSchema>;
 
-/** What a comment does not always say of its post. */
+/** Fields of the post that a comment may lack. */
 export interface PostOfItem {
   title: string;
   author: string;
 }
 
-/** @param post for comments that do not carry its title and author themselves, as some of /api/info */
+/**
+ * Maps a comment.
+ *
+ * @param post for comments without their post's title and author, as some of /api/info
+ */
 export function toCommentItem(data: UpstreamComment, { siteUrl }: MappingOptions, post?: PostOfItem): CommentItem {
   const path = data.permalink ?? data.context ?? `/r/${data.subreddit}/comments/${data.post_id}/_/${data.id}/`;
   return {
@@ -40,7 +44,7 @@ export function toCommentItem(data: UpstreamComment, { siteUrl }: MappingOptions
   };
 }
 
-/** Deleted accounts all have one name, so it says nothing. */
+/** Deleted accounts share one name, so it identifies nobody. */
 function isByAuthor({ author, link_author }: UpstreamComment, post: PostOfItem | undefined): boolean {
   return author !== '[deleted]' && author === (link_author ?? post?.author);
 }

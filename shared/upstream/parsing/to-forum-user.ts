@@ -5,7 +5,7 @@ import { isoTime } from './to-post.ts';
 
 const karma = z.number().int().nullish();
 
-/** An account's `data`; a suspended one has a name and the flag, and nothing else. */
+/** An account's `data`. A suspended account has a name and the flag, and nothing else. */
 export const userSchema = z.object({
   name: z.string(),
   created_utc: seconds.nullish(),
@@ -29,7 +29,7 @@ export function toForumUser(data: UpstreamUser): ForumUser {
     created_at: typeof data.created_utc === 'number' ? isoTime(data.created_utc) : null,
     link_karma: linkKarma,
     comment_karma: commentKarma,
-    // Older answers lack it; awards, which it also counts, cannot be known then.
+    // Older responses lack it. Karma of awards, which it includes, is unknown then.
     total_karma: data.total_karma ?? linkKarma + commentKarma,
     is_employee: data.is_employee,
     is_mod: data.is_mod,

@@ -2,18 +2,18 @@ import type { Post } from '../../../schemas/messages/forum-post.ts';
 import { mediaOf, pollOf } from './post-media.ts';
 import type { UpstreamPostFields, UpstreamPost } from './post-schema.ts';
 
-/** What the mapping of every resource needs to know. */
+/** Values that the mapping of every resource needs. */
 export interface MappingOptions {
-  /** The public site, without a slash at the end: links begin with it. */
+  /** URL of the public site, without a trailing slash. Links begin with it. */
   siteUrl: string;
   /** Milliseconds since 1970. */
   now: number;
 }
 
-/** The categories of a removal that is the author's own deletion. */
+/** The removal categories that mean deletion by the author. */
 const BY_AUTHOR = new Set(['author', 'deleted']);
 
-/** A post of the forum as the API shows it, without comments. */
+/** Maps a post to the API's resource, without comments. */
 export function toPost(post: UpstreamPost, context: MappingOptions): Post {
   const permalink = absolute(post.permalink, context.siteUrl);
   return {
@@ -45,14 +45,14 @@ export function toPost(post: UpstreamPost, context: MappingOptions): Post {
   };
 }
 
-/** Removed by anybody but its author: by category, or as older answers say it. */
+/** Whether anybody but the author removed the post, by category or by the fields of older responses. */
 function isRemoved(post: UpstreamPostFields): boolean {
   if (typeof post.removed_by_category === 'string') return !BY_AUTHOR.has(post.removed_by_category);
   if (post.removed === true) return true;
   return post.banned_by === true || (typeof post.banned_by === 'string' && post.banned_by !== '');
 }
 
-/** Of an original that is gone only its id is told. */
+/** For a deleted original only its id is known. */
 function crosspostOf(post: UpstreamPost, { siteUrl }: MappingOptions): Post['crosspost_of'] {
   if (typeof post.crosspost_parent !== 'string') return null;
   const id = post.crosspost_parent.replace(/^t3_/, '');
@@ -66,12 +66,16 @@ function crosspostOf(post: UpstreamPost, { siteUrl }: MappingOptions): Post['cro
   };
 }
 
-/** A link as the forum gives it: a path of the site, or whole. */
+/** Completes a link of the forum, which is a path of the site or a complete URL. */
 export function absolute(link: string, siteUrl: string): string {
   return link.startsWith('/') && !link.startsWith('//') ? siteUrl + link : link;
 }
 
-/** @param seconds since 1970 */
+/**
+ * Formats a time as ISO 8601.
+ *
+ * @param seconds since 1970
+ */
 export function isoTime(seconds: number): string {
   return new Date(seconds * 1000).toISOString();
 }

@@ -4,7 +4,7 @@ import { count, flag, seconds, text } from './field-schemas.ts';
 import { absolute, isoTime } from './to-post.ts';
 import type { MappingOptions } from './to-post.ts';
 
-/** A community's `data`; private ones tell hardly more than their name. */
+/** A community's `data`. Private ones contain little more than their name. */
 export const subredditSchema = z.object({
   display_name: z.string(),
   title: text,
@@ -20,7 +20,7 @@ export const subredditSchema = z.object({
 });
 export type UpstreamSubreddit = z.infer<typeof subredditSchema>;
 
-/** The answer of /about/rules, which is no Listing. */
+/** The response of /about/rules, which is not a Listing. */
 export const rulesSchema = z.object({
   rules: z.array(
     z.object({

@@ -3,7 +3,7 @@ import type { Thing } from './thing-schema.ts';
 const ESCAPED = /&(lt|gt|amp);/g;
 const PLAIN: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&amp;': '&' };
 
-/** A thing whose texts and URLs were escaped in transport, with them as the author typed them. */
+/** Unescapes the texts and URLs of a thing that were escaped in transport. */
 export function unescapeThing(thing: Thing): Thing {
   if (thing.kind === 't3') {
     const { title, selftext, url } = thing.data;
@@ -15,7 +15,7 @@ export function unescapeThing(thing: Thing): Thing {
 }
 
 /**
- * Undoes what the forum does to every text and URL where `raw_json=1` was not asked for: `<`, `>` and `&` as entities,
+ * Undoes the escaping that the forum applies to every text and URL without `raw_json=1`: `<`, `>` and `&` as entities,
  * once. Entities that an author typed stay as typed.
  */
 function unescapeTransport(text: string): string {
