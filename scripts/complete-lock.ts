@@ -1,8 +1,8 @@
 /**
  * Completes package-lock.json so that `npm ci` accepts it in a fresh clone.
  *
- * npm leaves a platform's optional package out of the lock when the registry does not have it, and then refuses the
- * lock as incomplete. This adds {version, optional, os, cpu} for every optionalDependencies name without an entry.
+ * npm leaves the optional package of a platform out of the lock when the registry does not have it, and then rejects the
+ * lock as incomplete. This script adds {version, optional, os, cpu} for every optionalDependencies name without an entry.
  * Run it (`npm run lock`) after each install that rewrites the lock; test/architecture fails when an entry is missing.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ const PLATFORMS = [
 ];
 const CPUS = ['arm64', 'x64', 'ia32', 'arm', 'ppc64', 's390x', 'riscv64', 'loong64', 'mips64el'];
 
-/** Names and versions of optional dependencies that have no entry in the lock. */
+/** Returns the names and versions of optional dependencies that have no entry in the lock. */
 export function missingOptionalEntries(lock: Lock): { name: string; version: string }[] {
   const present = new Set(Object.keys(lock.packages).map((path) => path.slice(path.lastIndexOf('node_modules/') + 13)));
   const missing = new Map<string, string>();
@@ -44,6 +44,7 @@ export function missingOptionalEntries(lock: Lock): { name: string; version: str
   return [...missing].map(([name, version]) => ({ name, version }));
 }
 
+/** Adds the missing entries; derives os and cpu from the parts of the package name. */
 function completed(lock: Lock): Lock {
   const packages = { ...lock.packages };
   for (const { name, version } of missingOptionalEntries(lock)) {

@@ -1,6 +1,6 @@
--- Read-only access for analysts on a ClickHouse server, run once by an administrator in the service's database:
+-- Creates read-only access for analysts on a ClickHouse server. An administrator runs it once in the service's database:
 --   clickhouse-client --database forum --queries-file deploy/clickhouse/analyst.sql
--- Choose the password first. The embedded engine has no users; it has a read-only port instead (schemas/clickhouse/README.md).
+-- Choose the password below first. The embedded engine has no users but a read-only port (schemas/clickhouse/README.md).
 
 CREATE SETTINGS PROFILE IF NOT EXISTS forum_analyst SETTINGS
     readonly = 1,
@@ -12,7 +12,7 @@ CREATE SETTINGS PROFILE IF NOT EXISTS forum_analyst SETTINGS
 
 CREATE ROLE IF NOT EXISTS forum_analyst SETTINGS PROFILE 'forum_analyst';
 
--- Views read their tables with the rights of who asks, so both are granted.
+-- Views read their tables with the rights of the caller, so both the views and the tables are granted.
 GRANT SELECT ON matches_with_items TO forum_analyst;
 GRANT SELECT ON matches_per_day_and_term TO forum_analyst;
 GRANT SELECT ON delivery_latency TO forum_analyst;

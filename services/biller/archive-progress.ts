@@ -3,32 +3,36 @@ import { MONITOR_DELIVERIES, MONITOR_MATCHES } from '../../schemas/messages/topi
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
 import type { TopicOffsets } from '../../shared/stores/upkeep/erasure.ts';
 
-/** What the archive holds by monitor, and who writes it. */
+/** The topics whose archived rows belong to a monitor, and the consumer groups that archive them. */
 const ARCHIVED = [
   { topic: MONITOR_MATCHES.name, group: MATCHES_ARCHIVER_GROUP },
   { topic: MONITOR_DELIVERIES.name, group: DELIVERIES_ARCHIVER_GROUP },
 ];
 
-/** The broker did not answer; asking again later may help. */
+/** The broker did not answer; a later call may succeed. */
 export class TopicsUnreadable extends Error {
   override name = 'TopicsUnreadable';
 }
 
 export interface ArchiveProgress {
-  /** Behind the last record. */
+  /** By topic and partition: the offset after the last record (high watermark). */
   heads: TopicOffsets;
-  /** Records below are in the archive, or expired unread. */
+  /** By topic and partition: every record below this offset is in the archive or has expired. */
   archived: TopicOffsets;
 }
 
-/** How far the topics with matches and attempts go now, and how far they are archived. @throws TopicsUnreadable */
+/**
+ * Reads how far the topics with matches and attempts go now, and how far they are archived.
+ *
+ * @throws {TopicsUnreadable} when the broker does not answer
+ */
 export async function readArchiveProgress(kafka: KafkaConnection, prefix: string): Promise<ArchiveProgress> {
   const progress: ArchiveProgress = { heads: {}, archived: {} };
   try {
     await kafka.withAdmin(async (admin) => {
       for (const { topic, group } of ARCHIVED) {
         const name = prefix + topic;
-        // In this order: what is committed by now lies below the heads read afterwards.
+        // Committed offsets first: they cannot exceed heads that are read later.
         const [committed] = await admin.fetchOffsets({ groupId: prefix + group, topics: [name] });
         const offsets = await admin.fetchTopicOffsets(name);
         const commits = new Map(committed?.partitions.map(({ partition, offset }) => [partition, offset]));
@@ -39,18 +43,18 @@ export async function readArchiveProgress(kafka: KafkaConnection, prefix: string
       }
     });
   } catch (error) {
-    throw new TopicsUnreadable('the offsets of the archive cannot be read', { cause: error });
+    throw new TopicsUnreadable('cannot read the offsets of the archived topics from Kafka', { cause: error });
   }
   return progress;
 }
 
-/** Whether everything below `heads`, as read at some earlier time, is in the archive or gone. */
+/** Returns whether every record below the earlier `heads` is in the archive or has expired. */
 export function isArchivedUpTo(heads: TopicOffsets, progress: ArchiveProgress): boolean {
   return Object.entries(heads).every(([topic, partitions]) =>
     Object.entries(partitions).every(([partition, head]) => {
       const now = progress.heads[topic]?.[partition];
       const archived = progress.archived[topic]?.[partition];
-      // A topic that is shorter now was made anew: what it held then is gone.
+      // A head lower than before means that the topic was created again, and its old records are gone.
       return now !== undefined && archived !== undefined && BigInt(archived) >= earlier(head, now);
     }),
   );

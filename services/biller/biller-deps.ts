@@ -6,7 +6,7 @@ import type { Metrics } from '../../shared/runtime/metrics.ts';
 
 export interface BillerDeps {
   pool: Pool;
-  /** Only to see how far the archive has got. */
+  /** Used only to read how far the topics are archived. */
   kafka: KafkaConnection;
   prefix: string;
   clickhouse: ClickHouseClient;

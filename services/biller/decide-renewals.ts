@@ -2,14 +2,14 @@ import { MONITOR_PERIOD_CREDITS } from '../../shared/domain/accounts/credits.ts'
 import type { PayingAccount, StoppedMonitor } from '../../shared/stores/monitors/renewals.ts';
 
 export interface RenewalDecisions<M> {
-  /** Charged and going on; by account and id. */
+  /** Monitors to charge, which continue; sorted by account and id. */
   renewed: M[];
   stopped: StoppedMonitor[];
 }
 
 /**
- * Decides what becomes of due monitors: each account pays in the order of their ids for as many as its balance covers;
- * the others stop. An account that is not active pays for none.
+ * Decides which due monitors are renewed and which stop. Each account pays for its monitors in id order while its
+ * balance covers them; the others stop. An account that is not active pays for none.
  */
 export function decideRenewals<M extends { id: string; account_id: string }>(
   due: readonly M[],

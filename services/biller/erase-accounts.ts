@@ -17,32 +17,35 @@ import { isArchivedUpTo, readArchiveProgress } from './archive-progress.ts';
 import type { ArchiveProgress } from './archive-progress.ts';
 import type { BillerDeps } from './biller-deps.ts';
 
-/** Rows a statement: short locks, short transactions, and other work in between. */
+/** Rows per statement: locks and transactions stay short, and other work runs in between. */
 const BATCH = 5_000;
 const MONITORS_PER_STATEMENT = 500;
 const ACCOUNTS_PER_ROUND = 100;
-/** Longer than a recorder or deliverer may take to publish what it had in hand when the account was deleted. */
+/** Longer than a recorder or deliverer can take to publish what it had read before the account was deleted. */
 const SETTLED_SECONDS = 60;
 
 export type ErasureDeps = Pick<BillerDeps, 'pool' | 'kafka' | 'prefix' | 'clickhouse' | 'logger'> & {
   signal: AbortSignal;
-  /** Asked before each statement that deletes many rows: whether this process may still go on. */
+  /** Called before each statement that deletes many rows; returns whether this process still has the lease. */
   mayContinue: () => Promise<boolean>;
 };
 
 /**
- * Brings the erasure of deleted accounts as far as it gets now. Steps of each, all harmless when repeated, so that a
- * crash at any point only means that the next round does one of them again:
- * 1. its rows go from Postgres, the monitors themselves last; 2. that nothing is left is noted. A minute later nobody
- *    publishes anything of it any more: 3. the heads of the topics are noted, and its rows go from ClickHouse;
- * 4. once the archive has got past those heads, what came since goes too; 5. when nothing is left, the end is noted.
+ * Advances the erasure of deleted accounts as far as possible now. Each step is harmless to repeat, so after a crash
+ * the next round repeats one of them. Steps for each account:
+ * 1. Delete its rows from Postgres, the monitors last.
+ * 2. Mark the account as erased in Postgres.
+ * 3. A minute later, when no process publishes anything of it any more, store the heads of the topics and delete its
+ *    rows from ClickHouse.
+ * 4. When the archivers have passed those heads, delete the rows that they added since.
+ * 5. When none is left, mark the erasure as finished.
  */
 export async function advanceErasures(options: ErasureDeps): Promise<void> {
   const { pool, kafka, prefix, signal, logger } = options;
   const mayContinue = async () => !signal.aborted && (await options.mayContinue());
   for (const erasure of await listAccountsToErase(pool, ACCOUNTS_PER_ROUND)) {
     if (await eraseInPostgres(pool, erasure, mayContinue)) {
-      logger.info({ account_id: erasure.account_id }, 'nothing of a deleted account is left in Postgres');
+      logger.info({ account_id: erasure.account_id }, 'a deleted account is erased from Postgres');
     }
   }
   const settled = await listAccountsToEraseInArchive(pool, SETTLED_SECONDS, ACCOUNTS_PER_ROUND);
@@ -56,7 +59,7 @@ export async function advanceErasures(options: ErasureDeps): Promise<void> {
   }
 }
 
-/** False when it was stopped before the end, or something was added meanwhile: the next round goes on. */
+/** Returns false when it was stopped before the end or rows were added meanwhile; the next round continues. */
 async function eraseInPostgres(
   pool: Pool,
   { account_id: accountId, monitor_ids: monitorIds }: AccountErasure,
@@ -68,7 +71,7 @@ async function eraseInPostgres(
   };
   for (let first = 0; first < monitorIds.length; first += MONITORS_PER_STATEMENT) {
     const ids = monitorIds.slice(first, first + MONITORS_PER_STATEMENT);
-    // The lock rows first: a recorder that finds none adds nothing and repeats nothing.
+    // The counters rows first: a recorder that finds none adds no match and publishes none again.
     await eraseMonitorCounters(pool, ids);
     await repeat(() => eraseMatches(pool, ids, BATCH));
     await repeat(() => eraseAttempts(pool, ids, BATCH));
@@ -79,7 +82,10 @@ async function eraseInPostgres(
   return markErasedHere(pool, accountId);
 }
 
-/** True when nothing of it is left. @param progress read before: what is archived by then is there to be deleted */
+/**
+ * @param progress must be read before the call, so that everything archived by then is visible to the deletes
+ * @returns true when nothing of the account is left
+ */
 async function eraseInArchive(
   { pool, clickhouse }: ErasureDeps,
   { account_id: accountId, monitor_ids: monitorIds, archive_offsets: heads }: AccountErasure,

@@ -3,10 +3,10 @@ import type { Pool } from '../../shared/postgres/pool.ts';
 import { releaseLease, takeLease } from '../../shared/stores/upkeep/leases.ts';
 
 const LEASE_SECONDS = 60;
-/** A statement may take 30 s: the lease outlasts it. */
+/** Renewed this often, at least 45 s of the lease remain; a statement takes at most 30 s. */
 const RENEW_AFTER_MS = 15_000;
 
-/** Lets one process at a time do a piece of work. */
+/** A lease in Postgres that lets one process at a time do a job. It ends by itself 60 s after the last renewal. */
 export class Lease {
   private readonly pool: Pool;
   private readonly name: string;
@@ -18,7 +18,10 @@ export class Lease {
     this.name = name;
   }
 
-  /** Whether this process may do the work, or go on with it. To be asked before each statement that changes much. */
+  /**
+   * Takes or renews the lease; returns whether this process holds it. Call it before each statement that changes many
+   * rows.
+   */
   async mayContinue(): Promise<boolean> {
     const now = performance.now();
     if (now - this.takenAt < RENEW_AFTER_MS) return true;
@@ -27,14 +30,14 @@ export class Lease {
     return true;
   }
 
-  /** Leaves the lease behind for so long: nobody gets it until then, not even this process. */
+  /** Keeps the lease taken for the given seconds: no process gets it before, not even this one. */
   async holdFor(seconds: number): Promise<void> {
     await takeLease(this.pool, this.lease(seconds));
     this.holder = randomUUID();
     this.takenAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Gives the lease back, if it is held. */
+  /** Releases the lease if this process holds it. */
   release(): Promise<void> {
     return releaseLease(this.pool, { name: this.name, holder: this.holder });
   }

@@ -7,15 +7,15 @@ const ACCOUNTS_PER_PAGE = 100;
 
 export type LedgerCheckDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> & {
   signal: AbortSignal;
-  /** Asked before each page: whether this process may still go on. */
+  /** Called before each page; returns whether this process still has the lease. */
   mayContinue: () => Promise<boolean>;
 };
 
 /**
- * Compares every account's balance with its ledger. What does not fit is logged and counted, never repaired: somebody
- * has to look.
+ * Compares every account's balance with its ledger. Differences are logged and counted, never repaired: an operator
+ * must investigate them.
  *
- * @returns false when it did not get to the end
+ * @returns false when it was stopped before the end
  */
 export async function checkLedger(options: LedgerCheckDeps): Promise<boolean> {
   const { metrics, logger, signal, mayContinue } = options;
@@ -24,7 +24,7 @@ export async function checkLedger(options: LedgerCheckDeps): Promise<boolean> {
   while (checked !== undefined) {
     if (signal.aborted || !(await mayContinue())) return false;
     const { mismatches, lastId }: LedgerPage = await checkPage(options, checked, ACCOUNTS_PER_PAGE);
-    for (const mismatch of mismatches) logger.error(mismatch, 'the balance of an account is not what its ledger says');
+    for (const mismatch of mismatches) logger.error(mismatch, 'the balance of an account differs from its ledger');
     found += mismatches.length;
     checked = lastId;
   }
@@ -34,8 +34,8 @@ export async function checkLedger(options: LedgerCheckDeps): Promise<boolean> {
 }
 
 /**
- * A page that takes too long is cut down, to one account in the end; the ledger of one that still takes too long is
- * left out.
+ * Checks one page. A page that exceeds the statement timeout is repeated with fewer accounts, down to one. An account
+ * that still exceeds it is logged and skipped.
  */
 async function checkPage(options: LedgerCheckDeps, afterId: string, limit: number): Promise<LedgerPage> {
   const { pool, logger } = options;
@@ -47,7 +47,7 @@ async function checkPage(options: LedgerCheckDeps, afterId: string, limit: numbe
     const lastId = await findNextAccountId(pool, afterId);
     logger.error(
       { err: error, account_id: lastId },
-      'the ledger of an account is too long to be compared with its balance',
+      'the ledger of an account is too long to compare with its balance',
     );
     return { mismatches: [], lastId };
   }

@@ -11,32 +11,31 @@ import {
 } from '../../shared/stores/monitors/renewals.ts';
 import { decideRenewals } from './decide-renewals.ts';
 
-/** What became of the monitors of one batch. */
+/** Numbers of monitors by outcome. */
 export interface RenewedBatch {
   renewed: number;
-  /** For want of credits. */
+  /** Stopped because the balance does not cover them. */
   paused_balance: number;
-  /** Because their account is frozen or deleted. */
+  /** Stopped because their account is frozen or deleted. */
   paused: number;
 }
 
 type Due = Awaited<ReturnType<typeof readDueMonitors>>[number];
 
 /**
- * Renews or stops monitors that were due a moment ago, in one transaction; those that are not any more, or that another
- * process holds, are left alone. Repeating it, or dying at any point, charges nothing twice: either all of it is
- * committed, and nothing of it is due any more, or nothing.
+ * Renews or stops the given monitors in one transaction. Monitors that are no longer due, or that another process has
+ * locked, are skipped. A crash or a repeat charges nothing twice: after a commit none of them is due any more, and
+ * without a commit nothing changed.
  */
 export function renewMonitors(pool: Pool, ids: readonly string[]): Promise<RenewedBatch> {
   return inTransaction(pool, async (client) => {
-    // 1. The locks, in the one order of the service: monitors by id, then accounts by id. What was read before is
-    // tested again.
+    // 1. Lock in the order of the service: monitors by id, then accounts by id. Test again what was read before.
     const due = await readDueMonitors(client, await lockDueMonitors(client, ids));
     if (due.length === 0) return { renewed: 0, paused_balance: 0, paused: 0 };
     const accounts = await lockPayingAccounts(client, [...new Set(due.map(({ account_id }) => account_id))]);
-    // 2. Who can pay.
+    // 2. Decide which monitors their accounts can pay for.
     const { renewed, stopped } = decideRenewals(due, accounts);
-    // 3. Money and time together; matching stops with the same commit.
+    // 3. Charge and start the next periods in the same commit, which also stops the unpaid monitors.
     if (renewed.length > 0) {
       await chargeAll(client, renewed);
       await startNextPeriods(
@@ -50,7 +49,7 @@ export function renewMonitors(pool: Pool, ids: readonly string[]): Promise<Renew
   });
 }
 
-/** The accounts are locked and cover it: a charge that is not made is a fault of ours, and undoes the batch. */
+/** The accounts are locked and cover the charges, so a missing charge is a bug here and rolls back the batch. */
 async function chargeAll(db: Queryable, renewed: readonly Due[]): Promise<void> {
   const moves = renewed.map(({ id, account_id, period_no }) => ({
     accountId: account_id,

@@ -3,22 +3,24 @@ import { listDueMonitors } from '../../shared/stores/monitors/renewals.ts';
 import type { BillerDeps } from './biller-deps.ts';
 import { renewMonitors } from './renew-monitors.ts';
 
-/** Read at once, so that several billers find batches that the others do not hold. */
+/**
+ * Due monitors read per pass, more than one batch, so that each of several billers finds batches that are not locked.
+ */
 const LISTED_MONITORS = 8_000;
 const BATCH = 1_000;
 
 export type RenewalPassDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> & {
-  /** Ends the pass after the batch in hand. */
+  /** Ends the pass after the current batch. */
   signal: AbortSignal;
-  /** Monitors a transaction; default 1,000. */
+  /** Monitors per transaction; default 1,000. */
   batchSize?: number;
 };
 
 /**
- * Renews or stops the monitors that are due now, the oldest ones first, batch by batch. Any number of processes may do
- * so at once.
+ * Renews or stops the monitors that are due now, the oldest first, in batches. Any number of processes may run it at
+ * the same time.
  *
- * @returns how many this process decided; 0: nothing is due, or others are at it
+ * @returns how many monitors this process renewed or stopped; 0 when none is due or others have locked them
  */
 export async function runRenewalPass(options: RenewalPassDeps): Promise<number> {
   const { pool, metrics, logger, signal, batchSize = BATCH } = options;
@@ -42,8 +44,8 @@ export async function runRenewalPass(options: RenewalPassDeps): Promise<number> 
 }
 
 /**
- * Cuts the list into batches of about `size` that keep an account's monitors together: two billers with different
- * batches never wait for each other's accounts.
+ * Splits the list into batches of about `size` and keeps the monitors of an account together, so that two billers with
+ * different batches never wait for each other's account locks.
  */
 function batchesByAccount(monitors: readonly DueMonitor[], size: number): string[][] {
   const batches: string[][] = [[]];

@@ -19,23 +19,23 @@ import { deleteExpiredSignups } from '../../shared/stores/accounts/signups.ts';
 const MATCH_DAYS = 30;
 const REMOVAL_DAYS = 90;
 const ANSWER_HOURS = 24;
-/** Rows a statement: short locks, short transactions, and other work in between. */
+/** Rows per statement: locks and transactions stay short, and other work runs in between. */
 const BATCH = 5_000;
 const MONITORS_PER_PAGE = 500;
 /**
- * After a statement that deleted rows the sweep rests this many times as long as it took: inserts hardly notice, and
- * 1,700 rows a second still go.
+ * After a statement that deleted rows the sweep sleeps this many times the statement's duration. Inserts are hardly
+ * slowed down, and the sweep still deletes 1,700 rows/s.
  */
 const SLEEP_FACTOR = 12;
 const MAX_SLEEP_MS = 5_000;
 
 interface ExpiringTable {
   table: string;
-  /** Deletes some rows past their time, at most `limit`; answers how many. */
+  /** Deletes at most `limit` expired rows; returns how many. */
   deleteSome: (db: Queryable, limit: number) => Promise<number>;
 }
 
-/** Tables whose rows expire one by one, whatever becomes of other tables. */
+/** Tables whose rows expire independently of other tables. */
 const EXPIRING_TABLES: ExpiringTable[] = [
   { table: 'matched_items', deleteSome: deleteExpiredItems },
   { table: 'removed_things', deleteSome: (db, limit) => deleteExpiredRemovals(db, REMOVAL_DAYS, limit) },
@@ -49,15 +49,15 @@ const EXPIRING_TABLES: ExpiringTable[] = [
 export interface SweepDeps {
   pool: Pool;
   metrics: Metrics;
-  /** Ends the sweep after the statement in hand. */
+  /** Ends the sweep after the current statement. */
   signal: AbortSignal;
-  /** Asked before each statement that deletes many rows: whether this process may still go on. */
+  /** Called before each statement that deletes many rows; returns whether this process still has the lease. */
   mayContinue: () => Promise<boolean>;
-  /** Default: by the system's clock. */
+  /** Default: a timer of the system. */
   sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Deletes everything past its retention, in small statements. Repeating it, or stopping at any point, is harmless. */
+/** Deletes everything past its retention in small statements. Repeating or stopping it at any point is harmless. */
 export async function sweepRetention(options: SweepDeps): Promise<void> {
   const { pool, metrics, signal, sleep = delay } = options;
   const mayContinue = async () => !signal.aborted && (await options.mayContinue());

@@ -13,11 +13,11 @@ import { startLoop } from './start-loop.ts';
 const RENEWAL_INTERVAL_MS = 1_000;
 const SWEEP_INTERVAL_MS = 10 * 60_000;
 const ERASURE_INTERVAL_MS = 5_000;
-/** How often somebody looks whether today's check was made. */
+/** How often each process checks whether today's ledger check was made. */
 const LEDGER_CHECK_INTERVAL_MS = 10 * 60_000;
 
 /**
- * Renews monitors, in every process that runs this; and, each in one process at a time: deletes what is past its
+ * Renews monitors in every process that runs this. In one process at a time (`Lease`) it also deletes rows past their
  * retention, erases deleted accounts, and once a day compares the balances with the ledger.
  */
 export function startBiller(deps: BillerDeps): Running {
@@ -32,7 +32,7 @@ export function startBiller(deps: BillerDeps): Running {
   };
   const rounds = {
     renewing: () => renew(roundDeps),
-    'deleting what is old': () => sweep(roundDeps, leases.retention),
+    'deleting expired rows': () => sweep(roundDeps, leases.retention),
     'erasing accounts': () => erase(roundDeps, leases.erasures),
     'checking the ledger': () => compareLedger(roundDeps, leases.ledger),
   };
@@ -50,35 +50,35 @@ export function startBiller(deps: BillerDeps): Running {
 
 type RoundDeps = BillerDeps & { signal: AbortSignal };
 
-/** Goes on at once while there is something to renew. */
-async function renew(roundDeps: RoundDeps): Promise<number> {
-  return (await runRenewalPass(roundDeps)) > 0 ? 0 : RENEWAL_INTERVAL_MS;
+/** The next pass follows at once while there are monitors to renew. */
+async function renew(deps: RoundDeps): Promise<number> {
+  return (await runRenewalPass(deps)) > 0 ? 0 : RENEWAL_INTERVAL_MS;
 }
 
-async function sweep(roundDeps: RoundDeps, lease: Lease): Promise<number> {
+async function sweep(deps: RoundDeps, lease: Lease): Promise<number> {
   const mayContinue = () => lease.mayContinue();
-  if (await mayContinue()) await sweepRetention({ ...roundDeps, mayContinue });
+  if (await mayContinue()) await sweepRetention({ ...deps, mayContinue });
   return SWEEP_INTERVAL_MS;
 }
 
-async function erase(roundDeps: RoundDeps, lease: Lease): Promise<number> {
-  const open = await countOpenErasures(roundDeps.pool);
-  roundDeps.metrics.erasuresOpen.set(open);
+async function erase(deps: RoundDeps, lease: Lease): Promise<number> {
+  const open = await countOpenErasures(deps.pool);
+  deps.metrics.erasuresOpen.set(open);
   const mayContinue = () => lease.mayContinue();
-  if (open > 0 && (await mayContinue())) await advanceErasures({ ...roundDeps, mayContinue });
+  if (open > 0 && (await mayContinue())) await advanceErasures({ ...deps, mayContinue });
   return ERASURE_INTERVAL_MS;
 }
 
-/** After a check the lease stays behind until the day ends: nobody checks again before. */
-async function compareLedger(roundDeps: RoundDeps, lease: Lease): Promise<number> {
+/** After a check the lease stays taken until the UTC day ends, so that no process checks again before. */
+async function compareLedger(deps: RoundDeps, lease: Lease): Promise<number> {
   const mayContinue = () => lease.mayContinue();
-  if ((await mayContinue()) && (await checkLedger({ ...roundDeps, mayContinue }))) {
-    await lease.holdFor(await secondsUntilTomorrow(roundDeps.pool));
+  if ((await mayContinue()) && (await checkLedger({ ...deps, mayContinue }))) {
+    await lease.holdFor(await secondsUntilTomorrow(deps.pool));
   }
   return LEDGER_CHECK_INTERVAL_MS;
 }
 
-/** A lease that stays ends by itself. */
+/** A lease that cannot be released because Postgres is away ends by itself. */
 async function release(lease: Lease): Promise<void> {
   await lease.release().catch((error: unknown) => {
     if (!isPostgresAway(error)) throw error;

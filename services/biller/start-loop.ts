@@ -6,11 +6,11 @@ import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { TopicsUnreadable } from './archive-progress.ts';
 
 export interface LoopDeps {
-  /** What is done, for the log. */
+  /** Name of the work in the log. */
   what: string;
-  /** One round of it; returns for how many milliseconds to wait before the next. */
+  /** Does one round; returns the milliseconds to wait before the next. */
   work: () => Promise<number>;
-  /** How long to wait after a round in which an engine was away. */
+  /** Milliseconds to wait after a round in which an engine was away. */
   retryMs: number;
   logger: Logger;
   metrics?: Metrics;
@@ -19,8 +19,7 @@ export interface LoopDeps {
 }
 
 /**
- * Does a piece of work round after round. Resolves when the signal has aborted and the round in hand is over, or after
- * `fatal`.
+ * Repeats a job in rounds. Resolves when the signal has aborted and the current round has ended, or after `fatal`.
  */
 export async function startLoop(options: LoopDeps): Promise<void> {
   const { what, work, retryMs, signal, fatal } = options;
