@@ -1,9 +1,10 @@
 /**
  * Completes package-lock.json so that `npm ci` accepts it in a fresh clone.
  *
- * npm leaves the optional package of a platform out of the lock when the registry does not have it, and then rejects the
- * lock as incomplete. This script adds {version, optional, os, cpu} for every optionalDependencies name without an entry.
- * Run it (`npm run lock`) after each install that rewrites the lock; test/architecture fails when an entry is missing.
+ * npm leaves the optional package of a platform out of the lock when the registry does not have it, and then rejects
+ * the lock as incomplete. This script adds {version, optional, os, cpu} for every optionalDependencies name without an
+ * entry. Run it (`npm run lock`) after each install that rewrites the lock; test/architecture fails when an entry is
+ * missing.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 
