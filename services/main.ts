@@ -4,15 +4,15 @@ import { fullStart } from './launcher/full-start.ts';
 import { joiningStart } from './launcher/joining-start.ts';
 import { startWarnings } from './launcher/start-warnings.ts';
 
-// npm start: a whole installation. npm start -- matcher recorder: these services beside one that runs.
-// Whatever is made here and by the processes started from here is this user's alone.
+// `npm start` runs a whole installation. `npm start -- matcher recorder` runs these services beside a running one.
+// Files that this process and its children create are accessible only to the current user.
 process.umask(0o077);
 
 const stopping = new AbortController();
 const stop = () => stopping.abort();
 process.on('SIGTERM', stop);
 process.on('SIGINT', stop);
-// Whoever read our output is gone: that is no reason to stop.
+// The installation keeps running when the reader of its output is gone.
 process.stdout.on('error', () => undefined);
 
 try {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The key of the demo account, which the services write on their first start on embedded engines. */
+/** Reads the API key of the demo account, which the services create on their first start with embedded engines. */
 export function readDemoKey(dataDir: string): string | undefined {
   try {
     return readFileSync(join(dataDir, 'demo-key'), 'utf8').trim() || undefined;
@@ -10,7 +10,7 @@ export function readDemoKey(dataDir: string): string | undefined {
   }
 }
 
-/** What a person needs to know once everything runs. */
+/** Returns the message to print once everything runs: the addresses, the demo key and a first command. */
 export function banner(baseUrl: string, demoKey: string | undefined, seconds: number): string {
   const body = `'{"name":"rust","keywords":["rust"]}'`;
   const key = demoKey ?? 'YOUR_KEY';

@@ -21,17 +21,17 @@ import { Supervisor } from './supervisor.ts';
 export interface FullStartDeps {
   config: Config;
   env: NodeJS.ProcessEnv;
-  /** Aborted by the first SIGTERM or SIGINT: everything is stopped in order. */
+  /** Aborted by the first SIGTERM or SIGINT; then everything is stopped in order. */
   signal: AbortSignal;
   progress: (line: string) => void;
 }
 
 /**
- * Runs a whole installation until the signal aborts: takes the data directory, then starts the engines that no variable
- * names, the simulator unless there is a real upstream, and the services; keeps them alive; stops them in reverse
- * order.
+ * Runs a whole installation until the signal aborts. Locks the data directory; starts the engines whose URL is not set,
+ * the simulator unless UPSTREAM_CLIENTS names a real upstream, and the services; restarts what ends; stops everything
+ * in reverse order.
  *
- * @throws StartFault when it cannot start, or when a process cannot be kept alive.
+ * @throws StartFault when it cannot start, or when a process ends too often.
  */
 export async function fullStart(options: FullStartDeps): Promise<void> {
   const { config, signal, progress } = options;
@@ -56,7 +56,7 @@ async function runInstallation(options: FullStartDeps, markStopping: () => void)
   const embedded = enginesToEmbed(config);
   const engines = await startEngines({ dataDir: config.dataDir, env, engines: embedded, progress, signal });
   const { promise: broken, reject: giveUp } = Promise.withResolvers<never>();
-  // A process may be given up before anyone waits for it.
+  // The supervisor may give up before the promise is awaited.
   broken.catch(() => undefined);
   const supervisor = new Supervisor({
     clock: systemClock,
@@ -64,11 +64,11 @@ async function runInstallation(options: FullStartDeps, markStopping: () => void)
     progress,
     giveUp: (reason) => giveUp(new StartFault(reason)),
   });
-  for (const name of embedded) keepEngine(supervisor, engines, name, config.dataDir);
+  for (const name of embedded) superviseEngine(supervisor, engines, name, config.dataDir);
   try {
-    const simulator = config.upstream.clients ? undefined : await keepSimulator(supervisor, options, engines);
+    const simulator = config.upstream.clients ? undefined : await superviseSimulator(supervisor, options, engines);
     const urls = engineUrls(config, engines.urls);
-    const announce = announcer(began, options, (addresses) => ({
+    const announce = createReadyHandler(began, options, (addresses) => ({
       pid: process.pid,
       ...addresses,
       ...urls,
@@ -78,7 +78,7 @@ async function runInstallation(options: FullStartDeps, markStopping: () => void)
     }));
     const childEnv = servicesEnvironment(config, env, { urls, embedded, simulator, metricsPort });
     const start = () => startServices({ env: childEnv, pidFile: files.services, onReady: announce });
-    supervisor.keep({ name: 'services', kind: 'services', process: await start(), start });
+    supervisor.supervise({ name: 'services', kind: 'services', process: await start(), start });
     await Promise.race([broken, whenAborted(signal)]);
     progress('stopping');
   } finally {
@@ -100,37 +100,41 @@ function enginesToEmbed(config: Config): EngineName[] {
   return names;
 }
 
-function keepEngine(supervisor: Supervisor, engines: RunningEngines, name: EngineName, dataDir: string): void {
-  supervisor.keep({
+function superviseEngine(supervisor: Supervisor, engines: RunningEngines, name: EngineName, dataDir: string): void {
+  supervisor.supervise({
     name,
     kind: 'engine',
     process: engines.process(name),
     start: () => engines.restart(name),
     isOptional: name === 'clickhouse',
-    excuse: () => fullDisk([join(dataDir, name), dataDir]),
+    externalCause: () => fullDisk([join(dataDir, name), dataDir]),
   });
 }
 
 /** Returns the simulator's URL. */
-async function keepSimulator(supervisor: Supervisor, options: FullStartDeps, engines: RunningEngines): Promise<string> {
+async function superviseSimulator(
+  supervisor: Supervisor,
+  options: FullStartDeps,
+  engines: RunningEngines,
+): Promise<string> {
   const { config, env, signal } = options;
   const port = engines.ports.simulator;
   const start = () => startSimulator({ config, env, port, pidFile: pidFiles(config.dataDir).simulator, signal });
-  supervisor.keep({ name: 'simulator', kind: 'simulator', process: await start(), start });
+  supervisor.supervise({ name: 'simulator', kind: 'simulator', process: await start(), start });
   return `http://127.0.0.1:${port}`;
 }
 
-/** Each time the services are ready their addresses are written down; the first time a person is told as well. */
-function announcer(
+/** Writes endpoints.json each time that the services are ready, and prints the banner the first time. */
+function createReadyHandler(
   began: number,
   { config, progress }: FullStartDeps,
   endpoints: (addresses: ServiceAddresses) => Parameters<typeof writeEndpoints>[1],
 ): (addresses: ServiceAddresses) => void {
-  let told = false;
+  let hasAnnounced = false;
   return (addresses) => {
     writeEndpoints(config.dataDir, endpoints(addresses));
     const baseUrl = config.http.port === 0 ? addresses.api : config.http.baseUrl;
-    if (!told) progress(banner(baseUrl, readDemoKey(config.dataDir), (performance.now() - began) / 1000));
-    told = true;
+    if (!hasAnnounced) progress(banner(baseUrl, readDemoKey(config.dataDir), (performance.now() - began) / 1000));
+    hasAnnounced = true;
   };
 }

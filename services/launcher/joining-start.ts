@@ -6,28 +6,28 @@ import { NODE_ARGUMENTS, SERVICES_MAIN } from './services-child.ts';
 import { simulatorEnvironment } from './services-environment.ts';
 
 /**
- * Turns this process into one that runs the named services only, against an installation that runs already: the one on
- * DATA_DIR, or the servers of the three URL variables. It owns nothing: no lock, no engine, no endpoints.json.
+ * Replaces this process by one that runs only the named services and joins a running installation: the one on DATA_DIR,
+ * or the servers of the three URL variables. It takes no lock, starts no engine and writes no endpoints.json.
  *
- * @throws StartFault when there is neither.
+ * @throws StartFault when there is no installation to join.
  */
 export function joiningStart(services: readonly string[], config: Config, env: NodeJS.ProcessEnv): never {
   const endpoints = readEndpoints(config.dataDir);
   const named = config.kafka.brokers && config.postgresUrl && config.clickhouseUrl;
   if (endpoints === undefined && !named) {
     throw new StartFault(
-      `Nothing to join: no installation runs on ${config.dataDir} (npm start), and KAFKA_BROKERS, DATABASE_URL and CLICKHOUSE_URL are not all set.`,
+      `Nothing to join: no installation runs on ${config.dataDir}, and KAFKA_BROKERS, DATABASE_URL and CLICKHOUSE_URL are not all set. Run npm start first, or set all three.`,
     );
   }
   const joined = endpoints === undefined ? {} : environmentOf(endpoints, config);
   const metrics = config.http.metricsPort ?? 0;
   const args = [process.execPath, ...NODE_ARGUMENTS, SERVICES_MAIN, ...services];
   const whole = { ...env, DATA_DIR: config.dataDir, ...joined, METRICS_PORT: String(metrics) };
-  // The same process goes on as the services: signals and the exit code need no passing on.
+  // exec keeps the process id, so signals and the exit code need no forwarding.
   return execve(args, whole);
 }
 
-/** What the running installation provides, under what the environment names itself. */
+/** Returns the addresses of the running installation, except those that the environment sets itself. */
 function environmentOf(endpoints: Endpoints, config: Config): Record<string, string> {
   const own = {
     kafka: config.kafka.brokers !== undefined,

@@ -5,13 +5,13 @@ import type { OwnedProcess } from './engines/owned-process.ts';
 export const SERVICES_MAIN = join(import.meta.dirname, '..', 'services-main.ts');
 
 export const NODE_ARGUMENTS = [
-  // kafkajs makes one such timer per connection; it is harmless.
+  // kafkajs causes this warning with one timer per connection; it is harmless.
   '--disable-warning=TimeoutNegativeWarning',
-  // Megabytes for young objects. Left alone they become 32, times three, and the matcher is no faster for it.
+  // Megabytes per semi-space of the young generation. By default they grow to 32, without making the matcher faster.
   '--max-semi-space-size=8',
 ];
 
-/** Where the services listen, as they tell when they are ready. */
+/** The addresses of the services, which they send when they are ready. */
 export interface ServiceAddresses {
   api: string;
   metrics: string;
@@ -23,7 +23,7 @@ export interface ServicesChildDeps {
   onReady: (addresses: ServiceAddresses) => void;
 }
 
-/** Starts all services in one child, whose log lines are passed through; it tells by itself when it is ready. */
+/** Starts all services in one child process, which logs to the parent's output and sends a message when it is ready. */
 export async function startServices({ env, pidFile, onReady }: ServicesChildDeps): Promise<OwnedProcess> {
   const child = await startOwnedProcess({
     name: 'services',
@@ -40,7 +40,7 @@ export async function startServices({ env, pidFile, onReady }: ServicesChildDeps
   child.child.on('message', (message: unknown) => {
     if (!isReady(message)) return;
     onReady({ api: message.api, metrics: message.metrics });
-    // Its /readyz says yes from now on. A child that is gone needs no answer.
+    // From now on /readyz answers 200. A failed send is ignored: the child has ended.
     child.child.send({ type: 'noted' }, () => undefined);
   });
   return child;

@@ -3,7 +3,7 @@ import { brokersOf } from '../../shared/runtime/endpoints-file.ts';
 import type { EngineName } from './engines/engine.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 
-/** Where each engine answers: its own URL variable, else the embedded one. */
+/** The URL of each engine: of its URL variable if set, otherwise of the embedded engine. */
 export type EngineUrls = Record<EngineName, string>;
 
 export function engineUrls(config: Config, embedded: Partial<EngineUrls>): EngineUrls {
@@ -14,7 +14,7 @@ export function engineUrls(config: Config, embedded: Partial<EngineUrls>): Engin
   };
 }
 
-/** The simulator as the upstream; it takes any client. */
+/** The variables that make the simulator the upstream. It accepts any client. */
 export function simulatorEnvironment(url: string): Record<string, string> {
   return {
     UPSTREAM_URL: url,
@@ -23,21 +23,21 @@ export function simulatorEnvironment(url: string): Record<string, string> {
   };
 }
 
-/** The environment of the services' child: the user's own, completed with the addresses of what runs here. */
+/** The environment of the services' child: the user's, plus the addresses of the embedded engines and the simulator. */
 export function servicesEnvironment(
   config: Config,
   env: NodeJS.ProcessEnv,
-  at: { urls: EngineUrls; embedded: readonly EngineName[]; simulator: string | undefined; metricsPort: number },
+  addresses: { urls: EngineUrls; embedded: readonly EngineName[]; simulator: string | undefined; metricsPort: number },
 ): NodeJS.ProcessEnv {
   return {
     NODE_COMPILE_CACHE: join(config.dataDir, 'cache', 'compiled'),
     ...env,
     DATA_DIR: config.dataDir,
-    KAFKA_BROKERS: brokersOf(at.urls.kafka),
-    DATABASE_URL: at.urls.postgres,
-    CLICKHOUSE_URL: at.urls.clickhouse,
-    METRICS_PORT: String(at.metricsPort),
-    FORUM_EMBEDDED: at.embedded.join(','),
-    ...(at.simulator === undefined ? {} : simulatorEnvironment(at.simulator)),
+    KAFKA_BROKERS: brokersOf(addresses.urls.kafka),
+    DATABASE_URL: addresses.urls.postgres,
+    CLICKHOUSE_URL: addresses.urls.clickhouse,
+    METRICS_PORT: String(addresses.metricsPort),
+    FORUM_EMBEDDED: addresses.embedded.join(','),
+    ...(addresses.simulator === undefined ? {} : simulatorEnvironment(addresses.simulator)),
   };
 }

@@ -14,7 +14,7 @@ export interface SimulatorChildDeps {
   signal: AbortSignal;
 }
 
-/** Starts the stand-in for the forum and waits until it answers. @throws StartFault */
+/** Starts the simulator of the forum and waits until it answers. @throws StartFault */
 export async function startSimulator(options: SimulatorChildDeps): Promise<OwnedProcess> {
   const { config, env, port, pidFile, signal } = options;
   const log = join(config.dataDir, 'logs', 'simulator.log');
@@ -37,7 +37,7 @@ export async function startSimulator(options: SimulatorChildDeps): Promise<Owned
   });
   const probe = async () => {
     const answer = await fetch(`http://127.0.0.1:${port}/healthz`, { signal: AbortSignal.timeout(2_000) });
-    if (!answer.ok) throw new Error(`/healthz answers ${answer.status}`);
+    if (!answer.ok) throw new Error(`/healthz answered ${answer.status}`);
   };
   await awaitReady({ process: child, probe, deadlineMs: 30_000, log, logFrom, signal });
   return child;

@@ -1,21 +1,21 @@
 import type { Config } from '../../shared/runtime/config.ts';
 
-/** What is fine on a developer's machine and dangerous in production, one sentence each. */
+/** Returns a warning for each setting that is acceptable for development but dangerous in production. */
 export function startWarnings({ webhooks, http, secretKey, postgresUrl }: Config): string[] {
   const warnings: string[] = [];
   if (webhooks.allowPrivate) {
     warnings.push(
-      'WEBHOOK_ALLOW_PRIVATE=1: any account can make this machine call private addresses. For development and tests only.',
+      'WEBHOOK_ALLOW_PRIVATE=1: any account can make this machine send requests to private addresses. Use it for development and tests only.',
     );
   }
   if (http.trustProxy === 'true') {
     warnings.push(
-      'TRUST_PROXY=true: every client can choose the address that limits see. Name the proxies, or how many there are.',
+      'TRUST_PROXY=true: any client can forge the address that rate limits use. Set the addresses of the proxies, or their number.',
     );
   }
   if (secretKey === undefined && postgresUrl !== undefined) {
     warnings.push(
-      'SECRET_KEY is unset: the key of all secrets lies in the database that it is meant to protect. Set SECRET_KEY.',
+      'SECRET_KEY is unset: the key that encrypts secrets is stored in the same database as the secrets. Set SECRET_KEY.',
     );
   }
   return warnings;

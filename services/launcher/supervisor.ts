@@ -3,40 +3,40 @@ import type { OwnedProcess, ProcessEnd } from './engines/owned-process.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { RestartPolicy } from './restart-policy.ts';
 
-/** Stopped in this order, each kind in parallel: whoever needs another goes first. */
+/** Kinds are stopped in this order, processes of one kind in parallel: each before the ones that it needs. */
 const STOP_ORDER = ['services', 'simulator', 'engine'] as const;
 
-/** A death of the services this soon after an engine's trouble is the engine's doing. */
-const EXCUSE_MS = 30_000;
+/** A death of the services within this time of an engine's end or restart is attributed to the engine. */
+const ENGINE_TROUBLE_MS = 30_000;
 
-export interface Part {
+export interface SupervisedProcess {
   name: string;
   kind: (typeof STOP_ORDER)[number];
-  /** The living process, already started. */
+  /** The running process. */
   process: OwnedProcess;
   start(): Promise<OwnedProcess>;
-  /** An engine that the services can be started without: they need not wait for it. */
+  /** True for an engine that the services can start without. */
   isOptional?: boolean;
-  /** Why a death now is not the process's own doing, and will pass; undefined: it is. Such deaths are not counted. */
-  excuse?: () => Promise<string | undefined>;
+  /** Returns a temporary external cause of a death, such as a full disk, or undefined. Such deaths do not count. */
+  externalCause?: () => Promise<string | undefined>;
 }
 
 export interface SupervisorDeps {
   clock: Clock;
-  /** Waits; ends early when the signal aborts. */
+  /** Waits `ms` milliseconds, or until the signal aborts. */
   wait: (ms: number, signal: AbortSignal) => Promise<void>;
   progress: (line: string) => void;
-  /** Called once, when a process cannot be kept alive. */
+  /** Called once, when a process has ended too often. */
   giveUp: (reason: string) => void;
 }
 
 /**
- * Keeps processes alive. Each part is running, or waiting for its next start. The services are only started while every
- * engine that they need is running; an engine that died does not end them, they wait for it.
+ * Restarts processes that end. Each process is running or waits for its next start. The services are started only while
+ * every engine that they need is running. The end of an engine does not stop running services.
  */
 export class Supervisor {
   private readonly options: SupervisorDeps;
-  private readonly parts: Part[] = [];
+  private readonly processes: SupervisedProcess[] = [];
   private readonly watches: Promise<void>[] = [];
   private readonly enginesDown = new Set<string>();
   private engineTroubleAt = Number.NEGATIVE_INFINITY;
@@ -46,69 +46,71 @@ export class Supervisor {
     this.options = options;
   }
 
-  keep(part: Part): void {
-    this.parts.push(part);
-    this.watches.push(this.watch(part));
+  supervise(supervised: SupervisedProcess): void {
+    this.processes.push(supervised);
+    this.watches.push(this.watch(supervised));
   }
 
-  /** Stops everything in order; nothing is started again. Resolves when all processes have ended. */
+  /** Stops everything in order and restarts nothing. Resolves when all processes have ended. */
   async stop(): Promise<void> {
     this.stopping.abort();
     for (const kind of STOP_ORDER) {
-      await Promise.all(this.parts.filter((part) => part.kind === kind).map((part) => part.process.stop()));
+      await Promise.all(
+        this.processes.filter(({ kind: other }) => other === kind).map(({ process }) => process.stop()),
+      );
     }
     await Promise.all(this.watches);
   }
 
-  private async watch(part: Part): Promise<void> {
+  private async watch(supervised: SupervisedProcess): Promise<void> {
     const policy = new RestartPolicy(this.options.clock);
     for (;;) {
-      let reason = describe(await part.process.exited);
+      let reason = describe(await supervised.process.exited);
       for (let running = false; !running;) {
         if (this.stopping.signal.aborted) return;
-        if (!(await this.pause(part, policy, reason))) return;
+        if (!(await this.pause(supervised, policy, reason))) return;
         try {
-          part.process = await part.start();
+          supervised.process = await supervised.start();
           running = true;
         } catch (error) {
           reason = errorMessage(error);
         }
       }
       policy.started();
-      this.noteEngine(part, true);
-      if (this.stopping.signal.aborted) await part.process.stop();
+      this.recordEngineState(supervised, true);
+      if (this.stopping.signal.aborted) await supervised.process.stop();
     }
   }
 
-  /** Waits as long as the policy says; false when the part is not to be started again. */
-  private async pause(part: Part, policy: RestartPolicy, ended: string): Promise<boolean> {
-    const excuse = await part.excuse?.();
-    const reason = excuse === undefined ? ended : `${ended}; ${excuse}`;
-    const counts = part.kind !== 'services' || !this.isExcused();
-    this.noteEngine(part, false);
-    const verdict = excuse === undefined ? policy.died(counts) : policy.diedExcused();
+  /** Waits until the process may be restarted; false if it must not be restarted. */
+  private async pause(supervised: SupervisedProcess, policy: RestartPolicy, ended: string): Promise<boolean> {
+    const externalCause = await supervised.externalCause?.();
+    const reason = externalCause === undefined ? ended : `${ended}; ${externalCause}`;
+    const counts = supervised.kind !== 'services' || !this.hasEngineTrouble();
+    this.recordEngineState(supervised, false);
+    const verdict = externalCause === undefined ? policy.died(counts) : policy.diedOfExternalCause();
     if (verdict.action === 'give-up') {
-      this.options.giveUp(`${part.name} died five times within a minute; the last time: ${reason}`);
+      this.options.giveUp(`${supervised.name} ended five times within a minute; the last reason: ${reason}`);
       return false;
     }
-    this.options.progress(`${part.name} ended (${reason}); it is started again in ${verdict.afterMs / 1000} s`);
+    this.options.progress(`${supervised.name} ended (${reason}); it restarts in ${verdict.afterMs / 1000} s`);
     await this.options.wait(verdict.afterMs, this.stopping.signal);
-    while (part.kind === 'services' && this.enginesDown.size > 0 && !this.stopping.signal.aborted) {
+    while (supervised.kind === 'services' && this.enginesDown.size > 0 && !this.stopping.signal.aborted) {
       await this.options.wait(100, this.stopping.signal);
     }
     return !this.stopping.signal.aborted;
   }
 
-  private isExcused(): boolean {
-    return this.enginesDown.size > 0 || this.options.clock() - this.engineTroubleAt < EXCUSE_MS;
+  private hasEngineTrouble(): boolean {
+    return this.enginesDown.size > 0 || this.options.clock() - this.engineTroubleAt < ENGINE_TROUBLE_MS;
   }
 
-  private noteEngine(part: Part, up: boolean): void {
-    if (part.kind !== 'engine') return;
+  private recordEngineState(supervised: SupervisedProcess, up: boolean): void {
+    if (supervised.kind !== 'engine') return;
     this.engineTroubleAt = this.options.clock();
-    if (up) this.enginesDown.delete(part.name);
-    else if (part.isOptional !== true) this.enginesDown.add(part.name);
-    if (up) this.options.progress(`${part.name} is back`);
+    if (up) this.enginesDown.delete(supervised.name);
+    else if (supervised.isOptional !== true) this.enginesDown.add(supervised.name);
+    if (up) this.options.progress(`${supervised.name} has restarted`);
   }
 }
 

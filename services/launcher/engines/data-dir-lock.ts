@@ -13,17 +13,17 @@ interface Holder {
 }
 
 export interface DataDirLockOptions {
-  /** How long a start waits for a stopping holder. Default 15 s. */
+  /** How long to wait for a holder that is stopping. Default 15 s. */
   waitMs?: number;
   progress?: (line: string) => void;
-  /** Ends the waiting. */
+  /** Aborting it ends the wait. */
   signal?: AbortSignal;
 }
 
 /**
- * Held by the one process that owns a data directory. It is the file DATA_DIR/lock, made by a hard link, which fails
- * when it exists. After a kill -9 it stays; the next start sees that its process (pid and start time) is gone and takes
- * over.
+ * The lock of the one process that owns a data directory. It is the file DATA_DIR/lock, created by a hard link, which
+ * fails if the file exists. The file remains after a kill -9; the next start sees that its process (pid and start time)
+ * is gone and takes the lock over.
  */
 export class DataDirLock {
   private readonly path: string;
@@ -35,10 +35,10 @@ export class DataDirLock {
   }
 
   /**
-   * Takes the lock, making the directory when it is missing.
+   * Acquires the lock and creates the directory if it is missing.
    *
-   * @throws StartFault when a running process holds it, when a stopping one does not end in time, or when the directory
-   * cannot be written to.
+   * @throws StartFault when a running process holds the lock, when a stopping holder does not end in time, or when the
+   * directory is not writable.
    */
   static async acquire(dataDir: string, options: DataDirLockOptions = {}): Promise<DataDirLock> {
     const path = join(dataDir, 'lock');
@@ -57,15 +57,15 @@ export class DataDirLock {
       }
       if (holder.state === 'running') {
         throw new StartFault(
-          `${dataDir} is in use by a running start (pid ${holder.pid}). Stop it first, or choose another DATA_DIR.`,
+          `${dataDir} is in use by a running installation (pid ${holder.pid}). Stop it first, or choose another DATA_DIR.`,
         );
       }
       if (performance.now() > deadline) {
         throw new StartFault(
-          `${dataDir} is still held by a start that is stopping (pid ${holder.pid}). Try again in a moment.`,
+          `${dataDir} is in use by an installation that is still stopping (pid ${holder.pid}). Try again in a moment.`,
         );
       }
-      if (!announced) options.progress?.(`waiting for the earlier start (pid ${holder.pid}) to stop`);
+      if (!announced) options.progress?.(`waiting for the previous installation (pid ${holder.pid}) to stop`);
       announced = true;
       await delay(100, options.signal);
       if (options.signal?.aborted === true) throw new StartFault('the start was interrupted');
@@ -73,7 +73,7 @@ export class DataDirLock {
     return new DataDirLock(path, self);
   }
 
-  /** Tells later starts that it is worth waiting. */
+  /** Marks the holder as stopping, so that the next start waits instead of failing. */
   markStopping(): void {
     writeFileSync(`${this.path}.new`, JSON.stringify({ ...this.self, state: 'stopping' }));
     renameSync(`${this.path}.new`, this.path);
@@ -108,8 +108,8 @@ function isAlive(holder: Holder): boolean {
 }
 
 /**
- * Of several starts that find the same dead holder one moves the file away; one that moved away a newer file puts it
- * back.
+ * Removes the lock of a dead holder. If several starts do this at once, one moves the file away; a start that moved a
+ * newer file by mistake restores it.
  */
 function removeStale(path: string, stale: Holder | undefined): void {
   const aside = `${path}.stale-${process.pid}`;
@@ -123,7 +123,7 @@ function removeStale(path: string, stale: Holder | undefined): void {
     try {
       linkSync(aside, path);
     } catch {
-      // A third start holds it by now and will refuse the others.
+      // A third start has acquired the lock by now and refuses the others.
     }
   }
   rmSync(aside, { force: true });

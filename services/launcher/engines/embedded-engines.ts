@@ -12,45 +12,45 @@ import { postgresEngine } from './postgres/postgres-engine.ts';
 import { StartFault } from './start-fault.ts';
 
 export interface StartEnginesOptions<Name extends EngineName> {
-  /** Where everything is kept; made when missing. Only one living owner at a time: see DataDirLock. */
+  /** The folder for all files; created if missing. It has one owner at a time: see DataDirLock. */
   dataDir: string;
-  /** The environment of the children, and where programs and the cache folder are found. */
+  /** The environment of the children, and of the lookup of programs and the cache folder. */
   env: NodeJS.ProcessEnv;
-  /** Which ones to start; default: all. */
+  /** The engines to start. Default: all. */
   engines?: readonly Name[];
-  /** Lines for the person who waits. Default: none. */
+  /** Receives progress messages for the terminal. Default: none. */
   progress?: (line: string) => void;
   /** Java heap of the broker in MB; default 384. */
   kafkaHeapMb?: number;
-  /** Aborts a start under way; what has started by then is stopped, and the start fails. */
+  /** Aborts a start in progress: what has started by then is stopped, and the start fails. */
   signal?: AbortSignal;
 }
 
 /** Engines that were started together. */
 export interface RunningEngines<Name extends EngineName = EngineName> {
   /**
-   * `kafka://…`, `postgres://…/forum`, `http://…`, each as `user:password@127.0.0.1:PORT`; only those that were asked
-   * for.
+   * `kafka://…`, `postgres://…/forum`, `http://…`, each with `user:password@127.0.0.1:PORT`; only those of the
+   * requested engines.
    */
   urls: Record<Name, string>;
-  /** ClickHouse for analysts: the same, but it refuses everything that writes. */
+  /** The URL of ClickHouse for analysts, which refuses everything that writes. */
   clickhouseReadOnlyUrl: string | undefined;
   /** The ports of this data directory, kept over restarts. */
   ports: Record<PortName, number>;
-  /** The living process of an engine. */
+  /** The current process of an engine. */
   process(name: Name): OwnedProcess;
-  /** Starts an engine that has ended again, on its old port. @throws StartFault */
+  /** Restarts an engine that has ended, on its old port. @throws StartFault */
   restart(name: Name): Promise<OwnedProcess>;
   /** Stops all in parallel, each within its own deadline. Repeatable. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts real servers as child processes under a data directory, in parallel: about 3 s. What an earlier owner left
- * running there is stopped first, and every engine recovers by itself from a kill -9. A failed start leaves nothing
+ * Starts real servers as child processes under a data directory, in parallel, in about 3 s. First it stops what an
+ * earlier owner left running there. Every engine recovers by itself from a kill -9. A failed start leaves nothing
  * running.
  *
- * @throws StartFault with a message for the person at the terminal.
+ * @throws StartFault with a message for the terminal.
  */
 export async function startEngines<Name extends EngineName = EngineName>(
   options: StartEnginesOptions<Name>,

@@ -3,29 +3,29 @@ import type { OwnedProcess } from './owned-process.ts';
 
 export type EngineName = 'kafka' | 'postgres' | 'clickhouse';
 
-/** What every engine is built from. */
+/** What every engine needs from the start that it belongs to. */
 export interface EngineContext {
   /** Absolute path; it exists and is writable. */
   dataDir: string;
   /** The environment that child processes get, and in which java, mvn and the cache folder are looked up. */
   env: NodeJS.ProcessEnv;
-  /** A line for the person who waits. */
+  /** Prints a progress message on the terminal. */
   progress: (line: string) => void;
   /** Aborts a start that is under way. */
   signal?: AbortSignal | undefined;
 }
 
-/** One embedded engine: how it is prepared, started again, and found. */
+/** One embedded engine. */
 export interface Engine {
   readonly name: EngineName;
   readonly ports: readonly PortName[];
   readonly stopSignal: NodeJS.Signals;
-  /** Fetches and checks what a start needs; touches nothing of a running engine. @throws StartFault */
+  /** Fetches and checks what a start needs; does not affect a running engine. @throws StartFault */
   prepare(): Promise<void>;
-  /** Ends what an earlier parent left behind. */
+  /** Ends processes that an earlier parent left running. */
   endOrphans(): Promise<void>;
-  /** Starts it on its ports and resolves when it answers. Also used to start it again. @throws StartFault */
+  /** Starts or restarts the engine on its ports and resolves when it answers. @throws StartFault */
   start(ports: Record<PortName, number>): Promise<OwnedProcess>;
-  /** Valid after the first start. */
+  /** The URL for clients; valid after the first start. */
   url(ports: Record<PortName, number>): string;
 }

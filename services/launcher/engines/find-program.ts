@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The first program of this name on the environment's PATH (and in JAVA_HOME/bin before it, for Java's own). */
+/** Returns the path of the first program of this name on PATH; `java` is looked up in JAVA_HOME/bin first. */
 export function findProgram(name: string, env: NodeJS.ProcessEnv): string | undefined {
   const javaHome = name === 'java' && env['JAVA_HOME'] ? [join(env['JAVA_HOME'], 'bin')] : [];
   const folders = [...javaHome, ...(env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '')];

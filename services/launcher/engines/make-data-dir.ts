@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 
 /**
- * Makes the data directory, or makes an earlier one private: its owner's alone. Root runs PostgreSQL as another user,
- * who must be able to pass through to its own folder, but lists nothing; what else lies there is unreadable to that
- * user.
+ * Creates the data directory, and restricts an existing one, so that only its owner has access. Root runs PostgreSQL as
+ * another user: that user may traverse the directory to reach its own folder, but may not list it, and cannot read the
+ * other files.
  */
 export function makeDataDir(dataDir: string): void {
   const mode = process.getuid?.() === 0 ? 0o711 : 0o700;

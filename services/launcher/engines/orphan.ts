@@ -3,17 +3,17 @@ import { delay } from '../../../shared/runtime/clock.ts';
 import { identifyProcess } from '../../../shared/runtime/process-identity.ts';
 import type { ProcessIdentity } from '../../../shared/runtime/process-identity.ts';
 
-/** What a pid file says about the process that a parent started. */
+/** The content of a pid file: the process that a parent started. */
 export interface PidRecord {
   pid: number;
   startedAt: string;
-  /** A part of the command line that only a process of this installation has, such as its own data directory. */
+  /** A part of the command line that is unique to this installation, such as the path of its data directory. */
   marker: string;
 }
 
 /**
- * True when the living process is the one of the record: its command line names what only ours names, and it is not a
- * later process that was given the same pid. Anything else is left alone.
+ * True if the running process is the recorded one: its command line contains the marker, and it is not a later process
+ * with the same pid. Other processes must not be touched.
  */
 export function isOurs(record: PidRecord, living: ProcessIdentity | undefined): living is ProcessIdentity {
   if (living?.startedAt !== record.startedAt) return false;
@@ -33,9 +33,9 @@ export function readPidFile(path: string): PidRecord | undefined {
 }
 
 /**
- * Ends the process that a pid file names, if it still lives and is ours, and removes the file.
+ * Ends the process that a pid file names, if it is still running and is ours, and removes the file.
  *
- * @param graceMs how long it may take to stop by itself before it is killed.
+ * @param graceMs how long the process may take to stop before it is killed.
  * @returns true when a process was ended.
  */
 export async function endOrphan(pidFile: string, signal: NodeJS.Signals, graceMs: number): Promise<boolean> {
@@ -45,7 +45,7 @@ export async function endOrphan(pidFile: string, signal: NodeJS.Signals, graceMs
   return ended;
 }
 
-/** As endOrphan, for a process known otherwise. */
+/** Like endOrphan, for a process that is not known from a pid file. */
 export async function endProcess(record: PidRecord, signal: NodeJS.Signals, graceMs: number): Promise<boolean> {
   const alive = () => isOurs(record, identifyProcess(record.pid));
   if (!alive()) return false;
@@ -61,6 +61,6 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended by itself a moment ago.
+    // The process has just ended by itself.
   }
 }

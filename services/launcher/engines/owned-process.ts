@@ -21,16 +21,16 @@ export interface OwnedProcessOptions {
   args: string[];
   env: NodeJS.ProcessEnv;
   cwd?: string;
-  /** Where the process is remembered, so that the next start can recognise it if its parent dies. */
+  /** The file that records the process, so that the next start can recognise it if its parent dies. */
   pidFile: string;
-  /** A part of its command line that no other installation's process has. */
+  /** A part of its command line that is unique to this installation. */
   marker: string;
-  /** Its output goes to this file; 'inherit': to the parent's own output. */
+  /** The file for its output, or 'inherit' for the parent's output. */
   output: string;
   /** Opens an IPC channel. */
   ipc?: boolean;
   stopSignal: NodeJS.Signals;
-  /** From the stop signal to SIGKILL. */
+  /** The time from the stop signal to SIGKILL. */
   stopDeadlineMs: number;
 }
 
@@ -39,26 +39,28 @@ export interface ProcessEnd {
   signal: NodeJS.Signals | null;
 }
 
-/** A child in a session of its own: a Ctrl-C in the terminal does not reach it, and it never outlives its parent. */
+/** A child process in its own session: Ctrl-C in the terminal does not reach it, and it never outlives its parent. */
 export interface OwnedProcess {
   readonly name: string;
   readonly pid: number;
   readonly child: ChildProcess;
   /** Resolves when the process has ended, never rejects. */
   readonly exited: Promise<ProcessEnd>;
-  /** Undefined while it lives. */
+  /** How the process ended; undefined while it runs. */
   end(): ProcessEnd | undefined;
-  /** Sends the stop signal, SIGKILL to its whole group after the deadline; resolves when it has ended. Repeatable. */
+  /**
+   * Sends the stop signal, and SIGKILL to its process group after the deadline. Resolves when it has ended. Repeatable.
+   */
   stop(): Promise<ProcessEnd>;
 }
 
 /**
- * Lives beside an owned process and reads a pipe that its parent holds open. A line means the process has ended; the
- * pipe's end without a line means that the parent died (kill -9 as well), so the process is stopped: $1 pid, $2 signal,
- * $3 seconds.
+ * A shell that runs beside an owned process and reads a pipe from its parent. A line means that the process has ended.
+ * End of file without a line means that the parent died, also by kill -9; then the shell stops the process. Arguments:
+ * $1 pid, $2 signal, $3 seconds until SIGKILL.
  */
 const WATCHER = `
-read -r told && exit 0
+read -r ended && exit 0
 kill -s "$2" "$1" 2>/dev/null || exit 0
 n=0
 while kill -0 "$1" 2>/dev/null; do
@@ -67,7 +69,7 @@ while kill -0 "$1" 2>/dev/null; do
   sleep 1
 done`;
 
-/** Starts a child of this process. @throws StartFault when the command cannot be run. */
+/** Starts a child process. @throws StartFault when the command cannot be run. */
 export async function startOwnedProcess(options: OwnedProcessOptions): Promise<OwnedProcess> {
   const output = options.output === 'inherit' ? 'inherit' : openLog(options.output);
   const stdio: StdioOptions = ['ignore', output, output, ...(options.ipc === true ? (['ipc'] as const) : [])];
@@ -137,7 +139,7 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // The whole group has ended.
+    // The whole process group has ended.
   }
 }
 
@@ -149,7 +151,9 @@ function openLog(path: string): number {
   return openSync(path, 'a', 0o600);
 }
 
-/** The last lines of a log, for an error message; `from` is where this run's part begins, in bytes. */
+/**
+ * Returns the last lines of a log, for an error message. `from` is the byte offset at which this run's output begins.
+ */
 export function logTail(path: string, from = 0, lines = 15): string {
   try {
     const text = readFileSync(path).subarray(from).toString('utf8');
@@ -159,7 +163,7 @@ export function logTail(path: string, from = 0, lines = 15): string {
   }
 }
 
-/** Size of a log so far, in bytes; 0 when there is none. */
+/** Returns the current size of a log in bytes; 0 if the file does not exist. */
 export function logSize(path: string): number {
   return existsSync(path) ? statSync(path).size : 0;
 }

@@ -7,8 +7,8 @@ import { delay } from '../../../shared/runtime/clock.ts';
 export type PortName = 'kafka' | 'kafka-controller' | 'postgres' | 'clickhouse' | 'clickhouse-read-only' | 'simulator';
 
 /**
- * Below every system's range of ephemeral ports (Linux from 32768, macOS from 49152). A listening port inside that
- * range could be taken by an outgoing connection while its engine restarts, even by a client that keeps trying to reach
+ * Below the range of ephemeral ports of every system (Linux from 32768, macOS from 49152). A listening port inside that
+ * range could be taken by an outgoing connection while its engine restarts, even by a client that keeps reconnecting to
  * it.
  */
 const FIRST_PORT = 20_000;
@@ -17,13 +17,14 @@ const LAST_PORT = 32_000;
 export interface PortOptions {
   progress: (line: string) => void;
   isFree?: (port: number) => Promise<boolean>;
-  /** A random whole number, from the first (inclusive) to the second (exclusive). */
+  /** Returns a random integer from `from` (inclusive) to `to` (exclusive). */
   random?: (from: number, to: number) => number;
 }
 
 /**
- * Free loopback ports, chosen once and kept in DATA_DIR/ports.json over restarts. A stored port that another program
- * has taken is replaced, with a notice. Call it after orphans have been ended: they would still hold ours.
+ * Reserves free loopback ports. They are chosen once and stored in DATA_DIR/ports.json for later starts. A stored port
+ * that another program uses is replaced, with a progress message. Call it after orphans have been ended, because they
+ * may still use our ports.
  */
 export async function reservePorts(
   dataDir: string,
@@ -40,7 +41,8 @@ export async function reservePorts(
     if (before !== undefined && (await becomesFree(before, isFree))) continue;
     let port = random(FIRST_PORT, LAST_PORT);
     while (Object.values(ports).includes(port) || !(await isFree(port))) port = random(FIRST_PORT, LAST_PORT);
-    if (before !== undefined) options.progress(`port ${before} is taken by another program: ${name} moves to ${port}`);
+    if (before !== undefined)
+      options.progress(`port ${before} is in use by another program; ${name} moves to port ${port}`);
     ports[name] = port;
   }
   writeFileSync(`${path}.new`, `${JSON.stringify(ports)}\n`, { mode: 0o600 });
@@ -56,7 +58,7 @@ export async function reservePorts(
   };
 }
 
-/** A process that was just killed lets go of its port within moments. */
+/** Retries for 2 s, because a process that was just killed releases its port with a short delay. */
 async function becomesFree(port: number, isFree: (port: number) => Promise<boolean>): Promise<boolean> {
   for (let attempt = 0; attempt < 20; attempt++) {
     if (await isFree(port)) return true;
@@ -76,7 +78,7 @@ function readPorts(path: string): Partial<Record<PortName, number>> {
   }
 }
 
-/** True when nothing listens on the port of an address (default: loopback). */
+/** Resolves to true if nothing listens on the port of this host (default: loopback). */
 export function portIsFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -6,17 +6,17 @@ import { StartFault } from './start-fault.ts';
 
 export interface ReadinessOptions {
   process: OwnedProcess;
-  /** Resolves when the engine does its work, throws while it does not yet. */
+  /** Resolves when the engine is ready to serve; throws otherwise. */
   probe: () => Promise<void>;
   deadlineMs: number;
   log: string;
-  /** Where this run's part of the log begins. */
+  /** The byte offset at which this run's output begins in the log. */
   logFrom: number;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Waits until a started engine answers. When it ends first, or does not answer in time, it is stopped.
+ * Waits until a started process is ready. Stops it if it is not ready in time.
  *
  * @throws StartFault with the tail of the engine's log.
  */
@@ -39,6 +39,6 @@ export async function awaitReady(options: ReadinessOptions): Promise<void> {
   if (options.signal?.aborted === true) throw new StartFault(`${options.process.name}: the start was interrupted`);
   const tail = logTail(options.log, options.logFrom);
   throw new StartFault(
-    `${options.process.name} did not start (${last}); the end of ${options.log}:\n${tail === '' ? '(empty)' : tail}`,
+    `${options.process.name} did not start (${last}). The last lines of ${options.log}:\n${tail === '' ? '(empty)' : tail}`,
   );
 }

@@ -1,4 +1,4 @@
-/** A start that cannot go on, with a message made for the person at the terminal: no stack trace belongs beside it. */
+/** A start failed for a reason that the user can fix. Print its message without a stack trace. */
 export class StartFault extends Error {
   override name = 'StartFault';
 }

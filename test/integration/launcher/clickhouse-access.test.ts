@@ -26,7 +26,7 @@ interface Answer {
   text: string;
 }
 
-/** A bare request: fetch() sets some of these headers itself. */
+/** Sends a request with exactly these headers; fetch() would set some of them itself. */
 function ask(at: string, given: { method?: string; path?: string; headers?: Record<string, string> }): Promise<Answer> {
   const { port } = new URL(at);
   const { method = 'GET', path = '/?query=SELECT+1', headers = {} } = given;
@@ -48,7 +48,7 @@ const ports = () => [engines.urls.clickhouse, engines.clickhouseReadOnlyUrl!];
 const basic = (user: string, password: string) => ({ authorization: `Basic ${btoa(`${user}:${password}`)}` });
 const credentialOf = (at: string) => ({ user: new URL(at).username, password: new URL(at).password });
 
-test('the embedded ClickHouse answers those who name its credential in one of the three ways of ClickHouse', async () => {
+test("the embedded ClickHouse accepts its credential in each of ClickHouse's three ways", async () => {
   for (const at of ports()) {
     const { user, password } = credentialOf(at);
     expect(password.length).toBeGreaterThanOrEqual(32);
@@ -64,7 +64,7 @@ test('the embedded ClickHouse answers those who name its credential in one of th
   }
 });
 
-test('the embedded ClickHouse refuses everybody else as ClickHouse does', async () => {
+test('the embedded ClickHouse refuses all other requests with the errors of ClickHouse', async () => {
   const [writer, reader] = ports().map(credentialOf);
   for (const [index, at] of ports().entries()) {
     const { user, password } = credentialOf(at);
@@ -92,7 +92,7 @@ test('the embedded ClickHouse refuses everybody else as ClickHouse does', async 
   }
 });
 
-test('no web page reaches the embedded ClickHouse, whatever its method and its credential', async () => {
+test('the embedded ClickHouse refuses web pages, whatever their method and credential', async () => {
   for (const at of ports()) {
     const { user, password } = credentialOf(at);
     const { port } = new URL(at);
@@ -120,7 +120,7 @@ test('no web page reaches the embedded ClickHouse, whatever its method and its c
   }
 });
 
-test('the official client understands the refusal', async () => {
+test('the official client reports the refusal', async () => {
   const url = new URL(engines.urls.clickhouse);
   url.password = 'wrong';
   const client = createClient({ url, log: { level: ClickHouseLogLevel.OFF } });
@@ -128,7 +128,7 @@ test('the official client understands the refusal', async () => {
   await client.close();
 });
 
-test('the passwords stay over restarts, in files that only their owner reads, and stand in no argument and no log', async () => {
+test('the passwords survive restarts, only their owner can read them, and no argument or log contains them', async () => {
   const before = ports();
   await engines.stop();
   engines = await start();

@@ -17,7 +17,7 @@ const secret = join(folder, 'secret.txt');
 const file = join(folder, 'written');
 const userFiles = join(root, 'data', 'clickhouse', 'user_files');
 let engines: RunningEngines<'clickhouse'>;
-/** An address that nothing may reach out to. */
+/** An address to which no statement may connect. */
 let connections = 0;
 const outside = createServer();
 outside.on('connection', (socket) => {
@@ -69,7 +69,7 @@ function real(text: string): string {
     .replaceAll('OUTSIDE', outsideAt);
 }
 
-/** Both ports by GET, and the readers' by POST. */
+/** Both ports by GET, and the read-only port by POST. */
 async function askAsReader(search: string, sql: string): Promise<Answer[]> {
   const reader = engines.clickhouseReadOnlyUrl!;
   const writer = engines.urls.clickhouse;
@@ -101,7 +101,7 @@ async function expectUntouched(): Promise<void> {
 }
 
 describe('on both ports of the embedded ClickHouse', () => {
-  test('at least a hundred statements and a hundred parameters are tried', () => {
+  test('the tables hold at least a hundred statements and a hundred parameters', () => {
     expect(REACHING_OUT.length).toBeGreaterThanOrEqual(100);
     expect(URL_PARAMETERS.length).toBeGreaterThanOrEqual(100);
   });
@@ -135,7 +135,7 @@ describe('on both ports of the embedded ClickHouse', () => {
     await expectUntouched();
   });
 
-  test('the formats and the database of headers are judged like those of the URL', async () => {
+  test('the format and the database in headers follow the same rules as in the URL', async () => {
     for (const headers of [{ 'x-clickhouse-format': 'Protobuf' }, { 'x-clickhouse-database': folder }]) {
       for (const url of [engines.urls.clickhouse, engines.clickhouseReadOnlyUrl!]) {
         const response = await askClickhouse(url, { method: 'POST', body: 'SELECT 1 AS a', headers });
@@ -153,7 +153,7 @@ describe('readers of the embedded ClickHouse', () => {
     await expectUntouched();
   });
 
-  test('choose settings that hold neither names nor addresses, by the types that the engine gives them', async () => {
+  test('may choose only settings whose types in the engine hold neither names nor addresses', async () => {
     const rows = await mustWrite('SELECT name, type FROM system.settings');
     const types = new Map(rows.split('\n').map((row) => row.split('\t') as [string, string]));
     const texts = ['format_csv_null_representation', 'format_tsv_null_representation', 'log_comment'];
@@ -167,7 +167,7 @@ describe('readers of the embedded ClickHouse', () => {
   });
 });
 
-test('the data of services still arrives, in the body and in the statement', async () => {
+test('inserts of the services are accepted, with rows in the body and in the statement', async () => {
   await mustWrite('CREATE TABLE kept (a UInt8, b String) ENGINE = MergeTree ORDER BY a');
   try {
     const { clickhouse } = engines.urls;

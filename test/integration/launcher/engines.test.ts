@@ -51,7 +51,7 @@ function admin(urls: Urls) {
   return new Kafka({ ...parseBrokers([urls.kafka]), logLevel: logLevel.NOTHING }).admin();
 }
 
-/** Something in each engine that must outlive every crash. */
+/** Data in each engine that must survive every crash. */
 async function fill(urls: Urls): Promise<void> {
   await onPostgres(urls, 'CREATE TABLE kept AS SELECT 42 AS answer');
   await onClickhouse(urls, 'CREATE TABLE kept (answer UInt8) ENGINE = MergeTree ORDER BY answer');
@@ -75,7 +75,7 @@ describe('embedded engines', () => {
   let running: { stop(): Promise<void> } | undefined;
   afterEach(async () => running?.stop());
 
-  test('start on an empty directory, stop, start again with the same ports and data, and survive kill -9 of each', async () => {
+  test('start in an empty directory, restart with the same ports and data, and survive kill -9 of each', async () => {
     const dataDir = join(root, 'one');
     const start = () => startEngines({ dataDir, env: process.env, kafkaHeapMb: 256 });
     const first = await start();
@@ -101,7 +101,7 @@ describe('embedded engines', () => {
     }
   }, 120_000);
 
-  test('refuses writing on the read-only port of ClickHouse, whatever the settings ask for', async () => {
+  test("refuse writes on ClickHouse's read-only port, whatever settings the request has", async () => {
     const engines = await startEngines({ dataDir: join(root, 'two'), env: process.env, engines: ['clickhouse'] });
     running = engines;
     await onClickhouse(
@@ -123,7 +123,7 @@ describe('embedded engines', () => {
     expect(await post('', 'INSERT INTO t VALUES (1)')).toEqual([500, '164']);
   }, 60_000);
 
-  test('gives each ClickHouse statement its own settings and placeholders, also after an error', async () => {
+  test('give each ClickHouse statement its own settings and placeholders, also after an error', async () => {
     const engines = await startEngines({ dataDir: join(root, 'two'), env: process.env, engines: ['clickhouse'] });
     running = engines;
     const client = createClient({
@@ -150,7 +150,7 @@ describe('embedded engines', () => {
   }, 60_000);
 });
 
-/** Engines whose owner is a process of its own, to be killed. */
+/** Starts engines whose owner is a separate process, so that a test can kill it. */
 async function startOwner(dataDir: string): Promise<{ owner: ChildProcess; urls: Urls }> {
   const owner = spawn(process.execPath, ['test/support/runner/dev-engines.ts'], {
     env: { ...process.env, DATA_DIR: dataDir },
@@ -164,7 +164,7 @@ const enginePids = (dataDir: string) => ENGINES.map((name) => readPidFile(join(d
 const living = (pids: number[]) => pids.filter((pid) => identifyProcess(pid) !== undefined);
 
 describe('when the owner of the engines dies', () => {
-  test('they end by themselves, and the next start finds everything', async () => {
+  test('the engines end by themselves, and the next start finds all data', async () => {
     const dataDir = join(root, 'three');
     const { owner, urls } = await startOwner(dataDir);
     await fill(urls);
@@ -179,7 +179,7 @@ describe('when the owner of the engines dies', () => {
     await engines.stop();
   }, 120_000);
 
-  test('with the watchers, the next start ends the orphans and takes their place', async () => {
+  test('together with the watchers, the next start ends the orphans and replaces them', async () => {
     const dataDir = join(root, 'four');
     const { owner, urls } = await startOwner(dataDir);
     await fill(urls);
@@ -195,7 +195,7 @@ describe('when the owner of the engines dies', () => {
     await engines.stop();
   }, 120_000);
 
-  test('with everything else by kill -9, the next start recovers', async () => {
+  test('together with all engines by kill -9, the next start recovers', async () => {
     const dataDir = join(root, 'five');
     const { owner, urls } = await startOwner(dataDir);
     await fill(urls);

@@ -28,7 +28,7 @@ async function run(
   return { code, message };
 }
 
-/** A folder with the named programs only, for a PATH that lacks others. */
+/** Creates a folder that contains only the named programs, for use as PATH. */
 function pathWith(...programs: string[]): string {
   const folder = mkdtempSync(join(root, 'path-'));
   for (const program of programs) symlinkSync(findProgram(program, process.env)!, join(folder, program));
@@ -37,20 +37,20 @@ function pathWith(...programs: string[]): string {
 
 const lines = (text: string) => text.trim().split('\n').length;
 
-describe('a start that cannot be', () => {
-  test('is refused on the data directory of a running one, which it leaves alone', async () => {
+describe('a start that fails', () => {
+  test('refuses the data directory of a running installation without changing it', async () => {
     const dataDir = join(root, 'locked');
     const lock = await DataDirLock.acquire(dataDir);
     const before = readdirSync(dataDir);
     const { code, message } = await run({ DATA_DIR: dataDir, PORT: String(await freePort()) });
     expect(code).toBe(1);
-    expect(message).toContain(`is in use by a running start (pid ${process.pid})`);
+    expect(message).toContain(`is in use by a running installation (pid ${process.pid})`);
     expect(lines(message)).toBe(1);
     expect(readdirSync(dataDir)).toEqual(before);
     lock.release();
   });
 
-  test('names the data directory that cannot be written to', async () => {
+  test('names a data directory that is not writable', async () => {
     writeFileSync(join(root, 'file'), '');
     const { code, message } = await run({ DATA_DIR: join(root, 'file', 'data') });
     expect(code).toBe(1);
@@ -58,7 +58,7 @@ describe('a start that cannot be', () => {
     expect(lines(message)).toBe(1);
   });
 
-  test.each(['PORT', 'METRICS_PORT'])('names the %s that is in use', async (variable) => {
+  test.each(['PORT', 'METRICS_PORT'])('names a %s that is in use', async (variable) => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
@@ -68,7 +68,7 @@ describe('a start that cannot be', () => {
     taken.close();
     expect(code).toBe(1);
     expect(message).toBe(
-      `Port ${port} is in use by another program. Stop what uses it, or choose another with ${variable}=….\n`,
+      `Port ${port} is in use by another program. Stop that program, or choose another port with ${variable}=….\n`,
     );
     expect(existsSync(join(dataDir, 'kafka'))).toBe(false);
     expect(existsSync(join(dataDir, 'lock'))).toBe(false);
@@ -77,14 +77,14 @@ describe('a start that cannot be', () => {
   test.each([
     ['Java', pathWith('mvn')],
     ['Maven', pathWith('java')],
-  ])('names three ways out without %s', async (program, path) => {
+  ])('lists three solutions if %s is missing', async (program, path) => {
     const cache = join(root, `cache-${program}`);
     mkdirSync(cache);
     const ports = { PORT: String(await freePort()), METRICS_PORT: String(await freePort()) };
     const env = { DATA_DIR: join(root, program), PATH: path, XDG_CACHE_HOME: cache, ...ports };
     const { code, message } = await run(env);
     expect(code).toBe(1);
-    expect(message).toMatch(new RegExp(`^${program}.* was not found\\. Three ways out:`));
+    expect(message).toMatch(new RegExp(`^${program}.* was not found\\. Do one of the following:`));
     for (const way of ['install Java 17', 'KAFKA_BROKERS=host:port', 'docker compose']) expect(message).toContain(way);
   });
 
@@ -95,7 +95,7 @@ describe('a start that cannot be', () => {
     expect(message).not.toContain('    at ');
   });
 
-  test('needs something to join', async () => {
+  test('refuses a joining start if no installation is running', async () => {
     const { code, message } = await run({ DATA_DIR: join(root, 'nothing') }, 'matcher', 'recorder');
     expect(code).toBe(1);
     expect(message).toContain('Nothing to join');

@@ -29,7 +29,7 @@ const applied = async () =>
     ({ name }) => name,
   );
 
-test('each file is a transaction: what comes before a fault stays, the faulty file leaves nothing, and the next try goes on', async () => {
+test('each file is a transaction: files before a fault stay applied, the faulty one changes nothing, a retry continues', async () => {
   write('0001_things.sql', 'CREATE TABLE things (id int);');
   write('0002_others.sql', 'CREATE TABLE others (id int); SELECT no_such_function();');
   await expect(migrate()).rejects.toThrow('no_such_function');
@@ -40,7 +40,7 @@ test('each file is a transaction: what comes before a fault stays, the faulty fi
   expect(await applied()).toEqual(['0001_things', '0002_others']);
 });
 
-test("an index is built beside the table's use, and several processes apply every file once", async () => {
+test('an index is built while the table is in use, and several processes apply each file once', async () => {
   write('0001_things.sql', 'CREATE TABLE things (id int);');
   write(
     '0002_index.js',
@@ -56,7 +56,7 @@ test("an index is built beside the table's use, and several processes apply ever
   expect(rows).toEqual([{ indisvalid: true }]);
 });
 
-test('a table that is in use makes the change wait for a while only, then it is to be tried again', async () => {
+test('a change waits a limited time for a table that is in use, and can then be retried', async () => {
   await db.pool.query('CREATE TABLE things (id int)');
   write('0001_change.sql', 'ALTER TABLE things ADD COLUMN name text;');
   const user = await db.pool.connect();

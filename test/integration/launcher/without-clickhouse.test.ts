@@ -47,7 +47,7 @@ const withoutArchive = async () => {
   return status === 200 && down.includes('clickhouse') && down.every((part) => /clickhouse|archiver/.test(part));
 };
 
-test('without ClickHouse a whole installation starts and matches; search says so; the archive follows when it comes', async () => {
+test('an installation starts and matches without ClickHouse, search reports it, and the archive catches up later', async () => {
   await installation.start();
   expect(await readiness()).toMatchObject({
     status: 200,
@@ -84,6 +84,6 @@ test('without ClickHouse a whole installation starts and matches; search says so
   proxy.goAway();
   await eventually('everything but the archive', withoutArchive);
   expect((await search()).status).toBe(503);
-  // No process died of it.
+  // No process has ended because of it.
   expect(installation.output).not.toMatch(/started again|unexpected error/);
 });

@@ -1,8 +1,8 @@
 import { refusal } from './faults.ts';
 
 /**
- * The formats of answers. Not among them: those that write or read a schema file (Protobuf, CapnProto, Template), ask a
- * schema registry (Avro), or speak another server's protocol.
+ * The allowed formats of results. Excluded are formats that write or read a schema file (Protobuf, CapnProto,
+ * Template), query a schema registry (Avro), or are another server's protocol.
  */
 const OUTPUT_FORMATS = new Set(
   `Arrow ArrowStream CSV CSVWithNames CSVWithNamesAndTypes JSON JSONColumns JSONColumnsWithMetadata JSONCompact JSONCompactColumns
@@ -21,12 +21,12 @@ const OUTPUT_FORMATS = new Set(
 );
 
 /**
- * The formats of inserted rows. The engine takes a blank line in other formats' data, and a semicolon after values, for
- * the end of the data and runs what follows as a statement.
+ * The allowed formats of inserted rows. In other formats the engine treats a blank line in the data as the end of the
+ * data, and after values a semicolon, and runs the rest as a statement.
  */
 const ROW_FORMATS = new Set(['jsoneachrow', 'jsoncompacteachrow', 'jsonlines', 'jsonl', 'ndjson']);
 
-/** @throws Error for a format that answers must not have */
+/** @throws Error for a result format that is not allowed */
 export function checkOutputFormat(name: string): void {
   if (!OUTPUT_FORMATS.has(name.toLowerCase())) throw refusal(`Cannot use the format ${name} here.`);
 }
@@ -34,8 +34,8 @@ export function checkOutputFormat(name: string): void {
 /**
  * @param format the format of an INSERT
  * @param data what follows it
- * @throws Error when the format is not one of JSON lines or literal values, or the data would be taken for more than
- * data
+ * @throws Error when the format is neither JSON lines nor literal values, or when the engine could run a part of the
+ * data as a statement
  */
 export function checkInsertedData(format: string, data: string): void {
   const name = format.toLowerCase();

@@ -1,15 +1,15 @@
 import { refusal } from './faults.ts';
 
-export const MOST_ANSWER_BYTES = 256 * 2 ** 20;
+export const MAX_RESPONSE_BYTES = 256 * 2 ** 20;
 
 /**
- * What each statement of a reader may use: seconds, rows and bytes of its answer, bytes in memory and on disk, threads.
- * Smaller values may be asked for.
+ * The limits of each statement of a reader: seconds, rows and bytes of the result, bytes in memory and on disk,
+ * threads. Readers may set smaller values.
  */
 const LIMITS: Record<string, number> = {
   max_execution_time: 30,
   max_result_rows: 1_000_000,
-  max_result_bytes: MOST_ANSWER_BYTES,
+  max_result_bytes: MAX_RESPONSE_BYTES,
   max_memory_usage: 2 ** 30,
   max_temporary_data_on_disk_size_for_query: 2 ** 30,
   max_threads: 4,
@@ -19,9 +19,9 @@ const names = (list: string) => list.trim().split(/\s+/);
 const outputFormat = (list: string) => names(list).map((name) => `output_format_${name}`);
 
 /**
- * Settings that only change how an answer looks, or bound it. An exact list: others of similar names hold paths
- * (output_format_schema), addresses, or lift bounds that keep the engine alive. A test compares the list with the types
- * that the engine gives them.
+ * Settings that only format or limit a result. The list is exact, because settings with similar names hold paths
+ * (output_format_schema) or addresses, or lift limits that protect the engine. A test compares the list with the types
+ * of these settings in the engine.
  */
 export const READER_SETTINGS: ReadonlySet<string> = new Set([
   ...outputFormat(`
@@ -49,10 +49,10 @@ export const READER_SETTINGS: ReadonlySet<string> = new Set([
     extremes final join_use_nulls limit log_comment offset result_overflow_mode session_timezone`),
 ]);
 
-/** Sent by drivers with every statement; they mean nothing to a reader. */
+/** Drivers send these with every statement; they have no effect for a reader. */
 const IGNORED_SETTINGS = new Set(['readonly', 'async_insert', 'wait_for_async_insert']);
 
-/** What clients that write may choose besides: how inserts and mutations are done, and what tables are made with. */
+/** The additional settings of clients that write: for inserts, mutations and tables. */
 export const WRITER_SETTINGS: ReadonlySet<string> = new Set(
   names(`
     alter_sync async_insert insert_deduplicate insert_deduplication_token lightweight_deletes_sync max_block_size max_insert_block_size
@@ -63,8 +63,8 @@ export const WRITER_SETTINGS: ReadonlySet<string> = new Set(
     index_granularity merge_with_ttl_timeout non_replicated_deduplication_window old_parts_lifetime ttl_only_drop_parts`),
 );
 
-/** Values are literals: an expression could read a file. */
-const OF_EVERY_WRITER: Record<string, string> = {
+/** Set on every write. Inserted values must be literals, because an expression could read a file. */
+const FORCED_WRITER_SETTINGS: Record<string, string> = {
   input_format_values_interpret_expressions: '0',
   input_format_values_deduce_templates_of_expressions: '0',
 };
@@ -72,36 +72,36 @@ const OF_EVERY_WRITER: Record<string, string> = {
 const PARAMETER = /^param_[A-Za-z_]\w*$/;
 
 /**
- * The reader's own settings within the limits, and the limits. @throws Error for a setting that is not a reader's to
- * choose.
+ * Returns the reader's settings, restricted to the limits, and the other limits. @throws Error for a setting that
+ * readers may not choose.
  */
-export function readOnlySettings(asked: Record<string, string>): Record<string, string> {
+export function readOnlySettings(requested: Record<string, string>): Record<string, string> {
   const settings: Record<string, string> = {};
-  for (const [name, value] of Object.entries(asked)) {
+  for (const [name, value] of Object.entries(requested)) {
     if (IGNORED_SETTINGS.has(name) || Object.hasOwn(LIMITS, name)) continue;
     if (!READER_SETTINGS.has(name) && !PARAMETER.test(name)) {
       throw refusal(`Cannot modify '${name}' setting in readonly mode.`);
     }
     settings[name] = value;
   }
-  for (const [name, most] of Object.entries(LIMITS)) {
-    const value = Number(asked[name] ?? most);
-    settings[name] = String(value > 0 && value < most ? value : most);
+  for (const [name, limit] of Object.entries(LIMITS)) {
+    const value = Number(requested[name] ?? limit);
+    settings[name] = String(value > 0 && value < limit ? value : limit);
   }
   return settings;
 }
 
 /**
- * A writer's settings, and those that every writer has. @throws Error for a setting that is not a writer's to choose.
+ * Returns the writer's settings and the forced ones. @throws Error for a setting that writers may not choose.
  */
-export function writerSettings(asked: Record<string, string>): Record<string, string> {
-  for (const name of Object.keys(asked)) {
+export function writerSettings(requested: Record<string, string>): Record<string, string> {
+  for (const name of Object.keys(requested)) {
     if (!PARAMETER.test(name)) checkWriterSetting(name);
   }
-  return { ...asked, ...OF_EVERY_WRITER };
+  return { ...requested, ...FORCED_WRITER_SETTINGS };
 }
 
-/** @throws Error for a setting that is not a writer's to choose */
+/** @throws Error for a setting that writers may not choose */
 export function checkWriterSetting(name: string): void {
   const known = READER_SETTINGS.has(name) || WRITER_SETTINGS.has(name) || Object.hasOwn(LIMITS, name);
   if (!known) throw refusal(`Cannot modify the setting '${name}' here.`);

@@ -1,18 +1,18 @@
 import type { Credential } from './callers.ts';
-import { keptSecret } from '../kept-secret.ts';
+import { persistedSecret } from '../persisted-secret.ts';
 
 /**
- * Who may use the two ports of the embedded ClickHouse. Analysts get an address that does not open the port that
+ * The credentials of the two ports of the embedded ClickHouse. The analysts' credential is not valid on the port that
  * writes.
  */
 export function clickhouseCredentials(dataDir: string): { writer: Credential; reader: Credential } {
   return {
-    writer: { user: 'forum', password: keptSecret(dataDir, 'clickhouse') },
-    reader: { user: 'analyst', password: keptSecret(dataDir, 'clickhouse-read-only') },
+    writer: { user: 'forum', password: persistedSecret(dataDir, 'clickhouse') },
+    reader: { user: 'analyst', password: persistedSecret(dataDir, 'clickhouse-read-only') },
   };
 }
 
-/** http://user:password@127.0.0.1:PORT, as clients of ClickHouse take it. */
+/** Returns http://user:password@127.0.0.1:PORT, which clients of ClickHouse accept. */
 export function clickhouseUrl({ user, password }: Credential, port: number): string {
   return `http://${user}:${password}@127.0.0.1:${port}`;
 }

@@ -22,14 +22,14 @@ export function clickhouseEngine(context: EngineContext): Engine {
     async prepare() {
       if (existsSync(join(import.meta.dirname, '../../../../node_modules/chdb'))) return;
       throw new StartFault(
-        'The embedded ClickHouse (npm package chdb) is not installed. Run npm ci with development packages, or name a server in CLICKHOUSE_URL.',
+        'The embedded ClickHouse (npm package chdb) is not installed. Run npm ci with development packages, or set CLICKHOUSE_URL to a server.',
       );
     },
     async endOrphans() {
       await endOrphan(pidFile, 'SIGTERM', 10_000);
     },
     async start(ports) {
-      // Made here, before anything reads them.
+      // Creates the passwords before the child process reads them.
       clickhouseCredentials(context.dataDir);
       mkdirSync(userFiles, { recursive: true });
       const logFrom = logSize(log);
@@ -37,9 +37,9 @@ export function clickhouseEngine(context: EngineContext): Engine {
         name: 'clickhouse',
         command: process.execPath,
         args: [SERVER, data, String(ports.clickhouse), String(ports['clickhouse-read-only']), context.dataDir],
-        // Each session blocks a thread of the pool while its statement runs.
+        // Each session blocks a thread of the pool while its statement runs: 8 writes and 4 reads at a time.
         env: { ...context.env, UV_THREADPOOL_SIZE: '16', NODE_OPTIONS: '' },
-        // The engine takes the name of an unknown table for a file's in this folder, which is empty.
+        // The engine looks up unknown table names as files in its working directory, so that one is an empty folder.
         cwd: userFiles,
         pidFile,
         marker: data,
@@ -57,6 +57,6 @@ export function clickhouseEngine(context: EngineContext): Engine {
 
 async function ping(port: number): Promise<void> {
   const answer = await fetch(`http://127.0.0.1:${port}/ping`, { signal: AbortSignal.timeout(2_000) });
-  if (!answer.ok) throw new Error(`ping answers ${answer.status}`);
+  if (!answer.ok) throw new Error(`/ping answered ${answer.status}`);
   await answer.text();
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createLimitedServer } from '../../../../shared/http/limited-server.ts';
 import { errorMessage } from '../../../../shared/runtime/errors.ts';
-import { checkCredential, refusePages } from './callers.ts';
+import { checkCredential, refuseBrowserRequests } from './callers.ts';
 import type { Credential } from './callers.ts';
 import { fault } from './faults.ts';
 import { encodeBody, readBody } from './http-body.ts';
@@ -13,28 +13,28 @@ import type { Statement } from './statement.ts';
 export interface ClickhouseHttpDeps {
   writers: StatementRunner;
   readers: StatementRunner;
-  /** Every statement of this server only reads. */
+  /** True if this server only accepts statements that read. */
   readOnly: boolean;
-  /** Who may ask. */
+  /** The credential that every request needs. */
   credential: Credential;
 }
 
 const LIMITS = {
   connections: 500,
-  // Longer than clients keep idle connections, so that it is never this side that closes one in use.
+  // Longer than clients keep idle connections, so that the server never closes one that a client is about to use.
   keepAliveMs: 30_000,
-  // Inserts of services and their mutations take long on a busy machine.
+  // Inserts and mutations of the services can take long on a busy machine.
   requestMs: 120_000,
   idleMs: 600_000,
 };
 
 /** The engine parses statements of up to 256 KB. */
-const MOST_READER_BYTES = 2 ** 20;
+const MAX_READER_BODY_BYTES = 2 ** 20;
 
 /**
- * ClickHouse's HTTP interface: /ping, and statements by GET (reads only, as there) and POST, in the URL or the body,
- * with parameters, settings, formats and compression. Every statement has a session of its own: session_id is refused
- * where it could matter.
+ * Serves ClickHouse's HTTP interface: /ping, and statements by GET (reads only, as in ClickHouse) and POST, in the URL
+ * or the body, with parameters, settings, formats and compression. Each statement runs in its own session; session_id
+ * is refused where it would have an effect.
  */
 export function clickhouseHttpServer(options: ClickhouseHttpDeps): Server {
   const listener = (request: IncomingMessage, response: ServerResponse) => {
@@ -44,7 +44,7 @@ export function clickhouseHttpServer(options: ClickhouseHttpDeps): Server {
 }
 
 async function answer(options: ClickhouseHttpDeps, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  refusePages(request);
+  refuseBrowserRequests(request);
   const url = new URL(request.url ?? '/', 'http://localhost');
   if (url.pathname === '/ping') {
     response.end('Ok.\n');
@@ -60,10 +60,10 @@ async function answer(options: ClickhouseHttpDeps, request: IncomingMessage, res
   response.setHeader('X-ClickHouse-Server-Display-Name', 'embedded');
   response.setHeader('X-ClickHouse-Timezone', 'UTC');
   const readOnly = options.readOnly || request.method !== 'POST';
-  const body = await readBody(request, readOnly ? MOST_READER_BYTES : Infinity);
+  const body = await readBody(request, readOnly ? MAX_READER_BODY_BYTES : Infinity);
   const statement = parseStatement(url.searchParams, request.headers, body, readOnly);
   check(statement);
-  // A reader's session could hold nothing: it sets nothing and makes no tables.
+  // For a reader session_id has no effect: readers neither set anything nor create tables.
   if (!readOnly && url.searchParams.has('session_id')) {
     throw fault(48, 'The embedded engine has no sessions (session_id).', 'NOT_IMPLEMENTED');
   }
@@ -83,7 +83,7 @@ function check(statement: Statement): void {
     throw fault(62, 'Syntax error: failed at position 1 (end of query): Empty query.', 'SYNTAX_ERROR');
 }
 
-/** Numbers are strings here, as in ClickHouse. */
+/** Numbers are strings, as in ClickHouse. */
 function summary(statement: Statement, result: { rowsRead: number; bytesRead: number }, elapsedMs: number): string {
   const written = countInsertedRows(statement);
   return JSON.stringify({
@@ -107,7 +107,7 @@ function contentType(format: string): string {
   return 'text/plain; charset=UTF-8';
 }
 
-/** ClickHouse's own mapping of the commonest codes. */
+/** The HTTP status of the most common error codes, as in ClickHouse. */
 const STATUS: Record<number, number> = {
   60: 404,
   81: 404,
@@ -129,7 +129,7 @@ function sendFault(response: ServerResponse, error: unknown): void {
     return;
   }
   if (response.statusCode !== 401) response.statusCode = STATUS[code] ?? 500;
-  // The body of a refused request is not read.
+  // The body of a refused request is not read, so the connection cannot be reused.
   if (code === 516) response.setHeader('Connection', 'close');
   response.setHeader('Content-Type', 'text/plain; charset=UTF-8');
   response.setHeader('X-ClickHouse-Exception-Code', String(code));

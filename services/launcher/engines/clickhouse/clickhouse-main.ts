@@ -24,7 +24,7 @@ const servers = [
 ];
 
 await stopped;
-// What runs is answered first; the parent's deadline bounds it.
+// Running statements finish first, within the parent's deadline.
 await Promise.all(servers.map(closeServer));
 writers.close();
 readers.close();

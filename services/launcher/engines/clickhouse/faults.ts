@@ -1,9 +1,9 @@
-/** An error in the engine's own shape, which clients parse for its code. */
+/** Returns an error in the engine's format, from which clients parse the code. */
 export function fault(code: number, message: string, name: string): Error {
   return new Error(`Code: ${code}. DB::Exception: ${message} (${name})`);
 }
 
-/** What somebody may not do here. */
+/** Returns the error for something that is not allowed here. */
 export function refusal(message: string): Error {
   return fault(164, message, 'READONLY');
 }

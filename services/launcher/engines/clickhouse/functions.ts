@@ -1,5 +1,5 @@
 /**
- * The table functions that reach neither files nor other servers. What the engine has beyond these is in
+ * The table functions that access neither files nor other servers. All other table functions of the engine are in
  * FORBIDDEN_FUNCTIONS.
  */
 export const HARMLESS_TABLE_FUNCTIONS = new Set([
@@ -20,12 +20,12 @@ export const HARMLESS_TABLE_FUNCTIONS = new Set([
   'zeros_mt',
 ]);
 
-/** Also a scalar function. As a table function it parses text in any format, and some formats look for schema files. */
+/** Also a scalar function. As a table function it parses text in any format, and some formats open schema files. */
 export const FORMAT_FUNCTION = 'format';
 
 /**
- * Functions that read files, reach other servers, or never end; in lower case. A test compares the list with the
- * engine's own.
+ * Functions that read files, access other servers, or never end, in lower case. A test compares the list with the
+ * functions of the engine.
  */
 export const FORBIDDEN_FUNCTIONS = new Set(
   `aiclassify aiembed aiextract aigenerate aitranslate arrowstream azureblobstorage azureblobstoragecluster catboostevaluate cluster

@@ -5,24 +5,24 @@ import { checkReadsOnly, checkWrites } from './statement-rules.ts';
 import { escaped, hasSeveralStatements, setStatement } from './statement.ts';
 import type { Statement } from './statement.ts';
 
-/** The engine parses no more. */
-const MOST_STATEMENT_LENGTH = 2 ** 18;
+/** The longest statement that the engine parses. */
+const MAX_STATEMENT_LENGTH = 2 ** 18;
 
-/** Services say the same statements again and again, with other data and parameters. */
-const MOST_PRINTED = 500;
-const MOST_PRINTED_LENGTH = 2 ** 14;
+/** The services repeat the same statements with other data and parameters, so the printed forms are cached. */
+const MAX_PRINTED = 500;
+const MAX_PRINTED_LENGTH = 2 ** 14;
 
-/** Judges statements before they run: what the engine would do decides, not how it is written. */
+/** Checks statements before they run, in the form that the engine prints after parsing, not as they were written. */
 export class StatementJudge {
   private readonly directory: string;
-  /** Statements as the engine prints them. The oldest goes first. */
+  /** The printed form of recent statements; the oldest is dropped first. */
   private readonly printed = new Map<string, string>();
 
   constructor(directory: string) {
     this.directory = directory;
   }
 
-  /** @throws Error in the engine's shape when the statement is refused or cannot be parsed */
+  /** @throws Error in the engine's format when the statement is refused or cannot be parsed */
   async check(statement: Statement): Promise<void> {
     const { sql, head, settings, readOnly } = statement;
     if (readOnly) {
@@ -31,7 +31,7 @@ export class StatementJudge {
       return;
     }
     if (/^\s*INSERT\b/i.test(head ?? sql)) {
-      const printed = await this.print(head ?? sql.slice(0, MOST_STATEMENT_LENGTH));
+      const printed = await this.print(head ?? sql.slice(0, MAX_STATEMENT_LENGTH));
       const format = formatOfData(printed);
       if (format !== undefined) {
         checkWrites({ printed, settings });
@@ -42,9 +42,9 @@ export class StatementJudge {
     checkSingle(sql);
     const printed = await this.print(sql);
     checkWrites({ printed, settings });
-    // Behind a comment, or begun in the URL and ended in the body: its data would not be looked at.
+    // An INSERT after a comment, or split between the URL and the body: its data was not checked above.
     if (/^INSERT\b/.test(printed) && formatOfData(printed) !== undefined) {
-      throw refusal('A statement that brings rows must begin with INSERT, and name their format before them.');
+      throw refusal('An INSERT with rows must begin with INSERT and name the format before the rows.');
     }
   }
 
@@ -52,30 +52,30 @@ export class StatementJudge {
     const known = this.printed.get(sql);
     if (known !== undefined) return known;
     const printed = await printStatement(this.directory, sql);
-    if (sql.length <= MOST_PRINTED_LENGTH) {
+    if (sql.length <= MAX_PRINTED_LENGTH) {
       this.printed.set(sql, printed);
       const [oldest] = this.printed.keys();
-      if (this.printed.size > MOST_PRINTED && oldest !== undefined) this.printed.delete(oldest);
+      if (this.printed.size > MAX_PRINTED && oldest !== undefined) this.printed.delete(oldest);
     }
     return printed;
   }
 }
 
 function checkSingle(sql: string): void {
-  if (sql.length > MOST_STATEMENT_LENGTH) throw fault(62, 'Syntax error: Max query size exceeded.', 'SYNTAX_ERROR');
+  if (sql.length > MAX_STATEMENT_LENGTH) throw fault(62, 'Syntax error: Max query size exceeded.', 'SYNTAX_ERROR');
   if (hasSeveralStatements(sql)) throw fault(62, 'Syntax error (Multi-statements are not allowed).', 'SYNTAX_ERROR');
 }
 
-/** The format of the data that an INSERT brings with it; undefined when it selects its rows. */
+/** Returns the format of the rows in an INSERT; undefined if it selects its rows. */
 function formatOfData(printed: string): string | undefined {
   const format = /\sFORMAT `?(\w+)`?$/.exec(printed)?.[1];
   if (format !== undefined && /\b(?:SELECT|FROM|EXPLAIN|WATCH)\b/.test(printed)) {
-    throw refusal('An INSERT either selects its rows or brings them in a format.');
+    throw refusal('An INSERT must either select its rows or contain them in a format, not both.');
   }
   return format;
 }
 
-/** All that follows the first word that may introduce the data: never less than what the engine takes for data. */
+/** Returns everything after the first word that can begin the data: at least what the engine treats as data. */
 function dataOf(sql: string, format: string): string {
   const introduction = /\b(?:FORMAT|VALUES)\b/i.exec(sql);
   const rest = sql.slice(introduction === null ? 0 : introduction.index + introduction[0].length);
@@ -84,11 +84,11 @@ function dataOf(sql: string, format: string): string {
 }
 
 /**
- * The engine parses the statement, so that what is judged is what it would do. @throws the engine's error for what it
- * cannot parse.
+ * Lets the engine parse and print the statement, so that the checks see what the engine would run. @throws the engine's
+ * error for a statement that it cannot parse.
  */
 async function printStatement(directory: string, sql: string): Promise<string> {
-  // A session of its own: the parameter must not be one of the statement.
+  // A separate session: this parameter must not be visible to the statement.
   const session = new Session(directory);
   try {
     await session.queryAsync(setStatement({ settings: { param_statement: escaped(sql) } })!);

@@ -4,17 +4,17 @@ import { refusal } from './faults.ts';
 import { FORBIDDEN_FUNCTIONS, FORMAT_FUNCTION } from './functions.ts';
 
 /**
- * What readers and writers may say. Statements are judged as the engine prints them after parsing: without comments,
- * with one way to quote, keywords in capitals.
+ * The rules for statements of readers and writers. They apply to statements as the engine prints them after parsing:
+ * without comments, with one style of quotes, and with keywords in capitals.
  */
 
 const READING_WORDS = new Set(['SELECT', 'WITH', 'SHOW', 'DESCRIBE', 'EXPLAIN', 'EXISTS']);
 
-/** What the services, their migrations and their tests do besides reading. */
+/** The writing statements that the services, their migrations and their tests need. */
 const WRITING =
   /^(?:INSERT INTO (?!(?:TABLE )?FUNCTION\b)|CREATE (?:OR REPLACE )?(?:TEMPORARY )?(?:TABLE|VIEW|DATABASE)\b|DROP (?:TABLE|VIEW|DATABASE)\b|ALTER TABLE\b|TRUNCATE TABLE\b|OPTIMIZE TABLE\b|DELETE FROM\b|SET \w|SYSTEM (?:START|STOP) MERGES\b)/;
 
-/** Parts of statements that write or read files of the machine, or move parts to where we did not put them. */
+/** Words of clauses that read or write files of the machine, or move table parts elsewhere. */
 const FILE_WORDS = new Set(['OUTFILE', 'INFILE']);
 const WRITERS_FORBIDDEN_WORDS = new Set(
   'FREEZE UNFREEZE FETCH ATTACH DETACH MOVE EXPORT BACKUP RESTORE DISK VOLUME CLONE PARALLEL'.split(' '),
@@ -22,7 +22,7 @@ const WRITERS_FORBIDDEN_WORDS = new Set(
 
 const ENGINES = new Set(['MergeTree', 'ReplacingMergeTree', 'Memory', 'Null', 'Atomic']);
 
-/** Strings, parameters, quoted identifiers, names before a bracket, other words. */
+/** Matches strings, parameters, quoted identifiers, names before a parenthesis, and other words. */
 const TOKEN =
   /'(?:[^'\\]|\\[^])*'|\{(?<parameter>\w+):(?<type>\w+)|`(?<quoted>(?:[^`\\]|\\[^])*)`(?<call>\()?|\b(?<called>[A-Za-z_]\w*)\(|(?<word>\w+)/g;
 
@@ -32,35 +32,35 @@ interface Token {
   /** A quoted identifier. */
   quoted?: string | undefined;
   call?: string | undefined;
-  /** A name before a bracket. */
+  /** A name before a parenthesis. */
   called?: string | undefined;
   word?: string | undefined;
-  /** What follows the token. */
+  /** The index after the token. */
   end: number;
 }
 
 export interface JudgedStatement {
   /** The statement as the engine prints it. */
   printed: string;
-  /** Among others the values of parameters, as param_NAME. */
+  /** The settings, including the values of parameters as param_NAME. */
   settings: Record<string, string>;
 }
 
-/** @throws Error when it does more than read this server's tables */
+/** @throws Error when the statement does more than read tables of this server */
 export function checkReadsOnly(statement: JudgedStatement): void {
   const { printed } = statement;
   const first = /^\(*(\w*)/.exec(printed)?.[1] ?? '';
   if (!READING_WORDS.has(first)) throw refusal(`Cannot execute query in readonly mode: it begins with ${first}.`);
   for (const token of tokensOf(printed)) {
     checkToken(token, statement);
-    // Some take effect in readonly mode too: DEFAULT lifts every limit.
+    // SETTINGS takes effect in readonly mode too: the value DEFAULT lifts every limit.
     if (token.word === 'SETTINGS') {
-      throw refusal('Cannot use SETTINGS in readonly mode; settings may stand in the URL.');
+      throw refusal('Cannot use SETTINGS in readonly mode; put settings in the URL.');
     }
   }
 }
 
-/** @throws Error when it does what no service needs, such as reaching files or other servers */
+/** @throws Error when the statement does something that no service needs, such as accessing files or other servers */
 export function checkWrites(statement: JudgedStatement): void {
   const { printed } = statement;
   const first = /^\(*(\w*)/.exec(printed)?.[1] ?? '';
@@ -88,9 +88,9 @@ function checkToken(token: Token, { printed, settings }: JudgedStatement): void 
   if (word !== undefined && FILE_WORDS.has(word.toUpperCase())) throw refusal(`Cannot use files here (${word}).`);
   if (word === 'FORMAT') checkFormatClause(rest());
   if (word === 'INSERT' && token.end > word.length && /^\s+INTO\b/.test(rest())) {
-    // The engine takes what follows the inner statement for rows, and what follows a blank line in them for a
-    // statement, also to EXPLAIN it.
-    throw refusal('INSERT cannot be a part of another statement here.');
+    // The engine treats the text after the inner statement as rows, and runs the text after a blank line in them, even
+    // within an EXPLAIN.
+    throw refusal('INSERT cannot be part of another statement here.');
   }
   const name = called ?? (call === undefined ? undefined : quoted);
   if (name !== undefined) checkFunction(name, rest());
@@ -100,20 +100,20 @@ function checkToken(token: Token, { printed, settings }: JudgedStatement): void 
 
 function checkFunction(name: string, argument: string): void {
   const lower = name.toLowerCase();
-  // With a pattern it is the scalar function; no format's name has a brace.
+  // With a pattern it is the scalar function, because the name of a format has no brace.
   const isForbidden =
     FORBIDDEN_FUNCTIONS.has(lower) || (lower === FORMAT_FUNCTION && !/^'(?:[^'\\]|\\[^])*\{/.test(argument));
   if (isForbidden) throw refusal(`Cannot use the function ${name} here.`);
 }
 
-/** The embedded engine takes the name of an unknown table for a file's. */
+/** The embedded engine looks up the name of an unknown table as a file. */
 function checkName(name: string): void {
   if (name.includes('/')) throw refusal('Names must not contain a slash here.');
 }
 
 /**
- * A parameter for a name is judged like a name in the statement, and is simpler than one: the engine refuses a missing
- * one itself.
+ * The value of a parameter for a name is checked like a name in the statement, with a stricter pattern. The engine
+ * itself refuses a missing value.
  */
 function checkIdentifier(value: string | undefined): void {
   if (value !== undefined && !/^[A-Za-z_]\w*$/.test(value)) {
@@ -123,7 +123,7 @@ function checkIdentifier(value: string | undefined): void {
 
 function checkFormatClause(rest: string): void {
   const name = /^\s+`?(\w+)`?/.exec(rest)?.[1];
-  // Without a name it is a column of that name.
+  // Without a following name, FORMAT is the name of a column.
   if (name !== undefined) checkOutputFormat(name);
 }
 
@@ -134,7 +134,7 @@ function checkEngine(rest: string): void {
 
 const SETTING = /\s*([\w.]+)\s*=\s*(?:'(?:[^'\\]|\\[^])*'|-?[\w.]+)\s*(,)?/y;
 
-/** `name = value, name = value`, values being literals: a function as a value may name a disk. */
+/** Checks `name = value, name = value`. Values must be literals, because a function as a value can name a disk. */
 function checkSettings(rest: string): void {
   SETTING.lastIndex = 0;
   for (;;) {

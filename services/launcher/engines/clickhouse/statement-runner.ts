@@ -1,25 +1,24 @@
 import { Session } from 'chdb';
 import type { ChdbResult } from 'chdb';
 import { checkOutputFormat } from './allowed-formats.ts';
-import { MOST_ANSWER_BYTES, readOnlySettings, writerSettings } from './allowed-settings.ts';
+import { MAX_RESPONSE_BYTES, readOnlySettings, writerSettings } from './allowed-settings.ts';
 import { fault, refusal } from './faults.ts';
 import type { StatementJudge } from './judge-statement.ts';
 import { identifier, setStatement } from './statement.ts';
 import type { Statement } from './statement.ts';
 
 /**
- * Runs statements on one directory, at most `limit` at a time, the others wait in order.
+ * Runs statements on one directory, at most `limit` at a time; the others wait in order.
  *
- * Settings, parameters and the database stick to a session of the engine, and a leaked insert_deduplication_token would
- * drop later inserts without a word. So every statement gets a session of its own (0.2 ms), which nothing can leak out
- * of.
+ * Settings, parameters and the database persist in a session of the engine, and a leaked insert_deduplication_token
+ * would silently drop later inserts. So each statement runs in its own session (0.2 ms).
  */
 export class StatementRunner {
   private readonly directory: string;
   private readonly limit: number;
   private readonly judge: StatementJudge;
   /** Keeps the engine running between statements. */
-  private readonly keeper: Session;
+  private readonly idleSession: Session;
   private running = 0;
   private readonly waiting: (() => void)[] = [];
 
@@ -27,7 +26,7 @@ export class StatementRunner {
     this.directory = directory;
     this.judge = judge;
     this.limit = limit;
-    this.keeper = new Session(directory);
+    this.idleSession = new Session(directory);
   }
 
   /** @throws the engine's error, `Code: N. DB::Exception: …` */
@@ -40,9 +39,9 @@ export class StatementRunner {
     }
   }
 
-  /** Call it when no statement runs any more. */
+  /** Call it only when no statement is running. */
   close(): void {
-    this.keeper.close();
+    this.idleSession.close();
   }
 
   private async runInSession(statement: Statement): Promise<ChdbResult> {
@@ -56,10 +55,10 @@ export class StatementRunner {
       if (database !== 'default') await session.queryAsync(`USE ${identifier(database)}`);
       const set = setStatement({ settings });
       if (set !== undefined) await session.queryAsync(set);
-      // 1: from here on no setting can be changed any more, not by a SETTINGS clause either.
+      // With readonly = 1 no setting can be changed any more, not even by a SETTINGS clause.
       if (readOnly) await session.queryAsync('SET readonly = 1');
       const result = await session.queryAsync(statement.sql, { format: defaultFormat });
-      if (readOnly) checkAnswer(result.bytes().length);
+      if (readOnly) checkResponseSize(result.bytes().length);
       return result;
     } finally {
       session.close();
@@ -71,7 +70,7 @@ export class StatementRunner {
     else await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
 
-  /** A place is handed on, not given back, while someone waits. */
+  /** If a statement waits, it takes over the slot, so `running` does not change. */
   private leave(): void {
     const next = this.waiting.shift();
     if (next) next();
@@ -79,9 +78,9 @@ export class StatementRunner {
   }
 }
 
-/** The engine's own limit counts a value that all rows share once. @throws Error when the answer is too large */
-function checkAnswer(bytes: number): void {
-  if (bytes <= MOST_ANSWER_BYTES) return;
-  const message = `Limit for result exceeded, max bytes: ${MOST_ANSWER_BYTES}, current bytes: ${bytes}.`;
+/** The engine's own limit counts a value shared by all rows only once. @throws Error when the result is too large */
+function checkResponseSize(bytes: number): void {
+  if (bytes <= MAX_RESPONSE_BYTES) return;
+  const message = `Limit for result exceeded, max bytes: ${MAX_RESPONSE_BYTES}, current bytes: ${bytes}.`;
   throw fault(396, message, 'TOO_MANY_ROWS_OR_BYTES');
 }

@@ -1,13 +1,12 @@
-/** One statement as it came over HTTP, apart from how it came. */
+/** One statement of an HTTP request. */
 export interface Statement {
   sql: string;
   /**
-   * The part of `sql` that came in the URL when a body followed it: an INSERT's data need not be parsed to judge it.
+   * The part of `sql` from the URL, if there is also a body. It allows to check an INSERT without parsing its data.
    */
   head?: string;
   /**
-   * Settings for this statement alone; a name `param_x` gives the placeholder `{x:Type}` its value, as text of that
-   * type.
+   * The settings for this statement. `param_x` is the value of the placeholder `{x:Type}`, as text of that type.
    */
   settings: Record<string, string>;
   database: string;
@@ -16,7 +15,7 @@ export interface Statement {
   readOnly: boolean;
 }
 
-/** Parameters of the HTTP interface itself, which are no settings. */
+/** URL parameters of the HTTP interface, which are not settings. */
 const NOT_SETTINGS = new Set([
   'query',
   'database',
@@ -43,7 +42,8 @@ const NOT_SETTINGS = new Set([
 ]);
 
 /**
- * Splits the URL's parameters; the body follows the `query` parameter, as data of an INSERT or as the statement itself.
+ * Builds the statement from the parameters of the URL and the body. The body is the data of an INSERT in the `query`
+ * parameter, or the statement itself.
  */
 export function parseStatement(
   search: URLSearchParams,
@@ -64,26 +64,26 @@ export function parseStatement(
   };
 }
 
-/** A value as an SQL string literal; ClickHouse turns it into the setting's own type. */
+/** Returns a value as an SQL string literal; ClickHouse converts it to the type of the setting. */
 export function stringLiteral(value: string): string {
   return `'${value.replace(/[\\']/g, '\\$&')}'`;
 }
 
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n' };
 
-/** A text as the value of a placeholder {x: String}. */
+/** Escapes a text for use as the value of a placeholder {x: String}. */
 export function escaped(text: string): string {
   return text.replace(/[\\\t\n]/g, (character) => ESCAPES[character]!);
 }
 
-/** A name as a quoted identifier. */
+/** Returns a name as a quoted identifier. */
 export function identifier(name: string): string {
   return `\`${name.replace(/[\\`]/g, '\\$&')}\``;
 }
 
 const SETTING_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** `SET a = '1', b = '2'`; undefined when there is nothing to set. @throws Error for a name that is none. */
+/** Returns `SET a = '1', b = '2'`; undefined if there is nothing to set. @throws Error for an invalid name. */
 export function setStatement({ settings }: Pick<Statement, 'settings'>): string | undefined {
   const entries = Object.entries(settings);
   const wrong = entries.find(([name]) => !SETTING_NAME.test(name));
@@ -94,7 +94,7 @@ export function setStatement({ settings }: Pick<Statement, 'settings'>): string 
 
 const COMMENT_OR_BLANK = /^(?:\s+|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)+/;
 
-/** The first word in upper case, comments skipped. */
+/** Returns the first word after comments, in upper case. */
 export function firstWord(sql: string): string {
   return /^\w+/.exec(sql.replace(COMMENT_OR_BLANK, ''))?.[0].toUpperCase() ?? '';
 }
@@ -102,8 +102,8 @@ export function firstWord(sql: string): string {
 const TOKEN = /'(?:[^'\\]|\\.|'')*'|`(?:[^`\\]|\\.)*`|"(?:[^"\\]|\\.)*"|--[^\n]*|\/\*[\s\S]*?\*\/|;/g;
 
 /**
- * True when more follows a semicolon: the engine would run it, ClickHouse's HTTP interface refuses it. Not for
- * statements with data.
+ * True if more text follows a semicolon. The engine would run it; ClickHouse's HTTP interface refuses it. Do not use it
+ * for statements with data.
  */
 export function hasSeveralStatements(sql: string): boolean {
   for (const match of sql.matchAll(TOKEN)) {
@@ -113,11 +113,11 @@ export function hasSeveralStatements(sql: string): boolean {
   return false;
 }
 
-/** The format that the statement's answer has. */
+/** Returns the format of the statement's result. */
 export function outputFormat(statement: Statement): string {
   const sql = statement.sql.trimEnd().replace(/;$/, '').trimEnd();
   const lastSemicolon = sql.lastIndexOf(';');
-  // What follows is looked at and not passed over: a column may have the name `format`.
+  // A lookahead, so that matches may overlap: a column can have the name `format`.
   for (const { 0: word, 1: rest = '', 2: name = '', index } of sql.matchAll(/\bFORMAT(?=(\s+(\w+)\s*))/gi)) {
     const end = index + word.length + rest.length;
     if (end === sql.length) return name;
@@ -126,7 +126,7 @@ export function outputFormat(statement: Statement): string {
   return statement.defaultFormat;
 }
 
-/** Rows in the body of an INSERT whose format has one a line; 0 for others. */
+/** Returns the number of rows of an INSERT whose format has one row per line; 0 for other statements. */
 export function countInsertedRows(statement: Statement): number {
   const head = /\bFORMAT\s+(?:JSONEachRow|JSONCompactEachRow|TabSeparated|TSV|CSV)\b/i.exec(
     statement.sql.slice(0, 10_000),

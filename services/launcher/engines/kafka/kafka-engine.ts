@@ -11,7 +11,7 @@ import type { KafkaJars } from './kafka-jars.ts';
 import { probeKafka } from './kafka-probe.ts';
 import { kafkaProperties } from './kafka-properties.ts';
 import type { KafkaCredential } from './kafka-properties.ts';
-import { keptSecret } from '../kept-secret.ts';
+import { persistedSecret } from '../persisted-secret.ts';
 import { endOrphan } from '../orphan.ts';
 import { logSize, logTail, startOwnedProcess } from '../owned-process.ts';
 import type { OwnedProcess, ProcessEnd } from '../owned-process.ts';
@@ -49,7 +49,7 @@ export function kafkaEngine(context: EngineContext, options: KafkaEngineOptions)
     stopSignal: 'SIGTERM',
     async prepare() {
       const java = findProgram('java', context.env);
-      if (java === undefined) throw new StartFault(missingProgram('Java, on which the Kafka broker runs,'));
+      if (java === undefined) throw new StartFault(missingProgram('Java, which the Kafka broker needs,'));
       prepared = { java, jars: await kafkaJars(context) };
     },
     async endOrphans() {
@@ -58,7 +58,7 @@ export function kafkaEngine(context: EngineContext, options: KafkaEngineOptions)
     async start(ports) {
       if (prepared === undefined) throw new Error('prepare() comes before start()');
       mkdirSync(home, { recursive: true });
-      const credential = credentialOf(context);
+      const credential = kafkaCredential(context);
       writePrivately(
         paths.properties,
         kafkaProperties({ port: ports.kafka, controllerPort: ports['kafka-controller'], credential }),
@@ -68,28 +68,28 @@ export function kafkaEngine(context: EngineContext, options: KafkaEngineOptions)
       return run(context, { java, jars, paths, port: ports.kafka, credential, heapMb: options.heapMb });
     },
     url(ports) {
-      const { user, password } = credentialOf(context);
+      const { user, password } = kafkaCredential(context);
       return `kafka://${user}:${password}@127.0.0.1:${ports.kafka}`;
     },
   };
 }
 
-function credentialOf({ dataDir }: EngineContext): KafkaCredential {
-  return { user: 'forum', password: keptSecret(dataDir, 'kafka') };
+function kafkaCredential({ dataDir }: EngineContext): KafkaCredential {
+  return { user: 'forum', password: persistedSecret(dataDir, 'kafka') };
 }
 
-/** It holds the password. An earlier version's file was readable by everybody. */
+/** Creates the file anew, readable only by the owner, because it contains the password. */
 function writePrivately(path: string, text: string): void {
   rmSync(path, { force: true });
   writeFileSync(path, text, { mode: 0o600 });
 }
 
 /**
- * Formatting writes meta.properties last: without it nothing was ever stored, and what an interrupted one left is
- * removed.
+ * Formats the storage. Formatting writes meta.properties last, so without this file nothing was ever stored, and the
+ * rest of an interrupted attempt can be removed.
  */
 async function format(context: EngineContext, java: string, jars: KafkaJars, paths: Paths): Promise<void> {
-  context.progress('formatting the storage of Kafka');
+  context.progress("formatting Kafka's storage");
   rmSync(join(paths.home, 'data'), { recursive: true, force: true });
   const clusterId = clusterIdFrom(randomBytes(16));
   const args = [...jvmArgs(64), ...shareArgs(jars), '-cp', jars.classPath, 'kafka.tools.StorageTool', 'format'];
@@ -100,13 +100,13 @@ async function format(context: EngineContext, java: string, jars: KafkaJars, pat
       ...(context.signal ? { signal: context.signal } : {}),
     });
   } catch (error) {
-    throw new StartFault(`The storage of Kafka could not be formatted: ${explain(errorMessage(error))}`);
+    throw new StartFault(`Kafka's storage could not be formatted: ${explain(errorMessage(error))}`);
   }
 }
 
 /**
- * 22 characters of base64url. Never one that begins with a dash, which the tool would take for an option: the top bit
- * is cleared.
+ * Returns a cluster id: 22 characters of base64url. The top bit is cleared, so that it never begins with a dash, which
+ * the storage tool would parse as an option.
  */
 export function clusterIdFrom(random: Buffer): string {
   const bytes = Buffer.from(random);
@@ -124,13 +124,13 @@ interface Run {
 }
 
 async function run(context: EngineContext, broker: Run): Promise<OwnedProcess> {
-  const archived = existsSync(archiveOf(broker.jars));
+  const archived = existsSync(archivePath(broker.jars));
   try {
     return await runOnce(context, broker);
   } catch (error) {
     if (!archived || context.signal?.aborted === true) throw error;
-    // The archive is the one thing that other runs share: without it once, before the failure counts.
-    rmSync(archiveOf(broker.jars), { force: true });
+    // Other runs share the class archive, so it may be damaged: retry once without it.
+    rmSync(archivePath(broker.jars), { force: true });
     return runOnce(context, broker);
   }
 }
@@ -139,7 +139,7 @@ async function runOnce(
   context: EngineContext,
   { java, jars, paths, port, credential, heapMb }: Run,
 ): Promise<OwnedProcess> {
-  const archive = archiveOf(jars);
+  const archive = archivePath(jars);
   const dump = existsSync(archive) ? undefined : `${archive}.${process.pid}`;
   const share = dump === undefined ? shareArgs(jars) : [`-XX:ArchiveClassesAtExit=${dump}`];
   if (dump !== undefined) removeLostDumps(jars);
@@ -181,18 +181,18 @@ function jvmArgs(heapMb: number): string[] {
   ];
 }
 
-/** Loaded classes as a file, written at the first clean stop: the start after it is about a second shorter. */
-function archiveOf(jars: KafkaJars): string {
+/** The archive of loaded classes, written at the first clean stop. It makes later starts about a second faster. */
+function archivePath(jars: KafkaJars): string {
   return join(jars.folder, 'classes.jsa');
 }
 
-/** With -Xshare:auto the virtual machine ignores an archive of another Java version. */
+/** With -Xshare:auto the JVM ignores an archive of another Java version. */
 function shareArgs(jars: KafkaJars): string[] {
-  const archive = archiveOf(jars);
+  const archive = archivePath(jars);
   return existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`, '-Xshare:auto'] : [];
 }
 
-/** A parent that was killed could not give its broker's archive its name. */
+/** Removes unfinished archives of parents that were killed before they could rename them. */
 function removeLostDumps(jars: KafkaJars): void {
   for (const file of readdirSync(jars.folder)) {
     const owner = /^classes\.jsa\.(\d+)$/.exec(file)?.[1];
@@ -202,7 +202,7 @@ function removeLostDumps(jars: KafkaJars): void {
 }
 
 function keepArchive(dump: string, archive: string, end: ProcessEnd): void {
-  // 143: ended by SIGTERM in its own time, so the file is complete. A killed broker's may not be.
+  // 143: a clean stop after SIGTERM, so the archive is complete. A killed broker may leave an incomplete one.
   const complete = existsSync(dump) && (end.code === 0 || end.code === 143);
   if (complete) renameSync(dump, archive);
   else rmSync(dump, { force: true });

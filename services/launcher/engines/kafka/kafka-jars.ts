@@ -23,23 +23,22 @@ import { parseChecksums, verifyJars } from './verify-jars.ts';
 import type { Checksums } from './verify-jars.ts';
 
 const POM = join(import.meta.dirname, 'pom.xml');
-/** Made by `sha256sum *.jar` in a folder that was fetched; made anew with each change of the pom. */
+/** The output of `sha256sum *.jar` in a fetched folder. Regenerate it after each change of the pom. */
 const CHECKSUMS = join(import.meta.dirname, 'jars.sha256');
 
-/** A folder with the broker's jars; complete whenever it exists. */
+/** A folder with the broker's jars. If it exists, it is complete. */
 export interface KafkaJars {
   folder: string;
-  /** The jars in a fixed order: a class archive is only valid for the class path it was made with. */
+  /** The jars in a fixed order, because a class archive is valid only for the class path of its creation. */
   classPath: string;
 }
 
 /**
- * The jars of the broker, from the user's cache folder, which all clones share; fetched with Maven when they are
- * missing. They are copied to a folder of their own first and renamed when complete, so an interrupted fetch leaves
- * nothing behind and two fetches at once do not disturb each other. Their checksums are verified before they are kept,
- * and at each start.
+ * Returns the broker's jars from the user's cache folder, which all clones share. Missing jars are fetched with Maven
+ * into a temporary folder, which is renamed when it is complete. So an interrupted fetch leaves nothing behind, and two
+ * concurrent fetches do not interfere. The checksums are verified after the fetch and at each start.
  *
- * @throws StartFault when Maven is missing or fails, or a jar is not the one expected.
+ * @throws StartFault when Maven is missing or fails, or a checksum differs.
  */
 export async function kafkaJars(context: EngineContext): Promise<KafkaJars> {
   const pom = readFileSync(POM, 'utf8');
@@ -68,10 +67,10 @@ function cacheFolder(context: EngineContext): string {
       accessSync(folder, constants.W_OK);
       return folder;
     } catch {
-      // A home that cannot be written to: the data directory always can.
+      // The home folder is not writable; try the data directory.
     }
   }
-  throw new StartFault(`No folder for Kafka's jars: neither ${base} nor ${context.dataDir} can be written to.`);
+  throw new StartFault(`Kafka's jars cannot be stored: neither ${base} nor ${context.dataDir} is writable.`);
 }
 
 async function fetchJars(
@@ -79,15 +78,15 @@ async function fetchJars(
   { version, cache, folder, checksums }: { version: string; cache: string; folder: string; checksums: Checksums },
 ): Promise<void> {
   const maven = findProgram('mvn', context.env);
-  if (maven === undefined) throw new StartFault(missingProgram('Maven (mvn), which fetches the Kafka broker once,'));
-  context.progress(`fetching Kafka ${version} with Maven (43 MB, once) into ${folder}`);
+  if (maven === undefined) throw new StartFault(missingProgram('Maven (mvn), which downloads the Kafka broker once,'));
+  context.progress(`downloading Kafka ${version} with Maven (43 MB, once) into ${folder}`);
   const started = performance.now();
   const ticking = setInterval(() => {
-    context.progress(`still fetching Kafka (${Math.round((performance.now() - started) / 1000)} s)`);
+    context.progress(`still downloading Kafka (${Math.round((performance.now() - started) / 1000)} s)`);
   }, 10_000);
   const fresh = mkdtempSync(join(cache, 'fetching-'));
   try {
-    // Maven writes beside the pom: it gets a copy, so that a read-only checkout works too.
+    // Maven writes to the pom's folder, so it gets a copy of the pom: a read-only checkout works too.
     cpSync(POM, join(fresh, 'pom.xml'));
     await runMaven(context, maven, fresh);
     rmSync(join(fresh, 'pom.xml'));
@@ -116,12 +115,12 @@ async function runMaven(context: EngineContext, maven: string, folder: string): 
       ...(context.signal ? { signal: context.signal } : {}),
     });
   } catch (error) {
-    if (context.signal?.aborted === true) throw new StartFault('fetching Kafka was interrupted');
+    if (context.signal?.aborted === true) throw new StartFault('the download of Kafka was interrupted');
     const output = (error as { stdout?: unknown }).stdout;
     const said = typeof output === 'string' ? output.trim().split('\n').slice(0, 8).join('\n') : '';
     throw new StartFault(
-      `Maven could not fetch Kafka: ${said === '' ? errorMessage(error) : said}\n` +
-        'Is the network there? Without it, name a running cluster in KAFKA_BROKERS, or use Docker compose (deploy/).',
+      `Maven could not download Kafka: ${said === '' ? errorMessage(error) : said}\n` +
+        'Check the network connection. Without a network, set KAFKA_BROKERS to a running cluster, or use Docker compose (deploy/).',
     );
   }
 }
@@ -130,17 +129,17 @@ function renameIfAbsent(fresh: string, folder: string): void {
   try {
     renameSync(fresh, folder);
   } catch (error) {
-    // Someone else's fetch was complete first: theirs is as good as ours.
+    // A concurrent fetch was complete first; use its folder.
     if (!existsSync(folder)) throw error;
   }
 }
 
-/** One message that names the three ways out. */
+/** Returns the message about a missing program, with the three solutions. */
 export function missingProgram(what: string): string {
   return (
-    `${what} was not found. Three ways out:\n` +
+    `${what} was not found. Do one of the following:\n` +
     '  1. install Java 17 or newer and Maven (Debian: apt-get install openjdk-17-jre-headless maven; macOS: brew install openjdk maven)\n' +
-    '  2. name a running Kafka cluster: KAFKA_BROKERS=host:port\n' +
+    '  2. use a running Kafka cluster: KAFKA_BROKERS=host:port\n' +
     '  3. run everything in containers: docker compose (see deploy/)'
   );
 }

@@ -7,21 +7,21 @@ const SASL_HANDSHAKE = { key: 17, version: 1 };
 const SASL_AUTHENTICATE = { key: 36, version: 0 };
 
 /**
- * Signs in to a broker and asks for its metadata in Kafka's own protocol (no topics); resolves when the answer lists a
- * registered broker. An open port alone proves little: it opens before the broker may serve.
+ * Authenticates with a broker and requests its metadata, without topics, in Kafka's protocol. Resolves when the
+ * response lists a registered broker. An open port is not enough, because it opens before the broker can serve.
  *
  * @throws Error when nothing answers within 2 s, the credential is refused, or no broker is registered yet.
  */
 export async function probeKafka(port: number, { user, password }: KafkaCredential): Promise<void> {
   const socket = connect({ port, host: '127.0.0.1' });
   try {
-    const ask = conversation(socket);
-    const handshake = await ask(SASL_HANDSHAKE, text('PLAIN'));
+    const send = openConversation(socket);
+    const handshake = await send(SASL_HANDSHAKE, text('PLAIN'));
     if (handshake.readInt16BE(0) !== 0) throw new Error('the broker does not offer SASL/PLAIN');
-    const answer = await ask(SASL_AUTHENTICATE, bytes(`\0${user}\0${password}`));
+    const answer = await send(SASL_AUTHENTICATE, bytes(`\0${user}\0${password}`));
     if (answer.readInt16BE(0) !== 0) throw new Error('the broker refuses the credential');
     // No topics, and none to be created.
-    const metadata = await ask(METADATA, Buffer.from([0, 0, 0, 0, 0]));
+    const metadata = await send(METADATA, Buffer.from([0, 0, 0, 0, 0]));
     // throttle time (4), number of brokers (4)
     if (metadata.readInt32BE(4) < 1) throw new Error('no broker is registered yet');
   } finally {
@@ -29,10 +29,10 @@ export async function probeKafka(port: number, { user, password }: KafkaCredenti
   }
 }
 
-type Ask = (api: { key: number; version: number }, body: Buffer) => Promise<Buffer>;
+type Send = (api: { key: number; version: number }, body: Buffer) => Promise<Buffer>;
 
-/** One request after the other; an answer is given without its size and correlation id. */
-function conversation(socket: Socket): Ask {
+/** Returns a function that sends a request and resolves with the response, without its size and correlation id. */
+function openConversation(socket: Socket): Send {
   let received = Buffer.alloc(0);
   let failure: Error | undefined;
   let look = (): void => undefined;
@@ -57,12 +57,12 @@ function conversation(socket: Socket): Ask {
           resolve(answer);
         } else if (failure !== undefined) reject(failure);
       };
-      socket.write(requestOf(api, body));
+      socket.write(encodeRequest(api, body));
       look();
     });
 }
 
-function requestOf({ key, version }: { key: number; version: number }, body: Buffer): Buffer {
+function encodeRequest({ key, version }: { key: number; version: number }, body: Buffer): Buffer {
   const head = Buffer.alloc(8);
   head.writeInt16BE(key, 0);
   head.writeInt16BE(version, 2);
@@ -70,14 +70,14 @@ function requestOf({ key, version }: { key: number; version: number }, body: Buf
   return bytes(Buffer.concat([head, text('readiness'), body]));
 }
 
-/** A string with its length in two bytes. */
+/** Encodes a string with a length prefix of two bytes. */
 function text(value: string): Buffer {
   const size = Buffer.alloc(2);
   size.writeInt16BE(Buffer.byteLength(value), 0);
   return Buffer.concat([size, Buffer.from(value)]);
 }
 
-/** Bytes with their length in four bytes. */
+/** Encodes bytes with a length prefix of four bytes. */
 function bytes(value: string | Buffer): Buffer {
   const content = Buffer.from(value);
   const size = Buffer.alloc(4);

@@ -1,7 +1,7 @@
 export interface KafkaPropertiesOptions {
   port: number;
   controllerPort: number;
-  /** Whoever connects, to either listener, names it: SASL/PLAIN. No character in it needs escaping. */
+  /** Required on both listeners, by SASL/PLAIN. No character in it needs escaping. */
   credential: KafkaCredential;
 }
 
@@ -11,12 +11,12 @@ export interface KafkaCredential {
 }
 
 /**
- * server.properties of the single node, broker and controller in one.
+ * Returns server.properties of the single node, which is broker and controller.
  *
- * The log directory is relative to the working directory, so no path ever needs escaping. A single node needs every
- * replication factor at 1, or consumers wait for ever. Both listeners take the one user: who may reach the controller's
- * could take the cluster over. The short session lets a broker register again 2.5 s after a kill -9 instead of 12 s.
- * Topics set their own retention; the values here bound what does not.
+ * The log directory is relative to the working directory, so no path needs escaping. On a single node every replication
+ * factor must be 1, or consumers wait forever. Both listeners require the password, because access to the controller
+ * gives control of the cluster. The short session lets a broker register again 2.5 s after a kill -9 instead of 12 s.
+ * Topics set their own retention; the values here apply to topics that do not.
  */
 export function kafkaProperties(options: KafkaPropertiesOptions): string {
   const { port, controllerPort, credential } = options;

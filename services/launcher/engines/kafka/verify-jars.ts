@@ -6,17 +6,17 @@ import { StartFault } from '../start-fault.ts';
 /** SHA-256 digests, in hexadecimal, by file name. */
 export type Checksums = ReadonlyMap<string, string>;
 
-/** Parses what `sha256sum *.jar` prints. */
+/** Parses the output of `sha256sum *.jar`. */
 export function parseChecksums(text: string): Checksums {
   const lines = text.split('\n').filter((line) => line !== '');
   return new Map(lines.map((line) => [line.slice(66), line.slice(0, 64)]));
 }
 
 /**
- * Compares the jars of a folder with their checksums: every jar listed must be there with that content, and no other
- * jar may be on the class path. It reads all of them: 43 MB, about 0.1 s.
+ * Compares the jars of a folder with their checksums: every listed jar must exist with that content, and there must be
+ * no other jar. Reads 43 MB, in about 0.1 s.
  *
- * @throws StartFault that names the jars that are missing, changed or unknown.
+ * @throws StartFault that names the missing, changed and unknown jars.
  */
 export function verifyJars(folder: string, checksums: Checksums): void {
   const unknown = readdirSync(folder).filter((file) => file.endsWith('.jar') && !checksums.has(file));
@@ -26,8 +26,8 @@ export function verifyJars(folder: string, checksums: Checksums): void {
   const faulty = [...wrong, ...unknown];
   if (faulty.length === 0) return;
   throw new StartFault(
-    `Jars of Kafka in ${folder} do not have the checksums that this version expects: ${faulty.join(', ')}.\n` +
-      'Delete that folder to fetch them again. If they differ again, the Maven repository or its mirror gives other files.',
+    `These jars of Kafka in ${folder} do not have the expected checksums: ${faulty.join(', ')}.\n` +
+      'Delete that folder to download them again. If they still differ, your Maven repository or mirror serves other files.',
   );
 }
 

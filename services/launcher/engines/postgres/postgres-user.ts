@@ -3,17 +3,17 @@ import { chownSync, statSync } from 'node:fs';
 import { findProgram } from '../find-program.ts';
 import { StartFault } from '../start-fault.ts';
 
-/** How to run a program as the user who owns the server's files. */
+/** Runs programs as the user who owns the server's files. */
 export interface ServerUser {
-  /** Gives a file or folder to that user. */
+  /** Makes that user the owner of a file or folder. */
   own(path: string): void;
-  /** The command line that runs `command` as that user. */
+  /** Returns the command line that runs `command` as that user. */
   command(command: string, args: string[]): [string, string[]];
 }
 
 /**
- * The capability, and the secure bit without which access(2) ignores it: initdb asks that call whether its binaries are
- * there, and would not find them in a folder that only root may enter.
+ * The capability to traverse folders that only root may enter, and the secure bit without which access(2) ignores it.
+ * initdb finds its binaries with access(2).
  */
 const PASS_FOLDERS = [
   '--inh-caps=-all,+dac_override',
@@ -22,11 +22,11 @@ const PASS_FOLDERS = [
 ];
 
 /**
- * PostgreSQL refuses to run as root. Anyone else runs it as himself; root runs it as the owner of an existing cluster,
- * else as user postgres, else as nobody. That user keeps the one capability to pass folders which only root may enter:
- * a clone under /root or in a private temporary folder works too.
+ * PostgreSQL refuses to run as root. Other users run it as themselves. Root runs it as the owner of an existing
+ * cluster, otherwise as user postgres, otherwise as nobody. That user gets one capability, to traverse folders that
+ * only root may enter, so that a clone under /root or in a private temporary folder works too.
  *
- * @throws StartFault when root has no such user or no setpriv (package util-linux) to become it.
+ * @throws StartFault when neither user exists, or setpriv (package util-linux) is missing.
  */
 export function serverUser(cluster: string, env: NodeJS.ProcessEnv): ServerUser {
   if (process.getuid?.() !== 0) return { own: () => undefined, command: (command, args) => [command, args] };
@@ -34,8 +34,8 @@ export function serverUser(cluster: string, env: NodeJS.ProcessEnv): ServerUser 
   const setpriv = findProgram('setpriv', env);
   if (setpriv === undefined) {
     throw new StartFault(
-      'PostgreSQL does not run as root, and setpriv (package util-linux) is missing to run it as another user: ' +
-        'install it, start as another user, or name a server in DATABASE_URL.',
+      'PostgreSQL does not run as root, and setpriv (package util-linux), which runs it as another user, is missing. ' +
+        'Install it, start as another user, or set DATABASE_URL to a server.',
     );
   }
   const capability = mayGrant() ? PASS_FOLDERS : [];

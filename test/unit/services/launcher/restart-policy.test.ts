@@ -29,7 +29,7 @@ describe('RestartPolicy', () => {
     expect(last).toEqual({ action: 'restart', afterMs: 30_000 });
   });
 
-  test('gives up at the fifth death within a minute, not at five in a longer time', () => {
+  test('gives up at the fifth death within a minute, but not at five deaths in a longer time', () => {
     const quick = policyAt();
     const slow = policyAt();
     const verdicts = (step: number, { time, policy }: ReturnType<typeof policyAt>) =>
@@ -41,7 +41,7 @@ describe('RestartPolicy', () => {
     expect(verdicts(15_001, slow)).toEqual(['restart', 'restart', 'restart', 'restart', 'restart']);
   });
 
-  test('begins anew with 1 s after a minute of life', () => {
+  test('starts again with 1 s after the process has run for a minute', () => {
     const { time, policy } = policyAt();
     policy.died(true);
     policy.died(true);
@@ -50,7 +50,7 @@ describe('RestartPolicy', () => {
     expect(policy.died(true)).toEqual({ action: 'restart', afterMs: 1_000 });
   });
 
-  test('does not count a death that is not its own fault', () => {
+  test('does not count a death with another cause than the process', () => {
     const { policy } = policyAt();
     for (let death = 0; death < 20; death++) expect(policy.died(false)).toEqual({ action: 'restart', afterMs: 1_000 });
     expect(policy.died(true)).toEqual({ action: 'restart', afterMs: 1_000 });

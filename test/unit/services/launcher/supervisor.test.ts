@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { Supervisor } from '../../../../services/launcher/supervisor.ts';
-import type { Part } from '../../../../services/launcher/supervisor.ts';
+import type { SupervisedProcess } from '../../../../services/launcher/supervisor.ts';
 import type { OwnedProcess, ProcessEnd } from '../../../../services/launcher/engines/owned-process.ts';
 
-/** A process that ends when it is told to. */
+/** A process whose end the test controls. */
 class Puppet {
   private resolve!: (end: ProcessEnd) => void;
   readonly exited = new Promise<ProcessEnd>((resolve) => (this.resolve = resolve));
@@ -40,9 +40,9 @@ function stage() {
   const living = new Map<string, Puppet>();
   const part = (
     name: string,
-    kind: Part['kind'],
+    kind: SupervisedProcess['kind'],
     startFault: () => string | undefined = () => undefined,
-    more: Pick<Part, 'isOptional' | 'excuse'> = {},
+    more: Pick<SupervisedProcess, 'isOptional' | 'externalCause'> = {},
   ) => {
     const start = async () => {
       const fault = startFault();
@@ -52,7 +52,7 @@ function stage() {
       living.set(name, puppet);
       return puppet as unknown as OwnedProcess;
     };
-    return start().then((process) => supervisor.keep({ name, kind, process, start, ...more }));
+    return start().then((process) => supervisor.supervise({ name, kind, process, start, ...more }));
   };
   const kill = (name: string) => living.get(name)?.die();
   return { time, log, given, supervisor, part, kill };
@@ -63,7 +63,7 @@ const settle = async () => {
 };
 
 describe('Supervisor', () => {
-  test('starts again what died', async () => {
+  test('restarts a process that ended', async () => {
     const { log, supervisor, part, kill } = stage();
     await part('services', 'services');
     kill('services');
@@ -91,12 +91,12 @@ describe('Supervisor', () => {
     expect(log.filter((line) => line.startsWith('start'))).toEqual(['start kafka']);
   });
 
-  test('starts the services again while an engine is down that they can do without', async () => {
+  test('restarts the services while an optional engine is down', async () => {
     const { log, supervisor, part, kill } = stage();
     let starts = 0;
     await part('clickhouse', 'engine', () => (starts++ === 0 ? undefined : 'no'), {
       isOptional: true,
-      excuse: () => Promise.resolve('full'),
+      externalCause: () => Promise.resolve('full'),
     });
     await part('services', 'services');
     kill('clickhouse');
@@ -107,11 +107,11 @@ describe('Supervisor', () => {
     expect(log.filter((line) => line === 'start services')).toHaveLength(2);
   });
 
-  test('never gives up an engine whose disk is full', async () => {
+  test('never gives up on an engine whose disk is full', async () => {
     const { log, given, supervisor, part, kill } = stage();
     let starts = 0;
-    const excuse = () => Promise.resolve(starts < 12 ? 'the disk is full' : undefined);
-    await part('postgres', 'engine', () => (starts++ === 0 || starts > 12 ? undefined : 'no space'), { excuse });
+    const externalCause = () => Promise.resolve(starts < 12 ? 'the disk is full' : undefined);
+    await part('postgres', 'engine', () => (starts++ === 0 || starts > 12 ? undefined : 'no space'), { externalCause });
     kill('postgres');
     for (let turn = 0; turn < 20; turn++) await settle();
     expect(given).toEqual([]);
@@ -119,14 +119,14 @@ describe('Supervisor', () => {
     await supervisor.stop();
   });
 
-  test('gives up after five deaths of one process within a minute and says why', async () => {
+  test('gives up after five deaths of one process within a minute and reports the reason', async () => {
     const { given, supervisor, part, kill } = stage();
     await part('postgres', 'engine');
     for (let death = 0; death < 5; death++) {
       kill('postgres');
       await settle();
     }
-    expect(given).toEqual(['postgres died five times within a minute; the last time: SIGKILL']);
+    expect(given).toEqual(['postgres ended five times within a minute; the last reason: SIGKILL']);
     await supervisor.stop();
   });
 
@@ -137,7 +137,7 @@ describe('Supervisor', () => {
     broken = true;
     kill('kafka');
     await settle();
-    expect(given).toEqual(['kafka died five times within a minute; the last time: no memory']);
+    expect(given).toEqual(['kafka ended five times within a minute; the last reason: no memory']);
     await supervisor.stop();
   });
 
@@ -157,7 +157,7 @@ describe('Supervisor', () => {
     await supervisor.stop();
   });
 
-  test('does not hold the services to account for deaths around an engine’s', async () => {
+  test("does not count deaths of the services around an engine's death", async () => {
     const { time, given, supervisor, part, kill } = stage();
     await part('kafka', 'engine');
     await part('services', 'services');

@@ -21,8 +21,8 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-describe('the jars of the embedded broker', () => {
-  test('are accepted with the content expected; other files beside them do not matter', () => {
+describe('verifyJars', () => {
+  test('accepts jars with the expected content, and ignores other files', () => {
     writeFileSync(join(folder, 'classes.jsa'), 'an archive of classes');
     expect(() => {
       verifyJars(folder, CHECKSUMS);
@@ -33,14 +33,14 @@ describe('the jars of the embedded broker', () => {
     ['changed', 'one.jar', () => writeFileSync(join(folder, 'one.jar'), 'onf')],
     ['missing', 'two-1.0.jar', () => rmSync(join(folder, 'two-1.0.jar'))],
     ['not expected', 'extra.jar', () => writeFileSync(join(folder, 'extra.jar'), 'one')],
-  ])('one that is %s is refused by name', (_what, name, change) => {
+  ])('refuses a jar that is %s, and names it', (_fault, name, change) => {
     change();
     expect(() => {
       verifyJars(folder, CHECKSUMS);
     }).toThrow(name);
   });
 
-  test('the list in the repository has a whole digest for each jar, the broker among them', () => {
+  test('finds a complete digest for each jar in the list of the repository, including the broker', () => {
     const file = join(import.meta.dirname, '../../../../../../services/launcher/engines/kafka/jars.sha256');
     const checksums = parseChecksums(readFileSync(file, 'utf8'));
     expect([...checksums.keys()].filter((name) => /^kafka_2\.13-[\d.]+\.jar$/.test(name))).toHaveLength(1);

@@ -3,17 +3,17 @@ import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } f
 import { join } from 'node:path';
 
 /**
- * A random password of 192 bits in DATA_DIR/secrets/NAME, made at the first call and the same ever after. Only the
- * owner may read the file. It has letters, digits, dashes and underscores, so it needs no escaping anywhere.
+ * Returns a random password of 192 bits, stored in DATA_DIR/secrets/NAME. The first call creates it. Only the owner can
+ * read the file. The password has only letters, digits, dashes and underscores, so it needs no escaping.
  */
-export function keptSecret(dataDir: string, name: string): string {
+export function persistedSecret(dataDir: string, name: string): string {
   const folder = join(dataDir, 'secrets');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chmodSync(folder, 0o700);
   const path = join(folder, name);
-  const kept = readKept(path);
+  const kept = readSecret(path);
   if (kept !== undefined) return kept;
-  // The file has its content when it gets its name, and the first of two starts wins.
+  // The link makes the file appear with its complete content; of two concurrent starts the first one wins.
   const fresh = `${path}.${process.pid}`;
   writeFileSync(fresh, randomBytes(24).toString('base64url'), { mode: 0o600 });
   try {
@@ -27,8 +27,8 @@ export function keptSecret(dataDir: string, name: string): string {
   return readFileSync(path, 'utf8');
 }
 
-/** Undefined when there is none, or when it is damaged. */
-function readKept(path: string): string | undefined {
+/** Returns the stored secret, or undefined if it is missing or damaged. */
+function readSecret(path: string): string | undefined {
   try {
     chmodSync(path, 0o600);
     const secret = readFileSync(path, 'utf8');
