@@ -2,10 +2,10 @@ import { searchableWords } from './searchable-words.ts';
 import { TermIndex } from './terms/term-index.ts';
 
 /**
- * The words that at least 2 % of all posts and comments hold, by how many percent of them hold each, about: measured
- * with `searchableWords` over 71,640 posts and comments of four large collections and four small ones. A word must also
- * be in 1 % of each large collection, so that a topic of one of them (`code`, `app`) is no common word. All are
- * English: no word of another language is in 2 % of all items.
+ * The words that occur in at least 2 % of all posts and comments, by the approximate percentage of items with the word.
+ * Measured with `searchableWords` over 71,640 posts and comments of four large and four small collections. A word must
+ * also occur in 1 % of each large collection, so that the topic of one collection (`code`, `app`) does not count as
+ * common. All words are English: no word of another language occurs in 2 % of all items.
  */
 const WORDS_BY_PERCENT: Readonly<Record<number, string>> = {
   40: 'the to a',
@@ -26,15 +26,15 @@ const PERCENT_BY_WORD = new Map(
   ),
 );
 
-/** Only asked for kinds of terms: it holds none. */
+/** Used only to classify terms. It stays empty. */
 const TERMS = new TermIndex();
 
 export interface CommonKeyword {
-  /** Of all posts and comments those that hold it, about; undefined for a phrase, which was not measured. */
+  /** The approximate percentage of all posts and comments with the word; undefined for a phrase (not measured). */
   percent: number | undefined;
 }
 
-/** Whether a keyword is a very common word, or a phrase of nothing else; undefined: neither. */
+/** Returns undefined unless the keyword is a very common word or a phrase of nothing but very common words. */
 export function findCommonKeyword(keyword: string): CommonKeyword | undefined {
   const kind = TERMS.kindOf(keyword);
   if (kind !== 'word' && kind !== 'phrase') return undefined;

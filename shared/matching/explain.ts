@@ -9,19 +9,19 @@ import type { TermKind } from './terms/term-shape.ts';
 export interface TermExplanation {
   /** As the owner wrote it. */
   term: string;
-  /** By which rule it is searched; undefined: it holds nothing to search for. */
+  /** The rule by which it is searched, or undefined if it has nothing to search for. */
   kind: TermKind | undefined;
-  /** An earlier term of the same list that is equal to this one after folding, and counts instead. */
+  /** An earlier term of the same list that equals this one after folding and counts instead of it. */
   sameAs: string | undefined;
-  /** Its first occurrence in the title and in the text. Empty: it does not occur. */
+  /** Its first occurrence in the title and its first in the text. Empty if it does not occur. */
   positions: MatchPosition[];
 }
 
 export interface Explanation {
   matches: boolean;
-  /** What a match would carry; empty when the item does not match. */
+  /** The terms that a match would report. Empty if the item does not match. */
   matchedTerms: string[];
-  /** The filter that keeps the item away, whatever its texts hold. */
+  /** The filter that rejects the item whatever its texts contain. */
   blockedBy: FilterName | undefined;
   keywords: TermExplanation[];
   exclude: TermExplanation[];
@@ -30,8 +30,8 @@ export interface Explanation {
 function explainTerms(terms: readonly string[], item: MatchItem): TermExplanation[] {
   const index = new TermIndex();
   const first = new Map<number, string>();
-  const held = terms.map((term) => {
-    const record = index.hold(term);
+  const explained = terms.map((term) => {
+    const record = index.acquire(term);
     const explanation: TermExplanation = { term, kind: index.kindOf(term), sameAs: first.get(record), positions: [] };
     if (record !== 0 && !first.has(record)) first.set(record, term);
     return { record, explanation };
@@ -39,23 +39,23 @@ function explainTerms(terms: readonly string[], item: MatchItem): TermExplanatio
   forEachText(item, (text, field) => {
     index.begin();
     index.search(text, field);
-    for (const { record, explanation } of held) {
-      const at = record === 0 ? -1 : index.found.indexOf(record);
-      if (at < 0) continue;
+    for (const { record, explanation } of explained) {
+      const position = record === 0 ? -1 : index.found.indexOf(record);
+      if (position < 0) continue;
       const { starts, ends } = index.found;
       explanation.positions.push({
         field: FIELDS[field] ?? 'text',
-        start: starts.items[at] ?? 0,
-        end: ends.items[at] ?? 0,
+        start: starts.items[position] ?? 0,
+        end: ends.items[position] ?? 0,
       });
     }
   });
-  return held.map(({ explanation }) => explanation);
+  return explained.map(({ explanation }) => explanation);
 }
 
 /**
- * Why an item matches a rule or does not: what each term finds, where, by which rule, and which filter decides. It
- * searches with the same index as live matching.
+ * Explains why an item matches a rule or does not: where each term occurs, by which rule it is searched, and which
+ * filter decides. It searches with the same index as live matching.
  */
 export function explain(rule: Rule, item: MatchItem): Explanation {
   const matchedTerms = matchOne(rule, item);

@@ -1,32 +1,36 @@
 import type { MatchItem, Rule } from './rule.ts';
 import { subredditKey } from './validate-rule.ts';
 
-/** What keeps an item from a monitor, whatever it says. */
+/** The filters that can reject an item whatever its texts contain. */
 export type FilterName = 'kind' | 'nsfw' | 'subreddit';
 
-/** A rule's or an item's filters as bits: an item passes when its rule has all of its bits. */
+/** The filters of a rule or an item as bits. An item passes if the rule has all of the item's bits. */
 const POSTS = 1;
 const COMMENTS = 2;
 const NSFW = 4;
-/** The community has to be looked at, too. */
-export const WITHIN = 8;
+/** The rule names communities, so the item's community must be checked as well. */
+export const NAMES_SUBREDDITS = 8;
 
-/** The filters of a rule, in two parts, so that nearly every item is decided by the first. */
+/** The filters of a rule in two parts. The bits alone decide nearly every item. */
 export interface RuleFilter {
   readonly bits: number;
-  /** Undefined: every community. */
+  /** Undefined means all communities. */
   readonly subreddits: ReadonlySet<string> | undefined;
 }
 
 export function filterOf(rule: Rule): RuleFilter {
-  const isWithin = rule.subreddits.length > 0;
+  const namesSubreddits = rule.subreddits.length > 0;
   return {
-    bits: (rule.posts ? POSTS : 0) | (rule.comments ? COMMENTS : 0) | (rule.nsfw ? NSFW : 0) | (isWithin ? WITHIN : 0),
-    subreddits: isWithin ? new Set(rule.subreddits.map(subredditKey)) : undefined,
+    bits:
+      (rule.posts ? POSTS : 0) |
+      (rule.comments ? COMMENTS : 0) |
+      (rule.nsfw ? NSFW : 0) |
+      (namesSubreddits ? NAMES_SUBREDDITS : 0),
+    subreddits: namesSubreddits ? new Set(rule.subreddits.map(subredditKey)) : undefined,
   };
 }
 
-/** An item as filters see it. */
+/** The properties of an item that the filters check. */
 export interface FilteredItem {
   readonly bits: number;
   readonly subreddit: string;
@@ -37,7 +41,7 @@ export function filteredItem(item: MatchItem): FilteredItem {
   return { bits, subreddit: subredditKey(item.subreddit) };
 }
 
-/** The filter that keeps the item away; undefined: none does. */
+/** The filter that rejects the item, or undefined if none does. */
 export function blockingFilter(
   bits: number,
   subreddits: ReadonlySet<string> | undefined,

@@ -2,9 +2,9 @@ import { MonitorIndex } from './monitor-index.ts';
 import type { MatchItem, Rule } from './rule.ts';
 
 /**
- * The keywords by which the item matches the rule, as they were written and in their order, or undefined when it does
- * not match. It is an index of one monitor, so that nothing can differ. For many items and one rule keep a MonitorIndex
- * instead: the rule is compiled at each call.
+ * Returns the keywords by which the item matches the rule, as written and in their order, or undefined if it does not
+ * match. It uses an index of one monitor, so it cannot differ from live matching. Each call compiles the rule: to match
+ * many items against one rule, keep a MonitorIndex instead.
  */
 export function matchOne(rule: Rule, item: MatchItem): string[] | undefined {
   const index = new MonitorIndex();

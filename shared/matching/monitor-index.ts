@@ -1,7 +1,7 @@
 import { postings, setPostings } from './terms/found-terms.ts';
 import { Hits } from './terms/hits.ts';
 import { IntHeap } from './tables/int-heap.ts';
-import { blockingFilter, filteredItem, filterOf, WITHIN } from './item-filter.ts';
+import { blockingFilter, filteredItem, filterOf, NAMES_SUBREDDITS } from './item-filter.ts';
 import type { FilteredItem } from './item-filter.ts';
 import { FIELDS, forEachText } from './text/item-texts.ts';
 import { PackedStrings } from './tables/packed-strings.ts';
@@ -10,42 +10,42 @@ import { TermIndex } from './terms/term-index.ts';
 
 export interface MonitorMatchResult<P = undefined> {
   monitorId: string;
-  /** The keywords found, as the owner wrote them, in the monitor's order, each once. Never empty. */
+  /** The keywords that were found, as written, in the monitor's order, each once. Never empty. */
   matchedTerms: string[];
-  /** Where each of them occurs first, in the same order. */
+  /** The first occurrence of each matched term, in the same order. */
   positions: MatchPosition[];
-  /** What was given to `set` with the rule that matched. */
+  /** The payload that was passed to `set` with the rule that matched. */
   payload: P;
 }
 
-/** A monitor's record: these, then a posting for each keyword, then the term of each exclude. */
+/** A monitor's record: these integers, then a posting for each keyword, then the term of each exclude. */
 const OWNER = 0;
 const HITS = 1;
 const FILTER = 2;
-/** What its terms are, as they were written: the keywords, then the excluded ones. */
+/** The address of its terms as written: the keywords, then the excluded terms. */
 const WRITTEN = 3;
 const KEYWORDS = 4;
 const EXCLUDES = 5;
 const TERMS = 6;
 
 /**
- * A posting: the monitor among those that watch for a term, in a list linked both ways. Before the first one is the
- * term itself, its address less than 0.
+ * A posting is a node in the doubly linked list of the monitors that watch for a term. The PREVIOUS of the first
+ * posting is the negative address of the term.
  */
 const NEXT = 0;
 const PREVIOUS = 1;
 const MONITOR = 2;
 const POSTING = 3;
 
-interface HeldTerms {
+interface AcquiredTerms {
   readonly written: string[];
   readonly terms: number[];
 }
 
 /**
- * Any number of monitors, matched against one item at a time. The cost of an item grows with its length and with the
- * monitors that watch a term which occurs in it, not with the number of monitors. A change is in place and counts from
- * the next item on; it costs as much as the rule is long.
+ * Matches one item at a time against any number of monitors. The cost of an item grows with its length and with the
+ * number of monitors that watch for a term in it, not with the number of all monitors. Changes are in place and take
+ * effect with the next item; the cost of a change grows with the length of the rule.
  */
 export class MonitorIndex<P = undefined> {
   readonly #terms = new TermIndex();
@@ -54,7 +54,7 @@ export class MonitorIndex<P = undefined> {
   readonly #written = new PackedStrings(this.#texts);
   /** The record of each monitor. */
   readonly #records = new Map<string, number>();
-  /** What cannot be said in integers, by the monitor's number, which its record has. */
+  /** Properties that are not integers, by the monitor's number, which is the OWNER of its record. */
   readonly #ids: string[] = [];
   readonly #payloads: (P | undefined)[] = [];
   readonly #subreddits = new Map<number, ReadonlySet<string>>();
@@ -66,31 +66,31 @@ export class MonitorIndex<P = undefined> {
     return this.#records.size;
   }
 
-  /** The bytes of all tables. Ids, payloads and the terms as they were written come on top. */
+  /** The bytes of all tables, without ids, payloads and the terms as written. */
   get bytes(): number {
     return this.#terms.bytes;
   }
 
-  /** The bytes of the terms as they were written. */
+  /** The bytes of the terms as written. */
   get textBytes(): number {
     return this.#texts.bytes;
   }
 
-  /** The steps of work of the last `match` or `forEachMatch`: code units read, probes, nodes and postings visited. */
+  /** The steps of the last `match` or `forEachMatch`: code units read, and probes, nodes and postings visited. */
   get steps(): number {
     return this.#steps;
   }
 
   /**
-   * Adds a monitor, or replaces the one with this id. Terms that hold nothing to search for are ignored, and of terms
-   * that are equal after folding the first counts; `validateTerms` tells users of both.
+   * Adds a monitor, or replaces the one with this id. Ignores terms that have nothing to search for, and terms that
+   * equal an earlier term of the list after folding; `validateTerms` rejects the former and merges the latter.
    */
   set(id: string, rule: Rule, ...[payload]: undefined extends P ? [payload?: P] : [payload: P]): void {
-    // What the new rule shares with the old one is never given back in between.
-    const keywords = this.#hold(rule.keywords);
-    const exclude = this.#hold(rule.exclude);
-    const former = this.#records.get(id);
-    if (former !== undefined) this.#discard(former);
+    // Acquire before discarding the old rule, so that terms in both rules are never removed in between.
+    const keywords = this.#acquire(rule.keywords);
+    const exclude = this.#acquire(rule.exclude);
+    const previous = this.#records.get(id);
+    if (previous !== undefined) this.#discard(previous);
     const owner = this.#freeOwners.pop() ?? this.#ids.length;
     const record = this.#createRecord(owner, keywords.terms, exclude.terms);
     const { bits, subreddits } = filterOf(rule);
@@ -102,18 +102,18 @@ export class MonitorIndex<P = undefined> {
     this.#records.set(id, record);
   }
 
-  /** What was given to `set` with the rule; undefined: the id is unknown. */
+  /** The payload that was passed to `set`, or undefined if the id is unknown. */
   get(id: string): P | undefined {
     const record = this.#records.get(id);
     return record === undefined ? undefined : this.#payloads[this.#heap.get(record + OWNER)];
   }
 
-  /** All of them. Monitors may come and go meanwhile. */
+  /** All ids. Monitors may be added and removed during the iteration. */
   ids(): Iterable<string> {
     return this.#records.keys();
   }
 
-  /** An unknown id is ignored. */
+  /** Removes a monitor. Ignores an unknown id. */
   remove(id: string): void {
     const record = this.#records.get(id);
     if (record === undefined) return;
@@ -136,16 +136,16 @@ export class MonitorIndex<P = undefined> {
     heap.free(record, TERMS + POSTING * keywords + heap.get(record + EXCLUDES));
   }
 
-  /** Every monitor that matches, in no particular order. Takes any UTF-16, lone surrogates too; never throws. */
+  /** All monitors that match, in no particular order. Accepts any UTF-16, also lone surrogates; never throws. */
   match(item: MatchItem): MonitorMatchResult<P>[] {
     const results: MonitorMatchResult<P>[] = [];
-    this.#forEach(item, true, (record, place) => {
-      results.push(this.#resultOf(record, place));
+    this.#forEach(item, true, (record, hit) => {
+      results.push(this.#resultOf(record, hit));
     });
     return results;
   }
 
-  /** Like `match`, without the terms, which is cheaper. Nothing may be changed or matched meanwhile. */
+  /** Like `match`, but without terms, which is cheaper. `visit` must not change the index or match with it. */
   forEachMatch(item: MatchItem, visit: (monitorId: string, payload: P) => void): void {
     this.#forEach(item, false, (record) => {
       const owner = this.#heap.get(record + OWNER);
@@ -153,7 +153,7 @@ export class MonitorIndex<P = undefined> {
     });
   }
 
-  #forEach(item: MatchItem, withTerms: boolean, visit: (record: number, place: number) => void): void {
+  #forEach(item: MatchItem, withTerms: boolean, visit: (record: number, hit: number) => void): void {
     this.#terms.begin();
     forEachText(item, (text, field) => {
       this.#terms.search(text, field);
@@ -163,15 +163,16 @@ export class MonitorIndex<P = undefined> {
     const { records } = this.#hits;
     if (records.length === 0) return;
     const filtered = filteredItem(item);
-    for (let place = 0; place < records.length; place++) {
-      const record = records.items[place] ?? 0;
-      if (this.#lets(record, filtered) && !this.#isExcluded(record)) visit(record, place);
+    for (let hit = 0; hit < records.length; hit++) {
+      const record = records.items[hit] ?? 0;
+      if (this.#passesFilter(record, filtered) && !this.#isExcluded(record)) visit(record, hit);
     }
   }
 
-  #lets(record: number, item: FilteredItem): boolean {
+  #passesFilter(record: number, item: FilteredItem): boolean {
     const bits = this.#heap.get(record + FILTER);
-    const subreddits = (bits & WITHIN) === 0 ? undefined : this.#subreddits.get(this.#heap.get(record + OWNER));
+    const subreddits =
+      (bits & NAMES_SUBREDDITS) === 0 ? undefined : this.#subreddits.get(this.#heap.get(record + OWNER));
     return blockingFilter(bits, subreddits, item) === undefined;
   }
 
@@ -180,10 +181,10 @@ export class MonitorIndex<P = undefined> {
     const { terms } = this.#terms.found;
     this.#hits.clear();
     for (let index = 0; index < terms.length; index++) {
-      for (let at = postings(heap, terms.items[index] ?? 0); at !== 0; at = heap.get(at + NEXT)) {
+      for (let posting = postings(heap, terms.items[index] ?? 0); posting !== 0; posting = heap.get(posting + NEXT)) {
         this.#steps++;
-        if (withTerms) this.#hits.add(heap.get(at + MONITOR), at, index);
-        else this.#hits.touch(heap.get(at + MONITOR));
+        if (withTerms) this.#hits.add(heap.get(posting + MONITOR), posting, index);
+        else this.#hits.touch(heap.get(posting + MONITOR));
       }
     }
   }
@@ -199,12 +200,12 @@ export class MonitorIndex<P = undefined> {
     return false;
   }
 
-  #resultOf(record: number, place: number): MonitorMatchResult<P> {
+  #resultOf(record: number, hit: number): MonitorMatchResult<P> {
     const heap = this.#heap;
     const { fields, starts, ends } = this.#terms.found;
     const matchedTerms: string[] = [];
     const positions: MatchPosition[] = [];
-    for (const { posting, found } of this.#hits.of(place)) {
+    for (const { posting, found } of this.#hits.of(hit)) {
       matchedTerms.push(this.#written.get(heap.get(record + WRITTEN), (posting - record - TERMS) / POSTING));
       const field = FIELDS[fields.items[found] ?? 0] ?? 'text';
       positions.push({ field, start: starts.items[found] ?? 0, end: ends.items[found] ?? 0 });
@@ -213,18 +214,18 @@ export class MonitorIndex<P = undefined> {
     return { monitorId: this.#ids[owner] ?? '', matchedTerms, positions, payload: this.#payloads[owner] as P };
   }
 
-  #hold(written: readonly string[]): HeldTerms {
-    const held: HeldTerms = { written: [], terms: [] };
+  #acquire(written: readonly string[]): AcquiredTerms {
+    const acquired: AcquiredTerms = { written: [], terms: [] };
     for (const text of written) {
-      const term = this.#terms.hold(text);
+      const term = this.#terms.acquire(text);
       if (term === 0) continue;
-      if (held.terms.includes(term)) this.#terms.release(text);
+      if (acquired.terms.includes(term)) this.#terms.release(text);
       else {
-        held.written.push(text);
-        held.terms.push(term);
+        acquired.written.push(text);
+        acquired.terms.push(term);
       }
     }
-    return held;
+    return acquired;
   }
 
   #createRecord(owner: number, keywords: readonly number[], exclude: readonly number[]): number {

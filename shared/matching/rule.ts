@@ -1,10 +1,10 @@
 /** What a monitor watches for, as its owner wrote it. */
 export interface Rule {
-  /** Any one of them makes an item match. */
+  /** An item matches if it has at least one of them. */
   keywords: readonly string[];
-  /** Any one of them drops the item, whatever keywords it holds. */
+  /** An item with any of them does not match, whatever keywords it has. */
   exclude: readonly string[];
-  /** Community names, with or without `r/`, in any case. Empty: all communities. */
+  /** Community names, with or without `r/`, in any case. Empty means all communities. */
   subreddits: readonly string[];
   posts: boolean;
   comments: boolean;
@@ -12,17 +12,17 @@ export interface Rule {
   nsfw: boolean;
 }
 
-/** The part of a post or comment that decides. */
+/** The properties of a post or comment that decide whether it matches. */
 export interface MatchItem {
   kind: 'post' | 'comment';
-  /** Matched for posts only; a comment carries its post's title for display. */
+  /** Searched only for posts. A comment has its post's title for display. */
   title: string;
   text: string;
   subreddit: string;
   nsfw: boolean;
 }
 
-/** Where a term occurs first: UTF-16 code units [start, end) of the item's title or text as it was written. */
+/** The first occurrence of a term: UTF-16 code units [start, end) of the item's original title or text. */
 export interface MatchPosition {
   field: 'title' | 'text';
   start: number;

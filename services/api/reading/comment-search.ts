@@ -158,7 +158,7 @@ async function scanArchive(
     for (const row of rows) {
       if (scan.comments.length === limits.count) return { ...scan, next: last?.thing_id };
       last = row;
-      if (!finder.occurIn(row.body)) continue;
+      if (!finder.allOccurIn(row.body)) continue;
       if (row.nsfw && !limits.nsfw) scan.filtered++;
       else scan.comments.push(row);
     }

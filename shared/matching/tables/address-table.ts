@@ -1,22 +1,22 @@
 const SMALLEST = 8;
-/** How full a generation may become, tombstones included. */
+/** The maximum load of a generation, including tombstones. */
 const LOAD = 0.75;
 const EMPTY = 0;
 const TOMBSTONE = -1;
-/** Between generations. Doubling would leave more slots empty. */
+/** The growth factor between generations. Doubling would leave more slots empty. */
 const GROWTH = 1.5;
-/** Slots that move to the new generation with each change. Three would do; more have the old one gone sooner. */
+/** Slots that move to the new generation with each change. Three would suffice; more free the old one sooner. */
 const MOVES = 64;
-/** 2 MB: it has to stay in the cache. */
-const MOST_BITMAP_BITS = 24;
+/** 2^24 bits are 2 MB: the bitmap must stay in the cache. */
+const MAX_BITMAP_BITS = 24;
 
 /** Open addressing with linear probing. A slot is two integers: the hash, and the address of a record that has it. */
 interface Generation {
   readonly slots: Int32Array;
   readonly capacity: number;
-  /** Maps a hash, as a number of 32 bits, to a slot: capacity / 2^32. */
+  /** Maps a hash, as an unsigned 32-bit number, to a slot: capacity / 2^32. */
   readonly scale: number;
-  /** A bit for each value of a hash's upper bits that occurred: most words of a text stop here. */
+  /** One bit for each value of the hash's upper bits. It rejects most words of a text. */
   readonly bitmap: Int32Array;
   readonly shift: number;
   /** Slots that are not empty. */
@@ -24,7 +24,7 @@ interface Generation {
 }
 
 function createGeneration(capacity: number): Generation {
-  const bits = Math.min(MOST_BITMAP_BITS, 32 - Math.clz32(capacity) + 3);
+  const bits = Math.min(MAX_BITMAP_BITS, 32 - Math.clz32(capacity) + 3);
   return {
     slots: new Int32Array(2 * capacity),
     capacity,
@@ -35,7 +35,7 @@ function createGeneration(capacity: number): Generation {
   };
 }
 
-function mayHold({ bitmap, shift }: Generation, hash: number): boolean {
+function mayContain({ bitmap, shift }: Generation, hash: number): boolean {
   const bit = hash >>> shift;
   return (((bitmap[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) === 1;
 }
@@ -46,9 +46,10 @@ function homeOf({ scale }: Generation, hash: number): number {
 }
 
 /**
- * Finds records by their hash. It holds only addresses: the caller compares what `first` and `next` offer with what he
- * looks for. When it is full, or full of what was removed, a new generation takes over: each change moves a few slots,
- * so that no change takes long, and until all have moved both generations are searched.
+ * Finds records by their hash. It stores only addresses: the caller compares the records that `first` and `next` return
+ * with the one it looks for. When the table is full, or full of tombstones, a new generation replaces the current one.
+ * Each change moves a few slots, so that no change takes long. Until all slots have moved, both generations are
+ * searched.
  */
 export class AddressTable {
   #current = createGeneration(SMALLEST);
@@ -63,15 +64,15 @@ export class AddressTable {
     return size(this.#current) + (this.#previous === undefined ? 0 : size(this.#previous));
   }
 
-  /** The first record with this hash; 0: none. */
+  /** The first record with this hash, or 0 if there is none. */
   first(hash: number): number {
     const address = this.#firstIn(this.#current, hash);
     return address !== 0 || this.#previous === undefined ? address : this.#firstIn(this.#previous, hash);
   }
 
   /**
-   * The record after the one that `first` or `next` offered, of the same hash; 0: no more. Nothing may have changed
-   * meanwhile.
+   * The next record with this hash, after the one that `first` or `next` returned, or 0 if there are no more. The table
+   * must not change between the calls.
    */
   next(hash: number): number {
     this.#slot = this.#slot + 1 === this.#searched.capacity ? 0 : this.#slot + 1;
@@ -80,10 +81,10 @@ export class AddressTable {
     return this.#firstIn(this.#previous, hash);
   }
 
-  /** @param address not 0, and not in the table yet */
+  /** @param address not 0, and not yet in the table */
   add(hash: number, address: number): void {
     this.#move(MOVES);
-    if (this.#current.filled + 1 > LOAD * this.#current.capacity) this.#renew();
+    if (this.#current.filled + 1 > LOAD * this.#current.capacity) this.#startGeneration();
     this.#put(hash, address);
     this.#live++;
   }
@@ -99,7 +100,7 @@ export class AddressTable {
   }
 
   #firstIn(generation: Generation, hash: number): number {
-    if (!mayHold(generation, hash)) return 0;
+    if (!mayContain(generation, hash)) return 0;
     this.#searched = generation;
     this.#slot = homeOf(generation, hash);
     return this.#probe(hash);
@@ -127,7 +128,7 @@ export class AddressTable {
     generation.bitmap[bit >>> 5] = (generation.bitmap[bit >>> 5] ?? 0) | (1 << (bit & 31));
   }
 
-  #renew(): void {
+  #startGeneration(): void {
     this.#move(Number.POSITIVE_INFINITY);
     let { capacity } = this.#current;
     this.#previous = this.#current;

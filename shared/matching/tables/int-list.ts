@@ -1,7 +1,7 @@
-/** A growing list of 32-bit integers that is emptied and filled again without new memory. */
+/** A growing list of 32-bit integers that keeps its memory when it is cleared. */
 export class IntList {
   length = 0;
-  /** Valid up to `length`. Another array after each growth. */
+  /** Valid up to `length`. Growth replaces the array. */
   items: Int32Array = new Int32Array(16);
 
   push(value: number): void {
@@ -9,7 +9,7 @@ export class IntList {
     this.items[this.length++] = value;
   }
 
-  /** Makes room for `count` integers; what is held stays. */
+  /** Ensures capacity for `count` integers and keeps the current ones. */
   reserve(count: number): void {
     if (count <= this.items.length) return;
     const items = new Int32Array(Math.max(count, this.items.length * 2));

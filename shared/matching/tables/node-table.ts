@@ -5,19 +5,19 @@ import { mix } from '../text/tokens.ts';
 const PARENT = 0;
 const SYMBOL = 1;
 const CHILDREN = 2;
-/** What a trie adds to its nodes begins here. */
+/** The offset of what a trie adds to its nodes. */
 export const NODE_SIZE = 3;
 
 /**
- * The nodes of a trie whose edges are integers (words or characters), all edges in one hash table. A node is an
- * address, above 0.
+ * The nodes of a trie whose edges are integers (words or characters). All edges are in one hash table. A node is an
+ * address above 0.
  */
 export class NodeTable {
   readonly #heap: IntHeap;
   readonly #table = new AddressTable();
   readonly #size: number;
 
-  /** @param size integers of a node's record, NODE_SIZE at least */
+  /** @param size the integers of a node's record, at least NODE_SIZE */
   constructor(heap: IntHeap, size: number) {
     this.#heap = heap;
     this.#size = size;
@@ -32,7 +32,7 @@ export class NodeTable {
     return this.#heap.allocate(this.#size);
   }
 
-  /** 0: there is none. */
+  /** The child of this symbol, or 0 if there is none. */
   child(parent: number, symbol: number): number {
     const heap = this.#heap;
     const hash = hashOf(parent, symbol);
@@ -44,7 +44,8 @@ export class NodeTable {
   }
 
   /**
-   * A new node; there must be no child of this symbol yet. A parent below 0 is no node, and counts its children itself.
+   * Adds a node. The parent must not have a child of this symbol. A parent below 0 is not a node of this table, and its
+   * children are not counted here.
    */
   addChild(parent: number, symbol: number): number {
     const heap = this.#heap;
@@ -56,12 +57,12 @@ export class NodeTable {
     return node;
   }
 
-  /** Whether nothing goes on from here. */
+  /** Whether the node has no children. */
   isLeaf(node: number): boolean {
     return this.#heap.get(node + CHILDREN) === 0;
   }
 
-  /** Takes a leaf away. */
+  /** Removes a leaf. */
   remove(node: number): void {
     const heap = this.#heap;
     const parent = heap.get(node + PARENT);

@@ -1,13 +1,15 @@
 import type { IntHeap } from './int-heap.ts';
 
-/** A block: its length in code units and this flag, then the units, one byte each where all are below 256, else two. */
+/**
+ * A block holds its length in code units and this flag, then the units: one byte each if all are below 256, else two.
+ */
 const IS_WIDE = 1 << 30;
-/** Blocks have lengths of a few kinds only, in integers, so that one that was given back fits the next. */
+/** Block sizes are multiples of this many integers, so that a freed block fits the next list of about its size. */
 const STEP = 8;
 
 /**
- * Lists of strings in a heap, each a block: what users wrote is read when something matches only, and as strings it
- * would take twice the memory and the garbage collector's time. Takes any UTF-16.
+ * Lists of strings in a heap, one block a list. The original spelling of terms is read only when something matches, and
+ * as string objects it would take twice the memory and cost the garbage collector time. Accepts any UTF-16.
  */
 export class PackedStrings {
   readonly #heap: IntHeap;
@@ -16,7 +18,7 @@ export class PackedStrings {
     this.#heap = heap;
   }
 
-  /** The address of the list. Each string is packed behind its length, in two units. */
+  /** Returns the address of the list. Each string is packed after its length, which takes two units. */
   add(strings: readonly string[]): number {
     let packed = '';
     for (const text of strings) packed += String.fromCharCode(text.length >>> 16, text.length & 0xffff) + text;
@@ -24,29 +26,29 @@ export class PackedStrings {
     const heap = this.#heap;
     const address = heap.allocate(sizeOf(packed.length, isWide));
     heap.set(address, isWide ? packed.length | IS_WIDE : packed.length);
-    const inEach = isWide ? 2 : 4;
-    for (let at = 0; at < packed.length; at += inEach) {
+    const unitsPerInteger = isWide ? 2 : 4;
+    for (let start = 0; start < packed.length; start += unitsPerInteger) {
       let integer = 0;
-      for (let unit = at; unit < at + inEach && unit < packed.length; unit++) {
-        integer |= packed.charCodeAt(unit) << ((unit - at) * (32 / inEach));
+      for (let offset = start; offset < start + unitsPerInteger && offset < packed.length; offset++) {
+        integer |= packed.charCodeAt(offset) << ((offset - start) * (32 / unitsPerInteger));
       }
-      heap.set(address + 1 + at / inEach, integer);
+      heap.set(address + 1 + start / unitsPerInteger, integer);
     }
     return address;
   }
 
-  /** The string with the given number, counting from 0. It must be there. */
+  /** The string with this number, counting from 0. It must exist. */
   get(address: number, number: number): string {
-    let at = 0;
-    for (let before = 0; before < number; before++) at += 2 + this.#lengthAt(address, at);
-    return this.#slice(address, at + 2, at + 2 + this.#lengthAt(address, at));
+    let offset = 0;
+    for (let skipped = 0; skipped < number; skipped++) offset += 2 + this.#lengthAt(address, offset);
+    return this.#slice(address, offset + 2, offset + 2 + this.#lengthAt(address, offset));
   }
 
   all(address: number): string[] {
     const strings: string[] = [];
     const length = this.#heap.get(address) & ~IS_WIDE;
-    for (let at = 0; at < length; at += 2 + this.#lengthAt(address, at)) {
-      strings.push(this.#slice(address, at + 2, at + 2 + this.#lengthAt(address, at)));
+    for (let offset = 0; offset < length; offset += 2 + this.#lengthAt(address, offset)) {
+      strings.push(this.#slice(address, offset + 2, offset + 2 + this.#lengthAt(address, offset)));
     }
     return strings;
   }
@@ -56,20 +58,21 @@ export class PackedStrings {
     this.#heap.free(address, sizeOf(meta & ~IS_WIDE, (meta & IS_WIDE) !== 0));
   }
 
-  #lengthAt(address: number, at: number): number {
-    return (this.#unit(address, at) << 16) | this.#unit(address, at + 1);
+  #lengthAt(address: number, offset: number): number {
+    return (this.#unit(address, offset) << 16) | this.#unit(address, offset + 1);
   }
 
   #slice(address: number, from: number, to: number): string {
     let text = '';
-    for (let at = from; at < to; at++) text += String.fromCharCode(this.#unit(address, at));
+    for (let offset = from; offset < to; offset++) text += String.fromCharCode(this.#unit(address, offset));
     return text;
   }
 
-  #unit(address: number, at: number): number {
+  #unit(address: number, offset: number): number {
     const heap = this.#heap;
-    if ((heap.get(address) & IS_WIDE) !== 0) return (heap.get(address + 1 + (at >>> 1)) >>> (16 * (at & 1))) & 0xffff;
-    return (heap.get(address + 1 + (at >>> 2)) >>> (8 * (at & 3))) & 0xff;
+    const isWide = (heap.get(address) & IS_WIDE) !== 0;
+    if (isWide) return (heap.get(address + 1 + (offset >>> 1)) >>> (16 * (offset & 1))) & 0xffff;
+    return (heap.get(address + 1 + (offset >>> 2)) >>> (8 * (offset & 3))) & 0xff;
   }
 }
 
@@ -78,6 +81,6 @@ function sizeOf(length: number, isWide: boolean): number {
 }
 
 function isNarrow(text: string): boolean {
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0xff) return false;
+  for (let offset = 0; offset < text.length; offset++) if (text.charCodeAt(offset) > 0xff) return false;
   return true;
 }

@@ -2,15 +2,15 @@ import type { IntHeap } from '../tables/int-heap.ts';
 import { IntList } from '../tables/int-list.ts';
 
 /**
- * A term is the address of these three, which are a part of what a text comes by: the record of a word, of a node or
- * its own.
+ * A term is the address of these three integers. They are part of a record that the search reads anyway: the record of
+ * a word, of a trie node or of the term itself.
  */
 const POSTINGS = 0;
 const FOUND = 1;
-const HOLDS = 2;
+const REFERENCES = 2;
 export const TERM_SIZE = 3;
 
-/** The first of those that watch for the term, or 0. */
+/** The first posting of a monitor that watches for the term, or 0. */
 export function postings(heap: IntHeap, term: number): number {
   return heap.get(term + POSTINGS);
 }
@@ -19,20 +19,20 @@ export function setPostings(heap: IntHeap, term: number, first: number): void {
   heap.set(term + POSTINGS, first);
 }
 
-/** Whether any rule holds the term. */
-export function isHeld(heap: IntHeap, term: number): boolean {
-  return heap.get(term + HOLDS) !== 0;
+/** Whether any rule has the term. */
+export function isReferenced(heap: IntHeap, term: number): boolean {
+  return heap.get(term + REFERENCES) !== 0;
 }
 
-/** Counts how many rules hold the term; returns how many do now. */
-export function changeHolds(heap: IntHeap, term: number, change: 1 | -1): number {
-  const holds = heap.get(term + HOLDS) + change;
-  heap.set(term + HOLDS, holds);
-  return holds;
+/** Changes the number of rules that have the term; returns the new number. */
+export function changeReferences(heap: IntHeap, term: number, change: 1 | -1): number {
+  const references = heap.get(term + REFERENCES) + change;
+  heap.set(term + REFERENCES, references);
+  return references;
 }
 
 /**
- * One bit for each of 4,096 values of a term's hash: most questions after terms that were not found end here, in the
+ * One bit for each of 4,096 values of a term's hash. It answers most queries for terms that were not found, from the
  * cache.
  */
 const FILTER_BITS = 12;
@@ -42,14 +42,14 @@ function filterBit(term: number): number {
 }
 
 /**
- * The terms found in an item, each with its first occurrence. A sparse set (Briggs and Torczon, 1993): each term's
- * record says where in the list it would be, so that asking and adding take constant time and emptying takes none.
+ * The terms found in an item, each with its first occurrence. It is a sparse set (Briggs and Torczon, 1993): each
+ * term's record has its index in the list, so that queries and additions take constant time, and clearing takes none.
  */
 export class FoundTerms {
   readonly #heap: IntHeap;
   readonly #filter = new Int32Array(1 << (FILTER_BITS - 5));
   readonly terms = new IntList();
-  /** Which of the item's texts, 0 or 1, and UTF-16 code units [start, end) of it as it was written. */
+  /** The number of the item's text, 0 or 1, and the UTF-16 code units [start, end) of the original text. */
   readonly fields = new IntList();
   readonly starts = new IntList();
   readonly ends = new IntList();
@@ -70,7 +70,7 @@ export class FoundTerms {
     return this.indexOf(term) >= 0;
   }
 
-  /** Where in the lists the term is; -1: it was not found. */
+  /** The term's index in the lists, or -1 if it was not found. */
   indexOf(term: number): number {
     const bit = filterBit(term);
     if ((((this.#filter[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) === 0) return -1;
@@ -78,7 +78,7 @@ export class FoundTerms {
     return index < this.terms.length && this.terms.items[index] === term ? index : -1;
   }
 
-  /** A term that is there already keeps its first occurrence. */
+  /** A term that was already found keeps its first occurrence. */
   add(term: number, field: number, start: number, end: number): void {
     if (this.has(term)) return;
     const bit = filterBit(term);

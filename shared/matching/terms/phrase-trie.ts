@@ -1,4 +1,4 @@
-import { isHeld, TERM_SIZE } from './found-terms.ts';
+import { isReferenced, TERM_SIZE } from './found-terms.ts';
 import type { FoundTerms } from './found-terms.ts';
 import type { IntHeap } from '../tables/int-heap.ts';
 import { NODE_SIZE, NodeTable } from '../tables/node-table.ts';
@@ -6,15 +6,15 @@ import { isGap } from '../text/text-reader.ts';
 import type { TextReader } from '../text/text-reader.ts';
 import { BEGINS_PHRASES } from '../tables/word-table.ts';
 
-/** The term that ends at a node is part of its record. */
+/** The term that ends at a node is part of the node's record. */
 const TERM = NODE_SIZE;
 const SIZE = NODE_SIZE + TERM_SIZE;
 
 /**
- * Terms that are words with spaces between them. From each word of a text that begins a phrase one way is followed, as
- * long as whitespace or a single hyphen stands between known words: at most the 50 words of the longest keyword, of at
- * least two characters each. A phrase's first word has no node: less than 0, its address is the parent of the nodes
- * that follow.
+ * Finds terms that are words with spaces between them. From each word of a text that begins a phrase, the search
+ * follows one path as long as whitespace or a single hyphen separates known words: at most 50 words, since each word of
+ * a keyword takes at least two of its 100 characters. A phrase's first word has no node. Its negative address is the
+ * parent of the nodes that follow.
  */
 export class PhraseTrie {
   readonly #heap: IntHeap;
@@ -29,11 +29,14 @@ export class PhraseTrie {
     return this.#nodes.bytes;
   }
 
-  /** The term that the reader has read, made with what leads to it. Held by nobody, it is in no text. */
+  /**
+   * The term that the reader has read. It is created with its path if it does not exist. The search does not report it
+   * until a rule references it.
+   */
   findOrAdd({ words, tokens, symbols }: TextReader): number {
     let node = -(symbols.items[0] ?? 0);
-    for (let at = 2; at < tokens.count; at += 2) {
-      const word = symbols.items[at] ?? 0;
+    for (let token = 2; token < tokens.count; token += 2) {
+      const word = symbols.items[token] ?? 0;
       let child = this.#nodes.child(node, word);
       if (child === 0) {
         child = this.#nodes.addChild(node, word);
@@ -48,17 +51,18 @@ export class PhraseTrie {
     return node + TERM;
   }
 
-  /** The term that the reader has read; 0: there is none. */
+  /** The term that the reader has read, or 0 if it does not exist. */
   find({ tokens, symbols }: TextReader): number {
     let node = -(symbols.items[0] ?? 0);
-    for (let at = 2; at < tokens.count && node !== 0; at += 2) node = this.#nodes.child(node, symbols.items[at] ?? 0);
-    return node !== 0 && isHeld(this.#heap, node + TERM) ? node + TERM : 0;
+    for (let token = 2; token < tokens.count && node !== 0; token += 2)
+      node = this.#nodes.child(node, symbols.items[token] ?? 0);
+    return node !== 0 && isReferenced(this.#heap, node + TERM) ? node + TERM : 0;
   }
 
-  /** Forgets the term, which nobody holds any more, and all nodes that lead nowhere without it. */
+  /** Removes the term, which no rule references any more, and all nodes that lead to no other term. */
   remove(term: number, { words }: TextReader): void {
     let node = term - TERM;
-    while (node > 0 && !isHeld(this.#heap, node + TERM) && this.#nodes.isLeaf(node)) {
+    while (node > 0 && !isReferenced(this.#heap, node + TERM) && this.#nodes.isLeaf(node)) {
       const parent = this.#nodes.parent(node);
       words.addUses(this.#nodes.symbol(node), -1);
       if (parent < 0) words.addUses(-parent, -1);
@@ -72,14 +76,14 @@ export class PhraseTrie {
     const symbols = reader.symbols.items;
     const { count } = reader.tokens;
     let node = -(symbols[start] ?? 0);
-    for (let at = start + 2; at < count; at += 2) {
-      const word = symbols[at] ?? 0;
-      if (word <= 0 || !isGap(symbols[at - 1] ?? 0)) return;
+    for (let token = start + 2; token < count; token += 2) {
+      const word = symbols[token] ?? 0;
+      if (word <= 0 || !isGap(symbols[token - 1] ?? 0)) return;
       reader.steps++;
       node = this.#nodes.child(node, word);
       if (node === 0) return;
-      if (isHeld(this.#heap, node + TERM) && !reader.isSignedLetter(at + 1)) {
-        reader.report(found, node + TERM, field, start, at + 1);
+      if (isReferenced(this.#heap, node + TERM) && !reader.isSignedLetter(token + 1)) {
+        reader.report(found, node + TERM, field, start, token + 1);
       }
     }
   }

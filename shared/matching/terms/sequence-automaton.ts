@@ -6,13 +6,13 @@ import { isSymbolic, mayEndAt, SequenceTerms } from './sequence-terms.ts';
 import { HYPHEN_SYMBOL, SPACE_SYMBOL } from '../text/text-reader.ts';
 import type { TextReader } from '../text/text-reader.ts';
 
-/** What a node has besides. */
+/** Integers of a node's record after those of NodeTable: the number of symbols from the root. */
 const DEPTH = NODE_SIZE;
 /** The first of the terms that end here, or 0. */
 const TERM = NODE_SIZE + 1;
-/** The longest proper suffix of the node's sequence that is a node: valid in EPOCH only. */
+/** The longest proper suffix of the node's sequence that is a node. Valid only in EPOCH. */
 const FAILURE = NODE_SIZE + 2;
-/** The longest proper suffix at which terms end, or 0: valid in OUTPUT_EPOCH only. */
+/** The longest proper suffix at which terms end, or 0. Valid only in OUTPUT_EPOCH. */
 const OUTPUT = NODE_SIZE + 3;
 const EPOCH = NODE_SIZE + 4;
 const OUTPUT_EPOCH = NODE_SIZE + 5;
@@ -20,12 +20,12 @@ const VISITED = NODE_SIZE + 6;
 const SIZE = NODE_SIZE + 7;
 
 /**
- * Terms that are more than words with spaces between: with punctuation or symbols, or of scripts without spaces. The
- * automaton of Aho and Corasick (1975) over symbols, whole words among them. So that a term can be added and removed in
- * place, the links from a node to its longest suffix are not kept but worked out when a text first needs them, and
- * forgotten together when the trie changes.
+ * Finds terms that are more than words with spaces between them: terms with punctuation or symbols, and terms in
+ * scripts without spaces. It is the automaton of Aho and Corasick (1975) over symbols, and a whole word is one symbol.
+ * To allow adding and removing terms in place, the link from a node to its longest suffix is computed when a text first
+ * needs it, and a change of the trie invalidates all links.
  *
- * In the loose automaton a hyphen and a space are one symbol; there are the terms whose spaces may be hyphens.
+ * In the loose automaton a hyphen and a space are one symbol. It holds the terms whose spaces may be hyphens.
  */
 export class SequenceAutomaton {
   readonly #heap: IntHeap;
@@ -39,8 +39,8 @@ export class SequenceAutomaton {
   readonly #pending: number[] = [];
   readonly #chain = new IntList();
   /**
-   * The nodes whose terms were looked at in this item, as a sparse set; whether some of them are still to be found (1),
-   * and the next node on the way to the root of which the same is true.
+   * The nodes whose terms were checked in this item, as a sparse set. For each: 1 if some of its terms were not found
+   * yet, and the next node towards the root with such terms.
    */
   readonly #visited = new IntList();
   readonly #isOpen = new IntList();
@@ -59,16 +59,16 @@ export class SequenceAutomaton {
     return this.#nodes.bytes;
   }
 
-  /** The term that the reader has read, made when there is none. */
+  /** The term that the reader has read. It is created if it does not exist. */
   findOrAdd(reader: TextReader): number {
     const heap = this.#heap;
     let node = this.#root;
-    for (let at = 0; at < reader.tokens.count; at++) {
-      const symbol = this.#symbol(reader, at);
+    for (let token = 0; token < reader.tokens.count; token++) {
+      const symbol = this.#symbol(reader, token);
       let child = this.#nodes.child(node, symbol);
       if (child === 0) {
         child = this.#nodes.addChild(node, symbol);
-        heap.set(child + DEPTH, at + 1);
+        heap.set(child + DEPTH, token + 1);
         if (symbol > 0) {
           reader.words.addUses(symbol, 1);
           reader.words.addRole(symbol, this.#role);
@@ -88,13 +88,13 @@ export class SequenceAutomaton {
     return term;
   }
 
-  /** The term that the reader has read; 0: there is none. */
+  /** The term that the reader has read, or 0 if it does not exist. */
   find(reader: TextReader): number {
     const node = this.#nodeOf(reader);
     return node === 0 ? 0 : this.#terms.find(this.#firstTerm(node), reader);
   }
 
-  /** Forgets the term that the reader has read, and all nodes that lead nowhere any more. */
+  /** Removes the term that the reader has read, and all nodes that no longer lead to a term. */
   remove(term: number, reader: TextReader): void {
     let node = this.#nodeOf(reader);
     this.#forgetLinks();
@@ -108,7 +108,7 @@ export class SequenceAutomaton {
     }
   }
 
-  /** To be called before the first text of an item. */
+  /** Must be called before the first text of an item. */
   begin(): void {
     this.#visited.clear();
     this.#isOpen.clear();
@@ -120,21 +120,21 @@ export class SequenceAutomaton {
     const root = this.#root;
     const roles = reader.roles.items;
     let node = root;
-    // The longest suffix of symbols alone: where no other term may end, these still may.
+    // The longest suffix of symbols alone. Terms of symbols may end where other terms may not.
     let symbols = root;
-    for (let at = 0; at < reader.tokens.count; at++) {
-      if (((roles[at] ?? 0) & this.#role) === 0) {
+    for (let token = 0; token < reader.tokens.count; token++) {
+      if (((roles[token] ?? 0) & this.#role) === 0) {
         node = root;
         symbols = root;
         continue;
       }
-      const symbol = this.#symbol(reader, at);
+      const symbol = this.#symbol(reader, token);
       const next = this.#step(node, symbol, reader);
-      if (!isSymbolic(reader.tokens.kinds[at])) symbols = root;
+      if (!isSymbolic(reader.tokens.kinds[token])) symbols = root;
       else symbols = symbols === node ? next : this.#step(symbols, symbol, reader);
       node = next;
-      const last = mayEndAt(reader, at + 1) ? node : symbols;
-      if (last !== root) this.#report(last, reader, field, at + 1, found);
+      const last = mayEndAt(reader, token + 1) ? node : symbols;
+      if (last !== root) this.#report(last, reader, field, token + 1, found);
     }
   }
 
@@ -142,20 +142,21 @@ export class SequenceAutomaton {
     return this.#heap.get(node + TERM);
   }
 
-  /** Records hold 32 bits: the epoch may begin anew, but is never 0, that of a node without links. */
+  /** The epoch has 32 bits and may wrap around. It is never 0, the epoch of a node without links. */
   #forgetLinks(): void {
     this.#epoch = (this.#epoch + 1) | 0 || 1;
   }
 
-  #symbol(reader: TextReader, at: number): number {
-    const symbol = reader.symbols.items[at] ?? 0;
+  #symbol(reader: TextReader, token: number): number {
+    const symbol = reader.symbols.items[token] ?? 0;
     return this.#isLoose && symbol === HYPHEN_SYMBOL ? SPACE_SYMBOL : symbol;
   }
 
   #nodeOf(reader: TextReader): number {
     let node = this.#root;
-    for (let at = 0; at < reader.tokens.count && node !== 0; at++)
-      node = this.#nodes.child(node, this.#symbol(reader, at));
+    for (let token = 0; token < reader.tokens.count && node !== 0; token++) {
+      node = this.#nodes.child(node, this.#symbol(reader, token));
+    }
     return node;
   }
 
@@ -168,24 +169,24 @@ export class SequenceAutomaton {
     }
   }
 
-  /** Looks at the terms that end here, the longest first, as far as there may be new ones. */
+  /** Checks the terms that end here, the longest first, as long as some of them were not found yet. */
   #report(node: number, reader: TextReader, field: number, end: number, found: FoundTerms): void {
     const first = this.#firstTerm(node) !== 0 ? node : this.#output(node, reader);
-    for (let at = this.#firstOpen(first, reader); at !== 0;) {
-      const start = end - this.#heap.get(at + DEPTH);
+    for (let open = this.#firstOpen(first, reader); open !== 0;) {
+      const start = end - this.#heap.get(open + DEPTH);
       let isOpen = false;
-      for (let term = this.#firstTerm(at); term !== 0; term = this.#terms.next(term)) {
+      for (let term = this.#firstTerm(open); term !== 0; term = this.#terms.next(term)) {
         reader.steps++;
         if (found.has(term)) continue;
-        if (this.#terms.stands(term, reader, start)) reader.report(found, term, field, start, end);
+        if (this.#terms.mayStartAt(term, reader, start)) reader.report(found, term, field, start, end);
         else isOpen = true;
       }
-      at = this.#leave(at, isOpen, reader);
+      open = this.#markVisited(open, isOpen, reader);
     }
   }
 
-  /** Notes whether terms at the node are still to be found in this item; returns the next node where some are. */
-  #leave(node: number, isOpen: boolean, reader: TextReader): number {
+  /** Records whether some terms of the node were not found yet in this item; returns the next node with such terms. */
+  #markVisited(node: number, isOpen: boolean, reader: TextReader): number {
     let index = this.#indexOf(node);
     const next = this.#firstOpen(index < 0 ? this.#output(node, reader) : (this.#nextOpen.items[index] ?? 0), reader);
     if (index < 0) {
@@ -200,7 +201,7 @@ export class SequenceAutomaton {
     return next;
   }
 
-  /** Where among the visited nodes the node is; -1: terms that end there were not looked at yet in this item. */
+  /** The node's index among the visited nodes, or -1 if its terms were not checked yet in this item. */
   #indexOf(node: number): number {
     const index = this.#heap.get(node + VISITED);
     return index < this.#visited.length && this.#visited.items[index] === node ? index : -1;
@@ -212,8 +213,8 @@ export class SequenceAutomaton {
   }
 
   /**
-   * The node, or the next one on the way to the root that is open. The way there is shortened, as in a union-find
-   * (Tarjan, 1975).
+   * The node itself or the next open node towards the root. The path to it is compressed, as in a union-find (Tarjan,
+   * 1975).
    */
   #firstOpen(node: number, reader: TextReader): number {
     const next = this.#nextOpen.items;
@@ -222,9 +223,9 @@ export class SequenceAutomaton {
       reader.steps++;
       open = next[this.#indexOf(open)] ?? 0;
     }
-    for (let at = node; at !== open;) {
-      const index = this.#indexOf(at);
-      at = next[index] ?? 0;
+    for (let passed = node; passed !== open;) {
+      const index = this.#indexOf(passed);
+      passed = next[index] ?? 0;
       next[index] = open;
     }
     return open;
@@ -239,7 +240,7 @@ export class SequenceAutomaton {
     return node === this.#root || this.#heap.get(node + EPOCH) === this.#epoch;
   }
 
-  /** Links the node and whatever its link depends on, all of which lie nearer to the root. */
+  /** Links the node and all nodes that its link depends on. These are nearer to the root. */
   #link(node: number, reader: TextReader): void {
     const pending = this.#pending;
     pending.push(node);
@@ -250,7 +251,7 @@ export class SequenceAutomaton {
     }
   }
 
-  /** Links the node, or returns one that has to be linked before. */
+  /** Links the node and returns 0, or returns a node that must be linked first. */
   #tryToLink(node: number, reader: TextReader): number {
     const heap = this.#heap;
     const symbol = this.#nodes.symbol(node);
@@ -271,7 +272,7 @@ export class SequenceAutomaton {
     return 0;
   }
 
-  /** The outputs of the suffixes on the way are known, or become so with this one's. */
+  /** The longest suffix at which terms end, or 0. Also stores it for all suffixes on the way. */
   #output(node: number, reader: TextReader): number {
     const heap = this.#heap;
     const chain = this.#chain;

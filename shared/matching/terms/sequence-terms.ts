@@ -5,28 +5,28 @@ import { CHARACTER_TOKEN, SPACE_TOKEN, SYMBOL_TOKEN, WORD_TOKEN } from '../text/
 import { HYPHEN_SYMBOL, POSSESSIVE_SYMBOL } from '../text/text-reader.ts';
 import type { TextReader } from '../text/text-reader.ts';
 
-/** What the record of a term that is no plain phrase has besides. */
+/** Integers of a term's record after those of found-terms.ts. */
 const FLAGS = TERM_SIZE;
 const NEXT = TERM_SIZE + 1;
 const HYPHENS = TERM_SIZE + 2;
 const SIZE = TERM_SIZE + 3;
 
-/** Begins with a symbol that a word or the same symbol before it makes another one (.NET in ASP.NET). */
+/** Begins with a symbol that must not follow a word or the same symbol (.NET in ASP.NET). */
 const GUARDS_START = 1;
 
 const EMOJI = /^[\p{Extended_Pictographic}\p{Regional_Indicator}]$/u;
 
-function isGuarded({ tokens }: TextReader, at: number): boolean {
-  if (tokens.kinds[at] !== SYMBOL_TOKEN) return false;
-  return !EMOJI.test(String.fromCodePoint(tokens.values.items[at] ?? 0));
+function isGuarded({ tokens }: TextReader, token: number): boolean {
+  if (tokens.kinds[token] !== SYMBOL_TOKEN) return false;
+  return !EMOJI.test(String.fromCodePoint(tokens.values.items[token] ?? 0));
 }
 
-/** Whether a token of this kind may be part of a keyword of symbols alone, which match anywhere. */
+/** Whether a token of this kind may be part of a keyword of symbols alone, which matches anywhere. */
 export function isSymbolic(kind: number | undefined): boolean {
   return kind === SYMBOL_TOKEN || kind === SPACE_TOKEN;
 }
 
-/** Whether a term that has a word or a letter may end before the token at `end`, by the rules for what follows. */
+/** Whether a term with a word or a letter may end before the token `end`, by the rules for the token that follows. */
 export function mayEndAt(reader: TextReader, end: number): boolean {
   if (end >= reader.tokens.count) return true;
   const symbols = reader.symbols.items;
@@ -34,22 +34,22 @@ export function mayEndAt(reader: TextReader, end: number): boolean {
   return !reader.isSignedLetter(end);
 }
 
-/** Symbols alone match anywhere; a keyword with letters in it looks at what stands beside its symbols. */
+/** Symbols alone match anywhere. For a keyword with letters, the neighbours of its edge symbols count. */
 function flagsOf(reader: TextReader): number {
   if (!hasKind(reader.tokens, WORD_TOKEN) && !hasKind(reader.tokens, CHARACTER_TOKEN)) return 0;
   return isGuarded(reader, 0) ? GUARDS_START : 0;
 }
 
-/** The positions at which the keyword that was read has hyphens. */
+/** The indexes of the hyphens among the tokens of the keyword that was read. */
 function hyphensOf({ tokens, symbols }: TextReader): number[] {
   const hyphens: number[] = [];
-  for (let at = 0; at < tokens.count; at++) if (symbols.items[at] === HYPHEN_SYMBOL) hyphens.push(at);
+  for (let token = 0; token < tokens.count; token++) if (symbols.items[token] === HYPHEN_SYMBOL) hyphens.push(token);
   return hyphens;
 }
 
 /**
- * The terms at the nodes of an automaton. Where hyphens and spaces are one symbol there can be several at a node, which
- * differ in where they ask for the very hyphen; they form a list.
+ * The terms at the nodes of an automaton. In the loose automaton, where a hyphen and a space are one symbol, a node can
+ * have a list of several terms, which differ in where they require a hyphen.
  */
 export class SequenceTerms {
   readonly #heap: IntHeap;
@@ -65,17 +65,17 @@ export class SequenceTerms {
     return this.#heap.get(term + NEXT);
   }
 
-  /** The term of the list that begins with `first` which is the one that was read; 0: none. */
+  /** The term that was read, in the list that begins with `first`, or 0 if it is not there. */
   find(first: number, reader: TextReader): number {
     let term = first;
     if (this.#isLoose) {
       const hyphens = hyphensOf(reader);
-      while (term !== 0 && !this.#hasHyphens(term, hyphens)) term = this.next(term);
+      while (term !== 0 && !this.#hasHyphensAt(term, hyphens)) term = this.next(term);
     }
     return term;
   }
 
-  /** The term that was read, to be put before `next` into a node's list. */
+  /** Creates the term that was read. It becomes the head of a node's list, before `next`. */
   create(reader: TextReader, next: number): number {
     const heap = this.#heap;
     const term = heap.allocate(SIZE);
@@ -85,15 +85,15 @@ export class SequenceTerms {
     if (hyphens.length > 0) {
       const block = heap.allocate(1 + hyphens.length);
       heap.set(block, hyphens.length);
-      hyphens.forEach((at, index) => {
-        heap.set(block + 1 + index, at);
+      hyphens.forEach((token, index) => {
+        heap.set(block + 1 + index, token);
       });
       heap.set(term + HYPHENS, block);
     }
     return term;
   }
 
-  /** Takes the term out of the list that begins with `first`, and forgets it; returns the new first one. */
+  /** Removes the term from the list that begins with `first` and frees it; returns the new head of the list. */
   remove(first: number, term: number): number {
     const heap = this.#heap;
     const after = this.next(term);
@@ -107,10 +107,10 @@ export class SequenceTerms {
   }
 
   /**
-   * Whether the text has the term's hyphens, and what is before it lets it stand at `start`. What is behind it:
-   * `mayEndAt`.
+   * Whether the text has the term's hyphens, and the token before `start` allows the term to begin there. `mayEndAt`
+   * checks the token that follows.
    */
-  stands(term: number, reader: TextReader, start: number): boolean {
+  mayStartAt(term: number, reader: TextReader, start: number): boolean {
     const flags = this.#heap.get(term + FLAGS);
     const symbols = reader.symbols.items;
     if ((flags & GUARDS_START) !== 0 && start > 0) {
@@ -118,10 +118,10 @@ export class SequenceTerms {
       if (kind === WORD_TOKEN || symbols[start - 1] === POSSESSIVE_SYMBOL) return false;
       if (symbols[start - 1] === symbols[start]) return false;
     }
-    return this.#standsHyphenated(term, symbols, start);
+    return this.#hasHyphensInText(term, symbols, start);
   }
 
-  #standsHyphenated(term: number, symbols: Int32Array, start: number): boolean {
+  #hasHyphensInText(term: number, symbols: Int32Array, start: number): boolean {
     const heap = this.#heap;
     const block = heap.get(term + HYPHENS);
     if (block === 0) return true;
@@ -132,10 +132,10 @@ export class SequenceTerms {
     return true;
   }
 
-  #hasHyphens(term: number, hyphens: readonly number[]): boolean {
+  #hasHyphensAt(term: number, hyphens: readonly number[]): boolean {
     const heap = this.#heap;
     const block = heap.get(term + HYPHENS);
     if (block === 0) return hyphens.length === 0;
-    return heap.get(block) === hyphens.length && hyphens.every((at, index) => heap.get(block + 1 + index) === at);
+    return heap.get(block) === hyphens.length && hyphens.every((token, index) => heap.get(block + 1 + index) === token);
   }
 }

@@ -1,4 +1,4 @@
-import { changeHolds, FoundTerms } from './found-terms.ts';
+import { changeReferences, FoundTerms } from './found-terms.ts';
 import { IntHeap } from '../tables/int-heap.ts';
 import { PhraseTrie } from './phrase-trie.ts';
 import { SequenceAutomaton } from './sequence-automaton.ts';
@@ -9,12 +9,12 @@ import { BEGINS_PHRASES, IN_EXACT_SEQUENCE, IN_LOOSE_SEQUENCE, IS_TERM, WordTabl
 
 /**
  * All terms of all rules, each once, found in one pass over a text. A term is the address of its record in `heap`,
- * whose first integers found-terms.ts names. It is added and removed in place; what only it needed goes with it.
+ * whose first integers are defined in found-terms.ts. Terms are added and removed in place, and counted by reference.
  */
 export class TermIndex {
   readonly heap = new IntHeap();
   readonly found = new FoundTerms(this.heap);
-  /** Apart from the others, since every word of a text goes there: it has to stay in the cache. */
+  /** Separate from the other records, because every word of a text is looked up here: it must stay in the cache. */
   readonly #wordHeap = new IntHeap(this.heap);
   readonly #words = new WordTable(this.#wordHeap);
   readonly #reader = new TextReader(this.#words);
@@ -32,21 +32,21 @@ export class TermIndex {
     return this.#reader.steps;
   }
 
-  /** Takes a hold on the term, which is to be given back by `release`. 0: nothing is left of it to search for. */
-  hold(written: string): number {
+  /** Adds a reference to the term, until `release`. Returns 0 if the keyword has nothing to search for. */
+  acquire(written: string): number {
     this.#reader.readTerm(written, true);
     const term = this.#findOrAdd(shapeOf(this.#reader.tokens));
-    if (term !== 0) changeHolds(this.heap, term, 1);
+    if (term !== 0) changeReferences(this.heap, term, 1);
     return term;
   }
 
-  /** Gives back one hold on the term, as it was written when it was taken. With the last one the term goes. */
+  /** Removes one reference, given the same spelling as `acquire`. The last release removes the term. */
   release(written: string): void {
     const reader = this.#reader;
     reader.readTerm(written, false);
     const shape = shapeOf(reader.tokens);
     const term = this.#find(shape);
-    if (term === 0 || changeHolds(this.heap, term, -1) > 0) return;
+    if (term === 0 || changeReferences(this.heap, term, -1) > 0) return;
     if (shape === 'exact') this.#exact.remove(term, reader);
     else if (shape === 'loose') this.#loose.remove(term, reader);
     else if (shape === 'phrase') this.#phrases.remove(term, reader);
@@ -54,13 +54,13 @@ export class TermIndex {
     reader.removeUnusedWords();
   }
 
-  /** By which rule the keyword matches; undefined: nothing is left of it to search for. */
+  /** The rule by which the keyword matches, or undefined if it has nothing to search for. */
   kindOf(written: string): TermKind | undefined {
     this.#reader.readTerm(written, false);
     return kindOf(this.#reader.tokens);
   }
 
-  /** Begins an item: nothing is found yet. */
+  /** Begins a new item and clears `found`. */
   begin(): void {
     this.found.clear();
     this.#reader.steps = 0;
@@ -68,7 +68,7 @@ export class TermIndex {
     this.#loose.begin();
   }
 
-  /** Adds to `found` every term that occurs in the text. @param field which of the item's texts it is */
+  /** Adds every term that occurs in the text to `found`. @param field the number of the item's text */
   search(text: string, field: number): void {
     const reader = this.#reader;
     reader.readText(text);
@@ -78,13 +78,13 @@ export class TermIndex {
   }
 
   /** Reports the word itself and the phrases that it begins. */
-  #searchWord(at: number, field: number): void {
+  #searchWord(token: number, field: number): void {
     const reader = this.#reader;
-    const roles = reader.roles.items[at] ?? 0;
-    if ((roles & IS_TERM) !== 0 && !reader.isSignedLetter(at + 1)) {
-      reader.report(this.found, this.#words.term(reader.symbols.items[at] ?? 0), field, at, at + 1);
+    const roles = reader.roles.items[token] ?? 0;
+    if ((roles & IS_TERM) !== 0 && !reader.isSignedLetter(token + 1)) {
+      reader.report(this.found, this.#words.term(reader.symbols.items[token] ?? 0), field, token, token + 1);
     }
-    if ((roles & BEGINS_PHRASES) !== 0) this.#phrases.search(reader, at, field, this.found);
+    if ((roles & BEGINS_PHRASES) !== 0) this.#phrases.search(reader, token, field, this.found);
   }
 
   #findOrAdd(shape: TermShape | undefined): number {

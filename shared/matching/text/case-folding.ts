@@ -1,7 +1,7 @@
 const CHANGES = /^[\p{Changes_When_Casefolded}\p{Changes_When_Lowercased}]$/u;
 const CHANGING = /[\p{Changes_When_Casefolded}\p{Changes_When_Lowercased}]/gu;
 
-/** No cased letter lies above this (Unicode 17: Adlam ends at U+1E943). */
+/** No cased letter is above this code point (Unicode 17: Adlam ends at U+1E943). */
 const LAST_CASED = 0x1ffff;
 
 function isOneCharacter(text: string): boolean {
@@ -9,10 +9,10 @@ function isOneCharacter(text: string): boolean {
 }
 
 /**
- * Simple case folding (the C and S rows of Unicode's CaseFolding.txt), got from the engine's own mappings: the lower
- * case of the upper case, which joins ſ to s and ς to σ. Where the upper case is several letters (ß, ŉ) the lower case
- * is taken, so that ß never becomes ss. İ alone departs from Unicode's table: it becomes i, so that Turkish names
- * match.
+ * Simple case folding (the C and S rows of Unicode's CaseFolding.txt), derived from the engine's own mappings: the
+ * lower case of the upper case, which maps ſ to s and ς to σ. If the upper case has several letters (ß, ŉ), the lower
+ * case is used, so that ß never becomes ss. The only exception to Unicode's table is İ, which becomes i, so that
+ * Turkish names match.
  */
 function foldCharacter(character: string): string {
   if (character === 'İ') return 'i';
@@ -32,7 +32,7 @@ function buildTable(): ReadonlyMap<string, string> {
 
 const TABLE = buildTable();
 
-/** Folds case code point by code point: never by locale, never by what stands beside it. */
+/** Folds the case of each code point by itself, independent of locale and neighbours. */
 export function foldCase(text: string): string {
   return text.replace(CHANGING, (character) => TABLE.get(character) ?? character);
 }

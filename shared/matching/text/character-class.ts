@@ -1,16 +1,16 @@
-/** Punctuation, symbols, emoji, controls: everything that only separates. */
+/** Punctuation, symbols, emoji, controls: everything that only separates words. */
 export const SYMBOL = 0;
 /** A letter, digit or combining mark of a script that writes spaces between words. */
 export const WORD = 1;
 /** A character of a script that is matched by character, not by word. */
 export const SPACELESS = 2;
 export const SPACE = 3;
-/** One half of a pair: the class is that of the code point (`characterClass`); a half alone is a symbol. */
+/** Half of a surrogate pair. `characterClass` returns the class of the pair; a lone surrogate is a symbol. */
 export const SURROGATE = 4;
 
 /**
- * By Script, not by Script_Extensions, which would take apostrophes and accents of other languages along (U+02BC,
- * U+0305). Signs that these scripts share have no script of their own and are named one by one: 〆 〱 〼 ー ・, tone and
+ * Uses Script and not Script_Extensions, which would include apostrophes and accents of other languages (U+02BC,
+ * U+0305). Signs that these scripts share have no script property and are listed one by one: 〆 〱 〼 ー ・, tone and
  * voicing marks.
  */
 const SPACELESS_CHARACTER =
@@ -18,7 +18,7 @@ const SPACELESS_CHARACTER =
 const WORD_CHARACTER = /[\p{L}\p{N}\p{M}]/gu;
 const WHITESPACE = /\p{White_Space}/gu;
 
-/** The classes of `count` code points from `first` on, found with one search per class over all of them. */
+/** The classes of `count` code points from `first` on, found with one search per class. */
 function classesFrom(first: number, count: number): Uint8Array {
   const classes = new Uint8Array(count);
   const characters = String.fromCodePoint(...Array.from({ length: count }, (_, offset) => first + offset));
@@ -31,7 +31,7 @@ function classesFrom(first: number, count: number): Uint8Array {
   return classes;
 }
 
-/** Code points are classified in blocks; of those beyond the basic plane only the ones that were met. */
+/** Code points are classified in blocks. Beyond the basic plane a block is classified when it is first needed. */
 const BLOCK = 0x1000;
 
 function buildBasicPlane(): Uint8Array {
@@ -46,19 +46,19 @@ function buildBasicPlane(): Uint8Array {
 /** The class of each UTF-16 code unit. */
 export const UNIT_CLASS = buildBasicPlane();
 
-const beyond = new Map<number, Uint8Array>();
+const classesBeyondBasicPlane = new Map<number, Uint8Array>();
 
-/** The class of a code point; of half a surrogate pair it is SYMBOL. Constant time, but for the first of each 4,096. */
+/** The class of a code point; SYMBOL for a lone surrogate. Constant time, except for the first of each 4,096. */
 export function characterClass(codePoint: number): number {
   if (codePoint < 0x10000) {
     const unitClass = UNIT_CLASS[codePoint] ?? SYMBOL;
     return unitClass === SURROGATE ? SYMBOL : unitClass;
   }
   const block = Math.floor(codePoint / BLOCK);
-  let classes = beyond.get(block);
+  let classes = classesBeyondBasicPlane.get(block);
   if (classes === undefined) {
     classes = classesFrom(block * BLOCK, BLOCK);
-    beyond.set(block, classes);
+    classesBeyondBasicPlane.set(block, classes);
   }
   return classes[codePoint % BLOCK] ?? SYMBOL;
 }

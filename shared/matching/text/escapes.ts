@@ -1,4 +1,4 @@
-/** One pass for both, so that what one of them produces is never read again: `&amp;lt;` is `&lt;`, not `<`. */
+/** One pass decodes both, so that no result is decoded again: `&amp;lt;` is `&lt;`, not `<`. */
 const ESCAPE = /\\([_*#~>\-.[\]()])|&(?:(amp|lt|gt|quot|nbsp)|#(\d{1,7})|#[xX]([\da-fA-F]{1,6}));/y;
 const NAMED: Readonly<Record<string, number>> = { amp: 0x26, lt: 0x3c, gt: 0x3e, quot: 0x22, nbsp: 0xa0 };
 const REPLACEMENT = 0xfffd;
@@ -6,7 +6,7 @@ const REPLACEMENT = 0xfffd;
 const AMPERSAND = 0x26;
 const BACKSLASH = 0x5c;
 
-/** A character as it was written: its code point, and how many code units that took. */
+/** A character of the original text: its code point and its length there in code units. */
 export interface WrittenCharacter {
   readonly codePoint: number;
   readonly length: number;
@@ -18,17 +18,17 @@ function characterReference(digits: string, radix: number): number {
   return isCharacter ? codePoint : REPLACEMENT;
 }
 
-/** By code unit: 1 for what may follow & in an entity, 2 for what a backslash escapes. */
+/** By code unit: 1 if it may follow & in an entity, 2 if a backslash escapes it. */
 const FOLLOWERS = new Uint8Array(0x80);
 for (const first of '#alqgn') FOLLOWERS[first.charCodeAt(0)] = 1;
 for (const escaped of '_*#~>-.[]()') FOLLOWERS[escaped.charCodeAt(0)] = (FOLLOWERS[escaped.charCodeAt(0)] ?? 0) | 2;
 
-/** The entity or markdown escape that begins at `at`, read once; undefined: none does. */
-export function escapeAt(text: string, at: number): WrittenCharacter | undefined {
-  const unit = text.charCodeAt(at);
+/** The entity or Markdown escape at `offset`, decoded once, or undefined if there is none. */
+export function escapeAt(text: string, offset: number): WrittenCharacter | undefined {
+  const unit = text.charCodeAt(offset);
   const kind = unit === AMPERSAND ? 1 : unit === BACKSLASH ? 2 : 0;
-  if (((FOLLOWERS[text.charCodeAt(at + 1)] ?? 0) & kind) === 0) return undefined;
-  ESCAPE.lastIndex = at;
+  if (((FOLLOWERS[text.charCodeAt(offset + 1)] ?? 0) & kind) === 0) return undefined;
+  ESCAPE.lastIndex = offset;
   const match = ESCAPE.exec(text);
   if (match === null) return undefined;
   const [{ length }, escaped, name, decimal, hexadecimal] = match;
@@ -38,10 +38,10 @@ export function escapeAt(text: string, at: number): WrittenCharacter | undefined
   return { codePoint: characterReference(hexadecimal ?? '', 16), length };
 }
 
-/** The character that begins at `at`, whether it is escaped or not. */
-export function characterAt(text: string, at: number): WrittenCharacter {
-  const escape = escapeAt(text, at);
+/** The character at `offset`, escaped or not. */
+export function characterAt(text: string, offset: number): WrittenCharacter {
+  const escape = escapeAt(text, offset);
   if (escape !== undefined) return escape;
-  const codePoint = text.codePointAt(at) ?? 0;
+  const codePoint = text.codePointAt(offset) ?? 0;
   return { codePoint, length: codePoint > 0xffff ? 2 : 1 };
 }

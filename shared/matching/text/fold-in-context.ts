@@ -13,21 +13,19 @@ import {
 } from './fold-table.ts';
 
 /**
- * Receives each folded character, or several that cannot be told apart, with the code units of the original that made
- * it.
+ * Receives each folded character, or several characters that cannot be separated, with the code units [from, to) of the
+ * original that produced them.
  */
-type Take = (folded: string, from: number, to: number) => void;
+type Emit = (folded: string, from: number, to: number) => void;
 
-/** Whether the table says all there is to say of it, so that a text can be cut in front of it as well. */
-function isSimple(character: string): boolean {
+/** Whether the table alone folds the character. A text can then also be cut before it. */
+function foldsAlone(character: string): boolean {
   return character.length === 1 && FOLD[character.charCodeAt(0)] !== NEEDS_CONTEXT;
 }
 
-/**
- * Drops what is invisible, each by its own context: zero-width spaces between letters of some scripts become spaces.
- */
-function visibleCharacters(text: string, take: Take): void {
-  let before = '';
+/** Removes invisible characters. Zero-width spaces between letters of some scripts become spaces instead. */
+function visibleCharacters(text: string, emit: Emit): void {
+  let previous = '';
   let space: [from: number, to: number] | undefined;
   let to = 0;
   while (to < text.length) {
@@ -40,30 +38,30 @@ function visibleCharacters(text: string, take: Take): void {
       continue;
     }
     if (isInvisible(character)) continue;
-    if (space !== undefined && isZeroWidthSpaced(before) && isZeroWidthSpaced(character)) take(' ', ...space);
-    else if (isSkinTone(character) && takesSkinTone(before)) continue;
+    if (space !== undefined && isZeroWidthSpaced(previous) && isZeroWidthSpaced(character)) emit(' ', ...space);
+    else if (isSkinTone(character) && takesSkinTone(previous)) continue;
     space = undefined;
-    before = character;
-    take(character, from, to);
+    previous = character;
+    emit(character, from, to);
   }
 }
 
-/** Unicode's Stream-Safe Text Format (UAX 15): composing takes time by the square of the marks on one letter. */
-const MOST_MARKS = 30;
+/** Unicode's Stream-Safe Text Format (UAX 15). The time to compose is quadratic in the marks on one letter. */
+const MAX_MARKS = 30;
 
-/** A character with the marks behind it. Everything is composed and its case folded within one cluster at a time. */
+/** A character with the marks that follow it. Composition and case folding never cross a cluster. */
 class Cluster {
-  readonly #take: Take;
+  readonly #emit: Emit;
   readonly #characters: string[] = [];
   readonly #from: number[] = [];
   readonly #to: number[] = [];
 
-  constructor(take: Take) {
-    this.#take = take;
+  constructor(emit: Emit) {
+    this.#emit = emit;
   }
 
   add(character: string, from: number, to: number): void {
-    if (isSimple(character) || isBoundary(character) || this.#characters.length > MOST_MARKS) this.flush();
+    if (foldsAlone(character) || isBoundary(character) || this.#characters.length > MAX_MARKS) this.flush();
     this.#characters.push(character);
     this.#from.push(from);
     this.#to.push(to);
@@ -71,8 +69,8 @@ class Cluster {
 
   flush(): void {
     const [only, second] = this.#characters;
-    if (only !== undefined && second === undefined && isSimple(only)) {
-      this.#take(String.fromCharCode(FOLD[only.charCodeAt(0)] ?? 0), this.#from[0] ?? 0, this.#to[0] ?? 0);
+    if (only !== undefined && second === undefined && foldsAlone(only)) {
+      this.#emit(String.fromCharCode(FOLD[only.charCodeAt(0)] ?? 0), this.#from[0] ?? 0, this.#to[0] ?? 0);
     } else this.#foldTogether();
     this.#characters.length = 0;
     this.#from.length = 0;
@@ -81,24 +79,24 @@ class Cluster {
 
   #foldTogether(): void {
     const written = this.#characters.join('');
-    // Twice: İ must be one character before its case is folded, and H with a line below has a composed form only as
-    // small letter.
+    // Compose twice: İ must be one character before its case is folded, and H with a line below has a composed form
+    // only as a small letter.
     const folded = foldCase(written.normalize('NFC')).normalize('NFC');
     if (folded === foldCase(written)) {
-      // Nothing was composed, so each character has its own place.
-      this.#characters.forEach((character, at) => {
-        this.#take(foldCase(character), this.#from[at] ?? 0, this.#to[at] ?? 0);
+      // Nothing was composed, so each character keeps its own position.
+      this.#characters.forEach((character, index) => {
+        this.#emit(foldCase(character), this.#from[index] ?? 0, this.#to[index] ?? 0);
       });
-    } else this.#take(folded, this.#from[0] ?? 0, this.#to.at(-1) ?? 0);
+    } else this.#emit(folded, this.#from[0] ?? 0, this.#to.at(-1) ?? 0);
   }
 }
 
 /**
- * Folds any UTF-16; the work grows with the length. What vanishes belongs to nothing, so a match never begins or ends
- * with it.
+ * Folds any UTF-16 in linear time. Removed characters belong to no folded character, so a match never begins or ends
+ * with one.
  */
-export function foldInContext(text: string, take: Take): void {
-  const cluster = new Cluster(take);
+export function foldInContext(text: string, emit: Emit): void {
+  const cluster = new Cluster(emit);
   visibleCharacters(text, (character, from, to) => {
     for (const plain of plainForm(character)) cluster.add(plain, from, to);
   });

@@ -9,68 +9,68 @@ const BACKSLASH = 0x5c;
 const isHigh = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
 const isLow = (unit: number): boolean => unit >= 0xdc00 && unit < 0xe000;
 
-/** Whether the table says all there is to say of the character, whatever stands beside it. */
+/** Whether the table alone folds the character, whatever its neighbours. */
 function isPlain(codePoint: number): boolean {
   if (codePoint === AMPERSAND || codePoint === BACKSLASH || isHigh(codePoint) || isLow(codePoint)) return true;
   return codePoint > 0xffff ? PLAIN_PAIRS[codePoint - 0x10000] === 1 : FOLD[codePoint] !== NEEDS_CONTEXT;
 }
 
-/** Folds by the table alone from text[at] to units[end], as far as it goes; returns where that is in the text. */
-function foldPlain(text: string, at: number, units: Uint16Array, end: number): number {
-  const shift = end - at;
+/** Folds by the table alone, from text[offset] to units[end] on; returns the offset of the first other character. */
+function foldPlain(text: string, offset: number, units: Uint16Array, end: number): number {
+  const shift = end - offset;
   const { length } = text;
-  for (let next = at; next < length; next++) {
-    const folded = FOLD[text.charCodeAt(next)] ?? NEEDS_CONTEXT;
-    if (folded === NEEDS_CONTEXT) return next;
-    units[next + shift] = folded;
+  for (let stop = offset; stop < length; stop++) {
+    const folded = FOLD[text.charCodeAt(stop)] ?? NEEDS_CONTEXT;
+    if (folded === NEEDS_CONTEXT) return stop;
+    units[stop + shift] = folded;
   }
   return length;
 }
 
 /**
- * A text in the form in which keywords and texts are compared, and where in the original each of its code units came
- * from: entities and markdown escapes read, invisible characters gone, one form per letter, one case, every whitespace
- * character a space. It is used again for text after text.
+ * A text in the form in which keywords and texts are compared: entities and Markdown escapes decoded, invisible
+ * characters removed, one form per letter, one case, every whitespace character a space. It also maps each of its code
+ * units to the original text. One instance is reused for all texts.
  *
- * Nearly every character is folded by a table. Where that is not enough, the stretch up to the next two characters for
- * which it is is folded in context, some thirty times as slow.
+ * A table folds nearly every character. If a character needs its context, the stretch up to the next two plain
+ * characters is folded in context, which is about thirty times as slow.
  */
 export class FoldedText {
   length = 0;
-  /** UTF-16, valid up to `length`. Another array after a longer text. */
+  /** UTF-16, valid up to `length`. A longer text replaces the array. */
   units: Uint16Array = new Uint16Array(256);
   /**
-   * Where units came from, in segments: the first unit of each, and the code units [from, to) of the original that made
-   * every unit of it, or `to` 0: one for one from `from` on.
+   * Segments map units to the original: the first unit of each segment, and the code units [from, to) of the original
+   * that produced all of its units. If `to` is 0, units and original correspond one to one from `from` on.
    */
   readonly #firsts = new IntList();
   readonly #froms = new IntList();
   readonly #tos = new IntList();
 
-  /** Takes any UTF-16, lone surrogates too. */
+  /** Accepts any UTF-16, also lone surrogates. */
   fold(text: string): void {
     this.#firsts.clear();
     this.#froms.clear();
     this.#tos.clear();
     this.#startSegment(0, 0, 0);
     this.length = 0;
-    let at = 0;
-    while (at < text.length) {
-      this.#reserve(this.length + text.length - at);
-      const next = foldPlain(text, at, this.units, this.length);
-      this.length += next - at;
-      at = next < text.length ? this.#foldSpecial(text, text.charCodeAt(next), next) : next;
+    let offset = 0;
+    while (offset < text.length) {
+      this.#reserve(this.length + text.length - offset);
+      const stop = foldPlain(text, offset, this.units, this.length);
+      this.length += stop - offset;
+      offset = stop < text.length ? this.#foldSpecial(text, text.charCodeAt(stop), stop) : stop;
     }
   }
 
-  /** The place in the original of the first code unit that made this unit. */
+  /** The offset in the original of the first code unit that produced this unit. */
   originalStart(unit: number): number {
     const segment = this.#segmentOf(unit);
     const from = this.#froms.items[segment] ?? 0;
     return this.#tos.items[segment] === 0 ? from + unit - (this.#firsts.items[segment] ?? 0) : from;
   }
 
-  /** The place in the original behind the last code unit that made this unit. */
+  /** The offset in the original after the last code unit that produced this unit. */
   originalEnd(unit: number): number {
     const to = this.#tos.items[this.#segmentOf(unit)] ?? 0;
     return to === 0 ? this.originalStart(unit) + 1 : to;
@@ -82,34 +82,34 @@ export class FoldedText {
     return folded;
   }
 
-  /** Folds at least the character at `at`; returns where to go on. */
-  #foldSpecial(text: string, unit: number, at: number): number {
+  /** Folds at least the character at `offset`; returns the offset at which to continue. */
+  #foldSpecial(text: string, unit: number, offset: number): number {
     if (unit === AMPERSAND || unit === BACKSLASH) {
-      const escape = escapeAt(text, at);
+      const escape = escapeAt(text, offset);
       if (escape === undefined) {
         this.#push(unit);
-        return at + 1;
+        return offset + 1;
       }
       const { codePoint, length } = escape;
       if (isPlain(codePoint) && codePoint <= 0xffff) {
-        this.#startSegment(this.length, at, at + length);
+        this.#startSegment(this.length, offset, offset + length);
         this.#push(FOLD[codePoint] === NEEDS_CONTEXT ? codePoint : (FOLD[codePoint] ?? 0));
-        this.#startSegment(this.length, at + length, 0);
-        return at + length;
+        this.#startSegment(this.length, offset + length, 0);
+        return offset + length;
       }
-    } else if ((isHigh(unit) || isLow(unit)) && isPlain(text.codePointAt(at) ?? 0)) {
+    } else if ((isHigh(unit) || isLow(unit)) && isPlain(text.codePointAt(offset) ?? 0)) {
       this.#push(unit);
-      if ((text.codePointAt(at) ?? 0) <= 0xffff) return at + 1;
-      this.#push(text.charCodeAt(at + 1));
-      return at + 2;
+      if ((text.codePointAt(offset) ?? 0) <= 0xffff) return offset + 1;
+      this.#push(text.charCodeAt(offset + 1));
+      return offset + 2;
     }
-    return this.#foldStretch(text, at);
+    return this.#foldStretch(text, offset);
   }
 
-  /** Folds in context, from the character before `at` to where two plain characters follow each other. */
-  #foldStretch(text: string, at: number): number {
-    const start = this.#giveBackLast();
-    let end = at;
+  /** Folds in context, from the character before `offset` to the next two consecutive plain characters. */
+  #foldStretch(text: string, offset: number): number {
+    const start = this.#removeLastCharacter();
+    let end = offset;
     let isAfterPlain = false;
     while (end < text.length) {
       const { codePoint, length } = characterAt(text, end);
@@ -126,8 +126,8 @@ export class FoldedText {
     return end;
   }
 
-  /** Takes back the last character, which may compose with what follows; returns where in the original it begins. */
-  #giveBackLast(): number {
+  /** Removes the last character, which may compose with the next one; returns its offset in the original. */
+  #removeLastCharacter(): number {
     if (this.length === 0) return 0;
     const isPair =
       this.length > 1 && isLow(this.units[this.length - 1] ?? 0) && isHigh(this.units[this.length - 2] ?? 0);
@@ -147,7 +147,7 @@ export class FoldedText {
     this.#tos.push(to);
   }
 
-  /** The last segment that begins at the unit or before. */
+  /** The segment that contains the unit. */
   #segmentOf(unit: number): number {
     const firsts = this.#firsts.items;
     let low = 0;

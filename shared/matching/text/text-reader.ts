@@ -5,7 +5,7 @@ import { POSSESSIVE_TOKEN, SPACE_TOKEN, Tokens, WORD_TOKEN } from './tokens.ts';
 import { BEGINS_PHRASES, IS_LETTER, IS_TERM } from '../tables/word-table.ts';
 import type { WordTable } from '../tables/word-table.ts';
 
-/** Symbols: of a word its address (0: no term has it), of a character less than 0, so that the two never meet. */
+/** The symbol of a word is its address (0: no term has it), that of a character is negative, so they never collide. */
 export const characterSymbol = (codePoint: number): number => -1 - codePoint;
 export const SPACE_SYMBOL = characterSymbol(0x20);
 export const HYPHEN_SYMBOL = characterSymbol(0x2d);
@@ -14,33 +14,33 @@ const HASH_SYMBOL = characterSymbol(0x23);
 export const POSSESSIVE_SYMBOL = characterSymbol(0x110000);
 
 const CHARACTER_BITS = 0xfff;
-/** Characters have the two roles in sequences only. */
+/** Characters have only the two roles of sequences. */
 const ROLE_SHIFT = 24;
 
-/** Quotes and underscores mark a keyword up, they are not part of it. The ’ of a quotation has become ' by folding. */
-const AROUND = new Set(Array.from(' _"\'‘“”„«»「」', (character) => character.charCodeAt(0)));
+/** Quotes and underscores around a keyword are markup, not part of it. Folding has turned ’ into '. */
+const KEYWORD_MARKUP = new Set(Array.from(' _"\'‘“”„«»「」', (character) => character.charCodeAt(0)));
 
 /**
- * A text or a keyword, folded and cut into tokens, each of which is an integer: its symbol. All tries search symbols.
- * One reader is used again for text after text.
+ * A text or a keyword, folded and cut into tokens. Each token has an integer, its symbol, and all tries search symbols.
+ * One reader is reused for all texts.
  */
 export class TextReader {
   readonly words: WordTable;
   readonly tokens = new Tokens();
-  /** Only `items` is used, as of all lists that run beside the tokens. */
+  /** Parallel to the tokens, so only `items` is used. The same holds for `roles`. */
   readonly symbols = new IntList();
-  /** The roles of each word that a term has, and of each character that one may have; else 0. */
+  /** The roles of each token that is a word of a term or may be a character of one, else 0. */
   readonly roles = new IntList();
-  /** The roles of all of them together, but for spaces. */
+  /** The union of the roles of all tokens except spaces. */
   allRoles = 0;
-  /** Which tokens are words that are terms or begin phrases. */
+  /** The indexes of the tokens that are words and are terms or begin phrases. */
   readonly starts = new IntList();
-  /** Steps of work since they were last set to 0, one for each code unit, probe and visited node or posting. */
+  /** Steps of work since the last reset: one for each code unit, probe and visited node or posting. */
   steps = 0;
   readonly #folded = new FoldedText();
   /**
-   * By the lower bits of a character's symbol, its roles shifted down. Two characters may share them: a false alarm
-   * costs a probe.
+   * The roles of characters, shifted down, by the lower bits of the symbol. Two characters may share a slot: a false
+   * positive costs one probe.
    */
   readonly #characterRoles = new Uint8Array(CHARACTER_BITS + 1);
 
@@ -48,7 +48,7 @@ export class TextReader {
     this.words = words;
   }
 
-  /** Reads a text. Words that no term has become 0. */
+  /** Reads a text. The symbol of a word that no term has is 0. */
   readText(text: string): void {
     this.#folded.fold(text);
     this.tokens.read(this.#folded.units, 0, this.#folded.length);
@@ -57,42 +57,42 @@ export class TextReader {
   }
 
   /**
-   * Reads a keyword, without quotes and underscores around it. When nothing is left of it there are no tokens.
+   * Reads a keyword, without quotes and underscores around it. There are no tokens if nothing is left of it.
    *
-   * @param addWords whether words that no term has are added; they are to be given back by `removeUnusedWords`
+   * @param addWords whether to add words that no term has; `removeUnusedWords` removes those that stay unused
    */
   readTerm(term: string, addWords: boolean): void {
     this.#folded.fold(term);
     const { units } = this.#folded;
     let from = 0;
     let to = this.#folded.length;
-    while (from < to && AROUND.has(units[from] ?? 0)) from++;
-    while (from < to && AROUND.has(units[to - 1] ?? 0)) to--;
+    while (from < to && KEYWORD_MARKUP.has(units[from] ?? 0)) from++;
+    while (from < to && KEYWORD_MARKUP.has(units[to - 1] ?? 0)) to--;
     this.tokens.read(units, from, to);
     this.#readSymbols(addWords);
   }
 
-  /** Once given, a role stays. @param symbol of a character */
+  /** Adds a role to a character. Roles of characters are never removed. @param symbol of a character */
   addCharacterRole(symbol: number, role: number): void {
-    const place = symbol & CHARACTER_BITS;
-    this.#characterRoles[place] = (this.#characterRoles[place] ?? 0) | (role >>> ROLE_SHIFT);
+    const slot = symbol & CHARACTER_BITS;
+    this.#characterRoles[slot] = (this.#characterRoles[slot] ?? 0) | (role >>> ROLE_SHIFT);
   }
 
-  /** Of the keyword that was read last. */
+  /** Removes the words of the keyword that was read last, as far as nothing uses them. */
   removeUnusedWords(): void {
     const { tokens, symbols } = this;
-    for (let at = 0; at < tokens.count; at++) {
-      const word = symbols.items[at] ?? 0;
+    for (let token = 0; token < tokens.count; token++) {
+      const word = symbols.items[token] ?? 0;
       if (word <= 0) continue;
-      // The same word again in the keyword: after its removal the record is nobody's.
-      for (let later = at + 1; later < tokens.count; later++) {
+      // The keyword may have the word again, but after its removal the record is free.
+      for (let later = token + 1; later < tokens.count; later++) {
         if (symbols.items[later] === word) symbols.items[later] = 0;
       }
-      this.words.removeUnused(tokens.values.items[at] ?? 0, word);
+      this.words.removeUnused(tokens.values.items[token] ?? 0, word);
     }
   }
 
-  /** Whether the token before `end` is one letter and + or # follows, which makes it another name (C in C++). */
+  /** Whether the token before `end` is one letter, followed by + or #, which makes it a different name (C in C++). */
   isSignedLetter(end: number): boolean {
     if (end >= this.tokens.count) return false;
     const after = this.symbols.items[end];
@@ -101,7 +101,7 @@ export class TextReader {
     return last > 0 && (this.words.roles(last) & IS_LETTER) !== 0;
   }
 
-  /** Adds a term that stands at tokens [start, end) of this text. */
+  /** Adds a term that occurs at the tokens [start, end) of this text. */
   report(found: FoundTerms, term: number, field: number, start: number, end: number): void {
     const { starts } = this.tokens;
     const from = this.#folded.originalStart(starts.items[start] ?? 0);
@@ -122,32 +122,33 @@ export class TextReader {
     const spaceRoles = (characterRoles[SPACE_SYMBOL & CHARACTER_BITS] ?? 0) << ROLE_SHIFT;
     let all = 0;
     this.starts.clear();
-    for (let at = 0; at < count; at++) {
-      const kind = kinds[at];
+    for (let token = 0; token < count; token++) {
+      const kind = kinds[token];
       if (kind === WORD_TOKEN) {
-        let word = words.find(values[at] ?? 0, units, starts[at] ?? 0, starts[at + 1] ?? 0);
-        const ofWord = word === 0 ? 0 : words.foundRoles;
-        if (addWords && word === 0) word = words.add(values[at] ?? 0, units, starts[at] ?? 0, starts[at + 1] ?? 0);
-        symbols[at] = word;
-        roles[at] = ofWord;
-        all |= ofWord;
-        if ((ofWord & (IS_TERM | BEGINS_PHRASES)) !== 0) this.starts.push(at);
+        let word = words.find(values[token] ?? 0, units, starts[token] ?? 0, starts[token + 1] ?? 0);
+        const wordRoles = word === 0 ? 0 : words.foundRoles;
+        if (addWords && word === 0)
+          word = words.add(values[token] ?? 0, units, starts[token] ?? 0, starts[token + 1] ?? 0);
+        symbols[token] = word;
+        roles[token] = wordRoles;
+        all |= wordRoles;
+        if ((wordRoles & (IS_TERM | BEGINS_PHRASES)) !== 0) this.starts.push(token);
       } else if (kind === SPACE_TOKEN) {
-        symbols[at] = SPACE_SYMBOL;
-        roles[at] = spaceRoles;
+        symbols[token] = SPACE_SYMBOL;
+        roles[token] = spaceRoles;
       } else {
-        const symbol = kind === POSSESSIVE_TOKEN ? POSSESSIVE_SYMBOL : characterSymbol(values[at] ?? 0);
-        const ofCharacter = (characterRoles[symbol & CHARACTER_BITS] ?? 0) << ROLE_SHIFT;
-        symbols[at] = symbol;
-        roles[at] = ofCharacter;
-        all |= ofCharacter;
+        const symbol = kind === POSSESSIVE_TOKEN ? POSSESSIVE_SYMBOL : characterSymbol(values[token] ?? 0);
+        const symbolRoles = (characterRoles[symbol & CHARACTER_BITS] ?? 0) << ROLE_SHIFT;
+        symbols[token] = symbol;
+        roles[token] = symbolRoles;
+        all |= symbolRoles;
       }
     }
     this.allRoles = all;
   }
 }
 
-/** Whether the token may stand between two words of a phrase: whitespace, or a single hyphen. */
+/** Whether the token may separate two words of a phrase: whitespace or a single hyphen. */
 export function isGap(symbol: number): boolean {
   return symbol === SPACE_SYMBOL || symbol === HYPHEN_SYMBOL;
 }

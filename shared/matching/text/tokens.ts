@@ -1,15 +1,15 @@
 import { characterClass, SPACE, SPACELESS, SURROGATE, SYMBOL, UNIT_CLASS, WORD } from './character-class.ts';
 import { IntList } from '../tables/int-list.ts';
 
-/** What a token is. Zero is left for beyond the ends of a text. */
+/** Kinds of tokens. Zero stands for positions beyond the ends of a text. */
 export const WORD_TOKEN = 1;
-/** The 's behind a word. */
+/** The 's after a word. */
 export const POSSESSIVE_TOKEN = 2;
 /** One character of a script that is matched by character. */
 export const CHARACTER_TOKEN = 3;
 /** A run of whitespace. */
 export const SPACE_TOKEN = 4;
-/** One character of anything else. */
+/** Any other single character. */
 export const SYMBOL_TOKEN = 5;
 
 const APOSTROPHE = 0x27;
@@ -17,7 +17,7 @@ const UNDERSCORE = 0x5f;
 const SMALL_S = 0x73;
 
 /**
- * FNV-1a over code units (Fowler, Noll, Vo), from a start that is drawn anew in each process, so that nobody can choose
+ * FNV-1a over code units (Fowler, Noll, Vo). The start is random in each process, so that nobody can construct
  * collisions.
  */
 const HASH_START = Math.floor(Math.random() * 0x7fffffff);
@@ -30,78 +30,77 @@ export function mix(hash: number): number {
   return hash ^ (hash >>> 16);
 }
 
-function codePointAt(units: Uint16Array, at: number, end: number): number {
-  const unit = units[at] ?? 0;
-  if (unit < 0xd800 || unit >= 0xdc00 || at + 1 >= end) return unit;
-  const low = units[at + 1] ?? 0;
+function codePointAt(units: Uint16Array, offset: number, end: number): number {
+  const unit = units[offset] ?? 0;
+  if (unit < 0xd800 || unit >= 0xdc00 || offset + 1 >= end) return unit;
+  const low = units[offset + 1] ?? 0;
   return low >= 0xdc00 && low < 0xe000 ? ((unit - 0xd800) << 10) + low - 0xdc00 + 0x10000 : unit;
 }
 
-function classAt(units: Uint16Array, at: number, end: number): number {
-  if (at >= end) return SPACE;
-  const unitClass = UNIT_CLASS[units[at] ?? 0] ?? SYMBOL;
-  return unitClass === SURROGATE ? characterClass(codePointAt(units, at, end)) : unitClass;
+function classAt(units: Uint16Array, offset: number, end: number): number {
+  if (offset >= end) return SPACE;
+  const unitClass = UNIT_CLASS[units[offset] ?? 0] ?? SYMBOL;
+  return unitClass === SURROGATE ? characterClass(codePointAt(units, offset, end)) : unitClass;
 }
 
 /**
- * A folded text cut into whole words and single characters of anything else, one after the other without gaps. Since a
- * word is one token, matching whole words is a comparison of tokens, without any look at what stands beside. It is used
- * again for text after text.
+ * A folded text cut into whole words and other single characters, without gaps. Since a word is one token, matching
+ * whole words is a comparison of tokens and needs no check of neighbours. One instance is reused for all texts.
  */
 export class Tokens {
   count = 0;
-  /** One of the constants above. */
+  /** The kind of each token: one of the constants above. */
   kinds: Uint8Array = new Uint8Array(64);
-  /** Of a word its hash, of a character its code point, else 0. Only `items` is used. */
+  /** The hash of a word, the code point of a character, else 0. Only `items` is used. */
   readonly values = new IntList();
-  /** Where each token begins among the units; one more than there are tokens. */
+  /** The first unit of each token, and one entry more for the end of the last token. */
   readonly starts = new IntList();
 
-  /** Cuts units[from, to). Linear in the length. */
+  /** Cuts units[from, to) into tokens, in linear time. */
   read(units: Uint16Array, from: number, to: number): void {
     this.#reset(to - from);
     const { kinds } = this;
     const values = this.values.items;
     const starts = this.starts.items;
     let count = 0;
-    let at = from;
-    while (at < to) {
-      let unit = units[at] ?? 0;
+    let offset = from;
+    while (offset < to) {
+      let unit = units[offset] ?? 0;
       let unitClass = UNIT_CLASS[unit] ?? SYMBOL;
-      starts[count] = at;
+      starts[count] = offset;
       if (unitClass === WORD) {
-        const start = at;
+        const start = offset;
         let hash = HASH_START;
         do {
           hash = Math.imul(hash ^ unit, FNV_PRIME);
-          if (++at === to) break;
-          unit = units[at] ?? 0;
+          if (++offset === to) break;
+          unit = units[offset] ?? 0;
           unitClass = UNIT_CLASS[unit] ?? SYMBOL;
         } while (unitClass === WORD);
-        if (at === to || !mayJoin(unit, unitClass)) {
+        if (offset === to || !mayJoin(unit, unitClass)) {
           kinds[count] = WORD_TOKEN;
           values[count++] = mix(hash);
-          // Nearly always a space follows, and then a word.
-          if (at === to || unitClass !== SPACE) continue;
-          starts[count] = at;
+          // Nearly always a space follows, then a word.
+          if (offset === to || unitClass !== SPACE) continue;
+          starts[count] = offset;
         } else {
-          at = start;
+          offset = start;
           unitClass = WORD;
         }
       }
       if (unitClass === SPACE) {
         kinds[count] = SPACE_TOKEN;
         values[count++] = 0;
-        do at++;
-        while (at < to && UNIT_CLASS[units[at] ?? 0] === SPACE);
+        do offset++;
+        while (offset < to && UNIT_CLASS[units[offset] ?? 0] === SPACE);
       } else if (unitClass === SYMBOL || unitClass === SPACELESS) {
         kinds[count] = unitClass === SPACELESS ? CHARACTER_TOKEN : SYMBOL_TOKEN;
         values[count++] = unit;
-        at++;
+        offset++;
       } else {
         // A word that joins parts, or a character beyond the basic plane.
         this.count = count;
-        at = this.#readSlowly(units, starts[count] ?? 0, to);
+        offset = this.#readSlowly(units, starts[count] ?? 0, to);
         ({ count } = this);
       }
     }
@@ -121,22 +120,22 @@ export class Tokens {
     this.starts.items[this.count++] = start;
   }
 
-  /** Takes the word or the character that begins at `at`, whatever it is; returns where it ends. */
-  #readSlowly(units: Uint16Array, at: number, to: number): number {
-    const characterKind = classAt(units, at, to);
-    if (characterKind === WORD) return this.#takeWord(units, at, to);
-    const codePoint = codePointAt(units, at, to);
-    this.#push(characterKind === SPACELESS ? CHARACTER_TOKEN : SYMBOL_TOKEN, codePoint, at);
-    return at + (codePoint > 0xffff ? 2 : 1);
+  /** Adds the word or character at `offset`; returns its end. */
+  #readSlowly(units: Uint16Array, offset: number, to: number): number {
+    const characterKind = classAt(units, offset, to);
+    if (characterKind === WORD) return this.#takeWord(units, offset, to);
+    const codePoint = codePointAt(units, offset, to);
+    this.#push(characterKind === SPACELESS ? CHARACTER_TOKEN : SYMBOL_TOKEN, codePoint, offset);
+    return offset + (codePoint > 0xffff ? 2 : 1);
   }
 
-  /** Takes the word that begins at `start`, and its possessive if it has one; returns where they end. */
+  /** Adds the word at `start`, and its possessive if it has one; returns their end. */
   #takeWord(units: Uint16Array, start: number, limit: number): number {
     let end = start;
     let apostrophe = start;
     for (;;) {
       while (classAt(units, end, limit) === WORD) end += UNIT_CLASS[units[end] ?? 0] === SURROGATE ? 2 : 1;
-      const next = bridge(units, end, limit);
+      const next = skipJoiner(units, end, limit);
       if (next === end) break;
       if (units[end] === APOSTROPHE) apostrophe = end;
       end = next;
@@ -150,22 +149,22 @@ export class Tokens {
 
 function hashOf(units: Uint16Array, start: number, end: number): number {
   let hash = HASH_START;
-  for (let at = start; at < end; at++) hash = Math.imul(hash ^ (units[at] ?? 0), FNV_PRIME);
+  for (let offset = start; offset < end; offset++) hash = Math.imul(hash ^ (units[offset] ?? 0), FNV_PRIME);
   return mix(hash);
 }
 
-/** Whether a word may go on behind the word characters that end before this unit. */
+/** Whether a word may continue at this unit, which is not a word character itself. */
 function mayJoin(unit: number, unitClass: number): boolean {
   return unit === APOSTROPHE || unit === UNDERSCORE || unitClass === SURROGATE;
 }
 
 /**
- * Where the run of word characters goes on behind `at`, which is at no word character: over an apostrophe or over any
- * number of underscores, if a word character follows. Otherwise `at`.
+ * Skips an apostrophe or any number of underscores at `offset` if a word character follows. Returns the offset of that
+ * character, otherwise `offset`.
  */
-function bridge(units: Uint16Array, at: number, end: number): number {
-  let next = at;
-  if (units[at] === APOSTROPHE) next++;
+function skipJoiner(units: Uint16Array, offset: number, end: number): number {
+  let next = offset;
+  if (units[offset] === APOSTROPHE) next++;
   else while (next < end && units[next] === UNDERSCORE) next++;
-  return next > at && classAt(units, next, end) === WORD ? next : at;
+  return next > offset && classAt(units, next, end) === WORD ? next : offset;
 }

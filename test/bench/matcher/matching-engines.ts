@@ -54,7 +54,7 @@ function buildOurs(terms: readonly string[], texts: readonly string[]): Engine {
 
 function termIndexOf(terms: readonly string[]): TermIndex {
   const index = new TermIndex();
-  for (const term of terms) index.hold(term);
+  for (const term of terms) index.acquire(term);
   return index;
 }
 

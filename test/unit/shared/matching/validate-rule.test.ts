@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { normalizeSubreddit, subredditKey, validateTerms } from '../../../../shared/matching/validate-rule.ts';
 
 const LENGTH = 'must have 2 to 100 characters, not counting spaces around it';
-const NOTHING = 'holds nothing to search for: only spaces, quotes, underscores or invisible characters';
+const NOTHING = 'has nothing to search for: it consists only of spaces, quotes, underscores or invisible characters';
 
 describe('rule 21: terms', () => {
   test.each([

@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AddressTable } from '../../../../../shared/matching/tables/address-table.ts';
-import { IntHeap } from '../../../../../shared/matching/tables/int-heap.ts';
-import { NODE_SIZE, NodeTable } from '../../../../../shared/matching/tables/node-table.ts';
 
 /** All that a table offers for the hash, sorted. */
 function offered(table: AddressTable, hash: number): number[] {
@@ -56,8 +54,8 @@ describe('AddressTable', () => {
       fc.property(fc.array(change, { maxLength: 150 }), (changes) => {
         const modelled = new ModelledTable();
         for (const { hash: changed, address, adds } of changes) {
-          const isHeld = modelled.has(changed, address);
-          if (adds && !isHeld) modelled.add(changed, address);
+          const isReferenced = modelled.has(changed, address);
+          if (adds && !isReferenced) modelled.add(changed, address);
           else if (!adds) modelled.remove(changed, address);
           modelled.check(changed);
         }
@@ -164,69 +162,5 @@ describe('AddressTable', () => {
     // bitmap.
     expect(most).toBeLessThan(2 * 1000 * 1.5 * (8 / 3) * 10);
     for (let number = 50_001; number <= 51_000; number++) expect(offered(table, scattered(number))).toEqual([number]);
-  });
-});
-
-describe('NodeTable', () => {
-  test('finds each child by parent and symbol, and no other', () => {
-    const heap = new IntHeap();
-    const nodes = new NodeTable(heap, NODE_SIZE + 2);
-    const roots = [nodes.createRoot(), nodes.createRoot()];
-    const symbols = [1, 2, -1, -2, -0x110000, 0x7fffffff];
-    for (const root of roots) {
-      for (const symbol of symbols) {
-        const child = nodes.addChild(root, symbol);
-        heap.set(child + NODE_SIZE + 1, 9);
-        for (const below of symbols) nodes.addChild(child, below);
-      }
-    }
-    for (const root of roots) {
-      expect([nodes.parent(root), nodes.isLeaf(root)]).toEqual([0, false]);
-      for (const symbol of symbols) {
-        const child = nodes.child(root, symbol);
-        expect([nodes.parent(child), nodes.symbol(child)]).toEqual([root, symbol]);
-        for (const below of symbols) {
-          const leaf = nodes.child(child, below);
-          expect([nodes.parent(leaf), nodes.symbol(leaf)]).toEqual([child, below]);
-          expect(nodes.isLeaf(leaf)).toBe(true);
-          expect(nodes.isLeaf(child)).toBe(false);
-          nodes.remove(leaf);
-          expect(nodes.child(child, below)).toBe(0);
-        }
-        expect(nodes.isLeaf(child)).toBe(true);
-        nodes.remove(child);
-        expect(nodes.child(root, symbol)).toBe(0);
-      }
-      expect(nodes.isLeaf(root)).toBe(true);
-      expect(nodes.child(root, 3)).toBe(0);
-    }
-  });
-
-  test('tells apart what has one hash', () => {
-    // The hash is a bijection of parent * odd ^ symbol, so for any two parents there are symbols that meet.
-    const nodes = new NodeTable(new IntHeap(), NODE_SIZE);
-    const parents = [nodes.createRoot(), nodes.createRoot(), -1, -77];
-    const symbolOf = (parent: number) => scattered(parent) ^ 12_345;
-    const children = parents.map((parent) => nodes.addChild(parent, symbolOf(parent)));
-    expect(parents.map((parent) => nodes.child(parent, symbolOf(parent)))).toEqual(children);
-    const stranger = nodes.createRoot();
-    expect(nodes.child(stranger, symbolOf(stranger))).toBe(0);
-    for (const [index, child] of children.entries()) {
-      nodes.remove(child);
-      const left = children.map((other, at) => (at <= index ? 0 : other));
-      expect(parents.map((parent) => nodes.child(parent, symbolOf(parent)))).toEqual(left);
-    }
-  });
-
-  test('takes parents that are no nodes, of numbers below 0', () => {
-    const heap = new IntHeap();
-    const nodes = new NodeTable(heap, NODE_SIZE);
-    const [one, other] = [nodes.addChild(-1, 7), nodes.addChild(-2, 7)];
-    expect([nodes.child(-1, 7), nodes.child(-2, 7), nodes.child(-3, 7)]).toEqual([one, other, 0]);
-    expect(nodes.parent(other)).toBe(-2);
-    expect(nodes.bytes).toBeGreaterThan(0);
-    nodes.remove(one);
-    expect([nodes.child(-1, 7), nodes.child(-2, 7)]).toEqual([0, other]);
-    expect([nodes.parent(other), nodes.symbol(other), nodes.isLeaf(other)]).toEqual([-2, 7, true]);
   });
 });

@@ -24,8 +24,8 @@ describe('TermIndex', () => {
   test('finds a term until its last hold is given back', () => {
     for (const term of TERMS) {
       const index = new TermIndex();
-      const held = index.hold(term);
-      expect(index.hold(term)).toBe(held);
+      const held = index.acquire(term);
+      expect(index.acquire(term)).toBe(held);
       index.release(term);
       expect(found(index, `x ${term} y`)).toEqual([held]);
       index.release(term);
@@ -35,14 +35,14 @@ describe('TermIndex', () => {
 
   test('a term that was given back leaves those that go on from it, and the other way round', () => {
     const index = new TermIndex();
-    const held = new Map(TERMS.map((term) => [term, index.hold(term)]));
+    const held = new Map(TERMS.map((term) => [term, index.acquire(term)]));
     for (const term of TERMS) {
       index.release(term);
       for (const other of TERMS) {
         const isThere = found(index, `x ${other} y`).includes(held.get(other)!);
         expect([term, other, isThere]).toEqual([term, other, other !== term]);
       }
-      held.set(term, index.hold(term));
+      held.set(term, index.acquire(term));
     }
   });
 
@@ -64,11 +64,11 @@ describe('TermIndex', () => {
         '!',
       ]) {
         const index = new TermIndex();
-        const held = index.hold(term);
+        const held = index.acquire(term);
         if (never !== term) index.release(never);
         const bytes = index.bytes;
         expect(found(index, `x ${term} y`)).toEqual([held]);
-        const other = index.hold(never);
+        const other = index.acquire(never);
         expect(found(index, `x ${never} y`).includes(other)).toBe(other !== 0);
         index.release(never);
         expect(found(index, `x ${term} y`)).toEqual([held]);
@@ -80,7 +80,7 @@ describe('TermIndex', () => {
   test('gives the memory of what is gone to what comes', () => {
     const index = new TermIndex();
     const holdAll = (number: number) => {
-      for (const term of TERMS) index.hold(`${term} ${number}`);
+      for (const term of TERMS) index.acquire(`${term} ${number}`);
     };
     const releaseAll = (number: number) => {
       for (const term of TERMS) index.release(`${term} ${number}`);

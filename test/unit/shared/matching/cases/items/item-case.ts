@@ -11,7 +11,9 @@ export interface ItemCase {
   expected: readonly string[] | undefined;
 }
 
-/** The monitor of a row that names nothing else: `rust` in posts and comments of all communities, without NSFW items. */
+/**
+ * The monitor of a row that names nothing else: `rust` in posts and comments of all communities, without NSFW items.
+ */
 export const ITEM_CASE_RULE: Rule = {
   keywords: ['rust'],
   exclude: [],

@@ -21,11 +21,13 @@ function hangul(word: string): TermCase {
   };
 }
 
-/** A row for a keyword in a script without spaces. It needs at least two characters, none of which occurs in `around`. */
+/**
+ * A row for a keyword in a script without spaces. It needs at least two characters, none of which occurs in `around`.
+ */
 function anywhere(script: string, keyword: string, around: string): TermCase {
   const characters = Array.from(keyword);
   const [first = ''] = characters;
-  const rest = characters.slice(1).join('');
+  const remainder = characters.slice(1).join('');
   return {
     rule: `14 ${script} matches anywhere`,
     keyword,
@@ -38,20 +40,20 @@ function anywhere(script: string, keyword: string, around: string): TermCase {
       `(${keyword})`,
       `${keyword}${keyword}`,
       `rust\u{1f980}${keyword}\u2019s`,
-      `${first}\u200d${rest}`,
-      `${first}\u00ad${rest}`,
+      `${first}\u200d${remainder}`,
+      `${first}\u00ad${remainder}`,
       decimal(keyword),
     ],
     misses: [
       around,
-      rest,
+      remainder,
       characters.slice(0, -1).join(''),
-      `${first} ${rest}`,
-      `${first}-${rest}`,
-      `${first}x${rest}`,
-      `${first}_${rest}`,
-      `${first}\u3001${rest}`,
-      `${first}${around}${rest}`,
+      `${first} ${remainder}`,
+      `${first}-${remainder}`,
+      `${first}x${remainder}`,
+      `${first}_${remainder}`,
+      `${first}\u3001${remainder}`,
+      `${first}${around}${remainder}`,
       '',
     ],
   };

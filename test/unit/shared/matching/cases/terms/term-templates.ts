@@ -64,8 +64,8 @@ export function separates(rule: string, mark: string): TermCase[] {
 }
 
 /**
- * A row for a keyword with symbols. It must begin and end with a Latin word or a symbol, and must not have a space after
- * its first character.
+ * A row for a keyword with symbols. It must begin and end with a Latin word or a symbol, and must not have a space
+ * after its first character.
  */
 export function spelled(
   rule: string,
