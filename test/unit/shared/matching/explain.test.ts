@@ -24,16 +24,16 @@ function explainTerms(keywords: string[], item: MatchItem = POST): TermExplanati
 
 function expectTermsExplained(explained: TermExplanation[], terms: readonly string[], item: MatchItem): void {
   expect(explained.map(({ term }) => term)).toEqual(terms);
-  explained.forEach(({ kind, sameAs, positions }, at) => {
-    const written = terms[at] ?? '';
+  explained.forEach(({ kind, sameAs, positions }, index) => {
+    const written = terms[index] ?? '';
     const plain = referenceTerm(written);
-    const twin = terms.slice(0, at).find((earlier) => plain !== '' && referenceTerm(earlier) === plain);
+    const twin = terms.slice(0, index).find((earlier) => plain !== '' && referenceTerm(earlier) === plain);
     expect(sameAs).toBe(twin);
     expect(kind === undefined).toBe(plain === '');
-    const isGone = /^\s*\[(?:deleted|removed)\]\s*$/.test(item.text);
+    const isDeleted = /^\s*\[(?:deleted|removed)\]\s*$/.test(item.text);
     const fields: ('title' | 'text')[] = [];
     if (item.kind === 'post' && referenceSearch(written)(fold(item.title))) fields.push('title');
-    if (!isGone && referenceSearch(written)(fold(item.text))) fields.push('text');
+    if (!isDeleted && referenceSearch(written)(fold(item.text))) fields.push('text');
     expect(positions.map(({ field }) => field)).toEqual(fields);
     for (const { field, start, end } of positions) {
       expect(start).toBeLessThan(end);
@@ -43,7 +43,7 @@ function expectTermsExplained(explained: TermExplanation[], terms: readonly stri
 }
 
 describe('explain', () => {
-  test('says what matching does, of any rule and item', () => {
+  test('agrees with matching for any rule and item', () => {
     let matching = 0;
     fc.assert(
       fc.property(scene(1, 3), ({ rules, items }) => {
@@ -64,7 +64,7 @@ describe('explain', () => {
     expect(matching).toBeGreaterThan(150);
   });
 
-  test('the first of its positions is that of the match', () => {
+  test('its first position is that of the match', () => {
     let compared = 0;
     fc.assert(
       fc.property(scene(1, 3), ({ rules, items }) => {
@@ -88,7 +88,7 @@ describe('explain', () => {
     expect(compared).toBeGreaterThan(100);
   });
 
-  test('shows a term where it is first in the title and in the text', () => {
+  test('shows the first occurrence of a term in the title and in the text', () => {
     expect(explainTerms(['rust', 'about', 'go'])).toEqual([
       {
         term: 'rust',
@@ -104,7 +104,7 @@ describe('explain', () => {
     ]);
   });
 
-  test('shows no title of a comment, and no text that is gone', () => {
+  test('does not search the title of a comment or a deleted text', () => {
     expect(explainTerms(['rust'], { ...POST, kind: 'comment' })[0]?.positions.map(({ field }) => field)).toEqual([
       'text',
     ]);
@@ -139,7 +139,7 @@ describe('explain', () => {
     expect(explainTerms([term])[0]?.kind).toBe(kind);
   });
 
-  test('names the earlier term that counts instead, and shows both where it is', () => {
+  test('names the earlier term that counts instead, and shows the positions of both', () => {
     const [first, second, other, third] = explainTerms(['Rust', '"rust"', 'go', 'RUST']);
     expect([first?.sameAs, second?.sameAs, other?.sameAs, third?.sameAs]).toEqual([
       undefined,
@@ -153,7 +153,7 @@ describe('explain', () => {
     expect(explain({ ...RULE, exclude: ['Rust'] }, POST).exclude[0]?.sameAs).toBeUndefined();
   });
 
-  test('names the first filter that keeps the item away, and the terms all the same', () => {
+  test('names the first filter that rejects the item, and still shows the terms', () => {
     const nsfw: MatchItem = { ...POST, nsfw: true };
     const blockedBy = (rule: Partial<Rule>, item: MatchItem): string | undefined => {
       const explanation = explain({ ...RULE, ...rule }, item);
@@ -177,7 +177,7 @@ describe('explain', () => {
     expect(blockedBy({ subreddits: ['rust'] }, nsfw)).toBe('nsfw');
   });
 
-  test('shows the exclude that drops the item', () => {
+  test('shows the exclude that rejects the item', () => {
     const explanation = explain({ ...RULE, exclude: ['go', 'all about', ''] }, POST);
     expect(explanation.matches).toBe(false);
     expect(explanation.matchedTerms).toEqual([]);

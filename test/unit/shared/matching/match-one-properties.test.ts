@@ -7,7 +7,7 @@ import { MonitorIndex } from '../../../../shared/matching/monitor-index.ts';
 import type { MatchItem, Rule } from '../../../../shared/matching/rule.ts';
 import { naiveFold, naiveSearch } from '../../../support/oracles/naive-matcher.ts';
 
-/** Few letters, so that texts and keywords meet, and everything that has a rule of its own. */
+/** Few letters, so that keywords occur in texts, and all characters with special rules. */
 const NASTY = [
   ...['a', 'b', 's', 'A', 'K', '\u212a', 'i', 'I', 'İ', 'ı', 'ß', 'ẞ', 'σ', 'ς', 'Σ', 'ſ', '2', '²', '𝗮', 'ａ', 'ﬁ'],
   ...['e', 'é', '\u0301', '\u0307', '\u0331', 'H', '\u20e3', "'", '’', "'s", "'", '_', '_', '-', '-', '‑', '–'],
@@ -40,10 +40,7 @@ const PLAIN = ['a', 'b', 'c', 's', 'A', ' ', ' ', ' ', '\n', '-', '-', "'", "'s"
 const textOver = (alphabet: readonly string[], maxLength: number): fc.Arbitrary<string> =>
   fc.array(fc.constantFrom(...alphabet), { maxLength }).map((parts) => parts.join(''));
 
-/**
- * Beside the nasty ones a few that begin alike, so that rules share words and phrases and changes get in each other's
- * way.
- */
+/** Nasty keywords and some with common prefixes, so that rules share words and phrases and changes interact. */
 const nastyTerm = fc.oneof(
   textOver(NASTY, 5),
   fc.constantFrom('a', 'a b', 'a b a', 'a-b', 'b a', '手', '手机', 'a+', 'a++', '+', '🦀', 'A'),
@@ -76,7 +73,7 @@ const watch = (...keywords: string[]): Rule => ({
 const sorted = (results: MonitorMatchResult[]): MonitorMatchResult[] =>
   results.sort((one, other) => (one.monitorId < other.monitorId ? -1 : 1));
 
-describe('on texts that mean harm', () => {
+describe('hostile texts', () => {
   test('never throws on any UTF-16', () => {
     const anyText = fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units));
     fc.assert(
@@ -87,7 +84,7 @@ describe('on texts that mean harm', () => {
     );
   });
 
-  test('folding twice changes nothing more, but for what escapes have hidden', () => {
+  test('folding a second time changes only what escapes had hidden', () => {
     const unescaped = NASTY.filter((part) => !part.includes('&') && !part.includes('\\'));
     fc.assert(
       fc.property(textOver(unescaped, 20), (text) => {
@@ -97,7 +94,7 @@ describe('on texts that mean harm', () => {
     );
   });
 
-  test('canonically equal texts are one', () => {
+  test('canonically equal texts match alike', () => {
     fc.assert(
       fc.property(textOver(NASTY, 20), (text) => {
         expect(fold(text.normalize('NFD'))).toBe(fold(text.normalize('NFC')));
@@ -117,13 +114,13 @@ describe('on texts that mean harm', () => {
     ['whitespace', ' \n'.repeat(5e5), ['a b']],
     ['half entities', '&#'.repeat(5e5), ['&#;;']],
     ['combining marks', '\u0301'.repeat(1e5), ['\u0301\u0301']],
-    ['zero-width spaces behind Thai', 'ก' + '\u200b'.repeat(1e6), ['กข']],
+    ['zero-width spaces after Thai', 'ก' + '\u200b'.repeat(1e6), ['กข']],
     ['lone surrogates', '\ud83d'.repeat(1e6), ['\ud83d\ude00a']],
-  ])('%s: no match, and an answer in time', (_, text, keywords) => {
+  ])('%s does not match and does not take long', (_, text, keywords) => {
     expect(matchOne(watch(...keywords), comment(text))).toBeUndefined();
   });
 
-  test('keywords that differ in hyphens alone do not multiply the ways through a text of hyphens', () => {
+  test('keywords that differ only in hyphens do not multiply the paths through a text of hyphens', () => {
     const index = new MonitorIndex();
     for (let gaps = 0; gaps < 4096; gaps++) {
       const phrase = Array.from({ length: 12 }, (_, bit) => ((gaps >> bit) & 1 ? 'a-' : 'a ')).join('');
@@ -134,7 +131,7 @@ describe('on texts that mean harm', () => {
     expect(index.match(comment(`${'a '.repeat(12)}z`))).toHaveLength(1);
   });
 
-  test('ten thousand keywords that begin alike do not slow down a text that begins like them', () => {
+  test('ten thousand keywords with a common prefix do not slow down a text with that prefix', () => {
     const index = new MonitorIndex();
     for (let k = 0; k < 10_000; k++) index.set(`monitor ${k}`, watch(`rust word${k}`, `rust.word${k}`, `手机${k}`));
     expect(index.match(comment('rust word '.repeat(20_000)))).toEqual([]);
@@ -142,8 +139,8 @@ describe('on texts that mean harm', () => {
   });
 });
 
-describe('all ways give one answer', () => {
-  test('an index of many is each of them alone', () => {
+describe('equivalent computations', () => {
+  test('an index of many rules matches like each rule alone', () => {
     fc.assert(
       fc.property(fc.array(nastyRule, { maxLength: 8 }), nastyItem, (rules, item) => {
         const index = new MonitorIndex();
@@ -159,7 +156,7 @@ describe('all ways give one answer', () => {
     );
   });
 
-  test('any sequence of changes is a fresh build', () => {
+  test('an index after any sequence of changes matches like a fresh index', () => {
     const change = fc.record({ id: fc.constantFrom('1', '2', '3', '4', '5'), rule: fc.option(nastyRule) });
     fc.assert(
       fc.property(fc.array(change, { maxLength: 20 }), fc.array(nastyItem, { maxLength: 5 }), (changes, items) => {
@@ -183,7 +180,7 @@ describe('all ways give one answer', () => {
     );
   });
 
-  test('a regular expression per keyword agrees, on the nasty alphabet, after folding', () => {
+  test('a regular expression per keyword agrees on folded texts of the nasty alphabet', () => {
     let matches = 0;
     fc.assert(
       fc.property(
@@ -203,7 +200,7 @@ describe('all ways give one answer', () => {
     expect(matches).toBeGreaterThan(500);
   });
 
-  test('a regular expression per keyword agrees, on plain words and phrases, by a folding of its own', () => {
+  test('a regular expression per keyword with its own folding agrees on plain words and phrases', () => {
     let matches = 0;
     const term = textOver(['a', 'b', 's', 'C', ' ', "'"], 6);
     fc.assert(
@@ -218,7 +215,7 @@ describe('all ways give one answer', () => {
     expect(matches).toBeGreaterThan(500);
   });
 
-  test('lower-case words among spaces are found as \\b finds them', () => {
+  test('lower-case words between spaces match like \\b', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 2, maxLength: 4 });
     fc.assert(
       fc.property(word, fc.array(word, { maxLength: 20 }), (keyword, words) => {

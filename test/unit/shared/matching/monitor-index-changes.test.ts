@@ -20,7 +20,7 @@ const byId = <P>(results: MonitorMatchResult<P>[]): MonitorMatchResult<P>[] =>
 const idsOf = (index: MonitorIndex, text: string): string[] =>
   byId(index.match(comment(text))).map(({ monitorId }) => monitorId);
 
-/** A fixed sequence of numbers below `count` that looks random (Park and Miller, 1988). */
+/** A fixed pseudo-random sequence of numbers below `count` (Park and Miller, 1988). */
 function sequence(seed: number): (count: number) => number {
   let state = seed;
   return (count) => {
@@ -29,7 +29,7 @@ function sequence(seed: number): (count: number) => number {
   };
 }
 
-/** Of every shape, and sharing words, beginnings and nodes with one another. */
+/** Terms of every shape that share words, prefixes and nodes. */
 const TERMS = [
   ...ALIKE,
   ...[
@@ -73,11 +73,11 @@ const TERMS = [
     'ẞ x',
   ],
 ];
-/** Every term, apart from the others, in its own and in other company. */
+/** Every term by itself, followed by other words. */
 const TEXTS = [TERMS.join(' , '), TERMS.join(' '), TERMS.join('-'), TERMS.join(''), TERMS.toReversed().join('\n')];
 
-describe('any sequence of changes is a fresh build', () => {
-  test('of nasty rules, after every few changes', () => {
+describe('an index after any sequence of changes matches like a fresh index', () => {
+  test('nasty rules, compared after every few changes', () => {
     const change = fc.record({ id: fc.nat(11), rule: fc.option(nastyRule, { freq: 3 }) });
     const run = fc.array(change, { minLength: 1, maxLength: 120 }).chain((changes) => {
       const rules = changes.flatMap(({ rule }) => (rule === null ? [] : [rule]));
@@ -112,7 +112,7 @@ describe('any sequence of changes is a fresh build', () => {
     expect(matching).toBeGreaterThan(150);
   });
 
-  test('of two thousand changes to rules that share their terms', () => {
+  test('two thousand changes of rules that share their terms', () => {
     const pick = sequence(20_240_607);
     const someOf = (most: number): string[] =>
       Array.from({ length: pick(most + 1) }, () => TERMS[pick(TERMS.length)] ?? '');
@@ -129,7 +129,7 @@ describe('any sequence of changes is a fresh build', () => {
         last.set(id, rule);
       }
       if (number % 50 !== 0) {
-        // Matching in between leaves links that the next change has to forget.
+        // Matching in between creates links that the next change must invalidate.
         changed.match(comment(TEXTS[number % TEXTS.length] ?? ''));
         continue;
       }
@@ -144,7 +144,7 @@ describe('any sequence of changes is a fresh build', () => {
     }
   });
 
-  test('each term comes and goes alone among all the others', () => {
+  test('each term is added and removed alone among all other terms', () => {
     const index = new MonitorIndex();
     const own = TERMS.map((term) => `. ${term} .`);
     TERMS.forEach((term, number) => {
@@ -164,8 +164,8 @@ describe('any sequence of changes is a fresh build', () => {
   });
 });
 
-describe('what is removed is gone', () => {
-  test('after all monitors are removed nothing matches, in whatever order they go', () => {
+describe('removal', () => {
+  test('nothing matches after all monitors are removed in any order', () => {
     for (let seed = 1; seed <= 10; seed++) {
       const pick = sequence(seed);
       const index = new MonitorIndex();
@@ -178,13 +178,13 @@ describe('what is removed is gone', () => {
       expect(index.size).toBe(0);
       for (const text of TEXTS) {
         expect(index.match(comment(text))).toEqual([]);
-        // No more is done than reading the text: a token has at least one code unit.
+        // The only work is reading the text: a token has at least one code unit.
         expect(index.steps).toBeLessThanOrEqual(3 * text.length);
       }
     }
   });
 
-  test('its room is used again: fifty rounds need no more than two', () => {
+  test('memory is reused: fifty rounds need no more than two', () => {
     const index = new MonitorIndex();
     const rule = (number: number, round: number): Rule => {
       const at = (offset: number): string => TERMS[(number * 3 + offset) % TERMS.length] ?? '';
@@ -206,7 +206,7 @@ describe('what is removed is gone', () => {
     for (const text of TEXTS) expect(index.match(comment(text))).toEqual([]);
   });
 
-  test('a monitor that is replaced again and again, each time by other words, takes the room of one', () => {
+  test('a monitor that is replaced many times with new words needs the memory of one', () => {
     const index = new MonitorIndex();
     const ruleOf = (number: number): Rule => {
       const [word, other] = [`w${number}`, `x${number}`];
@@ -244,7 +244,7 @@ describe('tables that grow and shrink', () => {
     );
   };
 
-  test('find everything at each size, with removals on the way', () => {
+  test('find everything at each size, with removals in between', () => {
     const index = new MonitorIndex();
     const there = new Set<number>();
     const pick = sequence(7);

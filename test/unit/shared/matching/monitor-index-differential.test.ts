@@ -11,7 +11,7 @@ import { referenceMatch, referenceSearch, referenceTerm } from '../../../support
 
 const folded = new FoldedText();
 
-/** The index leaves runs of whitespace to be joined when it cuts the text into words. */
+/** The index joins runs of whitespace only when it cuts the text into words. */
 function foldedBy(text: string): string {
   folded.fold(text);
   return folded.toString().replace(/ {2,}/g, ' ');
@@ -28,20 +28,20 @@ const watch = (keywords: readonly string[]): Rule => ({
 const comment = (text: string): MatchItem => ({ kind: 'comment', title: '', text, subreddit: 'a', nsfw: false });
 
 /**
- * Folded alone, what the match covers is the term. What was composed with other characters cannot be told from them:
- * marks (vowels of Hangul, too) come along behind a term, and a term that begins with a mark brings along what that
- * mark stood behind.
+ * The original text of a match, folded alone, is the term. Characters that were composed cannot be separated: marks
+ * (also vowels of Hangul) after a term are included, and a term that begins with a mark includes the character before
+ * the mark.
  */
 function coversTerm(term: string, slice: string): boolean {
-  const wanted = Array.from(referenceTerm(term));
+  const expected = Array.from(referenceTerm(term));
   const found = Array.from(fold(slice));
   const isMark = (character = ''): boolean => /[\p{M}\u1160-\u11ff]/u.test(character);
   const same = (one: string, other: string | undefined): boolean => one === other || (one === ' ' && other === '-');
-  return found.slice(0, isMark(wanted[0]) ? found.length : 1).some((_, skipped) => {
+  return found.slice(0, isMark(expected[0]) ? found.length : 1).some((_, skipped) => {
     const covered = found.slice(skipped);
     return (
-      wanted.every((one, at) => same(one, covered[at])) &&
-      covered.slice(wanted.length).every((character) => isMark(character))
+      expected.every((one, position) => same(one, covered[position])) &&
+      covered.slice(expected.length).every((character) => isMark(character))
     );
   });
 }
@@ -56,7 +56,7 @@ function checkPosition(item: MatchItem, term: string, { field, start, end }: Mat
 }
 
 describe('against a regular expression per term', () => {
-  test('every monitor of an index has the answer of its rule alone', () => {
+  test('every monitor of an index matches like its rule alone', () => {
     let runs = 0;
     let matching = 0;
     fc.assert(
@@ -93,7 +93,7 @@ describe('against a regular expression per term', () => {
     expect(matching).toBeLessThan(runs);
   });
 
-  test('one term that is planted into texts, whole and in pieces', () => {
+  test('one term that is inserted into texts, whole and in pieces', () => {
     let matching = 0;
     const termAndText = nastyTerm.chain((term) => fc.tuple(fc.constant(term), textAround([term], 8)));
     fc.assert(
@@ -132,16 +132,16 @@ const CHANGED_BY_NEIGHBOURS = [
 describe('the folded text', () => {
   const texts = fc.oneof(
     nastyText(40),
-    // Long plain stretches, so that both ways of folding take turns.
+    // Long plain stretches, so that both ways of folding alternate.
     fc
       .array(fc.oneof(nastyText(4), fc.constantFrom('abcab ', 'B', 'a s', '手机 ')), { maxLength: 20 })
       .map((parts) => parts.join('')),
-    // Few characters, each of which another one beside it changes.
+    // Few characters, each of which changes a neighbour.
     fc.array(fc.constantFrom(...CHANGED_BY_NEIGHBOURS), { maxLength: 10 }).map((parts) => parts.join('')),
     fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 20 }).map((units) => String.fromCharCode(...units)),
   );
 
-  test('is that of the reference', () => {
+  test('equals that of the reference', () => {
     fc.assert(
       fc.property(texts, (text) => {
         expect(foldedBy(text)).toBe(fold(text));
@@ -150,7 +150,7 @@ describe('the folded text', () => {
     );
   });
 
-  test('knows of each unit where it was written', () => {
+  test('maps each unit to its original position', () => {
     fc.assert(
       fc.property(texts, (text) => {
         folded.fold(text);
@@ -171,7 +171,7 @@ describe('the folded text', () => {
 });
 
 describe('positions', () => {
-  test('cover the term, in the first text that has it', () => {
+  test('cover the term in the first text that contains it', () => {
     let covered = 0;
     fc.assert(
       fc.property(scene(6, 2), ({ rules, items }) => {
@@ -181,8 +181,8 @@ describe('positions', () => {
         });
         for (const item of items) {
           for (const { matchedTerms, positions } of index.match(item)) {
-            matchedTerms.forEach((term, at) => {
-              const position = positions[at] ?? { field: 'text', start: -1, end: -1 };
+            matchedTerms.forEach((term, termIndex) => {
+              const position = positions[termIndex] ?? { field: 'text', start: -1, end: -1 };
               checkPosition(item, term, position);
               const isInTitle = item.kind === 'post' && referenceSearch(term)(fold(item.title));
               expect(position.field).toBe(isInTitle ? 'title' : 'text');
@@ -196,7 +196,7 @@ describe('positions', () => {
     expect(covered).toBeGreaterThan(1000);
   });
 
-  test('are those of the first occurrence, whatever follows', () => {
+  test('are those of the first occurrence, whatever follows it', () => {
     let matching = 0;
     const termAndTexts = nastyTerm.chain((term) =>
       fc.tuple(fc.constant(term), textAround([term], 5), textAround([term], 5)),
@@ -238,8 +238,7 @@ describe('positions', () => {
     ['👍', 'a 👍🏽👍', 2, 4],
     ['ガ', 'ｱｶﾞ', 1, 3],
     ['+', '\u0301a+b', 2, 3],
-    // Characters that Unicode keeps for the sake of older encodings, which become others: what stands beside them is
-    // not theirs.
+    // Compatibility characters that NFC replaces by others: their neighbours do not belong to them.
     ['rust', 'rust\u037e', 0, 4],
     ['手', '手\uf900', 0, 1],
     ['\u8c48', '手\uf900', 1, 2],
@@ -251,7 +250,7 @@ describe('positions', () => {
 });
 
 describe('against ahocorasick', () => {
-  test('finds the same lower-case words and phrases, where they are whole words', () => {
+  test('finds the same lower-case words and phrases that are whole words', () => {
     const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '1'), minLength: 1, maxLength: 3 });
     const term = fc.array(letters, { minLength: 1, maxLength: 3 }).map((words) => words.join(' '));
     const joint = fc.constantFrom('', ' ', ' ', ' ', '. ', ',', '(', '!', '/');

@@ -9,26 +9,24 @@ const watch = (...keywords: string[]): Rule => ({ ...ANY, keywords });
 const comment = (text: string): MatchItem => ({ kind: 'comment', title: '', text, subreddit: 'a', nsfw: false });
 
 const MEGABYTE = 1_000_000;
-/** What the product allows. */
+/** The limits of the product. */
 const LONGEST = 100;
 const KEYWORDS = 20;
 
-/** Steps per code unit: read, cut off as a token, a step through each automaton and one along its failure links. */
+/** Steps per code unit: reading it, cutting it off as a token, and a step and a failure link in each automaton. */
 const LINEAR = 7;
-/** A phrase is followed from each of its words; a word and what stands behind it are two code units. */
+/** A phrase may be followed from each of its words. A word and the separator after it take two code units. */
 const PHRASES = LINEAR + LONGEST / 4;
-/**
- * Keywords that hold each other as suffixes, and begin where they may not, are looked at one by one wherever they end.
- */
+/** Keywords that are suffixes of each other and may not begin where they do are checked one by one at each end. */
 const NESTED = 64;
-/** At the first scan after a change the links of a whole path may be worked out for each code unit. */
+/** In the first scan after a change, the links of a whole path may be computed for each code unit. */
 const FIRST_SCAN = LINEAR + LONGEST;
-/** For each keyword found and each monitor that has it. */
+/** For each found keyword and each monitor that has it. */
 const EACH_PAIR = 8;
 
 const repeated = (period: string, length: number): string =>
   period.repeat(Math.ceil(length / period.length)).slice(0, length);
-/** A fixed sequence of numbers below `count` that looks random (Park and Miller, 1988). */
+/** A fixed pseudo-random sequence of numbers below `count` (Park and Miller, 1988). */
 function sequence(seed: number): (count: number) => number {
   let state = seed;
   return (count) => {
@@ -37,7 +35,7 @@ function sequence(seed: number): (count: number) => number {
   };
 }
 
-/** All keywords of two to a hundred characters that a text of this period is full of, but for those that spaces end. */
+/** All keywords of 2 to 100 characters that occur in a text of this period, except those that end with spaces. */
 function nested(period: string): string[] {
   const characters = Array.from(period);
   const keywords = new Set<string>();
@@ -78,7 +76,7 @@ function workOf(index: MonitorIndex, text: string): Work {
   return { pairs: first.pairs, first: first.work, next: next.work };
 }
 
-describe('the work grows with the text, whatever the keywords', () => {
+describe('the work is linear in the text, whatever the keywords', () => {
   test.each([
     ['+', LINEAR],
     ['!?', LINEAR],
@@ -107,7 +105,7 @@ describe('the work grows with the text, whatever the keywords', () => {
     },
   );
 
-  test('the same in both automata', () => {
+  test('in both automata', () => {
     const exact = nested(`a-${'+'.repeat(15)}`);
     const loose = exact.map((keyword) => keyword.replaceAll('-', ' ')).filter((keyword) => keyword.trim() === keyword);
     const { first, next } = workOf(indexOf([...exact, ...loose]), repeated(`a-${'+'.repeat(15)}`, 8000));
@@ -184,7 +182,7 @@ describe('the work grows with the text, whatever the keywords', () => {
     const keywords = new Set<string>();
     for (let start = 0; start + LONGEST < text.length && keywords.size < 2000; start += 3) {
       const keyword = text.slice(start, start + LONGEST).trim();
-      // Some are found, the others are not but for their end.
+      // Some are found, the others match except for their end.
       keywords.add(start % 2 === 0 ? keyword : `${keyword.slice(0, -1)}!`);
     }
     const { pairs, first, next } = workOf(indexOf([...keywords]), text);
@@ -193,7 +191,7 @@ describe('the work grows with the text, whatever the keywords', () => {
     expect(next).toBeLessThan(PHRASES);
   });
 
-  test('all suffixes of many long keywords, whose links the first scan after each change has to work out', () => {
+  test('all suffixes of many long keywords, whose links the first scan after each change computes', () => {
     const pick = sequence(7);
     const index = new MonitorIndex();
     let text = '';
@@ -205,7 +203,7 @@ describe('the work grows with the text, whatever the keywords', () => {
     const before = workOf(index, text);
     expect(before.first).toBeLessThan(FIRST_SCAN);
     expect(before.next).toBeLessThan(LINEAR);
-    // Links are worked out once after a change, not at all after none.
+    // Links are computed once after a change, and not again without one.
     index.set('one more', watch('手机'));
     const after = workOf(index, text);
     expect(after.first).toBe(before.first);
@@ -223,7 +221,7 @@ describe('the work grows with the text, whatever the keywords', () => {
     expect(index.steps).toBeLessThan(alone + 3 * text.length);
   });
 
-  test('each monitor of a keyword that is found costs a step, and as many as it has excludes', () => {
+  test('each monitor of a found keyword costs one step and one step per exclude', () => {
     const index = new MonitorIndex();
     for (let number = 0; number < 1000; number++)
       index.set(String(number), { ...watch('rust', 'go'), exclude: [`x${number}`, 'y'] });
@@ -236,12 +234,14 @@ describe('the work grows with the text, whatever the keywords', () => {
   });
 });
 
-describe('any UTF-16 text gets an answer, and leaves the index usable', () => {
-  const units = (count: number, unitAt: (at: number) => number): string => {
+describe('any UTF-16 text gets an answer and leaves the index usable', () => {
+  const units = (count: number, unitOf: (index: number) => number): string => {
     const chunks: string[] = [];
     for (let first = 0; first < count; first += 4096) {
       chunks.push(
-        String.fromCharCode(...Array.from({ length: Math.min(4096, count - first) }, (_, at) => unitAt(first + at))),
+        String.fromCharCode(
+          ...Array.from({ length: Math.min(4096, count - first) }, (_, index) => unitOf(first + index)),
+        ),
       );
     }
     return chunks.join('');
@@ -249,11 +249,11 @@ describe('any UTF-16 text gets an answer, and leaves the index usable', () => {
   const pick = sequence(3);
 
   test.each([
-    ['all units in sequence', units(0x10000, (at) => at)],
-    ['all units backwards', units(0x10000, (at) => 0xffff - at)],
-    ['all lone surrogates', units(0x800, (at) => 0xdfff - at)],
-    ['each unit behind a letter', units(0x20000, (at) => (at % 2 === 0 ? 0x61 : at >> 1))],
-    ['each unit behind an ideograph', units(0x20000, (at) => (at % 2 === 0 ? 0x624b : at >> 1))],
+    ['all units in sequence', units(0x10000, (index) => index)],
+    ['all units backwards', units(0x10000, (index) => 0xffff - index)],
+    ['all lone surrogates', units(0x800, (index) => 0xdfff - index)],
+    ['each unit after a letter', units(0x20000, (index) => (index % 2 === 0 ? 0x61 : index >> 1))],
+    ['each unit after an ideograph', units(0x20000, (index) => (index % 2 === 0 ? 0x624b : index >> 1))],
     ['a megabyte of random units', units(MEGABYTE, () => pick(0x10000))],
     ['random surrogates', units(20_000, () => 0xd800 + pick(0x800))],
     ['random marks', units(20_000, () => 0x300 + pick(0x70))],
@@ -276,12 +276,12 @@ describe('any UTF-16 text gets an answer, and leaves the index usable', () => {
     ['another word', 'ж'.repeat(MEGABYTE / 4)],
     ['words', Array.from({ length: 50_000 }, (_, number) => number).join(' ')],
     ['words and symbols', Array.from({ length: 20_000 }, (_, number) => number).join('+ ')],
-    ['ideographs', units(20_000, (at) => 0x4e00 + (at % 20_000))],
+    ['ideographs', units(20_000, (index) => 0x4e00 + (index % 20_000))],
     ['one ideograph', '手'.repeat(1000)],
     ['symbols', '+'.repeat(1000)],
     ['spaces', ' '.repeat(MEGABYTE / 10)],
     ['quotes', '"'.repeat(MEGABYTE / 10)],
-    ['lone surrogates', units(5000, (at) => 0xdfff - (at % 0x400))],
+    ['lone surrogates', units(5000, (index) => 0xdfff - (index % 0x400))],
   ])('a keyword as long as a text: %s', (_, keyword) => {
     const isNothing = /^[\s"]*$/.test(keyword);
     const expected = isNothing ? undefined : [keyword];

@@ -10,7 +10,7 @@ const idsOf = (index: MonitorIndex, text: string): string[] =>
     .map(({ monitorId }) => monitorId)
     .sort();
 
-test('returns every monitor that matches, with its own terms and payload', () => {
+test('returns every matching monitor with its own terms and payload', () => {
   const index = new MonitorIndex<{ version: number }>();
   index.set('a', { ...RULE, keywords: ['Rust', 'go'] }, { version: 1 });
   index.set('b', { ...RULE, keywords: ['go', 'RUST'] }, { version: 2 });
@@ -34,7 +34,7 @@ test('returns every monitor that matches, with its own terms and payload', () =>
   expect(index.match(comment('rust')).find(({ monitorId }) => monitorId === 'a')?.payload).toEqual({ version: 4 });
 });
 
-test('replaces in place: the old rule is gone, the new one counts at once', () => {
+test('replaces a rule in place: only the new rule counts', () => {
   const index = new MonitorIndex();
   index.set('a', { ...RULE, keywords: ['rust', 'new york'], exclude: ['game'] });
   index.set('a', { ...RULE, keywords: ['new york times', 'game'] });
@@ -45,7 +45,7 @@ test('replaces in place: the old rule is gone, the new one counts at once', () =
   expect(idsOf(index, 'game')).toEqual(['a']);
 });
 
-test('removing one monitor leaves what others hold of the same words', () => {
+test('removing a monitor keeps the words that other monitors share with it', () => {
   const index = new MonitorIndex();
   index.set('long', { ...RULE, keywords: ['new york times'] });
   index.set('short', { ...RULE, keywords: ['new york'] });
@@ -65,7 +65,7 @@ test('removing one monitor leaves what others hold of the same words', () => {
   expect(idsOf(index, 'york')).toEqual([]);
 });
 
-test('of terms that begin alike each goes alone', () => {
+test('removes each of several terms with a common prefix alone', () => {
   const phrases = ['new', 'new york', 'new york times', 'new york post', 'new jersey'];
   for (const first of phrases) {
     for (const second of phrases) {
@@ -79,7 +79,7 @@ test('of terms that begin alike each goes alone', () => {
   }
 });
 
-test('of terms that differ only in a hyphen each goes alone', () => {
+test('removes each of several terms that differ only in a hyphen alone', () => {
   for (const [gone, kept] of [
     ['new york', 'new-york'],
     ['new-york', 'new york'],
@@ -92,7 +92,7 @@ test('of terms that differ only in a hyphen each goes alone', () => {
   }
 });
 
-test('ignores the removal of what is not there', () => {
+test('ignores the removal of an unknown monitor', () => {
   const index = new MonitorIndex();
   index.set('a', RULE);
   index.remove('b');
@@ -103,7 +103,7 @@ test('ignores the removal of what is not there', () => {
   expect(idsOf(index, 'rust')).toEqual(['a']);
 });
 
-test('a term twice in one rule is held and given back as one', () => {
+test('a term that occurs twice in a rule is acquired and released once', () => {
   const index = new MonitorIndex();
   index.set('a', { ...RULE, keywords: ['rust', 'Rust'], exclude: ['go', 'GO'] });
   index.set('b', { ...RULE, keywords: ['go'] });

@@ -10,12 +10,16 @@ describe('rule 21: terms', () => {
     ['the shortest and the longest', ['ab', 'x'.repeat(100)], ['ab', 'x'.repeat(100)]],
     ['counted in code points', ['🦀🦀', '🦀'.repeat(100)], ['🦀🦀', '🦀'.repeat(100)]],
     ['equal after folding: the first spelling stays', ['Rust', 'RUST', '"rust"', 'ｒｕｓｔ', 'go'], ['Rust', 'go']],
-    ['phrases too', ['New  York', 'new york', 'new\tYORK'], ['New  York']],
-    ['but not a hyphen and a space', ['new york', 'new-york', 'newyork'], ['new york', 'new-york', 'newyork']],
-    ['nor an accent', ['cafe', 'café', 'cafe\u0301'], ['cafe', 'café']],
+    ['also for phrases', ['New  York', 'new york', 'new\tYORK'], ['New  York']],
+    ['a hyphen and a space differ', ['new york', 'new-york', 'newyork'], ['new york', 'new-york', 'newyork']],
+    ['accents differ', ['cafe', 'café', 'cafe\u0301'], ['cafe', 'café']],
     ['symbols', ['C++', 'C#', ':)', '手机', '👍🏽', '👍🏿'], ['C++', 'C#', ':)', '手机', '👍🏽']],
     ['a possessive counts', ['Wendy’s', "wendy's", 'wendy'], ['Wendy’s', 'wendy']],
-    ['twenty', Array.from({ length: 20 }, (_, k) => `word${k}`), Array.from({ length: 20 }, (_, k) => `word${k}`)],
+    [
+      'twenty terms',
+      Array.from({ length: 20 }, (_, k) => `word${k}`),
+      Array.from({ length: 20 }, (_, k) => `word${k}`),
+    ],
   ])('%s', (_, written, kept) => {
     expect(validateTerms('keywords', written)).toEqual({ terms: kept, faults: [] });
   });
@@ -26,7 +30,7 @@ describe('rule 21: terms', () => {
     ['one character of two code units', ['🦀'], [{ field: 'keywords[0]', message: LENGTH }]],
     ['too long', ['x'.repeat(101)], [{ field: 'keywords[0]', message: LENGTH }]],
     [
-      'far too long',
+      'far too long terms',
       ['go', '🦀'.repeat(101), 'x'.repeat(1e6)],
       [
         { field: 'keywords[1]', message: LENGTH },
@@ -34,7 +38,7 @@ describe('rule 21: terms', () => {
       ],
     ],
     [
-      'nothing left',
+      'nothing to search for',
       ['""', '\u200b\u200b', '“ ”', '__', '&nbsp;'],
       [0, 1, 2, 3, 4].map((k) => ({ field: `keywords[${k}]`, message: NOTHING })),
     ],
@@ -43,12 +47,12 @@ describe('rule 21: terms', () => {
       Array.from({ length: 21 }, () => 'rust'),
       [{ field: 'keywords', message: 'must have at most 20 terms' }],
     ],
-    ['none', [], [{ field: 'keywords', message: 'must have at least one term' }]],
+    ['no term', [], [{ field: 'keywords', message: 'must have at least one term' }]],
   ])('%s', (_, written, faults) => {
     expect(validateTerms('keywords', written).faults).toEqual(faults);
   });
 
-  test('excludes may be none, and are named as excludes', () => {
+  test('excludes may be empty, and their faults name the field exclude', () => {
     expect(validateTerms('exclude', [])).toEqual({ terms: [], faults: [] });
     expect(validateTerms('exclude', ['go', '']).faults).toEqual([{ field: 'exclude[1]', message: LENGTH }]);
     expect(
@@ -59,7 +63,7 @@ describe('rule 21: terms', () => {
     ).toHaveLength(1);
   });
 
-  test('the good terms are returned beside the faults', () => {
+  test('valid terms are returned together with the faults', () => {
     expect(validateTerms('keywords', ['Go', 'x', 'go']).terms).toEqual(['Go']);
   });
 });
@@ -96,7 +100,7 @@ describe('names of communities', () => {
     expect(normalizeSubreddit(written)).toBeUndefined();
   });
 
-  test('compare without prefix and case', () => {
+  test('are compared without prefix and case', () => {
     expect(new Set(['r/Rust', '/r/rust', 'RUST', ' rust'].map(subredditKey))).toEqual(new Set(['rust']));
     expect(subredditKey('u_Rust')).toBe('u_rust');
   });

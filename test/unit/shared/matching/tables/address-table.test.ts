@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AddressTable } from '../../../../../shared/matching/tables/address-table.ts';
 
-/** All that a table offers for the hash, sorted. */
+/** All addresses that a table returns for the hash, sorted. */
 function offered(table: AddressTable, hash: number): number[] {
   const addresses: number[] = [];
   for (let address = table.first(hash); address !== 0; address = table.next(hash)) addresses.push(address);
   return addresses.sort((one, other) => one - other);
 }
 
-/** A table and what it has to hold. */
+/** A table and its expected content. */
 class ModelledTable {
   readonly table = new AddressTable();
   readonly model = new Map<number, Set<number>>();
@@ -38,12 +38,12 @@ class ModelledTable {
   }
 }
 
-/** A bijection of the 32-bit integers that leaves no order (the increment of Weyl's sequence is odd). */
+/** A bijection of the 32-bit integers that scatters them (the increment of Weyl's sequence is odd). */
 const scattered = (value: number): number => Math.imul(value, 0x9e3779b1);
 
 describe('AddressTable', () => {
-  test('is a map from hashes to sets of addresses, whatever the order of changes', () => {
-    // Few hashes, and some that differ in their lowest or highest bits only: they meet in slots or in the bitmap.
+  test('is a map from hashes to sets of addresses for any order of changes', () => {
+    // Few hashes, and some that differ only in their lowest or highest bits: they collide in slots or in the bitmap.
     const hash = fc.oneof(
       fc.constantFrom(0, 1, 8, 16, -1, -8, 0x7fffffff, -0x80000000, 0x40000000, 0x40000008),
       fc.integer({ min: -20, max: 20 }),
@@ -65,11 +65,11 @@ describe('AddressTable', () => {
     );
   });
 
-  test('holds everything at each size while it grows, with removals before, in and behind the part that has moved', () => {
+  test('keeps everything at each size while it grows, with removals before, in and after the part that has moved', () => {
     const modelled = new ModelledTable();
     for (let number = 1; number <= 3000; number++) {
       modelled.add(scattered(number), number);
-      // What was added just now, what was added early, and something between.
+      // Remove a recent, an early and a middle record.
       for (const removed of [number - 1, Math.floor(number / 7), Math.floor(number / 2)]) {
         if (number % 5 === removed % 5 && modelled.has(scattered(removed), removed))
           modelled.remove(scattered(removed), removed);
@@ -79,13 +79,13 @@ describe('AddressTable', () => {
     modelled.checkAll();
   });
 
-  test('holds what is added and removed in the middle of a move', () => {
+  test('keeps its content when records are added and removed during a move', () => {
     const modelled = new ModelledTable();
     for (let number = 1; number <= 4000; number++) {
       const before = modelled.table.bytes;
       modelled.add(scattered(number), number);
       if (modelled.table.bytes <= before) continue;
-      // A move has just begun: one by one everything that has not moved yet goes and comes again.
+      // A move has just begun: remove and add again each record that has not moved yet.
       for (let other = 1; other <= Math.min(number, 60); other++) {
         modelled.remove(scattered(other), other);
         modelled.check(scattered(other));
@@ -97,7 +97,7 @@ describe('AddressTable', () => {
     }
   });
 
-  test('removes from the old part and from the new one', () => {
+  test('removes from both generations', () => {
     for (let size = 6; size < 120; size++) {
       for (let removed = 1; removed <= size; removed += 3) {
         const modelled = new ModelledTable();
@@ -108,7 +108,7 @@ describe('AddressTable', () => {
     }
   });
 
-  test('many records of one hash are all offered, and go one by one', () => {
+  test('returns all of many records with one hash, and removes them one by one', () => {
     const modelled = new ModelledTable();
     for (let address = 1; address <= 200; address++) {
       modelled.add(-5, address);
@@ -121,7 +121,7 @@ describe('AddressTable', () => {
     }
   });
 
-  test('ignores the removal of what is not there, and does not confuse records of one hash', () => {
+  test('ignores the removal of unknown records, and does not confuse records with one hash', () => {
     const modelled = new ModelledTable();
     modelled.table.remove(1, 1);
     modelled.add(1, 1);
@@ -133,12 +133,12 @@ describe('AddressTable', () => {
     modelled.checkAll();
   });
 
-  test('needs room for what it holds, not for what it has held', () => {
+  test('needs memory for its current content, not for removed records', () => {
     const table = new AddressTable();
     const smallest = table.bytes;
     for (let number = 1; number <= 20_000; number++) table.add(scattered(number), number);
     const full = table.bytes;
-    // 8 bytes a slot, at least 3/8 of them in use, and a byte for the bitmap; while it grows half as much again.
+    // 8 bytes per slot, at least 3/8 of the slots in use, and a byte for the bitmap; half as much again during growth.
     expect(full).toBeLessThan(20_000 * 8 * (8 / 3) * 1.7);
     expect(full).toBeGreaterThan(20_000 * 8);
     for (let number = 1; number <= 20_000; number++) table.remove(scattered(number), number);
@@ -149,7 +149,7 @@ describe('AddressTable', () => {
     expect(table.bytes).toBeLessThan(4 * smallest);
   });
 
-  test('keeps its size when as much is removed as is added', () => {
+  test('keeps its size when as many records are removed as added', () => {
     const table = new AddressTable();
     for (let number = 1; number <= 1000; number++) table.add(scattered(number), number);
     let most = 0;
@@ -158,7 +158,7 @@ describe('AddressTable', () => {
       table.add(scattered(number + 1000), number + 1000);
       most = Math.max(most, table.bytes);
     }
-    // Two generations at once, each at least 3/8 full at a larger size's beginning; 8 bytes a slot and up to 2 for the
+    // Two generations at once, each at least 3/8 full when a larger one begins; 8 bytes per slot and up to 2 for the
     // bitmap.
     expect(most).toBeLessThan(2 * 1000 * 1.5 * (8 / 3) * 10);
     for (let number = 50_001; number <= 51_000; number++) expect(offered(table, scattered(number))).toEqual([number]);

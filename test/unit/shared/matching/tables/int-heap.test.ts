@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { PAGE_MASK, IntHeap } from '../../../../../shared/matching/tables/int-heap.ts';
 
 describe('IntHeap', () => {
-  test('blocks never overlap, are 0 when given out, keep what is set, and lie in one page', () => {
+  test('blocks never overlap, are 0 when allocated, keep their values, and are within one page', () => {
     const step = fc.record({ size: fc.constantFrom(3, 4, 10, 64, 100, 1000), frees: fc.boolean(), pick: fc.nat() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
@@ -37,7 +37,7 @@ describe('IntHeap', () => {
     );
   });
 
-  test('gives a freed block out again, to one of its size only', () => {
+  test('reuses a freed block only for the same size', () => {
     const heap = new IntHeap();
     const [one, other] = [heap.allocate(4), heap.allocate(4)];
     heap.set(one, 7);
@@ -60,7 +60,7 @@ describe('IntHeap', () => {
     const large = heap.allocate(100_000);
     for (const offset of [0, 1, 40_000, 99_999]) heap.set(large + offset, offset + 1);
     expect([0, 1, 40_000, 99_999].map((offset) => heap.get(large + offset))).toEqual([1, 2, 40_001, 100_000]);
-    // The first page stays as short as it was, the others are whole.
+    // The first page keeps its short length, the others are whole.
     expect(heap.bytes).toBe(2048 + 4 * 4 * (PAGE_MASK + 1));
     const next = heap.allocate(10);
     expect(next).toBeGreaterThanOrEqual(large + 100_000);
@@ -68,7 +68,7 @@ describe('IntHeap', () => {
     expect(heap.get(large + 99_999)).toBe(100_000);
   });
 
-  test('a page is filled to its end', () => {
+  test('fills a page to its end', () => {
     const heap = new IntHeap();
     const remainder = PAGE_MASK + 1 - 1 - 1000;
     expect(heap.allocate(remainder)).toBe(1);
@@ -79,7 +79,7 @@ describe('IntHeap', () => {
     expect(heap.allocate(PAGE_MASK + 1)).toBe(2 * (PAGE_MASK + 1));
   });
 
-  test('heaps that share their addresses read what each other gave out, and never give out the same', () => {
+  test("heaps that share an address space read each other's blocks and never allocate the same block", () => {
     const one = new IntHeap();
     const other = new IntHeap(one);
     const blocks: { address: number; size: number; by: IntHeap }[] = [];
@@ -98,14 +98,14 @@ describe('IntHeap', () => {
       expect(by.allocate(size)).toBe(address);
     }
     expect(one.bytes).toBe(other.bytes);
-    // What one of them was given back it gives out itself.
+    // A heap reuses only the blocks that were freed to it.
     const freed = one.allocate(33);
     one.free(freed, 33);
     expect(other.allocate(33)).not.toBe(freed);
     expect(one.allocate(33)).toBe(freed);
   });
 
-  test('what lies beyond is 0 and takes nothing', () => {
+  test('an address beyond all pages reads as 0 and ignores writes', () => {
     const heap = new IntHeap();
     heap.set(1e6, 5);
     expect(heap.get(1e6)).toBe(0);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { IntList } from '../../../../../shared/matching/tables/int-list.ts';
 
 describe('IntList', () => {
-  test('is a list', () => {
+  test('appends, reserves and clears', () => {
     const list = new IntList();
     for (let value = 0; value < 1000; value++) list.push(value * 3);
     expect(list.length).toBe(1000);

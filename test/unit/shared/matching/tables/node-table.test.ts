@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { IntHeap } from '../../../../../shared/matching/tables/int-heap.ts';
 import { NODE_SIZE, NodeTable } from '../../../../../shared/matching/tables/node-table.ts';
 
-/** A bijection of the 32-bit integers that leaves no order (the increment of Weyl's sequence is odd). */
+/** A bijection of the 32-bit integers that scatters them (the increment of Weyl's sequence is odd). */
 const scattered = (value: number): number => Math.imul(value, 0x9e3779b1);
 
 describe('NodeTable', () => {
-  test('finds each child by parent and symbol, and no other', () => {
+  test('finds exactly the child of a parent and a symbol', () => {
     const heap = new IntHeap();
     const nodes = new NodeTable(heap, NODE_SIZE + 2);
     const roots = [nodes.createRoot(), nodes.createRoot()];
@@ -40,8 +40,8 @@ describe('NodeTable', () => {
     }
   });
 
-  test('tells apart what has one hash', () => {
-    // The hash is a bijection of parent * odd ^ symbol, so for any two parents there are symbols that meet.
+  test('distinguishes edges with one hash', () => {
+    // The hash is a bijection of parent * odd ^ symbol, so for any two parents there are symbols that collide.
     const nodes = new NodeTable(new IntHeap(), NODE_SIZE);
     const parents = [nodes.createRoot(), nodes.createRoot(), -1, -77];
     const symbolOf = (parent: number) => scattered(parent) ^ 12_345;
@@ -51,12 +51,12 @@ describe('NodeTable', () => {
     expect(nodes.child(stranger, symbolOf(stranger))).toBe(0);
     for (const [index, child] of children.entries()) {
       nodes.remove(child);
-      const left = children.map((other, at) => (at <= index ? 0 : other));
+      const left = children.map((other, position) => (position <= index ? 0 : other));
       expect(parents.map((parent) => nodes.child(parent, symbolOf(parent)))).toEqual(left);
     }
   });
 
-  test('takes parents that are no nodes, of numbers below 0', () => {
+  test('accepts negative parents, which are not nodes', () => {
     const heap = new IntHeap();
     const nodes = new NodeTable(heap, NODE_SIZE);
     const [one, other] = [nodes.addChild(-1, 7), nodes.addChild(-2, 7)];

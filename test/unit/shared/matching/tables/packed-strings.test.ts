@@ -4,7 +4,7 @@ import { PAGE_MASK, IntHeap } from '../../../../../shared/matching/tables/int-he
 import { PackedStrings } from '../../../../../shared/matching/tables/packed-strings.ts';
 
 describe('PackedStrings', () => {
-  test('gives back each string and all of them, whatever they hold, while others come and go', () => {
+  test('returns each string and all strings, while other lists are added and removed', () => {
     const text = fc.string({ unit: 'binary', maxLength: 60 });
     const latin = fc.string({ unit: fc.integer({ min: 0, max: 255 }).map((unit) => String.fromCharCode(unit)) });
     const list = fc.array(fc.oneof(text, latin, fc.constant('x'.repeat(300))), { maxLength: 22 });
@@ -26,7 +26,7 @@ describe('PackedStrings', () => {
     );
   });
 
-  test('takes one byte for a unit where that is enough, and memory that was given back', () => {
+  test('uses one byte per unit where possible, and reuses freed memory', () => {
     const heap = new IntHeap();
     const packed = new PackedStrings(heap);
     const bytesFor = (character: string): number => {

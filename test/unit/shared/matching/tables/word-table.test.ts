@@ -9,21 +9,21 @@ import {
   WordTable,
 } from '../../../../../shared/matching/tables/word-table.ts';
 
-/** The same for all words: whatever a hash would tell apart, the table has to compare. */
+/** The same hash for all words, so that the table must compare them. */
 const HASH = 0x5eed;
 const PADDING = '\u4e00zz';
 
-/** A word in the middle of a text, so that a look beyond its ends meets something. */
+/** Places words in the middle of a text, so that a read beyond their ends meets other characters. */
 class Words {
   readonly heap = new IntHeap();
   readonly table = new WordTable(this.heap);
 
   find(word: string, padding = PADDING): number {
-    return this.table.find(HASH, ...place(word, padding));
+    return this.table.find(HASH, ...placeIn(word, padding));
   }
 
   add(word: string): number {
-    return this.table.add(HASH, ...place(word, ''));
+    return this.table.add(HASH, ...placeIn(word, ''));
   }
 
   remove(word: number): void {
@@ -31,27 +31,27 @@ class Words {
   }
 }
 
-function place(word: string, padding: string): [Uint16Array, number, number] {
+function placeIn(word: string, padding: string): [Uint16Array, number, number] {
   const text = padding + word + padding;
-  const units = Uint16Array.from({ length: text.length }, (_, at) => text.charCodeAt(at));
+  const units = Uint16Array.from({ length: text.length }, (_, index) => text.charCodeAt(index));
   return [units, padding.length, padding.length + word.length];
 }
 
 describe('WordTable', () => {
   const lengths = [1, 2, 3, 4, 5, 6, 7, 8, 9, 999, 1000, 1001, 1002, 1003, 1004, 40_000];
-  test.each(lengths)('tells words of length %i apart that differ in one character', (length) => {
+  test.each(lengths)('distinguishes words of length %i that differ in one character', (length) => {
     const base = 'abcdefghij'.repeat(Math.ceil(length / 10)).slice(0, length);
-    const places = [...new Set([0, 1, 2, 3, 4, 5, Math.floor(length / 2), length - 2, length - 1])];
-    const variants = places
-      .filter((at) => at >= 0 && at < length)
-      .flatMap((at) =>
-        // The last two have the lower half of 'a' or of another letter of the word, and another upper half.
-        ['z', '\xff', '\u0161', '\u6161', String.fromCharCode(base.charCodeAt(at) + 0x100)].map(
-          (other) => base.slice(0, at) + other + base.slice(at + 1),
+    const offsets = [...new Set([0, 1, 2, 3, 4, 5, Math.floor(length / 2), length - 2, length - 1])];
+    const variants = offsets
+      .filter((index) => index >= 0 && index < length)
+      .flatMap((index) =>
+        // The last two have the lower byte of a letter of the word and a different upper byte.
+        ['z', '\xff', '\u0161', '\u6161', String.fromCharCode(base.charCodeAt(index) + 0x100)].map(
+          (other) => base.slice(0, index) + other + base.slice(index + 1),
         ),
       );
     const all = [...new Set([base, ...variants, `${base}a`, `${base}\u0100`])];
-    for (const held of [all.filter((_, at) => at % 2 === 0), all.filter((_, at) => at % 2 === 1), all]) {
+    for (const held of [all.filter((_, index) => index % 2 === 0), all.filter((_, index) => index % 2 === 1), all]) {
       const words = new Words();
       const known = new Map(held.map((word) => [word, words.add(word)]));
       expect(new Set(known.values()).size).toBe(held.length);
@@ -61,7 +61,7 @@ describe('WordTable', () => {
     }
   });
 
-  test('holds what a model holds, however words of one hash come and go', () => {
+  test('agrees with a model when words with one hash are added and removed', () => {
     const word = fc.oneof(
       fc.string({ unit: fc.constantFrom('a', 'b', '\xff', '\u0161', '\u6100'), minLength: 1, maxLength: 9 }),
       fc.constantFrom('a'.repeat(1_001), `${'a'.repeat(1_001)}\u0161`),
@@ -85,7 +85,7 @@ describe('WordTable', () => {
     );
   });
 
-  test('keeps a word while anything uses it, and gives its memory to the next', () => {
+  test('keeps a word while it is used, and reuses its memory afterwards', () => {
     const words = new Words();
     const word = words.add('rust');
     words.table.addUses(word, 1);
@@ -102,13 +102,13 @@ describe('WordTable', () => {
     expect(words.find('rust')).toBe(0);
     expect(words.add('iron')).toBe(word);
     expect(words.table.roles(word) & (IS_TERM | IS_LETTER)).toBe(0);
-    // Of another size: somewhere else.
+    // A word of another size gets another block.
     words.remove(word);
     expect(words.add('manganese')).not.toBe(word);
     expect(words.add('zinc')).toBe(word);
   });
 
-  test('notes roles, and what a single letter is', () => {
+  test('stores roles and recognises single letters', () => {
     const words = new Words();
     const has = (word: string, role: number) => (words.table.roles(words.find(word) || words.add(word)) & role) !== 0;
     const marks = (count: number) => `c${'\u0301'.repeat(count)}`;

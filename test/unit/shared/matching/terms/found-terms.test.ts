@@ -10,7 +10,7 @@ import {
 } from '../../../../../shared/matching/terms/found-terms.ts';
 
 describe('FoundTerms', () => {
-  test('is a set that keeps the first occurrence, empty again after clear', () => {
+  test('is a set that keeps the first occurrence and is empty after clear', () => {
     const heap = new IntHeap();
     const terms = Array.from({ length: 20 }, () => heap.allocate(TERM_SIZE));
     const found = new FoundTerms(heap);
@@ -29,10 +29,10 @@ describe('FoundTerms', () => {
           if (!model.has(term)) model.set(term, [field, start, start + 5]);
           for (const each of terms) {
             expect(found.has(each)).toBe(model.has(each));
-            const at = found.indexOf(each);
-            expect(at < 0 ? undefined : [found.fields, found.starts, found.ends].map((list) => list.items[at])).toEqual(
-              model.get(each),
-            );
+            const position = found.indexOf(each);
+            expect(
+              position < 0 ? undefined : [found.fields, found.starts, found.ends].map((list) => list.items[position]),
+            ).toEqual(model.get(each));
           }
           expect(Array.from(found.terms.items.subarray(0, found.terms.length))).toEqual([...model.keys()]);
           expect([found.fields.length, found.starts.length, found.ends.length]).toEqual([
@@ -46,7 +46,7 @@ describe('FoundTerms', () => {
     );
   });
 
-  test('a record holds its postings and holds apart', () => {
+  test('a record stores its postings and its reference count separately', () => {
     const heap = new IntHeap();
     const [term, other] = [heap.allocate(TERM_SIZE), heap.allocate(TERM_SIZE)];
     setPostings(heap, term, 77);

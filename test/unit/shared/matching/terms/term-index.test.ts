@@ -21,7 +21,7 @@ function found(index: TermIndex, text: string): number[] {
 }
 
 describe('TermIndex', () => {
-  test('finds a term until its last hold is given back', () => {
+  test('finds a term until its last reference is released', () => {
     for (const term of TERMS) {
       const index = new TermIndex();
       const held = index.acquire(term);
@@ -33,7 +33,7 @@ describe('TermIndex', () => {
     }
   });
 
-  test('a term that was given back leaves those that go on from it, and the other way round', () => {
+  test('releasing a term keeps longer terms with that prefix, and vice versa', () => {
     const index = new TermIndex();
     const held = new Map(TERMS.map((term) => [term, index.acquire(term)]));
     for (const term of TERMS) {
@@ -46,7 +46,7 @@ describe('TermIndex', () => {
     }
   });
 
-  test('to give back what nobody holds changes nothing', () => {
+  test('releasing a term without references changes nothing', () => {
     for (const term of TERMS) {
       for (const never of [
         'rust',
@@ -77,7 +77,7 @@ describe('TermIndex', () => {
     }
   });
 
-  test('gives the memory of what is gone to what comes', () => {
+  test('reuses the memory of removed terms', () => {
     const index = new TermIndex();
     const holdAll = (number: number) => {
       for (const term of TERMS) index.acquire(`${term} ${number}`);

@@ -10,7 +10,7 @@ import {
 } from '../../../../../shared/matching/text/character-class.ts';
 
 describe('the table of character classes', () => {
-  test('has of each code point the class that its properties ask for', () => {
+  test('has the class of each code point that its properties require', () => {
     const scripts = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Bopomofo', 'Thai', 'Lao', 'Khmer', 'Myanmar'];
     const ofScript = new RegExp(`^[${scripts.map((script) => `\\p{Script=${script}}`).join('')}]$`, 'u');
     const shared = new Set(

@@ -3,15 +3,15 @@ import { FoldedText } from '../../../../../shared/matching/text/folded-text.ts';
 import { Tokens } from '../../../../../shared/matching/text/tokens.ts';
 
 describe('Tokens', () => {
-  test('follow each other without gaps and hold equal values for equal words only', () => {
+  test('have no gaps and have equal values only for equal words', () => {
     const folded = new FoldedText();
     const tokens = new Tokens();
     const read = (text: string): string[] => {
       folded.fold(text);
       tokens.read(folded.units, 0, folded.length);
       const starts = tokens.starts.items;
-      return Array.from({ length: tokens.count }, (_, at) =>
-        folded.toString().slice(starts[at] ?? 0, starts[at + 1] ?? 0),
+      return Array.from({ length: tokens.count }, (_, token) =>
+        folded.toString().slice(starts[token] ?? 0, starts[token + 1] ?? 0),
       );
     };
     expect(read("don't_ __a__b's'  手机ーx ")).toEqual([..."don't|_| |_|_|a__b|'s|'|  |手|机|ー|x| ".split('|')]);
