@@ -4,16 +4,16 @@ import type { Queryable } from '../../shared/postgres/pool.ts';
 import { findAccount } from '../../shared/stores/accounts/accounts.ts';
 import type { StoredAccount } from '../../shared/stores/accounts/accounts.ts';
 import { AdminError } from './admin-error.ts';
-import type { Command, OptionValues } from './command.ts';
+import type { PostgresCommand, OptionValues } from './command.ts';
 
-/** Options of every command about one account. */
-export const WHICH_OPTIONS: Command['options'] = { email: { type: 'string' }, account: { type: 'string' } };
-export const WHICH_HELP = [
+/** The options that name an account. */
+export const ACCOUNT_OPTIONS: PostgresCommand['options'] = { email: { type: 'string' }, account: { type: 'string' } };
+export const ACCOUNT_HELP = [
   '--email ADDRESS        the account of this mailbox,',
   '--account ACCOUNT_ID   or the account with this id',
 ];
 
-/** An account as it was named on the command line. */
+/** An account as named on the command line. */
 export interface NamedAccount {
   option: '--email' | '--account';
   given: string;
@@ -21,16 +21,16 @@ export interface NamedAccount {
   key: string;
 }
 
-/** @throws AdminError unless exactly one of --email and --account is there, and valid */
-export function whichAccount({ email, account }: OptionValues): NamedAccount {
+/** @throws AdminError unless exactly one of --email and --account is given and valid */
+export function accountOption({ email, account }: OptionValues): NamedAccount {
   if (email !== undefined && account !== undefined) throw new AdminError('Give --email or --account, not both.');
   if (account !== undefined) return { option: '--account', given: account, key: account };
   if (email === undefined) throw new AdminError('--email or --account is required.');
   return { option: '--email', given: email, key: mailboxOf(requiredEmail({ email })) };
 }
 
-/** @throws AdminError when there is none */
-export async function foundAccount(db: Queryable, { option, given, key }: NamedAccount): Promise<StoredAccount> {
+/** @throws AdminError when no account has this mailbox or id */
+export async function requireAccount(db: Queryable, { option, given, key }: NamedAccount): Promise<StoredAccount> {
   const account = await findAccount(db, key);
   if (!account) throw new AdminError(`${option}: ${given} has no account.`);
   return account;
@@ -43,7 +43,7 @@ export function requiredEmail({ email }: OptionValues): string {
   return email;
 }
 
-/** An account as the commands print it. */
+/** The line that commands print for an account. */
 export function accountLine(account: StoredAccount): object {
   return {
     account_id: account.id,

@@ -3,14 +3,21 @@ import type { Pack } from '../../shared/domain/accounts/plans.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import { listAccounts } from '../../shared/stores/accounts/accounts.ts';
 import { openAccount } from '../../shared/stores/accounts/open-account.ts';
-import { accountLine, foundAccount, requiredEmail, WHICH_HELP, WHICH_OPTIONS, whichAccount } from './account-choice.ts';
+import {
+  accountLine,
+  requireAccount,
+  requiredEmail,
+  ACCOUNT_HELP,
+  ACCOUNT_OPTIONS,
+  accountOption,
+} from './account-choice.ts';
 import { AdminError } from './admin-error.ts';
-import type { Command, OptionValues } from './command.ts';
+import type { PostgresCommand, OptionValues } from './command.ts';
 import { creditsOption, packPrice } from './credit-options.ts';
 
-export const ACCOUNT_CREATE: Command = {
+export const ACCOUNT_CREATE: PostgresCommand = {
   name: 'account create',
-  summary: 'open an account and print its API key, which is shown this once',
+  summary: 'open an account and print its API key, which is shown only once',
   optionsHelp: [
     '--email ADDRESS        required; one account per mailbox',
     `--credits N            credits to grant, default ${SIGN_UP_CREDITS}`,
@@ -31,21 +38,21 @@ export const ACCOUNT_CREATE: Command = {
   },
 };
 
-export const ACCOUNT_SHOW: Command = {
+export const ACCOUNT_SHOW: PostgresCommand = {
   name: 'account show',
   summary: 'print one account',
-  optionsHelp: WHICH_HELP,
-  options: WHICH_OPTIONS,
+  optionsHelp: ACCOUNT_HELP,
+  options: ACCOUNT_OPTIONS,
   prepare(values) {
-    const which = whichAccount(values);
-    return async (pool) => [accountLine(await foundAccount(pool, which))];
+    const named = accountOption(values);
+    return async (pool) => [accountLine(await requireAccount(pool, named))];
   },
 };
 
-export const ACCOUNT_LIST: Command = {
+export const ACCOUNT_LIST: PostgresCommand = {
   name: 'account list',
-  summary: 'print accounts in the order of their ids, a line each, 1,000 at most',
-  optionsHelp: ['--after ACCOUNT_ID     go on after this one'],
+  summary: 'print up to 1,000 accounts in the order of their ids, a line each',
+  optionsHelp: ['--after ACCOUNT_ID     start after this account'],
   options: { after: { type: 'string' } },
   prepare(values) {
     return async (pool) => (await listAccounts(pool, values.after)).map(accountLine);

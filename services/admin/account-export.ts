@@ -3,23 +3,23 @@ import type { StoredAccount } from '../../shared/stores/accounts/accounts.ts';
 import { listApiKeys } from '../../shared/stores/accounts/api-keys.ts';
 import { readLedgerForward } from '../../shared/stores/accounts/ledger-pages.ts';
 import { listMonitors } from '../../shared/stores/monitors/monitors.ts';
-import { accountLine, foundAccount, WHICH_HELP, WHICH_OPTIONS, whichAccount } from './account-choice.ts';
-import type { Command } from './command.ts';
+import { accountLine, requireAccount, ACCOUNT_HELP, ACCOUNT_OPTIONS, accountOption } from './account-choice.ts';
+import type { PostgresCommand } from './command.ts';
 
 const PAGE = 1_000;
 
-export const ACCOUNT_EXPORT: Command = {
+export const ACCOUNT_EXPORT: PostgresCommand = {
   name: 'account export',
-  summary: 'print all that is kept of an account: itself, its keys, its monitors and its ledger, a line each',
-  optionsHelp: WHICH_HELP,
-  options: WHICH_OPTIONS,
+  summary: 'print all data of an account: the account, its keys, its monitors and its ledger, a line each',
+  optionsHelp: ACCOUNT_HELP,
+  options: ACCOUNT_OPTIONS,
   prepare(values) {
-    const which = whichAccount(values);
-    return async (pool) => everythingOf(pool, await foundAccount(pool, which));
+    const named = accountOption(values);
+    return async (pool) => accountData(pool, await requireAccount(pool, named));
   },
 };
 
-async function* everythingOf(pool: Pool, account: StoredAccount): AsyncIterable<object> {
+async function* accountData(pool: Pool, account: StoredAccount): AsyncIterable<object> {
   yield { type: 'account', ...accountLine(account) };
   for (const key of await listApiKeys(pool, account.id)) yield { type: 'key', ...key };
   for (const monitor of await listMonitors(pool, account.id)) yield { type: 'monitor', ...monitor };

@@ -3,36 +3,36 @@ import type { Pool } from '../../shared/postgres/pool.ts';
 import { closeAccount } from '../../shared/stores/accounts/close-account.ts';
 import { freezeAccount, unfreezeAccount } from '../../shared/stores/accounts/freeze-account.ts';
 import { findSecretKey } from '../../shared/stores/upkeep/settings.ts';
-import { accountLine, foundAccount, WHICH_HELP, WHICH_OPTIONS, whichAccount } from './account-choice.ts';
+import { accountLine, requireAccount, ACCOUNT_HELP, ACCOUNT_OPTIONS, accountOption } from './account-choice.ts';
 import { AdminError } from './admin-error.ts';
-import type { Command } from './command.ts';
+import type { PostgresCommand } from './command.ts';
 
-export const ACCOUNT_FREEZE: Command = stateCommand(
+export const ACCOUNT_FREEZE: PostgresCommand = stateCommand(
   'account freeze',
   "refuse an account's keys and pause its monitors, until it is unfrozen",
   freezeAccount,
 );
 
-export const ACCOUNT_UNFREEZE: Command = stateCommand(
+export const ACCOUNT_UNFREEZE: PostgresCommand = stateCommand(
   'account unfreeze',
   "accept an account's keys again; its monitors stay paused until they are resumed",
   unfreezeAccount,
 );
 
-export const ACCOUNT_DELETE: Command = {
+export const ACCOUNT_DELETE: PostgresCommand = {
   name: 'account delete',
-  summary: 'delete an account for good: keys and monitors at once, matches, webhooks and attempts soon after',
-  optionsHelp: [...WHICH_HELP, '--yes                  required, since it cannot be undone'],
-  options: { ...WHICH_OPTIONS, yes: { type: 'boolean' } },
+  summary: 'delete an account for good: its keys and monitors at once, its matches, webhooks and attempts soon after',
+  optionsHelp: [...ACCOUNT_HELP, '--yes                  required, because a deletion cannot be undone'],
+  options: { ...ACCOUNT_OPTIONS, yes: { type: 'boolean' } },
   prepare(values) {
-    const which = whichAccount(values);
-    if (values.yes === undefined) throw new AdminError('--yes is required: a deleted account cannot be had back.');
+    const named = accountOption(values);
+    if (values.yes === undefined) throw new AdminError('--yes is required: a deleted account cannot be restored.');
     return async (pool, config) => {
       const secretKey = config.secretKey ?? (await findSecretKey(pool));
-      if (secretKey === undefined) throw new AdminError('Set SECRET_KEY to the one that the service runs with.');
-      const { id, mailbox } = await foundAccount(pool, which);
+      if (secretKey === undefined) throw new AdminError('Set SECRET_KEY to the value that the service runs with.');
+      const { id, mailbox } = await requireAccount(pool, named);
       const mailboxHash = createMailboxHash(secretKey)(mailbox);
-      if (!(await closeAccount(pool, id, { mailboxHash }))) throw new AdminError(`${which.given} is deleted already.`);
+      if (!(await closeAccount(pool, id, { mailboxHash }))) throw new AdminError(`${named.given} is deleted already.`);
       return [{ account_id: id, status: 'deleted' }];
     };
   },
@@ -42,19 +42,19 @@ function stateCommand(
   name: string,
   summary: string,
   change: (pool: Pool, accountId: string) => Promise<boolean>,
-): Command {
+): PostgresCommand {
   return {
     name,
     summary,
-    optionsHelp: WHICH_HELP,
-    options: WHICH_OPTIONS,
+    optionsHelp: ACCOUNT_HELP,
+    options: ACCOUNT_OPTIONS,
     prepare(values) {
-      const which = whichAccount(values);
+      const named = accountOption(values);
       return async (pool) => {
-        const { id, status } = await foundAccount(pool, which);
-        if (status === 'deleted') throw new AdminError(`${which.given} is deleted.`);
+        const { id, status } = await requireAccount(pool, named);
+        if (status === 'deleted') throw new AdminError(`${named.given} is deleted.`);
         await change(pool, id);
-        return [accountLine(await foundAccount(pool, which))];
+        return [accountLine(await requireAccount(pool, named))];
       };
     },
   };

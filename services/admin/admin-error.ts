@@ -1,4 +1,4 @@
-/** Something the administrator can act on: printed as one sentence, without a stack. */
+/** An error that the administrator can act on: its message is printed without a stack. */
 export class AdminError extends Error {
   override name = 'AdminError';
 }

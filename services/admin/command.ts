@@ -1,8 +1,9 @@
 import type { ParseArgsOptionsConfig } from 'node:util';
+import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 
-/** What the user gave; every option takes a value. */
+/** The options of a command line as text; a flag that was given is `true`. */
 export type OptionValues = Readonly<Record<string, string | undefined>>;
 
 /** One command of the program, as data. */
@@ -10,17 +11,36 @@ export interface Command {
   /** As typed: `account create`. */
   name: string;
   summary: string;
-  /** Lines of help, one per option. */
+  /** One line of help per option. */
   optionsHelp: readonly string[];
   options: ParseArgsOptionsConfig;
+}
+
+export interface PostgresCommand extends Command {
   /**
    * Checks the options before any connection is made.
    *
-   * @returns the work; what it gives is printed as JSON, one line each
-   * @throws AdminError that names the option at fault
+   * @throws AdminError that names the faulty option
    */
-  prepare(values: OptionValues): CommandWork;
+  prepare(values: OptionValues): PostgresWork;
 }
 
-/** Lines may come one by one, where there are many. */
-export type CommandWork = (pool: Pool, config: Config) => Promise<Iterable<object> | AsyncIterable<object>>;
+export interface KafkaCommand extends Command {
+  /** As PostgresCommand's. */
+  prepare(values: OptionValues): KafkaWork;
+}
+
+/** Each object is printed as one line of JSON; an async iterable prints each as it comes. */
+export type Lines = Iterable<object> | AsyncIterable<object>;
+
+export type PostgresWork = (pool: Pool, config: Config) => Promise<Lines>;
+
+export interface KafkaWorkDeps {
+  kafka: KafkaConnection;
+  /** Of topics and consumer groups. */
+  prefix: string;
+  /** Reports to the person at the terminal, who sees it on stderr. */
+  report: (line: string) => void;
+}
+
+export type KafkaWork = (deps: KafkaWorkDeps) => Promise<Lines>;

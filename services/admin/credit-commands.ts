@@ -4,26 +4,26 @@ import type { Pool, PoolClient } from '../../shared/postgres/pool.ts';
 import { sqlState } from '../../shared/postgres/postgres-away.ts';
 import { credit } from '../../shared/stores/accounts/ledger.ts';
 import { givePack, refundPack } from '../../shared/stores/accounts/packs.ts';
-import { foundAccount, WHICH_HELP, WHICH_OPTIONS, whichAccount } from './account-choice.ts';
+import { requireAccount, ACCOUNT_HELP, ACCOUNT_OPTIONS, accountOption } from './account-choice.ts';
 import { AdminError } from './admin-error.ts';
-import type { Command } from './command.ts';
+import type { PostgresCommand } from './command.ts';
 import { creditsOption, packPrice, referenceOption } from './credit-options.ts';
 
 const REFERENCE_HELP =
-  '--reference TEXT       required; why: the same again is refused, so that a repeated command gives nothing twice';
+  '--reference TEXT       required; the reason; one that was used before is refused, so repeating a command gives nothing twice';
 const UNIQUE_VIOLATION = '23505';
 
-export const ACCOUNT_GRANT: Command = {
+export const ACCOUNT_GRANT: PostgresCommand = {
   name: 'account grant',
   summary: 'give credits',
-  optionsHelp: [...WHICH_HELP, '--credits N            required', REFERENCE_HELP],
-  options: { ...WHICH_OPTIONS, credits: { type: 'string' }, reference: { type: 'string' } },
+  optionsHelp: [...ACCOUNT_HELP, '--credits N            required', REFERENCE_HELP],
+  options: { ...ACCOUNT_OPTIONS, credits: { type: 'string' }, reference: { type: 'string' } },
   prepare(values) {
-    const which = whichAccount(values);
+    const named = accountOption(values);
     const credits = creditsOption(values.credits, 1);
     const reference = referenceOption(values.reference);
     return async (pool) => {
-      const { id: accountId } = await foundAccount(pool, which);
+      const { id: accountId } = await requireAccount(pool, named);
       const balance = await once(pool, reference, (client) =>
         credit(client, { accountId, kind: 'grant', credits, reference }),
       );
@@ -32,17 +32,17 @@ export const ACCOUNT_GRANT: Command = {
   },
 };
 
-export const ACCOUNT_PACK: Command = {
+export const ACCOUNT_PACK: PostgresCommand = {
   name: 'account pack',
   summary: 'give a pack: its credits and its limits',
-  optionsHelp: [...WHICH_HELP, '--pack 9|29|79         required', REFERENCE_HELP],
-  options: { ...WHICH_OPTIONS, pack: { type: 'string' }, reference: { type: 'string' } },
+  optionsHelp: [...ACCOUNT_HELP, '--pack 9|29|79         required', REFERENCE_HELP],
+  options: { ...ACCOUNT_OPTIONS, pack: { type: 'string' }, reference: { type: 'string' } },
   prepare(values) {
-    const which = whichAccount(values);
+    const named = accountOption(values);
     const pack = packPrice(values.pack, '9, 29 or 79');
     const reference = referenceOption(values.reference);
     return async (pool) => {
-      const { id: accountId } = await foundAccount(pool, which);
+      const { id: accountId } = await requireAccount(pool, named);
       const { credits } = planOf(pack);
       const balance = await once(pool, reference, (client) =>
         givePack(client, { id: reference, accountId, pack, credits }),
@@ -52,16 +52,16 @@ export const ACCOUNT_PACK: Command = {
   },
 };
 
-export const ACCOUNT_REFUND: Command = {
+export const ACCOUNT_REFUND: PostgresCommand = {
   name: 'account refund',
-  summary: 'take a pack back; credits of it that were spent are owed, and paid by what is credited next',
-  optionsHelp: ['--reference TEXT       required; that of the pack'],
+  summary: 'take a pack back; later credits first pay for those of the pack that were spent',
+  optionsHelp: ['--reference TEXT       required; the reference of the pack'],
   options: { reference: { type: 'string' } },
   prepare(values) {
     const reference = referenceOption(values.reference);
     return async (pool) => {
       const refunded = await inTransaction(pool, (client) => refundPack(client, reference));
-      if (!refunded) throw new AdminError(`--reference: no pack of ${reference} is there to be taken back.`);
+      if (!refunded) throw new AdminError(`--reference: no pack with the reference ${reference} can be taken back.`);
       const { accountId, taken, owed, balance } = refunded;
       return [{ account_id: accountId, taken, owed, credits: balance }];
     };

@@ -1,54 +1,54 @@
 import { apiKeyId, isApiKeyId } from '../../shared/domain/accounts/api-key.ts';
 import { issueApiKey, listApiKeys, revokeApiKey } from '../../shared/stores/accounts/api-keys.ts';
-import { foundAccount, WHICH_HELP, WHICH_OPTIONS, whichAccount } from './account-choice.ts';
+import { requireAccount, ACCOUNT_HELP, ACCOUNT_OPTIONS, accountOption } from './account-choice.ts';
 import { AdminError } from './admin-error.ts';
-import type { Command } from './command.ts';
+import type { PostgresCommand } from './command.ts';
 
 const DEFAULT_NAME = 'made by the administrator';
 
-export const KEY_CREATE: Command = {
+export const KEY_CREATE: PostgresCommand = {
   name: 'key create',
-  summary: 'make another key of an account and print it, this once',
-  optionsHelp: [...WHICH_HELP, `--name TEXT            for lists, default "${DEFAULT_NAME}"`],
-  options: { ...WHICH_OPTIONS, name: { type: 'string' } },
+  summary: 'create another key for an account and print it, only once',
+  optionsHelp: [...ACCOUNT_HELP, `--name TEXT            shown in lists, default "${DEFAULT_NAME}"`],
+  options: { ...ACCOUNT_OPTIONS, name: { type: 'string' } },
   prepare(values) {
-    const which = whichAccount(values);
+    const named = accountOption(values);
     const name = values.name ?? DEFAULT_NAME;
     return async (pool) => {
-      const { id, status } = await foundAccount(pool, which);
-      if (status !== 'active') throw new AdminError(`${which.given} is ${status}; a key of it would be refused.`);
+      const { id, status } = await requireAccount(pool, named);
+      if (status !== 'active') throw new AdminError(`${named.given} is ${status}; its keys are refused.`);
       const key = await issueApiKey(pool, id, name);
       return [{ account_id: id, key_id: apiKeyId(key), name, api_key: key }];
     };
   },
 };
 
-export const KEY_LIST: Command = {
+export const KEY_LIST: PostgresCommand = {
   name: 'key list',
-  summary: "print an account's keys that are in use, without their secrets",
-  optionsHelp: WHICH_HELP,
-  options: WHICH_OPTIONS,
+  summary: "print an account's active keys, without their secrets",
+  optionsHelp: ACCOUNT_HELP,
+  options: ACCOUNT_OPTIONS,
   prepare(values) {
-    const which = whichAccount(values);
+    const named = accountOption(values);
     return async (pool) => {
-      const { id } = await foundAccount(pool, which);
+      const { id } = await requireAccount(pool, named);
       return (await listApiKeys(pool, id)).map(({ id: key_id, ...key }) => ({ key_id, ...key }));
     };
   },
 };
 
-export const KEY_REVOKE: Command = {
+export const KEY_REVOKE: PostgresCommand = {
   name: 'key revoke',
   summary: 'refuse a key from now on',
-  optionsHelp: [...WHICH_HELP, '--key KEY_ID           required; the 8 characters after fk_'],
-  options: { ...WHICH_OPTIONS, key: { type: 'string' } },
+  optionsHelp: [...ACCOUNT_HELP, '--key KEY_ID           required; the 8 characters after fk_'],
+  options: { ...ACCOUNT_OPTIONS, key: { type: 'string' } },
   prepare(values) {
-    const which = whichAccount(values);
+    const named = accountOption(values);
     const key = values.key ?? '';
     if (!isApiKeyId(key)) throw new AdminError('--key: must be the 8 characters after fk_, not the whole key.');
     return async (pool) => {
-      const { id } = await foundAccount(pool, which);
-      if (!(await revokeApiKey(pool, id, key))) throw new AdminError(`--key: ${which.given} has no key ${key} in use.`);
+      const { id } = await requireAccount(pool, named);
+      if (!(await revokeApiKey(pool, id, key))) throw new AdminError(`--key: ${named.given} has no active key ${key}.`);
       return [{ account_id: id, key_id: key, status: 'revoked' }];
     };
   },

@@ -1,20 +1,20 @@
 import type { Pool } from '../../shared/postgres/pool.ts';
 import { findLedgerMismatches } from '../../shared/stores/accounts/ledger-check.ts';
 import { AdminError } from './admin-error.ts';
-import type { Command } from './command.ts';
+import type { PostgresCommand } from './command.ts';
 
 const PAGE = 100;
 
-export const LEDGER_CHECK: Command = {
+export const LEDGER_CHECK: PostgresCommand = {
   name: 'ledger check',
   summary:
-    'compare every balance with its ledger: a line for each account that differs, and exit code 1 if there are any',
+    'compare every balance with its ledger, print a line for each account that differs, and exit with 1 if any does',
   optionsHelp: [],
   options: {},
-  prepare: () => (pool) => Promise.resolve(mismatchesOf(pool)),
+  prepare: () => (pool) => Promise.resolve(ledgerMismatches(pool)),
 };
 
-async function* mismatchesOf(pool: Pool): AsyncIterable<object> {
+async function* ledgerMismatches(pool: Pool): AsyncIterable<object> {
   let differing = 0;
   for (let afterId: string | undefined = ''; afterId !== undefined;) {
     const { mismatches, lastId } = await findLedgerMismatches(pool, afterId, PAGE);

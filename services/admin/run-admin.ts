@@ -1,8 +1,10 @@
 import { parseArgs } from 'node:util';
+import { isKafkaAway } from '../../shared/kafka/kafka-away.ts';
+import { createKafka } from '../../shared/kafka/kafka-connection.ts';
 import { createPool } from '../../shared/postgres/pool.ts';
 import { isPostgresAway, sqlState } from '../../shared/postgres/postgres-away.ts';
-import type { Pool } from '../../shared/postgres/pool.ts';
 import { ConfigError, loadConfig } from '../../shared/runtime/config.ts';
+import type { Config } from '../../shared/runtime/config.ts';
 import { errorMessage } from '../../shared/runtime/errors.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
 import { ACCOUNT_CREATE, ACCOUNT_LIST, ACCOUNT_SHOW } from './account-commands.ts';
@@ -13,10 +15,11 @@ import { GRANT_LIST, GRANT_REVOKE } from './grant-commands.ts';
 import { KEY_CREATE, KEY_LIST, KEY_REVOKE } from './key-commands.ts';
 import { LEDGER_CHECK } from './ledger-check-command.ts';
 import { AdminError } from './admin-error.ts';
-import type { Command, OptionValues } from './command.ts';
-import { findPostgres } from './find-postgres.ts';
+import type { Command, KafkaCommand, Lines, OptionValues, PostgresCommand } from './command.ts';
+import { DEAD_LETTERS_LIST, DEAD_LETTERS_REPLAY } from './dead-letter-commands.ts';
+import { findBrokers, findPostgres } from './find-engines.ts';
 
-const COMMANDS: readonly Command[] = [
+const POSTGRES_COMMANDS: readonly PostgresCommand[] = [
   ACCOUNT_CREATE,
   ACCOUNT_SHOW,
   ACCOUNT_LIST,
@@ -34,6 +37,8 @@ const COMMANDS: readonly Command[] = [
   GRANT_REVOKE,
   LEDGER_CHECK,
 ];
+const KAFKA_COMMANDS: readonly KafkaCommand[] = [DEAD_LETTERS_LIST, DEAD_LETTERS_REPLAY];
+const COMMANDS: readonly RunnableCommand[] = [...POSTGRES_COMMANDS.map(withPostgres), ...KAFKA_COMMANDS.map(withKafka)];
 const UNDEFINED_TABLE = '42P01';
 
 export interface Terminal {
@@ -41,11 +46,17 @@ export interface Terminal {
   err: (line: string) => void;
 }
 
+/** A command that connects to its engine, runs, prints its lines and disconnects. */
+interface RunnableCommand extends Command {
+  /** @throws AdminError that names the faulty option, before any connection is made */
+  prepare(values: OptionValues): (config: Config, terminal: Terminal) => Promise<void>;
+}
+
 /**
- * Runs one command. Its results are JSON lines on `out`; everything for people goes to `err`, help that was asked for
- * to `out`.
+ * Runs one command. It prints results as JSON lines, and help that was asked for, to `out`; messages for people go to
+ * `err`.
  *
- * @returns the exit code: 0, or 1 when the command was wrong or could not be done
+ * @returns the exit code: 0, or 1 when the command was wrong or failed
  */
 export async function runAdmin(
   args: readonly string[],
@@ -54,31 +65,28 @@ export async function runAdmin(
 ): Promise<number> {
   try {
     const command = COMMANDS.find(({ name }) => name === args.slice(0, 2).join(' '));
-    if (!command) return answerWithoutCommand(args, terminal);
+    if (!command) return answerWithOverview(args, terminal);
     const values = parseOptions(command, args.slice(2));
     if (values.help !== undefined) {
       terminal.out(helpOf(command));
       return 0;
     }
-    const work = command.prepare(values);
-    const config = loadConfig(env);
-    await withPool(findPostgres(config), async (pool) => {
-      for await (const line of await work(pool, config)) terminal.out(JSON.stringify(line));
-    });
+    const run = command.prepare(values);
+    await run(loadConfig(env), terminal);
     return 0;
   } catch (error) {
-    terminal.err(sentenceOf(error));
+    terminal.err(describeError(error));
     return 1;
   }
 }
 
-function answerWithoutCommand(args: readonly string[], terminal: Terminal): number {
+function answerWithOverview(args: readonly string[], terminal: Terminal): number {
   const overview = [
     'npm run --silent admin -- COMMAND [OPTIONS]: administers a running installation.',
     '',
-    ...COMMANDS.map(({ name, summary }) => `  ${name.padEnd(18)}${summary}`),
+    ...COMMANDS.map(({ name, summary }) => `  ${name.padEnd(21)}${summary}`),
     '',
-    'COMMAND --help explains its options. The service is found by DATABASE_URL, else by DATA_DIR.',
+    'COMMAND --help explains its options. The service is found by DATABASE_URL or KAFKA_BROKERS, else by DATA_DIR.',
   ].join('\n');
   if (args.includes('--help') || args.includes('-h')) {
     terminal.out(overview);
@@ -104,25 +112,50 @@ function parseOptions(command: Command, args: readonly string[]): OptionValues {
 }
 
 function helpOf({ name, summary, optionsHelp }: Command): string {
-  const options = [...optionsHelp, '--help                 this text'].map((line) => `  ${line}`);
+  const options = [...optionsHelp, '--help                 print this text'].map((line) => `  ${line}`);
   return [`npm run --silent admin -- ${name}: ${summary}`, '', ...options].join('\n');
 }
 
-async function withPool(url: string, work: (pool: Pool) => Promise<void>): Promise<void> {
-  const pool = createPool({ url, name: 'admin', logger: createLogger('silent'), max: 1 });
-  try {
-    await work(pool);
-  } finally {
-    await pool.end();
-  }
+function withPostgres(command: PostgresCommand): RunnableCommand {
+  const prepare: RunnableCommand['prepare'] = (values) => {
+    const work = command.prepare(values);
+    return async (config, terminal) => {
+      const pool = createPool({ url: findPostgres(config), name: 'admin', logger: createLogger('silent'), max: 1 });
+      try {
+        await print(await work(pool, config), terminal);
+      } finally {
+        await pool.end();
+      }
+    };
+  };
+  return { ...command, prepare };
 }
 
-function sentenceOf(error: unknown): string {
+function withKafka(command: KafkaCommand): RunnableCommand {
+  const prepare: RunnableCommand['prepare'] = (values) => {
+    const work = command.prepare(values);
+    return async (config, terminal) => {
+      const kafka = createKafka({ brokers: findBrokers(config), clientId: 'admin', logger: createLogger('silent') });
+      const report = (line: string) => {
+        terminal.err(line);
+      };
+      await print(await work({ kafka, prefix: config.kafka.topicPrefix, report }), terminal);
+    };
+  };
+  return { ...command, prepare };
+}
+
+async function print(lines: Lines, terminal: Terminal): Promise<void> {
+  for await (const line of lines) terminal.out(JSON.stringify(line));
+}
+
+function describeError(error: unknown): string {
   if (error instanceof AdminError || error instanceof ConfigError) return error.message;
   const reason = errorMessage(error);
-  if (isPostgresAway(error)) return `The service's database does not answer (${reason || 'connection refused'}).`;
+  if (isKafkaAway(error)) return `Kafka does not answer (${reason}).`;
+  if (isPostgresAway(error)) return `Postgres does not answer (${reason || 'connection refused'}).`;
   if (sqlState(error) === UNDEFINED_TABLE) {
-    return 'The database has no tables of this service yet: start the service once.';
+    return 'The database has no tables yet: start the service once.';
   }
   return `The command failed: ${reason}`;
 }

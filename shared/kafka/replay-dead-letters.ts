@@ -1,6 +1,7 @@
 import type { IHeaders } from 'kafkajs';
 import { DEAD_LETTER_SUFFIX } from '../../schemas/messages/topics.ts';
 import { whenAborted } from '../runtime/abort.ts';
+import { toError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { startBatchConsumer } from './batch-consumer.ts';
@@ -8,64 +9,97 @@ import type { ConsumedBatch, ConsumedRecord } from './consumed-batch.ts';
 import { DEAD_LETTER_HEADER_PREFIX } from './dead-letters.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
 import type { Publisher } from './publisher.ts';
-import { consumerLag } from './topic-admin.ts';
+import { groupPositions } from './topic-admin.ts';
+import type { GroupPosition } from './topic-admin.ts';
 
-/** Each topic's replay remembers its place in a group of its own. */
-const REPLAY_GROUP = 'dead-letter-replay';
-
-/**
- * Publishes a topic's dead letters to it again, oldest first, without the headers that were added, and remembers how
- * far it came. Ends at the letters that were there at the start, so one that fails again is not replayed in a circle,
- * or after `limit` letters. Every group of the topic sees the records again, entered anew; effects have keys that make
- * this harmless. A crash may repeat the last letter.
- *
- * @returns how many were published.
- */
-export async function replayDeadLetters(options: {
+export interface ReplayOptions {
   kafka: KafkaConnection;
   prefix: string;
+  /** The source topic, without the prefix. */
   topic: string;
   limit: number;
   publisher: Publisher;
   metrics: Metrics;
   logger: Logger;
-}): Promise<number> {
-  const { kafka, prefix, topic, publisher } = options;
-  const source = topic + DEAD_LETTER_SUFFIX;
-  const group = `${REPLAY_GROUP}.${topic}`;
-  const waiting = (await consumerLag(kafka, { prefix, group, topics: [source] })).reduce(
-    (sum, { lag }) => sum + lag,
-    0,
-  );
-  const wanted = Math.min(waiting, options.limit);
-  if (wanted <= 0) return 0;
+  /** Called after each letter with how many were replayed so far, and how many will be. */
+  onReplayed?: (replayed: number, total: number) => void;
+}
+
+/** How often a replay looks whether another one has replayed its letters. */
+const CHECK_EVERY_MS = 2_000;
+
+/** Its committed offset is where the next replay of the topic starts. */
+export function replayGroup(topic: string): string {
+  return `dead-letter-replay.${topic}`;
+}
+
+/**
+ * Publishes a topic's dead letters to it again, oldest first, without the headers that were added, and commits how far
+ * it came. It ends at the letters that were there at the start, so a letter that fails again is not replayed in a
+ * circle, or after `limit` letters. Every consumer group of the topic gets the records again; their effects are
+ * idempotent. A crash, or a second replay at the same time, may publish a letter twice.
+ *
+ * @returns how many were published, and how many of those at the start remain
+ */
+export async function replayDeadLetters(options: ReplayOptions): Promise<{ replayed: number; remaining: number }> {
+  const { kafka, topic, publisher, onReplayed } = options;
+  const start = await readPositions(options);
+  const total = Math.min(countUntil(start, start), options.limit);
+  if (total <= 0) return { replayed: 0, remaining: countUntil(start, start) };
   let replayed = 0;
   const ended = Promise.withResolvers<undefined>();
+  // The group may fail before the promise is awaited.
+  ended.promise.catch(() => undefined);
   const handle = async (batch: ConsumedBatch): Promise<void> => {
-    // Letters beyond the wanted ones stay unread: their handler waits for the stop, after which nothing is committed.
-    if (replayed >= wanted) await whenAborted(batch.signal);
+    // A letter beyond the last one waits here for the stop, after which nothing is committed.
+    if (replayed >= total || isBeyond(start, batch.records[0]!)) await whenAborted(batch.signal);
     else {
       await publisher.publish(topic, batch.records.map(toOriginal));
       replayed += batch.records.length;
+      onReplayed?.(replayed, total);
     }
   };
   const consumer = await startBatchConsumer({
     ...options,
-    group,
-    topics: [source],
+    group: replayGroup(topic),
+    topics: [topic + DEAD_LETTER_SUFFIX],
     maxRecords: 1,
     handle,
     fatal: ended.reject,
     onCommitted: () => {
-      if (replayed >= wanted) ended.resolve(undefined);
+      if (replayed >= total) ended.resolve(undefined);
     },
   });
+  const check = setInterval(() => {
+    readPositions(options).then(
+      (now) => {
+        if (countUntil(now, start) === 0) ended.resolve(undefined);
+      },
+      (error: unknown) => kafka.logger.debug({ err: toError(error) }, 'the offsets of the replay could not be read'),
+    );
+  }, CHECK_EVERY_MS);
   try {
     await ended.promise;
   } finally {
+    clearInterval(check);
     await consumer.stop();
   }
-  return replayed;
+  return { replayed, remaining: countUntil(await readPositions(options), start) };
+}
+
+function readPositions({ kafka, prefix, topic }: ReplayOptions): Promise<GroupPosition[]> {
+  const topics = [topic + DEAD_LETTER_SUFFIX];
+  return groupPositions(kafka, { prefix, group: replayGroup(topic), topics });
+}
+
+/** Letters between the positions `now` and the heads of `start`. */
+function countUntil(now: readonly GroupPosition[], start: readonly GroupPosition[]): number {
+  const heads = new Map(start.map(({ partition, head }) => [partition, head]));
+  return now.reduce((sum, { partition, next }) => sum + Math.max(0, Number((heads.get(partition) ?? next) - next)), 0);
+}
+
+function isBeyond(start: readonly GroupPosition[], { partition, offset }: ConsumedRecord): boolean {
+  return start.some((position) => position.partition === partition && offset >= position.head);
 }
 
 function toOriginal(record: ConsumedRecord): { key: string; value: Buffer; headers: IHeaders } {

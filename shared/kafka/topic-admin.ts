@@ -2,6 +2,7 @@ import type { Admin, ITopicConfig } from 'kafkajs';
 import { DEAD_LETTER_RETENTION_MS, DEAD_LETTER_SUFFIX, MAX_MESSAGE_BYTES } from '../../schemas/messages/topics.ts';
 import type { Topic } from '../../schemas/messages/topics.ts';
 import { retry } from '../runtime/retry.ts';
+import { isKafkaAway } from './kafka-away.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
 import { protocolErrorType } from './kafka-connection.ts';
 
@@ -140,22 +141,59 @@ export async function readConsumerLag(
   admin: Admin,
   options: { prefix: string; group: string; topics: readonly string[] },
 ): Promise<PartitionLag[]> {
+  const positions = await readGroupPositions(admin, options);
+  return positions.map(({ topic, partition, next, head }) => ({ topic, partition, lag: Number(head - next) }));
+}
+
+export interface GroupPosition {
+  /** Without the prefix. */
+  topic: string;
+  partition: number;
+  /** The offset that the group reads next: the committed one, or the oldest record's where that is later. */
+  next: bigint;
+  /** The offset that the next new record gets; never below `next`. */
+  head: bigint;
+}
+
+/**
+ * Where a group is in each partition. Group and topics are given without the prefix. Tries for about 20 s while the
+ * brokers are away: a broker that has just started loads its groups first.
+ */
+export function groupPositions(
+  kafka: KafkaConnection,
+  options: { prefix: string; group: string; topics: readonly string[] },
+): Promise<GroupPosition[]> {
+  return retry(() => kafka.withAdmin((admin) => readGroupPositions(admin, options)), {
+    what: `reading the offsets of ${options.group}`,
+    logger: kafka.logger,
+    retries: 20,
+    maxMs: 1_000,
+    isRetryable: isKafkaAway,
+  });
+}
+
+async function readGroupPositions(
+  admin: Admin,
+  options: { prefix: string; group: string; topics: readonly string[] },
+): Promise<GroupPosition[]> {
   const topics = options.topics.map((topic) => options.prefix + topic);
   const committed = new Map<string, bigint>();
   for (const { topic, partitions } of await admin.fetchOffsets({ groupId: options.prefix + options.group, topics })) {
     for (const { partition, offset } of partitions) committed.set(`${topic}|${partition}`, BigInt(offset));
   }
-  const lags: PartitionLag[] = [];
+  const positions: GroupPosition[] = [];
   for (const topic of topics) {
     for (const { partition, high, low } of await admin.fetchTopicOffsets(topic)) {
-      const at = committed.get(`${topic}|${partition}`) ?? -1n;
-      // A negative offset means: none. An offset below the oldest record: the records between are gone.
-      const from = at > BigInt(low) ? at : BigInt(low);
-      const lag = Math.max(0, Number(BigInt(high) - from));
-      lags.push({ topic: topic.slice(options.prefix.length), partition, lag });
+      // A negative offset means that nothing was committed. Records between the committed one and `low` have expired.
+      const next = max(committed.get(`${topic}|${partition}`) ?? -1n, BigInt(low));
+      positions.push({ topic: topic.slice(options.prefix.length), partition, next, head: max(BigInt(high), next) });
     }
   }
-  return lags;
+  return positions;
+}
+
+function max(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
 }
 
 /** Deletes consumer groups without members (given without the prefix). A group that does not exist is no error. */

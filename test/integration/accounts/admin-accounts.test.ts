@@ -68,7 +68,7 @@ describe('credits', () => {
       { account_id: id, taken: 5_000, owed: 0, credits: 100 },
     ]);
     expect(await done(`account show --account ${id}`)).toMatchObject([{ plan: 'free', credits: 100 }]);
-    expect((await admin('account refund --reference invoice-7')).err).toContain('no pack of invoice-7');
+    expect((await admin('account refund --reference invoice-7')).err).toContain('no pack with the reference invoice-7');
     expect((await admin(`account pack --account ${id} --pack 9 --reference invoice-7`)).err).toContain('used before');
   });
 
@@ -137,7 +137,7 @@ test('keys: made, listed, revoked', async () => {
     { status: 'revoked' },
   ]);
   expect([await statusOf(made!.api_key as string), await statusOf(key)]).toEqual([401, 200]);
-  expect((await admin(`key revoke --account ${id} --key ${made!.key_id as string}`)).err).toContain('in use');
+  expect((await admin(`key revoke --account ${id} --key ${made!.key_id as string}`)).err).toContain('has no active key');
 });
 
 test.each([

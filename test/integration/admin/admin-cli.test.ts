@@ -1,14 +1,12 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runAdminProcess } from '../../support/children/admin-process.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestApi } from '../../support/fixtures/test-api.ts';
-
-const ROOT = join(import.meta.dirname, '../../..');
 
 let db: TestDatabase;
 let api: TestApi;
@@ -18,7 +16,7 @@ beforeAll(async () => {
   db = await createTestDatabase();
   api = await startTestApi(db.pool);
   dataDir = mkdtempSync(join(tmpdir(), 'forum-test-admin-'));
-  // What a running service leaves there; this process stands for it.
+  // As a running service writes it; this process takes its place.
   writeFileSync(join(dataDir, 'endpoints.json'), JSON.stringify({ pid: process.pid, postgres: db.url }));
 });
 
@@ -28,28 +26,10 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-interface Ended {
-  code: number | null;
-  out: string;
-  err: string;
-}
+const admin = (args: readonly string[], env: Record<string, string> = { DATA_DIR: dataDir }) =>
+  runAdminProcess(args, env);
 
-function admin(args: string[], env: Record<string, string> = { DATA_DIR: dataDir }): Promise<Ended> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['services/admin/main.ts', ...args], {
-      cwd: ROOT,
-      env: { PATH: process.env.PATH, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const ended: Ended = { code: null, out: '', err: '' };
-    child.stdout.on('data', (chunk: Buffer) => (ended.out += chunk.toString()));
-    child.stderr.on('data', (chunk: Buffer) => (ended.err += chunk.toString()));
-    child.once('error', reject);
-    child.once('close', (code) => resolve({ ...ended, code }));
-  });
-}
-
-test('an account with defaults: one JSON line, a key that works, a grant in the ledger', async () => {
+test('account create prints one JSON line; its key works and the grant is in the ledger', async () => {
   const { code, out, err } = await admin(['account', 'create', '--email', 'First@example.com']);
   expect([code, err]).toEqual([0, '']);
   expect(out).toMatch(/^\{.*\}\n$/);
@@ -64,7 +44,7 @@ test('an account with defaults: one JSON line, a key that works, a grant in the 
   expect(rows).toEqual([{ kind: 'grant', amount: 200, balance_after: 200 }]);
 });
 
-test('a pack sets the limits and adds no credits; found by DATABASE_URL', async () => {
+test('a pack sets the limits and adds no credits; the service is found by DATABASE_URL', async () => {
   const args = ['account', 'create', '--email', 'pack@example.com', '--credits', '5', '--pack', '29'];
   const { code, out } = await admin(args, { DATABASE_URL: db.url, DATA_DIR: '/nowhere' });
   expect(code).toBe(0);
@@ -78,13 +58,13 @@ test('a pack sets the limits and adds no credits; found by DATABASE_URL', async 
   expect(rows).toEqual([{ pack: 29, credits: 0 }]);
 });
 
-test('no credits at all leave no ledger row', async () => {
+test('an account created with 0 credits has no ledger row', async () => {
   const { out } = await admin(['account', 'create', '--email', 'none@example.com', '--credits', '0', '--pack', 'none']);
   const { account_id: id } = JSON.parse(out) as { account_id: string };
   expect((await db.pool.query('SELECT FROM ledger_entries WHERE account_id = $1', [id])).rowCount).toBe(0);
 });
 
-test('show and list', async () => {
+test('account show prints one account, account list prints all', async () => {
   await admin(['account', 'create', '--email', 'show@example.com', '--credits', '3']);
   const shown = await admin(['account', 'show', '--email', 'SHOW@example.com']);
   const account = JSON.parse(shown.out) as { account_id: string };
@@ -93,14 +73,14 @@ test('show and list', async () => {
   expect(listed.map((line) => (JSON.parse(line) as { account_id: string }).account_id)).toContain(account.account_id);
 });
 
-test('help goes to stdout with code 0', async () => {
+test('prints help to stdout and exits with 0', async () => {
   const overview = await admin(['--help'], {});
   expect([overview.code, overview.out]).toEqual([0, expect.stringContaining('account create')]);
   const command = await admin(['account', 'create', '--help'], {});
   expect([command.code, command.out]).toEqual([0, expect.stringContaining('--pack none|9|29|79')]);
 });
 
-test('mistakes: one message on stderr, nothing on stdout, code 1, nothing made', async () => {
+test('a faulty command prints one message to stderr, nothing to stdout, exits with 1 and changes nothing', async () => {
   await admin(['account', 'create', '--email', 'taken@example.com']);
   const before = await db.pool.query('SELECT id FROM accounts ORDER BY id');
   const create = ['account', 'create'];
@@ -128,4 +108,4 @@ test('mistakes: one message on stderr, nothing on stdout, code 1, nothing made',
     expect(ended.err).not.toMatch(/\n {4}at /);
   }
   expect((await db.pool.query('SELECT id FROM accounts ORDER BY id')).rows).toEqual(before.rows);
-});
+}, 120_000);

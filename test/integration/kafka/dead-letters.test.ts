@@ -165,9 +165,9 @@ test('replay publishes letters back as they were, within its limit, and goes on 
   }));
   await fixture.publisher.publish(`${topic}.dead-letter`, letters);
   const replay = (limit: number) => replayDeadLetters({ ...fixture, topic, limit, logger: silentLogger() });
-  expect(await replay(2)).toBe(2);
-  expect(await replay(100)).toBe(3);
-  expect(await replay(100)).toBe(0);
+  expect(await replay(2)).toEqual({ replayed: 2, remaining: 3 });
+  expect(await replay(100)).toEqual({ replayed: 3, remaining: 0 });
+  expect(await replay(100)).toEqual({ replayed: 0, remaining: 0 });
   const back: ConsumedRecord[] = [];
   await start(topic, { handle: async (batch) => void back.push(...batch.records) });
   await eventually('all back', () => back.length >= 5);

@@ -1,0 +1,131 @@
+import { DEAD_LETTER_SUFFIX, TOPICS } from '../../schemas/messages/topics.ts';
+import { createPublisher } from '../../shared/kafka/publisher.ts';
+import { readDeadLetters } from '../../shared/kafka/read-dead-letters.ts';
+import type { DeadLetter } from '../../shared/kafka/read-dead-letters.ts';
+import { replayDeadLetters } from '../../shared/kafka/replay-dead-letters.ts';
+import { createMetrics } from '../../shared/runtime/metrics.ts';
+import { AdminError } from './admin-error.ts';
+import type { KafkaCommand, KafkaWorkDeps, OptionValues } from './command.ts';
+
+const DEFAULT_LISTED = 100;
+/** What is listed is held in memory, about 2 KB a letter. */
+const MAX_LISTED = 10_000;
+const MAX_REPLAYED = 1_000_000_000;
+const PROGRESS_EVERY = 1_000;
+
+const TOPIC_HELP = '--topic TOPIC          the source topic, without a prefix; default: every topic';
+
+export const DEAD_LETTERS_LIST: KafkaCommand = {
+  name: 'dead-letters list',
+  summary: 'print the dead letters that were not replayed yet, oldest first, a line each',
+  optionsHelp: [
+    TOPIC_HELP,
+    `--limit N              how many lines at most, default ${DEFAULT_LISTED}`,
+    '--all                  also the letters that were replayed',
+  ],
+  options: { topic: { type: 'string' }, limit: { type: 'string' }, all: { type: 'boolean' } },
+  prepare(values) {
+    const topics = topicOption(values);
+    const limit = limitOption(values, DEFAULT_LISTED, MAX_LISTED);
+    const includeReplayed = values.all !== undefined;
+    return async (deps) => {
+      await requireTopics(deps, topics);
+      return listLetters(deps, { topics, limit, includeReplayed });
+    };
+  },
+};
+
+export const DEAD_LETTERS_REPLAY: KafkaCommand = {
+  name: 'dead-letters replay',
+  summary: 'publish dead letters to their source topic again, and print how many, a line for each topic',
+  optionsHelp: [TOPIC_HELP, '--limit N              how many letters at most, default all that wait at the start'],
+  options: { topic: { type: 'string' }, limit: { type: 'string' } },
+  prepare(values) {
+    const topics = topicOption(values);
+    const limit = limitOption(values, MAX_REPLAYED, MAX_REPLAYED);
+    return async (deps) => {
+      await requireTopics(deps, topics);
+      return replayTopics(deps, topics, limit);
+    };
+  },
+};
+
+async function* listLetters(
+  { kafka, prefix, report }: KafkaWorkDeps,
+  { topics, limit, includeReplayed }: { topics: readonly string[]; limit: number; includeReplayed: boolean },
+): AsyncIterable<object> {
+  let left = limit;
+  let unlisted = 0;
+  for (const topic of topics) {
+    const { letters, found } = await readDeadLetters({ kafka, prefix, topic, limit: left, includeReplayed });
+    yield* letters.map(toLine);
+    left -= letters.length;
+    unlisted += found - letters.length;
+  }
+  if (unlisted > 0) report(`${unlisted} more dead letters are not listed; set --limit or --topic to see them.`);
+}
+
+async function* replayTopics(deps: KafkaWorkDeps, topics: readonly string[], limit: number): AsyncIterable<object> {
+  const metrics = createMetrics();
+  const { kafka, prefix, report } = deps;
+  const publisher = await createPublisher({ kafka, prefix, metrics, logger: kafka.logger });
+  try {
+    let left = limit;
+    for (const topic of topics) {
+      const onReplayed = (replayed: number, total: number) => {
+        if (replayed % PROGRESS_EVERY === 0) report(`${topic}: ${replayed} of ${total} letters replayed`);
+      };
+      const options = { kafka, prefix, topic, publisher, metrics, logger: kafka.logger, limit: left, onReplayed };
+      const { replayed, remaining } = await replayDeadLetters(options);
+      left -= replayed;
+      yield { topic, replayed, remaining };
+    }
+  } finally {
+    await publisher.stop();
+  }
+}
+
+function toLine(letter: DeadLetter): object {
+  return {
+    topic: letter.topic,
+    partition: letter.partition,
+    offset: letter.offset,
+    time: letter.timestampMs === undefined ? undefined : new Date(letter.timestampMs).toISOString(),
+    set_aside_at: new Date(letter.setAsideAtMs).toISOString(),
+    key: letter.key,
+    group: letter.group,
+    step: letter.step,
+    reason: letter.reason,
+    value: letter.excerpt,
+    value_bytes: letter.bytes,
+  };
+}
+
+/** @throws AdminError that lists the topics when the named one is unknown */
+function topicOption({ topic }: OptionValues): readonly string[] {
+  const names = TOPICS.map(({ name }) => name);
+  if (topic === undefined) return names;
+  if (!names.includes(topic)) {
+    throw new AdminError(`--topic: ${topic} is not a topic of this service. The topics are: ${names.join(', ')}.`);
+  }
+  return [topic];
+}
+
+function limitOption({ limit }: OptionValues, byDefault: number, max: number): number {
+  if (limit === undefined) return byDefault;
+  const count = /^[1-9]\d{0,9}$/.test(limit) ? Number(limit) : Number.NaN;
+  if (!(count <= max)) throw new AdminError(`--limit: must be an integer from 1 to ${max}.`);
+  return count;
+}
+
+/** A broker without these topics would be asked for them again and again, as if it were starting. */
+async function requireTopics({ kafka, prefix }: KafkaWorkDeps, topics: readonly string[]): Promise<void> {
+  const existing = new Set(await kafka.withAdmin((admin) => admin.listTopics()));
+  const missing = topics
+    .flatMap((topic) => [prefix + topic, prefix + topic + DEAD_LETTER_SUFFIX])
+    .filter((topic) => !existing.has(topic));
+  if (missing.length === 0) return;
+  throw new AdminError(
+    `Kafka has no topic ${missing.join(', ')}. Start the service once, or set KAFKA_TOPIC_PREFIX to the service's.`,
+  );
+}

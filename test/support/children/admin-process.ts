@@ -1,0 +1,30 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../../..');
+
+export interface AdminResult {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+/** Runs what `npm run admin` runs with these arguments, in an environment of only `env` and PATH. */
+export function runAdminProcess(args: readonly string[], env: Record<string, string>): Promise<AdminResult> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(
+      process.execPath,
+      ['--disable-warning=TimeoutNegativeWarning', 'services/admin/main.ts', ...args],
+      {
+        cwd: ROOT,
+        env: { PATH: process.env.PATH, ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
+    const result: AdminResult = { code: null, out: '', err: '' };
+    child.stdout.on('data', (chunk: Buffer) => (result.out += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (result.err += chunk.toString()));
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ ...result, code }));
+  });
+}
