@@ -27,15 +27,15 @@ export interface DemoAccount {
  */
 export async function ensureDemoAccount(pool: Pool, options: { dataDir: string }): Promise<DemoAccount> {
   const keyFile = join(options.dataDir, KEY_FILE);
-  const kept = await readKey(keyFile);
-  if (kept !== undefined && (await works(pool, kept))) return { apiKey: kept, keyFile };
+  const stored = await readKeyFile(keyFile);
+  if (stored !== undefined && (await works(pool, stored))) return { apiKey: stored, keyFile };
   // A crash before the file is written leaves a key that nobody has; the next start revokes it here.
   const apiKey = await issueDemoKey(pool);
   await keepKey(keyFile, apiKey);
   return { apiKey, keyFile };
 }
 
-async function readKey(keyFile: string): Promise<string | undefined> {
+async function readKeyFile(keyFile: string): Promise<string | undefined> {
   try {
     return (await readFile(keyFile, 'utf8')).trim();
   } catch (error) {

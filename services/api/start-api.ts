@@ -12,7 +12,7 @@ import type { LiveTailsDeps } from './live-tail/live-tails.ts';
 export interface ApiDeps extends Omit<ApiAppDeps, 'trustProxy' | 'baseUrl' | 'appUrl' | 'liveTails'> {
   http: Pick<Config['http'], 'port' | 'host' | 'trustProxy' | 'baseUrl' | 'appUrl' | 'maxConnections'>;
   /** How live tails learn of new matches, and their timing; absent: they poll. */
-  liveTail?: Pick<LiveTailsDeps, 'wakeUps' | 'timing' | 'most'>;
+  liveTail?: Pick<LiveTailsDeps, 'wakeUps' | 'timing' | 'maxStreams'>;
 }
 
 export interface RunningApi extends Running {

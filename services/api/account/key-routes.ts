@@ -12,7 +12,7 @@ import type { Answer, Call, Route } from '../http/route.ts';
 import type { AccountDeps } from './account-deps.ts';
 
 /** Active keys of an account. */
-const MOST_KEYS = 20;
+const MAX_KEYS = 20;
 
 /** The routes about an account's keys. A program without a browser rotates its own key with them. */
 export function keyRoutes(deps: AccountDeps): Route[] {
@@ -36,8 +36,8 @@ async function create({ pool }: AccountDeps, { caller, body }: Call): Promise<An
   return inTransaction(pool, async (client) => {
     const account = await lockAccount(client, caller.accountId);
     if (account?.status !== 'active') throw unauthorized();
-    if ((await listApiKeys(client, caller.accountId)).length >= MOST_KEYS) {
-      throw invalidRequest([{ field: 'name', message: `the account has ${MOST_KEYS} keys already; revoke one first` }]);
+    if ((await listApiKeys(client, caller.accountId)).length >= MAX_KEYS) {
+      throw invalidRequest([{ field: 'name', message: `the account has ${MAX_KEYS} keys already; revoke one first` }]);
     }
     const key = await issueApiKey(client, caller.accountId, name, scopes);
     const stored = (await listApiKeys(client, caller.accountId)).find(({ id }) => id === apiKeyId(key));

@@ -24,9 +24,9 @@ async function ledger({ pool, baseUrl }: AccountDeps, { caller, query, type }: C
   const { limit, after } = parseRequest(ledgerQuery, query, 'query');
   const beforeId = after === undefined ? Number.MAX_SAFE_INTEGER : Number(after);
   // One row more than requested shows whether there is a next page.
-  const found = await readLedgerPage(pool, { accountId: caller.accountId, beforeId, limit: limit + 1 });
-  const items = found.slice(0, limit).map(entryOf);
-  const next = found.length > limit ? items.at(-1)!.id : null;
+  const rows = await readLedgerPage(pool, { accountId: caller.accountId, beforeId, limit: limit + 1 });
+  const items = rows.slice(0, limit).map(entryOf);
+  const next = rows.length > limit ? items.at(-1)!.id : null;
   // The cursor goes into a Link header (RFC 8288), because CSV has no place for it.
   const headers: Record<string, string> =
     next === null ? {} : { Link: `<${baseUrl}${PATH}?limit=${limit}&after=${next}>; rel="next"` };

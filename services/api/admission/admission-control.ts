@@ -8,9 +8,13 @@ import { admitMessage } from '../../../shared/stores/accounts/message-limits.ts'
 import type { MessageLimit } from '../../../shared/stores/accounts/message-limits.ts';
 import { findUsableAccessToken } from '../../../shared/stores/accounts/oauth-records.ts';
 import { admitRequests, returnDailySlot } from '../../../shared/stores/accounts/request-limits.ts';
-import type { AdmittedRequest, AskingRequest, RequestLimits } from '../../../shared/stores/accounts/request-limits.ts';
+import type {
+  AdmittedRequest,
+  RequestCredentials,
+  RequestLimits,
+} from '../../../shared/stores/accounts/request-limits.ts';
 import { ApiError } from '../http/api-error.ts';
-import { checkKey, givenKey, givenTokenHash, unauthorized } from './authentication.ts';
+import { verifyKey, readApiKey, readAccessTokenHash, unauthorized } from './authentication.ts';
 import type { Caller } from './authentication.ts';
 
 /** What is left of a limit after this request. */
@@ -19,9 +23,9 @@ export interface Quota {
   /** Requests in a window of `windowSeconds`. */
   limit: number;
   windowSeconds: number;
-  left: number;
+  remaining: number;
   /** Seconds until the limit is full again. */
-  wholeInSeconds: number;
+  fullInSeconds: number;
 }
 
 /** A request whose key or token is valid. */
@@ -47,12 +51,12 @@ const DAY_SECONDS = 86_400;
 export class AdmissionControl {
   private readonly db: Queryable;
   private readonly limits: LimitsByPack;
-  private readonly together: CallBatcher<AskingRequest, AdmittedRequest | undefined>;
+  private readonly batcher: CallBatcher<RequestCredentials, AdmittedRequest | undefined>;
 
   constructor(db: Queryable, limits: LimitsByPack = allPlans()) {
     this.db = db;
     this.limits = limits;
-    this.together = new CallBatcher({
+    this.batcher = new CallBatcher({
       run: (requests) => admitRequests(db, requests, limits),
       isShared: isPostgresAway,
     });
@@ -60,15 +64,15 @@ export class AdmissionControl {
 
   /** @throws ApiError unauthorized; no limit is taken then */
   async admit(headers: IncomingHttpHeaders): Promise<Admission> {
-    const given = givenKey(headers);
+    const given = readApiKey(headers);
     const found = await this.find({ keyId: given.id, keyHash: given.hash });
-    checkKey(given, found.key_hash);
+    verifyKey(given, found.key_hash);
     return this.admissionOf(found);
   }
 
   /** Like `admit`, and accepts access tokens of `audience` too. @throws ApiError unauthorized */
   async admitWithToken(headers: IncomingHttpHeaders, audience: string): Promise<Admission> {
-    const tokenHash = givenTokenHash(headers);
+    const tokenHash = readAccessTokenHash(headers);
     if (tokenHash === undefined) return this.admit(headers);
     return this.admissionOf(await this.find({ tokenHash, audience }));
   }
@@ -94,11 +98,11 @@ export class AdmissionControl {
     }
     const holder = await findUsableApiKey(this.db, credentials.keyId);
     if (holder === undefined) throw unauthorized();
-    checkKey(givenKey(headers), holder.hash);
+    verifyKey(readApiKey(headers), holder.hash);
   }
 
-  private async find(asking: AskingRequest): Promise<AdmittedRequest> {
-    const found = await this.together.call(asking);
+  private async find(credentials: RequestCredentials): Promise<AdmittedRequest> {
+    const found = await this.batcher.call(credentials);
     if (found === undefined) throw unauthorized();
     return found;
   }
@@ -116,16 +120,16 @@ export class AdmissionControl {
 }
 
 /** @throws ApiError unauthorized when there is neither a token nor a well-formed key */
-function credentialsOf(headers: IncomingHttpHeaders, audience: string): AskingRequest {
-  const tokenHash = givenTokenHash(headers);
+function credentialsOf(headers: IncomingHttpHeaders, audience: string): RequestCredentials {
+  const tokenHash = readAccessTokenHash(headers);
   if (tokenHash !== undefined) return { tokenHash, audience };
-  const { id, hash } = givenKey(headers);
+  const { id, hash } = readApiKey(headers);
   return { keyId: id, keyHash: hash };
 }
 
 function admissionOf(found: AdmittedRequest, limits: RequestLimits): Admission {
-  const quotas = [burstOf(found, limits), ...dayOf(found, limits)];
-  const isIn = found.ordinal <= found.taken;
+  const quotas = [burstQuota(found, limits), ...dayQuota(found, limits)];
+  const isAdmitted = found.ordinal <= found.taken;
   return {
     caller: {
       keyId: found.key_id ?? undefined,
@@ -135,8 +139,8 @@ function admissionOf(found: AdmittedRequest, limits: RequestLimits): Admission {
       pack: found.pack,
     },
     quotas,
-    refusal: isIn ? undefined : limitError(found, limits),
-    day: isIn && limits.requestsPerDay !== null ? found.day : undefined,
+    refusal: isAdmitted ? undefined : limitError(found, limits),
+    day: isAdmitted && limits.requestsPerDay !== null ? found.day : undefined,
   };
 }
 
@@ -145,23 +149,23 @@ function wholeInMs({ ordinal, taken, whole_in_ms }: AdmittedRequest, { requestsP
   return whole_in_ms + (Math.min(ordinal, taken) * 1000) / requestsPerSecond;
 }
 
-function burstOf(found: AdmittedRequest, limits: RequestLimits): Quota {
+function burstQuota(found: AdmittedRequest, limits: RequestLimits): Quota {
   const { burst, requestsPerSecond } = limits;
   const wholeIn = wholeInMs(found, limits);
   return {
     name: 'burst',
     limit: burst,
     windowSeconds: Math.ceil(burst / requestsPerSecond),
-    left: Math.max(0, Math.floor(burst - (wholeIn * requestsPerSecond) / 1000)),
-    wholeInSeconds: Math.ceil(wholeIn / 1000),
+    remaining: Math.max(0, Math.floor(burst - (wholeIn * requestsPerSecond) / 1000)),
+    fullInSeconds: Math.ceil(wholeIn / 1000),
   };
 }
 
-function dayOf(found: AdmittedRequest, { requestsPerDay }: RequestLimits): Quota[] {
+function dayQuota(found: AdmittedRequest, { requestsPerDay }: RequestLimits): Quota[] {
   if (requestsPerDay === null) return [];
-  const left = Math.max(0, requestsPerDay - found.day_used - Math.min(found.ordinal, found.taken));
-  const wholeInSeconds = Math.ceil(found.day_left_ms / 1000);
-  return [{ name: 'day', limit: requestsPerDay, windowSeconds: DAY_SECONDS, left, wholeInSeconds }];
+  const remaining = Math.max(0, requestsPerDay - found.day_used - Math.min(found.ordinal, found.taken));
+  const fullInSeconds = Math.ceil(found.day_left_ms / 1000);
+  return [{ name: 'day', limit: requestsPerDay, windowSeconds: DAY_SECONDS, remaining, fullInSeconds }];
 }
 
 /** Once the day is used up, the answer names the end of the day: waiting a second would not help. */

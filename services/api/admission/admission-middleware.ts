@@ -22,7 +22,7 @@ export interface AdmissionMiddleware {
 
 const API_ROOT = '/v1';
 /** A request that failed because Postgres is unreachable must not wait much longer for it. */
-const RETURN_SLOT_MS = 1_500;
+const RETURN_TIMEOUT_MS = 1_500;
 
 /** @param routes what they declare decides which permission a path requires */
 export function createAdmissionMiddleware(
@@ -90,7 +90,11 @@ export async function returnDailySlot(
 ): Promise<void> {
   if (admission.day === undefined) return;
   try {
-    await withDeadline(admissionControl.returnDailySlot(admission), RETURN_SLOT_MS, 'Postgres did not answer in time');
+    await withDeadline(
+      admissionControl.returnDailySlot(admission),
+      RETURN_TIMEOUT_MS,
+      'Postgres did not answer in time',
+    );
     setQuotas(response, admission.quotas.map(withDaySlot));
   } catch (problem) {
     log.debug({ err: problem }, 'the daily slot of a failed request was not returned');
@@ -98,13 +102,13 @@ export async function returnDailySlot(
 }
 
 function withDaySlot(quota: Quota): Quota {
-  return quota.name === 'day' ? { ...quota, left: quota.left + 1 } : quota;
+  return quota.name === 'day' ? { ...quota, remaining: quota.remaining + 1 } : quota;
 }
 
 /** Sets RateLimit-Policy and RateLimit by draft-ietf-httpapi-ratelimit-headers-10. */
 function setQuotas(response: Response, quotas: readonly Quota[]): void {
   const policy = ({ name, limit, windowSeconds }: Quota) => `"${name}";q=${limit};w=${windowSeconds}`;
-  const state = ({ name, left, wholeInSeconds }: Quota) => `"${name}";r=${left};t=${wholeInSeconds}`;
+  const state = ({ name, remaining, fullInSeconds }: Quota) => `"${name}";r=${remaining};t=${fullInSeconds}`;
   response.set('RateLimit-Policy', quotas.map(policy).join(', '));
   response.set('RateLimit', quotas.map(state).join(', '));
 }

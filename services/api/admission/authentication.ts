@@ -16,7 +16,7 @@ export interface Caller {
 }
 
 /** A key as the request sent it. */
-export interface GivenKey {
+export interface PresentedKey {
   key: string;
   /** The public part of the key. */
   id: string;
@@ -28,7 +28,7 @@ export interface GivenKey {
  *
  * @throws ApiError unauthorized when there is no key or it is malformed
  */
-export function givenKey({ authorization = '', 'x-api-key': apiKey }: IncomingHttpHeaders): GivenKey {
+export function readApiKey({ authorization = '', 'x-api-key': apiKey }: IncomingHttpHeaders): PresentedKey {
   const bearer = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
   const key = bearer ?? (Array.isArray(apiKey) ? apiKey[0] : apiKey);
   const id = key === undefined ? undefined : apiKeyId(key);
@@ -37,13 +37,13 @@ export function givenKey({ authorization = '', 'x-api-key': apiKey }: IncomingHt
 }
 
 /** The hash of the access token in `Authorization: Bearer TOKEN`; undefined without one. */
-export function givenTokenHash({ authorization = '' }: IncomingHttpHeaders): Buffer | undefined {
+export function readAccessTokenHash({ authorization = '' }: IncomingHttpHeaders): Buffer | undefined {
   const bearer = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
   return bearer !== undefined && isAccessToken(bearer) ? hashOAuthId(bearer) : undefined;
 }
 
 /** Compares in constant time. @throws ApiError unauthorized when the key does not have this hash */
-export function checkKey({ key }: GivenKey, hash: Uint8Array): void {
+export function verifyKey({ key }: PresentedKey, hash: Uint8Array): void {
   if (!isApiKey(key, hash)) throw unauthorized();
 }
 

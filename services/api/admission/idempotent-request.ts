@@ -23,7 +23,7 @@ export interface IdempotentRequestDeps<P> {
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 /** Far deeper than any valid body, and far from overflowing the stack. */
-const DEEPEST_BODY = 32;
+const MAX_BODY_DEPTH = 32;
 
 /**
  * Runs a request. One with an `Idempotency-Key` runs once in 24 hours: a repeat gets the first answer and is free. The
@@ -96,7 +96,7 @@ function hashBody(body: unknown): Buffer {
 
 function ordered(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (depth === DEEPEST_BODY) throw invalidRequest([{ field: 'body', message: 'is nested too deeply' }]);
+  if (depth === MAX_BODY_DEPTH) throw invalidRequest([{ field: 'body', message: 'is nested too deeply' }]);
   if (Array.isArray(value)) return value.map((member) => ordered(member, depth + 1));
   const members = Object.entries(value).map(([name, member]) => [name, ordered(member, depth + 1)] as const);
   return Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)));

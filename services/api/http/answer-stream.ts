@@ -9,7 +9,7 @@ export interface AnswerStream {
   /**
    * Aborted when either side ends the stream: no more pieces follow, and a client with unread pieces is disconnected.
    */
-  over: AbortSignal;
+  ended: AbortSignal;
   /** Ends the stream; call it when the client has disconnected. */
   end(): void;
   /** Called once, after the last piece. */
@@ -36,7 +36,7 @@ export async function sendStream(stream: AnswerStream, response: Response): Prom
   const cutOff = () => {
     if (response.writableLength > 0) response.destroy();
   };
-  stream.over.addEventListener('abort', cutOff, { once: true });
+  stream.ended.addEventListener('abort', cutOff, { once: true });
   response.once('close', () => stream.end());
   response.setTimeout(stream.stallMs);
   try {

@@ -8,11 +8,11 @@ export interface Fault {
   message: string;
 }
 
-const MOST_FAULTS_NAMED = 5;
+const MAX_FAULTS_NAMED = 5;
 
 /** A 400 that lists the faults, each with its field first; only the first few when there are many. */
 export function invalidRequest(faults: readonly Fault[]): ApiError {
-  const named = faults.slice(0, MOST_FAULTS_NAMED).map(({ field, message }) => `${field}: ${message}`);
+  const named = faults.slice(0, MAX_FAULTS_NAMED).map(({ field, message }) => `${field}: ${message}`);
   const more = faults.length - named.length;
   return new ApiError('invalid_request', named.join('; ') + (more > 0 ? `; and ${more} more` : ''));
 }
@@ -43,7 +43,7 @@ function faultsOf(issue: z.core.$ZodIssue, whole: string): Fault[] {
 
 function fieldName(path: readonly PropertyKey[]): string {
   return path
-    .map((part, at) => (typeof part === 'number' ? `[${part}]` : (at === 0 ? '' : '.') + String(part)))
+    .map((part, index) => (typeof part === 'number' ? `[${part}]` : (index === 0 ? '' : '.') + String(part)))
     .join('');
 }
 

@@ -8,7 +8,7 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 const WHOLE_KEY = /(fk_[0-9a-z]{8})[0-9a-z]{8,}/gi;
 /** The id of a sign-in under way, which works only with its cookie. */
 const SIGN_IN_ID = /(\/oauth\/(?:interaction|authorize)\/)[^/]+/gi;
-const GIVEN_ID = /^[A-Za-z0-9._-]{1,64}$/;
+const WELL_FORMED_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /**
  * Logs one line per request and sets X-Request-Id on every answer (the client's own id when it is well-formed). A line
@@ -19,7 +19,7 @@ export function createRequestLog(logger: Logger): RequestHandler {
     logger,
     genReqId: (request, response) => {
       const given = request.headers['x-request-id'];
-      const id = typeof given === 'string' && GIVEN_ID.test(given) ? given : randomUUID();
+      const id = typeof given === 'string' && WELL_FORMED_ID.test(given) ? given : randomUUID();
       response.setHeader('X-Request-Id', id);
       return id;
     },

@@ -46,7 +46,7 @@ export class LiveTail implements AnswerStream {
     this.stallMs = options.timing.stallMs;
   }
 
-  get over(): AbortSignal {
+  get ended(): AbortSignal {
     return this.ending.signal;
   }
 
@@ -57,7 +57,7 @@ export class LiveTail implements AnswerStream {
   }
 
   end(): void {
-    if (this.isOver()) return;
+    if (this.hasEnded()) return;
     this.ending.abort();
     this.interrupt?.();
   }
@@ -70,12 +70,12 @@ export class LiveTail implements AnswerStream {
   async *pieces(): AsyncGenerator<string> {
     try {
       yield this.sending(STREAM_BEGIN);
-      while (!this.isOver()) {
+      while (!this.hasEnded()) {
         this.woken = false;
         const page = await this.read();
         yield* this.send(page);
         if (page.end !== undefined) return;
-        if (page.matches.length < PAGE) yield* this.rest();
+        if (page.matches.length < PAGE) yield* this.sleep();
       }
     } catch (error) {
       const { logger, monitorId } = this.options;
@@ -86,14 +86,14 @@ export class LiveTail implements AnswerStream {
   /** The next page; empty while Postgres is unreachable and after the stream has ended. */
   private async read(): Promise<LiveTailPage> {
     const { db, keyId, monitorId, logger } = this.options;
-    const nothing: LiveTailPage = { end: undefined, matches: [] };
+    const emptyPage: LiveTailPage = { end: undefined, matches: [] };
     try {
       const reading = readLiveTailPage(db, { keyId, monitorId, afterSeq: this.position, limit: PAGE });
-      return (await this.unlessOver(reading)) ?? nothing;
+      return (await this.unlessEnded(reading)) ?? emptyPage;
     } catch (error) {
       if (!isPostgresAway(error)) throw error;
       logger.debug({ err: error, monitorId }, 'a live tail could not read; it tries again');
-      return nothing;
+      return emptyPage;
     }
   }
 
@@ -104,7 +104,7 @@ export class LiveTail implements AnswerStream {
       this.position = match.seq;
       metrics.liveTailEvents.inc();
       yield this.sending(matchEvent(matchResource(monitorId, match)));
-      if (this.isOver()) return;
+      if (this.hasEnded()) return;
       if (performance.now() - readAt > timing.pageMs) {
         this.woken = true;
         return;
@@ -113,10 +113,10 @@ export class LiveTail implements AnswerStream {
     if (end !== undefined) yield this.sending(endEvent(end));
   }
 
-  private async *rest(): AsyncGenerator<string> {
+  private async *sleep(): AsyncGenerator<string> {
     const { pollMs, heartbeatMs } = this.options.timing;
     const pollAt = performance.now() + pollMs;
-    while (!this.isOver() && !this.woken && performance.now() < pollAt) {
+    while (!this.hasEnded() && !this.woken && performance.now() < pollAt) {
       const heartbeatAt = this.sentAt + heartbeatMs;
       if (performance.now() >= heartbeatAt) yield this.sending(HEARTBEAT);
       else await this.pause(Math.min(pollAt, heartbeatAt) - performance.now());
@@ -141,16 +141,16 @@ export class LiveTail implements AnswerStream {
   }
 
   /** Resolves to undefined as soon as the stream ends, however long the work still takes. */
-  private unlessOver<T>(work: Promise<T>): Promise<T | undefined> {
+  private unlessEnded<T>(work: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
       this.interrupt = () => {
-        if (this.isOver()) resolve(undefined);
+        if (this.hasEnded()) resolve(undefined);
       };
       work.then(resolve, reject);
     });
   }
 
-  private isOver(): boolean {
+  private hasEnded(): boolean {
     return this.ending.signal.aborted;
   }
 }

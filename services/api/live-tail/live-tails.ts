@@ -22,7 +22,7 @@ export interface LiveTailsDeps {
   wakeUps?: WakeUps;
   timing?: Partial<LiveTailTiming>;
   /** Streams of this process; default 1,000. */
-  most?: number;
+  maxStreams?: number;
 }
 
 /** Whose matches a stream sends, and from where. */
@@ -34,7 +34,7 @@ export interface TailRequest {
   afterSeq: number;
 }
 
-const MOST_STREAMS = 1_000;
+const DEFAULT_MAX_STREAMS = 1_000;
 /** The Retry-After of a refused stream, in seconds. */
 const RETRY_AFTER = 15;
 
@@ -57,7 +57,7 @@ export class LiveTails {
 
   /** @throws ApiError rate_limited when the account or this process has reached its limit of streams */
   async open(request: TailRequest): Promise<AnswerStream> {
-    if (this.count >= (this.options.most ?? MOST_STREAMS)) {
+    if (this.count >= (this.options.maxStreams ?? DEFAULT_MAX_STREAMS)) {
       throw new ApiError('rate_limited', 'As many streams are open here as can be.', { retryAfter: RETRY_AFTER });
     }
     this.count++;
@@ -67,7 +67,7 @@ export class LiveTails {
         const message = `The account has ${STREAMS_PER_ACCOUNT} open streams, as many as it may have. Close one first.`;
         throw new ApiError('rate_limited', message, { retryAfter: RETRY_AFTER });
       }
-      return this.add(request, () => this.slots.giveBack(slot));
+      return this.add(request, () => this.slots.release(slot));
     } catch (error) {
       this.count--;
       throw error;
@@ -81,14 +81,14 @@ export class LiveTails {
   async stop(): Promise<void> {
     this.stopping = true;
     for (const tail of this.all()) tail.end();
-    await this.slots.giveBackAll();
+    await this.slots.releaseAll();
   }
 
-  private add({ keyId, monitorId, afterSeq }: TailRequest, giveBack: () => Promise<void>): LiveTail {
+  private add({ keyId, monitorId, afterSeq }: TailRequest, release: () => Promise<void>): LiveTail {
     const { pool: db, logger, metrics } = this.options;
     const onClosed = async () => {
       this.remove(monitorId, tail);
-      await giveBack();
+      await release();
     };
     const tail = new LiveTail({ db, logger, metrics, timing: this.timing, keyId, monitorId, afterSeq, onClosed });
     const tails = this.byMonitor.get(monitorId) ?? new Set();

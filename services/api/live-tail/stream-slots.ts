@@ -17,7 +17,7 @@ export interface StreamSlotsDeps {
 }
 
 /** A release never waits longer than this for a database that does not answer: the leases expire by themselves. */
-const GIVE_UP_MS = 2_000;
+const RELEASE_TIMEOUT_MS = 2_000;
 
 /** Open streams per account, over all processes. */
 export const STREAMS_PER_ACCOUNT = 10;
@@ -28,7 +28,7 @@ export const STREAMS_PER_ACCOUNT = 10;
  */
 export class StreamSlots {
   private readonly options: StreamSlotsDeps;
-  private readonly held = new Set<LiveTailSlot>();
+  private readonly leased = new Set<LiveTailSlot>();
   private renewal: NodeJS.Timeout | undefined;
 
   constructor(options: StreamSlotsDeps) {
@@ -38,46 +38,46 @@ export class StreamSlots {
   /** Leases a slot for one more stream of the account; undefined when all are taken. */
   async take(accountId: string): Promise<LiveTailSlot | undefined> {
     const { db, timing } = this.options;
-    const wanted = {
+    const request = {
       accountId,
       streamId: randomUUID(),
       most: STREAMS_PER_ACCOUNT,
       leaseSeconds: timing.leaseMs / 1_000,
     };
     for (;;) {
-      const slot = await takeLiveTailSlot(db, wanted);
+      const slot = await takeLiveTailSlot(db, request);
       if (slot === 'full') return undefined;
       // Another stream took the slot. That happens at most once per slot, so the loop ends.
       if (slot === 'lost') continue;
-      const taken = { accountId, slot, streamId: wanted.streamId };
-      this.held.add(taken);
+      const taken = { accountId, slot, streamId: request.streamId };
+      this.leased.add(taken);
       this.renewal ??= setInterval(() => void this.renew(), timing.renewMs);
       return taken;
     }
   }
 
   /** Never throws: a slot that could not be released is free when its lease expires. */
-  async giveBack(slot: LiveTailSlot): Promise<void> {
-    if (!this.held.delete(slot)) return;
-    await this.giveUp([slot]);
+  async release(slot: LiveTailSlot): Promise<void> {
+    if (!this.leased.delete(slot)) return;
+    await this.releaseLeases([slot]);
   }
 
   /** Releases all slots of this process in one statement. */
-  async giveBackAll(): Promise<void> {
-    const slots = [...this.held];
-    this.held.clear();
-    await this.giveUp(slots);
+  async releaseAll(): Promise<void> {
+    const slots = [...this.leased];
+    this.leased.clear();
+    await this.releaseLeases(slots);
   }
 
-  private async giveUp(slots: readonly LiveTailSlot[]): Promise<void> {
-    if (this.held.size === 0) {
+  private async releaseLeases(slots: readonly LiveTailSlot[]): Promise<void> {
+    if (this.leased.size === 0) {
       clearInterval(this.renewal);
       this.renewal = undefined;
     }
     if (slots.length === 0) return;
     try {
-      const giving = releaseLiveTailSlots(this.options.db, slots);
-      await withDeadline(giving, GIVE_UP_MS, 'Postgres did not answer in time');
+      const released = releaseLiveTailSlots(this.options.db, slots);
+      await withDeadline(released, RELEASE_TIMEOUT_MS, 'Postgres did not answer in time');
     } catch (error) {
       this.options.logger.warn({ err: error }, 'stream slots stay taken until their leases expire');
     }
@@ -86,7 +86,7 @@ export class StreamSlots {
   private async renew(): Promise<void> {
     const { db, timing, logger } = this.options;
     try {
-      await renewLiveTailSlots(db, [...this.held], timing.leaseMs / 1_000);
+      await renewLiveTailSlots(db, [...this.leased], timing.leaseMs / 1_000);
     } catch (error) {
       logger.warn({ err: error }, 'stream slots could not be renewed; the streams continue');
     }

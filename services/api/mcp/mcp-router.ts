@@ -39,7 +39,7 @@ export interface ResourceProtection {
 
 const BODY_LIMIT = 256 * 1024;
 /** Largest body that is read before the caller is authenticated. */
-const UNKNOWN_BODY_LIMIT = 16 * 1024;
+const UNAUTHENTICATED_BODY_LIMIT = 16 * 1024;
 /** Messages of an account that call no tool. */
 const MESSAGE_LIMIT = { max: 10, seconds: 1 };
 /** Messages per batch: each may be a call whose answer has megabytes. */
@@ -49,13 +49,19 @@ const MAX_BATCH = 10;
 export function createMcpRouter(options: McpDeps): Router {
   const router = Router();
   const readBody = raw({ limit: BODY_LIMIT, type: () => true });
-  router.post('/mcp', guard(options.publicUrls), refuseLargeOfUnknown(options), readBody, answer(options));
+  router.post(
+    '/mcp',
+    refuseForeignOrigins(options.publicUrls),
+    authenticateLargeBodies(options),
+    readBody,
+    answerMessage(options),
+  );
   router.all('/mcp', methodNotAllowed(['POST']));
   return router;
 }
 
 /** Protects against pages that make a browser send requests here (DNS rebinding). */
-function guard(publicUrls: readonly string[]): RequestHandler {
+function refuseForeignOrigins(publicUrls: readonly string[]): RequestHandler {
   const names = [...new Set([...publicUrls.map((url) => new URL(url).hostname), ...localhostAllowedHostnames()])];
   const [isHost, isOrigin] = [hostHeaderValidation(names), originValidation(names)];
   return (request, response, next) => {
@@ -65,36 +71,36 @@ function guard(publicUrls: readonly string[]): RequestHandler {
 }
 
 /** Reads a larger body only for an authenticated caller. */
-function refuseLargeOfUnknown(options: McpDeps): RequestHandler {
+function authenticateLargeBodies(options: McpDeps): RequestHandler {
   return async (request, _response, next) => {
     const length = Number(request.headers['content-length'] ?? Infinity);
-    if (length > UNKNOWN_BODY_LIMIT) {
+    if (length > UNAUTHENTICATED_BODY_LIMIT) {
       const { admissionControl, protection } = options;
-      await challenging(options, request, () => admissionControl.authenticate(request.headers, protection.resource));
+      await withChallenge(options, request, () => admissionControl.authenticate(request.headers, protection.resource));
     }
     next();
   };
 }
 
-function answer(options: McpDeps): RequestHandler {
+function answerMessage(options: McpDeps): RequestHandler {
   return async (request, response) => {
     const body = Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '';
-    const message = parsed(body);
-    const first = await letIn(options, { request, response, message });
-    const session = sessionOf(options, { request, response, first });
+    const message = parseMessage(body);
+    const first = await admitMessage(options, { request, response, message });
+    const session = createSession(options, { request, response, first });
     response.set('Cache-Control', 'no-store');
     const handler = createToolHandler(() => createToolServer(options.tools, session));
-    const answered = await handler(webRequest(request, body), message);
-    response.status(answered.status);
-    for (const [name, value] of answered.headers) response.set(name, value);
-    const text = await answered.text();
+    const answer = await handler(toWebRequest(request, body), message);
+    response.status(answer.status);
+    for (const [name, value] of answer.headers) response.set(name, value);
+    const text = await answer.text();
     if (text === '') response.end();
     else response.send(text);
   };
 }
 
 /** undefined for invalid JSON, which the protocol answers by its own rules. */
-function parsed(body: string): unknown {
+function parseMessage(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
@@ -108,19 +114,19 @@ function isCall(message: unknown): boolean {
 }
 
 /** @returns the admission of a single call; undefined for other messages */
-async function letIn(
+async function admitMessage(
   options: McpDeps,
   { request, response, message }: { request: Request; response: Reply; message: unknown },
 ): Promise<Admission | undefined> {
-  return challenging(options, request, async () => {
-    if (isCall(message)) return admit(options, request, response);
+  return withChallenge(options, request, async () => {
+    if (isCall(message)) return admitCall(options, request, response);
     await admitMessages(options, request, message);
     return undefined;
   });
 }
 
 /** Adds where to sign in when `work` throws unauthorized. */
-async function challenging<T>(options: McpDeps, request: Request, work: () => Promise<T>): Promise<T> {
+async function withChallenge<T>(options: McpDeps, request: Request, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -132,7 +138,11 @@ async function challenging<T>(options: McpDeps, request: Request, work: () => Pr
   }
 }
 
-async function admit({ admissionControl, protection }: McpDeps, request: Request, response: Reply): Promise<Admission> {
+async function admitCall(
+  { admissionControl, protection }: McpDeps,
+  request: Request,
+  response: Reply,
+): Promise<Admission> {
   const admission = await admissionControl.admitWithToken(request.headers, protection.resource);
   setAdmissionHeaders(response, admission);
   return admission;
@@ -168,14 +178,14 @@ interface Exchange {
   first: Admission | undefined;
 }
 
-function sessionOf(options: McpDeps, { request, response, first }: Exchange): ToolSession {
-  let waiting = first;
+function createSession(options: McpDeps, { request, response, first }: Exchange): ToolSession {
+  let pending = first;
   return {
     logger: options.logger,
     requestId: String(response.getHeader('X-Request-Id')),
     async admit() {
-      const admission = waiting ?? (await admit(options, request, response));
-      waiting = undefined;
+      const admission = pending ?? (await admitCall(options, request, response));
+      pending = undefined;
       return admission;
     },
     returnDailySlot: (admission) => returnDailySlot(options.admissionControl, admission, response, options.logger),
@@ -189,7 +199,7 @@ function sessionOf(options: McpDeps, { request, response, first }: Exchange): To
 }
 
 /** Passes on the bytes as received, so that the protocol answers invalid JSON by its own rules. */
-function webRequest(request: Request, body: string): globalThis.Request {
+function toWebRequest(request: Request, body: string): globalThis.Request {
   const headers = new Headers();
   for (const [name, values = []] of Object.entries(request.headersDistinct)) {
     for (const value of values) headers.append(name, value);

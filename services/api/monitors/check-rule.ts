@@ -1,7 +1,7 @@
 import { normalizeSubreddit, subredditKey, validateTerms } from '../../../shared/matching/validate-rule.ts';
 import type { Fault } from '../http/invalid-request.ts';
 
-const MOST_SUBREDDITS = 50;
+const MAX_SUBREDDITS = 50;
 
 /** The lists of a rule as sent by a client; PATCH may omit any. */
 export interface RuleTerms {
@@ -23,8 +23,8 @@ export function checkRule(given: RuleTerms): { terms: RuleTerms; faults: Fault[]
 
 /** Community names without r/, each once, in the spelling that came first. */
 function checkSubreddits(given: readonly string[]): { names: string[]; faults: Fault[] } {
-  if (given.length > MOST_SUBREDDITS) {
-    return { names: [], faults: [{ field: 'subreddits', message: `must have at most ${MOST_SUBREDDITS} names` }] };
+  if (given.length > MAX_SUBREDDITS) {
+    return { names: [], faults: [{ field: 'subreddits', message: `must have at most ${MAX_SUBREDDITS} names` }] };
   }
   const names = new Map<string, string>();
   const faults: Fault[] = [];

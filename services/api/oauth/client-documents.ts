@@ -20,7 +20,7 @@ export type FindDocument = (id: string, clientAddress: string | undefined) => Pr
 const DEADLINE_MS = 8_000;
 const FRESH_SECONDS = 3_600;
 const FAILURE_MS = 30_000;
-const MOST_FAILURES = 1_000;
+const MAX_FAILURES = 1_000;
 /**
  * Fetches per hour, for a /24 or a /64 and in total. Cached documents do not count: the limit covers the requests we
  * send to other sites and the rows they leave.
@@ -28,8 +28,8 @@ const MOST_FAILURES = 1_000;
 const FETCHES_PER_NETWORK = 30;
 const FETCHES = { name: 'oauth:documents:total', most: 1_000, seconds: 3_600 };
 /** Concurrent fetches of this process. */
-const MOST_FETCHES = 20;
-const LONGEST_ID = 500;
+const MAX_FETCHES = 20;
+const MAX_ID_LENGTH = 500;
 
 const documentSchema = clientMetadata.extend({
   client_id: z.string(),
@@ -71,11 +71,11 @@ export function createFindDocument(options: {
     const running = underWay.get(id);
     // The limit of the first requester must not apply to the others that share its fetch.
     if (running) return running.catch((error: unknown) => retryIfLimited(error, id, clientAddress));
-    if (underWay.size >= MOST_FETCHES) throw away('too many documents are being fetched');
+    if (underWay.size >= MAX_FETCHES) throw away('too many documents are being fetched');
     const fetching = fetchDocument(id, clientAddress)
       .catch((error: unknown) => {
         if (error instanceof FetchesUsedUp) throw error;
-        if (failures.size >= MOST_FAILURES) failures.clear();
+        if (failures.size >= MAX_FAILURES) failures.clear();
         failures.set(id, { error: error as Error, until: performance.now() + FAILURE_MS });
         throw error;
       })
@@ -92,13 +92,13 @@ export function createFindDocument(options: {
   return async (id, clientAddress) => {
     const fault = idFault(id, allowPrivate);
     if (fault !== undefined) throw new errors.InvalidClient(`client_id ${fault}`);
-    const kept = await records.find('ClientDocument', id);
-    if (kept !== undefined && kept.age < FRESH_SECONDS) return kept.payload as unknown as ClientMetadata;
+    const stored = await records.find('ClientDocument', id);
+    if (stored !== undefined && stored.age < FRESH_SECONDS) return stored.payload as unknown as ClientMetadata;
     try {
       return await fetchOnce(id, clientAddress);
     } catch (error) {
-      if (kept !== undefined && error instanceof errors.TemporarilyUnavailable) {
-        return kept.payload as unknown as ClientMetadata;
+      if (stored !== undefined && error instanceof errors.TemporarilyUnavailable) {
+        return stored.payload as unknown as ClientMetadata;
       }
       throw error;
     }
@@ -126,11 +126,11 @@ class FetchesUsedUp extends errors.TemporarilyUnavailable {}
 
 /** Why a URL cannot name a document; undefined when it can. */
 function idFault(id: string, allowPrivate: boolean): string | undefined {
-  if (id.length > LONGEST_ID || !URL.canParse(id)) return 'is not a URL, or too long';
+  if (id.length > MAX_ID_LENGTH || !URL.canParse(id)) return 'is not a URL, or too long';
   const url = new URL(id);
   if (urlRefusal(url, allowPrivate) !== undefined) return 'must be a public https URL';
   // One spelling per document, so that the name shown to people is the address that is fetched.
-  if (url.href !== id) return `must be written ${url.href.slice(0, LONGEST_ID)}`;
+  if (url.href !== id) return `must be written ${url.href.slice(0, MAX_ID_LENGTH)}`;
   if (url.pathname === '/' || url.hash !== '') return 'must have a path and no fragment';
   return undefined;
 }

@@ -3,9 +3,9 @@ import { z } from 'zod';
 
 /** How long a client that nobody has authorised, or its document, is kept. */
 export const UNUSED_CLIENT_SECONDS = 24 * 3_600;
-const MOST_REDIRECTS = 10;
-const LONGEST_URI = 2_048;
-const LONGEST_NAME = 100;
+const MAX_REDIRECTS = 10;
+const MAX_URI_LENGTH = 2_048;
+const MAX_NAME_LENGTH = 100;
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 /** Schemes that a browser handles by itself, or that do not belong to a program of the user. */
 const REFUSED_SCHEMES = new Set(
@@ -28,7 +28,7 @@ const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 const redirectUri = z
   .string()
-  .max(LONGEST_URI)
+  .max(MAX_URI_LENGTH)
   .refine(
     isRedirectUri,
     'must be https, http on this machine (localhost), or the scheme of a program; without a fragment',
@@ -36,7 +36,7 @@ const redirectUri = z
 
 /** The metadata of RFC 7591 that this server uses; the other members are ignored. */
 export const clientMetadata = z.object({
-  redirect_uris: z.array(redirectUri).min(1).max(MOST_REDIRECTS),
+  redirect_uris: z.array(redirectUri).min(1).max(MAX_REDIRECTS),
   client_name: z.string().max(1_000).optional(),
   grant_types: z.array(z.string()).max(20).optional(),
   response_types: z.array(z.string()).max(20).optional(),
@@ -64,7 +64,7 @@ export function clientOf(
   authentication: { method: 'none' | 'client_secret_basic' | 'client_secret_post'; secret?: string },
 ): ClientMetadata {
   const isNative = given.redirect_uris.some((uri) => new URL(uri).protocol !== 'https:');
-  const name = given.client_name?.replace(CONTROLS, ' ').trim().slice(0, LONGEST_NAME);
+  const name = given.client_name?.replace(CONTROLS, ' ').trim().slice(0, MAX_NAME_LENGTH);
   return {
     client_id: id,
     ...(name ? { client_name: name } : {}),

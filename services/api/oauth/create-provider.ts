@@ -7,7 +7,7 @@ import { folderOf, ROUTES, resourceOf, SCOPES } from './oauth-metadata.ts';
 import type { OAuthDeps } from './oauth-deps.ts';
 import { createAdapterFactory } from './record-adapter.ts';
 import type { FindDocument } from './client-documents.ts';
-import { keepErrorsHere, showPage } from './error-redirects.ts';
+import { showErrorsLocally, showPage } from './error-redirects.ts';
 import type { Page } from '../pages/page.ts';
 import type { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 
@@ -36,7 +36,7 @@ export function createProvider(deps: OAuthDeps, parts: ProviderDeps): Provider {
   // Forwarded headers are safe to trust: trustIssuer sets them, never the client.
   provider.proxy = true;
   nameSecrets(provider);
-  keepErrorsHere(provider, parts.records, parts.errorPage);
+  showErrorsLocally(provider, parts.records, parts.errorPage);
   provider.use(async (context, next) => {
     await next();
     if (context.status === 503) context.set('Retry-After', '5');
@@ -116,8 +116,8 @@ function featuresOf(resource: string): NonNullable<Configuration['features']> {
       enabled: true,
       defaultResource: () => Promise.resolve(resource),
       useGrantedResource: () => Promise.resolve(true),
-      getResourceServerInfo({ oidc }, asked) {
-        if (asked !== resource) throw new errors.InvalidTarget();
+      getResourceServerInfo({ oidc }, requested) {
+        if (requested !== resource) throw new errors.InvalidTarget();
         const isKnown = [...oidc.requestParamScopes].some((scope) => SCOPES.has(scope));
         if (oidc.route === 'authorization' && !isKnown)
           throw new errors.InvalidScope('no scope is known here', 'scope');

@@ -9,7 +9,7 @@ import type { Page } from '../pages/page.ts';
  * client, and its requests could otherwise redirect from our address to any other without anybody being asked (RFC
  * 9700, 4.11.2). A denial is redirected, since it follows the user's own click.
  */
-export function keepErrorsHere(
+export function showErrorsLocally(
   provider: Provider,
   records: SealedRecords,
   errorPage: (description: string) => Page,

@@ -20,15 +20,15 @@ import { trustIssuer } from './provider-routes.ts';
 import type { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 import { signedInPage } from './sign-in-link.ts';
 import type { SignedInBrowsers } from './sign-in-link.ts';
-import { problemOf } from './sign-in-problem.ts';
+import { signInProblem } from './sign-in-problem.ts';
 import type { SignIn } from './sign-in.ts';
 
-const FOLDER = '/oauth/interaction';
+const PATH = '/oauth/interaction';
 const BODY_LIMIT = 4 * 1024;
 const START_AGAIN = 'This sign-in is over, or was begun in another browser.';
 
-export interface Parts {
-  deps: OAuthDeps;
+export interface InteractionDeps {
+  oauth: OAuthDeps;
   provider: Provider;
   records: SealedRecords;
   signIn: SignIn;
@@ -36,34 +36,34 @@ export interface Parts {
 }
 
 /** What the pages store for a sign-in under way, apart from what the provider needs at the end. */
-const kept = z.object({
+const signInState = z.object({
   code: z.object({ token: z.string(), email: z.string() }).optional(),
   login: z.object({ accountId: z.string() }).optional(),
 });
-type Kept = z.output<typeof kept>;
+type SignInState = z.output<typeof signInState>;
 
-interface Step extends Parts {
+interface Step extends InteractionDeps {
   request: Request;
   response: Response;
   interaction: Interaction;
-  state: Kept;
+  state: SignInState;
   /** The path of the page. */
-  at: string;
+  pageUrl: string;
 }
 
 /** The URL of the pages for a sign-in under way. */
 export function interactionUrl(baseUrl: string, uid: string): string {
-  return `${folderOf(baseUrl)}${FOLDER}/${uid}`;
+  return `${folderOf(baseUrl)}${PATH}/${uid}`;
 }
 
 /**
  * The pages of a sign-in: address, code, consent. Each form redirects to the next page. A sign-in belongs to the
  * browser that started it: its id is also in a cookie of this path, which pages of other sites cannot send with a form.
  */
-export function createInteractionRouter(parts: Parts): Router {
-  const { deps } = parts;
+export function createInteractionRouter(deps: InteractionDeps): Router {
+  const { oauth } = deps;
   const router = Router();
-  const page = `${FOLDER}/:uid`;
+  const page = `${PATH}/:uid`;
   router.use(page, noStore);
   const steps: Record<string, (step: Step) => Promise<void>> = {
     address: takeAddress,
@@ -71,24 +71,24 @@ export function createInteractionRouter(parts: Parts): Router {
     again: askAgain,
     decision: takeDecision,
   };
-  router.get(page, trustIssuer(deps.baseUrl), atStep(parts, showPage));
+  router.get(page, trustIssuer(oauth.baseUrl), withStep(deps, showPage));
   router.all(page, methodNotAllowed(['GET', 'HEAD']));
   for (const [name, take] of Object.entries(steps)) {
     const form = urlencoded({ extended: false, limit: BODY_LIMIT });
     router.post(
       `${page}/${name}`,
-      refuseOtherSites(deps.baseUrl),
-      trustIssuer(deps.baseUrl),
+      refuseOtherSites(oauth.baseUrl),
+      trustIssuer(oauth.baseUrl),
       form,
-      atStep(parts, take),
+      withStep(deps, take),
     );
     // Reloading the result of a form shows the page again.
     router.get(`${page}/${name}`, (request, response) => {
-      response.redirect(303, interactionUrl(deps.baseUrl, request.params.uid));
+      response.redirect(303, interactionUrl(oauth.baseUrl, request.params.uid));
     });
     router.all(`${page}/${name}`, methodNotAllowed(['GET', 'HEAD', 'POST']));
   }
-  router.use(page, showRefusal(parts));
+  router.use(page, showRefusal(deps));
   return router;
 }
 
@@ -111,25 +111,32 @@ function refuseOtherSites(baseUrl: string): RequestHandler {
   };
 }
 
-function atStep(parts: Parts, handle: (step: Step) => Promise<void>): RequestHandler {
+function withStep(deps: InteractionDeps, handle: (step: Step) => Promise<void>): RequestHandler {
   return async (request, response) => {
-    const interaction = await parts.provider.interactionDetails(request, response);
+    const interaction = await deps.provider.interactionDetails(request, response);
     if (interaction.uid !== request.params.uid) throw new errors.SessionNotFound('another sign-in');
-    const at = interactionUrl(parts.deps.baseUrl, interaction.uid);
-    await handle({ ...parts, request, response, interaction, at, state: kept.parse(interaction.result ?? {}) });
+    const pageUrl = interactionUrl(deps.oauth.baseUrl, interaction.uid);
+    await handle({
+      ...deps,
+      request,
+      response,
+      interaction,
+      pageUrl,
+      state: signInState.parse(interaction.result ?? {}),
+    });
   };
 }
 
 async function showPage(begun: Step): Promise<void> {
   const step = await withLinkedBrowser(begun);
-  const { deps, response, interaction, state, at } = step;
+  const { oauth, response, interaction, state, pageUrl } = step;
   const client = await askingClient(step);
   if (state.login) {
-    const account = await findAccount(deps.pool, state.login.accountId);
+    const account = await findAccount(oauth.pool, state.login.accountId);
     const words = scopesOf(interaction).map((scope) => SCOPES.get(scope)!);
-    send(response, 200, consentPage(at, client, account?.email ?? '', words));
-  } else if (state.code) send(response, 200, codePage(at, state.code.email));
-  else send(response, 200, addressPage(at, client));
+    send(response, 200, consentPage(pageUrl, client, account?.email ?? '', words));
+  } else if (state.code) send(response, 200, codePage(pageUrl, state.code.email));
+  else send(response, 200, addressPage(pageUrl, client));
 }
 
 /** A browser that a link signed in needs no code, whichever program started the sign-in. */
@@ -137,63 +144,63 @@ async function withLinkedBrowser(step: Step): Promise<Step> {
   if (step.state.login || step.request.method !== 'GET') return step;
   const accountId = await step.browsers.take(step.request, step.response);
   if (accountId === undefined) return step;
-  const state: Kept = { login: { accountId } };
-  await keep(step, state);
+  const state: SignInState = { login: { accountId } };
+  await saveState(step, state);
   return { ...step, state };
 }
 
 async function takeAddress(step: Step): Promise<void> {
-  const { request, response, at, signIn, interaction } = step;
+  const { request, response, pageUrl, signIn, interaction } = step;
   const email = field(request, 'email').trim();
   try {
     const token = await signIn.sendCode(email, request.ip, interaction.uid);
-    await goOn(step, { code: { token, email } });
+    await proceed(step, { code: { token, email } });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.retryAfter !== undefined) response.set('Retry-After', String(error.retryAfter));
     const problem = error.message.replace(/^email: /, 'The address ');
-    send(response, error.status, addressPage(at, await askingClient(step), problem, email));
+    send(response, error.status, addressPage(pageUrl, await askingClient(step), problem, email));
   }
 }
 
 async function takeCode(step: Step): Promise<void> {
-  const { request, response, at, signIn, state } = step;
-  if (!state.code) return goOn(step, state);
+  const { request, response, pageUrl, signIn, state } = step;
+  if (!state.code) return proceed(step, state);
   const verdict = await signIn.verify(state.code.token, field(request, 'code').replaceAll(' ', ''));
-  if (verdict.outcome === 'signed in') return goOn(step, { login: { accountId: verdict.accountId } });
-  const problem = problemOf(verdict);
+  if (verdict.outcome === 'signed in') return proceed(step, { login: { accountId: verdict.accountId } });
+  const problem = signInProblem(verdict);
   if (verdict.outcome === 'wrong' && verdict.triesLeft > 0) {
-    send(response, 400, codePage(at, state.code.email, problem));
+    send(response, 400, codePage(pageUrl, state.code.email, problem));
     return;
   }
-  await keep(step, {});
-  send(response, 400, addressPage(at, await askingClient(step), problem));
+  await saveState(step, {});
+  send(response, 400, addressPage(pageUrl, await askingClient(step), problem));
 }
 
 async function askAgain(step: Step): Promise<void> {
-  await goOn(step, {});
+  await proceed(step, {});
 }
 
 async function takeDecision(step: Step): Promise<void> {
   const { request, response, provider, state } = step;
   const decision = field(request, 'decision');
-  if (!state.login || (decision !== 'allow' && decision !== 'deny')) return goOn(step, state);
+  if (!state.login || (decision !== 'allow' && decision !== 'deny')) return proceed(step, state);
   if (decision === 'allow') return allow(step, state.login.accountId);
   const denied = { error: 'access_denied', error_description: 'The person who was asked denied it.' };
   await provider.interactionFinished(request, response, denied, { mergeWithLastSubmission: false });
 }
 
 async function allow(step: Step, accountId: string): Promise<void> {
-  const { provider, records, request, response, interaction, deps, at } = step;
-  const account = await findAccount(deps.pool, accountId);
+  const { provider, records, request, response, interaction, oauth, pageUrl } = step;
+  const account = await findAccount(oauth.pool, accountId);
   if (account?.status !== 'active') {
-    await keep(step, {});
-    send(response, 400, addressPage(at, await askingClient(step), problemOf({ outcome: 'frozen' })));
+    await saveState(step, {});
+    send(response, 400, addressPage(pageUrl, await askingClient(step), signInProblem({ outcome: 'frozen' })));
     return;
   }
   const clientId = String(interaction.params.client_id);
   const grant = new provider.Grant({ accountId, clientId });
-  grant.addResourceScope(resourceOf(deps.baseUrl), scopesOf(interaction).join(' '));
+  grant.addResourceScope(resourceOf(oauth.baseUrl), scopesOf(interaction).join(' '));
   const grantId = await grant.save();
   await records.allowClient(clientId, GRANT_SECONDS);
   const result = { login: { accountId, remember: false }, consent: { grantId } };
@@ -217,14 +224,14 @@ function scopesOf({ params }: Interaction): string[] {
     .filter((scope) => SCOPES.has(scope));
 }
 
-async function keep({ provider, request, response }: Step, state: Kept): Promise<void> {
+async function saveState({ provider, request, response }: Step, state: SignInState): Promise<void> {
   await provider.interactionResult(request, response, state, { mergeWithLastSubmission: false });
 }
 
 /** Stores the progress of the sign-in and redirects to the next page. */
-async function goOn(step: Step, state: Kept): Promise<void> {
-  await keep(step, state);
-  step.response.redirect(303, step.at);
+async function proceed(step: Step, state: SignInState): Promise<void> {
+  await saveState(step, state);
+  step.response.redirect(303, step.pageUrl);
 }
 
 function field({ body }: Request, name: string): string {
@@ -236,7 +243,7 @@ function send(response: Response, status: number, page: Page): void {
   sendPage(response.status(status), page);
 }
 
-function showRefusal({ browsers }: Parts): ErrorRequestHandler {
+function showRefusal({ browsers }: InteractionDeps): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     // The link was opened in another browser than the one that requested it.
     if (error instanceof errors.SessionNotFound && browsers.isSignedIn(request)) send(response, 200, signedInPage());

@@ -34,7 +34,7 @@ export function createOAuthRouter(deps: OAuthDeps): Router {
   const signIn = createSignIn(deps);
   const browsers = createSignedInBrowsers(records, deps.baseUrl);
   router.use(createLinkRouter(signInLink({ baseUrl: deps.baseUrl, signIn, browsers, pageOf }), limit('link')));
-  router.use(createInteractionRouter({ deps, provider, records, signIn, browsers }));
+  router.use(createInteractionRouter({ oauth: deps, provider, records, signIn, browsers }));
   router.use(createProviderRoutes(provider, limit));
   return router;
 }

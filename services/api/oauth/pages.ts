@@ -19,12 +19,12 @@ export interface AskingClient {
  *
  * @param given the previous input and what is wrong with it
  */
-export function addressPage(at: string, client: AskingClient, fault?: string, given = ''): Page {
+export function addressPage(pageUrl: string, client: AskingClient, fault?: string, given = ''): Page {
   return pageOf(
     'Sign in',
     html`<p>${nameOf(client)} asks to use your account.</p>
       ${problem(fault)}
-      <form method="post" action="${at}/address">
+      <form method="post" action="${pageUrl}/address">
         <label for="email">E-mail address</label>
         <input
           id="email"
@@ -44,13 +44,13 @@ export function addressPage(at: string, client: AskingClient, fault?: string, gi
 }
 
 /** Asks for the code that was mailed. */
-export function codePage(at: string, email: string, fault?: string): Page {
+export function codePage(pageUrl: string, email: string, fault?: string): Page {
   return pageOf(
     'Enter the code',
     html`<p>A code of 6 digits was mailed to <strong>${email}</strong>. It is valid for 10 minutes.</p>
       <p>If the mail holds a link instead of a code, open it in this browser.</p>
       ${problem(fault)}
-      <form method="post" action="${at}/code">
+      <form method="post" action="${pageUrl}/code">
         <label for="code">Code</label>
         <input
           id="code"
@@ -65,7 +65,7 @@ export function codePage(at: string, email: string, fault?: string): Page {
         />
         <button>Sign in</button>
       </form>
-      <form method="post" action="${at}/again"><button>Use another address</button></form>`,
+      <form method="post" action="${pageUrl}/again"><button>Use another address</button></form>`,
   );
 }
 
@@ -74,7 +74,7 @@ export function codePage(at: string, email: string, fault?: string): Page {
  *
  * @param scopes descriptions of the scopes
  */
-export function consentPage(at: string, client: AskingClient, email: string, scopes: readonly string[]): Page {
+export function consentPage(pageUrl: string, client: AskingClient, email: string, scopes: readonly string[]): Page {
   const redirect = new URL(client.redirectUri);
   const target = redirect.host === '' ? `a program on this device (${redirect.protocol})` : redirect.host;
   return pageOf(
@@ -85,7 +85,7 @@ export function consentPage(at: string, client: AskingClient, email: string, sco
       </ul>
       <p>${originOf(client)}</p>
       <p>Your answer is sent to <strong>${target}</strong>. Allow it only if you have just started this yourself.</p>
-      <form method="post" action="${at}/decision">
+      <form method="post" action="${pageUrl}/decision">
         <button name="decision" value="allow">Allow</button>
         <button name="decision" value="deny">Deny</button>
       </form>`,

@@ -17,7 +17,7 @@ const USED_CODE_SECONDS = 3_600;
 export function createAdapterFactory(records: SealedRecords, findDocument: FindDocument): AdapterFactory {
   return (model) => {
     if (model === 'Session') return NOTHING;
-    return tellingOutages(model === 'Client' ? clientAdapter(records, findDocument) : recordAdapter(records, model));
+    return reportingOutages(model === 'Client' ? clientAdapter(records, findDocument) : recordAdapter(records, model));
   };
 }
 
@@ -35,7 +35,7 @@ const NOTHING: Adapter = {
 };
 
 /** The provider answers unknown errors with 500. This one becomes a 503 that reaches the program. */
-function tellingOutages(adapter: Adapter): Adapter {
+function reportingOutages(adapter: Adapter): Adapter {
   return new Proxy(adapter, {
     get(target, name) {
       const method: unknown = Reflect.get(target, name, target);

@@ -9,7 +9,7 @@ import { html } from '../pages/html.ts';
 import { pageOf } from '../pages/page.ts';
 import type { Page } from '../pages/page.ts';
 import { folderOf, SIGN_IN_LINK } from './oauth-metadata.ts';
-import { problemOf } from './sign-in-problem.ts';
+import { signInProblem } from './sign-in-problem.ts';
 import type { SignIn } from './sign-in.ts';
 
 const COOKIE = 'oauth_signed_in';
@@ -72,7 +72,7 @@ export function signInLink(parts: {
       if (verdict === undefined) return tooOldPage(response);
       if (verdict.outcome !== 'signed in') {
         response.status(400);
-        return linkProblem(problemOf(verdict));
+        return linkProblem(signInProblem(verdict));
       }
       await parts.browsers.remember(response, verdict.accountId);
       if (verdict.interaction === null) return signedInPage();

@@ -1,7 +1,7 @@
 import type { SignInVerdict } from './sign-in.ts';
 
 /** Says why a person is not signed in and what to do, for the page. */
-export function problemOf(verdict: Exclude<SignInVerdict, { outcome: 'signed in' }>): string {
+export function signInProblem(verdict: Exclude<SignInVerdict, { outcome: 'signed in' }>): string {
   switch (verdict.outcome) {
     case 'wrong':
       return verdict.triesLeft === 0

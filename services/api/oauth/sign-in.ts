@@ -7,12 +7,12 @@ import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts'
 import { takeLink } from '../../../shared/stores/accounts/signups.ts';
 import type { ConfirmedMailbox } from '../../../shared/stores/accounts/signups.ts';
 import { SIGN_IN } from '../signup/code-mail.ts';
-import { giveFreeCredits } from '../signup/free-credits.ts';
+import { grantFreeCredits } from '../signup/free-credits.ts';
 import { createCodeJudge, judgeCode } from '../signup/judge-code.ts';
 import type { CodeVerdict } from '../signup/judge-code.ts';
 import { createRequestCode } from '../signup/request-code.ts';
 import { hashMailedToken } from '../signup/signup-secrets.ts';
-import { tellOfWrongCodes } from '../signup/tell-of-wrong-codes.ts';
+import { notifyOfWrongCodes } from '../signup/notify-of-wrong-codes.ts';
 import type { OAuthDeps } from './oauth-deps.ts';
 import { SIGN_IN_LINK } from './oauth-metadata.ts';
 
@@ -23,9 +23,9 @@ export type SignInVerdict =
   | { outcome: 'frozen' | 'other spelling' | 'no account' };
 
 /** The mailbox a link was sent to, and the sign-in that requested it. */
-export type ConfirmedLink = Entry & { interaction: string | null };
+export type ConfirmedLink = SignInOutcome & { interaction: string | null };
 
-type Entry = Exclude<SignInVerdict, CodeVerdict>;
+type SignInOutcome = Exclude<SignInVerdict, CodeVerdict>;
 
 export interface SignIn {
   /** Mails a code and returns the token that belongs to it. @throws ApiError as sign-up does */
@@ -47,43 +47,43 @@ export function createSignIn(deps: OAuthDeps): SignIn {
     async verify(token, code) {
       const verdict = await inTransaction(deps.pool, async (client): Promise<SignInVerdict> => {
         const judged = await judgeCode(client, judge, hashMailedToken(token), code);
-        return judged.outcome === 'right' ? accountOf(client, judged.signup, { mayOpen, mailboxHash }) : judged;
+        return judged.outcome === 'right' ? findOrOpenAccount(client, judged.signup, { mayOpen, mailboxHash }) : judged;
       });
-      await tellOfWrongCodes(deps, verdict);
+      await notifyOfWrongCodes(deps, verdict);
       return verdict;
     },
     confirmLink: (linkHash) =>
       inTransaction(deps.pool, async (client) => {
         const confirmed = await takeLink(client, linkHash, 'signin');
         if (confirmed === undefined) return undefined;
-        const entry = await accountOf(client, confirmed, { mayOpen, mailboxHash });
+        const entry = await findOrOpenAccount(client, confirmed, { mayOpen, mailboxHash });
         return { ...entry, interaction: confirmed.interaction };
       }),
   };
 }
 
 /** Returns the mailbox's account, or opens one exactly as agent sign-up does, but without a key. */
-async function accountOf(
+async function findOrOpenAccount(
   db: Queryable,
   { email, mailbox }: ConfirmedMailbox,
   { mayOpen, mailboxHash }: { mayOpen: boolean; mailboxHash: MailboxHash },
-): Promise<Entry> {
+): Promise<SignInOutcome> {
   if (mayOpen) {
     const accountId = newAccountId();
     if (await insertAccount(db, { id: accountId, email, mailbox })) {
-      await giveFreeCredits(db, { accountId, mailbox }, mailboxHash);
+      await grantFreeCredits(db, { accountId, mailbox }, mailboxHash);
       return { outcome: 'signed in', accountId };
     }
   }
   const account = await findAccount(db, mailbox);
-  return account === undefined ? { outcome: 'no account' } : entryInto(account, email);
+  return account === undefined ? { outcome: 'no account' } : verdictFor(account, email);
 }
 
 /**
  * Spellings that count as one mailbox for free credits may be different mailboxes elsewhere: `ada+x@` may belong to
  * another person where plus has no special meaning. So only the address that the account was opened with gives access.
  */
-function entryInto(account: StoredAccount, email: string): Entry {
+function verdictFor(account: StoredAccount, email: string): SignInOutcome {
   if (account.status !== 'active') return { outcome: 'frozen' };
   if (account.email.toLowerCase() !== email.toLowerCase()) return { outcome: 'other spelling' };
   return { outcome: 'signed in', accountId: account.id };

@@ -6,9 +6,9 @@ import type { FreeCredits } from './free-credits.ts';
 const NO_PACK = 0;
 
 /** The answer to a right code: the key, and what an agent needs to know to continue. */
-export function accountCreated(apiKey: string, given: FreeCredits, baseUrl: string): AccountCreated {
+export function accountCreated(apiKey: string, freeCredits: FreeCredits, baseUrl: string): AccountCreated {
   const { requestsPerSecond, requestsPerDay } = planOf(NO_PACK);
-  const { credits } = given;
+  const { credits } = freeCredits;
   // Free operations work without credits too.
   const example = credits > 0 ? '/v1/forum/search?q=coffee&limit=3' : '/v1/account';
   return {
@@ -21,7 +21,7 @@ export function accountCreated(apiKey: string, given: FreeCredits, baseUrl: stri
     docs: `${baseUrl}/docs`,
     notes: [
       'api_key is shown this once: keep it secret, and out of chat transcripts and logs.',
-      ...('reason' in given ? [given.reason] : []),
+      ...('reason' in freeCredits ? [freeCredits.reason] : []),
       `Reading the forum costs 1 credit a call, a running monitor ${MONITOR_PERIOD_CREDITS} credits every 24 hours.`,
       'Free of charge: matches of monitors, pausing and deleting monitors, the account, and every request that fails.',
     ].join(' '),

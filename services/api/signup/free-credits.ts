@@ -9,7 +9,7 @@ import { isCreditedMailbox, recordCreditedMailbox } from '../../../shared/stores
 
 const DAY = 24 * 3_600;
 /** The owner of a domain can create any number of subdomains and mailboxes. */
-const CREDITED_PER_DOMAIN_AND_DAY = 3;
+const CREDITED_PER_DOMAIN_DAILY = 3;
 
 /** The free credits of a new account, and the reason when there are none. */
 export type FreeCredits = { credits: number } | { credits: 0; reason: string };
@@ -19,7 +19,7 @@ export type FreeCredits = { credits: number } | { credits: 0; reason: string };
  * registrable domain and day. Call it in the transaction that opens the account, after its insert: the insert makes
  * other sign-ups of the mailbox wait.
  */
-export async function giveFreeCredits(
+export async function grantFreeCredits(
   db: Queryable,
   account: { accountId: string; mailbox: string },
   mailboxHash: MailboxHash,
@@ -33,7 +33,7 @@ export async function giveFreeCredits(
   const domain = mailbox.slice(mailbox.lastIndexOf('@') + 1);
   const owned = registrableDomain(domain);
   if (!isLargeProvider(domain) && (await isDomainUsedUp(db, owned))) {
-    const reason = `${CREDITED_PER_DOMAIN_AND_DAY} new accounts of ${owned} got free credits within 24 hours, so this one starts with 0 credits.`;
+    const reason = `${CREDITED_PER_DOMAIN_DAILY} new accounts of ${owned} got free credits within 24 hours, so this one starts with 0 credits.`;
     return { credits: 0, reason };
   }
   await recordCreditedMailbox(db, hash);
@@ -43,5 +43,5 @@ export async function giveFreeCredits(
 
 async function isDomainUsedUp(db: Queryable, domain: string): Promise<boolean> {
   const name = `signup:credits:${domain}`;
-  return (await takeUse(db, { name, most: CREDITED_PER_DOMAIN_AND_DAY, seconds: DAY })) > 0;
+  return (await takeUse(db, { name, most: CREDITED_PER_DOMAIN_DAILY, seconds: DAY })) > 0;
 }

@@ -7,7 +7,7 @@ import type { CodePurpose } from './code-mail.ts';
 import { createCodeHashes } from './signup-secrets.ts';
 import type { CodeHashes } from './signup-secrets.ts';
 import type { SignupDeps } from './signup-deps.ts';
-import { giveTryBack, hasTry, takeTry } from './wrong-codes.ts';
+import { returnTry, hasTry, takeTry } from './wrong-codes.ts';
 
 const WRONG_CODES_ALLOWED = 3;
 
@@ -63,7 +63,7 @@ export async function judgeCode(
   const mailbox = mailboxHash(signup.mailbox);
   if (!(await takeTry(db, mailbox))) return { outcome: 'tries used up' };
   if (codes.isCode(signup.code_hash, tokenHash, code)) {
-    await giveTryBack(db, mailbox);
+    await returnTry(db, mailbox);
     return { outcome: 'right', signup };
   }
   const triesLeft = WRONG_CODES_ALLOWED - (await countWrongCode(db, tokenHash));

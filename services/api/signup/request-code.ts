@@ -83,7 +83,7 @@ export function createRequestCode(
       interaction,
       validSeconds: CODE_SECONDS,
     });
-    await sendOrForget(deps, tokenHash, mail);
+    await sendOrDelete(deps, tokenHash, mail);
     return {
       status: 'code_sent',
       signup_token: token,
@@ -115,7 +115,7 @@ function acceptableAddress(body: unknown, isDisposable: DisposableCheck): EmailA
   return parsed;
 }
 
-async function sendOrForget(deps: SignupDeps, tokenHash: Buffer, mail: Mail): Promise<void> {
+async function sendOrDelete(deps: SignupDeps, tokenHash: Buffer, mail: Mail): Promise<void> {
   try {
     await deps.mailer.send(mail);
   } catch (error) {

@@ -9,12 +9,12 @@ import type { CodePurpose } from './code-mail.ts';
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
 /** A network's daily limit of codes, in multiples of its hourly limit. */
-const HOURS_WORTH_A_DAY = 5;
+const DAILY_TO_HOURLY = 5;
 /** Keeps some codes for the mailbox's owner, who asks from another network than somebody else. */
-const PER_MAILBOX_NETWORK_AND_HOUR = 5;
-const PER_MAILBOX_AND_HOUR = 10;
+const PER_MAILBOX_AND_NETWORK_HOURLY = 5;
+const PER_MAILBOX_HOURLY = 10;
 /** Limits the mails that anybody can make us send to a mailbox. */
-const PER_MAILBOX_AND_DAY = 20;
+const PER_MAILBOX_DAILY = 20;
 
 /** Settings of the limits. */
 export interface CodeBudgets {
@@ -61,13 +61,13 @@ function mailboxLimits({ purpose, mailboxHash }: CodeRequest, { network }: Clien
   const name = mailboxHash.toString('hex');
   const refusal = tooMany('Too many codes for this mailbox.');
   return [
-    { name: `${purpose}:mailbox:day:${name}`, most: PER_MAILBOX_AND_DAY, seconds: DAY, refusal },
-    { name: `${purpose}:mailbox:hour:${name}`, most: PER_MAILBOX_AND_HOUR, seconds: HOUR, refusal },
+    { name: `${purpose}:mailbox:day:${name}`, most: PER_MAILBOX_DAILY, seconds: DAY, refusal },
+    { name: `${purpose}:mailbox:hour:${name}`, most: PER_MAILBOX_HOURLY, seconds: HOUR, refusal },
     {
       name: `${purpose}:mailbox:from:${name}:${network}`,
-      most: PER_MAILBOX_NETWORK_AND_HOUR,
+      most: PER_MAILBOX_AND_NETWORK_HOURLY,
       seconds: HOUR,
-      refusal: tooMany(`Too many codes for this mailbox: ${PER_MAILBOX_NETWORK_AND_HOUR} an hour are sent.`),
+      refusal: tooMany(`Too many codes for this mailbox: ${PER_MAILBOX_AND_NETWORK_HOURLY} an hour are sent.`),
     },
   ];
 }
@@ -78,7 +78,7 @@ function networkLimits(
   perNetwork: number,
 ): CodeLimit[] {
   const hour = perNetwork * times;
-  const day = hour * HOURS_WORTH_A_DAY;
+  const day = hour * DAILY_TO_HOURLY;
   const refusal = tooMany(
     `Too many codes for the network ${network}: ${hour} an hour and ${day} a day are sent for addresses that it gives.`,
   );

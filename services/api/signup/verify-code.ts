@@ -8,13 +8,13 @@ import type { ConfirmedMailbox } from '../../../shared/stores/accounts/signups.t
 import { ApiError } from '../http/api-error.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import { accountCreated } from './account-created.ts';
-import { giveFreeCredits } from './free-credits.ts';
+import { grantFreeCredits } from './free-credits.ts';
 import type { FreeCredits } from './free-credits.ts';
 import { createCodeJudge, judgeCode } from './judge-code.ts';
 import type { CodeJudge, CodeVerdict } from './judge-code.ts';
 import { hashMailedToken } from './signup-secrets.ts';
 import type { SignupDeps } from './signup-deps.ts';
-import { tellOfWrongCodes } from './tell-of-wrong-codes.ts';
+import { notifyOfWrongCodes } from './notify-of-wrong-codes.ts';
 
 const START_OVER = 'Start over with POST /api/agent/signup.';
 
@@ -30,7 +30,7 @@ export function createVerifyCode(deps: SignupDeps): VerifyCode {
     const { signup_token, code } = parseRequest(verifyBody, body === undefined ? {} : body, 'body');
     const tokenHash = hashMailedToken(signup_token);
     const verdict = await inTransaction(deps.pool, (client) => judgeAndOpen(client, judge, tokenHash, code));
-    await tellOfWrongCodes(deps, verdict);
+    await notifyOfWrongCodes(deps, verdict);
     if (verdict.outcome !== 'created') throw verdictError(verdict);
     return accountCreated(verdict.apiKey, verdict.given, deps.baseUrl);
   };
@@ -53,7 +53,7 @@ export async function openForMailbox(
 ): Promise<OpenedForMailbox> {
   const opened = await openAccount(db, { email, credits: 0, pack: 0, keyName: 'agent sign-up' });
   if (!opened) return { outcome: 'account exists' };
-  const given = await giveFreeCredits(db, { accountId: opened.accountId, mailbox }, mailboxHash);
+  const given = await grantFreeCredits(db, { accountId: opened.accountId, mailbox }, mailboxHash);
   return { outcome: 'created', apiKey: opened.apiKey, given };
 }
 

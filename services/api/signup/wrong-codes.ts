@@ -28,7 +28,7 @@ export async function takeTry(db: Queryable, mailboxHash: Buffer): Promise<boole
 }
 
 /** The code was right: returns the tries that this transaction took. */
-export async function giveTryBack(db: Queryable, mailboxHash: Buffer): Promise<void> {
+export async function returnTry(db: Queryable, mailboxHash: Buffer): Promise<void> {
   for (const { name } of limitsOf(mailboxHash)) await returnUse(db, name);
 }
 

@@ -22,10 +22,10 @@ export async function readDeliveryLog(
   const seq = match === undefined ? undefined : seqOf('match', match, monitorId);
   const before = after === undefined ? NEWEST : positionOf(after, monitorId);
   // One row more than requested shows whether there is a next page.
-  const found = await readAttemptsBefore(db, monitorId, { before, seq, limit: limit + 1 });
-  const items = found.slice(0, limit).map((attempt) => entryOf(monitorId, attempt));
+  const rows = await readAttemptsBefore(db, monitorId, { before, seq, limit: limit + 1 });
+  const items = rows.slice(0, limit).map((attempt) => entryOf(monitorId, attempt));
   const last = items.at(-1);
-  return { items, after: last && found.length > limit ? `${last.match_id}.${last.attempt}` : null };
+  return { items, after: last && rows.length > limit ? `${last.match_id}.${last.attempt}` : null };
 }
 
 function seqOf(field: string, id: string, monitorId: string): number {

@@ -11,11 +11,11 @@ import { invalidRequest, parseRequest, refuseFaults } from '../http/invalid-requ
 import { findAndLockMonitor } from '../monitors/find-monitor.ts';
 
 /** Matches in one request, so that the monitor's lock is held only for a fraction of a second. */
-const MOST_AT_ONCE = 5_000;
+const MAX_PER_REQUEST = 5_000;
 /** Ten a second, so that a receiver that was down does not get everything it missed at once. */
 const PACE_MS = 100;
 /** Matches per UTC day: as many as the plan's monitors may match in a day, and at least this many. */
-const FEWEST_A_DAY = 1_000;
+const MIN_DAILY_LIMIT = 1_000;
 /** The states that can be sent again: settled, and meant to be sent in the first place. */
 const SETTLED = ['failed', 'skipped', 'delivered'] as const;
 
@@ -37,19 +37,20 @@ export function redeliver(
       throw invalidRequest([{ field: 'webhook_url', message: 'the monitor has no webhook to send to' }]);
     }
     const { monitors, dailyMatchCap } = planOf(pack);
-    const most = Math.max(FEWEST_A_DAY, monitors * dailyMatchCap);
+    const dailyLimit = Math.max(MIN_DAILY_LIMIT, monitors * dailyMatchCap);
     const { today, secondsLeft } = await readResends(client, accountId);
-    if (today >= most) throw usedUp(most, secondsLeft);
-    const limit = Math.min(MOST_AT_ONCE, most - today);
+    if (today >= dailyLimit) throw usedUp(dailyLimit, secondsLeft);
+    const limit = Math.min(MAX_PER_REQUEST, dailyLimit - today);
     const queued = await queueResends(client, id, choice, { limit, paceMs: PACE_MS });
     // Other requests of the account may have counted in the meantime; the whole request is then rolled back.
-    if (!(await countResends(client, accountId, { count: queued, most }))) throw usedUp(most, secondsLeft);
+    if (!(await countResends(client, accountId, { count: queued, most: dailyLimit })))
+      throw usedUp(dailyLimit, secondsLeft);
     return { queued, more: queued === limit };
   });
 }
 
-function usedUp(most: number, retryAfter: number): ApiError {
-  return new ApiError('rate_limited', `The account may send ${most} matches again a UTC day.`, { retryAfter });
+function usedUp(dailyLimit: number, retryAfter: number): ApiError {
+  return new ApiError('rate_limited', `The account may send ${dailyLimit} matches again a UTC day.`, { retryAfter });
 }
 
 function choiceOf(monitorId: string, body: unknown): ResendChoice {

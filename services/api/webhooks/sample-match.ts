@@ -10,7 +10,7 @@ export function sampleMatch(
   { monitorId, keyword }: { monitorId: string; keyword: string },
   { siteUrl, now }: { siteUrl: string; now: number },
 ): MonitorMatch {
-  const at = new Date(now).toISOString();
+  const time = new Date(now).toISOString();
   return {
     id: `test_${randomText(12)}`,
     monitor_id: monitorId,
@@ -22,11 +22,11 @@ export function sampleMatch(
     body: `This is a sample match, sent to try a webhook out. It holds the keyword ${keyword}.`,
     permalink: `${siteUrl}/r/test/comments/sample/a_sample_post/sample/`,
     post_id: 'sample',
-    created_utc: at,
+    created_utc: time,
     matched_terms: [keyword],
     suppressed: false,
     delivery_status: 'pending',
-    created_at: at,
+    created_at: time,
     delivered_at: null,
   };
 }

@@ -26,7 +26,7 @@ export interface TestDeliveryDeps {
   siteUrl: string;
 }
 
-const TESTS_A_MINUTE = 5;
+const TESTS_PER_MINUTE = 5;
 
 type WebhookInUse = MonitorWebhook & { webhook_url: string; webhook_kind: WebhookKind };
 
@@ -67,9 +67,9 @@ async function usableWebhook(pool: Pool, accountId: string, id: string): Promise
 }
 
 async function takeTest(pool: Pool, accountId: string): Promise<void> {
-  const retryAfter = await takeUse(pool, { name: `webhook-test:${accountId}`, most: TESTS_A_MINUTE, seconds: 60 });
+  const retryAfter = await takeUse(pool, { name: `webhook-test:${accountId}`, most: TESTS_PER_MINUTE, seconds: 60 });
   if (retryAfter === 0) return;
-  throw new ApiError('rate_limited', `Too many test deliveries: ${TESTS_A_MINUTE} a minute are possible.`, {
+  throw new ApiError('rate_limited', `Too many test deliveries: ${TESTS_PER_MINUTE} a minute are possible.`, {
     retryAfter,
   });
 }

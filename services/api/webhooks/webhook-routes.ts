@@ -33,9 +33,9 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
       path: '/v1/monitors/:id/deliveries',
       scope: USE_MONITORS,
       async handle({ caller, id, query }) {
-        const asked = parseRequest(deliveryLogQuery, query, 'query');
+        const requested = parseRequest(deliveryLogQuery, query, 'query');
         await findMonitor(deps.pool, caller.accountId, id);
-        return { status: 200, body: await readDeliveryLog(deps.pool, id, asked) };
+        return { status: 200, body: await readDeliveryLog(deps.pool, id, requested) };
       },
     },
     {

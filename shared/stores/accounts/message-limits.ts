@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts';
-import type { AskingRequest } from './request-limits.ts';
+import type { RequestCredentials } from './request-limits.ts';
 import { takeUse } from './sliding-log-limits.ts';
 
 /** Messages that an account may send to the tool server without calling a tool, in any stretch of `seconds`. */
@@ -17,7 +17,7 @@ export interface MessageLimit {
  */
 export async function admitMessage(
   db: Queryable,
-  asking: AskingRequest,
+  asking: RequestCredentials,
   { max, seconds }: MessageLimit,
 ): Promise<number | undefined> {
   const isKey = 'keyId' in asking;

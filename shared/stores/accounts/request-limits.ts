@@ -2,7 +2,7 @@ import type { Plan } from '../../domain/accounts/plans.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 
 /** A request that wants in, by its key or by its access token. */
-export type AskingRequest =
+export type RequestCredentials =
   | {
       /** Public id of the key. */
       keyId: string;
@@ -60,7 +60,7 @@ export interface AdmittedRequest {
  */
 export async function admitRequests(
   db: Queryable,
-  requests: readonly AskingRequest[],
+  requests: readonly RequestCredentials[],
   limits: ReadonlyMap<number, RequestLimits>,
 ): Promise<(AdmittedRequest | undefined)[]> {
   const plans = [...limits.values()];

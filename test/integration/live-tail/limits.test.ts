@@ -89,7 +89,7 @@ test('one more is rate_limited and says why and for how long; another account is
 });
 
 test('a process has a limit of its own, whosever the streams are', async () => {
-  const small = await startTestApi(db.pool, { liveTail: { most: 3 } });
+  const small = await startTestApi(db.pool, { liveTail: { maxStreams: 3 } });
   const clients = await Promise.all(times(8, 0).map(() => EventStreamClient.open(small.url + path, owner.apiKey)));
   expect(statuses(clients)).toEqual([...times(3, 200), ...times(5, 429)]);
   expect(await places()).toHaveLength(3);

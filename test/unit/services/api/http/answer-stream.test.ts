@@ -11,7 +11,7 @@ import type { AnswerStream } from '../../../../../services/api/http/answer-strea
 class Endless implements AnswerStream {
   readonly stallMs: number;
   readonly ending = new AbortController();
-  readonly over = this.ending.signal;
+  readonly ended = this.ending.signal;
   taken = 0;
   closed = 0;
   private readonly failsAt: number;
@@ -22,7 +22,7 @@ class Endless implements AnswerStream {
   }
 
   async *pieces(): AsyncGenerator<string> {
-    while (!this.over.aborted) {
+    while (!this.ended.aborted) {
       if (this.taken === this.failsAt) throw new Error('no more');
       this.taken++;
       yield 'x'.repeat(100_000);
@@ -83,7 +83,7 @@ test('a client that takes nothing for too long is cut off, and the stream is ove
   const { sent } = await serve(stream);
   client.pause();
   expect(await sent).toBeUndefined();
-  expect([stream.over.aborted, stream.closed]).toEqual([true, 1]);
+  expect([stream.ended.aborted, stream.closed]).toEqual([true, 1]);
 });
 
 test('a client that goes away ends the stream', async () => {
@@ -91,7 +91,7 @@ test('a client that goes away ends the stream', async () => {
   const { sent } = await serve(stream);
   client.destroy();
   expect(await sent).toBeUndefined();
-  expect([stream.over.aborted, stream.closed]).toEqual([true, 1]);
+  expect([stream.ended.aborted, stream.closed]).toEqual([true, 1]);
 });
 
 test('a stream that fails is closed, and the failure is told', async () => {

@@ -6,7 +6,7 @@ import type { SignupDeps } from './signup-deps.ts';
  * Notifies the owner of a mailbox that its tries are used up by wrong codes. Call it after the commit that counted the
  * last one. A mail that cannot be sent is not retried: the next mail, with a link, says the same.
  */
-export async function tellOfWrongCodes(
+export async function notifyOfWrongCodes(
   { mailer, appUrl, logger }: Pick<SignupDeps, 'mailer' | 'appUrl' | 'logger'>,
   verdict: { outcome: string; lastTryOf?: string },
 ): Promise<void> {
