@@ -3,7 +3,7 @@ import { attemptRow, itemRow, matchRow } from '../../../../services/archiver/arc
 import { candidateOf } from '../../../support/fixtures/recorder-fixtures.ts';
 import { forumItemOf } from '../../../support/samples/forum-items.ts';
 
-test('a row of an item has the columns of the table, and no null', () => {
+test('the row of an item has the columns of the table and no null', () => {
   const row = itemRow(forumItemOf('t1_a'), false);
   expect(row).toMatchObject({ thing_id: 't1_a', parent_id: 't3_parent', num_comments: 0, url: '', ver: 1 });
   expect(Object.keys(row)).not.toContain('v');
@@ -11,13 +11,13 @@ test('a row of an item has the columns of the table, and no null', () => {
   expect(Object.values(row)).not.toContain(null);
 });
 
-test('a removed item says nothing of what it was: no author, title, body or link', () => {
+test('the row of a removed item has no author, title, body or link', () => {
   const row = itemRow(forumItemOf('t3_a', { url: 'https://secret.example/' }), true);
   expect(row).toMatchObject({ author: '[deleted]', title: '', body: '', url: '', ver: 2 });
   expect(row).toMatchObject({ thing_id: 't3_a', subreddit: 'metals', permalink: forumItemOf('t3_a').permalink });
 });
 
-test('half a surrogate pair and a negative count, which ClickHouse refuses for ever, are made readable', () => {
+test('a lone surrogate and a negative count, which ClickHouse rejects, are corrected', () => {
   const row = itemRow(forumItemOf('t3_a', { body: 'x \ud83d y 🦀', num_comments: -1 }), false);
   expect(row).toMatchObject({ body: 'x \ufffd y 🦀', num_comments: 0 });
   const { item, ...about } = candidateOf({ monitorId: 'mon_a', thingId: 't1_a' });
@@ -32,10 +32,10 @@ test('half a surrogate pair and a negative count, which ClickHouse refuses for e
     item: { ...item, subreddit: '\ud800' },
   });
   expect(match).toMatchObject({ matched_terms: ['\ufffd'], subreddit: '\ufffd', thing_id: 't1_a' });
-  expect(Object.keys(match), 'content lives in items only').not.toContain('item');
+  expect(Object.keys(match), 'only items rows have content').not.toContain('item');
 });
 
-test('an attempt without an error has an empty one', () => {
+test('the row of an attempt without an error has an empty string', () => {
   const row = attemptRow({
     v: 1,
     monitor_id: 'mon_a',

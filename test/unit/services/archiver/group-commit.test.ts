@@ -4,7 +4,7 @@ import { GroupCommit } from '../../../../services/archiver/group-commit.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Inserts that the test ends, one by one. */
+/** A group commit whose inserts are ended by the test. */
 function controlled() {
   const inserts: { rows: number[]; end: (error?: Error) => void }[] = [];
   const commits = new GroupCommit<number>(
@@ -29,7 +29,7 @@ function stateOf(promise: Promise<void>): { now: string } {
   return state;
 }
 
-test('rows wait a second for more while other partitions may bring some', async () => {
+test('rows wait up to a second while other partitions may add more', async () => {
   const { commits, inserts } = controlled();
   commits.setPartitions(3);
   void commits.add([1]);
@@ -41,7 +41,7 @@ test('rows wait a second for more while other partitions may bring some', async 
   expect(inserts.map(({ rows }) => rows)).toEqual([[1, 2]]);
 });
 
-test('when every partition waits, 200 ms are enough', async () => {
+test('inserts after 200 ms when every partition waits', async () => {
   const { commits, inserts } = controlled();
   commits.setPartitions(2);
   void commits.add([1]);
@@ -53,7 +53,7 @@ test('when every partition waits, 200 ms are enough', async () => {
   expect(inserts).toHaveLength(1);
 });
 
-test('the last partition to come does not make the first wait longer than a second', async () => {
+test('a late partition does not make the first one wait longer than a second', async () => {
   const { commits, inserts } = controlled();
   commits.setPartitions(2);
   void commits.add([1]);
@@ -63,7 +63,7 @@ test('the last partition to come does not make the first wait longer than a seco
   expect(inserts).toHaveLength(1);
 });
 
-test('5,000 rows go at once', async () => {
+test('5,000 rows are inserted at once', async () => {
   const { commits, inserts } = controlled();
   commits.setPartitions(9);
   void commits.add(rows(4_999));
@@ -71,10 +71,10 @@ test('5,000 rows go at once', async () => {
   void commits.add([1]);
   expect(inserts.map(({ rows }) => rows.length)).toEqual([5_000]);
   await vi.advanceTimersByTimeAsync(2_000);
-  expect(inserts, 'and leave no timer behind').toHaveLength(1);
+  expect(inserts, 'no timer is left behind').toHaveLength(1);
 });
 
-test('nobody goes on before the database has acknowledged, and then all of the group and only they', async () => {
+test('handlers continue only when the database has acknowledged the insert of their own group', async () => {
   const { commits, inserts } = controlled();
   commits.setPartitions(3);
   const first = [commits.add(rows(2_500)), commits.add(rows(2_500))].map(stateOf);
@@ -87,7 +87,7 @@ test('nobody goes on before the database has acknowledged, and then all of the g
   expect([...first, next].map(({ now }) => now)).toEqual(['done', 'done', 'waiting']);
 });
 
-test('a failed insert fails its whole group, and the next one is not touched by it', async () => {
+test('a failed insert fails its whole group and not the next one', async () => {
   const { commits, inserts } = controlled();
   commits.setPartitions(2);
   const failed = [commits.add([1]), commits.add([2])].map(stateOf);
@@ -103,7 +103,7 @@ test('a failed insert fails its whole group, and the next one is not touched by 
   expect(again.map(({ now }) => now)).toEqual(['done', 'done']);
 });
 
-test('a batch without rows waits for nobody', async () => {
+test('a batch without rows does not wait', async () => {
   const { commits, inserts } = controlled();
   await commits.add([]);
   await vi.advanceTimersByTimeAsync(2_000);

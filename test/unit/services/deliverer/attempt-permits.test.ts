@@ -3,20 +3,20 @@ import { AttemptPermits } from '../../../../services/deliverer/attempt-permits.t
 
 const anyone = () => true;
 
-/** As many as there are, one endpoint after the other. */
+/** Takes permits one by one until none is left; returns how many. */
 function takeAll(permits: AttemptPermits, responsiveness: 'answering' | 'unknown' | 'silent'): number {
   for (let taken = 0; ; taken++) if (permits.take(responsiveness, 1) === 0) return taken;
 }
 
 test.each([
-  { responsiveness: 'answering', most: 70 },
-  { responsiveness: 'unknown', most: 60 },
-  { responsiveness: 'silent', most: 40 },
-] as const)('endpoints that are $standing take at most $most of 80 permits', ({ responsiveness, most }) => {
-  expect(takeAll(new AttemptPermits(80), responsiveness)).toBe(most);
+  { responsiveness: 'answering', limit: 70 },
+  { responsiveness: 'unknown', limit: 60 },
+  { responsiveness: 'silent', limit: 40 },
+] as const)('endpoints that are $standing take at most $limit of 80 permits', ({ responsiveness, limit }) => {
+  expect(takeAll(new AttemptPermits(80), responsiveness)).toBe(limit);
 });
 
-test('whoever came first, a quarter of all permits is left to those that answer, and an eighth to the others', () => {
+test('a quarter of all permits is reserved for answering endpoints and an eighth for the others, whoever came first', () => {
   const permits = new AttemptPermits(80);
   expect([takeAll(permits, 'silent'), takeAll(permits, 'unknown'), takeAll(permits, 'answering')]).toEqual([
     40, 20, 20,
@@ -26,14 +26,14 @@ test('whoever came first, a quarter of all permits is left to those that answer,
   expect([takeAll(busy, 'answering'), takeAll(busy, 'silent')]).toEqual([70, 10]);
 });
 
-test('endpoints that do not answer get one permit each when half of their share is gone', () => {
+test('silent and unknown endpoints get one permit at a time when half of their share is used', () => {
   const permits = new AttemptPermits(80);
   const unknown = Array.from({ length: 40 }, () => permits.take('unknown', 4));
   expect(unknown.slice(0, 10)).toEqual([4, 4, 4, 4, 4, 4, 4, 4, 1, 1]);
   expect(unknown.reduce((sum, taken) => sum + taken)).toBe(60);
 });
 
-test('a permit that comes free goes to the first who waits and wants it, and to nobody who comes later', () => {
+test('a free permit goes to the first waiting monitor that still wants it, not to a later caller', () => {
   const permits = new AttemptPermits(8);
   expect(takeAll(permits, 'silent')).toBe(4);
   for (const id of ['a', 'gone', 'b', 'c', 'a']) permits.waitFor('silent', id);
@@ -46,7 +46,7 @@ test('a permit that comes free goes to the first who waits and wants it, and to 
   expect(permits.handOut(anyone)).toEqual([]);
 });
 
-test('those that answer are served first, each kind within its share', () => {
+test('answering endpoints are served first, each group within its share', () => {
   const permits = new AttemptPermits(8);
   takeAll(permits, 'silent');
   takeAll(permits, 'unknown');
@@ -60,7 +60,7 @@ test('those that answer are served first, each kind within its share', () => {
   expect(permits.handOut(anyone)).toEqual([{ monitorId: 'u', responsiveness: 'unknown' }]);
 });
 
-test('attempts that turn out to be silent leave no room for further silent ones', () => {
+test('attempts that become silent count against the share of silent endpoints', () => {
   const permits = new AttemptPermits(8);
   expect(permits.take('answering', 6)).toBe(6);
   for (let moved = 0; moved < 6; moved++) permits.move('answering', 'silent');

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { AttemptResult } from '../../../../services/deliverer/dispatcher-deps.ts';
 import { DispatcherBench as Bench, range } from '../../../support/fixtures/dispatcher-fixture.ts';
 
-describe('the bound on all attempts', () => {
+describe('the limit of concurrent attempts', () => {
   afterEach(() => {
     vi.useRealTimers();
   });
@@ -15,7 +15,7 @@ describe('the bound on all attempts', () => {
     }
   };
 
-  test('10,000 due monitors with silent receivers never have more attempts under way than permits', async () => {
+  test('10,000 due monitors with silent receivers never have more attempts in flight than permits', async () => {
     const bench = new Bench({ total: 200 });
     addSilent(bench, 10_000);
     await bench.settle();
@@ -43,7 +43,7 @@ describe('the bound on all attempts', () => {
     expect(bench.ids().slice(-2)).toEqual(['healthy/2', 'healthy/3']);
   });
 
-  test('knows from the database who answered before, so that a new process serves them first too', async () => {
+  test('a new process reads from the database which endpoints answered, and serves them first', async () => {
     const bench = new Bench({ total: 200 });
     addSilent(bench, 1_000);
     await bench.settle();
@@ -56,7 +56,7 @@ describe('the bound on all attempts', () => {
     expect(bench.ids()).not.toContain('new/1');
   });
 
-  test('all that waited is served in the end, each once', async () => {
+  test('every waiting match is attempted in the end, each once', async () => {
     const bench = new Bench({ total: 16 });
     addSilent(bench, 100, range(3));
     for (let round = 0; round < 20; round++) {
@@ -68,7 +68,7 @@ describe('the bound on all attempts', () => {
     expect(bench.started).toHaveLength(300);
   });
 
-  test('an attempt that is not answered for a second counts as silent, and its place is free for others', async () => {
+  test('an attempt without an answer after a second counts as silent, so another endpoint may start', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const bench = new Bench({ total: 16 });
     for (const n of range(14)) bench.dispatcher.markDue(healthy(bench, n));
@@ -83,8 +83,8 @@ describe('the bound on all attempts', () => {
   });
 
   test.each([
-    { afterMs: 50, free: 1, what: 'an outcome that took long to store does not make its receiver silent' },
-    { afterMs: 3_000, free: 0, what: 'an answer after a second does' },
+    { afterMs: 50, free: 1, what: 'an outcome that is stored slowly does not make its receiver silent' },
+    { afterMs: 3_000, free: 0, what: 'an answer that takes more than a second does' },
   ])('$what', async ({ afterMs, free }) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const bench = new Bench({ total: 16 });
@@ -108,8 +108,8 @@ describe('the bound on all attempts', () => {
   };
 });
 
-describe('faults of this side', () => {
-  test('pause all claims, then one probe goes, and when it gets out all the rest', async () => {
+describe('local faults', () => {
+  test('pause all claims, then one probe is sent, and after it succeeds all others', async () => {
     const bench = new Bench();
     for (const n of range(20)) bench.add(`m${n}`, `https://host${n}.example/`, [1]);
     const dueAll = async () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { DispatcherBench as Bench, range } from '../../../support/fixtures/dispatcher-fixture.ts';
 
 describe('DeliveryDispatcher', () => {
-  test('has at most four attempts under way per URL, starts them in match order and all of them once', async () => {
+  test('has at most four attempts in flight per URL and starts each once, in match order', async () => {
     const bench = new Bench();
     bench.add('a', 'https://one.example/x', range(20));
     bench.hintAll('a');
@@ -16,7 +16,7 @@ describe('DeliveryDispatcher', () => {
     expect(bench.ids()).toEqual(range(20).map((seq) => `a/${seq}`));
   });
 
-  test('starts hints that came out of order, and twice, in match order and once', async () => {
+  test('starts attempts once and in match order when hints arrive twice or out of order', async () => {
     const bench = new Bench();
     bench.add('a', 'https://one.example/x', [1, 2, 3]);
     for (const seq of [3, 1, 2, 1]) bench.dispatcher.addHint('a', seq);
@@ -26,7 +26,7 @@ describe('DeliveryDispatcher', () => {
     expect(bench.ids()).toEqual(['a/1', 'a/2', 'a/3']);
   });
 
-  test('counts monitors with the same URL together', async () => {
+  test('counts the attempts of monitors with the same URL together', async () => {
     const bench = new Bench();
     bench.add('a', 'https://one.example/x', range(4));
     bench.add('b', 'https://one.example/x', range(4));
@@ -38,7 +38,7 @@ describe('DeliveryDispatcher', () => {
     expect(bench.started).toHaveLength(8);
   });
 
-  test('has at most 64 attempts under way per origin, whatever the paths', async () => {
+  test('has at most 64 attempts in flight per origin, whatever the paths', async () => {
     const bench = new Bench();
     for (const n of range(30)) bench.add(`m${n}`, `https://shared.example/${n}`, range(4));
     for (const n of range(30)) bench.hintAll(`m${n}`);
@@ -48,7 +48,7 @@ describe('DeliveryDispatcher', () => {
     expect(bench.started).toHaveLength(120);
   });
 
-  test('gives every monitor of a crowded origin its turn, in the order of asking', async () => {
+  test('serves the monitors of a crowded origin in turn, first come first served', async () => {
     const bench = new Bench({ perUrl: 1, perOrigin: 1 });
     for (const n of [1, 2, 3]) bench.add(`m${n}`, `https://shared.example/${n}`, [1, 2]);
     for (const n of [1, 2, 3]) bench.hintAll(`m${n}`);
@@ -57,7 +57,7 @@ describe('DeliveryDispatcher', () => {
     expect(bench.ids()).toEqual(['m1/1', 'm2/1', 'm3/1', 'm1/2', 'm2/2', 'm3/2']);
   });
 
-  test('delivers to other endpoints at once while one answers nothing, and asks the database no more about that one', async () => {
+  test('delivers to other endpoints at once while one is dead, and claims nothing more for the dead one', async () => {
     const bench = new Bench();
     bench.add('dead', 'https://dead.example/', range(1_000));
     bench.dispatcher.markDue({ monitorId: 'dead', webhookUrl: 'https://dead.example/', isAnswering: null });
@@ -76,7 +76,7 @@ describe('DeliveryDispatcher', () => {
     expect(bench.started).toHaveLength(24);
   });
 
-  test('takes due matches before hints and goes on until none is due', async () => {
+  test('claims due matches before hints and continues until none is due', async () => {
     const bench = new Bench();
     bench.add('a', 'https://one.example/', range(30));
     bench.dispatcher.addHint('a', 30);
@@ -89,7 +89,7 @@ describe('DeliveryDispatcher', () => {
     expect(bench.ids().indexOf('a/30')).toBeGreaterThan(bench.ids().indexOf('a/4'));
   });
 
-  test('drops hints beyond its limit and has room again later', async () => {
+  test('drops hints over the limit and accepts hints again later', async () => {
     const bench = new Bench({ hints: 6 });
     bench.add('a', 'https://one.example/', range(20));
     const taken = range(20).map((seq) => bench.dispatcher.addHint('a', seq));
@@ -100,7 +100,7 @@ describe('DeliveryDispatcher', () => {
     expect(bench.dispatcher.addHint('a', 7)).toBe(true);
   });
 
-  test('skips instead of claiming when the webhook is gone', async () => {
+  test('skips instead of claiming when the webhook was removed', async () => {
     const bench = new Bench();
     bench.add('a', null, [1]);
     bench.hintAll('a');
@@ -109,7 +109,7 @@ describe('DeliveryDispatcher', () => {
     expect(bench.claims).toBe(0);
   });
 
-  test('gives matches back that lead elsewhere than the slots it took, and claims them for the new URL', async () => {
+  test('releases matches whose URL changed since its slots were taken, and claims them for the new URL', async () => {
     const bench = new Bench({ perUrl: 1 });
     bench.add('a', 'https://old.example/', [1]);
     bench.hintAll('a');
@@ -119,7 +119,7 @@ describe('DeliveryDispatcher', () => {
     bench.add('b', 'https://new.example/', [1]);
     bench.hintAll('b');
     await bench.settle();
-    // b's attempt holds the only slot of the new URL when a moves there.
+    // b's attempt has the only slot of the new URL when a moves there.
     bench.add('a', 'https://new.example/', [2]);
     bench.hintAll('a');
     await bench.settle();
@@ -134,7 +134,7 @@ describe('DeliveryDispatcher', () => {
     ]);
   });
 
-  test('claims nothing after stop and waits for what is under way', async () => {
+  test('claims nothing after stop and waits for attempts in flight', async () => {
     const bench = new Bench();
     bench.add('a', 'https://one.example/', range(10));
     bench.hintAll('a');
@@ -150,18 +150,18 @@ describe('DeliveryDispatcher', () => {
     expect(bench.started).toHaveLength(4);
   });
 
-  test('gives back what a claim brings after stop', async () => {
+  test('releases matches whose claim completes after stop', async () => {
     const bench = new Bench();
     bench.add('a', 'https://one.example/', [1]);
     bench.hintAll('a');
-    // One turn for the target; the claim is under way when stop comes.
+    // One turn of the event loop for the target; stop is called during the claim.
     await turn();
     await bench.dispatcher.stop();
     expect(bench.started).toHaveLength(0);
     expect(bench.rows.get('a')!.has(1)).toBe(true);
   });
 
-  test('survives an error of the database and takes new work afterwards', async () => {
+  test('continues with new work after an error of the database', async () => {
     const bench = new Bench();
     bench.add('a', 'https://one.example/', [1]);
     const { urls } = bench;

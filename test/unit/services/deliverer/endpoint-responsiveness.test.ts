@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { EndpointResponsiveness } from '../../../../services/deliverer/endpoint-responsiveness.ts';
 
-test('what this process learnt of an endpoint counts more than what the database tells, until it is long ago', () => {
+test('a result of this process overrides that of the database until it is evicted', () => {
   const responsiveness = new EndpointResponsiveness();
   responsiveness.assume('a', false);
   expect(responsiveness.of('a')).toBe('silent');

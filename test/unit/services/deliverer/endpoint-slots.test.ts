@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { EndpointSlots, endpointOf } from '../../../../services/deliverer/endpoint-slots.ts';
 
 describe('EndpointSlots', () => {
-  test('tells schemes, hosts and ports apart, not paths', () => {
+  test('distinguishes schemes, hosts and ports, not paths', () => {
     const origins = ['https://a/', 'http://a/', 'https://a:444/', 'https://b/', 'https://a/x?y'].map(
       (url) => endpointOf(url).origin,
     );
     expect(new Set(origins).size).toBe(4);
   });
 
-  test('passes over waiting monitors whose own URL is full and those that want nothing any more', () => {
+  test('passes over waiting monitors whose URL has no free slot or that no longer want one', () => {
     const slots = new EndpointSlots(1, 2);
     const [one, two] = [endpointOf('https://a/1'), endpointOf('https://a/2')];
     expect([slots.take(one, 4), slots.take(two, 4)]).toEqual([1, 1]);

@@ -9,12 +9,12 @@ class OutageBench {
     onChange: (change) => this.changes.push(change),
   });
 
-  fail(count: number, code = 'ENETUNREACH', originOf = (at: number) => `origin ${at}`): void {
-    for (let at = 0; at < count; at++)
-      this.outage.attemptFailed({ url: `url ${at}`, origin: originOf(at) }, code, false);
+  fail(count: number, code = 'ENETUNREACH', originOf = (index: number) => `origin ${index}`): void {
+    for (let index = 0; index < count; index++)
+      this.outage.attemptFailed({ url: `url ${index}`, origin: originOf(index) }, code, false);
   }
 
-  /** When the next attempt at an endpoint is admitted, in milliseconds from now. */
+  /** Milliseconds until the next attempt at an endpoint is admitted. */
   waitOf(url: string): number {
     const begun = this.now;
     while (this.outage.admits(url) === 'no') this.now += 500;
@@ -22,7 +22,7 @@ class OutageBench {
   }
 }
 
-test('an endpoint that cannot be reached from here backs off alone, up to a minute', () => {
+test('an endpoint with a local fault backs off alone, up to a minute', () => {
   const bench = new OutageBench();
   const waits = Array.from({ length: 8 }, () => {
     bench.outage.attemptFailed({ url: 'v6', origin: 'v6' }, 'ENETUNREACH', false);
@@ -36,14 +36,14 @@ test('an endpoint that cannot be reached from here backs off alone, up to a minu
   expect(bench.changes).toEqual([]);
 });
 
-test('faults at a few origins alone never pause the process', () => {
+test('faults of fewer than five origins never pause the process', () => {
   const bench = new OutageBench();
-  bench.fail(1_000, 'ENETUNREACH', (at) => `origin ${at % 4}`);
+  bench.fail(1_000, 'ENETUNREACH', (index) => `origin ${index % 4}`);
   expect(bench.outage.admits('other')).toBe('yes');
 });
 
 test.each(['ipv6_unreachable', 'proxy_refused', 'EACCES', 'EPERM'])(
-  '%s, which a customer can bring about, pauses nobody else, and as a probe tells nothing',
+  '%s, which a customer can cause, pauses no other endpoint, and a probe that ends with it is repeated',
   (code) => {
     const bench = new OutageBench();
     bench.fail(1_000, code);
@@ -62,35 +62,38 @@ test.each([
   { code: 'EMFILE', faults: 3 },
   { code: 'proxy_away', faults: 3 },
   { code: 'name_servers_away', faults: 3 },
-])('$faults faults $code in a row pause the process; one that got out between them does not let them', (given) => {
-  const bench = new OutageBench();
-  bench.fail(given.faults - 1, given.code);
-  bench.outage.attemptSent('healthy');
-  bench.fail(given.faults - 1, given.code);
-  expect(bench.outage.admits('other')).toBe('yes');
-  bench.outage.attemptFailed({ url: 'last', origin: 'last' }, given.code, false);
-  expect(bench.outage.admits('other')).toBe('no');
-  expect(bench.changes).toEqual([{ isPaused: true, code: given.code }]);
-});
+])(
+  '$faults consecutive faults $code pause the process; an attempt that was sent in between resets the count',
+  (given) => {
+    const bench = new OutageBench();
+    bench.fail(given.faults - 1, given.code);
+    bench.outage.attemptSent('healthy');
+    bench.fail(given.faults - 1, given.code);
+    expect(bench.outage.admits('other')).toBe('yes');
+    bench.outage.attemptFailed({ url: 'last', origin: 'last' }, given.code, false);
+    expect(bench.outage.admits('other')).toBe('no');
+    expect(bench.changes).toEqual([{ isPaused: true, code: given.code }]);
+  },
+);
 
-test('a pause ends with a single probe that gets out; each that fails makes it longer, up to 5 s; it is told once', () => {
+test('a pause ends with one successful probe; each failed probe extends it, up to 5 s; it is reported once', () => {
   const bench = new OutageBench();
   bench.fail(3, 'EMFILE');
-  const waits = Array.from({ length: 5 }, (_, at) => {
+  const waits = Array.from({ length: 5 }, (_, index) => {
     const begun = bench.now;
     let admitted: string;
-    while ((admitted = bench.outage.admits(`probe ${at}`)) === 'no') bench.now += 500;
+    while ((admitted = bench.outage.admits(`probe ${index}`)) === 'no') bench.now += 500;
     expect([admitted, bench.outage.admits('another')]).toEqual(['probe', 'no']);
-    // One that was under way before is not the probe.
-    bench.outage.attemptFailed({ url: `late ${at}`, origin: 'any' }, 'EMFILE', false);
+    // An attempt that was in flight before the pause is not the probe.
+    bench.outage.attemptFailed({ url: `late ${index}`, origin: 'any' }, 'EMFILE', false);
     expect(bench.outage.admits('another')).toBe('no');
-    bench.outage.attemptFailed({ url: `probe ${at}`, origin: 'any' }, 'EMFILE', true);
+    bench.outage.attemptFailed({ url: `probe ${index}`, origin: 'any' }, 'EMFILE', true);
     return bench.now - begun;
   });
   expect(waits).toEqual([1_000, 2_000, 4_000, 5_000, 5_000]);
   bench.now += 5_000;
   expect(bench.outage.admits('one')).toBe('probe');
-  // It was claimed by another process, or its webhook is gone.
+  // The match was claimed by another process, or its webhook was removed.
   bench.outage.releaseProbe();
   expect(bench.outage.admits('two')).toBe('probe');
   bench.outage.attemptSent('two');

@@ -22,27 +22,27 @@ function entered(atMs: number) {
   return { offset: 0n, enteredAtMs: atMs, item: forumItemOf('t1_a') };
 }
 
-test('a created monitor is looked back for from active_since', () => {
+test('a created monitor is scanned for from active_since', () => {
   expect(new ActiveMonitors().set(monitorOf(1))).toBe(T + 1_000);
 });
 
-test('a monitor created and changed before it was heard of: from active_since, not from its newest version', () => {
+test('a monitor created and changed before it was read is scanned for from active_since, not from its newest version', () => {
   expect(new ActiveMonitors().set(monitorOf(3))).toBe(T + 1_000);
 });
 
-test('a changed rule: from the version after the held one, over several changes at once', () => {
+test('a changed rule is scanned for from the version after the known one, over several changes at once', () => {
   const monitors = new ActiveMonitors();
   monitors.set(monitorOf(2));
   expect(monitors.set(monitorOf(5))).toBe(T + 3_000);
 });
 
-test('nothing changed: nothing is looked back for', () => {
+test('an unchanged monitor is not scanned for', () => {
   const monitors = new ActiveMonitors();
   monitors.set(monitorOf(2));
   expect(monitors.set(monitorOf(2))).toBeUndefined();
 });
 
-test('paused and resumed between two readings: it was matched all the time', () => {
+test('a monitor paused and resumed between two reads is not scanned for, because it was matched all the time', () => {
   const monitors = new ActiveMonitors();
   monitors.set(monitorOf(1));
   const resumed = { id: 'mon_a', version: 1, activeSinceMs: T + 9_000 };
@@ -51,7 +51,7 @@ test('paused and resumed between two readings: it was matched all the time', () 
   expect(monitors.isUpToDate(resumed)).toBe(true);
 });
 
-test('seen paused, then resumed: from active_since', () => {
+test('a monitor that was read as paused and then resumed is scanned for from active_since', () => {
   const monitors = new ActiveMonitors();
   monitors.set(monitorOf(1));
   monitors.remove('mon_a');
@@ -59,20 +59,20 @@ test('seen paused, then resumed: from active_since', () => {
   expect(monitors.set(monitorOf(1, { activeSinceMs: T + 9_000 }))).toBe(T + 9_000);
 });
 
-test('an older reading than the held one is ignored', () => {
+test('a version older than the known one is ignored', () => {
   const monitors = new ActiveMonitors();
   monitors.set(monitorOf(3));
   expect(monitors.set(monitorOf(2))).toBeUndefined();
   expect(monitors.candidates(entered(T + 9_000))[0]?.monitor_version).toBe(3);
 });
 
-test('versions that retention removed: from the oldest known one after the held one', () => {
+test('when retention deleted versions, the scan starts at the oldest remaining version after the known one', () => {
   const monitors = new ActiveMonitors();
   monitors.set(monitorOf(1));
   expect(monitors.set(monitorOf(5, { versions: [{ version: 5, sinceMs: T + 5_000 }] }))).toBe(T + 5_000);
 });
 
-test('what is new or changed is not held as the database has it', () => {
+test('new, changed and removed monitors are not up to date', () => {
   const monitors = new ActiveMonitors();
   for (const id of ['mon_a', 'mon_b']) monitors.set(monitorOf(2, { id }));
   monitors.remove('mon_b');
@@ -84,26 +84,26 @@ test('what is new or changed is not held as the database has it', () => {
   expect([...monitors.ids()]).toEqual(['mon_a']);
 });
 
-test('what the owner before may have missed: only monitors that began late enough, and before the item', () => {
+test('missed candidates are only those of monitors that started late enough and before the item', () => {
   const monitors = new ActiveMonitors();
   monitors.set(monitorOf(2));
   const missed = (enteredAt: number, changedSince: number, tolerance = 0) =>
     monitors.missedCandidates(entered(T + enteredAt), T + changedSince, tolerance).length;
-  expect(missed(5_000, 2_001), 'both versions were known to it').toBe(0);
-  expect(missed(5_000, 2_000), 'the second one may not have been').toBe(1);
-  expect(missed(1_999, 2_000), 'the item entered before the second one began').toBe(0);
+  expect(missed(5_000, 2_001), 'the previous owner knew both versions').toBe(0);
+  expect(missed(5_000, 2_000), 'it may have missed the second version').toBe(1);
+  expect(missed(1_999, 2_000), 'the item entered before the second version started').toBe(0);
   expect(missed(1_999, 2_000, 1), 'within the tolerance of the clocks').toBe(1);
-  expect(missed(1_500, 500), 'the first one may not have been, and the item entered under it').toBe(1);
+  expect(missed(1_500, 500), 'it may have missed the first version, under which the item entered').toBe(1);
 });
 
-test('a resume long after the last rule change counts as a beginning', () => {
+test('a resume long after the last rule change counts as a start', () => {
   const monitors = new ActiveMonitors();
   monitors.set(monitorOf(1, { activeSinceMs: T + 60_000 }));
   expect(monitors.missedCandidates(entered(T + 60_001), T + 30_000, 0)).toHaveLength(1);
   expect(monitors.missedCandidates(entered(T + 59_999), T + 30_000, 0)).toHaveLength(0);
 });
 
-test('of several monitors that match an item only those that are judged get candidates', () => {
+test('only monitors accepted by the filter get candidates of an item', () => {
   const monitors = new ActiveMonitors();
   for (const id of ['mon_a', 'mon_b', 'mon_c']) monitors.set(monitorOf(1, { id }));
   const judged = monitors.candidates(entered(T + 2_000), (id) => id === 'mon_b');
@@ -111,7 +111,7 @@ test('of several monitors that match an item only those that are judged get cand
   expect(monitors.candidates(entered(T + 2_000), () => false)).toEqual([]);
 });
 
-test('a candidate is what its schema says, and carries nothing else of the item', () => {
+test('a candidate conforms to its schema and has no other field of the item', () => {
   const monitors = new ActiveMonitors();
   monitors.set(monitorOf(2));
   const [made] = monitors.candidates(entered(T + 5_000));

@@ -2,14 +2,14 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { CoalescedJob } from '../../../../services/matcher/coalesced-job.ts';
 
-/** A job whose runs end when they are told to. */
+/** A job whose runs are ended by the test. */
 function gatedJob() {
   const gates: { resolve: () => void; reject: (error: Error) => void }[] = [];
   const job = new CoalescedJob(() => new Promise((resolve, reject) => gates.push({ resolve, reject })));
   return { job, gates };
 }
 
-test('all who ask while it runs are served by one run after it', async () => {
+test('all calls during a run share one run after it', async () => {
   const { job, gates } = gatedJob();
   const served: string[] = [];
   const first = job.run().then(() => served.push('first'));
@@ -28,7 +28,7 @@ test('all who ask while it runs are served by one run after it', async () => {
   expect(gates).toHaveLength(2);
 });
 
-test('a run that fails fails for those it serves, and the next one runs all the same', async () => {
+test('a failed run rejects its callers and does not prevent the next run', async () => {
   const { job, gates } = gatedJob();
   const first = job.run();
   const second = job.run();

@@ -13,7 +13,7 @@ import { silentLogger } from '../../../support/fixtures/silent-logger.ts';
 const TOPIC = 'forum.comments';
 const SLOT = 'forum.comments|0';
 
-/** @param slices one that ends at once: the event loop goes round after every piece of work */
+/** @param cooperativeYield with 0 ms it yields to the event loop after every piece of work */
 function matcherOf(monitorCount: number, cooperativeYield = new CooperativeYield()) {
   const monitors = new ActiveMonitors();
   const rule = { keywords: ['rust'], exclude: [], subreddits: [], posts: true, comments: true, nsfw: false };
@@ -61,20 +61,20 @@ function batchOf(texts: string[], more: Partial<ConsumedBatch> = {}): ConsumedBa
   };
 }
 
-test('a word that everybody watches is published in portions, not gathered', async () => {
+test('candidates of a word that every monitor watches are published in batches of at most 500', async () => {
   const { matcher, published } = matcherOf(1_500);
   await matcher.handle(batchOf(Array.from({ length: 20 }, () => 'rust')));
   expect(published.flat()).toHaveLength(30_000);
   expect(Math.max(...published.map(({ length }) => length))).toBeLessThanOrEqual(500);
 });
 
-test('one item of 150,000 monitors is matched', async () => {
+test('an item that 150,000 monitors match is published completely', async () => {
   const { matcher, published } = matcherOf(150_000);
   await matcher.handle(batchOf(['rust']));
   expect(published.flat()).toHaveLength(150_000);
 });
 
-test('long texts, watched by many, are published in portions of some 256 KB, not 500 of them at once', async () => {
+test('candidates with long texts are published in batches of about 256 KB instead of 500 records', async () => {
   const { matcher, published } = matcherOf(100);
   const long = `rust ${'iron water air '.repeat(1_000)}`;
   await matcher.handle(batchOf([long, long]));
@@ -82,7 +82,7 @@ test('long texts, watched by many, are published in portions of some 256 KB, not
   expect(Math.max(...published.map(({ length }) => length))).toBeLessThan(20);
 });
 
-test('others run between the items of a batch, and between the candidates of one item', async () => {
+test('yields to the event loop between the items of a batch and between the candidates of an item', async () => {
   const { matcher } = matcherOf(100, new CooperativeYield(0));
   const done = new AbortController();
   let turns = 0;
@@ -98,7 +98,7 @@ test('others run between the items of a batch, and between the candidates of one
   expect(turns).toBeGreaterThanOrEqual(99);
 });
 
-test('a batch that is taken away in the middle fills the ring no further and publishes nothing more', async () => {
+test('a batch whose partition is revoked midway adds nothing more to the ring and publishes nothing more', async () => {
   const { matcher, recent, published } = matcherOf(1, new CooperativeYield(0));
   let mine = true;
   const losing = setImmediate().then(() => (mine = false));
@@ -114,7 +114,7 @@ test('a batch that is taken away in the middle fills the ring no further and pub
   expect(published).toEqual([]);
 });
 
-test('a batch that is read again fills the ring, and only monitors that began about when the last owner ended are matched', async () => {
+test('a refill batch fills the ring and matches only monitors that started shortly before the last commit', async () => {
   const { matcher, monitors, recent, published } = matcherOf(3);
   const rule = { keywords: ['rust'], exclude: [], subreddits: [], posts: true, comments: true, nsfw: false };
   const at = 1_000_000;
@@ -140,7 +140,7 @@ test('a batch that is read again fills the ring, and only monitors that began ab
   ]);
 });
 
-test('what is committed tells where the ring begins and when its last record entered, poison or not', async () => {
+test('the commit metadata has the start of the ring and the append time of the last record, even a poison one', async () => {
   const { matcher, published } = matcherOf(1);
   const outcome = await matcher.handle(batchOf(['rust', 'iron', 'unreadable']));
   expect(JSON.parse(outcome.metadata!)).toEqual({ refill: '0', at: 1_002 });
@@ -148,13 +148,13 @@ test('what is committed tells where the ring begins and when its last record ent
   expect(published.flat().map(({ item }) => item.thing_id)).toEqual(['t1_0']);
 });
 
-test('a batch of poison alone refills from behind it', async () => {
+test('after a batch of poison messages only, the refill offset is the one after the batch', async () => {
   const { matcher } = matcherOf(1);
   const outcome = await matcher.handle(batchOf(['unreadable']));
   expect(JSON.parse(outcome.metadata!)).toEqual({ refill: '1', at: 1_000 });
 });
 
-test('after a join the ring is empty and reading begins where the last owner’s began, never behind its commit', async () => {
+test('after an assignment the ring is empty and reading starts at the refill offset, never after the committed offset', async () => {
   const { matcher, recent } = matcherOf(0);
   await matcher.handle(batchOf(['rust']));
   expect(recent.oldestOffset(SLOT)).toBe(0n);

@@ -16,16 +16,16 @@ function offsetsSince(recent: RecentItems, fromMs: number): bigint[] {
   return recent.since(fromMs).map(({ offset }) => offset);
 }
 
-test('holds at least the last 30 s of each partition, by its own newest item', () => {
+test('keeps at least the last 30 s of each partition, relative to its own newest item', () => {
   const recent = new RecentItems();
   for (let at = 0; at <= 100_000; at += 100) recent.add(P0, { offset: BigInt(at), enteredAtMs: at, item });
   recent.add(P1, { offset: 7n, enteredAtMs: 1, item });
   expect(offsetsSince(recent, 100_000 - RING_MS)).toHaveLength(RING_MS / 100 + 1);
   expect(recent.oldestOffset(P0)).toBeLessThanOrEqual(BigInt(100_000 - RING_MS));
-  expect(recent.oldestOffset(P1), 'a quiet partition keeps what it has').toBe(7n);
+  expect(recent.oldestOffset(P1), 'a quiet partition keeps its items').toBe(7n);
 });
 
-test('stays bounded: never more than twice what 30 s hold, and a few hundred', () => {
+test('never keeps more than twice the items of 30 s plus a few hundred', () => {
   const recent = new RecentItems();
   let most = 0;
   for (let at = 0; at < 20 * RING_MS; at += 10) {
@@ -35,15 +35,15 @@ test('stays bounded: never more than twice what 30 s hold, and a few hundred', (
   expect(most).toBeLessThanOrEqual(2 * (RING_MS / 10) + 257);
 });
 
-test('items of the same millisecond are all kept', () => {
+test('keeps all items of the same millisecond', () => {
   expect(offsetsSince(filled(5, 5, 5), 5)).toEqual([0n, 1n, 2n]);
 });
 
-test('since is inclusive, in the order of entry', () => {
+test('`since` is inclusive and returns items in the order of entry', () => {
   expect(offsetsSince(filled(10, 20, 30), 20)).toEqual([1n, 2n]);
 });
 
-test('a repeated batch changes nothing', () => {
+test('ignores a repeated batch', () => {
   const recent = filled(10, 20, 30);
   for (const [offset, at] of [
     [1, 20],
@@ -53,7 +53,7 @@ test('a repeated batch changes nothing', () => {
   expect(offsetsSince(recent, 0)).toEqual([0n, 1n, 2n]);
 });
 
-test('reading from further back begins the partition anew, without holes or items twice', () => {
+test('reading from an earlier offset restarts the partition without gaps or duplicates', () => {
   const recent = new RecentItems();
   const add = (offset: number) => recent.add(P0, { offset: BigInt(offset), enteredAtMs: offset, item });
   [10, 11, 12].forEach(add);
@@ -61,7 +61,7 @@ test('reading from further back begins the partition anew, without holes or item
   expect(offsetsSince(recent, 0)).toEqual([8n, 9n, 10n, 11n]);
 });
 
-test('a log that was made anew begins at offset 0 again', () => {
+test('a topic that was created again starts at offset 0', () => {
   const recent = filled(10, 20, 30);
   recent.add(P1, { offset: 5n, enteredAtMs: 1, item });
   recent.clear();
@@ -70,11 +70,11 @@ test('a log that was made anew begins at offset 0 again', () => {
   expect([recent.oldestOffset(P0), recent.oldestOffset(P1)]).toEqual([undefined, 0n]);
 });
 
-test('an append time that steps back (another broker leads) loses nothing', () => {
+test('loses nothing when the append time steps back (another broker leads)', () => {
   expect(offsetsSince(filled(40_000, 39_000, 41_000), 39_000)).toEqual([0n, 1n, 2n]);
 });
 
-test('is bounded in bytes: the oldest items of the fullest partition go first, and are counted', () => {
+test('is limited in bytes: the oldest items of the largest partition are evicted first and counted', () => {
   const maxBytes = 1024 * 1024;
   const recent = new RecentItems(maxBytes);
   const long = { ...item, body: 'x'.repeat(10_000) };
@@ -87,11 +87,11 @@ test('is bounded in bytes: the oldest items of the fullest partition go first, a
   expect(recent.takeEvictedCount()).toBe(1_000 - kept);
   expect(recent.takeEvictedCount()).toBe(0);
   expect(kept).toBeGreaterThan(20);
-  expect(recent.oldestOffset(P0), 'a refill begins where the ring does').toBe(BigInt(1_000 - kept));
+  expect(recent.oldestOffset(P0), 'a refill starts at the oldest item of the ring').toBe(BigInt(1_000 - kept));
   expect(recent.oldestOffset(P1)).toBe(0n);
 });
 
-test('gives bytes back with the items that leave it', () => {
+test('subtracts the bytes of removed items', () => {
   const recent = new RecentItems();
   for (let n = 0; n < 2_000; n++) recent.add(P0, { offset: BigInt(n), enteredAtMs: n, item });
   const full = recent.bytes;
