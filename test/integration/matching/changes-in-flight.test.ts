@@ -23,7 +23,7 @@ interface Entered {
 let published = 0;
 let entered: Entered[] = [];
 
-/** Publishes one comment after the other while `work` runs; every one of them holds both words. */
+/** Publishes comments, each with both words, while `work` runs. */
 async function whileCommentsFlow(work: () => Promise<void>): Promise<void> {
   const done = new AbortController();
   const flow = (async () => {
@@ -48,7 +48,7 @@ async function moreComments(count: number): Promise<void> {
   await eventually(`${count} more comments`, () => published >= from + count);
 }
 
-/** What entered, with the broker's times, once every candidate of it is decided. */
+/** Reads all published comments with their append times. */
 async function readEntered(): Promise<Entered[]> {
   const { kafka, prefix } = pipeline.kafka;
   const consumer = kafka.client.consumer({ groupId: `${prefix}reader-${published}` });
@@ -76,7 +76,7 @@ async function recordedTerms(monitor: string): Promise<Map<string, string[]>> {
   return new Map(rows.map(({ thing_id, matched_terms }) => [thing_id, matched_terms]));
 }
 
-/** Waits until the given things are recorded; what else may come has then had the time to. */
+/** Waits until the given comments are recorded with the given terms. */
 async function expectRecorded(monitor: string, wanted: Entered[], terms: string[]): Promise<void> {
   await eventually(`${wanted.length} comments recorded as ${terms.join()}`, async () => {
     const recorded = await recordedTerms(monitor);
@@ -86,7 +86,7 @@ async function expectRecorded(monitor: string, wanted: Entered[], terms: string[
   });
 }
 
-test('PATCH in mid-flow: what entered before is judged by either rule, what entered after the answer by the new one', async () => {
+test('PATCH during a flow of items: earlier items match either rule, items after the answer only the new one', async () => {
   const { apiKey } = await pipeline.api.account();
   const { id } = await pipeline.api.monitor(apiKey, { keywords: ['alpha'] });
   const times = { created: Date.now(), answered: 0 };
@@ -106,16 +106,16 @@ test('PATCH in mid-flow: what entered before is judged by either rule, what ente
   const after = entered.filter(({ at }) => at > times.answered);
   expect(after.length).toBeGreaterThan(20);
   await expectRecorded(id, after, ['beta']);
-  // Under way while the rule changed: by either, but not lost and not twice.
+  // Items in flight while the rule changed match either rule, and each is recorded exactly once.
   const recorded = await recordedTerms(id);
   expect(before.filter(({ name }) => !recorded.has(name))).toEqual([]);
   expect([...recorded.values()].filter((terms) => terms.length !== 1)).toEqual([]);
-  // What was recorded by the old rule stays as it was.
+  // Matches recorded by the old rule stay unchanged.
   const rewritten = [...recordedBefore].filter(([name]) => recorded.get(name)?.join() !== 'alpha');
   expect(rewritten).toEqual([]);
 });
 
-test('PATCH after PATCH, each just behind an item: every item is recorded once, by the rule before or after', async () => {
+test('repeated PATCHes, each just after an item: every item is recorded once, by the old or the new rule', async () => {
   const { apiKey } = await pipeline.api.account();
   const rules = ['alpha', 'beta'] as const;
   const { id } = await pipeline.api.monitor(apiKey, { keywords: [rules[0]] });
@@ -136,7 +136,7 @@ test('PATCH after PATCH, each just behind an item: every item is recorded once, 
   });
 });
 
-test('pause and resume in mid-flow: nothing between the answers, everything after resume', async () => {
+test('pause and resume during a flow of items: nothing is recorded between the answers, everything after resume', async () => {
   const { apiKey } = await pipeline.api.account();
   const { id } = await pipeline.api.monitor(apiKey, { keywords: ['alpha'] });
   const times = { created: Date.now(), paused: 0, resuming: 0, resumed: 0 };
@@ -146,7 +146,7 @@ test('pause and resume in mid-flow: nothing between the answers, everything afte
     times.paused = Date.now();
     const atPause = (await recordedTerms(id)).size;
     await moreComments(30);
-    // A pause stops matches at once, those under way too.
+    // A pause stops matches at once, including those of items in flight.
     expect((await recordedTerms(id)).size).toBe(atPause);
     times.resuming = Date.now();
     const reply = await pipeline.api.call(apiKey, 'POST', `/v1/monitors/${id}/resume`);

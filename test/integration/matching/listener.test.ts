@@ -9,7 +9,7 @@ import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 let db: TestDatabase;
 let proxy: TcpProxy;
 let listener: ChangeListener;
-let heard: string[];
+let events: string[];
 let now: number;
 
 beforeAll(async () => {
@@ -18,15 +18,15 @@ beforeAll(async () => {
 afterAll(() => db.drop());
 beforeEach(async () => {
   proxy = await TcpProxy.start(db.url);
-  heard = [];
+  events = [];
   now = 1_000_000;
   listener = new ChangeListener({
     postgresUrl: proxy.url,
     logger: silentLogger(),
     clock: () => now,
-    onChange: (id) => void heard.push(id),
-    onLost: () => void heard.push('deaf'),
-    onConnected: () => void heard.push('hearing'),
+    onChange: (id) => void events.push(id),
+    onLost: () => void events.push('lost'),
+    onConnected: () => void events.push('connected'),
   });
 });
 afterEach(async () => {
@@ -34,34 +34,34 @@ afterEach(async () => {
   await proxy.stop();
 });
 
-async function expectHeard(...expected: string[]): Promise<void> {
-  await eventually(`heard ${expected.join(', ')}`, () => heard.join() === expected.join(), 15_000);
+async function expectEvents(...expected: string[]): Promise<void> {
+  await eventually(`the events ${expected.join(', ')}`, () => events.join() === expected.join(), 15_000);
 }
 
-const announce = (id: string) => db.pool.query(`SELECT pg_notify('monitor_changed', $1)`, [id]);
+const notify = (id: string) => db.pool.query(`SELECT pg_notify('monitor_changed', $1)`, [id]);
 
-test('hears changes in their order, and its own echo is nobody else’s business', async () => {
+test('reports changes in commit order and no echo of another listener', async () => {
   const other = new ChangeListener({
     postgresUrl: db.url,
     logger: silentLogger(),
     clock: () => now,
-    onChange: (id) => void heard.push(`other ${id}`),
+    onChange: (id) => void events.push(`other ${id}`),
     onLost: () => undefined,
     onConnected: () => undefined,
   });
   other.start();
   await eventually('the other one hears', () => other.isConnected());
   listener.start();
-  await expectHeard('hearing');
-  await announce('mon_a');
-  await announce('mon_b');
-  await eventually('both are heard', () => heard.includes('mon_b') && heard.includes('other mon_b'));
-  expect(heard.filter((id) => !id.startsWith('other'))).toEqual(['hearing', 'mon_a', 'mon_b']);
-  expect(heard.filter((id) => id.startsWith('other'))).toEqual(['other mon_a', 'other mon_b']);
+  await expectEvents('connected');
+  await notify('mon_a');
+  await notify('mon_b');
+  await eventually('both changes are reported', () => events.includes('mon_b') && events.includes('other mon_b'));
+  expect(events.filter((id) => !id.startsWith('other'))).toEqual(['connected', 'mon_a', 'mon_b']);
+  expect(events.filter((id) => id.startsWith('other'))).toEqual(['other mon_a', 'other mon_b']);
   await other.stop();
 });
 
-test('another matcher’s echo proves nothing: its clock may be ahead', async () => {
+test('ignores the echo of another matcher, whose clock may be ahead', async () => {
   const other = new ChangeListener({
     postgresUrl: db.url,
     logger: silentLogger(),
@@ -71,56 +71,56 @@ test('another matcher’s echo proves nothing: its clock may be ahead', async ()
     onConnected: () => undefined,
   });
   listener.start();
-  await expectHeard('hearing');
+  await expectEvents('connected');
   other.start();
   await eventually('the other one hears', () => other.isConnected());
   await other.stop();
-  // Behind the other one's echo.
-  await announce('mon_a');
-  await expectHeard('hearing', 'mon_a');
+  // Sent after the other listener's echo.
+  await notify('mon_a');
+  await expectEvents('connected', 'mon_a');
   proxy.freeze();
   now += 5_001;
-  await expectHeard('hearing', 'mon_a', 'deaf');
+  await expectEvents('connected', 'mon_a', 'lost');
 });
 
-test('a silent connection makes it deaf, once; a new one proves itself, and later silence makes it deaf again', async () => {
+test('reports a silent connection as lost once, a new one as connected, and a later silence as lost again', async () => {
   listener.start();
-  await expectHeard('hearing');
+  await expectEvents('connected');
   for (const times of [1, 2]) {
     proxy.freeze();
     expect(listener.isConnected(), 'not before 5 s').toBe(true);
     now += 5_001;
-    await expectHeard(...Array.from({ length: times }, () => ['hearing', 'deaf']).flat());
+    await expectEvents(...Array.from({ length: times }, () => ['connected', 'lost']).flat());
     expect(listener.isConnected()).toBe(false);
     now += 60_000;
     proxy.thaw();
-    await expectHeard('hearing', ...Array.from({ length: times }, () => ['deaf', 'hearing']).flat());
+    await expectEvents('connected', ...Array.from({ length: times }, () => ['lost', 'connected']).flat());
   }
 });
 
-test('a connection that is lost and made anew within 5 s: no pause, but a comparison', async () => {
+test('a connection that is lost and replaced within 5 s causes a comparison but no pause', async () => {
   listener.start();
-  await expectHeard('hearing');
+  await expectEvents('connected');
   proxy.goAway();
   await eventually('the loss is noticed', () => !listener.isConnected());
   proxy.comeBack();
-  await expectHeard('hearing', 'hearing');
+  await expectEvents('connected', 'connected');
 });
 
-test('a connection that falls silent between connecting and listening does not keep the next one from being made', async () => {
+test('replaces a connection that falls silent between connecting and LISTEN', async () => {
   proxy.silenceAt('LISTEN');
   listener.start();
-  await expectHeard('hearing');
-  await announce('mon_a');
-  await expectHeard('hearing', 'mon_a');
+  await expectEvents('connected');
+  await notify('mon_a');
+  await expectEvents('connected', 'mon_a');
 });
 
-test('after a long silence a slow network is given time to prove itself', async () => {
+test('after a long silence a new connection has 5 s for its first echo on a slow network', async () => {
   listener.start();
-  await expectHeard('hearing');
+  await expectEvents('connected');
   proxy.goAway();
   now += 60_000;
-  await expectHeard('hearing', 'deaf');
+  await expectEvents('connected', 'lost');
   proxy.comeBack();
   proxy.delayAnswers(500);
   await eventually('it is connected', async () => {
@@ -131,23 +131,23 @@ test('after a long silence a slow network is given time to prove itself', async 
     return rowCount === 1;
   });
   proxy.delayAnswers(2_500);
-  await expectHeard('hearing', 'deaf', 'hearing');
+  await expectEvents('connected', 'lost', 'connected');
 });
 
-test('stopping ends at once, even when the connection is silent, and nothing is heard afterwards', async () => {
+test('stops at once, even when the connection is silent, and reports nothing afterwards', async () => {
   listener.start();
-  await expectHeard('hearing');
+  await expectEvents('connected');
   proxy.freeze();
   const started = performance.now();
   await listener.stop();
   expect(performance.now() - started).toBeLessThan(1_000);
   proxy.thaw();
-  await announce('mon_a');
-  await eventually('the connection is gone', async () => {
+  await notify('mon_a');
+  await eventually('the connection is closed', async () => {
     const { rowCount } = await db.pool.query(
       `SELECT 1 FROM pg_stat_activity WHERE application_name = 'matcher-listener' AND datname = current_database()`,
     );
     return rowCount === 0;
   });
-  expect(heard).toEqual(['hearing']);
+  expect(events).toEqual(['connected']);
 });

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => matchers.drop());
 
-test('a matcher takes no partition before it holds all monitors; then it matches what waited', async () => {
+test('a matcher joins its group only after it loaded all monitors, then matches the waiting items', async () => {
   const ids = await insertMonitors(matchers.db.pool, 3);
   const names = await matchers.say('rust', 'iron', 'rust');
   const blocking = await matchers.db.pool.connect();

@@ -14,7 +14,7 @@ async function isPaused(): Promise<boolean> {
   return values[0]?.value === 1;
 }
 
-test('a matcher that was deaf matches nothing before it has compared, even when it hears again; then nothing is missing', async () => {
+test('after a lost connection matches nothing until the comparison is done, then misses nothing', async () => {
   const [toListener, toPool] = [await TcpProxy.start(matchers.db.url), await TcpProxy.start(matchers.db.url)];
   matchers.onDrop(() => Promise.all([toListener.stop(), toPool.stop()]));
   let now = Date.now();
@@ -29,8 +29,8 @@ test('a matcher that was deaf matches nothing before it has compared, even when 
   const created = await matchers.createSilently();
   const names = await matchers.say('rust', 'rust', 'rust', 'rust');
   toListener.thaw();
-  // Its echo is back when it listens and has notified; the comparison still hangs.
-  await eventually('it hears', async () => {
+  // The connection listens and has sent its echo; the comparison still hangs.
+  await eventually('it is connected', async () => {
     const { rowCount } = await matchers.db.pool.query(
       `SELECT 1 FROM pg_stat_activity WHERE application_name = 'matcher-listener' AND datname = current_database()
           AND state = 'idle' AND query ~ 'pg_notify'`,
@@ -49,7 +49,7 @@ test('a matcher that was deaf matches nothing before it has compared, even when 
   expect(await isPaused()).toBe(false);
 });
 
-test('a connection that is lost again before the comparison is done proves nothing: nothing is matched', async () => {
+test('matches nothing when the new connection is lost before the comparison is done', async () => {
   const [toListener, toPool] = [await TcpProxy.start(matchers.db.url), await TcpProxy.start(matchers.db.url)];
   matchers.onDrop(() => Promise.all([toListener.stop(), toPool.stop()]));
   let now = Date.now();
@@ -69,9 +69,9 @@ test('a connection that is lost again before the comparison is done proves nothi
   const created = await matchers.createSilently();
   const names = await matchers.say('rust', 'rust');
   toListener.comeBack();
-  await eventually('it hears, and compares', async () => (await listeners()) === 1);
+  await eventually('it is connected and compares', async () => (await listeners()) === 1);
   toListener.goAway();
-  await eventually('it hears no more', async () => (await listeners()) === 0);
+  await eventually('the connection is lost again', async () => (await listeners()) === 0);
   toPool.thaw();
   await eventually('it has compared', async () => {
     const { values } = await matchers.kafka.metrics.matcherMonitors.get();

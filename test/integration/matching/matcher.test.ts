@@ -62,7 +62,7 @@ async function start(postgresUrl = db.url): Promise<Awaited<ReturnType<typeof st
 
 let nextComment = 1;
 
-/** Publishes comments with the given text; answers their names. */
+/** Publishes comments with the given texts; returns their names. */
 async function say(...texts: string[]): Promise<string[]> {
   const items = texts.map((body) => commentItem(nextComment++, body));
   await kafka.publisher.publish(
@@ -102,7 +102,7 @@ async function expectCandidates(monitor: string, names: string[]): Promise<Candi
   });
 }
 
-/** Waits until the matcher has committed everything that was said. */
+/** Waits until the matcher has committed the offsets of all comments. */
 async function expectConsumed(): Promise<void> {
   await eventually('all comments are matched and committed', async () =>
     kafka.kafka.withAdmin(async (admin) => {
@@ -117,12 +117,12 @@ async function expectConsumed(): Promise<void> {
   );
 }
 
-/** Changes the database as the API does, but without telling anybody. */
+/** Changes the database as the API does, but without a notification. */
 async function silently(statement: string, values: unknown[]): Promise<void> {
   await db.pool.query(statement, values);
 }
 
-test('a monitor whose announcement was lost gets what entered since, when the connection is made anew', async () => {
+test('a monitor whose notification was lost gets the items since then when the listener reconnects', async () => {
   const { id } = await api.monitor(key, { keywords: ['rust'] });
   await silently(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [id]);
   await start();
@@ -145,12 +145,12 @@ test('items that entered before a monitor became active are not scanned for it',
   expect(found.map(({ item }) => item.thing_id)).not.toContain(early);
 });
 
-test('a changed rule is applied to the items that entered since the change began, under its own version', async () => {
+test('a changed rule is applied, under its new version, to items that entered after the change', async () => {
   const { id } = await api.monitor(key, { keywords: ['rust'] });
   await start();
   const [before] = await say('rust and coffee, before');
   await expectConsumed();
-  // As PATCH leaves it, but unannounced: version 2 began before the next comment enters.
+  // As after a PATCH, but without the notification: version 2 starts before the next comment enters.
   await silently(`UPDATE monitors SET keywords = '{coffee}', version = 2 WHERE id = $1`, [id]);
   await silently('INSERT INTO monitor_versions (monitor_id, version, since) VALUES ($1, 2, wall_now())', [id]);
   const [after] = await say('rust and coffee, after');
@@ -163,13 +163,13 @@ test('a changed rule is applied to the items that entered since the change began
   expect(found.sort()).toEqual([`1 ${before}`, `1 ${after}`, `2 ${after}`].sort());
 });
 
-test('paused and deleted monitors get no candidates; a resumed one does again', async () => {
+test('paused and deleted monitors get no candidates, a resumed one does', async () => {
   const { id } = await api.monitor(key, { keywords: ['rust'] });
   const gone = await api.monitor(key, { keywords: ['rust'] });
   await start();
   await api.call(key, 'POST', `/v1/monitors/${id}/pause`);
   await api.call(key, 'DELETE', `/v1/monitors/${gone.id}`);
-  await eventually('both are forgotten', async () => {
+  await eventually('both monitors are removed', async () => {
     await say('rust, for nobody?');
     const before = (await candidates()).length;
     await say('rust, for nobody');
@@ -180,7 +180,7 @@ test('paused and deleted monitors get no candidates; a resumed one does again', 
   await expectCandidates(id, await say('rust again'));
 });
 
-test('after a hand-over the new owner finds what its predecessor committed but did not scan for a new monitor', async () => {
+test('after a rebalance the new owner finds items that the previous owner committed but did not scan for a new monitor', async () => {
   const old = await api.monitor(key, { keywords: ['coffee'] });
   const { id } = await api.monitor(key, { keywords: ['rust'] });
   await silently(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [id]);
@@ -192,7 +192,7 @@ test('after a hand-over the new owner finds what its predecessor committed but d
   await first.stop();
   await start();
   await expectCandidates(id, [names[0]!, names[1]!]);
-  // The offsets went neither back nor were the items forgotten: more comments are matched once.
+  // The offsets did not go back and no item is lost: further comments are matched once.
   const more = await say('coffee, after the hand-over');
   await expectCandidates(old.id, more);
   await expectConsumed();
@@ -201,7 +201,7 @@ test('after a hand-over the new owner finds what its predecessor committed but d
   );
 });
 
-test('while the listener is deaf nothing is matched; afterwards nothing is missing', async () => {
+test('matches nothing while the listener’s connection is lost, and misses nothing afterwards', async () => {
   const frozen = await startFreezableProxy(db.url);
   const { id } = await api.monitor(key, { keywords: ['rust'] });
   const matcher = await start(frozen.url);
@@ -219,7 +219,7 @@ test('while the listener is deaf nothing is matched; afterwards nothing is missi
   await frozen.stop();
 });
 
-/** A relay to Postgres that can fall silent without closing a connection, as a broken network does. */
+/** A proxy to Postgres that can go silent without closing connections, like a broken network. */
 async function startFreezableProxy(
   url: string,
 ): Promise<{ url: string; freeze(): void; thaw(): void; stop(): Promise<void> }> {

@@ -22,8 +22,8 @@ afterEach(async () => {
   await receiver.stop();
 });
 
-/** Runs a recorder in a process of its own that is killed between its commit and its publishing. */
-async function runDoomedRecorder(): Promise<void> {
+/** Runs a recorder in a separate process that is killed after its commit and before it publishes. */
+async function runKilledRecorder(): Promise<void> {
   const { prefix } = pipeline.kafka;
   const argument = JSON.stringify({ brokers: inject('kafkaBrokers'), prefix, postgresUrl: pipeline.db.url });
   const child = spawn(process.execPath, [KILLED_CHILD, argument], { stdio: 'inherit' });
@@ -47,7 +47,7 @@ const CHANGES: [
 ];
 
 test.each(CHANGES)(
-  'a match stored by a recorder that was killed before publishing arrives everywhere, though its monitor was %s since',
+  'a match stored by a recorder that was killed before publishing is published later, though its monitor was %s since',
   async (_name, change) => {
     const { api, kafka, clickhouse } = pipeline;
     const { apiKey } = await api.account();
@@ -55,7 +55,7 @@ test.each(CHANGES)(
     const candidate = candidateOf({ monitorId: id, thingId: 't1_abc', terms: ['rust'], body: 'rust, as first seen' });
     await kafka.publisher.publish(MONITOR_CANDIDATES.name, [{ key: id, value: JSON.stringify(candidate) }]);
 
-    await runDoomedRecorder();
+    await runKilledRecorder();
     const stored = await pipeline.db.pool.query('SELECT seq, thing_id FROM matches WHERE monitor_id = $1', [id]);
     expect(stored.rows).toEqual([{ seq: 1, thing_id: 't1_abc' }]);
     expect(await publishedMatches()).toBe(0);

@@ -39,7 +39,7 @@ const countersOf = async (monitorId: string) =>
 const daysOf = (monitorId: string) =>
   rows('SELECT day::text, matches, suppressed FROM monitor_days WHERE monitor_id = $1 ORDER BY day', [monitorId]);
 
-/** Moves the service's clock to noon, so that no test meets a day's end by chance. */
+/** Moves the service's clock to noon, so that no test crosses midnight by chance. */
 async function moveToNoon(daysFromNow: number): Promise<void> {
   const now = Date.now();
   const noon = now - (now % 86_400_000) + (daysFromNow + 0.5) * 86_400_000;
@@ -50,11 +50,11 @@ async function newMonitor(setup: Parameters<typeof insertMonitors>[2] = {}): Pro
   return (await insertMonitors(database.pool, 1, setup))[0]!;
 }
 
-test('an empty batch does nothing', async () => {
+test('does nothing for an empty batch', async () => {
   expect(await record([])).toEqual({ matches: [], outcomes: {} });
 });
 
-test('a match is stored, counted, and published with what was stored', async () => {
+test('a match is stored, counted, and published as stored', async () => {
   const monitorId = await newMonitor({ webhookUrl: 'https://example.com/' });
   const candidate = candidateOf({
     monitorId,
@@ -93,7 +93,7 @@ test('a match is stored, counted, and published with what was stored', async () 
   expect(await daysOf(monitorId)).toEqual([{ day: today, matches: 1, suppressed: 0 }]);
 });
 
-test('a batch numbers each monitor by itself, in the order of its candidates', async () => {
+test('numbers the matches of each monitor separately, in the order of their candidates', async () => {
   const [a, b] = (await insertMonitors(database.pool, 2)) as [string, string];
   const order = [a, b, b, a, b].map((monitorId) => candidateOf({ monitorId, thingId: newThing() }));
   await record(order);
@@ -105,7 +105,7 @@ test('a batch numbers each monitor by itself, in the order of its candidates', a
   }
 });
 
-test('a thing that comes twice in a batch is one match: the first accepted candidate, not the first one', async () => {
+test('a thing that occurs twice in a batch becomes one match, from the first accepted candidate', async () => {
   const monitorId = await newMonitor({ version: 2 });
   const thingId = newThing();
   const refused = candidateOf({ monitorId, thingId, version: 1, terms: ['old rule'] });
@@ -117,7 +117,7 @@ test('a thing that comes twice in a batch is one match: the first accepted candi
   expect((await countersOf(monitorId)).last_seq).toBe(1);
 });
 
-test('a repeated batch stores nothing and publishes the same, byte for byte', async () => {
+test('a repeated batch stores nothing and publishes the same bytes', async () => {
   const ids = await insertMonitors(database.pool, 3, { webhookUrl: 'https://example.com/' });
   const batch = Array.from({ length: 12 }, (_, index) =>
     candidateOf({ monitorId: ids[index % 3]!, thingId: newThing(), terms: [`term ${index}`] }),
@@ -138,7 +138,7 @@ test.each([
   { change: 'given another rule', sql: `UPDATE monitors SET version = 7 WHERE id = $1` },
   { change: 'without its webhook', sql: 'UPDATE monitors SET webhook_url = NULL, webhook_kind = NULL WHERE id = $1' },
   { change: 'resumed', sql: `UPDATE monitors SET active_since = now() + interval '1 day' WHERE id = $1` },
-])('a replay publishes the first match again after the monitor is $change', async ({ sql }) => {
+])('a repeat publishes the first match again after the monitor is $change', async ({ sql }) => {
   const monitorId = await newMonitor({ webhookUrl: 'https://example.com/' });
   const thingId = newThing();
   const { matches } = await record([candidateOf({ monitorId, thingId, terms: ['first'], body: 'first body' })]);
@@ -151,7 +151,7 @@ test.each([
   expect(await storedOf(monitorId)).toHaveLength(1);
 });
 
-test('another monitor that matches the thing later gets the content as it was first matched', async () => {
+test('another monitor that matches the thing later gets its content as first matched', async () => {
   const [a, b] = (await insertMonitors(database.pool, 2)) as [string, string];
   const thingId = newThing();
   await record([candidateOf({ monitorId: a, thingId, body: 'first' })]);
@@ -159,7 +159,7 @@ test('another monitor that matches the thing later gets the content as it was fi
   expect(matches[0]!.item.body).toBe('first');
 });
 
-test('over the daily cap matches are suppressed, until the UTC day changes', async () => {
+test('suppresses matches over the daily cap until the UTC day changes', async () => {
   const monitorId = await newMonitor({ webhookUrl: 'https://example.com/' });
   const some = someOf(monitorId);
   await moveToNoon(1);
@@ -178,7 +178,7 @@ test('over the daily cap matches are suppressed, until the UTC day changes', asy
     { day: after, matches: 2, suppressed: 0 },
   ]);
 
-  // The clock goes back over the day's end: days and times do not.
+  // The clock steps back across midnight; days and times of matches do not.
   await moveToNoon(1);
   await record(some(1));
   expect(await daysOf(monitorId)).toMatchObject([{ matches: 200 }, { day: after, matches: 3 }]);
@@ -198,7 +198,7 @@ test('a pack bought during the day raises the cap at once; a suppressed match wi
   expect((await record(some(801))).outcomes).toEqual({ recorded: 800, suppressed: 1 });
 });
 
-test('a monitor without counters is gone: nothing is recorded, nothing published again', async () => {
+test('records and publishes nothing for a monitor without a counters row', async () => {
   const monitorId = await newMonitor();
   const known = candidateOf({ monitorId, thingId: newThing() });
   await record([known]);
@@ -212,7 +212,7 @@ test('a thing that the forum removed is stored and published blank', async () =>
   const monitorId = await newMonitor();
   const thingId = newThing();
   await database.pool.query('INSERT INTO removed_things (thing_id, at) VALUES ($1, service_now())', [thingId]);
-  // Not even for a moment: a crash could make the moment long.
+  // The content must never be stored, not even briefly: a crash could make that long.
   await database.pool.query(
     `ALTER TABLE matched_items ADD CONSTRAINT no_regrets CHECK (body <> 'regretted') NOT VALID`,
   );
@@ -223,7 +223,7 @@ test('a thing that the forum removed is stored and published blank', async () =>
   expect(await rows('SELECT author, title, body FROM matched_items WHERE thing_id = $1', [thingId])).toEqual([blank]);
 });
 
-test('a removal that came between storing and publishing is made good', async () => {
+test('blanks a thing that was removed between storing and publishing', async () => {
   const monitorId = await newMonitor();
   const candidate = candidateOf({ monitorId, thingId: newThing(), body: 'regretted' });
   await record([candidate]);
@@ -236,7 +236,7 @@ test('a removal that came between storing and publishing is made good', async ()
   ]);
 });
 
-test('content is kept 33 days from its last match, and written at most once a day', async () => {
+test('keeps content for 33 days after its last match and extends that at most once a day', async () => {
   const [a, b, c] = (await insertMonitors(database.pool, 3)) as [string, string, string];
   const thingId = newThing();
   const keptDays = async () =>
@@ -257,7 +257,7 @@ test('content is kept 33 days from its last match, and written at most once a da
   expect(await keptDays()).toEqual([35]);
 });
 
-test('text that Postgres cannot hold does not stop the recorder, and is published as stored', async () => {
+test('text that Postgres cannot store does not stop the recorder and is published as stored', async () => {
   const monitorId = await newMonitor();
   const candidate = candidateOf({ monitorId, thingId: newThing(), body: 'nul \u0000, half \ud83d', terms: ['\udc00'] });
   const { matches } = await record([candidate]);
@@ -265,7 +265,7 @@ test('text that Postgres cannot hold does not stop the recorder, and is publishe
   expect((await record([candidate])).matches).toEqual(matches);
 });
 
-// Nothing in the decision asks for the time of day: the cases may lie anywhere.
+// The decision does not depend on the time of day, so the cases may have any time.
 const ACTIVE_SINCE = Date.parse('2026-01-01T12:00:00.000Z');
 const at = (offset: number) => new Date(ACTIVE_SINCE + offset).toISOString();
 

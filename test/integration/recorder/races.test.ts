@@ -23,7 +23,7 @@ const record = (candidates: Candidate[]) => recordBatch({ pool: database.pool, t
 let things = 0;
 const newThing = () => `t1_c${(things++).toString(36)}`;
 
-/** Every batch of every recorder, each recorder one batch after the other, the recorders at the same time. */
+/** Records the batches of several recorders: the recorders run concurrently, each one records its batches in order. */
 async function recordAll(recorders: Candidate[][][]): Promise<void> {
   await Promise.all(
     recorders.map(async (batches) => {
@@ -61,7 +61,7 @@ async function expectNumbered(monitorId: string, matches: number): Promise<void>
   expect(tally.counted + tally.suppressed).toBe(matches);
 }
 
-test('recorders that share monitors and things in any order leave no hole, no duplicate, and no deadlock', async () => {
+test('concurrent recorders with the same monitors and things in any order leave no hole, duplicate or deadlock', async () => {
   const batches = fc.array(fc.array(fc.record({ monitor: fc.nat(4), thing: fc.nat(30) }), { maxLength: 25 }), {
     maxLength: 5,
   });
@@ -87,7 +87,7 @@ test('recorders that share monitors and things in any order leave no hole, no du
   );
 });
 
-test('the daily cap holds exactly while several recorders fill it', async () => {
+test('the daily cap is exact while several recorders reach it together', async () => {
   const [monitorId] = (await insertMonitors(database.pool, 1)) as [string];
   const recorders = Array.from({ length: 4 }, () =>
     Array.from({ length: 8 }, () => Array.from({ length: 10 }, () => candidateOf({ monitorId, thingId: newThing() }))),
@@ -97,7 +97,7 @@ test('the daily cap holds exactly while several recorders fill it', async () => 
   expect((await tallyOf(monitorId)).suppressed).toBe(120);
 });
 
-test('recorders that meet a thing at the same time publish the same content of it', async () => {
+test('recorders that store a thing at the same time publish the same content', async () => {
   for (let round = 0; round < 20; round += 1) {
     const monitors = await insertMonitors(database.pool, 4);
     const thingId = newThing();
@@ -111,7 +111,7 @@ test('recorders that meet a thing at the same time publish the same content of i
   }
 });
 
-test('recorders that store the contents of the same things in opposite orders do not deadlock', async () => {
+test('recorders that store the same things in opposite orders do not deadlock', async () => {
   for (let round = 0; round < 12; round += 1) {
     const monitors = (await insertMonitors(database.pool, 2, { pack: 9 })) as [string, string];
     const ids = Array.from({ length: 400 }, newThing);
@@ -120,13 +120,13 @@ test('recorders that store the contents of the same things in opposite orders do
   }
 });
 
-test('a poller that reads pages while recorders write misses nothing and sees nothing twice', async () => {
+test('a client that reads pages while recorders write misses nothing and sees nothing twice', async () => {
   const monitors = await insertMonitors(database.pool, 3, { pack: 79 });
   const perMonitor = 600;
   const all = Array.from({ length: perMonitor }, newThing).flatMap((thingId) =>
     monitors.map((monitorId) => candidateOf({ monitorId, thingId })),
   );
-  // Every candidate goes to two of the four recorders, in batches of another size each.
+  // Every candidate goes to two of the four recorders, which use different batch sizes.
   const recorders = [7, 20, 45, 64].map((size, index) => {
     const own = all.filter((_, place) => place % 4 === index || (place + 1) % 4 === index);
     return Array.from({ length: Math.ceil(own.length / size) }, (_, k) => own.slice(k * size, (k + 1) * size));
@@ -156,7 +156,7 @@ async function pollAll(monitorId: string, until: number) {
   return pages;
 }
 
-/** Pids of recorders' connections that wait for a monitor's lock. */
+/** Backend pids of recorders that wait for a monitor's lock. */
 async function waitingRecorders(): Promise<number[]> {
   const { rows } = await database.pool.query<{ pid: number }>(
     `SELECT pid FROM pg_stat_activity
@@ -165,7 +165,7 @@ async function waitingRecorders(): Promise<number[]> {
   return rows.map((row) => row.pid);
 }
 
-/** Starts a recorder while somebody else holds the monitor's lock and changes the monitor under it. */
+/** Starts a recorder while another transaction has locked the monitor and changes it. */
 async function recordDuring<T>(
   monitorId: string,
   change: (db: Queryable) => Promise<T>,
@@ -181,7 +181,7 @@ async function recordDuring<T>(
   return { recorded: await recording!, changed };
 }
 
-test('a rule changed while the recorder waits: items that entered before it are judged by the old rule, later ones not', async () => {
+test('a rule that changes while the recorder waits: only items that entered before the change match the old rule', async () => {
   const [monitorId] = (await insertMonitors(database.pool, 1)) as [string];
   const patch = async (db: Queryable) => {
     await db.query('UPDATE monitors SET version = 2 WHERE id = $1', [monitorId]);
@@ -201,7 +201,7 @@ test('a rule changed while the recorder waits: items that entered before it are 
 });
 
 test.each(['paused', 'deleted'] as const)(
-  'a monitor that is %s while the recorder waits takes nothing',
+  'a monitor that is %s while the recorder waits gets no match',
   async (status) => {
     const [monitorId] = (await insertMonitors(database.pool, 1)) as [string];
     const { recorded } = await recordDuring(
@@ -213,7 +213,7 @@ test.each(['paused', 'deleted'] as const)(
   },
 );
 
-test('a monitor that is erased while the recorder waits is gone', async () => {
+test('a monitor that is erased while the recorder waits gets no match', async () => {
   const [monitorId] = (await insertMonitors(database.pool, 1)) as [string];
   const { recorded } = await recordDuring(
     monitorId,
@@ -223,7 +223,7 @@ test('a monitor that is erased while the recorder waits is gone', async () => {
   expect(recorded).toEqual({ matches: [], outcomes: { monitor_gone: 1 } });
 });
 
-test('a pair that another recorder stores while this one waits is published as the other stored it', async () => {
+test('a pair that another recorder stores during the wait is published as stored', async () => {
   const [monitorId] = (await insertMonitors(database.pool, 1)) as [string];
   const thingId = newThing();
   const { recorded } = await recordDuring(
@@ -243,7 +243,7 @@ test('a pair that another recorder stores while this one waits is published as t
   expect(recorded.matches[0]).toMatchObject({ seq: 1, matched_terms: ['theirs'] });
 });
 
-test('a lost connection in the middle leaves nothing behind, is worth another try, and the try leaves no hole', async () => {
+test('a lost connection in the transaction stores nothing, is retryable, and the retry leaves no hole', async () => {
   const [monitorId] = (await insertMonitors(database.pool, 1)) as [string];
   const batch = Array.from({ length: 5 }, () => candidateOf({ monitorId, thingId: newThing() }));
   let failure: Promise<unknown> | undefined;

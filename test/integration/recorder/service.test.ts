@@ -77,7 +77,7 @@ async function expectNoLag(): Promise<void> {
   });
 }
 
-test('candidates become published matches, and their offsets are committed; an unreadable one stops nothing', async () => {
+test('publishes matches, commits the offsets, and continues after an unreadable candidate', async () => {
   const [monitorId] = (await insertMonitors(database.pool, 1)) as [string];
   const [first, ...others] = someOf(monitorId, 5);
   await send([first!]);
@@ -93,7 +93,7 @@ test('candidates become published matches, and their offsets are committed; an u
   expect(letters.values).toMatchObject([{ value: 1, labels: { group: 'recorder' } }]);
 });
 
-test('a match that was stored but not published before a crash is published, though its monitor was paused since', async () => {
+test('publishes a match that was stored before a crash but not published, though its monitor was paused since', async () => {
   const [monitorId] = (await insertMonitors(database.pool, 1)) as [string];
   const candidates = someOf(monitorId, 3);
   const { matches } = await recordBatch({ pool: database.pool, toleranceMs: 0 }, candidates);
@@ -107,7 +107,7 @@ test('a match that was stored but not published before a crash is published, tho
   expect(publishedOf(monitorId)).toEqual(matches);
 });
 
-test('two recorders that join and leave while candidates flow publish every match of every monitor', async () => {
+test('publishes every match of every monitor while recorders join and leave', async () => {
   const monitors = await insertMonitors(database.pool, 12, { pack: 79 });
   const waves = Array.from({ length: 6 }, () => monitors.flatMap((monitorId) => someOf(monitorId, 60)));
   await start();
@@ -126,7 +126,7 @@ test('two recorders that join and leave while candidates flow publish every matc
   expect(rows).toEqual([{ last_seq: 360 }]);
 });
 
-/** Forwards connections to Postgres until it is closed, and again after it is opened. */
+/** A proxy to Postgres that refuses connections while it is closed. */
 function relayTo(url: string) {
   const target = new URL(url);
   const sockets = new Set<Socket>();
@@ -158,7 +158,7 @@ function relayTo(url: string) {
   };
 }
 
-test('while Postgres is away the recorder waits, and then goes on where it was', async () => {
+test('waits while Postgres is away and then continues', async () => {
   const [monitorId] = (await insertMonitors(database.pool, 1)) as [string];
   const relay = relayTo(database.url);
   const port = await relay.open();
@@ -181,7 +181,7 @@ test('while Postgres is away the recorder waits, and then goes on where it was',
   });
   await relay.close();
   await send(someOf(monitorId, 2));
-  // Refused at least once, or the test would show nothing.
+  // At least one connection was refused; otherwise the test would prove nothing.
   await eventually(() => expect(pool.query('SELECT 1')).rejects.toThrow());
   await relay.open(port);
   await eventually(() => {

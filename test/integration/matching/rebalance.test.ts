@@ -14,7 +14,7 @@ const RUST = Array.from({ length: 8 }, () => 'rust');
 const first = (names: string[]) => names.map((name) => `1 ${name}`);
 const second = (names: string[]) => names.map((name) => `2 ${name}`);
 
-test('the next owner finds for a new monitor what the one before committed without knowing it, and nothing twice', async () => {
+test('the next owner finds for a new monitor the items that the previous owner committed without knowing it, each once', async () => {
   const [known] = (await insertMonitors(matchers.db.pool, 1)) as [string];
   const before = await matchers.start();
   const early = await matchers.say(...RUST);
@@ -37,7 +37,7 @@ test('the next owner finds for a new monitor what the one before committed witho
   }
 });
 
-test('the next owner judges by a changed rule only what entered after the change', async () => {
+test('the next owner matches a changed rule only against items that entered after the change', async () => {
   const [id] = (await insertMonitors(matchers.db.pool, 1)) as [string];
   const before = await matchers.start();
   const early = await matchers.say(...RUST);
@@ -52,7 +52,7 @@ test('the next owner judges by a changed rule only what entered after the change
   await matchers.expectCandidates(id, [...first([...early, ...late]), ...second([...late, ...latest])]);
 });
 
-test('a matcher that joins takes partitions and empties the ring of the other: a change announced after that finds all', async () => {
+test('a change that is announced after a rebalance emptied the ring still finds all items', async () => {
   await matchers.start();
   const created = await matchers.createSilently();
   const names = await matchers.say(...RUST);
@@ -62,7 +62,7 @@ test('a matcher that joins takes partitions and empties the ring of the other: a
   await matchers.expectCandidates(created, first(names));
 });
 
-test('several owners one after the other, each stopped at once: nothing is lost', async () => {
+test('loses nothing when several owners start and stop in turn', async () => {
   const created = await matchers.createSilently();
   const names: string[] = [];
   for (let times = 0; times < 3; times++) {
@@ -75,7 +75,7 @@ test('several owners one after the other, each stopped at once: nothing is lost'
   expect([...found].sort()).toEqual(first(names).sort());
 });
 
-test('Postgres goes away with a change unread: nothing is committed without it, stopping does not hang, the next owner has it', async () => {
+test('commits nothing while a change cannot be read, stops without hanging, and the next owner applies the change', async () => {
   const proxy = await TcpProxy.start(matchers.db.url);
   matchers.onDrop(() => proxy.stop());
   const before = await matchers.start({ poolUrl: proxy.url });
@@ -86,7 +86,7 @@ test('Postgres goes away with a change unread: nothing is committed without it, 
   const created = await matchers.createSilently();
   await matchers.announce(created);
   const names = await matchers.say(...RUST);
-  // The listener's own connection lives, so consumption is not paused; it waits for the change.
+  // The listener's own connection works, so consumption is not paused; it waits for the change.
   await eventually('the items are matched', async () => {
     const { values } = await matchers.kafka.metrics.matcherItems.get();
     return values.reduce((sum, { value }) => sum + value, 0) > RUST.length;

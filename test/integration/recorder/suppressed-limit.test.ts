@@ -7,7 +7,7 @@ import { candidateOf, insertMonitors } from '../../support/fixtures/recorder-fix
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
-/** Of a free account. */
+/** The daily cap of a free account. */
 const CAP = 200;
 const CEILING = 30;
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 beforeEach(() => moveToNoon(0));
 
-/** Moves the service's clock to noon, so that no test meets a day's end by chance. */
+/** Moves the service's clock to noon, so that no test crosses midnight by chance. */
 async function moveToNoon(daysFromNow: number): Promise<void> {
   const now = Date.now();
   const noon = now - (now % 86_400_000) + (daysFromNow + 0.5) * 86_400_000;
@@ -54,7 +54,7 @@ const contentsOf = (candidates: readonly Candidate[]) =>
     candidates.map(({ item }) => item.thing_id),
   ]);
 
-/** The pool, counting statements of pool and transactions; `after` runs behind the first statement of that name. */
+/** The pool with a count of all statements; `after.run` runs after the first statement of that name. */
 function watched(after?: { name: string; run: () => Promise<unknown> }): { pool: Pool; statements: () => number } {
   let sent = 0;
   let isDone = false;
@@ -79,7 +79,7 @@ function watched(after?: { name: string; run: () => Promise<unknown> }): { pool:
   return { pool: watch(database.pool), statements: () => sent };
 }
 
-test('suppressed matches are stored up to the ceiling of a monitor and day; beyond it they are only counted', async () => {
+test('stores suppressed matches up to the limit per monitor and day, and only counts those over it', async () => {
   const monitorId = await newMonitor();
   const { matches, outcomes } = await record(someOf(monitorId, CAP + CEILING + 25));
   expect(outcomes).toEqual({ recorded: CAP, suppressed: CEILING, not_stored: 25 });
@@ -90,7 +90,7 @@ test('suppressed matches are stored up to the ceiling of a monitor and day; beyo
   const more = someOf(monitorId, 2_000);
   const { pool, statements } = watched();
   expect(await record(more, pool)).toEqual({ matches: [], outcomes: { not_stored: 2_000 } });
-  // No content, no match, no number; the day's row and the counter, and as many statements as for any other batch.
+  // No content, match or number is stored, only the day's row and the counter, with as many statements as for any batch.
   expect(await contentsOf(more)).toBe(0);
   expect({ stored: await storedOf(monitorId), lastSeq: await lastSeqOf(monitorId) }).toEqual(before);
   expect(statements()).toBeLessThanOrEqual(13);
@@ -101,7 +101,7 @@ test('suppressed matches are stored up to the ceiling of a monitor and day; beyo
   });
 });
 
-test('a repeat publishes what is stored, the same byte for byte, and nothing else, on later days too', async () => {
+test('a repeat publishes the stored matches as the same bytes and nothing else, also on later days', async () => {
   const monitorId = await newMonitor();
   const batch = someOf(monitorId, CAP + CEILING + 25);
   const first = await record(batch);
@@ -115,7 +115,7 @@ test('a repeat publishes what is stored, the same byte for byte, and nothing els
   expect(await lastSeqOf(monitorId)).toBe(CAP + CEILING);
 });
 
-test('a new day, and a larger pack, have room again for what enters from then on', async () => {
+test('a new day or a larger pack gives room to items that enter from then on', async () => {
   const monitorId = await newMonitor();
   await record(someOf(monitorId, CAP + CEILING + 1));
   await database.pool.query('UPDATE accounts SET pack = 9 WHERE id = (SELECT account_id FROM monitors WHERE id = $1)', [
@@ -131,7 +131,7 @@ test('a new day, and a larger pack, have room again for what enters from then on
 test.each([
   { change: 'a larger pack', apply: (id: string) => largerPackOf(id) },
   { change: 'a new day', apply: () => moveToNoon(1) },
-])('$change that comes between the first look and the lock costs no match', async ({ apply }) => {
+])('$change between the first read and the lock loses no match', async ({ apply }) => {
   const monitorId = await newMonitor();
   await record(someOf(monitorId, CAP + CEILING + 1));
   const more = someOf(monitorId, 5, 1_000);
@@ -148,7 +148,7 @@ async function largerPackOf(monitorId: string): Promise<void> {
   ]);
 }
 
-test('another monitor keeps its matches of the same things, with their contents', async () => {
+test('another monitor still gets matches of the same things with their contents', async () => {
   const [full, other] = [await newMonitor(), await newMonitor()];
   await record(someOf(full, CAP + CEILING));
   const candidates = someOf(full, 5);
