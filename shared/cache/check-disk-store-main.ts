@@ -1,6 +1,6 @@
 /**
- * Checks a disk store in a process of its own, because reading a damaged LMDB file may end the process by a signal
- * (SIGSEGV, SIGBUS), even on opening it. Exit code 0: sound. Anything else: damaged; what was found stands on stdout.
+ * Checks a disk store in a separate process, because reading a damaged LMDB file, or even opening it, may end the
+ * process with a signal (SIGSEGV, SIGBUS). Exit code 0: sound. Any other: damaged; stdout has the reason.
  *
  * Usage: node check-disk-store-main.ts FOLDER
  */
@@ -9,7 +9,7 @@ import { DiskStore } from './disk-store.ts';
 const folder = process.argv[2];
 if (folder === undefined) throw new Error('usage: check-disk-store-main.ts FOLDER');
 const store = new DiskStore(folder);
-const fault = store.fault(folder);
+const fault = store.findFault(folder);
 await store.close();
 if (fault !== undefined) {
   process.stdout.write(fault);

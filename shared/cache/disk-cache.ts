@@ -4,36 +4,36 @@ import type { Change, DiskStore } from './disk-store.ts';
 import { closeDiskStore, openDiskStore } from './open-disk-store.ts';
 
 export interface DiskCacheDeps {
-  /** Made if need be. Belongs to this cache and this process alone. */
+  /** Created if missing. Belongs to this cache and this process alone. */
   folder: string;
-  /** The bytes that entries may occupy. The file becomes larger, see the README: count on 1.4 times as much. */
+  /** Bytes that entries may occupy. The file grows larger, see the README: count on 1.4 times as much. */
   maxBytes: number;
-  /** The version of what the values hold, a whole number; a cache with another one starts empty. 1 unless given. */
+  /** Version of the values, a whole number; default 1. A cache with another version starts empty. */
   format?: number;
   clock: Clock;
-  /** Told about everything that goes wrong, for the log. Nothing of it fails a call. */
+  /** Receives every problem, for the log. No problem fails a call. */
   onProblem: (message: string, error?: unknown) => void;
 }
 
-/** When so much has been written in one turn of the event loop, the rest has to wait for the next. */
+/** Bytes written in one turn of the event loop; the rest waits for the next turn. */
 const BYTES_PER_TURN = 1_000_000;
 
 /**
- * Values on disk (LMDB), with an expiry each, bounded by bytes: those that expire first make room. It outlives the
- * process.
+ * A cache on disk (LMDB), bounded by bytes, whose entries expire. The entries that expire first are evicted first. It
+ * outlives the process.
  *
- * Reads are synchronous; writes are collected, the last one for each key, and written in the next turn of the event
- * loop. A read sees what was set before it. A disk that fails loses entries and never a request: `get` then finds
- * nothing, `set` and `delete` do nothing.
+ * Reads are synchronous. Writes are collected, the last one for each key, and written in the next turn of the event
+ * loop. A read sees all earlier writes. A failing disk loses entries and never fails a request: `get` then finds
+ * nothing, and `set` and `delete` do nothing.
  */
 export class DiskCache {
   private readonly options: Required<DiskCacheDeps>;
-  /** undefined: the folder could not be used, or the cache is closed. */
+  /** undefined: the folder is unusable, or the cache is closed. */
   private store: DiskStore | undefined;
   /** Changes not yet written, by the hash of their key. */
   private readonly pending = new Map<string, Change>();
   private isScheduled = false;
-  /** Problems are told when they begin and end, not for each of a thousand requests. */
+  /** Problems are reported when they begin and end, not for each of a thousand requests. */
   private readonly failing = { read: false, write: false };
 
   private constructor(options: Required<DiskCacheDeps>, store: DiskStore | undefined) {
@@ -42,8 +42,8 @@ export class DiskCache {
   }
 
   /**
-   * Takes over what an earlier process left in the folder, if it is sound, see openDiskStore. Never rejects: without a
-   * usable folder the cache keeps nothing.
+   * Opens the cache and reuses the files of an earlier process if they are sound, see openDiskStore. Never rejects:
+   * without a usable folder the cache stores nothing.
    */
   static async open(options: DiskCacheDeps): Promise<DiskCache> {
     const all = { format: 1, ...options };
@@ -55,17 +55,17 @@ export class DiskCache {
     }
   }
 
-  /** The bytes that the written entries occupy in the file. */
+  /** Bytes that the written entries occupy in the file. */
   get bytes(): number {
     return this.store?.bytes ?? 0;
   }
 
-  /** The number of written entries. */
+  /** Number of written entries. */
   get size(): number {
     return this.store?.size ?? 0;
   }
 
-  /** The value, unless there is none, it has expired, or it cannot be read. */
+  /** The value; undefined when there is none, it has expired, or it cannot be read. */
   get(key: string): { value: Buffer; storedAtMs: number } | undefined {
     if (!this.store) return undefined;
     const keyHash = hashOfKey(key);
@@ -75,29 +75,31 @@ export class DiskCache {
     if (entry && this.options.clock() < entry.expiresAtMs) {
       return { value: entry.value, storedAtMs: entry.storedAtMs };
     }
-    if (!entry) this.options.onProblem('an entry of the disk cache is damaged and was removed');
-    this.change(keyHash, undefined);
+    if (!entry) this.options.onProblem('a damaged entry of the disk cache was removed');
+    this.enqueue(keyHash, undefined);
     return undefined;
   }
 
   /**
-   * @param expiresAtMs from then on the entry is not found any more; milliseconds since 1970, as all times here
-   * @param storedAtMs what `get` tells; now unless given
+   * Stores a value.
+   *
+   * @param expiresAtMs end of the entry's life; milliseconds since 1970, like all times here
+   * @param storedAtMs returned by `get`; default: now
    */
   set(key: string, value: Buffer, expiresAtMs: number, storedAtMs = this.options.clock()): void {
-    this.change(hashOfKey(key), encodeEntry({ value, storedAtMs, expiresAtMs }));
+    this.enqueue(hashOfKey(key), encodeEntry({ value, storedAtMs, expiresAtMs }));
   }
 
   delete(key: string): void {
-    this.change(hashOfKey(key), undefined);
+    this.enqueue(hashOfKey(key), undefined);
   }
 
-  /** Writes all that is pending now. */
+  /** Writes all pending changes now. */
   flush(): void {
     while (this.store && this.pending.size > 0) this.writeSome(this.store);
   }
 
-  /** Writes what is pending, and the file to the disk. Afterwards nothing is found or kept. */
+  /** Writes the pending changes, and the file to the disk. Afterwards the cache finds and stores nothing. */
   async close(): Promise<void> {
     const { store } = this;
     if (!store) return;
@@ -123,24 +125,24 @@ export class DiskCache {
     }
   }
 
-  private change(keyHash: Buffer, entry: Buffer | undefined): void {
+  private enqueue(keyHash: Buffer, entry: Buffer | undefined): void {
     if (!this.store) return;
     this.pending.set(keyHash.toString('latin1'), { keyHash, entry });
-    this.schedule();
+    this.scheduleWrite();
   }
 
-  private schedule(): void {
+  private scheduleWrite(): void {
     if (this.isScheduled) return;
     this.isScheduled = true;
     setImmediate(() => {
       this.isScheduled = false;
       if (!this.store || this.pending.size === 0) return;
       this.writeSome(this.store);
-      if (this.pending.size > 0) this.schedule();
+      if (this.pending.size > 0) this.scheduleWrite();
     });
   }
 
-  /** What cannot be written is given up: the next change may fare better. */
+  /** Writes one turn's worth of pending changes. A change that fails is dropped; the next one may succeed. */
   private writeSome(store: DiskStore): void {
     let bytes = 0;
     for (const [name, change] of this.pending) {

@@ -4,7 +4,7 @@ import type { Database, RootDatabase } from 'lmdb';
 import { open } from 'lmdb';
 import { decodeEntry, expiryKey, expiryOf, hashOfExpiryKey, occupiedBytes } from './disk-entry.ts';
 
-/** An entry to be written under the hash of its key, or undefined: to be removed. */
+/** An entry to write under the hash of its key; undefined: remove the entry. */
 export interface Change {
   keyHash: Buffer;
   entry: Buffer | undefined;
@@ -15,7 +15,7 @@ interface ExpiryRecord {
   value: Buffer;
 }
 
-/** Expired entries that one transaction removes beside its own work, so that it stays short. */
+/** Expired entries that one transaction also removes, few enough to keep it short. */
 const EXPIRED_PER_TRANSACTION = 20;
 const EVICTED_AT_ONCE = 16;
 const BYTES_KEY = Buffer.from('bytes');
@@ -23,18 +23,18 @@ const FIRST_KEY = Buffer.from([0]);
 const BINARY = { keyEncoding: 'binary', encoding: 'binary' } as const;
 
 /**
- * Entries, the order in which they expire, and the sum of their bytes, in three LMDB databases of one file that change
- * together. The entries' bytes, as `occupiedBytes` counts them, never exceed the bound: whatever expires first makes
- * room.
+ * Entries, their order of expiry, and the sum of their bytes, in three LMDB databases of one file that change together.
+ * The bytes of the entries, as `occupiedBytes` counts them, never exceed the limit: the entries that expire first are
+ * evicted.
  *
- * Three ways of using lmdb are left out on purpose:
+ * Three features of lmdb are avoided on purpose:
  *
- * - Asynchronous commits. When one fails, for example on a full disk, a rejected promise is left behind that nobody can
- *   catch, and the process would end. `transactionSync` throws, and everything is as it was before.
- * - Several new entries in one transaction. With those and a long list of free pages, lmdb 3.5 miscounts that list
- *   ("reserved_space larger than allocated entry", MDB_BAD_TXN). With one it did not in a million transactions.
- * - Waiting for the disk (`noSync`). What the operating system has taken survives the end of the process; for the end
- *   of the machine see openDiskStore.
+ * - Asynchronous commits. When one fails, for example on a full disk, it leaves a rejected promise that nobody can
+ *   catch, and the process would end. `transactionSync` throws and changes nothing.
+ * - Several new entries in one transaction. With them and a long list of free pages, lmdb 3.5 miscounts that list
+ *   ("reserved_space larger than allocated entry", MDB_BAD_TXN). With one entry it did not in a million transactions.
+ * - Waiting for the disk (`noSync`). Data that the operating system accepted survives the end of the process; for the
+ *   end of the machine see openDiskStore.
  */
 export class DiskStore {
   private readonly root: RootDatabase<Buffer, Buffer>;
@@ -44,7 +44,7 @@ export class DiskStore {
   private isOpen = true;
 
   /**
-   * @throws when the file cannot be used; a damaged one may end the process, so it is checked first, see
+   * @throws when the file is unusable. A damaged file may end the process, so check it first, see
    * check-disk-store-main.ts
    */
   constructor(folder: string) {
@@ -54,14 +54,14 @@ export class DiskStore {
     this.meta = this.root.openDB({ name: 'meta', ...BINARY });
   }
 
-  /** The bytes that all entries occupy. */
+  /** Bytes that all entries occupy. */
   get bytes(): number {
     return this.meta.get(BYTES_KEY)?.readUIntBE(0, 6) ?? 0;
   }
 
-  /** The number of entries, expired ones included. */
+  /** Number of entries, expired ones included. */
   get size(): number {
-    // Not getCount, which visits every key.
+    // getCount would visit every key.
     return (this.entries.getStats() as { entryCount: number }).entryCount;
   }
 
@@ -71,8 +71,8 @@ export class DiskStore {
   }
 
   /**
-   * Makes one change, or none when it throws. Also removes some of the entries that have expired at `nowMs`, and evicts
-   * those that expire first until the new one fits. An entry that does not fit at all only removes its predecessor.
+   * Applies one change, or nothing when it throws. Also removes some entries that have expired at `nowMs`, and evicts
+   * the entries that expire first until the new one fits. An entry larger than the limit only removes its predecessor.
    */
   apply({ keyHash, entry }: Change, nowMs: number, maxBytes: number): void {
     this.root.transactionSync(() => {
@@ -81,7 +81,7 @@ export class DiskStore {
       bytes -= this.remove(keyHash);
       const occupied = entry ? occupiedBytes(entry.length) : 0;
       const fits = occupied <= maxBytes;
-      // Not only for new entries: a bound that was lowered takes effect with the first change.
+      // Also without a new entry, so that a lowered limit takes effect with the first change.
       bytes -= this.evict(bytes + (fits ? occupied : 0) - maxBytes);
       if (entry && fits) {
         this.put(keyHash, entry, occupied);
@@ -93,7 +93,7 @@ export class DiskStore {
     });
   }
 
-  /** Afterwards the store may not be used; closing again is harmless. */
+  /** Closes the store, which may not be used afterwards. Closing again does nothing. */
   async close(): Promise<void> {
     if (!this.isOpen) return;
     this.isOpen = false;
@@ -101,15 +101,15 @@ export class DiskStore {
   }
 
   /**
-   * Says what is wrong with the file, or undefined. Reads all keys; values have checksums that are looked at when they
-   * are read.
+   * Finds a fault of the file; undefined when it is sound. Reads all keys. Values have checksums that are checked when
+   * they are read.
    *
-   * Behind the end of the file there may rightly be pages, free ones that were never written. But if others were cut
-   * off, reading them would end the process. So the file is made as long as it should be, and then the values are read,
-   * too.
+   * A sound file may end before its last page when the missing pages are free and were never written. But reading any
+   * other missing page would end the process. So a short file is extended to its full length, and then all values are
+   * read too.
    */
-  fault(folder: string): string | undefined {
-    const isShort = this.lengthen(join(folder, 'data.mdb'));
+  findFault(folder: string): string | undefined {
+    const isShort = this.extendToLastPage(join(folder, 'data.mdb'));
     let records = 0;
     let bytes = 0;
     for (const { key, value } of this.expiry.getRange({ start: FIRST_KEY })) {
@@ -123,8 +123,12 @@ export class DiskStore {
     return bytes === this.bytes ? undefined : 'the sum of bytes is wrong';
   }
 
-  /** Returns whether the file was shorter than its last page. */
-  private lengthen(file: string): boolean {
+  /**
+   * Extends the file to its last page.
+   *
+   * @returns whether it was shorter
+   */
+  private extendToLastPage(file: string): boolean {
     const { pageSize, lastPageNumber } = this.root.getStats() as { pageSize: number; lastPageNumber: number };
     const length = (lastPageNumber + 1) * pageSize;
     if (statSync(file).size >= length) return false;
@@ -139,9 +143,13 @@ export class DiskStore {
     this.expiry.putSync(expiryKey(expiryOf(entry), keyHash), record);
   }
 
-  /** Returns the bytes that are free now: 0 when there was no such entry. */
+  /**
+   * Removes an entry.
+   *
+   * @returns the bytes freed; 0 when there was no such entry
+   */
   private remove(keyHash: Buffer): number {
-    // Not a copy: it is overwritten by the next read, so its expiry is read first.
+    // Not a copy: the next read overwrites it, so its expiry is read first.
     const data = this.entries.getBinaryFast(keyHash);
     if (!data) return 0;
     const key = expiryKey(expiryOf(data), keyHash);
@@ -155,20 +163,24 @@ export class DiskStore {
     return value.readUInt32BE(0);
   }
 
-  /** Frees at least so many bytes, while there are any; returns how many. */
-  private evict(wanted: number): number {
+  /**
+   * Evicts entries until at least this many bytes are free, or none is left.
+   *
+   * @returns the bytes freed
+   */
+  private evict(bytesNeeded: number): number {
     let freed = 0;
-    while (freed < wanted) {
+    while (freed < bytesNeeded) {
       const oldest = this.oldest(EVICTED_AT_ONCE);
       if (oldest.length === 0) return freed;
       for (const record of oldest) {
-        if (freed < wanted) freed += this.removeRecord(record);
+        if (freed < bytesNeeded) freed += this.removeRecord(record);
       }
     }
     return freed;
   }
 
-  /** The first records in the order of expiry; only those before `beforeMs`, when it is given. */
+  /** The first records in the order of expiry; with `beforeMs` only those before it. */
   private oldest(limit: number, beforeMs?: number): ExpiryRecord[] {
     const end = beforeMs === undefined ? {} : { end: expiryKey(beforeMs) };
     return [...this.expiry.getRange({ start: FIRST_KEY, ...end, limit })];

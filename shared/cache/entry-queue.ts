@@ -1,4 +1,4 @@
-/** An entry of the cache and its place in exactly one queue. */
+/** An entry of the cache and its position in exactly one queue. */
 export interface Entry<V> {
   key: string;
   value: V;
@@ -8,16 +8,14 @@ export interface Entry<V> {
   older: Entry<V> | undefined;
 }
 
-/**
- * Entries from the least to the most recently used, and the sum of their bytes. Every operation takes constant time.
- */
+/** Entries from least to most recently used, and the sum of their bytes. Every operation takes constant time. */
 export class EntryQueue<V> {
   /** The least recently used. */
   oldest: Entry<V> | undefined;
   private newest: Entry<V> | undefined;
   bytes = 0;
 
-  /** Adds an entry that is in no queue as the most recently used. */
+  /** Appends an entry that is in no queue as the most recently used. */
   push(entry: Entry<V>): void {
     entry.queue = this;
     entry.older = this.newest;
@@ -28,7 +26,7 @@ export class EntryQueue<V> {
     this.bytes += entry.bytes;
   }
 
-  /** Takes out an entry of this queue. */
+  /** Removes an entry of this queue. */
   remove(entry: Entry<V>): void {
     if (entry.older) entry.older.newer = entry.newer;
     else this.oldest = entry.newer;

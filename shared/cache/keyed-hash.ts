@@ -1,7 +1,7 @@
 /**
- * A hash of strings whose collisions nobody can prepare: HalfSipHash-1-3 (Aumasson, Bernstein 2012; the 32-bit form)
- * over the UTF-16 code units, two to a word. Keys of the reading routes hold text that users choose, so an unkeyed hash
- * would let one make keys that count for each other. Same seeds, same hashes.
+ * Hashes strings so that nobody can prepare collisions: HalfSipHash-1-3 (Aumasson, Bernstein 2012; the 32-bit form)
+ * over the UTF-16 code units, two to a word. Keys of the reading routes contain text that users choose; with an unkeyed
+ * hash a user could create keys that count for each other. Same seeds, same hashes.
  */
 export class KeyedHash {
   /** The two halves of the last hash: two independent numbers of 32 bits (signed). */
@@ -10,20 +10,23 @@ export class KeyedHash {
   private readonly seed0: number;
   private readonly seed1: number;
 
-  /** `random` gives numbers in [0, 1), as Math.random does. */
+  /** @param random returns numbers in [0, 1), like Math.random */
   constructor(random: () => number) {
     this.seed0 = Math.floor(random() * 2 ** 32) | 0;
     this.seed1 = Math.floor(random() * 2 ** 32) | 0;
   }
 
-  /** Sets `low` and `high`; costs the length of the key. Fields instead of an object: this runs on every access. */
+  /**
+   * Sets `low` and `high`, in time linear in the length of the key. Fields instead of an object, because this runs on
+   * every access.
+   */
   update(key: string): void {
     let v0 = this.seed0;
     let v1 = this.seed1 ^ 0xee;
     let v2 = 0x6c796765 ^ this.seed0;
     let v3 = 0x74656462 ^ this.seed1;
     const length = key.length;
-    // One round a word; the word behind the text holds the last odd code unit and the length.
+    // One round a word. The last word has the last odd code unit and the length.
     const words = (length >>> 1) + 1;
     for (let i = 0; i < words + 3; i += 1) {
       let word = 0;

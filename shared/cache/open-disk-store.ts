@@ -11,38 +11,37 @@ const CHECK = fileURLToPath(new URL('./check-disk-store-main.ts', import.meta.ur
 const CHECK_TIMEOUT_MS = 60_000;
 const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 /**
- * Tells how the store was left: CLOSED, or in use, in which boot of the machine, and how often in a row it was found
- * like that.
+ * How the store was left: CLOSED, or in use, with the boot of the machine and how often in a row it was found in use.
  */
 const STATE_FILE = 'state';
 const CLOSED = 'closed';
-/** Processes that end without closing the store, one after the other, may do so because of it. */
+/** Processes in a row that ended without closing the store; the store may be the cause. */
 const MAX_UNCLOSED = 3;
 /**
- * The file never shrinks; one that has outgrown its bound by more than files do, because the bound was lowered, is not
- * taken over.
+ * The file never shrinks. One that has outgrown its limit by more than files normally do, because the limit was
+ * lowered, is not reused.
  */
 const MAX_GROWTH = 3;
-const SMALLEST_LIMIT_BYTES = 1_000_000;
+const GROWTH_ALLOWANCE_BYTES = 1_000_000;
 
 type State = typeof CLOSED | { unclosed: number; boot: string };
 
 export interface OpenDiskStoreOptions {
   folder: string;
-  /** The version of the values' own format, a whole number. */
+  /** Version of the values, a whole number. */
   format: number;
   maxBytes: number;
-  /** Told when the cache starts empty although there was one. */
+  /** Called when the cache starts empty although there was one. */
   onProblem: (message: string, error?: unknown) => void;
 }
 
 /**
- * Opens the store of this layout and format in the folder; stores of other ones are removed. What was left behind is
- * taken over if it is sound, or else replaced by an empty one. Sound is what
+ * Opens the store of this layout and format in the folder, and removes stores of others. An existing store is reused if
+ * it is sound, and replaced by an empty one otherwise. It is sound when it
  *
- * - was closed, or at least left behind since the machine was started (without `fsync` a file may be in any state after
- *   that),
- * - was not left behind unclosed several times in a row,
+ * - was closed, or at least was in use since the machine started (without `fsync` a file may be in any state after a
+ *   restart),
+ * - was not left unclosed several times in a row,
  * - passes a check in another process.
  *
  * @throws when the folder cannot be used at all
@@ -56,13 +55,13 @@ export async function openDiskStore(options: OpenDiskStoreOptions): Promise<Disk
   }
   let unclosed = 0;
   if (existsSync(join(path, 'data.mdb'))) {
-    const left = readState(path);
-    const fault = await faultOf(path, left, options.maxBytes);
+    const leftState = readState(path);
+    const fault = await findFault(path, leftState, options.maxBytes);
     if (fault !== undefined) {
       options.onProblem(`the disk cache starts empty: ${fault}`);
       remove(path);
-    } else if (left !== CLOSED) {
-      unclosed = left.unclosed + 1;
+    } else if (leftState !== CLOSED) {
+      unclosed = leftState.unclosed + 1;
     }
   }
   mkdirSync(path, { recursive: true });
@@ -70,7 +69,7 @@ export async function openDiskStore(options: OpenDiskStoreOptions): Promise<Disk
   return new DiskStore(path);
 }
 
-/** Closes the store so that it can be taken over even after a restart of the machine. */
+/** Closes the store so that it can be reused even after a restart of the machine. */
 export async function closeDiskStore(store: DiskStore, options: { folder: string; format: number }): Promise<void> {
   const path = join(options.folder, `v${LAYOUT}-${options.format}`);
   await store.close();
@@ -83,13 +82,14 @@ export async function closeDiskStore(store: DiskStore, options: { folder: string
   await writeState(path, CLOSED);
 }
 
-async function faultOf(path: string, left: State, maxBytes: number): Promise<string | undefined> {
-  if (left !== CLOSED) {
-    if (left.boot === '' || left.boot !== bootId()) return 'it was not closed before the machine was restarted';
-    if (left.unclosed + 1 >= MAX_UNCLOSED) return `${MAX_UNCLOSED} processes in a row ended without closing it`;
+async function findFault(path: string, leftState: State, maxBytes: number): Promise<string | undefined> {
+  if (leftState !== CLOSED) {
+    if (leftState.boot === '' || leftState.boot !== bootId())
+      return 'it was not closed before the machine was restarted';
+    if (leftState.unclosed + 1 >= MAX_UNCLOSED) return `${MAX_UNCLOSED} processes in a row ended without closing it`;
   }
   const { size } = statSync(join(path, 'data.mdb'));
-  if (size > MAX_GROWTH * maxBytes + SMALLEST_LIMIT_BYTES) return `its file of ${size} bytes has outgrown its bound`;
+  if (size > MAX_GROWTH * maxBytes + GROWTH_ALLOWANCE_BYTES) return `its file of ${size} bytes has outgrown its bound`;
   try {
     await promisify(execFile)(process.execPath, [CHECK, path], { timeout: CHECK_TIMEOUT_MS, killSignal: 'SIGKILL' });
     return undefined;
@@ -99,7 +99,7 @@ async function faultOf(path: string, left: State, maxBytes: number): Promise<str
   }
 }
 
-/** Names the time since the machine was started; '' where the system does not tell. */
+/** Identifies the current boot of the machine; '' where the system does not provide it. */
 function bootId(): string {
   return existsSync(BOOT_ID) ? readFileSync(BOOT_ID, 'utf8').trim() : '';
 }

@@ -1,6 +1,6 @@
 import { rejectOnAbort } from '../runtime/abort.ts';
 
-/** A fetch under way and those who wait for it. */
+/** A running fetch and the number of its callers. */
 interface Flight<V> {
   answer: Promise<V>;
   waiting: number;
@@ -8,18 +8,22 @@ interface Flight<V> {
 }
 
 /**
- * Callers that ask for the same key at the same time share one fetch. Its result, or its failure, goes to all who wait,
- * and nothing is kept afterwards.
+ * Callers with the same key share one running fetch. All of them get its result or its failure, and nothing is stored
+ * afterwards: the next caller starts a new fetch.
  *
- * A caller that gives up leaves alone: the others still get their answer. When the last one has left, the fetch is told
- * to stop through the signal it was given, and a new caller starts another one.
+ * Use it for work that has a key and can be cancelled, such as the fetch of a post. A caller that aborts leaves alone,
+ * and the others still get the result. When the last caller leaves, the signal of the fetch aborts. For one piece of
+ * work without a key, whose result may be reused for some milliseconds, use `sharedResult` of shared/runtime; for
+ * values that stay in memory, use CachedReads.
  */
 export class SingleFlight<V> {
   private readonly flights = new Map<string, Flight<V>>();
 
   /**
-   * @param fetch called unless a fetch for this key is under way; its signal aborts when nobody waits any more
-   * @param signal the caller's own: aborting it rejects this call with the signal's reason
+   * Returns the result of the running fetch for this key, or starts one.
+   *
+   * @param fetch called unless a fetch for this key is running; its signal aborts when no caller waits any more
+   * @param signal the caller's own; aborting it rejects this call with the signal's reason
    */
   async run(key: string, fetch: (signal: AbortSignal) => Promise<V>, signal?: AbortSignal): Promise<V> {
     signal?.throwIfAborted();
@@ -35,12 +39,13 @@ export class SingleFlight<V> {
 
   private start(key: string, fetch: (signal: AbortSignal) => Promise<V>): Flight<V> {
     const abort = new AbortController();
-    // Called within this turn, so that nobody can start a second one; a fetch that throws instead of rejecting is no
-    // exception.
+    // Called in this turn, so that nobody can start a second fetch. A fetch that throws synchronously becomes a
+    // rejection.
     const answer = (async () => fetch(abort.signal))();
     const flight = { answer, waiting: 0, abort };
     this.flights.set(key, flight);
-    // Ends here, too: whoever asks after the answer, but before the callers have taken it, must not get an old one.
+    // Also removed here: a caller that comes after the result, but before the other callers have taken it, must not get
+    // an old one.
     const end = () => this.remove(key, flight);
     answer.then(end, end);
     return flight;

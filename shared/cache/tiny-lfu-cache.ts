@@ -3,21 +3,21 @@ import { EntryQueue } from './entry-queue.ts';
 import { FrequencySketch } from './frequency-sketch.ts';
 import { KeyedHash } from './keyed-hash.ts';
 
-/** Share of the bytes that new entries have to themselves before they must win against the main part. */
+/** Part of the bytes for new entries, which then compete with the main part. */
 const WINDOW_SHARE = 0.01;
-/** Share of the main part for entries that were used again since they were admitted. */
+/** Part of the main part for entries that were used again after their admission. */
 const PROTECTED_SHARE = 0.8;
 /**
- * Somebody who raised the estimate of the entry that is next to go would keep everybody else out. So a candidate that
- * is warm itself is let in at random, once in 128 times (both numbers as in Caffeine).
+ * An attacker who raised the estimate of the next victim could keep everybody else out. So a candidate that is warm
+ * itself is admitted at random, once in 128 times (both numbers as in Caffeine).
  */
 const WARM_FREQUENCY = 6;
 const WARM_CHANCE = 1 / 128;
 
 export interface TinyLfuCacheOptions {
-  /** The sum of the entries' bytes never exceeds this. */
+  /** Limit for the sum of the entries' bytes. */
   maxBytes: number;
-  /** Numbers in [0, 1): seeds the hash and lets warm candidates in. */
+  /** Returns numbers in [0, 1): seeds the hash and admits warm candidates. */
   random?: () => number;
 }
 
@@ -25,13 +25,13 @@ export interface TinyLfuCacheOptions {
  * W-TinyLFU (Einziger, Friedman, Manes: "TinyLFU: A Highly Efficient Cache Admission Policy", 2017, in the form of
  * Caffeine), bounded by bytes.
  *
- * New entries enter a small window (LRU, 1 %). What falls out of it is a candidate for the main part: while there is no
- * room it is compared with the entry that is next to go, and the one that was asked for more often lately stays. The
- * main part is a segmented LRU: on probation until used again, then protected (80 %), then on probation again. So a
- * scan of keys that nobody asks for twice passes through the window and leaves the main part alone.
+ * New entries enter a small window (LRU, 1 %). An entry that leaves it is a candidate for the main part. While there is
+ * no room, it is compared with the next victim, and the entry that was requested more often recently stays. The main
+ * part is a segmented LRU: on probation until used again, then protected (80 %), then on probation again. So a scan of
+ * keys that nobody requests twice passes through the window and does not affect the main part.
  *
- * `get` counts as a demand for the key, found or not; `set` does not. Amortised O(1) per operation, apart from the
- * key's length. There are no timers and no expiry: what a value's age means is the caller's business.
+ * `get` counts as a request for the key, found or not; `set` does not. Amortised O(1) per operation, apart from the
+ * key's length. There are no timers and no expiry: callers decide what a value's age means.
  */
 export class TinyLfuCache<V> {
   private readonly maxBytes: number;
@@ -47,7 +47,8 @@ export class TinyLfuCache<V> {
 
   constructor(options: TinyLfuCacheOptions) {
     const { maxBytes, random = Math.random } = options;
-    if (!(maxBytes >= 0) || !Number.isFinite(maxBytes)) throw new RangeError('maxBytes must be a number, not negative');
+    if (!(maxBytes >= 0) || !Number.isFinite(maxBytes))
+      throw new RangeError('maxBytes must be a finite number of at least 0');
     this.maxBytes = maxBytes;
     this.windowBytes = Math.floor(maxBytes * WINDOW_SHARE);
     this.protectedBytes = Math.floor((maxBytes - this.windowBytes) * PROTECTED_SHARE);
@@ -55,17 +56,17 @@ export class TinyLfuCache<V> {
     this.hash = new KeyedHash(random);
   }
 
-  /** The sum of the bytes of all entries, at most `maxBytes`. */
+  /** Sum of the bytes of all entries, at most `maxBytes`. */
   get bytes(): number {
     return this.window.bytes + this.probation.bytes + this.protected.bytes;
   }
 
-  /** The number of entries. */
+  /** Number of entries. */
   get size(): number {
     return this.entries.size;
   }
 
-  /** The value that was set last for this key, or undefined when there is none or it has been evicted. */
+  /** The value that was set last for this key; undefined when there is none or it was evicted. */
   get(key: string): V | undefined {
     this.hash.update(key);
     this.sketch.increment(this.hash.low, this.hash.high);
@@ -76,14 +77,14 @@ export class TinyLfuCache<V> {
   }
 
   /**
-   * Keeps a value, or not, as the policy decides; whatever was kept for the key before is gone in any case. An entry
-   * larger than the cache is refused.
+   * Stores a value, or not, as the policy decides. The value stored for the key before is removed in any case. An entry
+   * larger than the cache is rejected.
    *
-   * @param bytes what the entry takes; more than 0
-   * @throws RangeError when bytes is not a positive number: entries without weight would not be bounded by anything
+   * @param bytes size of the entry; more than 0
+   * @throws RangeError when bytes is not a positive number: nothing would bound entries without a size
    */
   set(key: string, value: V, bytes: number): void {
-    if (!(bytes > 0)) throw new RangeError('an entry must have a positive number of bytes');
+    if (!(bytes > 0)) throw new RangeError('bytes must be a number above 0');
     // Sums of whole numbers are exact, however often entries come and go.
     const whole = Math.ceil(bytes);
     const known = this.entries.get(key);
@@ -97,7 +98,7 @@ export class TinyLfuCache<V> {
       const entry: Entry<V> = { key, value, bytes: whole, queue: this.window, newer: undefined, older: undefined };
       this.entries.set(key, entry);
       this.sketch.ensureCapacity(this.entries.size);
-      // One that is larger than the window would only push out all others there.
+      // An entry larger than the window would evict all others there.
       if (whole > this.windowBytes) this.putOnProbation(entry);
       else this.window.push(entry);
     }
@@ -111,7 +112,7 @@ export class TinyLfuCache<V> {
     if (entry) this.evict(entry);
   }
 
-  /** The order of use changes; an entry on probation has proved itself. */
+  /** Marks an entry as used. An entry on probation becomes protected. */
   private use(entry: Entry<V>): void {
     const from = entry.queue;
     from.remove(entry);
@@ -126,7 +127,7 @@ export class TinyLfuCache<V> {
     from.remove(entry);
     entry.value = value;
     entry.bytes = bytes;
-    // One that has grown beyond its part would push out all others there.
+    // An entry that outgrows its part would evict all others there.
     const hasOutgrown = (part: EntryQueue<V>, partBytes: number) => from === part && bytes > partBytes;
     const moves = hasOutgrown(this.window, this.windowBytes) || hasOutgrown(this.protected, this.protectedBytes);
     (moves ? this.probation : from).push(entry);
@@ -148,14 +149,11 @@ export class TinyLfuCache<V> {
     }
   }
 
-  /**
-   * A candidate, which is in no queue, stays if there is room or as long as it wins against the entries that are next
-   * to go.
-   */
+  /** Admits a candidate, which is in no queue, if there is room or while it wins against the next victims. */
   private putOnProbation(candidate: Entry<V>): void {
     this.probation.push(candidate);
     while (this.bytes > this.maxBytes) {
-      const victim = this.nextToGo(candidate);
+      const victim = this.nextVictim(candidate);
       if (victim && this.admits(candidate, victim)) {
         this.evict(victim);
       } else {
@@ -165,23 +163,21 @@ export class TinyLfuCache<V> {
     }
   }
 
-  /**
-   * Only an entry that grew in place leaves something to do here: candidates have found or lost their place already.
-   */
+  /** Needed only for an entry that grew in place. Candidates are settled already. */
   private makeRoom(): void {
-    while (this.bytes > this.maxBytes) this.evict(this.nextToGo()!);
+    while (this.bytes > this.maxBytes) this.evict(this.nextVictim()!);
   }
 
-  /** The entry that has been idle for longest, in the order in which the parts give way. */
-  private nextToGo(except?: Entry<V>): Entry<V> | undefined {
+  /** The entry that was idle longest, in the order in which the parts give way. */
+  private nextVictim(except?: Entry<V>): Entry<V> | undefined {
     const onProbation = this.probation.oldest === except ? except?.newer : this.probation.oldest;
     return onProbation ?? this.protected.oldest ?? this.window.oldest;
   }
 
   private admits(candidate: Entry<V>, victim: Entry<V>): boolean {
-    const wanted = this.frequency(candidate.key);
-    if (wanted > this.frequency(victim.key)) return true;
-    return wanted >= WARM_FREQUENCY && this.random() < WARM_CHANCE;
+    const candidateFrequency = this.frequency(candidate.key);
+    if (candidateFrequency > this.frequency(victim.key)) return true;
+    return candidateFrequency >= WARM_FREQUENCY && this.random() < WARM_CHANCE;
   }
 
   private frequency(key: string): number {

@@ -60,7 +60,7 @@ describe('a damaged file', () => {
     const cache = await files.open();
     expect(cache.size).toBe(400);
     expect(cache.get('k7')).toBeUndefined();
-    expect(files.messages).toEqual(['an entry of the disk cache is damaged and was removed']);
+    expect(files.messages).toEqual(['a damaged entry of the disk cache was removed']);
     expect(cache.get('k8')?.value).toEqual(Buffer.alloc(5000, 8));
     cache.flush();
     expect(cache.size).toBe(399);
