@@ -1,7 +1,7 @@
 /**
- * `npm run check`: runs every script of package.json whose name begins with `check:`, all at once, and prints the output
- * of each when it ends. One step that fails makes the check fail. The steps need 50 s one after the other on two cores,
- * and little more than the longest of them (eslint) together.
+ * `npm run check`: runs every script of package.json whose name begins with `check:`, all at once, and prints the
+ * output of each when it ends. One step that fails makes the check fail. One after the other the steps take 50 s on two
+ * cores; together they take little more than the longest of them, eslint.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -57,10 +57,11 @@ beforeAll(async () => {
      FROM unnest($1::text[], $2::text[], $3::bytea[]) AS w (id, url, secret) WHERE m.id = w.id`,
     [monitors, urls, monitors.map((id) => box.seal(newWebhookSecret(), id))],
   );
-  const { PATH, HOME } = process.env;
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
   const env = {
     PATH,
     HOME,
+    NODE_COMPILE_CACHE,
     DATA_DIR: join(dataDir, 'none'),
     KAFKA_BROKERS: brokers,
     DATABASE_URL: db.url,

@@ -19,7 +19,12 @@ async function run(
   ...services: string[]
 ): Promise<{ code: number | null; message: string }> {
   const child = spawn(process.execPath, ['services/main.ts', ...services], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+    env: {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+      ...env,
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let message = '';

@@ -17,7 +17,7 @@ export function runAdminProcess(args: readonly string[], env: Record<string, str
       ['--disable-warning=TimeoutNegativeWarning', 'services/admin/main.ts', ...args],
       {
         cwd: ROOT,
-        env: { PATH: process.env.PATH, ...env },
+        env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
         stdio: ['ignore', 'pipe', 'pipe'],
       },
     );

@@ -23,7 +23,9 @@ export interface SimulatorProcess {
 export async function startSimulatorProcess(settings: Record<string, string>): Promise<SimulatorProcess> {
   const directory = mkdtempSync(join(tmpdir(), 'forum-test-simulator-'));
   const log = join(directory, 'emitted.jsonl');
-  const env = { SIMULATOR_PORT: '0', DATA_DIR: directory, SIMULATOR_EMITTED_LOG: log, ...settings };
+  const { NODE_COMPILE_CACHE } = process.env;
+  const own = { SIMULATOR_PORT: '0', DATA_DIR: directory, SIMULATOR_EMITTED_LOG: log };
+  const env = { ...own, ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }), ...settings };
   const child = spawn(process.execPath, ['services/simulator/main.ts'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
   const { simulator: url } = JSON.parse(line) as { simulator: string };

@@ -57,7 +57,12 @@ async function main(): Promise<number> {
   const logFile = join(folder, 'tests.log');
   const run = spawnSync(process.execPath, [vitest, 'run', ...reporters, ...process.argv.slice(2)], {
     stdio: 'inherit',
-    env: { ...process.env, TEST_LOG_FILE: logFile },
+    env: {
+      ...process.env,
+      TEST_LOG_FILE: logFile,
+      // Tests start some 150 Node processes: what the first ones compiled, the others load, which halves their start.
+      NODE_COMPILE_CACHE: join(folder, 'compile-cache'),
+    },
   });
   let report: Report | undefined;
   try {
