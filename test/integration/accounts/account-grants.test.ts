@@ -33,7 +33,7 @@ interface Grant {
   last_used_at: string | null;
 }
 
-/** The account of a mailbox that has signed in, and a key of it. */
+/** Opens a mailbox's account by signing in, and issues a key for it. */
 async function keyOf(email: string): Promise<string> {
   return issueApiKey(at.db.pool, (await findAccount(at.db.pool, email))!.id, 'test');
 }
@@ -55,7 +55,7 @@ async function admin(args: string[]): Promise<{ code: number; lines: Record<stri
   return { code, lines: out.map((line) => JSON.parse(line) as Record<string, unknown>), err: err.join('\n') };
 }
 
-test('an account sees what it allowed, by name, with scopes and last use', async () => {
+test('an account lists its grants with name, scopes and last use', async () => {
   const email = newEmail();
   const [notebook, nameless] = [publish(at), publish(at, { client_name: undefined })];
   const { access } = await tokensFor(at, notebook, email);
@@ -71,13 +71,13 @@ test('an account sees what it allowed, by name, with scopes and last use', async
   await askMcp(at, access, 'tools/call');
   const [, used] = await grantsOf(key);
   expect(Date.parse(used!.last_used_at!)).toBeGreaterThan(Date.parse(first!.granted_at));
-  // To the minute: no row is written for each call.
+  // To the minute: a call must not write a row each time.
   await askMcp(at, access, 'tools/call');
   expect((await grantsOf(key))[1]!.last_used_at).toBe(used!.last_used_at);
   expect(JSON.stringify(await grantsOf(key))).not.toMatch(/o(at|rt|ac)_/);
 });
 
-test('a revoked grant ends at once on every process, with its tokens and its refresh token; others stay', async () => {
+test('a revoked grant stops at once in every process, with its access and refresh tokens; other grants stay', async () => {
   const email = newEmail();
   const client = publish(at);
   const [gone, kept] = [await tokensFor(at, client, email), await tokensFor(at, client, email)];
@@ -87,7 +87,7 @@ test('a revoked grant ends at once on every process, with its tokens and its ref
   const before = await statuses(gone.access);
   const first = grants.at(-1)!;
   expect((await at.apis[1].call(key, 'DELETE', `/v1/account/grants/${first.id}`)).body).toEqual({ status: 'revoked' });
-  // Each process in turn.
+  // Asks each process in turn.
   expect([...(await statuses(gone.access)), ...(await statuses(gone.access))]).toEqual([401, 401, 401, 401]);
   const refreshed = await post(at, '/oauth/token', {
     grant_type: 'refresh_token',
@@ -103,7 +103,7 @@ test('a revoked grant ends at once on every process, with its tokens and its ref
   expect((await at.apis[0].call(key, 'DELETE', `/v1/account/grants/${first.id}`)).status).toBe(404);
 });
 
-test('a code that was given before the grant was revoked is worth nothing', async () => {
+test('a code issued before the revocation of its grant is invalid', async () => {
   const email = newEmail();
   const client = publish(at);
   const pkce = newPkce();
@@ -117,7 +117,7 @@ test('a code that was given before the grant was revoked is worth nothing', asyn
   });
 });
 
-test('codes and refresh tokens exchanged while their grant is revoked give nothing that works', async () => {
+test('codes and refresh tokens exchanged during the revocation of their grant yield no working token', async () => {
   const email = newEmail();
   const client = publish(at);
   for (let round = 0; round < 5; round++) {
@@ -133,7 +133,7 @@ test('codes and refresh tokens exchanged while their grant is revoked give nothi
 });
 
 test.each(['gra_000000000000000000000000', 'gra_', '%00', 'x'.repeat(500), "gra_' OR 1=1"])(
-  'there is no grant %j',
+  'returns 404 for the unknown grant %j',
   async (id) => {
     const { apiKey } = await at.apis[0].account();
     const refused = await at.apis[0].call(apiKey, 'DELETE', `/v1/account/grants/${id}`);
@@ -141,7 +141,7 @@ test.each(['gra_000000000000000000000000', 'gra_', '%00', 'x'.repeat(500), "gra_
   },
 );
 
-test('nobody reaches the grants of another account', async () => {
+test("returns 404 for another account's grants", async () => {
   const email = newEmail();
   const { access } = await tokensFor(at, publish(at), email);
   const [grant] = await grantsOf(await keyOf(email));
@@ -149,7 +149,7 @@ test('nobody reaches the grants of another account', async () => {
   expect(await grantsOf(apiKey)).toEqual([]);
   expect((await at.apis[0].call(apiKey, 'DELETE', `/v1/account/grants/${grant!.id}`)).status).toBe(404);
   expect(await statuses(access)).toEqual([200, 200]);
-  // Nor does a program by its token.
+  // Nor can a program with its token.
   const asked = await at.fetch(`${at.baseUrl}/v1/account/grants`, { headers: { authorization: `Bearer ${access}` } });
   expect(asked.status).toBe(401);
 });

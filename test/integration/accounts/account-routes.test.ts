@@ -21,7 +21,7 @@ afterAll(async () => {
 const messageOf = (body: Body) => (body.error as { message: string }).message;
 
 describe('the ledger', () => {
-  test('pages from the newest entry on, each once, until `after` is null; the sum of all is the balance', async () => {
+  test('pages start with the newest entry and list each entry once until `after` is null; the amounts add up to the balance', async () => {
     const { accountId, apiKey } = await api.account({ credits: 1_000 });
     for (let at = 1; at <= 30; at++) {
       await charge(db.pool, { accountId, kind: 'read', credits: at, reference: `request ${at}` });
@@ -37,7 +37,7 @@ describe('the ledger', () => {
       expect(link).toBe(
         after === null ? null : `<http://localhost/v1/account/ledger?limit=7&after=${after}>; rel="next"`,
       );
-      // What is charged meanwhile belongs to no later page.
+      // Charges made in the meantime appear on no later page.
       await charge(db.pool, { accountId, kind: 'read', credits: 1, reference: `between ${pages.length}` });
     }
     expect(pages.map(({ length }) => length)).toEqual([7, 7, 7, 7, 3]);
@@ -48,7 +48,7 @@ describe('the ledger', () => {
     expect(body.items).toHaveLength(25);
   });
 
-  test('as CSV: the same page, with a head line, quoted where it must be, no formulas', async () => {
+  test('CSV has the same page with a header line, quotes where needed and no formulas', async () => {
     const { accountId, apiKey } = await api.account({ credits: 50 });
     await credit(db.pool, { accountId, kind: 'grant', credits: 5, reference: '=1+1, "thanks"' });
     await charge(db.pool, { accountId, kind: 'read', credits: 3, reference: 'r' });
@@ -66,7 +66,7 @@ describe('the ledger', () => {
     expect(json.headers.get('content-type')).toContain('application/json');
   });
 
-  test('only the own one, and only good queries', async () => {
+  test('shows only the own ledger and refuses invalid queries', async () => {
     const [mine, other] = [await api.account({ credits: 7 }), await api.account({ credits: 8 })];
     const { body } = await api.call(mine.apiKey, 'GET', '/v1/account/ledger');
     expect(body.items).toMatchObject([{ kind: 'grant', amount: 7, balance_after: 7, reference: 'opening' }]);
@@ -86,7 +86,7 @@ describe('the ledger', () => {
 });
 
 describe('keys', () => {
-  test('several at a time, listed without secrets, each revoked alone', async () => {
+  test('an account has several keys, listed without secrets and revoked one by one', async () => {
     const { apiKey } = await api.account();
     const made = await api.call(apiKey, 'POST', '/v1/account/keys', { name: ' laptop ', scopes: [] });
     expect([made.status, made.body.key]).toEqual([
@@ -117,7 +117,7 @@ describe('keys', () => {
     expect((await api.call(apiKey, 'GET', '/v1/account/keys')).body.items).toHaveLength(1);
   });
 
-  test('no key gives more than it has, nor reaches those of another account', async () => {
+  test("a key cannot grant more than it has or reach another account's keys", async () => {
     const [mine, other] = [await api.account(), await api.account()];
     const bare = await api.call(mine.apiKey, 'POST', '/v1/account/keys', { name: 'bare', scopes: [] });
     const more = await api.call(bare.body.api_key as string, 'POST', '/v1/account/keys', { name: 'more' });
@@ -148,7 +148,7 @@ describe('keys', () => {
     expect((await api.call(apiKey, 'GET', '/v1/account/keys')).body.items).toHaveLength(1);
   });
 
-  test('at most 20 in use, also when 40 are asked for at once', async () => {
+  test('an account has at most 20 active keys, even when 40 are requested at once', async () => {
     const { apiKey } = await api.account();
     const replies = await Promise.all(
       Array.from({ length: 40 }, (_, at) => api.call(apiKey, 'POST', '/v1/account/keys', { name: `key ${at}` })),

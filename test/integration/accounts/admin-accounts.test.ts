@@ -21,7 +21,7 @@ afterAll(async () => {
 
 type Line = Record<string, unknown>;
 
-/** Runs a command against this test's database: what a terminal would show. */
+/** Runs a command against this test's database and returns what a terminal would show. */
 async function admin(command: string, env: Record<string, string> = {}) {
   const out: Line[] = [];
   const err: string[] = [];
@@ -33,7 +33,7 @@ async function admin(command: string, env: Record<string, string> = {}) {
   return { code, out, err: err.join('\n') };
 }
 
-/** @throws Error when the command does not end well */
+/** @throws Error when the command fails */
 async function done(command: string): Promise<Line[]> {
   const { code, out, err } = await admin(command);
   if (code !== 0) throw new Error(err);
@@ -48,7 +48,7 @@ async function newAccount(email: string, options = ''): Promise<{ id: string; ke
 const statusOf = async (key: string) => (await api.call(key, 'GET', '/v1/account')).status;
 
 describe('credits', () => {
-  test('a grant, found by mailbox or id; the same reference gives nothing again', async () => {
+  test('grants credits to an account found by mailbox or id; a repeated reference grants nothing', async () => {
     const { id } = await newAccount('grant@example.com');
     expect(await done('account grant --email Grant+x@example.com --credits 50 --reference ticket~1')).toEqual([
       { account_id: id, granted: 50, credits: 250 },
@@ -58,7 +58,7 @@ describe('credits', () => {
     expect(await done(`account show --account ${id}`)).toMatchObject([{ credits: 250, plan: 'free' }]);
   });
 
-  test('a pack and its refund', async () => {
+  test('sells a pack and refunds it', async () => {
     const { id } = await newAccount('pack@example.com', ' --credits 100');
     expect(await done(`account pack --account ${id} --pack 9 --reference invoice-7`)).toEqual([
       { account_id: id, pack: 9, granted: 5_000, credits: 5_100, reference: 'invoice-7' },
@@ -137,7 +137,9 @@ test('keys: made, listed, revoked', async () => {
     { status: 'revoked' },
   ]);
   expect([await statusOf(made!.api_key as string), await statusOf(key)]).toEqual([401, 200]);
-  expect((await admin(`key revoke --account ${id} --key ${made!.key_id as string}`)).err).toContain('has no active key');
+  expect((await admin(`key revoke --account ${id} --key ${made!.key_id as string}`)).err).toContain(
+    'has no active key',
+  );
 });
 
 test.each([

@@ -28,7 +28,7 @@ interface RawReply {
   body: string;
 }
 
-/** Sends bytes as they are, as no client library would; KEY stands for a good key. */
+/** Sends raw bytes, as no client library would; KEY stands for a valid key. */
 function raw(lines: readonly string[], body = ''): Promise<RawReply> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
@@ -48,7 +48,7 @@ function raw(lines: readonly string[], body = ''): Promise<RawReply> {
 
 const GOOD = 'X-Api-Key: KEY';
 
-describe('keys in odd forms', () => {
+describe('keys in unusual forms', () => {
   test.each([
     [200, ['Authorization: bearer    KEY   ']],
     [200, ['Authorization: BEARER KEY']],
@@ -59,7 +59,7 @@ describe('keys in odd forms', () => {
     [401, ['Authorization: BearerKEY']],
     [401, ['Authorization: Bearer KEY KEY']],
     [401, ['Authorization: Bearer KEY,KEY']],
-    // No HTTP: refused before any key is looked at.
+    // Not HTTP: refused before any key is read.
     [400, ['Authorization: Bearer\x00KEY']],
     [401, ['Authorization: KEY']],
     [401, [GOOD, GOOD]],
@@ -137,7 +137,7 @@ const BODIES = [
   '['.repeat(2_000),
 ];
 
-test.each(PATHS)('%s is never our fault, whatever the headers and the body', async (path) => {
+test.each(PATHS)('%s never answers 5xx, whatever the headers and the body', async (path) => {
   const faults: unknown[] = [];
   const requests = [
     ...ODD_HEADERS.map((header) => [header, '{"name":"x","keywords":["rust"]}'] as const),
@@ -159,7 +159,7 @@ function unchunked({ body }: RawReply): string {
   return body.slice(body.indexOf('{'), body.lastIndexOf('}') + 1);
 }
 
-test('HEAD answers as GET does, without a body, and 405 names the methods', async () => {
+test('HEAD answers like GET without a body, and 405 names the methods', async () => {
   const get = await raw(['GET /v1/account HTTP/1.1', GOOD]);
   const head = await raw(['HEAD /v1/account HTTP/1.1', GOOD]);
   const length = (reply: RawReply) => /^content-length: (\d+)$/im.exec(reply.head)?.[1];
@@ -178,7 +178,7 @@ test.each([
   ['192.0.2.1:', 'unknown'],
   ['[192.0.2.1', 'unknown'],
   ['192.0.2.1:5678, 198.51.100.1', 'unknown'],
-])('the address %j that a proxy forwards is of the network %s', (address, network) => {
+])('assigns the address %j from a proxy to the network %s', (address, network) => {
   expect(networksOf(address)[0].network).toBe(network);
 });
 

@@ -14,7 +14,7 @@ import type { TestForum } from '../../support/fakes/test-forum.ts';
 let db: TestDatabase;
 let forum: TestForum;
 let api: TestApi;
-/** What the forum and the name servers wait for. */
+/** The forum and the name servers answer once this resolves. */
 let admissionControl = Promise.resolve();
 let atGate = 0;
 
@@ -63,7 +63,7 @@ async function dayRequests({ accountId }: TestAccount): Promise<number> {
   return rows[0]!.day_requests;
 }
 
-/** So many statements of this database wait for a lock. */
+/** Resolves when this many statements of the database wait for a lock. */
 async function waiting(count: number): Promise<void> {
   await eventually(`${count} statements wait for locks`, async () => {
     const { rows } = await db.pool.query<{ count: number }>(
@@ -73,7 +73,7 @@ async function waiting(count: number): Promise<void> {
   });
 }
 
-/** Holds the account's row while `work` runs and until it resolves. */
+/** Locks the account's row while `work` runs. */
 async function whileLocked<T>({ accountId }: TestAccount, work: () => Promise<T>): Promise<T> {
   const held = await db.pool.connect();
   try {
@@ -92,7 +92,9 @@ const seenCloses = async () => {
   return [...text.matchAll(/^http_requests_total\{.*\} (\d+)$/gm)].reduce((sum, [, count]) => sum + Number(count), 0);
 };
 
-/** Sends a request, closes the connection while the API waits at the gate, and lets it go on when it knows. */
+/**
+ * Sends a request, closes the connection while the API waits at the gate, and opens the gate once the API has noticed.
+ */
 async function sendAndGo(head: string[], body = ''): Promise<void> {
   let open = (): void => undefined;
   admissionControl = new Promise((resolve) => (open = resolve));
@@ -105,7 +107,7 @@ async function sendAndGo(head: string[], body = ''): Promise<void> {
   open();
 }
 
-describe('a client that goes away', () => {
+describe('a client that disconnects', () => {
   test.each(['', 'one'])(
     'during a create with the Idempotency-Key %j gets no monitor and pays nothing',
     async (key) => {
@@ -126,7 +128,7 @@ describe('a client that goes away', () => {
   );
 });
 
-test('an account that is frozen in mid-request: nothing is charged, started or made, and every answer says why', async () => {
+test('freezing an account during its requests: nothing is charged, started or created, and every answer says why', async () => {
   const account = await api.account();
   const { id } = await api.monitor(account.apiKey);
   const { id: stopped } = await api.monitor(account.apiKey);
@@ -156,7 +158,7 @@ test('an account that is frozen in mid-request: nothing is charged, started or m
 
 describe('Postgres', () => {
   test.each([undefined, { 'idempotency-key': 'k' }])(
-    'that loses the connection of a create: 503, nothing charged, the slot given back (%j)',
+    'losing the connection of a create: 503, nothing charged, the daily slot returned (%j)',
     async (headers) => {
       const account = await api.account({ pack: 0, credits: 10 });
       const reply = await whileLocked(account, async () => {
@@ -179,7 +181,7 @@ describe('Postgres', () => {
     },
   );
 
-  test('that is away: 503 with the envelope on every route, and everything again once it is back', async () => {
+  test('an outage: 503 with the envelope on every route, and normal answers once it is over', async () => {
     const account = await api.account();
     const administrator = new pg.Client({ connectionString: inject('postgresUrl') });
     await administrator.connect();

@@ -32,11 +32,11 @@ afterAll(async () => {
 
 const ACCOUNTS = 4;
 const STEPS = 3_000;
-/** Steps at which the first accounts are deleted, in the midst of it all. */
+/** Steps at which the first accounts are deleted while requests are under way. */
 const DELETIONS = [1_500, 2_250];
 const AT_ONCE = 16;
 
-/** The same numbers on every run. */
+/** Produces the same numbers in every run. */
 function numbersFrom(seed: string): (below: number) => number {
   let at = 0;
   return (below) => createHash('sha256').update(`${seed} ${at++}`).digest().readUInt32BE() % below;
@@ -44,7 +44,7 @@ function numbersFrom(seed: string): (below: number) => number {
 
 type Action = (account: TestAccount, monitorId: string) => Promise<unknown>;
 
-/** Statuses of a client's requests: nothing is our fault. */
+/** Sends a client's requests and returns their statuses; none may be 5xx. */
 async function ask(account: TestAccount, method: string, path: string, body?: object, key?: string): Promise<void> {
   const headers = key === undefined ? undefined : { 'idempotency-key': key };
   const reply = await api.call(account.apiKey, method, path, body, headers);
@@ -74,7 +74,7 @@ function actions(next: (below: number) => number, packs: string[]): Action[] {
   ];
 }
 
-/** What concerns several accounts at once. */
+/** Operations that affect several accounts at once. */
 function sharedActions(accounts: readonly TestAccount[], monitorIds: string[]): (() => Promise<unknown>)[] {
   const asked = accounts.map(({ apiKey }) => ({ keyId: apiKey.slice(3, 11), keyHash: hashApiKey(apiKey) }));
   const moves = () =>
@@ -104,7 +104,7 @@ function sharedActions(accounts: readonly TestAccount[], monitorIds: string[]): 
   ];
 }
 
-test('everything that changes accounts, all at once: no deadlock, no 5xx, and books that balance', async () => {
+test('all operations on accounts at once: no deadlock, no 5xx, and balances equal their ledgers', async () => {
   const next = numbersFrom('everything');
   const accounts = await Promise.all(Array.from({ length: ACCOUNTS }, () => api.account({ credits: 100, pack: 29 })));
   const monitorIds: string[] = [];

@@ -47,7 +47,7 @@ async function ledgerOf(accountId: string): Promise<number[]> {
   return rows.map(({ amount }) => amount);
 }
 
-/** So many statements of this database wait for a lock. */
+/** Resolves when this many statements of the database wait for a lock. */
 async function waiting(count: number): Promise<void> {
   await eventually(`${count} statements wait for locks`, async () => {
     const { rows } = await db.pool.query<{ count: number }>(
@@ -58,7 +58,7 @@ async function waiting(count: number): Promise<void> {
 }
 
 test.each(['/v1/FORUM/search?q=x', '/v1/Forum/subreddits', '/V1/foruM/user?name=abc'])(
-  'a key that may not read is refused %s however it is spelt',
+  'refuses %s for a key without the permission to read, in any spelling',
   async (path) => {
     const account = await api.account();
     await db.pool.query(`UPDATE api_keys SET scopes = '{}' WHERE account_id = $1`, [account.accountId]);
@@ -70,7 +70,7 @@ test.each(['/v1/FORUM/search?q=x', '/v1/Forum/subreddits', '/V1/foruM/user?name=
   },
 );
 
-test('what an account that was shut out in mid-request reads is not given for free', async () => {
+test('an account frozen during a read does not get the read for free', async () => {
   const charges = new ReadingCharges(db.pool);
   const { accountId } = await api.account({ credits: 2 });
   const caller = { keyId: 'k', accountId, scopes: [], balance: 2, pack: 79 };
@@ -83,7 +83,7 @@ test('what an account that was shut out in mid-request reads is not given for fr
   expect(await ledgerOf(accountId)).toEqual([2, -2]);
 });
 
-test('a client that went away counts for the day: what it asked for did not fail on our side', async () => {
+test('a request of a client that disconnected counts for the day: it did not fail on our side', async () => {
   const { apiKey, accountId } = await api.account({ pack: 0 });
   const admission = createAdmissionMiddleware(new AdmissionControl(db.pool), []);
   const app = express();
@@ -113,7 +113,7 @@ describe('Idempotency-Key', () => {
     ['a NUL in it', 'mon_%00'],
     ['a picture', '%F0%9F%92%A9'],
     ['18,000 letters', randomBytes(9_000).toString('hex')],
-  ])('a resume of a monitor whose id is %s finds none', async (_what, id) => {
+  ])('returns 404 for the resume of a monitor whose id is %s', async (_what, id) => {
     const account = await api.account();
     const reply = await send(account, `/v1/monitors/${id}/resume`, undefined);
     expect([reply.status, codeOf(reply)]).toEqual([404, 'not_found']);
@@ -123,12 +123,12 @@ describe('Idempotency-Key', () => {
     ['a list', '['.repeat(30_000) + ']'.repeat(30_000)],
     ['an object', '{"a":'.repeat(10_000) + '1' + '}'.repeat(10_000)],
     ['a field', `{"name": ${'['.repeat(30_000)}${']'.repeat(30_000)}}`],
-  ])('%s that is nested very deeply is an invalid body', async (_what, body) => {
+  ])('refuses a body with deeply nested %s', async (_what, body) => {
     const reply = await send(await api.account(), '/v1/monitors', body);
     expect([reply.status, codeOf(reply)]).toEqual([400, 'invalid_request']);
   });
 
-  test('the order of members and blanks make no other body; the order of a list does', async () => {
+  test('a body with other whitespace or member order counts as equal; one with another list order does not', async () => {
     const account = await api.account();
     const first = await send(account, '/v1/monitors', '{"name":"n","keywords":["rust","go"]}');
     const again = await send(account, '/v1/monitors', '{ "keywords": ["rust", "go"],\n "name": "n" }');
@@ -139,7 +139,7 @@ describe('Idempotency-Key', () => {
     expect(codeOf(proto)).toBe('idempotency_conflict');
   });
 
-  test('a monitor that was deleted since is answered as it was; nothing is charged', async () => {
+  test('a repeat for a monitor deleted since gets the first answer and is free', async () => {
     const account = await api.account({ credits: 20 });
     const first = await send(account, '/v1/monitors', { name: 'n', keywords: ['rust'] });
     const { id } = first.body.monitor as { id: string };
@@ -150,10 +150,10 @@ describe('Idempotency-Key', () => {
   });
 });
 
-describe('a clock that goes back', () => {
+describe('a clock that jumps back', () => {
   afterEach(() => db.pool.query('UPDATE service_clock SET frozen_at = NULL'));
 
-  test.each(['1 hour', '60 days', '3 years'])('by %s holds nobody up for long, and breaks nothing', async (far) => {
+  test.each(['1 hour', '60 days', '3 years'])('by %s blocks nobody for long and breaks nothing', async (far) => {
     const [free, paid] = [await planned.account({ pack: 0 }), await planned.account({ pack: 9 })];
     await db.freeze();
     await db.freeze(far);
@@ -168,7 +168,7 @@ describe('a clock that goes back', () => {
     expect((await ask()).map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  test('by a day locks nobody out of what may be used a few times an hour', async () => {
+  test('by a day does not lock anybody out of actions limited to a few per hour', async () => {
     const limit = { name: 'hostile', most: 3, seconds: 3_600 };
     const take = async (times: number) => {
       const waits = [];
@@ -186,7 +186,7 @@ describe('a clock that goes back', () => {
     expect(await take(4)).toEqual([0, 0, 0, 3_600]);
   });
 
-  test('by months leaves a free account its requests of the day, and tells it a wait that makes sense', async () => {
+  test('by months leaves a free account its daily requests, with a sensible Retry-After', async () => {
     const free = await planned.account({ pack: 0 });
     await db.freeze();
     await db.freeze('90 days');
@@ -204,8 +204,8 @@ describe('a clock that goes back', () => {
   });
 });
 
-test('the deletion of an account and requests with several of its keys do not wait for each other in a circle', async () => {
-  // So many keys that each is looked up by its id, in the order of the requests.
+test('deleting an account does not deadlock with requests that use several of its keys', async () => {
+  // Enough keys that Postgres looks up each by its id, in the order of the requests.
   const { accountId: many } = await api.account();
   await db.pool.query(
     `INSERT INTO api_keys (id, account_id, name, hash)

@@ -25,7 +25,7 @@ const ledgerOf = async ({ apiKey }: TestAccount) =>
   ((await api.call(apiKey, 'GET', '/v1/account/ledger')).body.items as { kind: string }[]).map(({ kind }) => kind);
 
 describe('Idempotency-Key', () => {
-  test('the same create again gets the first answer, secret and all, and costs nothing', async () => {
+  test('a repeated create gets the first answer, including the secret, and is free', async () => {
     const account = await api.account({ credits: 100 });
     const first = await create(account, 'one');
     const again = await create(account, 'one');
@@ -40,7 +40,7 @@ describe('Idempotency-Key', () => {
     expect((await create(account, 'two')).body).not.toEqual(first.body);
   });
 
-  test('20 at once: one monitor, 20 equal answers, also where the plan allows one monitor only', async () => {
+  test('20 concurrent creates with one key make one monitor and get equal answers, also when the plan allows one monitor', async () => {
     const account = await api.account({ credits: 100, pack: 0 });
     const replies = await Promise.all(Array.from({ length: 20 }, () => create(account, 'race')));
     expect(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
@@ -49,7 +49,7 @@ describe('Idempotency-Key', () => {
     expect(await ledgerOf(account)).toEqual(['monitor_create', 'grant']);
   });
 
-  test('another body is a conflict; another account, another route and another day are other requests', async () => {
+  test('another body is a conflict; another account, route or day is another request', async () => {
     const account = await api.account();
     const first = await create(account, 'k');
     const conflict = await create(account, 'k', { ...BODY, name: 'another' });
@@ -63,7 +63,7 @@ describe('Idempotency-Key', () => {
     expect([later.status, later.headers.get('idempotency-replayed')]).toEqual([201, null]);
   });
 
-  test('a refusal is not kept: the same request may be sent again', async () => {
+  test('refusals are not stored: the same request may be sent again', async () => {
     const account = await api.account({ credits: 5 });
     expect(codeOf(await create(account, 'k'))).toBe('insufficient_credits');
     await db.pool.query(`UPDATE accounts SET balance = 50 WHERE id = $1`, [account.accountId]);
@@ -72,7 +72,7 @@ describe('Idempotency-Key', () => {
     expect((await create(account, 'bad')).status).toBe(201);
   });
 
-  test('resume: one period is paid, however often it is sent', async () => {
+  test('repeated resumes with one key pay for one period', async () => {
     const account = await api.account({ credits: 100 });
     const { id } = await api.monitor(account.apiKey);
     await api.call(account.apiKey, 'POST', `/v1/monitors/${id}/pause`);
@@ -98,7 +98,7 @@ describe('Idempotency-Key', () => {
     expect(await ledgerOf(account)).toEqual(['grant']);
   });
 
-  test('what is kept cannot be read in the database', async () => {
+  test('stored answers cannot be read in the database', async () => {
     const account = await api.account();
     const { body } = await create(account, 'sealed');
     const { rows } = await db.pool.query<{ text: string }>(

@@ -25,9 +25,9 @@ async function accounts(count: number, credits = 100): Promise<string[]> {
 
 interface Checked {
   finished: boolean;
-  /** What the gauge says. */
+  /** The value of the gauge. */
   mismatches: number;
-  /** Account ids of the errors that were logged. */
+  /** Account ids of the logged errors. */
   logged: string[];
 }
 
@@ -43,7 +43,7 @@ async function check(pool: Pool = db.pool, mayContinue = () => Promise.resolve(t
   return { finished, mismatches: gauge.values[0]!.value, logged };
 }
 
-test('accounts with entries of every kind, with one, and without any fit their ledger', async () => {
+test('accounts with entries of every kind, with one entry and with none fit their ledgers', async () => {
   const [a, b] = (await accounts(3)) as [string, string];
   await accounts(1, 0);
   await charge(db.pool, { accountId: a, kind: 'read', credits: 7, reference: '1' });
@@ -55,7 +55,7 @@ test('accounts with entries of every kind, with one, and without any fit their l
   expect(await check()).toEqual({ finished: true, mismatches: 0, logged: [] });
 });
 
-test('a balance that was changed alone, and entries that do not follow from each other, are found among others', async () => {
+test('finds a balance changed without an entry, and entries that do not follow from each other, among correct accounts', async () => {
   const [first, higher, chained, moved, empty] = (await accounts(205)) as [string, string, string, string, string];
   for (const accountId of [first, chained, moved]) {
     await charge(db.pool, { accountId, kind: 'read', credits: 1, reference: '1' });
@@ -64,11 +64,11 @@ test('a balance that was changed alone, and entries that do not follow from each
   await db.pool.query(`UPDATE accounts SET balance = 0 WHERE id = $1`, [empty]);
   const badEntry = `INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference)
                     VALUES ($1, 'read', -4, $2, 'bad')`;
-  // Its amount is in the balance, but it says another one: the sum is right, the chain is not.
+  // The amount is in the balance, but the entry states another one: the sum is right, the chain is not.
   await db.pool.query(badEntry, [chained, 90]);
   await db.pool.query('UPDATE accounts SET balance = balance - 4 WHERE id = $1', [chained]);
   await charge(db.pool, { accountId: chained, kind: 'read', credits: 1, reference: '2' });
-  // The chain is right, but the balance was not moved.
+  // The chain is right, but the balance was not changed.
   await db.pool.query(badEntry, [moved, 95]);
 
   const { mismatches } = await findLedgerMismatches(db.pool, '', 1_000);
@@ -85,7 +85,7 @@ test('a balance that was changed alone, and entries that do not follow from each
   expect(await check()).toEqual({ finished: true, mismatches: 4, logged: [higher, chained, moved, empty] });
 });
 
-test('pages go on where the last one ended, and every account is looked at once', async () => {
+test('pages continue where the previous one ended, and every account is checked once', async () => {
   const ids = await accounts(10);
   await db.pool.query('UPDATE accounts SET balance = balance + 1');
   const found: string[] = [];
@@ -99,7 +99,7 @@ test('pages go on where the last one ended, and every account is looked at once'
   expect(found).toEqual(ids);
 });
 
-test('nothing is found wrong while 8 chargers and a giver are at work', async () => {
+test('finds no error while 8 chargers and a granter are running', async () => {
   const ids = await accounts(5, 10_000);
   let working = true;
   const workers = Array.from({ length: 9 }, async (_, worker) => {
@@ -125,9 +125,9 @@ test('nothing is found wrong while 8 chargers and a giver are at work', async ()
   expect(checks).toEqual(checks.map(() => ({ finished: true, mismatches: 0, logged: [] })));
 });
 
-test('a page that takes too long is cut down; an account whose ledger is too long by itself is named, and the others are checked', async () => {
+test('a page that takes too long is split; an account whose ledger alone takes too long is reported, and the others are checked', async () => {
   const [first, long, last] = (await accounts(3)) as [string, string, string];
-  // Whoever reads the ledger of this one waits for two seconds.
+  // Reading the ledger of this account takes two seconds.
   await db.pool.query(`
     ALTER TABLE ledger_entries RENAME TO ledger_rows;
     CREATE VIEW ledger_entries AS
@@ -143,7 +143,7 @@ test('a page that takes too long is cut down; an account whose ledger is too lon
   await hurried.end();
 });
 
-test('a check that loses its lease stops and says so', async () => {
+test('a check that loses its lease stops with an error', async () => {
   await accounts(250);
   await db.pool.query('UPDATE accounts SET balance = balance + 1');
   let pages = 2;
@@ -151,7 +151,7 @@ test('a check that loses its lease stops and says so', async () => {
   expect([finished, logged.length]).toEqual([false, 200]);
 });
 
-test('after a check the lease stays behind until the UTC day ends: nobody checks twice a day', async () => {
+test('the lease of a check lasts until the UTC day ends, so nobody checks twice a day', async () => {
   await db.freeze();
   const [mine, other] = [new Lease(db.pool, 'ledger-check'), new Lease(db.pool, 'ledger-check')];
   expect([await mine.mayContinue(), await other.mayContinue()]).toEqual([true, false]);

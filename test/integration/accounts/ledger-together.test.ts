@@ -28,7 +28,7 @@ function read(accountId: string, credits: number, reference: string) {
   return { accountId, kind: 'read', credits, reference } as const;
 }
 
-/** The account's balance, and its charges in the order in which they were written. */
+/** The account's balance, and its charges in the order they were written. */
 async function ledgerOf(accountId: string) {
   const { rows: accounts } = await db.pool.query<{ balance: number }>('SELECT balance FROM accounts WHERE id = $1', [
     accountId,
@@ -44,7 +44,7 @@ function callerOf(accountId: string): Caller {
   return { keyId: 'k', accountId, scopes: ['forum:read'], balance: 1, pack: 0 };
 }
 
-test('charges of several accounts in one statement: each row tells the balance after it, in the order asked', async () => {
+test('charges of several accounts in one statement: each row has the balance after it, in the requested order', async () => {
   const [a, b, none] = [await account(10), await account(7), 'acc_none'];
   const moves = [read(a, 1, 'a1'), read(b, 7, 'b1'), read(a, 2, 'a2'), read(none, 1, 'n1'), read(a, 3, 'a3')];
   expect(await chargeTogether(db.pool, moves)).toEqual([9, 0, 7, undefined, 4]);
@@ -59,14 +59,14 @@ test('charges of several accounts in one statement: each row tells the balance a
   expect(await ledgerOf(b)).toEqual({ balance: 0, rows: [['b1', -7, 0]] });
 });
 
-test('an account whose balance does not cover its moves is left alone; the others are charged', async () => {
+test('an account whose balance is too low stays unchanged; the others are charged', async () => {
   const [poor, rich] = [await account(2), await account(2)];
   const moves = [read(poor, 1, 'p1'), read(rich, 2, 'r1'), read(poor, 2, 'p2')];
   expect(await chargeTogether(db.pool, moves)).toEqual([undefined, 0, undefined]);
   expect(await ledgerOf(poor)).toEqual({ balance: 2, rows: [] });
 });
 
-test('a move that was made before refuses the whole statement and moves nothing', async () => {
+test('a repeated move refuses the whole statement and moves nothing', async () => {
   const [a, b] = [await account(5), await account(5)];
   await charge(db.pool, read(a, 1, 'again'));
   await expect(chargeTogether(db.pool, [read(b, 1, 'b1'), read(a, 1, 'again')])).rejects.toThrow('unique');
@@ -74,7 +74,7 @@ test('a move that was made before refuses the whole statement and moves nothing'
   expect(await ledgerOf(b)).toEqual({ balance: 5, rows: [] });
 });
 
-test('who holds an account locked makes nobody else wait; its own charge waits and then goes through', async () => {
+test('a locked account delays nobody else; its own charge waits and then succeeds', async () => {
   const [locked, free] = [await account(5), await account(5)];
   const charges = new ReadingCharges(db.pool);
   let waiting: Promise<{ balance: number }> | undefined;
@@ -88,7 +88,7 @@ test('who holds an account locked makes nobody else wait; its own charge waits a
   expect((await waiting)?.balance).toBe(2);
 });
 
-test('two processes, 500 charges at once on a balance of 100: exactly 100 go through, and each balance is told once', async () => {
+test('two processes, 500 concurrent charges on a balance of 100: exactly 100 succeed, and each balance is returned once', async () => {
   const accountId = await account(100);
   const other = createPool({ url: db.url, name: 'other', logger: silentLogger() });
   const processes = [new ReadingCharges(db.pool), new ReadingCharges(other)];
@@ -104,7 +104,7 @@ test('two processes, 500 charges at once on a balance of 100: exactly 100 go thr
   expect([balance, rows.length]).toEqual([0, 100]);
 });
 
-test('what is dear is charged as far as the balance covers it, at least one credit', async () => {
+test('an expensive read is charged as far as the balance covers it, and at least one credit', async () => {
   const accountId = await account(5);
   const charges = new ReadingCharges(db.pool);
   expect(await charges.chargeCovered(callerOf(accountId), 3)).toEqual({ credits: 3, balance: 2 });
@@ -112,7 +112,7 @@ test('what is dear is charged as far as the balance covers it, at least one cred
   await expect(charges.chargeCovered(callerOf(accountId), 16)).rejects.toMatchObject({ code: 'insufficient_credits' });
 });
 
-test('a charge does not depend on how far the clocks of this machine and of Postgres differ', async () => {
+test('a charge does not depend on the difference between the clocks of this machine and of Postgres', async () => {
   const charges = new ReadingCharges(db.pool);
   const accountId = await account(9);
   try {

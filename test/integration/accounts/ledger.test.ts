@@ -26,14 +26,14 @@ afterAll(async () => {
   await db.drop();
 });
 
-test('the generated secret key is one, however many processes ask first', async () => {
+test('the generated secret key is the same however many processes ask first', async () => {
   const keys = await Promise.all(Array.from({ length: 12 }, () => ensureSecretKey(db.pool)));
   expect(new Set(keys).size).toBe(1);
   expect(Buffer.from(keys[0]!, 'base64')).toHaveLength(32);
   expect(await ensureSecretKey(db.pool)).toBe(keys[0]);
 });
 
-test('50 charges of 3 at once on 100 credits: 33 succeed, and every row tells the balance after it', async () => {
+test('50 concurrent charges of 3 on 100 credits: 33 succeed, and every row has the balance after it', async () => {
   const { accountId } = await api.account({ credits: 100 });
   const balances = await Promise.all(
     Array.from({ length: 50 }, (_, at) =>
@@ -50,7 +50,7 @@ test('50 charges of 3 at once on 100 credits: 33 succeed, and every row tells th
   expect(rows).toEqual([{ balance: 1, sum: 1 }]);
 });
 
-test('the same charge or credit again is refused and moves nothing', async () => {
+test('a repeated charge or credit is refused and moves nothing', async () => {
   const { accountId } = await api.account({ credits: 100 });
   const renewal = { accountId, kind: 'monitor_renewal', credits: 10, reference: 'mon_a:2' } as const;
   const grant = { accountId, kind: 'grant', credits: 5, reference: 'r1' } as const;
@@ -62,13 +62,13 @@ test('the same charge or credit again is refused and moves nothing', async () =>
   expect(rows).toEqual([{ balance: 95 }]);
 });
 
-test('ledger rows are never changed or deleted', async () => {
+test('ledger rows cannot be changed or deleted', async () => {
   await api.account();
   await expect(db.pool.query('UPDATE ledger_entries SET amount = 1')).rejects.toThrow('never changed');
   await expect(db.pool.query('DELETE FROM ledger_entries')).rejects.toThrow('never changed');
 });
 
-test('the demo account: once, its key in a private file, renewed when the file is lost or wrong', async () => {
+test('the demo account is created once; its key is in a private file and reissued when the file is lost or wrong', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'forum-test-demo-'));
   const works = async (key: string) => (await api.call(key, 'GET', '/v1/account')).status;
   const first = await ensureDemoAccount(db.pool, { dataDir });
@@ -104,7 +104,7 @@ const accountRow = async (accountId: string) => {
 };
 const inOne = <T>(work: (client: PoolClient) => Promise<T>) => inTransaction(db.pool, work);
 
-test('packs add their credits, the largest sets the plan; each is given once', async () => {
+test('packs add their credits once, and the largest pack sets the plan', async () => {
   const { accountId } = await api.account({ credits: 10, pack: 0 });
   const give = (id: string, pack: number, credits: number) =>
     inOne((client) => givePack(client, { id, accountId, pack, credits }));
@@ -115,7 +115,7 @@ test('packs add their credits, the largest sets the plan; each is given once', a
   expect(await accountRow(accountId)).toMatchObject({ balance: 25_010, pack: 29 });
 });
 
-test('a refunded pack takes its limits, and its credits as far as they are there; the rest is owed and paid first', async () => {
+test('refunding a pack removes its limits and its credits as far as they remain; the rest is owed and paid first', async () => {
   const { accountId } = await api.account({ credits: 10, pack: 0 });
   await inOne((client) => givePack(client, { id: 'r29', accountId, pack: 29, credits: 20_000 }));
   await inOne((client) => givePack(client, { id: 'r9', accountId, pack: 9, credits: 5_000 }));

@@ -12,20 +12,20 @@ import type { ProcessReply } from '../../support/children/api-process.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
-/** What must be true of an account, told from the answers alone. */
+/** The invariants of an account, derived from the answers alone. */
 interface AccountModel {
   id: string;
   key: string;
-  /** Of its balance when all answers are in: a request that was cut off may have been charged, or not. */
+  /** Bounds of the balance after all answers: an interrupted request may or may not have been charged. */
   most: number;
   least: number;
   owed: number;
   packs: { id: string; price: number; credits: number }[];
-  /** Milliseconds of the model's time at which its burst is whole; what was cut off may have taken slots. */
+  /** Milliseconds of the model's time at which the burst is full; interrupted requests may have taken slots. */
   wholeAt: number;
   mayHaveTaken: number;
   day: number;
-  /** Requests of the day that count; undefined: some were cut off. */
+  /** Requests that count for the day; undefined after interrupted ones. */
   dayUsed: number | undefined;
   monitors: number;
 }
@@ -67,10 +67,7 @@ function send(process: ApiProcess, { key }: AccountModel, kind: Kind): Promise<P
 
 const planNow = ({ packs }: AccountModel) => planOf(Math.max(0, ...packs.map(({ price }) => price)));
 
-/**
- * Requests of one account, all at once over both processes; one of the processes may be killed as soon as something was
- * answered.
- */
+/** Concurrent requests of one account to both processes; one process may be killed after the first answer. */
 class Burst implements fc.AsyncCommand<Model, Real> {
   private readonly index: number;
   private readonly kinds: Kind[];
@@ -98,12 +95,13 @@ class Burst implements fc.AsyncCommand<Model, Real> {
     account.least = Math.max(0, account.least - paid - (this.kinds.includes('create') ? 10 : 1) * lost);
     const created = replies.filter(({ status }) => status === 201).length;
     account.monitors += created;
-    // After a refund there may be more than the smaller plan allows: they go on, and no other is created.
+    // After a refund an account may have more monitors than its plan allows: they keep running, and no more can be
+    // created.
     if (created > 0) expect(account.monitors).toBeLessThanOrEqual(plan.monitors);
     await checkMoney(model, real);
   }
 
-  /** How many pass is exact: time stands still. */
+  /** The number of admitted requests is exact, because time is frozen. */
   private checkLimits(
     model: Model,
     account: AccountModel,
@@ -113,7 +111,8 @@ class Burst implements fc.AsyncCommand<Model, Real> {
     const every = 1_000 / plan.requestsPerSecond;
     const day = Math.floor(model.now / DAY_MS);
     if (account.day !== day) Object.assign(account, { day, dayUsed: 0 });
-    // What a refund left further ahead than the smaller plan's whole burst counts as one request just now.
+    // After a refund the stored time may be further ahead than the smaller plan's whole burst; that counts as one
+    // request just now.
     if (account.wholeAt > model.now + plan.burst * every) account.wholeAt = model.now + every;
     const burstLeft = Math.max(0, plan.burst - Math.ceil(Math.max(0, account.wholeAt - model.now) / every));
     const dayLeft = plan.requestsPerDay === null ? Infinity : Math.max(0, plan.requestsPerDay - (account.dayUsed ?? 0));
@@ -141,7 +140,7 @@ class TimePasses implements fc.AsyncCommand<Model, Real> {
   async run(model: Model, real: Real): Promise<void> {
     await real.db.freeze(`${this.ms} milliseconds`);
     model.now += this.ms;
-    // After ten seconds every burst is whole again, whatever was taken.
+    // After ten seconds every burst is full again, whatever was taken.
     if (this.ms >= 10_000) for (const account of model.accounts) account.mayHaveTaken = 0;
   }
   toString = () => `pass(${this.ms} ms)`;
@@ -190,7 +189,7 @@ class Pack implements fc.AsyncCommand<Model, Real> {
   toString = () => `pack(account ${this.index}, $${this.price})`;
 }
 
-/** Three administrators at once take the oldest pack back. */
+/** Three administrators refund the oldest pack at once. */
 class Refund implements fc.AsyncCommand<Model, Real> {
   private readonly index: number;
   constructor(index: number) {
@@ -286,7 +285,7 @@ const COMMANDS = [
   index.map((at) => new Refund(at)),
 ];
 
-test('whatever is asked, granted, bought and taken back in whatever order, with processes killed in between: limits and ledger hold', async () => {
+test('limits and ledger hold for random requests, grants, purchases and refunds in any order, with processes killed in between', async () => {
   const property = fc.asyncProperty(fc.commands(COMMANDS, { maxCommands: 25, size: 'max' }), async (commands) => {
     const model = await freshModel();
     await fc.asyncModelRun(() => ({ model, real: { db, processes } }), commands);

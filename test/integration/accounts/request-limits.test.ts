@@ -36,7 +36,7 @@ const dayRequests = async (accountId: string) => {
   return rows[0]!.day_requests;
 };
 
-describe('time stands still', () => {
+describe('with time frozen', () => {
   beforeEach(() => db.freeze());
 
   test.each([
@@ -44,7 +44,7 @@ describe('time stands still', () => {
     [29, 20, 10],
     [79, 40, 20],
   ] as [Pack, number, number][])(
-    'the $%i pack: %i at once, %i a second, without a daily limit',
+    'the $%i pack: a burst of %i, then %i a second, without a daily limit',
     async (pack, burst, rate) => {
       const { apiKey } = await api.account({ pack });
       const replies = await Promise.all(
@@ -65,7 +65,7 @@ describe('time stands still', () => {
     },
   );
 
-  test('a free account: one a second over all its keys and processes, and the answer says what is left', async () => {
+  test('a free account: one request a second over all its keys and processes, and headers with what is left', async () => {
     const { apiKey } = await api.account({ pack: 0 });
     const made = await api.call(apiKey, 'POST', '/v1/account/keys', { name: 'second' });
     const second = made.body.api_key as string;
@@ -89,7 +89,7 @@ describe('time stands still', () => {
     });
   });
 
-  test('100 a UTC day; what is refused by the rate takes no slot; the day ends at 00:00 UTC', async () => {
+  test('100 requests a UTC day; a request refused by the rate takes no slot; the day ends at 00:00 UTC', async () => {
     const { apiKey, accountId } = await api.account({ pack: 0 });
     await db.pool.query(`UPDATE service_clock SET frozen_at = '2031-05-06T20:00:00Z'`);
     for (let at = 0; at < 99; at++) {
@@ -115,7 +115,7 @@ describe('time stands still', () => {
     await db.pool.query('UPDATE service_clock SET frozen_at = NULL');
   });
 
-  test("a clock that goes back gives no day's slots again", async () => {
+  test('a clock that jumps back does not return daily slots', async () => {
     const { apiKey, accountId } = await api.account({ pack: 0 });
     await db.freeze('1 day');
     await ask(apiKey);
@@ -142,7 +142,7 @@ describe('time stands still', () => {
     expect(codeOf(await ask(apiKey))).toBe('unauthorized');
   });
 
-  test('a wrong secret with the id of a key takes nothing of its account', async () => {
+  test("a wrong secret with a valid key id takes nothing of the account's limits", async () => {
     const { apiKey, accountId } = await api.account({ pack: 0 });
     const wrong = apiKey.slice(0, -1) + (apiKey.endsWith('0') ? '1' : '0');
     const replies = await Promise.all(Array.from({ length: 20 }, () => ask(wrong)));
@@ -150,9 +150,9 @@ describe('time stands still', () => {
     expect([await dayRequests(accountId), (await ask(apiKey)).status]).toEqual([0, 200]);
   });
 
-  test("what fails on our side gives the day's slot back, and says so", async () => {
+  test('a request that fails on our side returns its daily slot, and the headers show it', async () => {
     const { apiKey, accountId } = await api.account({ pack: 0 });
-    // The forum of this API cannot be reached.
+    // The forum of this API is unreachable.
     const failed = await api.call(apiKey, 'GET', '/v1/forum/subreddit?sub=coffee');
     expect([failed.status, limitsOf(failed)[1]]).toEqual([503, expect.stringContaining('"day";r=100;') as string]);
     expect(await dayRequests(accountId)).toBe(0);
@@ -163,7 +163,7 @@ describe('time stands still', () => {
   });
 });
 
-test('requests of many accounts in one statement do not mix, and an unknown key is left out', async () => {
+test('requests of many accounts in one statement are kept apart, and an unknown key is left out', async () => {
   await db.freeze();
   const accounts = await Promise.all(([0, 9, 29, 79] as Pack[]).map((pack) => api.account({ pack })));
   const [free, ...rest] = accounts.map(({ apiKey }) => ({ keyId: apiKey.slice(3, 11), keyHash: hashApiKey(apiKey) }));
@@ -187,7 +187,7 @@ test('requests of many accounts in one statement do not mix, and an unknown key 
   ]);
 });
 
-test('last use is kept to the minute', async () => {
+test('the time of last use is stored to the minute', async () => {
   const { apiKey } = await api.account();
   const lastUsed = async () => {
     const { body } = await api.call(apiKey, 'GET', '/v1/account/keys');
@@ -201,7 +201,7 @@ test('last use is kept to the minute', async () => {
   expect((await lastUsed()) - first).toBe(119_000);
 });
 
-test('a revoked key is refused by every process from the answer on', async () => {
+test('every process refuses a revoked key once the revocation is answered', async () => {
   for (let round = 0; round < 20; round++) {
     const { apiKey } = await api.account();
     const id = apiKey.slice(3, 11);

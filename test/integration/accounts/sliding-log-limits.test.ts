@@ -34,13 +34,13 @@ async function timesHeld(name: string): Promise<number> {
   return rows[0]?.held ?? 0;
 }
 
-describe('takers at once', () => {
+describe('concurrent takers', () => {
   test.each([
     [1, 20],
     [5, 60],
     [20, 60],
     [50, 30],
-  ])('of %i uses, asked for by %i: no more and no less', async (most, takers) => {
+  ])('of %i uses requested by %i takers: exactly the limit', async (most, takers) => {
     const limit = newLimit(most, 60);
     for (let window = 0; window < 3; window++) {
       const answers = await takeAtOnce(limit, takers);
@@ -50,7 +50,7 @@ describe('takers at once', () => {
     }
   });
 
-  test('of two names in one order: none waits for ever, and a refusal by the second gives the first back', async () => {
+  test('of two names in one order: no deadlock, and a refusal by the second name returns the first', async () => {
     const [first, second] = [newLimit(30, 60), newLimit(7, 60)].sort((a, b) => (a.name < b.name ? -1 : 1));
     const both = () =>
       inTransaction(db.pool, async (client) => {
@@ -61,7 +61,7 @@ describe('takers at once', () => {
     expect([await timesHeld(first!.name), await timesHeld(second!.name)]).toEqual([7, 7]);
   });
 
-  test('of which some roll back: what they took is free again', async () => {
+  test('of which some roll back: their uses are free again', async () => {
     const limit = newLimit(5, 60);
     const takeAndFail = () =>
       inTransaction(db.pool, async (client) => {
@@ -74,7 +74,7 @@ describe('takers at once', () => {
     expect(got + taken(await takeAtOnce(limit, 10))).toBe(5);
   });
 
-  test('while uses are forgotten: what counts stays', async () => {
+  test('during the deletion of expired uses: active uses stay', async () => {
     for (let round = 0; round < 15; round++) {
       const limit = newLimit(4, 10);
       await takeAtOnce(limit, 4);
@@ -100,7 +100,7 @@ describe('time', () => {
     expect(await take(limit)).toBe(1);
     await db.freeze('0.001 seconds');
     expect(await take(limit)).toBe(0);
-    // The one of 3.001 s holds the next back.
+    // The use at 3.001 s blocks the next one.
     expect(await take(limit)).toBe(4);
   });
 
@@ -115,7 +115,7 @@ describe('time', () => {
     expect(await take(limit)).toBe(0);
   });
 
-  test('never more uses in a stretch than allowed, never a refusal without need, as a plain list of times says', async () => {
+  test('agrees with a plain list of times: never too many uses in a window, never a needless refusal', async () => {
     const moves = fc.array(
       fc.record({ moveMs: fc.oneof(fc.constant(0), fc.nat(3_000)), takers: fc.integer({ min: 1, max: 4 }) }),
       {
@@ -151,7 +151,7 @@ describe('time', () => {
     );
   });
 
-  test('a limit that is lowered counts what was taken; one that is raised gives the rest', async () => {
+  test('a lowered limit counts earlier uses; a raised one allows more at once', async () => {
     const limit = newLimit(10, 60);
     expect(taken(await takeAtOnce(limit, 10))).toBe(10);
     expect(await take({ ...limit, most: 3 })).toBe(60);
@@ -163,7 +163,7 @@ describe('time', () => {
 });
 
 describe('forgetting', () => {
-  test('takes what no longer counts, at most as many as asked', async () => {
+  test('deletes expired uses, at most as many as requested', async () => {
     await db.pool.query('DELETE FROM recent_uses');
     const [short, long] = [newLimit(2, 10), newLimit(2, 20)];
     for (const limit of [short, { ...short, name: randomText(12) }, { ...short, name: randomText(12) }, long])

@@ -11,7 +11,7 @@ import type { TestForum } from '../../support/fakes/test-forum.ts';
 let db: TestDatabase;
 let forum: TestForum;
 let api: TestApi;
-/** The forum answers while this is resolved. */
+/** The forum answers once this resolves. */
 let answering = Promise.resolve();
 let asked = 0;
 
@@ -44,7 +44,7 @@ const answersOf = async (route: string) => {
 };
 
 test.each(['/v1/forum/subreddits?sort=new', '/v1/forum/post?id=POST'])(
-  'a client that closes its connection before %s is ready pays nothing; asking again is paid once',
+  'a client that disconnects before %s is ready pays nothing; repeating the request is charged once',
   async (pattern) => {
     const path = pattern.replace('POST', await somePost());
     const { apiKey, accountId } = await api.account({ credits: 50 });

@@ -17,7 +17,7 @@ afterAll(async () => {
   await db.drop();
 });
 
-/** What comes back for these bytes, until the server closes the connection. */
+/** Returns the answer to these bytes until the server closes the connection. */
 async function send(text: string): Promise<{ status: string; headers: string; body: unknown }> {
   const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
   const chunks: Buffer[] = [];
@@ -29,7 +29,7 @@ async function send(text: string): Promise<{ status: string; headers: string; bo
   return { status, headers: headers.join('\n'), body: body === '' ? undefined : JSON.parse(body) };
 }
 
-test('what is no HTTP is answered with the envelope, and the connection is closed', async () => {
+test('input that is not HTTP gets the envelope, and the connection is closed', async () => {
   const answer = await send('hello\r\n\r\n');
   expect(answer.status).toBe('HTTP/1.1 400 Bad Request');
   expect(answer.headers).toMatch(/^Content-Type: application\/json.*\nContent-Length: \d+\nX-Request-Id: \S+\n/);
@@ -38,7 +38,7 @@ test('what is no HTTP is answered with the envelope, and the connection is close
   });
 });
 
-test('a query and headers of more than 64 KiB: 400 with the envelope; less is judged by the route', async () => {
+test('a query and headers of more than 64 KiB get 400 with the envelope; smaller ones reach the route', async () => {
   const get = (length: number) => `GET /v1/account?x=${'x'.repeat(length)} HTTP/1.1\r\nHost: localhost\r\n`;
   const large = await send(`${get(70_000)}\r\n`);
   expect(large.status).toBe('HTTP/1.1 400 Bad Request');

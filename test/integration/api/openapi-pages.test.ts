@@ -22,14 +22,14 @@ const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(api.url + path, { headers, redirect: 'manual' });
 
 describe('/openapi.json', () => {
-  test('is there for everybody, and need not be sent again', async () => {
+  test('is public and cacheable', async () => {
     const response = await get('/openapi.json');
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
     expect(response.headers.get('cache-control')).toBe('public, max-age=300');
     const document = (await response.json()) as OpenApiDocument;
     expect(document).toMatchObject({ openapi: '3.1.0', info: { version: '1.0.0' } });
     const etag = response.headers.get('etag')!;
-    // Without a word on caching, fetch itself asks for a fresh copy.
+    // Without Cache-Control, fetch itself asks for a fresh copy.
     const headers = { 'if-none-match': etag, 'cache-control': 'max-age=0' };
     const again = await api.call(undefined, 'GET', '/openapi.json', undefined, headers);
     expect([again.status, again.text.length, again.headers.get('etag')]).toEqual([304, 0, etag]);
@@ -50,7 +50,7 @@ describe('/docs', () => {
     expect(page).not.toMatch(/https?:|\/\/|<style|style=| on\w+=|<script>|<script [^>]*>[^<]/);
   });
 
-  test('loads only what is there', async () => {
+  test('loads only files that exist', async () => {
     const page = await (await get('/docs')).text();
     const links = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link!);
     expect(links.length).toBeGreaterThanOrEqual(4);
@@ -68,7 +68,7 @@ describe('/docs', () => {
     expect((await get('/docs/start.js')).headers.get('content-type')).toContain('javascript');
   });
 
-  test('has one address, and serves no other file', async () => {
+  test('has one URL and serves no other files', async () => {
     const slash = await get('/docs/');
     expect([slash.status, slash.headers.get('location')]).toEqual([301, '../docs']);
     for (const path of [

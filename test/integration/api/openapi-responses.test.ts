@@ -49,10 +49,7 @@ afterAll(async () => {
   await db.drop();
 });
 
-/**
- * What to ask so that each operation succeeds, in each of its forms. Every call is checked by the document as it
- * returns.
- */
+/** A request for each operation, in each of its forms, that succeeds. Every call is checked against the document. */
 const CALLS: Record<string, string[]> = {
   'get /v1/forum/post': ['?id=POST', '?id=POST&format=graph', '?id=POST&format=md', '?id=POST&comment=COMMENT'],
   'get /v1/forum/post/duplicates': ['?id=POST'],
@@ -101,7 +98,7 @@ const BODIES: Record<string, object> = {
   'post /api/agent/signup': { email: 'somebody@example.com' },
 };
 
-test('is asked about every operation', () => {
+test('covers every operation', () => {
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.keys(item).map((method) => `${method} ${path}`),
   );
@@ -112,7 +109,7 @@ test.each(Object.entries(CALLS))('%s succeeds as documented', async (operation, 
   const [method, pattern] = operation.split(' ') as [string, string];
   const known = await knownThings();
   for (const query of queries) {
-    // Some operations end their account.
+    // Some operations delete their account.
     const { apiKey, accountId } = method === 'delete' ? await api.account() : owner;
     const hook = /\/(test|redeliver)$/.test(pattern) ? { webhook_url: 'http://127.0.0.1:9/' } : {};
     const ids: Record<string, () => string | Promise<string>> = {
@@ -132,28 +129,28 @@ test.each(Object.entries(CALLS))('%s succeeds as documented', async (operation, 
   }
 });
 
-/** A grant of an account, as signing in makes one. */
+/** A grant of an account, as signing in creates it. */
 async function grantOf(accountId: string): Promise<string> {
   const payload = { accountId, clientId: 'ocl_0', resources: { resource: 'forum:read' } };
   await new SealedRecords(db.pool, api.secretBox).put({ model: 'Grant', id: accountId, payload, validSeconds: 60 });
   return grantPublicId(hashOAuthId(accountId));
 }
 
-/** What opens an account, where that is asked. */
+/** An account's code, for operations that need one. */
 async function verifying(operation: string): Promise<object | undefined> {
   if (operation !== 'post /api/agent/verify') return undefined;
   const { body } = await api.call(undefined, 'POST', '/api/agent/signup', { email: 'another@example.com' });
   return { signup_token: body.signup_token, code: /\b\d{6}\b/.exec(mailed)![0] };
 }
 
-/** A comment of the simulator that is there now, its author and its post. */
+/** A comment that currently exists in the simulator, with its author and post. */
 async function knownThings(): Promise<Record<string, string>> {
   const { body } = await api.call(owner.apiKey, 'GET', '/v1/forum/subreddit/comments?sub=coffee&limit=1');
   const [comment] = body.items as { id: string; post_id: string; author: string }[];
   return { POST: comment!.post_id, COMMENT: comment!.id, AUTHOR: comment!.author };
 }
 
-test('errors are as documented for every operation: no key, no way to answer, and a failure of our own', async () => {
+test('errors of every operation are as documented: no key, no acceptable type, and an internal failure', async () => {
   const gone = createPool({ url: db.url, name: 'gone', logger: silentLogger() });
   await gone.end();
   const broken = await startTestApi(gone);

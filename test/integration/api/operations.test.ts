@@ -48,7 +48,7 @@ test('both headers work; a revoked key, a frozen and a deleted account are refus
   expect(await status()).toBe(401);
 });
 
-test('what breaks inside is a 500 with the request id alone', async () => {
+test('an internal error answers 500 with only the request id', async () => {
   const gone = createPool({ url: db.url, name: 'gone', logger: silentLogger() });
   await gone.end();
   const broken = await startTestApi(gone);
@@ -61,7 +61,7 @@ test('what breaks inside is a 500 with the request id alone', async () => {
   });
 });
 
-test('health, and readiness with the parts that do not answer', async () => {
+test('/healthz answers, and /readyz names the parts that do not', async () => {
   let ready = false;
   let checks = 0;
   const probe = () => {
@@ -77,7 +77,7 @@ test('health, and readiness with the parts that do not answer', async () => {
   const isReady = async () => (await probed.call(undefined, 'GET', '/readyz')).status === 200;
   await eventually('the answer of the next check', isReady);
   await Promise.all(Array.from({ length: 100 }, isReady));
-  // Askers share a check for a second, however many they are.
+  // All requests share one check per second.
   expect(checks).toBeLessThanOrEqual(2 + (performance.now() - begun) / 1_000);
   await probed.stop();
   const failing = await startTestApi(db.pool, { ready: () => Promise.reject(new Error('no')) });
@@ -117,12 +117,12 @@ test('a stop lets requests under way finish', async () => {
   await expect(stopping.call(owner.apiKey, 'GET', '/v1/account')).rejects.toThrow();
 });
 
-test('a port that is taken is one clear sentence', async () => {
+test('a port in use gives one clear sentence', async () => {
   const port = Number(new URL(api.url).port);
   await expect(startTestApi(db.pool, { port })).rejects.toThrow(`Port ${port} on 127.0.0.1 is in use`);
 });
 
-test('a whole key in a path, sent by mistake, is not logged', async () => {
+test('a whole key sent by mistake in a path is not logged', async () => {
   const { apiKey } = await api.account();
   const made = (await api.call(apiKey, 'POST', '/v1/account/keys', { name: 'x' })).body.api_key as string;
   expect((await api.call(apiKey, 'DELETE', `/v1/account/keys/${made}`)).status).toBe(404);

@@ -17,14 +17,14 @@ import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { startTestForum } from '../../support/fakes/test-forum.ts';
 import type { TestForum } from '../../support/fakes/test-forum.ts';
 
-/** A server of this file's own: nobody else's stands still. */
+/** This file stops its own server, so that no other test is affected. */
 let engines: RunningEngines<'postgres'>;
 let dataDir: string;
 let db: TestDatabase;
 let pool: Pool;
 let forum: TestForum;
 let api: TestApi;
-/** While it is there, the forum answers nothing. */
+/** While this exists, the forum does not answer. */
 let held: PromiseWithResolvers<void> | undefined;
 let forumCalls = 0;
 
@@ -114,19 +114,19 @@ async function booked(accountId: string): Promise<unknown> {
   return rows[0];
 }
 
-test('the parts of a request leave it 10 s', () => {
+test('the timeouts of a request allow 10 s in total', () => {
   const { connectMs, answerMs, statementMs, lockMs, idleInTransactionMs } = REQUEST_LIMITS;
   expect(connectMs + answerMs).toBeLessThan(10_000);
   expect(Math.max(statementMs, lockMs, idleInTransactionMs)).toBeLessThan(answerMs);
 });
 
-test('every route is answered 503 with Retry-After, more requests than connections too; nothing is charged, and all works again', async () => {
+test('every route answers 503 with Retry-After, also for more requests than connections; nothing is charged, and everything recovers', async () => {
   const account = await api.account({ credits: 100 });
   expect((await api.call(account.apiKey, 'GET', '/v1/forum/subreddits')).status).toBe(200);
   const before = await booked(account.accountId);
   held = Promise.withResolvers();
   const calls = forumCalls;
-  // Let in before the server stands still, charged after.
+  // Admitted before the server stops, charged after.
   const underWay = api.call(account.apiKey, 'GET', '/v1/forum/subreddits?limit=7');
   await eventually('the forum is asked', () => forumCalls > calls);
   const answers = await whileStill(async () => {
@@ -152,7 +152,7 @@ test('every route is answered 503 with Retry-After, more requests than connectio
   expect((await api.call(account.apiKey, 'POST', '/v1/monitors', MONITOR)).status).toBe(201);
 });
 
-test('a transaction whose COMMIT met a server that stood still is not committed afterwards', async () => {
+test('a transaction whose COMMIT reached a stopped server is not committed later', async () => {
   await pool.query('CREATE TABLE IF NOT EXISTS doubts (id int)');
   const committing = inTransaction(pool, async (client) => {
     await client.query('INSERT INTO doubts VALUES (1)');

@@ -36,7 +36,7 @@ async function ledgerOf(accountId: string): Promise<{ balance: number; sum: numb
   return rows[0]!;
 }
 
-/** Each request to one of the processes in turn, all at once. */
+/** Sends the requests to the processes in turn, all at once. */
 function flood(processes: ApiProcess[], key: string, requests: number) {
   return Promise.all(
     Array.from({ length: requests }, (_, at) => processes[at % processes.length]!.call(key, 'GET', READ)),
@@ -50,7 +50,7 @@ describe('two API processes on one database, with the limits of the plans', () =
   });
   afterAll(() => Promise.all(processes.map((one) => one.kill())));
 
-  test('200 parallel requests on a free key within a second that stands still: one passes, 199 are rate_limited', async () => {
+  test('200 parallel requests with a free key within one frozen second: one passes, 199 are rate_limited', async () => {
     const { apiKey, accountId } = await newAccount(500, 0);
     await db.freeze();
     const replies = await flood(processes, apiKey, 200);
@@ -60,7 +60,7 @@ describe('two API processes on one database, with the limits of the plans', () =
     expect(await ledgerOf(accountId)).toEqual({ balance: 499, sum: 499, charges: 1 });
   });
 
-  test('400 in real time: never more than one for each second that has begun', async () => {
+  test('400 requests in real time: never more than one for each second that has begun', async () => {
     const { apiKey } = await newAccount(500, 0);
     const clock = async () =>
       (await db.pool.query<{ now: Date }>('SELECT service_now() AS now')).rows[0]!.now.getTime();
@@ -89,7 +89,7 @@ describe('two API processes on one database', () => {
     expect(await ledgerOf(accountId)).toEqual({ balance: 0, sum: 0, charges: 100 });
   });
 
-  test('a monitor limit of one: 50 creates at once make one monitor and charge it once', async () => {
+  test('with a limit of one monitor, 50 concurrent creates make one monitor and charge it once', async () => {
     const { apiKey, accountId } = await newAccount(1_000, 0);
     const body = { name: 'one', keywords: ['rust'] };
     const replies = await Promise.all(
@@ -100,21 +100,21 @@ describe('two API processes on one database', () => {
     expect(await ledgerOf(accountId)).toEqual({ balance: 990, sum: 990, charges: 1 });
   });
 
-  test('killed in the middle: every answer that came was charged once, and nothing is half done', async () => {
+  test('after a kill during requests, every answer received was charged once and nothing is half done', async () => {
     const { apiKey, accountId } = await newAccount(10_000, 79);
     const requests = Array.from({ length: 630 }, (_, at) =>
       at % 21 < 20
         ? processes[at % 2]!.call(apiKey, 'GET', READ)
         : processes[at % 2]!.call(apiKey, 'POST', '/v1/monitors', { name: `m${at}`, keywords: ['rust'] }),
     );
-    // One of its answers is there, many are under way.
+    // The first answer has arrived, and many requests are under way.
     await Promise.race(requests.filter((_, at) => at % 2 === 1));
     await processes[1]!.kill();
     const replies = await Promise.all(requests);
     const lost = replies.filter(({ status }) => status === 0).length;
     expect(lost).toBeGreaterThan(0);
     const answered = replies.filter(({ used }) => used > 0);
-    // PostgreSQL may still be at what the dead process had sent.
+    // PostgreSQL may still be executing statements of the killed process.
     await db.pool.query('SELECT id FROM accounts WHERE id = $1 FOR UPDATE', [accountId]);
     const { balance, sum, charges } = await ledgerOf(accountId);
     expect(balance).toBe(sum);

@@ -37,7 +37,7 @@ function expectRefusal(reply: Reply, status: number, code: string, message: stri
   expect(reply.headers.get('x-request-id')).toMatch(/./);
 }
 
-describe('nothing is charged, made or changed', () => {
+describe('nothing is charged, created or changed', () => {
   let before: unknown;
   beforeEach(async () => {
     before = await refusedState(db.pool);
@@ -132,7 +132,7 @@ describe('nothing is charged, made or changed', () => {
     expectRefusal(reply, 400, 'invalid_request', message);
   });
 
-  test('an other type, and a body that is too large', async () => {
+  test('refuses another content type and a body that is too large', async () => {
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
     for (const [method, path] of [
       ['POST', '/v1/monitors'],
@@ -156,7 +156,7 @@ describe('nothing is charged, made or changed', () => {
     ['GET', '/matches'],
   ];
 
-  test.each(BY_ID)('%s {id}%s: unknown and malformed monitors are one 404', async (method, rest) => {
+  test.each(BY_ID)('%s {id}%s: unknown and malformed monitors get the same 404', async (method, rest) => {
     for (const id of [
       'mon_000000000000',
       'mon_',
@@ -211,7 +211,7 @@ describe('nothing is charged, made or changed', () => {
     ...BY_ID.map(([method, rest]): [string, string] => [method, `/v1/monitors/mon_000000000000${rest}`]),
   ];
 
-  test.each(ROUTES)('%s %s asks for a key before anything else', async (method, path) => {
+  test.each(ROUTES)('%s %s checks the key before anything else', async (method, path) => {
     const wrong = `fk_${'0'.repeat(40)}`;
     const attempts = [
       {},
@@ -240,13 +240,13 @@ describe('nothing is charged, made or changed', () => {
     ['GET', '/v1/monitors/mon_000000000000/pause', 'POST'],
     ['OPTIONS', '/v1/monitors/mon_000000000000/resume', 'POST'],
     ['DELETE', '/v1/monitors/mon_000000000000/matches', 'GET, HEAD'],
-  ])('%s %s: 405 with what is allowed', async (method, path, allow) => {
+  ])('%s %s answers 405 with the allowed methods', async (method, path, allow) => {
     const reply = await api.call(owner.apiKey, method, path);
     expectRefusal(reply, 405, 'method_not_allowed', method);
     expect(reply.headers.get('allow')).toBe(allow);
   });
 
-  test('an unknown route, and an answer that is not accepted', async () => {
+  test('refuses an unknown route and an unacceptable type', async () => {
     expectRefusal(await api.call(owner.apiKey, 'GET', '/v1/nothing'), 404, 'not_found', 'There is no route');
     expectRefusal(await api.call(undefined, 'GET', '/nothing'), 404, 'not_found', 'There is no route');
     const picky = await api.call(owner.apiKey, 'GET', '/v1/account', undefined, { accept: 'text/html' });
@@ -254,7 +254,7 @@ describe('nothing is charged, made or changed', () => {
   });
 });
 
-test('another account reaches nothing', async () => {
+test('returns 404 for everything of another account', async () => {
   const stranger = await api.account();
   const before = await refusedState(db.pool);
   for (const [method, rest] of [
@@ -276,7 +276,7 @@ test('another account reaches nothing', async () => {
   expect(await refusedState(db.pool)).toEqual(before);
 });
 
-test('a monitor too many, then too few credits, in this order; neither leaves a trace', async () => {
+test('refuses a monitor beyond the limit, then one without credits, in this order; neither leaves a trace', async () => {
   const body = { name: 'x', keywords: ['rust'] };
   const full = await api.account({ pack: 0, credits: 12 });
   await api.monitor(full.apiKey);

@@ -38,7 +38,7 @@ function get(path: string, headers: Record<string, string> = {}): string {
 }
 
 test.each(['/openapi.json', '/docs/swagger-ui-bundle.js', '/v1/account', '/.well-known/oauth-authorization-server'])(
-  'clients that ask for %s a thousand times at once, and read nothing, have nearly nothing held for them',
+  'a thousand clients that request %s and read nothing cost nearly no memory',
   async (path) => {
     const before = process.memoryUsage().arrayBuffers;
     const answered = async () => {
@@ -52,13 +52,12 @@ test.each(['/openapi.json', '/docs/swagger-ui-bundle.js', '/v1/account', '/.well
       socket.write(get(path).repeat(1_000));
     }
     await eventually('an answer to each', async () => (await answered()) >= begun + 5);
-    // The bytes that they sent, and what one answer takes of each. All answers to all of them are 750 MB for the
-    // description.
+    // The bytes sent, and what one answer costs in each. All answers together are 750 MB for the description.
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000);
   },
 );
 
-test('clients that pipeline ten requests over kept connections get every answer, in order', async () => {
+test('clients that pipeline ten requests over kept-alive connections get every answer, in order', async () => {
   const { apiKey } = await api.account();
   const ask = (id: string) => get('/v1/account', { Authorization: `Bearer ${apiKey}`, 'X-Request-Id': id });
   await Promise.all(

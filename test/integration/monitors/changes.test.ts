@@ -24,9 +24,9 @@ let recent: RecentItems;
 let published: Candidate[];
 let unexpected: Error[];
 let changes: MonitorChanges;
-/** What publishing waits for, or fails with. */
+/** What publishing waits for or fails with. */
 let publishing: () => Promise<void>;
-/** What happens when a statement was answered, before the answer is heard of. */
+/** Runs after a statement was answered and before the caller gets its answer. */
 let answered: (statement: string) => Promise<void>;
 
 beforeAll(async () => {
@@ -76,7 +76,7 @@ function changesWithin(toleranceMs: number): MonitorChanges {
 const forEver = new AbortController().signal;
 const monitorsOf = () => published.map(({ monitor_id }) => monitor_id).sort();
 
-/** An item in the ring that entered just now, or so many milliseconds ago. */
+/** An item in the ring that entered now, or this many milliseconds ago. */
 function enter(offset: number, agoMs = 0): void {
   recent.add('forum.comments|0', {
     offset: BigInt(offset),
@@ -90,7 +90,7 @@ async function createNow(): Promise<string> {
   return id!;
 }
 
-test('12,001 monitors are loaded; 6,000 pauses and 6,001 new rules at once are found by comparison', async () => {
+test('12,001 monitors are loaded; a comparison finds 6,000 pauses and 6,001 new rules at once', async () => {
   const ids = await insertMonitors(db.pool, 12_001);
   await changes.load();
   expect(monitors.size).toBe(12_001);
@@ -116,7 +116,7 @@ test('12,001 monitors are loaded; 6,000 pauses and 6,001 new rules at once are f
   expect(published, 'a second comparison finds nothing').toHaveLength(6_001);
 });
 
-test('what nobody announced is found within a minute', async () => {
+test('finds an unannounced change within a minute', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   try {
     await changes.load();
@@ -132,7 +132,7 @@ test('what nobody announced is found within a minute', async () => {
   }
 });
 
-test('a comparison waits for a change that was read before it began, and finds what came after that reading', async () => {
+test('a comparison waits for a change read before it began, and finds changes made after that read', async () => {
   await changes.load();
   const id = await createNow();
   let open: () => void = () => undefined;
@@ -147,14 +147,14 @@ test('a comparison waits for a change that was read before it began, and finds w
   await eventually('it was read as active', () => isRead);
   await db.pool.query(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [id]);
   const compared = changes.compare();
-  // Time enough for a comparison that does not wait.
+  // Long enough for a comparison that does not wait to finish.
   for (let times = 0; times < 30; times++) await db.pool.query('SELECT 1');
   open();
   await compared;
   expect(monitors.size).toBe(0);
 });
 
-test('what changes while a comparison reads page after page is held in the end, announced or not before it began', async () => {
+test('changes made while a comparison reads page after page are applied in the end, whether announced before it began or not', async () => {
   const ids = (await insertMonitors(db.pool, 9_000)).sort();
   await changes.load();
   const silent = [ids[10]!, ids[4_500]!, ids[8_990]!];
@@ -163,7 +163,7 @@ test('what changes while a comparison reads page after page is held in the end, 
   answered = async (statement) => {
     if (!statement.includes('AS states')) return;
     pages++;
-    // One before and one behind where the comparison is, and a new one.
+    // One before and one after the comparison's position, and a new one.
     const [paused, renewed] = [ids[pages * 20]!, ids[ids.length - pages * 20]!];
     await db.pool.query(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [paused]);
     await db.pool.query(`UPDATE monitors SET version = 2, keywords = '{iron}' WHERE id = $1`, [renewed]);
@@ -178,7 +178,7 @@ test('what changes while a comparison reads page after page is held in the end, 
   expect([...monitors.ids()].sort()).toEqual(active.map(({ id }) => id));
 });
 
-test('an error that nobody expected ends the process, and no offset is committed after it', async () => {
+test('an unexpected error ends the process, and no offset is committed after it', async () => {
   await changes.load();
   answered = () => Promise.reject(new Error('a fault of ours'));
   let resumed = false;
@@ -191,7 +191,7 @@ test('an error that nobody expected ends the process, and no offset is committed
   expect(resumed).toBe(false);
 });
 
-test('settled waits also for what was heard while another change was being published', async () => {
+test('`settled` also waits for announcements received while another change is being published', async () => {
   await changes.load();
   const [one, two] = [await createNow(), await createNow()];
   enter(1);
@@ -211,7 +211,7 @@ test('settled waits also for what was heard while another change was being publi
   expect(monitorsOf()).toEqual([one, two].sort());
 });
 
-test('settled does not wait when the partition is given up', async () => {
+test('`settled` does not wait when the partition is revoked', async () => {
   await changes.load();
   proxy.goAway();
   changes.markChanged(await createNow());
@@ -223,7 +223,7 @@ test('settled does not wait when the partition is given up', async () => {
   expect(published).toEqual([]);
 });
 
-test('Postgres away while changes come: they are taken over when it is back, and nothing ends', async () => {
+test('changes during an outage of Postgres are applied once it is back, and nothing stops', async () => {
   await changes.load();
   const [one, two] = [await createNow(), await createNow()];
   enter(1);
@@ -236,7 +236,7 @@ test('Postgres away while changes come: they are taken over when it is back, and
   expect(monitorsOf()).toEqual([one, two].sort());
 });
 
-test('Kafka away while a scan is published: it is published when Kafka is back', async () => {
+test('a scan during an outage of Kafka is published once Kafka is back', async () => {
   await changes.load();
   const id = await createNow();
   enter(1);
@@ -247,7 +247,7 @@ test('Kafka away while a scan is published: it is published when Kafka is back',
   expect(monitorsOf()).toEqual([id]);
 });
 
-test('of several monitors that began, each is scanned for from its own beginning', async () => {
+test('several new monitors are each scanned for from their own start', async () => {
   await changes.load();
   const began = (agoMs: number) => ({ activeSince: new Date(Date.now() - agoMs).toISOString() });
   const [early] = await insertMonitors(db.pool, 1, began(20_000));
@@ -255,7 +255,7 @@ test('of several monitors that began, each is scanned for from its own beginning
   enter(1, 25_000);
   enter(2, 10_000);
   enter(3);
-  // The two are heard of while another one is read, and so taken over together.
+  // Both are announced while another one is read, and so applied together.
   for (const id of ['mon_unknown', early!, late!]) changes.markChanged(id);
   await changes.settled(forEver);
   expect(published.map(({ monitor_id, item }) => `${monitor_id} ${item.thing_id}`).sort()).toEqual(
@@ -263,7 +263,7 @@ test('of several monitors that began, each is scanned for from its own beginning
   );
 });
 
-test('clocks may differ: what entered within the tolerance before a monitor began is scanned too', async () => {
+test('with differing clocks, items within the tolerance before a monitor began are scanned too', async () => {
   changes = changesWithin(500);
   await changes.load();
   const id = (await insertMonitors(db.pool, 1, { activeSince: new Date(Date.now() - 5_000).toISOString() }))[0]!;
@@ -274,7 +274,7 @@ test('clocks may differ: what entered within the tolerance before a monitor bega
   expect(published.map(({ item }) => item.thing_id)).toEqual(['t1_2']);
 });
 
-test('an announcement of nothing, of a deleted monitor, or repeated, changes nothing', async () => {
+test('an announcement that is empty, repeated or of a deleted monitor changes nothing', async () => {
   await changes.load();
   const id = await createNow();
   enter(1);

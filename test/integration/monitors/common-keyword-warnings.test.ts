@@ -22,7 +22,7 @@ afterAll(async () => {
   await db.drop();
 });
 
-test('create points very common words out, and says the same when it is sent again', async () => {
+test('create warns about very common words, and a repeat gives the same warning', async () => {
   const { apiKey } = await api.account();
   const body = { name: 'too much', keywords: ['the', 'rust', 'How'] };
   const create = () => api.call(apiKey, 'POST', '/v1/monitors', body, { 'idempotency-key': 'one' });
@@ -33,7 +33,7 @@ test('create points very common words out, and says the same when it is sent aga
   expect((await create()).text).toBe(first.text);
 });
 
-test('answers have no warnings where there is nothing to say', async () => {
+test('answers have no warnings when there is nothing to warn about', async () => {
   const { apiKey } = await api.account();
   for (const body of [{ keywords: ['the rust book'] }, { keywords: ['the'], subreddits: ['rust'] }]) {
     const reply = await api.call(apiKey, 'POST', '/v1/monitors', { name: 'a monitor', ...body });
@@ -41,25 +41,25 @@ test('answers have no warnings where there is nothing to say', async () => {
   }
 });
 
-test('PATCH judges the rule as it is afterwards', async () => {
+test('PATCH checks the rule as it is after the change', async () => {
   const { apiKey } = await api.account();
   const { id } = await api.monitor(apiKey, { keywords: ['rust'] });
   const patch = async (body: object) => (await api.call(apiKey, 'PATCH', `/v1/monitors/${id}`, body)).body;
   expect(Object.keys(await patch({ name: 'renamed' }))).toEqual(['monitor']);
   expect((await patch({ keywords: ['rust', 'the'] })).warnings).toEqual([OF_THE]);
-  // Nothing changes, and it is still so.
+  // The PATCH changes nothing, and the warning remains.
   expect((await patch({})).warnings).toEqual([OF_THE]);
   expect(Object.keys(await patch({ subreddits: ['rust'] }))).toEqual(['monitor']);
   expect((await patch({ subreddits: [] })).warnings).toEqual([OF_THE]);
 });
 
-test('create_monitor says it in text and in its structured answer', async () => {
+test('create_monitor has the warnings in its text and its structured answer', async () => {
   const { apiKey } = await api.account();
   const client = new Client({ name: 'test', version: '1' });
   const requestInit = { headers: { Authorization: `Bearer ${apiKey}` } };
   await client.connect(new StreamableHTTPClientTransport(new URL(`${api.url}/mcp`), { requestInit }));
   const create = async (keywords: string[]) => {
-    // The client compares the answer with the tool's output schema.
+    // The client validates the answer against the tool's output schema.
     const answer = await client.callTool({ name: 'create_monitor', arguments: { name: 'from a tool', keywords } });
     return answer as unknown as { content: { text: string }[]; structuredContent: Record<string, unknown> };
   };

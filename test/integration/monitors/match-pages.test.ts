@@ -22,7 +22,7 @@ afterAll(async () => {
   await db.drop();
 });
 
-/** Adds matches first..last in one statement each table, as the recorder's transaction leaves them. */
+/** Adds matches first..last with one statement per table, as the recorder's transaction leaves them. */
 async function addMatches(monitorId: string, first: number, last: number): Promise<void> {
   await db.pool.query(
     `WITH thing AS (SELECT seq, 't1_' || right($1, 6) || lpad(seq::text, 6, '0') AS id FROM generate_series($2::int, $3::int) AS seq),
@@ -47,7 +47,7 @@ async function page(id: string, query = ''): Promise<MatchPage> {
 
 const seqs = ({ items }: MatchPage) => items.map(({ id }) => Number(id.slice(-12)));
 
-test('a match holds every field of the resource', async () => {
+test('a match has every field of the resource', async () => {
   const { id } = await api.monitor(owner.apiKey);
   await addMatches(id, 1, 1);
   await db.pool.query(
@@ -77,14 +77,14 @@ test('a match holds every field of the resource', async () => {
   ]);
 });
 
-test('no matches: an empty page without cursors, in both orders', async () => {
+test('without matches a page is empty and has no cursors, in both orders', async () => {
   const { id } = await api.monitor(owner.apiKey);
   for (const order of ['oldest', 'newest']) {
     expect(await page(id, `?order=${order}`)).toEqual({ items: [], after: null, before: null });
   }
 });
 
-test('oldest first: `after` only while more is waiting; a client goes on from its last match', async () => {
+test('oldest first: `after` is set only while there are more; a client continues from its last match', async () => {
   const { id } = await api.monitor(owner.apiKey);
   await addMatches(id, 1, 5);
   const first = await page(id, '?limit=2');
@@ -109,14 +109,14 @@ test('newest first: `before` leads to the next, older page, and is null on the l
   expect([seqs(last), last.before]).toEqual([[2, 1], null]);
 });
 
-test('100 by default, 200 at most', async () => {
+test('a page has 100 matches by default and 200 at most', async () => {
   const { id } = await api.monitor(owner.apiKey);
   await addMatches(id, 1, 250);
   expect((await page(id)).items).toHaveLength(100);
   expect((await page(id, '?limit=200')).items).toHaveLength(200);
 });
 
-test('a cursor older than what is kept starts at the oldest kept', async () => {
+test('a cursor older than the retention starts at the oldest match kept', async () => {
   const { id } = await api.monitor(owner.apiKey);
   await addMatches(id, 1, 6);
   await db.pool.query('DELETE FROM matches WHERE monitor_id = $1 AND seq <= 3', [id]);
@@ -124,14 +124,14 @@ test('a cursor older than what is kept starts at the oldest kept', async () => {
   expect(seqs(await page(id, `?order=newest&before=${matchId(id, 2)}`))).toEqual([]);
 });
 
-test('a paused monitor is still read', async () => {
+test("a paused monitor's matches can still be read", async () => {
   const { id } = await api.monitor(owner.apiKey);
   await addMatches(id, 1, 2);
   await api.call(owner.apiKey, 'POST', `/v1/monitors/${id}/pause`);
   expect(seqs(await page(id))).toEqual([1, 2]);
 });
 
-test('a poller that never pauses misses none and sees none twice while matches arrive', async () => {
+test('a client that polls continuously gets every match once while matches arrive', async () => {
   const { id } = await api.monitor(owner.apiKey);
   const total = 600;
   const writing = (async () => {

@@ -42,7 +42,7 @@ async function versions(id: string): Promise<number[]> {
   return rows.map(({ version }) => version);
 }
 
-/** Runs `work` and returns the monitor ids that were announced meanwhile. */
+/** Runs `work` and returns the ids of the monitors announced meanwhile. */
 async function announced(work: () => Promise<unknown>): Promise<string[]> {
   const client = await db.pool.connect();
   const ids: string[] = [];
@@ -55,7 +55,7 @@ async function announced(work: () => Promise<unknown>): Promise<string[]> {
   return ids;
 }
 
-test('create keeps the rule as written, charges 10 credits and shows the secret once', async () => {
+test('create stores the rule as written, charges 10 credits and shows the secret once', async () => {
   const { accountId, apiKey } = await api.account({ credits: 25 });
   const reply = await api.call(apiKey, 'POST', '/v1/monitors', {
     name: '  Rust news ',
@@ -95,7 +95,7 @@ test('create keeps the rule as written, charges 10 credits and shows the secret 
   expect(await versions(monitor.id)).toEqual([1]);
 });
 
-test('defaults: everything, everywhere, no webhook', async () => {
+test('the defaults match posts and comments everywhere, without a webhook', async () => {
   const { apiKey } = await api.account();
   expect(await api.monitor(apiKey)).toMatchObject({
     exclude: [],
@@ -108,7 +108,7 @@ test('defaults: everything, everywhere, no webhook', async () => {
   });
 });
 
-test('the list holds what is not deleted, with the limits of the plan', async () => {
+test('the list has all monitors except deleted ones, with the limits of the plan', async () => {
   const { apiKey } = await api.account({ pack: 9 });
   const kept = await api.monitor(apiKey);
   const deleted = await api.monitor(apiKey);
@@ -119,7 +119,7 @@ test('the list holds what is not deleted, with the limits of the plan', async ()
   expect(reply.headers.get('x-credits-remaining')).toBe('980');
 });
 
-test('one monitor comes with its counts', async () => {
+test('a monitor is returned with its counts', async () => {
   const { apiKey } = await api.account();
   const { id } = await api.monitor(apiKey);
   await db.pool.query(
@@ -149,7 +149,7 @@ test('one monitor comes with its counts', async () => {
   expect(monitorSchema.parse(body.monitor).last_match_at).toBe('2026-01-02T03:04:05.678Z');
 });
 
-test('a change of what is matched begins a version and is announced; any other change is not', async () => {
+test('changing what is matched starts a version and is announced; any other change is not', async () => {
   const { apiKey } = await api.account();
   const monitor = await api.monitor(apiKey, { webhook_url: PUBLIC_URL });
   const patch = (body: object) => api.call(apiKey, 'PATCH', `/v1/monitors/${monitor.id}`, body);
@@ -232,7 +232,7 @@ test('pause, resume, delete: states, charges, announcements', async () => {
   expect([resumed.headers.get('x-credits-used'), resumed.headers.get('x-credits-remaining')]).toEqual(['10', '15']);
   const after = await stored(id);
   expect(after).toMatchObject({ status: 'active', period_no: 2, version: 1 });
-  // The charge time moves with the service's clock; active_since is real time.
+  // The charge time follows the service's clock; active_since is real time.
   expect((after.next_charge_at as Date).getTime()).toBeGreaterThan(Date.now() + 53 * 3_600_000);
   expect((after.active_since as Date).getTime()).toBeGreaterThan((before.active_since as Date).getTime());
   expect((after.active_since as Date).getTime()).toBeLessThan(Date.now() + 1_000);
@@ -271,7 +271,7 @@ test('pause, resume, delete: states, charges, announcements', async () => {
   expect(rowCount).toBe(1);
 });
 
-test('a delete after the sweep took the lock row is still answered 200', async () => {
+test('a delete after the sweep removed the lock row still answers 200', async () => {
   const { apiKey } = await api.account();
   const { id } = await api.monitor(apiKey);
   await api.call(apiKey, 'DELETE', `/v1/monitors/${id}`);

@@ -55,7 +55,7 @@ async function facts(accountId: string): Promise<Facts> {
 
 const BODY = { name: 'x', keywords: ['rust'] };
 
-test('20 creates at once on a limit of 10: exactly 10 monitors, 10 charges', async () => {
+test('20 concurrent creates with a limit of 10: exactly 10 monitors, 10 charges', async () => {
   const { accountId, apiKey } = await api.account({ pack: 9, credits: 1_000 });
   const replies = await times(20, () => api.call(apiKey, 'POST', '/v1/monitors', BODY));
   expect(tally(replies)).toEqual({ '201': 10, '402 monitor_limit_reached': 10 });
@@ -69,14 +69,14 @@ test('20 creates at once on a limit of 10: exactly 10 monitors, 10 charges', asy
   });
 });
 
-test('20 creates at once on 55 credits: exactly 5 monitors, never below zero', async () => {
+test('20 concurrent creates on 55 credits: exactly 5 monitors, never below zero', async () => {
   const { accountId, apiKey } = await api.account({ pack: 79, credits: 55 });
   const replies = await times(20, () => api.call(apiKey, 'POST', '/v1/monitors', BODY));
   expect(tally(replies)).toEqual({ '201': 5, '402 insufficient_credits': 15 });
   expect(await facts(accountId)).toEqual({ balance: 5, entries: 6, sum: 5, monitors: 5, counters: 5, versions: 5 });
 });
 
-test('20 resumes of one paused monitor at once charge once', async () => {
+test('20 concurrent resumes of one paused monitor charge once', async () => {
   const { accountId, apiKey } = await api.account({ credits: 100 });
   const { id } = await api.monitor(apiKey);
   await api.call(apiKey, 'POST', `/v1/monitors/${id}/pause`);
@@ -87,7 +87,7 @@ test('20 resumes of one paused monitor at once charge once', async () => {
   expect(await facts(accountId)).toMatchObject({ balance: 80, sum: 80, entries: 3 });
 });
 
-test('20 PATCHes at once: as many versions as changes, and the last one wins whole', async () => {
+test('20 concurrent PATCHes start as many versions as changes, and the last one wins completely', async () => {
   const { apiKey } = await api.account();
   const { id } = await api.monitor(apiKey);
   const replies = await times(20, (at) =>
@@ -113,7 +113,7 @@ test('20 PATCHes at once: as many versions as changes, and the last one wins who
   expect(begins).toEqual(begins.toSorted((a, b) => a - b));
 });
 
-test('a version that waited for the lock begins after the wait, not before', async () => {
+test('a version that waited for the lock starts after the wait, not before', async () => {
   const { apiKey } = await api.account();
   const { id } = await api.monitor(apiKey);
   const holder = await db.pool.connect();
@@ -132,7 +132,7 @@ test('a version that waited for the lock begins after the wait, not before', asy
   expect(rows[0]!.since.getTime()).toBeGreaterThanOrEqual(released[0]!.now.getTime());
 });
 
-test('a resume that waited for a delete finds no monitor and charges nothing', async () => {
+test('a resume that waited for a delete answers 404 and charges nothing', async () => {
   const { accountId, apiKey } = await api.account({ credits: 100 });
   const { id } = await api.monitor(apiKey);
   await api.call(apiKey, 'POST', `/v1/monitors/${id}/pause`);
@@ -148,7 +148,7 @@ test('a resume that waited for a delete finds no monitor and charges nothing', a
   expect(await facts(accountId)).toMatchObject({ balance: 90, sum: 90 });
 });
 
-test('everything at once on a few monitors: no error, no deadlock, books that balance', async () => {
+test('concurrent operations on a few monitors: no error, no deadlock, balances equal their ledgers', async () => {
   const { accountId, apiKey } = await api.account({ credits: 150, pack: 29 });
   const ids = await times(4, async () => (await api.monitor(apiKey)).id);
   const replies = await times(240, (at) => {

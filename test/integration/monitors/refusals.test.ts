@@ -54,7 +54,7 @@ const BY_ID = [
   ['GET', '/deliveries', undefined],
 ] as const;
 
-describe('nothing is charged, made, sent or changed', () => {
+describe('nothing is charged, created, sent or changed', () => {
   let before: unknown;
   beforeEach(async () => {
     before = await refusedState(db.pool);
@@ -80,7 +80,7 @@ describe('nothing is charged, made, sent or changed', () => {
       expect((reply.body.error as { message: string }).message).toBe('No such monitor.');
     });
 
-    test('of another account is the same 404, word for word', async () => {
+    test("returns the identical 404 for another account's monitor", async () => {
       const stranger = await api.account();
       before = await refusedState(db.pool);
       const replies = await Promise.all(
@@ -92,7 +92,7 @@ describe('nothing is charged, made, sent or changed', () => {
       expect(replies[0]!.body).toEqual(replies[1]!.body);
     });
 
-    test('without a key is 401, whatever else is wrong', async () => {
+    test('without a key answers 401, whatever else is wrong', async () => {
       for (const path of [id, 'x']) {
         const reply = await api.call(
           undefined,
@@ -105,7 +105,7 @@ describe('nothing is charged, made, sent or changed', () => {
     });
   });
 
-  test('what a request says is checked before its monitor is looked for, and that before credits', async () => {
+  test('checks the request before it looks for the monitor, and both before credits', async () => {
     const poor = await api.account({ credits: 0 });
     before = await refusedState(db.pool);
     const call = (method: string, path: string, body?: unknown) =>
@@ -119,7 +119,7 @@ describe('nothing is charged, made, sent or changed', () => {
   });
 
   test.each(['0', '201', '-1', '1.5', '1e2', '0x10', '+5', ' 5', 'abc', 'null', '', '00000', '9'.repeat(40), '٣'])(
-    'a page of matches has no limit %j',
+    'a page of matches refuses the limit %j',
     async (limit) => {
       const reply = await api.call(
         owner.apiKey,
@@ -144,14 +144,17 @@ describe('nothing is charged, made, sent or changed', () => {
     expect((reply.body.error as { message: string }).message).toMatch(new RegExp(`^${cursor}: `));
   });
 
-  test.each(['MAT', 'mat_', '000000000000', 't3_page1', 'mon_000000000000'])('nor is %j a cursor', async (cursor) => {
-    for (const query of [`after=${cursor}`, `order=newest&before=${cursor}`]) {
-      expect(codeOf(await api.call(owner.apiKey, 'GET', `/v1/monitors/${id}/matches?${query}`))).toEqual([
-        400,
-        'invalid_request',
-      ]);
-    }
-  });
+  test.each(['MAT', 'mat_', '000000000000', 't3_page1', 'mon_000000000000'])(
+    'a page of matches refuses the cursor %j',
+    async (cursor) => {
+      for (const query of [`after=${cursor}`, `order=newest&before=${cursor}`]) {
+        expect(codeOf(await api.call(owner.apiKey, 'GET', `/v1/monitors/${id}/matches?${query}`))).toEqual([
+          400,
+          'invalid_request',
+        ]);
+      }
+    },
+  );
 
   test.each([
     { webhook_url: null, webhook_kind: 'generic' },
@@ -202,7 +205,7 @@ describe('pages of matches', () => {
     ['?limit=200&after=CURSOR204', 1, null],
     ['?limit=200&after=CURSOR205', 0, null],
     ['?limit=200&after=CURSOR999', 0, null],
-  ])('oldest first, %s: `after` is set only while more are waiting', async (query, count, after) => {
+  ])('oldest first, %s: `after` is set only while there are more', async (query, count, after) => {
     const got = await page(query.replace(/CURSOR(\d+)/, (_, seq) => matchId(id, Number(seq))));
     expect([got.items.length, got.after, got.before]).toEqual([
       count,
@@ -229,7 +232,7 @@ describe('pages of matches', () => {
   });
 });
 
-describe('what PATCH does to a webhook', () => {
+describe('effects of PATCH on a webhook', () => {
   const SLACK = 'https://hooks.slack.com/services/a/b/c';
   const DISCORD = 'https://discord.com/api/webhooks/1/x';
   const OWN = 'https://receiver.example/x';
@@ -258,7 +261,7 @@ describe('what PATCH does to a webhook', () => {
     expect([reply.status, webhook_url, webhook_kind]).toEqual([200, ...shown]);
   });
 
-  test('a kind alone, where there is no webhook, is refused', async () => {
+  test('refuses a kind without a webhook', async () => {
     const account = await api.account();
     const monitor = await api.monitor(account.apiKey);
     const reply = await api.call(account.apiKey, 'PATCH', `/v1/monitors/${monitor.id}`, { webhook_kind: 'slack' });

@@ -2,20 +2,20 @@ import type { MonitorStatus } from '../../../schemas/api/monitor.ts';
 
 export const MONITOR_STATES = ['active', 'paused', 'paused_balance', 'deleted'] as const satisfies MonitorStatus[];
 
-/** What an event does to a monitor that is in some state. What is not named does not change. */
+/** The effect of an event on a monitor in a given state. Fields that are not listed do not change. */
 export interface Outcome {
-  /** HTTP status of the answer; absent when nobody asked. */
+  /** HTTP status of the answer; absent for events that are not requests. */
   status?: number;
-  /** Members that the answer has. */
+  /** Members that the answer must have. */
   body?: object;
   /** The code of a refusal. */
   error?: string;
   becomes?: MonitorStatus;
   /** Credits. */
   cost?: number;
-  /** Times that are other ones afterwards. */
+  /** Times that change. */
   moves?: ('active_since' | 'next_charge_at' | 'updated_at')[];
-  /** Whether the matchers are told. */
+  /** Whether the matchers are notified. */
   announced?: true;
 }
 
@@ -27,9 +27,9 @@ export interface MonitorEvent {
     | 'renewal'
     | 'freeze of the account'
     | 'end of the account';
-  /** Of the account before it; default 1,000. */
+  /** Credits of the account before the event; default 1,000. */
   credits?: number;
-  /** Time that passes before it; default an hour. */
+  /** Time that passes before the event; default an hour. */
   after?: string;
   in: Record<MonitorStatus, Outcome>;
 }
@@ -53,12 +53,12 @@ const RESUMED: Outcome = {
   announced: true,
 };
 
-/** The same in every state but deleted, where there is no such monitor any more. */
+/** The same in every state except deleted, where the monitor no longer exists. */
 function whileItLives(outcome: Outcome): MonitorEvent['in'] {
   return { active: outcome, paused: outcome, paused_balance: outcome, deleted: NOT_FOUND };
 }
 
-/** A change of one member; `shown` is how the monitor shows it. */
+/** A change of one member; `shown` is its value in the monitor's resource. */
 function change(body: object, shown: object, isRule: boolean): MonitorEvent {
   const outcome = (status: MonitorStatus): Outcome => ({
     status: 200,
@@ -156,7 +156,7 @@ const changing: MonitorEvent[] = [
       active: { status: 400, error: 'invalid_request' },
       paused: { status: 400, error: 'invalid_request' },
       paused_balance: { status: 400, error: 'invalid_request' },
-      // What is wrong with the request is told before what it is about is looked for.
+      // The request is checked before the monitor is looked up.
       deleted: { status: 400, error: 'invalid_request' },
     },
   },
@@ -211,7 +211,7 @@ const starting: MonitorEvent[] = [
     does: { method: 'POST', path: '/resume' },
     credits: 9,
     in: {
-      // It runs already, and nothing is to be paid.
+      // The monitor is already running, so nothing must be paid.
       active: { status: 200, body: { monitor: { status: 'active' } } },
       paused: TOO_POOR,
       paused_balance: TOO_POOR,

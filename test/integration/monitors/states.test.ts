@@ -35,7 +35,7 @@ beforeAll(async () => {
   listener.on('notification', ({ payload }) => heard.push(payload ?? ''));
   await listener.query(`LISTEN ${MONITOR_CHANGED_CHANNEL}`);
 });
-// Times can be compared to the millisecond.
+// Rounded to the millisecond, so that times can be compared.
 beforeEach(() => db.freeze());
 afterEach(() => db.pool.query('UPDATE service_clock SET frozen_at = NULL'));
 afterAll(async () => {
@@ -50,7 +50,7 @@ interface Subject {
   id: string;
 }
 
-/** A monitor that came into a state as monitors do, of an account with that many credits. */
+/** A monitor that reached a state in the normal way, in an account with that many credits. */
 async function monitorIn(state: MonitorStatus, credits: number): Promise<Subject> {
   const account = await api.account({ credits: 10, pack: 9 });
   const { id } = await api.monitor(account.apiKey, { name: 'metals', webhook_url: receiver.url });
@@ -107,7 +107,7 @@ async function happen(does: MonitorEvent['does'], { account, id }: Subject): Pro
   return undefined;
 }
 
-/** How often a monitor has been announced since the last time that somebody asked. */
+/** How often a monitor was announced since the last call. */
 async function announced({ id }: Subject): Promise<number> {
   const end = `end ${Math.random()}`;
   await db.pool.query('SELECT pg_notify($1, $2)', [MONITOR_CHANGED_CHANNEL, end]);
@@ -151,12 +151,12 @@ describe.each(MONITOR_STATES)('%s:', (state) => {
       const [ahead, from] = [now.next_charge_at.getTime() - now.now.getTime(), before.next_charge_at.getTime()];
       expect(ahead).toBeGreaterThan(0);
       expect(ahead).toBeLessThanOrEqual(86_400_000);
-      // A renewal keeps the time of day; a resume begins 24 hours.
+      // A renewal keeps the time of day; a resume starts 24 hours.
       if (does === 'renewal') expect((now.next_charge_at.getTime() - from) % 86_400_000).toBe(0);
       else expect(ahead).toBe(86_400_000);
     }
     if (moved.includes('active_since')) {
-      // Real time, not the service's.
+      // Real time, not the service's clock.
       expect(now.active_since.getTime()).toBeGreaterThanOrEqual(before.wall.getTime());
       expect(now.active_since.getTime()).toBeLessThanOrEqual(now.wall.getTime());
     }
@@ -165,7 +165,7 @@ describe.each(MONITOR_STATES)('%s:', (state) => {
 });
 
 describe('(none):', () => {
-  test('create begins active, paid for 24 hours', async () => {
+  test('create makes an active monitor, paid for 24 hours', async () => {
     const account = await api.account({ credits: 10, pack: 0 });
     const reply = await api.call(account.apiKey, 'POST', '/v1/monitors', { name: 'metals', keywords: ['rust'] });
     const { id } = reply.body.monitor as { id: string };
@@ -187,30 +187,33 @@ describe('(none):', () => {
     [29, 50],
     [79, 100],
   ] as const;
-  test.each(PLANS)('a $%d account may have %d, stopped ones too but not deleted ones', async (pack, limit) => {
-    const account = await api.account({ credits: 10 * limit + 20, pack });
-    const create = (body: object = { name: 'metals', keywords: ['rust'] }) =>
-      api.call(account.apiKey, 'POST', '/v1/monitors', body);
-    const codeOf = (reply: Reply) => [reply.status, (reply.body.error as { code: string } | undefined)?.code];
-    const ids: string[] = [];
-    for (let count = 0; count < limit; count++) {
-      const reply = await create();
-      expect(reply.status).toBe(201);
-      ids.push((reply.body.monitor as { id: string }).id);
-    }
-    await api.call(account.apiKey, 'POST', `/v1/monitors/${ids[0]!}/pause`);
-    await db.pool.query(`UPDATE monitors SET status = 'paused_balance' WHERE id = $1`, [ids.at(-1)]);
-    // The limit is told before the balance, and what is wrong with the request before both.
-    expect(codeOf(await create())).toEqual([402, 'monitor_limit_reached']);
-    await db.pool.query('UPDATE accounts SET balance = 9 WHERE id = $1', [account.accountId]);
-    expect(codeOf(await create())).toEqual([402, 'monitor_limit_reached']);
-    expect(codeOf(await create({ name: 'metals' }))).toEqual([400, 'invalid_request']);
-    await api.call(account.apiKey, 'DELETE', `/v1/monitors/${ids[0]!}`);
-    expect(codeOf(await create())).toEqual([402, 'insufficient_credits']);
-    await db.pool.query('UPDATE accounts SET balance = 10 WHERE id = $1', [account.accountId]);
-    expect(codeOf(await create())).toEqual([201, undefined]);
-    const { body } = await api.call(account.apiKey, 'GET', '/v1/monitors');
-    expect([body.used, body.limit, body.daily_match_cap]).toEqual([limit, limit, pack === 0 ? 200 : 1_000]);
-    expect(codeOf(await create())).toEqual([402, 'monitor_limit_reached']);
-  });
+  test.each(PLANS)(
+    'a $%d account may have %d monitors; stopped ones count, deleted ones do not',
+    async (pack, limit) => {
+      const account = await api.account({ credits: 10 * limit + 20, pack });
+      const create = (body: object = { name: 'metals', keywords: ['rust'] }) =>
+        api.call(account.apiKey, 'POST', '/v1/monitors', body);
+      const codeOf = (reply: Reply) => [reply.status, (reply.body.error as { code: string } | undefined)?.code];
+      const ids: string[] = [];
+      for (let count = 0; count < limit; count++) {
+        const reply = await create();
+        expect(reply.status).toBe(201);
+        ids.push((reply.body.monitor as { id: string }).id);
+      }
+      await api.call(account.apiKey, 'POST', `/v1/monitors/${ids[0]!}/pause`);
+      await db.pool.query(`UPDATE monitors SET status = 'paused_balance' WHERE id = $1`, [ids.at(-1)]);
+      // The limit is checked before the balance, and the request before both.
+      expect(codeOf(await create())).toEqual([402, 'monitor_limit_reached']);
+      await db.pool.query('UPDATE accounts SET balance = 9 WHERE id = $1', [account.accountId]);
+      expect(codeOf(await create())).toEqual([402, 'monitor_limit_reached']);
+      expect(codeOf(await create({ name: 'metals' }))).toEqual([400, 'invalid_request']);
+      await api.call(account.apiKey, 'DELETE', `/v1/monitors/${ids[0]!}`);
+      expect(codeOf(await create())).toEqual([402, 'insufficient_credits']);
+      await db.pool.query('UPDATE accounts SET balance = 10 WHERE id = $1', [account.accountId]);
+      expect(codeOf(await create())).toEqual([201, undefined]);
+      const { body } = await api.call(account.apiKey, 'GET', '/v1/monitors');
+      expect([body.used, body.limit, body.daily_match_cap]).toEqual([limit, limit, pack === 0 ? 200 : 1_000]);
+      expect(codeOf(await create())).toEqual([402, 'monitor_limit_reached']);
+    },
+  );
 });
