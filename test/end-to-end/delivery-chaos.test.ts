@@ -126,7 +126,7 @@ const leasedAtKill = new Set<string>();
 let kills = 0;
 
 async function killDeliverer(): Promise<void> {
-  await eventually('attempts are under way', () => endpoints.answering > 10);
+  await eventually('attempts are under way', () => endpoints.answering > 10, 90_000);
   kills++;
   await service('deliverer').kill();
   for (const id of await leased()) leasedAtKill.add(id);

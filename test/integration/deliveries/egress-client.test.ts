@@ -60,7 +60,10 @@ test('does not follow redirects', async () => {
     paths.push(request.url ?? '');
     response.writeHead(302, { location: '/elsewhere' }).end();
   });
-  expect(await createTestClient().send(post(`http://127.0.0.1:${port}/hook`))).toMatchObject({ error: null, status: 302 });
+  expect(await createTestClient().send(post(`http://127.0.0.1:${port}/hook`))).toMatchObject({
+    error: null,
+    status: 302,
+  });
   expect(paths).toEqual(['/hook']);
 });
 
@@ -83,7 +86,7 @@ test('takes an answer whose body never ends as answered, at the deadline', async
   const started = Date.now();
   const result = await createTestClient().send(post(`http://127.0.0.1:${port}/`, 300));
   expect(result).toMatchObject({ error: null, status: 200, bodyExcerpt: 'begun' });
-  expect(Date.now() - started).toBeLessThan(1_500);
+  expect(Date.now() - started).toBeLessThan(5_000);
 });
 
 test.each([
@@ -93,7 +96,7 @@ test.each([
   const port = await listen(createTcpServer((socket) => cleanups.push(async () => socket.destroy())));
   const started = Date.now();
   expect(await createTestClient().send(post(target(port).url, 300))).toMatchObject({ error: 'timeout', status: 0 });
-  expect(Date.now() - started).toBeLessThan(1_500);
+  expect(Date.now() - started).toBeLessThan(5_000);
 });
 
 test('gives up at the deadline while a name is resolved', async () => {
@@ -127,7 +130,9 @@ test.each([
   'no url',
 ])('refuses %s without connecting', async (url) => {
   const lookup = () => Promise.reject(new Error('must not be asked'));
-  expect(await createTestClient({ allowPrivate: false, lookup }).send(post(url))).toMatchObject({ error: 'blocked_address' });
+  expect(await createTestClient({ allowPrivate: false, lookup }).send(post(url))).toMatchObject({
+    error: 'blocked_address',
+  });
 });
 
 test('refuses a name that turns to a private address when it connects (DNS rebinding)', async () => {
