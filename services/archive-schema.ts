@@ -6,31 +6,31 @@ import { delay } from '../shared/runtime/clock.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { retry } from '../shared/runtime/retry.ts';
 
-/** How far ClickHouse's schema is, on which the archiver and comment search depend, and nothing else. */
+/** The state of ClickHouse's schema. Only the archiver and comment search depend on it. */
 export interface ArchiveSchema {
-  /** Resolves with true when it is the newest one, with false when the process stops before. */
+  /** Resolves with true once the schema is up to date, or with false when the process stops before. */
   ready: Promise<boolean>;
-  /** Resolves when `ready` does, when the first try failed, or after 5 s: nothing waits longer for it. */
-  tried: Promise<void>;
+  /** Resolves with `ready`, after the first failed attempt, or after 5 s: a start waits no longer for ClickHouse. */
+  attempted: Promise<void>;
 }
 
-const LONGEST_TRY_MS = 5_000;
+const FIRST_ATTEMPT_MS = 5_000;
 
 /**
- * Brings ClickHouse's schema up to date in the background, for as long as it takes. An error that is not an outage ends
- * the process.
+ * Brings ClickHouse's schema up to date in the background, and retries for as long as ClickHouse is away. Any other
+ * error ends the process.
  */
 export function prepareArchiveSchema(
   { clickhouse, pool }: { clickhouse: ClickHouseClient; pool: Pool },
   { logger, signal, fatal }: { logger: Logger; signal: AbortSignal; fatal: (error: unknown) => void },
 ): ArchiveSchema {
-  const firstTry = Promise.withResolvers<undefined>();
+  const firstAttempt = Promise.withResolvers<undefined>();
   const migrate = async (): Promise<boolean> => {
     try {
       await migrateClickhouse(clickhouse, pool, logger, signal);
       return true;
     } finally {
-      firstTry.resolve(undefined);
+      firstAttempt.resolve(undefined);
     }
   };
   const ready = retry(migrate, {
@@ -42,5 +42,5 @@ export function prepareArchiveSchema(
     if (!signal.aborted) fatal(error);
     return false;
   });
-  return { ready, tried: Promise.race([firstTry.promise, delay(LONGEST_TRY_MS, signal)]) };
+  return { ready, attempted: Promise.race([firstAttempt.promise, delay(FIRST_ATTEMPT_MS, signal)]) };
 }

@@ -24,13 +24,13 @@ export interface ProcessDeps {
   lifecycle: Lifecycle;
   logger: Logger;
   fatal: (error: unknown) => void;
-  /** Whether the data directory belongs to this process and its parent; joining processes leave it alone. */
+  /** Whether the data directory belongs to this process and its parent; a joining process must not write to it. */
   ownsDataDir: boolean;
   /** Aborted when the process is asked to stop. */
   signal: AbortSignal;
 }
 
-/** What every service of a process is made of. */
+/** The connections and settings that all services of a process share. */
 export interface Installation extends ProcessDeps {
   metrics: Metrics;
   prefix: string;
@@ -45,19 +45,17 @@ export interface Installation extends ProcessDeps {
 const POOL_CONNECTIONS = 30;
 
 /**
- * Connects to the engines: waits for Postgres and Kafka when they are away, and brings schemas and topics up to date.
- * ClickHouse's schema follows in the background.
+ * Connects to the engines. Waits for Postgres and Kafka while they are away, and brings Postgres's schema and the
+ * topics up to date; ClickHouse's schema follows in the background.
  *
- * @throws ConfigError when an address is missing; PartitionCountMismatch; a migration's error.
+ * @throws ConfigError when an address is missing, PartitionCountMismatch, or the error of a migration
  */
-export async function connectEngines(parts: ProcessDeps): Promise<Installation> {
-  const { config, lifecycle, logger, signal } = parts;
+export async function connectEngines(deps: ProcessDeps): Promise<Installation> {
+  const { config, lifecycle, logger, signal } = deps;
   const { brokers, topicPrefix: prefix } = config.kafka;
   const { postgresUrl, clickhouseUrl } = config;
   if (!brokers || postgresUrl === undefined || clickhouseUrl === undefined) {
-    throw new ConfigError(
-      'KAFKA_BROKERS, DATABASE_URL and CLICKHOUSE_URL are needed here; npm start sets them by itself.',
-    );
+    throw new ConfigError('Set KAFKA_BROKERS, DATABASE_URL and CLICKHOUSE_URL, or run npm start, which sets them.');
   }
   const pool = createPool({ url: postgresUrl, name: 'forum-monitor', logger, max: POOL_CONNECTIONS });
   lifecycle.onStop('postgres', () => pool.end());
@@ -65,20 +63,20 @@ export async function connectEngines(parts: ProcessDeps): Promise<Installation> 
   lifecycle.onStop('clickhouse', () => clickhouse.close());
   const kafka = createKafka({ brokers, clientId: 'forum-monitor', logger });
 
-  const again = { logger, signal };
+  const retrying = { logger, signal };
   const preparePostgres = async (): Promise<string> => {
-    const away = { ...again, what: 'migrating Postgres', isRetryable: isPostgresAway };
-    await retry(() => migratePostgres(postgresUrl, logger), away);
-    return config.secretKey ?? retry(() => ensureSecretKey(pool), away);
+    const untilBack = { ...retrying, what: 'migrating Postgres', isRetryable: isPostgresAway };
+    await retry(() => migratePostgres(postgresUrl, logger), untilBack);
+    return config.secretKey ?? retry(() => ensureSecretKey(pool), untilBack);
   };
   const prepareTopics = () =>
     retry(() => ensureTopics(kafka, { prefix, embedded: config.embedded.kafka, topics: TOPICS }), {
-      ...again,
+      ...retrying,
       what: 'creating topics',
       isRetryable: (error) => !(error instanceof PartitionCountMismatch),
     });
   const [secretKey] = await Promise.all([preparePostgres(), prepareTopics()]);
-  const archiveSchema = prepareArchiveSchema({ clickhouse, pool }, parts);
+  const archiveSchema = prepareArchiveSchema({ clickhouse, pool }, deps);
   const metrics = createMetrics(true);
-  return { ...parts, metrics, prefix, kafka, pool, postgresUrl, clickhouse, archiveSchema, secretKey };
+  return { ...deps, metrics, prefix, kafka, pool, postgresUrl, clickhouse, archiveSchema, secretKey };
 }

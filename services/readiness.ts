@@ -3,16 +3,16 @@ import type { Installation } from './connect-engines.ts';
 
 type Probe = () => boolean | Promise<boolean>;
 
-/** A part that says nothing for so long does not answer. */
+/** A part that does not answer a probe within this time counts as not ready. */
 const PROBE_MS = 2_500;
-/** Reading, pages and webhooks work without them: they tell of themselves only. */
+/** Reading, pages and webhooks work without these, so /readyz names them and answers 200. */
 const OPTIONAL: ReadonlySet<string> = new Set(['clickhouse', 'archiver']);
 
-/** Whether what a process needs answers: the engines, and each service of its own. */
+/** Whether the engines and the services of this process answer. */
 export class Readiness {
   private readonly probes = new Map<string, Probe>();
-  /** A probe that hangs is not asked again before it ends: it may hold a connection. */
-  private readonly underWay = new Map<string, Promise<boolean>>();
+  /** A probe that hangs is not started again before it ends: it may occupy a connection. */
+  private readonly running = new Map<string, Promise<boolean>>();
   private isAnnounced = false;
 
   constructor({ pool, clickhouse, kafka }: Pick<Installation, 'pool' | 'clickhouse' | 'kafka'>) {
@@ -25,27 +25,30 @@ export class Readiness {
     this.probes.set(part, probe);
   }
 
-  /** Takes as long as the slowest part, at most PROBE_MS. A probe that throws counts as no. */
+  /** Takes as long as the slowest part, at most PROBE_MS. A probe that throws counts as not ready. */
   async check(): Promise<{ ready: boolean; parts: Record<string, boolean> }> {
     const answers = await Promise.all(
-      [...this.probes].map(async ([part, probe]): Promise<[string, boolean]> => [part, await this.ask(part, probe)]),
+      [...this.probes].map(async ([part, probe]): Promise<[string, boolean]> => [
+        part,
+        await this.runProbe(part, probe),
+      ]),
     );
     const ready = answers.every(([part, isReady]) => isReady || OPTIONAL.has(part));
     return { ready, parts: Object.fromEntries(answers) };
   }
 
-  /** Whoever reads "ready" finds the addresses written down: until then the answer is no. */
-  announced(): void {
+  /** Called once the addresses are published. Until then `answer` says no, so a client that reads yes finds them. */
+  markAnnounced(): void {
     this.isAnnounced = true;
   }
 
-  /** What /readyz says. */
+  /** The answer of /readyz. */
   async answer(): Promise<{ ready: boolean; parts: Record<string, boolean> }> {
     const { ready, parts } = await this.check();
     return { ready: ready && this.isAnnounced, parts };
   }
 
-  /** Waits for the optional parts too, as long as ClickHouse answers. Returns early when the signal aborts. */
+  /** Waits for the optional parts too, unless ClickHouse is away. Resolves early when the signal aborts. */
   async untilReady(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const { ready, parts } = await this.check();
@@ -54,17 +57,17 @@ export class Readiness {
     }
   }
 
-  private async ask(part: string, probe: Probe): Promise<boolean> {
-    let asking = this.underWay.get(part);
-    if (asking === undefined) {
-      asking = answerOf(probe).finally(() => this.underWay.delete(part));
-      this.underWay.set(part, asking);
+  private async runProbe(part: string, probe: Probe): Promise<boolean> {
+    let answer = this.running.get(part);
+    if (answer === undefined) {
+      answer = answerOf(probe).finally(() => this.running.delete(part));
+      this.running.set(part, answer);
     }
-    const silence = new AbortController();
+    const timeout = new AbortController();
     try {
-      return await Promise.race([asking, delay(PROBE_MS, silence.signal).then(() => false)]);
+      return await Promise.race([answer, delay(PROBE_MS, timeout.signal).then(() => false)]);
     } finally {
-      silence.abort();
+      timeout.abort();
     }
   }
 }

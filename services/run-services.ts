@@ -109,7 +109,7 @@ export async function runServices(
   await readiness.untilReady(signal);
   const addresses = { api, metrics: operations.url };
   if (!signal.aborted) await deps.announce(addresses);
-  readiness.announced();
+  readiness.markAnnounced();
   return addresses;
 }
 
@@ -159,7 +159,7 @@ async function startArchiverService(deps: ServiceDeps): Promise<Started> {
     if (isReady && !deps.signal.aborted) archiver = await startArchiver({ ...deps, publisher });
   });
   starting.catch(deps.fatal);
-  await Promise.race([starting, deps.archiveSchema.tried]);
+  await Promise.race([starting, deps.archiveSchema.attempted]);
   return {
     ready: () => archiver?.ready() ?? false,
     async stop() {

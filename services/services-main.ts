@@ -1,6 +1,6 @@
 /**
- * The services' child process: all services, or those named as arguments. Its parent (main.ts) hands it the addresses
- * of the engines in the environment.
+ * The child process that runs all services, or those named as arguments. Its parent (main.ts) passes the addresses of
+ * the engines in the environment.
  */
 import { once } from 'node:events';
 import { ConfigError, loadConfig } from '../shared/runtime/config.ts';
@@ -9,7 +9,7 @@ import { Lifecycle } from '../shared/runtime/lifecycle.ts';
 import { createLogger } from '../shared/runtime/logger.ts';
 import { chooseServices, runServices } from './run-services.ts';
 
-function configuration(): Config {
+function loadConfigOrExit(): Config {
   try {
     return loadConfig(process.env);
   } catch (error) {
@@ -19,24 +19,24 @@ function configuration(): Config {
   }
 }
 
-const config = configuration();
+const config = loadConfigOrExit();
 const logger = createLogger(config.logLevel);
 const lifecycle = new Lifecycle(logger);
 
-// A broken process is a dead process: everything it held in memory can be had again from Kafka and Postgres.
+// An unexpected error ends the process: all state in memory can be rebuilt from Kafka and Postgres.
 const fatal = (error: unknown) => {
-  logger.fatal({ err: error }, 'unexpected error, the process ends');
+  logger.fatal({ err: error }, 'unexpected error; the process ends');
   process.exit(1);
 };
 process.on('uncaughtException', fatal);
 process.on('unhandledRejection', fatal);
 
-/** The parent writes the addresses down and answers. A joining process has none to tell. */
+/** Sends the addresses to the parent and waits until it has stored them. A joining process has no parent. */
 async function announce(addresses: { api: string; metrics: string }): Promise<void> {
   if (process.send === undefined) return;
-  const noted = once(process, 'message', { signal: stopping.signal });
+  const stored = once(process, 'message', { signal: stopping.signal });
   process.send({ type: 'ready', ...addresses });
-  await noted.catch((error: unknown) => {
+  await stored.catch((error: unknown) => {
     if (!stopping.signal.aborted) throw error;
   });
 }
@@ -49,7 +49,7 @@ const stop = () => {
 };
 process.on('SIGTERM', stop);
 process.on('SIGINT', stop);
-// The parent died without a word: stop as if it had asked.
+// The parent died: stop as if it had sent a signal.
 process.on('disconnect', stop);
 
 try {

@@ -5,10 +5,10 @@ import { markedEngine } from './engine.ts';
 import type { EngineName } from './engine.ts';
 
 /**
- * The engine whose absence explains an error, so that the work may be repeated; undefined: none does, it is a fault of
- * ours.
+ * The engine whose outage explains an error, so that the work can be repeated; undefined when no outage does, and the
+ * error is a fault of this program.
  *
- * An error of the network alone does not name its engine: without `markEngine`'s mark it counts as Postgres's.
+ * A network error does not name its engine: unless `markEngine` marked it, it counts as Postgres's.
  */
 export function awayEngine(error: unknown): EngineName | undefined {
   if (isKafkaAway(error)) return 'kafka';

@@ -3,15 +3,16 @@ export type EngineName = 'kafka' | 'postgres' | 'clickhouse';
 const ENGINE = Symbol('engine');
 
 /**
- * Notes on an error which engine's client threw it: a refused connection looks alike for all of them. @returns the
- * error
+ * Marks an error with the engine whose client threw it, because a refused connection looks the same for all engines.
+ *
+ * @returns the error
  */
 export function markEngine<T>(error: T, engine: EngineName): T {
   if (error instanceof Error) Object.defineProperty(error, ENGINE, { value: engine, configurable: true });
   return error;
 }
 
-/** What markEngine noted; undefined: nothing. */
+/** The engine that markEngine marked the error with; undefined when it is not marked. */
 export function markedEngine(error: unknown): EngineName | undefined {
   return error instanceof Error ? (error as { [ENGINE]?: EngineName })[ENGINE] : undefined;
 }

@@ -5,25 +5,25 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { awayEngine } from './away-engine.ts';
 
 export interface OutageLogDeps {
-  /** What waits for the engine, as a metric's label: a group, a loop, a stage. */
+  /** The work that waits for the engine, as a metric's label: a group, a loop, a stage. */
   work: string;
   logger: Pick<Logger, 'warn' | 'info'>;
   metrics?: Pick<Metrics, 'engineAway' | 'engineRetries'>;
   clock?: Clock;
 }
 
-/** While an outage lasts it is told again this often. */
-const AGAIN_MS = 60_000;
+/** How often an outage is logged again while it lasts. */
+const LOG_AGAIN_MS = 60_000;
 
 /**
- * Tells of the outages of one piece of work, however often it fails or is repeated: one line when an outage begins, one
- * a minute while it lasts, and one with its duration when the work goes on.
+ * Logs the outages of one piece of work, however often it fails: one line when an outage begins, one a minute while it
+ * lasts, and one with its duration when the work resumes.
  */
 export class OutageLog {
   private readonly options: OutageLogDeps;
   private readonly clock: Clock;
   private since: number | undefined;
-  private toldAt = 0;
+  private loggedAt = 0;
   private failures = 0;
   private readonly engines = new Set<string>();
 
@@ -42,13 +42,16 @@ export class OutageLog {
     metrics?.engineAway.set({ engine, work }, 1);
     const begins = this.since === undefined;
     this.since ??= now;
-    if (!begins && now - this.toldAt < AGAIN_MS) return;
-    this.toldAt = now;
+    if (!begins && now - this.loggedAt < LOG_AGAIN_MS) return;
+    this.loggedAt = now;
     const fields = { err: error, engine, work, failures: this.failures, seconds: this.secondsUntil(now) };
-    logger.warn(fields, begins ? 'an engine is away; the work is tried again until it is back' : 'still away');
+    logger.warn(
+      fields,
+      begins ? 'an engine is away; the work is retried until it is back' : 'the engine is still away',
+    );
   }
 
-  /** To be called after each success. */
+  /** Call this after each success. */
   recovered(): void {
     if (this.since === undefined) return;
     const { work, logger, metrics } = this.options;
@@ -56,7 +59,7 @@ export class OutageLog {
     for (const engine of engines) metrics?.engineAway.set({ engine, work }, 0);
     logger.info(
       { engines, work, failures: this.failures, seconds: this.secondsUntil(this.clock()) },
-      'the work goes on',
+      'the work resumes',
     );
     this.since = undefined;
     this.failures = 0;

@@ -1,18 +1,18 @@
 export interface CallBatcherOptions<I, O> {
   /**
-   * Answers several calls at once.
+   * Answers a group of calls.
    *
    * @returns one answer per input, in their order
    * @throws for the whole group: each of its calls then fails with that error
    */
   run: (inputs: readonly I[]) => Promise<readonly O[]>;
-  /** Inputs in one group at most; 100 unless given. */
+  /** The largest number of inputs in a group; default 100. */
   maxGroup?: number;
-  /** Groups under way at a time; 2 unless given. */
+  /** The largest number of groups under way; default 2. */
   maxRunning?: number;
   /**
-   * Errors of one group that the next would meet too: all calls that wait fail with them at once, none waits longer
-   * than a group.
+   * Recognises errors that the next group would get too. All waiting calls then fail with the error at once, so that no
+   * call waits for more than one group.
    */
   isShared?: (error: unknown) => boolean;
 }
@@ -24,9 +24,8 @@ interface WaitingCall<I, O> {
 }
 
 /**
- * Calls that come while others are under way are answered together, as databases commit in groups: a lone call starts
- * at once, and the more there are, the less each costs. A call is never part of a group that had started before it
- * came.
+ * Answers calls that arrive while others are under way in groups, like the group commit of a database: a lone call
+ * starts at once, and the more calls there are, the less each costs. A call never joins a group that started before it.
  */
 export class CallBatcher<I, O> {
   private readonly run: CallBatcherOptions<I, O>['run'];

@@ -1,9 +1,9 @@
-/** Milliseconds since the epoch. An argument everywhere, so that tests move time instead of waiting for it. */
+/** Returns milliseconds since the epoch. Always an argument, so that tests set the time instead of waiting. */
 export type Clock = () => number;
 
 export const systemClock: Clock = () => Date.now();
 
-/** Waits `ms` milliseconds, or until the signal aborts (then it resolves early, without an error). */
+/** Resolves after `ms` milliseconds, or without an error as soon as the signal aborts. */
 export function delay(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) {

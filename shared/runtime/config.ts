@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { SUPPRESSED_PER_DAY } from '../domain/match-numbering.ts';
 
-/** The environment was refused; the message lists every fault at once. */
+/** The environment is faulty; the message lists every fault. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
@@ -10,7 +10,7 @@ export class ConfigError extends Error {
 const CRAWL_SOURCE = /^(post-ids|comment-ids|listings|threads|replay:.+)$/;
 
 const port = z.coerce.number().int().min(0).max(65535);
-/** A part of a whole, in percent. */
+/** A share, in percent. */
 const percent = (byDefault: number) => z.coerce.number().min(0).max(100).default(byDefault);
 const flag = z.enum(['0', '1']).transform((value) => value === '1');
 const url = (...protocols: string[]) =>
@@ -88,18 +88,18 @@ const ENVIRONMENT = VARIABLES.superRefine((e, context) => {
   context.addIssue({ code: 'custom', path: ['UPSTREAM_LIVE_SHARE'], message });
 });
 
-/** Everything the environment says, parsed once. Nothing else reads the environment. */
+/** The environment, parsed once. Nothing else reads the environment. */
 export interface Config {
   http: {
     port: number;
     host: string;
-    /** undefined: 9464 for a full start, a free port for a joining one. */
+    /** undefined: 9464 for a full start, a free port for a joining process. */
     metricsPort: number | undefined;
     baseUrl: string;
     appUrl: string;
     dashboardUrl: string;
     trustProxy: string | undefined;
-    /** At once, of one process. */
+    /** Concurrent connections of one process. */
     maxConnections: number;
   };
   /** Absolute path. */
@@ -111,7 +111,7 @@ export interface Config {
   };
   postgresUrl: string | undefined;
   clickhouseUrl: string | undefined;
-  /** Which engines are embedded ones of this installation; set by the parent process for its children. */
+  /** Which engines this installation embeds; set by the parent process for its children. */
   embedded: { kafka: boolean; postgres: boolean; clickhouse: boolean };
   secretKey: string | undefined;
   upstream: {
@@ -121,7 +121,7 @@ export interface Config {
     tokenUrl: string;
     siteUrl: string;
     userAgent: string;
-    /** Parts of the forum's budget that are certain, from 0 to 1; together at most 1. */
+    /** Guaranteed shares of the forum's budget, each from 0 to 1, together at most 1. */
     shares: { live: number; reading: number; audit: number };
   };
   crawlSources: string[];
@@ -129,28 +129,28 @@ export interface Config {
   replayMaxLag: number;
   simulatorRate: number;
   recorder: {
-    /** Suppressed matches that a monitor may store a UTC day. */
+    /** Suppressed matches that a monitor may store per UTC day. */
     suppressedPerDay: number;
   };
   webhooks: { allowPrivate: boolean; egressProxy: string | undefined };
   deliverer: {
-    /** Webhook attempts under way at once, in each process. */
+    /** Concurrent webhook attempts of each process. */
     attemptsAtOnce: number;
   };
   mail: {
-    /** undefined: mails go to the data directory's outbox. */
+    /** undefined: mails are written to the data directory's outbox. */
     smtpUrl: string | undefined;
     from: string;
   };
   signup: {
     enabled: boolean;
-    /** Codes mailed in any hour for sign-up, by all processes together. */
+    /** Sign-up codes that all processes together mail in any hour. */
     perHour: number;
-    /** The same for sign-in. */
+    /** Sign-in codes that all processes together mail in any hour. */
     signInPerHour: number;
-    /** Codes that a /24 or a /64 gets in any hour, of each purpose. */
+    /** Codes of each purpose that a /24 or a /64 may request in any hour. */
     perNetwork: number;
-    /** Whether the domain of an address is looked up. */
+    /** Whether sign-up looks up the domain of an address. */
     dnsCheck: boolean;
   };
   logLevel: string;
@@ -159,7 +159,7 @@ export interface Config {
 /**
  * Parses an environment. Empty values count as unset, except CRAWL_SOURCES, where empty means no crawling.
  *
- * @throws ConfigError that names every faulty variable, one a line.
+ * @throws ConfigError that names every faulty variable, one per line
  */
 export function loadConfig(env: Record<string, string | undefined>): Config {
   const given = Object.fromEntries(
@@ -175,15 +175,15 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 
 function toConfig(e: z.infer<typeof ENVIRONMENT>): Config {
   const local = `http://localhost:${e.PORT}`;
-  const bare = (value: string) => value.replace(/(?<!\/)\/+$/, '');
+  const withoutSlash = (value: string) => value.replace(/(?<!\/)\/+$/, '');
   return {
     http: {
       port: e.PORT,
       host: e.HOST,
       metricsPort: e.METRICS_PORT,
-      baseUrl: bare(e.BASE_URL ?? local),
-      appUrl: bare(e.APP_URL ?? local),
-      dashboardUrl: bare(e.DASHBOARD_URL ?? local),
+      baseUrl: withoutSlash(e.BASE_URL ?? local),
+      appUrl: withoutSlash(e.APP_URL ?? local),
+      dashboardUrl: withoutSlash(e.DASHBOARD_URL ?? local),
       trustProxy: e.TRUST_PROXY,
       maxConnections: e.HTTP_MAX_CONNECTIONS,
     },
@@ -205,9 +205,9 @@ function toConfig(e: z.infer<typeof ENVIRONMENT>): Config {
         const colon = client.indexOf(':');
         return { id: client.slice(0, colon), secret: client.slice(colon + 1) };
       }),
-      url: bare(e.UPSTREAM_URL),
+      url: withoutSlash(e.UPSTREAM_URL),
       tokenUrl: e.UPSTREAM_TOKEN_URL,
-      siteUrl: bare(e.UPSTREAM_SITE_URL),
+      siteUrl: withoutSlash(e.UPSTREAM_SITE_URL),
       userAgent: e.UPSTREAM_USER_AGENT,
       shares: {
         live: e.UPSTREAM_LIVE_SHARE / 100,

@@ -1,14 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 
 /**
- * Half of what a stall of the event loop may last: the piece of work in hand, or a collection of garbage, comes on top.
+ * Half of the longest acceptable stall of the event loop: the current piece of work, or a garbage collection, adds to
+ * it.
  */
 const SLICE_MS = 5;
 
 /**
- * Cuts long computations, so that heartbeats, timers and the network get through. All computations of a process part
- * that may run at the same time share one object: then they take turns, and the event loop goes round between any two
- * slices of them.
+ * Cuts long computations into slices, so that heartbeats, timers and the network are served in between. Computations
+ * that may run at the same time share one object: they take turns, and the event loop runs between any two slices.
  */
 export class CooperativeYield {
   private readonly sliceMs: number;
@@ -20,8 +20,8 @@ export class CooperativeYield {
   }
 
   /**
-   * To be awaited between two pieces of work: resolves at once while the slice lasts, else with a new slice, after the
-   * event loop and everybody who asked before.
+   * Await this between two pieces of work. It resolves at once while the slice lasts; otherwise it resolves with a new
+   * slice, after a turn of the event loop and after all earlier callers.
    */
   async pause(): Promise<void> {
     if (performance.now() < this.sliceEnds) return;

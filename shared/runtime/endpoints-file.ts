@@ -2,7 +2,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { identifyProcess } from './process-identity.ts';
 
-/** Where everything of a running installation answers, as URLs; absent where there is none. */
+/** The addresses of a running installation, as URLs; a part that it does not have is absent. */
 export interface Endpoints {
   /** The process that owns the installation. */
   pid: number;
@@ -12,16 +12,16 @@ export interface Endpoints {
   kafka: string;
   postgres: string;
   clickhouse: string;
-  /** The embedded one's address for analysts, which refuses everything that writes. */
+  /** The embedded ClickHouse's address for analysts, which refuses writes. */
   clickhouseReadOnly?: string;
   simulator?: string;
-  /** Which engines are embedded ones of this installation. */
+  /** The engines that this installation embeds. */
   embedded: string[];
 }
 
 const FILE = 'endpoints.json';
 
-/** Written in one step, readable by its owner only: the URLs hold passwords. */
+/** Replaces the file atomically. Only its owner may read it, because the URLs contain passwords. */
 export function writeEndpoints(dataDir: string, endpoints: Endpoints): void {
   const path = join(dataDir, FILE);
   writeFileSync(`${path}.new`, `${JSON.stringify(endpoints, null, 2)}\n`, { mode: 0o600 });
@@ -32,7 +32,7 @@ export function removeEndpoints(dataDir: string): void {
   rmSync(join(dataDir, FILE), { force: true });
 }
 
-/** The endpoints of the installation that runs on this data directory; undefined when none does. */
+/** The endpoints of the installation that runs on this data directory; undefined when none runs. */
 export function readEndpoints(dataDir: string): Endpoints | undefined {
   let endpoints: Endpoints;
   try {
@@ -43,7 +43,7 @@ export function readEndpoints(dataDir: string): Endpoints | undefined {
   return typeof endpoints.pid === 'number' && identifyProcess(endpoints.pid) !== undefined ? endpoints : undefined;
 }
 
-/** The list of a kafka:// URL, as KAFKA_BROKERS takes it: [user:password@]host:port. */
+/** The broker list of a kafka:// URL in the form of KAFKA_BROKERS: [user:password@]host:port. */
 export function brokersOf(kafkaUrl: string): string {
   return kafkaUrl.replace(/^kafka:\/\//, '');
 }

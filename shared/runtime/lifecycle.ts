@@ -1,13 +1,13 @@
 import type { Logger } from './logger.ts';
 
-/** A part of a process that was started and can be stopped. */
+/** A started part of a process. */
 export interface Running {
   stop(): Promise<void>;
 }
 
 /**
- * Parts of one process, stopped in the reverse order of their start, each within a deadline.
- * A part that fails to stop is logged and does not keep the others from stopping.
+ * Stops the parts of a process in the reverse order of their start, each within a deadline. A part that fails to stop
+ * is logged and does not prevent the others from stopping.
  */
 export class Lifecycle {
   private readonly parts: { name: string; part: Running }[] = [];
@@ -26,7 +26,7 @@ export class Lifecycle {
     return part;
   }
 
-  /** Registers something to be called at stop. */
+  /** Registers a function to be called at stop. */
   onStop(name: string, stop: () => Promise<void> | void): void {
     this.parts.push({
       name,
@@ -38,7 +38,7 @@ export class Lifecycle {
     });
   }
 
-  /** Stops everything once; resolves to true when every part stopped in time and without an error. */
+  /** Stops all parts, once. Resolves with true when every part stopped in time and without an error. */
   stop(): Promise<boolean> {
     this.stopping ??= this.stopAll();
     return this.stopping;
@@ -58,7 +58,7 @@ export class Lifecycle {
   }
 }
 
-/** Rejects with `message` when `promise` takes longer than `ms`. The promise itself goes on. */
+/** Rejects with `message` when `promise` takes longer than `ms`. The work behind the promise continues. */
 export async function withDeadline<T>(promise: Promise<T>, ms: number, message: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {

@@ -5,8 +5,8 @@ import { errorCode } from './errors.ts';
 export type { Logger };
 
 /**
- * Fields that never reach a log, at the top level and one level down: keys, secrets, codes and whole webhook URLs
- * (chat webhook URLs are secrets; log the host instead).
+ * Fields that never reach a log, at the top level and two levels down: keys, secrets, codes and whole webhook URLs (a
+ * chat webhook's URL is a secret; log its host instead).
  */
 const SECRET_FIELDS = [
   'authorization',
@@ -43,7 +43,7 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
   return destination ? pino(options, destination) : pino(options);
 }
 
-/** An error's code is a field that the redaction of sign-up codes must not hide, so it is logged as errorCode. */
+/** Logs an error's `code` as `errorCode`: the redaction of sign-up codes would hide it under its own name. */
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const cause = error.cause instanceof Error ? error.cause.message : undefined;

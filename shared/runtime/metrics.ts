@@ -3,8 +3,8 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 /**
- * Every metric of the service: declared once, with its meaning and what to do about it. Labels have few values: route
- * patterns, never paths; source names, never ids.
+ * Every metric of the service, declared once, with its meaning and what to do about it. Labels have few values: route
+ * patterns instead of paths, source names instead of ids.
  */
 function declare(registers: Registry[]) {
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
@@ -17,13 +17,13 @@ function declare(registers: Registry[]) {
   return {
     upstreamRequests: counter(
       'upstream_requests_total',
-      'Calls to the forum by outcome. Many refused or broken: the forum blocks us or changed a shape.',
+      'Calls to the forum by outcome. Many refused or broken: the forum blocks the service or changed its format.',
       ['endpoint', 'outcome'],
     ),
     upstreamSeconds: histogram('upstream_request_seconds', 'Duration of calls to the forum.', ['endpoint']),
     upstreamLaneCalls: counter(
       'upstream_lane_calls_total',
-      'Calls taken from the budget of the forum, or refused by it, by lane. Refused live calls: add a client.',
+      "Calls that took from the forum's budget, or were refused by it, by lane. Refused live calls: add a client.",
       ['lane', 'outcome'],
     ),
     upstreamBudget: gauge(
@@ -34,20 +34,20 @@ function declare(registers: Registry[]) {
 
     crawlerItems: counter('crawler_items_total', 'Items published to Kafka.', ['source', 'kind']),
     crawlerDuplicates: counter('crawler_duplicates_total', 'Items seen again and not published.', ['source']),
-    crawlerAbsent: counter('crawler_absent_ids_total', 'Ids that never appeared within an hour.', ['source']),
+    crawlerAbsent: counter('crawler_absent_ids_total', 'Ids that did not appear within an hour.', ['source']),
     crawlerOverflows: counter(
       'crawler_overflows_total',
-      'Listing pages that held only new items. Repeated: the source is too slow for the forum.',
+      'Listing pages with only new items. Repeated: the source is too slow for the forum.',
       ['source'],
     ),
     crawlerGaps: counter(
       'crawler_gaps_total',
-      'Stretches that a source may have missed; crawl_gaps says which. Repeated: the source is too slow for the forum.',
+      'Ranges that a source may have missed; the table crawl_gaps lists them. Repeated: the source is too slow for the forum.',
       ['source'],
     ),
     crawlerHeadAlarms: counter(
       'crawler_head_alarms_total',
-      'Far-off post ids that were not followed (rejected), and returns from where no posts are (went_back). Look at the log.',
+      'Implausibly high post ids that were ignored (rejected), and returns from a range without posts (went_back). See the log.',
       ['what'],
     ),
     crawlerIncomplete: counter(
@@ -60,51 +60,50 @@ function declare(registers: Registry[]) {
 
     engineAway: gauge(
       'engine_away',
-      '1 while this work waits for an engine that is away, slow or full. For minutes: look at that engine.',
+      '1 while this work waits for an engine that is away, slow or full. For minutes: check that engine.',
       ['engine', 'work'],
     ),
-    engineRetries: counter('engine_retries_total', 'Tries that an engine which is away made fail.', ['engine', 'work']),
+    engineRetries: counter('engine_retries_total', 'Attempts that failed because an engine was away.', [
+      'engine',
+      'work',
+    ]),
 
     kafkaPublished: counter('kafka_published_records_total', 'Records acknowledged by the broker.', ['topic']),
-    kafkaConsumed: counter('kafka_consumed_records_total', 'Records whose effect is done.', ['topic', 'group']),
+    kafkaConsumed: counter('kafka_consumed_records_total', 'Records whose effect is complete.', ['topic', 'group']),
     kafkaLag: gauge(
       'kafka_consumer_lag_records',
-      'Records between the committed offset and the head. Growing: the stage is too slow or stopped.',
+      'Records between the committed offset and the head. Growing: the stage is too slow or has stopped.',
       ['topic', 'group'],
     ),
     kafkaOldestAge: gauge(
       'kafka_batch_age_seconds',
-      'Age of the first record of the last batch when it was taken up.',
+      'Age of the first record of the last batch when its handling started.',
       ['topic', 'group'],
     ),
     kafkaDeadLetters: counter(
       'kafka_dead_letters_total',
-      'Messages set aside as unreadable. Look into the dead-letter topic.',
+      'Records set aside as unreadable. Run: npm run admin -- dead-letters list.',
       ['topic', 'group'],
     ),
     kafkaOffsetResets: counter(
       'kafka_offset_resets_total',
-      'Committed offsets that were out of range. Each one means records expired unread.',
+      'Committed offsets that were out of range. Each one means that records expired unread.',
       ['topic', 'group'],
     ),
 
     matcherItems: counter('matcher_items_total', 'Items matched against all monitors.', ['kind']),
     matcherCandidates: counter('matcher_candidates_total', 'Candidates published.', []),
     matcherMonitors: gauge('matcher_monitors', 'Active monitors in memory.', []),
-    matcherPaused: gauge(
-      'matcher_paused',
-      '1 while consumption waits because changes of monitors might be missed.',
-      [],
-    ),
-    matcherRingItems: gauge('matcher_ring_items', 'Recent items kept for new and changed monitors.', []),
-    matcherRingBytes: gauge('matcher_ring_bytes', 'Estimated bytes of these items.', []),
+    matcherPaused: gauge('matcher_paused', '1 while the matcher pauses because it might miss changes of monitors.', []),
+    matcherRingItems: gauge('matcher_ring_items', 'Recent items in memory for new and changed monitors.', []),
+    matcherRingBytes: gauge('matcher_ring_bytes', 'Estimated size of the recent items in memory.', []),
     matcherRingCutShort: counter(
       'matcher_ring_cut_short_total',
-      'Items given up before their 30 s because the ring was full. Above 0: something publishes much faster than the forum.',
+      'Items dropped before their 30 s because the ring was full. Above 0: something publishes much faster than the forum.',
       [],
     ),
 
-    recorderCandidates: counter('recorder_candidates_total', 'Candidates by what became of them.', ['outcome']),
+    recorderCandidates: counter('recorder_candidates_total', 'Candidates by outcome.', ['outcome']),
     recorderBatchSeconds: histogram('recorder_batch_seconds', 'Duration of one batch: transaction and publishing.', []),
 
     archiverRows: counter('archiver_rows_total', 'Rows acknowledged by ClickHouse.', ['table']),
@@ -114,30 +113,30 @@ function declare(registers: Registry[]) {
     deliverySeconds: histogram('delivery_attempt_seconds', 'Duration of one webhook attempt.', ['outcome']),
     deliveryLocalFaults: counter(
       'delivery_local_faults_total',
-      'Webhook attempts that could not be sent for a reason of this side; their matches were given back. Look at network, name servers, egress proxy and open files.',
+      'Webhook attempts that a fault on this side prevented; their matches were released. Check the network, the name servers, the egress proxy and open files.',
       ['code'],
     ),
     deliveriesPaused: gauge(
       'deliveries_paused',
-      '1 while webhooks as a whole cannot be sent for a reason of this side. The log names it.',
+      '1 while a fault on this side prevents all webhooks. The log names it.',
       [],
     ),
     deliveriesInFlight: gauge('deliveries_in_flight', 'Webhook attempts under way.', []),
     deliveryLatency: histogram(
       'delivery_latency_seconds',
-      'From the given moment (created: on the forum; seen: by the crawler; entered: in Kafka) to the delivery of a first attempt.',
+      'From the given moment (created: on the forum; seen: by the crawler; entered: in Kafka) to delivery by a first attempt.',
       ['since'],
     ),
 
-    renewals: counter('renewals_total', 'Due monitors by what became of them.', ['outcome']),
+    renewals: counter('renewals_total', 'Due renewals by outcome.', ['outcome']),
     renewalLag: gauge(
       'renewals_lag_seconds',
-      'For how long the oldest due monitor has been due. Minutes: no biller runs, or Postgres is too slow.',
+      'How long the oldest due renewal has been due. Minutes: no biller runs, or Postgres is too slow.',
       [],
     ),
     ledgerMismatches: gauge(
       'ledger_mismatches',
-      'Accounts whose balance is not what their ledger says, by the last check. Above 0: the log names them; stop and look.',
+      'Accounts whose balance differs from their ledger, by the last check. Above 0: the log names them; stop and investigate.',
       [],
     ),
     erasuresOpen: gauge(
@@ -157,7 +156,7 @@ function declare(registers: Registry[]) {
 
 export type Metrics = ReturnType<typeof declare> & { registry: Registry };
 
-/** A fresh set of all metrics, with Node's own when `withProcess` is true (one per process). */
+/** A new set of all metrics; with Node's own metrics when `withProcess` is true, which one set per process may have. */
 export function createMetrics(withProcess = false): Metrics {
   const registry = new Registry();
   if (withProcess) collectDefaultMetrics({ register: registry });

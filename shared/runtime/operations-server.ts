@@ -4,19 +4,19 @@ import type { Running } from './lifecycle.ts';
 import type { Metrics } from './metrics.ts';
 import { sharedResult } from './shared-result.ts';
 
-/** Those who scrape are few; a local user must not hold more. */
+/** Scrapers are few, and a local user must not exhaust the process's connections. */
 const CONNECTIONS = 100;
 
 export interface OperationsServer extends Running {
-  /** http://127.0.0.1:PORT of the server that serves /metrics. */
+  /** http://127.0.0.1:PORT of the server. */
   url: string;
 }
 
 /**
  * Serves GET /metrics in Prometheus' text format, on loopback only.
  *
- * @param port 0 takes a free one
- * @throws the server's error when the port is taken
+ * @param port 0: a free port
+ * @throws the server's error when the port is in use
  */
 export async function startOperationsServer(metrics: Metrics, port: number): Promise<OperationsServer> {
   const page = sharedResult(() => metrics.registry.metrics(), 0);

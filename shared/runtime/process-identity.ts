@@ -1,18 +1,18 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 
-/** What tells one process from a later one that was given the same pid. */
+/** Distinguishes a process from a later one with the same pid. */
 export interface ProcessIdentity {
-  /** Opaque: equal for the same process, different after the pid was used anew or the machine started again. */
+  /** Opaque: the same for one process, different after the pid was reused or the machine was restarted. */
   startedAt: string;
   /**
-   * The whole command line, its arguments separated by blanks. Undefined for a killed process whose threads are still
-   * ending: it has no command line any more, but it holds its ports and locks for a moment.
+   * The whole command line, its arguments separated by spaces. Undefined for a killed process whose threads are still
+   * ending: it has no command line any more, but still occupies its ports and locks.
    */
   command: string | undefined;
 }
 
-/** The living process with this pid; undefined when there is none (a zombie without threads counts as none). */
+/** The running process with this pid; undefined when there is none. A zombie without threads does not count. */
 export function identifyProcess(pid: number): ProcessIdentity | undefined {
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
   try {
@@ -24,7 +24,7 @@ export function identifyProcess(pid: number): ProcessIdentity | undefined {
 
 function fromProc(pid: number): ProcessIdentity | undefined {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The second field is the program's name in parentheses and may hold anything: count from its end.
+  // The second field is the program's name in parentheses, which may contain anything: count from its end.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state] = fields;
   const startTicks = fields[19];

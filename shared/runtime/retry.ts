@@ -3,30 +3,31 @@ import { toError } from './errors.ts';
 import type { Logger } from './logger.ts';
 
 export interface RetryDeps {
-  /** What is tried, for the log. */
+  /** The operation, for the log. */
   what: string;
   logger: Logger;
-  /** Default: for ever. */
+  /** Default: unlimited. */
   retries?: number;
   minMs?: number;
   maxMs?: number;
   signal?: AbortSignal;
   /**
-   * Told of each failure and of the end, for work whose many calls fail together; default: lines of this call's own.
+   * Logs the failures and the recovery of work whose many calls fail together; default: this call logs its own lines.
    */
   outage?: { failed(error: unknown): void; recovered(): void };
-  /** Default: every error is worth another try. */
+  /** Default: every error is retried. */
   isRetryable?: (error: unknown) => boolean;
 }
 
-const TELL_AGAIN_MS = 60_000;
+const LOG_AGAIN_MS = 60_000;
 
 /**
- * Tries again with exponential back-off and jitter (default 100 ms to 5 s) until it works, the signal aborts, the tries
- * are used up, or the error is not worth another try; then the last error is thrown.
+ * Retries with exponential back-off and jitter (default 100 ms to 5 s) until the operation succeeds.
+ *
+ * @throws the last error when the retries are used up or the error is not retryable, or the signal's reason
  */
 export async function retry<T>(operation: () => Promise<T>, options: RetryDeps): Promise<T> {
-  const telling = options.outage ?? new RetryTelling(options);
+  const log = options.outage ?? new RetryLog(options);
   const result = await pRetry(
     async () => {
       try {
@@ -43,18 +44,18 @@ export async function retry<T>(operation: () => Promise<T>, options: RetryDeps):
       maxTimeout: options.maxMs ?? 5_000,
       randomize: true,
       ...(options.signal ? { signal: options.signal } : {}),
-      onFailedAttempt: ({ error, attemptNumber }) => telling.failed(error, attemptNumber),
+      onFailedAttempt: ({ error, attemptNumber }) => log.failed(error, attemptNumber),
     },
   );
-  telling.recovered();
+  log.recovered();
   return result;
 }
 
-/** Two failures are no news. From the third on they are told once a minute, and that it worked in the end. */
-class RetryTelling {
+/** Logs failures from the third on, at most once a minute, and then also the success; earlier ones at debug level. */
+class RetryLog {
   private readonly options: RetryDeps;
-  private readonly begunAt = performance.now();
-  private toldAt: number | undefined;
+  private readonly startedAt = performance.now();
+  private loggedAt: number | undefined;
 
   constructor(options: RetryDeps) {
     this.options = options;
@@ -62,14 +63,14 @@ class RetryTelling {
 
   failed(error: Error, attempt: number): void {
     const { logger, what } = this.options;
-    const isNews = attempt >= 3 && performance.now() - (this.toldAt ?? Number.NEGATIVE_INFINITY) >= TELL_AGAIN_MS;
-    if (isNews) this.toldAt = performance.now();
-    logger[isNews ? 'warn' : 'debug']({ err: error.message, attempt }, `${what}: trying again`);
+    const isLogged = attempt >= 3 && performance.now() - (this.loggedAt ?? Number.NEGATIVE_INFINITY) >= LOG_AGAIN_MS;
+    if (isLogged) this.loggedAt = performance.now();
+    logger[isLogged ? 'warn' : 'debug']({ err: error.message, attempt }, `${what}: trying again`);
   }
 
   recovered(): void {
-    if (this.toldAt === undefined) return;
-    const seconds = Math.round((performance.now() - this.begunAt) / 1_000);
+    if (this.loggedAt === undefined) return;
+    const seconds = Math.round((performance.now() - this.startedAt) / 1_000);
     this.options.logger.info({ seconds }, `${this.options.what}: done`);
   }
 }

@@ -1,33 +1,32 @@
 import { performance } from 'node:perf_hooks';
 
 /**
- * Work whose result serves everybody who asks for it at about the same time, so that the number of askers does not
- * decide how often it is done: callers share the run under way, and its result for `freshMs` after it ended. A failure
- * goes to those who wait and is not kept.
+ * Shares the result of some work among callers, so that it is not repeated for each: callers get the run under way, or
+ * its result for `freshMs` after it ended. A failure rejects the callers that wait for it and is not kept.
  *
  * @param freshMs milliseconds
- * @param clock milliseconds that never go back
+ * @param clock monotonic, in milliseconds
  */
 export function sharedResult<T>(
   work: () => Promise<T>,
   freshMs: number,
   clock: () => number = () => performance.now(),
 ): () => Promise<T> {
-  let underWay: Promise<T> | undefined;
-  let last: { result: T; at: number } | undefined;
+  let running: Promise<T> | undefined;
+  let last: { result: T; endedAt: number } | undefined;
   const run = async (): Promise<T> => {
     try {
-      // Later, so that work that throws at once does so after `underWay` is set.
+      // Deferred, so that work that throws synchronously does so after `running` is set.
       const result = await Promise.resolve().then(work);
-      last = { result, at: clock() };
+      last = { result, endedAt: clock() };
       return result;
     } finally {
-      underWay = undefined;
+      running = undefined;
     }
   };
   return () => {
-    if (last !== undefined && clock() - last.at < freshMs) return Promise.resolve(last.result);
-    underWay ??= run();
-    return underWay;
+    if (last !== undefined && clock() - last.endedAt < freshMs) return Promise.resolve(last.result);
+    running ??= run();
+    return running;
   };
 }
