@@ -22,7 +22,7 @@ interface RawComment {
   children: string[];
 }
 
-/** What the recorded answer holds, found without the parser. */
+/** The contents of the recorded response, found without the parser. */
 function rawNodes(body: unknown, kind: string): RawComment[] {
   return [...nodesOf(body, '')].filter((node) => node.kind === kind).map(({ data }) => data as RawComment);
 }
@@ -58,7 +58,7 @@ describe.skipIf(!existsSync(RECORDED))(`recorded threads (${RECORDED}, skipped w
     return tree.comments;
   }
 
-  test('have every comment in their trees once, below its parent', () => {
+  test('contain every comment in their tree once, below its parent', () => {
     let comments = 0;
     for (const { body } of threads) {
       const found = parseThread(body);
@@ -70,7 +70,7 @@ describe.skipIf(!existsSync(RECORDED))(`recorded threads (${RECORDED}, skipped w
     console.log(`${threads.length} threads with ${comments} comments`);
   }, 120_000);
 
-  test('go on in answers of morechildren', () => {
+  test('continue in responses of morechildren', () => {
     let comments = 0;
     for (const { body } of answers) {
       const found = parseMoreChildren(body, '');
@@ -82,7 +82,7 @@ describe.skipIf(!existsSync(RECORDED))(`recorded threads (${RECORDED}, skipped w
     console.log(`${answers.length} answers of morechildren with ${comments} comments`);
   }, 120_000);
 
-  test('become documents with no other structure than ours, and graphs', () => {
+  test('render as documents with only our own structure, and as graphs', () => {
     for (const { body } of threads) {
       const found = parseThread(body);
       const tree = buildCommentTree({ ...found, missing: [] }, 2_000);

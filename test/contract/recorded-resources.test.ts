@@ -27,7 +27,7 @@ describe.skipIf(!existsSync(RECORDED))(`recorded resources (${RECORDED}, skipped
 
   const ofKind = (kind: string) => nodes.filter((node) => node.kind === kind);
 
-  test('every post becomes a valid one, with what the forum says of it', () => {
+  test("every post maps to a valid post with the forum's values", () => {
     let checked = 0;
     for (const { data, where } of ofKind('t3')) {
       const raw = data as Raw;
@@ -40,7 +40,7 @@ describe.skipIf(!existsSync(RECORDED))(`recorded resources (${RECORDED}, skipped
     expect(checked).toBeGreaterThan(6_000);
   });
 
-  test('every comment, community, user and rule becomes a valid one', () => {
+  test('every comment, community, user and rule maps to a valid resource', () => {
     const counts = { t1: 0, t5: 0, t2: 0, rules: 0 };
     for (const { data, where } of ofKind('t1')) {
       const mapped = commentItem.parse(toCommentItem(parseAnswer(commentSchema, data, where), CONTEXT));
@@ -70,7 +70,7 @@ describe.skipIf(!existsSync(RECORDED))(`recorded resources (${RECORDED}, skipped
   });
 });
 
-/** What can be said of a post without doing the same again: counts, kinds and copies. */
+/** Properties of a post that can be checked without repeating the mapping: counts, kinds and copies. */
 function checkPost(mapped: Post, raw: Raw): void {
   const copied = ['id', 'title', 'selftext', 'score', 'domain', 'is_self', 'over_18', 'locked', 'stickied'] as const;
   for (const name of copied) expect(mapped[name]).toEqual(raw[name]);

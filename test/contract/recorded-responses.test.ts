@@ -42,7 +42,7 @@ function inspectThing(value: object, where: string, counts: Counts): void {
 }
 
 describe.skipIf(!existsSync(RECORDED))(`recorded responses (${RECORDED}, skipped where it does not exist)`, () => {
-  test('every listing, post and comment has a shape that is known, and becomes a valid item', async () => {
+  test('every listing, post and comment has a known shape and maps to a valid item', async () => {
     const counts: Counts = { listings: 0, posts: 0, comments: 0, faults: [] };
     for (const { body, uri } of await readRecordedResponses()) inspect(body, new URL(uri).pathname, counts);
     expect(counts.faults).toEqual([]);

@@ -43,7 +43,7 @@ const post = (url: string, deadlineMs = 2_000) => ({
   deadlineMs,
 });
 
-test('sends the exact body and gives status, wait and text back', async () => {
+test('sends the exact body and returns status, wait and text', async () => {
   let received = '';
   const port = await serve((request, response) => {
     request.on('data', (chunk: Buffer) => (received += chunk.toString()));
@@ -67,7 +67,7 @@ test('does not follow redirects', async () => {
   expect(paths).toEqual(['/hook']);
 });
 
-test('reads at most 64 KB of an answer, however long', async () => {
+test('reads at most 64 KB of a response', async () => {
   const port = await serve((_, response) => {
     response.writeHead(200);
     const more = () => {
@@ -81,7 +81,7 @@ test('reads at most 64 KB of an answer, however long', async () => {
   expect('bodyExcerpt' in result && result.bodyExcerpt.length).toBe(64 * 1024);
 });
 
-test('takes an answer whose body never ends as answered, at the deadline', async () => {
+test('returns the status of a response whose body never ends, at the deadline', async () => {
   const port = await serve((_, response) => response.writeHead(200).write('begun'));
   const started = Date.now();
   const result = await createTestClient().send(post(`http://127.0.0.1:${port}/`, 300));
@@ -92,19 +92,19 @@ test('takes an answer whose body never ends as answered, at the deadline', async
 test.each([
   ['an answer', (port: number) => ({ url: `http://127.0.0.1:${port}/` })],
   ['the TLS handshake', (port: number) => ({ url: `https://127.0.0.1:${port}/` })],
-])('gives up at the deadline while waiting for %s', async (_, target) => {
+])('times out at the deadline while waiting for %s', async (_, target) => {
   const port = await listen(createTcpServer((socket) => cleanups.push(async () => socket.destroy())));
   const started = Date.now();
   expect(await createTestClient().send(post(target(port).url, 300))).toMatchObject({ error: 'timeout', status: 0 });
   expect(Date.now() - started).toBeLessThan(5_000);
 });
 
-test('gives up at the deadline while a name is resolved', async () => {
+test('times out at the deadline while a name is resolved', async () => {
   const client = createTestClient({ lookup: () => new Promise(() => undefined) });
   expect(await client.send(post('http://receiver.test/', 300))).toMatchObject({ error: 'timeout', status: 0 });
 });
 
-test('tells apart why there was no answer', async () => {
+test('distinguishes the reasons for a missing response', async () => {
   const refusing = await listen(createTcpServer((socket) => socket.destroy()));
   const plain = await serve((_, response) => response.end());
   const silent = createTcpServer();
@@ -148,18 +148,18 @@ test('refuses a name that turns to a private address when it connects (DNS rebin
   expect(requests).toBe(0);
 });
 
-test('checks the address at the other end of the socket too, before anything is sent', async () => {
+test('checks the peer address of the socket before anything is sent', async () => {
   let bytes = 0;
   const port = await listen(createTcpServer((socket) => socket.on('data', (data) => (bytes += data.length))));
   let asked = 0;
-  // Allowed when it is resolved, not allowed any more once connected.
+  // Allowed on resolving, refused once connected.
   const client = createTestClient({ isAllowed: () => ++asked === 1 });
   expect(await client.send(post(`http://receiver.test:${port}/`))).toMatchObject({ error: 'blocked_address' });
   expect(asked).toBe(2);
   expect(bytes).toBe(0);
 });
 
-test('resolves and checks a name itself and asks the proxy for the checked address', async () => {
+test('resolves and checks a name itself and sends the checked address to the proxy', async () => {
   const port = await serve((request, response) => response.end(`for ${request.headers.host ?? ''}`));
   const asked: { path: string; authorization: string | undefined }[] = [];
   const proxy = createServer();
@@ -193,20 +193,20 @@ test.each([
   { answer: 'HTTP/1.1 403 Forbidden', code: 'proxy_refused' },
   { answer: 'HTTP/1.1 407 Proxy Authentication Required', code: 'proxy_refused' },
   { answer: 'HTTP/1.1 500 Internal Server Error', code: 'proxy_refused' },
-])('a proxy that answers $answer is a fault of ours', async ({ answer, code }) => {
+])('a proxy that answers $answer is a local fault', async ({ answer, code }) => {
   expect(await throughProxy((_, socket) => socket.end(`${answer}\r\n\r\n`))).toMatchObject({ error: 'local', code });
 });
 
-test.each([502, 503, 504])('a proxy that answers %i cannot reach the receiver', async (status) => {
+test.each([502, 503, 504])('a proxy that answers %i could not reach the receiver', async (status) => {
   const result = await throughProxy((_, socket) => socket.end(`HTTP/1.1 ${status} Away\r\n\r\n`));
   expect(result).toMatchObject({ error: 'connect', status: 0 });
 });
 
-test('a proxy that waits for the receiver and says nothing is a timeout of the receiver', async () => {
+test('a silent proxy is a timeout of the receiver', async () => {
   expect(await throughProxy(() => undefined)).toMatchObject({ error: 'timeout', status: 0 });
 });
 
-test('a proxy that is away, or breaks off, is a fault of ours', async () => {
+test('a proxy that is unreachable or breaks off is a local fault', async () => {
   expect(await throughProxy((_, socket) => socket.destroy())).toMatchObject({ error: 'local', code: 'proxy_away' });
   const client = createTestClient({ egressProxy: `http://127.0.0.1:${await freePort()}` });
   const result = await client.send(post('http://receiver.test/'));
@@ -223,7 +223,7 @@ async function throughProxy(onConnect: (request: unknown, socket: Duplex) => unk
   return client.send(post('http://receiver.test/', 1_000));
 }
 
-test('an address that this machine refuses to connect to is a fault of ours, unless another of the name is refused by its owner', async () => {
+test('an address that this machine refuses to connect to is a local fault, unless its owner refuses another address of the name', async () => {
   const broadcast = createTestClient({ lookup: async () => ['255.255.255.255'] });
   expect(await broadcast.send(post('http://receiver.test:9/'))).toMatchObject({ error: 'local', status: 0 });
   const both = createTestClient({ lookup: async () => ['127.0.0.1', '255.255.255.255'] });
@@ -237,6 +237,6 @@ test('keeps connections, so that the next webhook needs no new handshake', async
   const port = await listen(server);
   const client = createTestClient();
   for (let i = 0; i < 10; i++) await client.send(post(`http://127.0.0.1:${port}/`));
-  // The second request may come before the first connection is known to be free again.
+  // The second request may start before the first connection is known to be free.
   expect(connections).toBeLessThanOrEqual(2);
 });

@@ -15,7 +15,9 @@ const NAME_ERROR = 3;
 const REFUSED = 5;
 
 /**
- * A name server without any record. @param respond the response code for a name ('' is the root); undefined: silence
+ * A name server without any record.
+ *
+ * @param respond the response code for a name ('' is the root); undefined: silence
  */
 async function nameServer(
   respond: (name: string) => number | undefined,
@@ -29,7 +31,7 @@ async function nameServer(
     if (code === undefined) return;
     const answer = Buffer.from(query);
     answer.writeUInt16BE(0x8180 | code, 2);
-    // Without the query's additional records, which stand behind its question.
+    // Without the query's additional records, which follow its question.
     answer.writeUInt16BE(0, 10);
     const length = 12 + Math.max(1, name.length + 2) + 4;
     socket.send(answer.subarray(0, length), from.port, from.address);
@@ -60,7 +62,7 @@ async function faultOf(server: string): Promise<{ code: string | undefined }> {
 test.concurrent.each([
   { what: 'that it does not exist', own: NAME_ERROR },
   { what: 'that it has no address', own: NO_ERROR },
-])('a name of which the name server says $what is the fault of its owner; no more is asked', async ({ own }) => {
+])("a name for which the name server says $what is its owner's fault, without another query", async ({ own }) => {
   const { address, asked } = await nameServer(() => own);
   expect(await faultOf(address)).toEqual({ code: undefined });
   expect(asked).not.toContain('');
@@ -70,7 +72,7 @@ test.concurrent.each([
   { what: 'fails', own: SERVER_FAILURE },
   { what: 'is refused', own: REFUSED },
   { what: 'is not answered', own: undefined },
-])('a name that $what while the name server knows the root is the fault of its owner', async ({ own }) => {
+])("a name that $what while the name server knows the root is its owner's fault", async ({ own }) => {
   const { address } = await nameServer((name) => (name === '' ? NO_ERROR : own));
   expect(await faultOf(address)).toEqual({ code: undefined });
 });
@@ -79,11 +81,11 @@ test.concurrent.each([
   { what: 'fails for every name', all: SERVER_FAILURE },
   { what: 'refuses every name', all: REFUSED },
   { what: 'is silent', all: undefined },
-])('a name server that $what is a fault of ours', async ({ all }) => {
+])('a name server that $what is a local fault', async ({ all }) => {
   const { address } = await nameServer(() => all);
   expect(await faultOf(address)).toEqual({ code: 'name_servers_away' });
 });
 
-test.concurrent('a name server that is away is a fault of ours', async () => {
+test.concurrent('an unreachable name server is a local fault', async () => {
   expect(await faultOf(`127.0.0.1:${await freePort()}`)).toEqual({ code: 'name_servers_away' });
 });

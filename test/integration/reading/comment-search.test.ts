@@ -67,10 +67,10 @@ async function emit(text: string, subreddit = 'Coffee'): Promise<string> {
   return (await control<{ name: string }>({ kind: 'comment', text, post: post.name })).name;
 }
 
-/** What a crawler and the archiver would do with the newest comments. */
+/** Does the work of a crawler and the archiver for the newest comments. */
 async function archiveNewest(): Promise<void> {
   const listing = parseListing(await forum.simulator.json('/r/all/comments?limit=100&raw_json=1'));
-  // The archive forgets by its own clock, not by the simulator's.
+  // The archive expires rows by its own clock, not by the simulator's.
   const firstSeenAt = Date.now();
   const origin = { source: 'listings', replay: false, firstSeenAt, siteUrl: SITE_URL };
   await insertItems(
@@ -102,7 +102,7 @@ async function searchAll(query: string, from: string | null = null): Promise<Com
 
 describe('comment search', () => {
   test.each(['relevance', 'new', 'top'])(
-    'by %s finds every comment once, page after page, while others arrive',
+    'by %s finds every comment once over all pages while others arrive',
     async (sort) => {
       const first = await search(`q=quick%20fox&sort=${sort}`);
       expect([first.count, first.query, first.sort]).toEqual([12, 'quick fox', sort]);
@@ -115,7 +115,7 @@ describe('comment search', () => {
     },
   );
 
-  test('takes phrases, folds as keywords do, and never finds a part of a word', async () => {
+  test('finds phrases, folds text like keywords, and never matches part of a word', async () => {
     const bodies = async (q: string) => (await searchAll(`q=${encodeURIComponent(q)}`)).map(({ body }) => body);
     expect(await bodies('"quick brown" "story 7"')).toEqual(['The quick brown fox met the lazy dog, story 7.']);
     expect((await bodies('"quick brown"')).filter((body) => body.startsWith('A QUICK'))).toHaveLength(1);
@@ -125,7 +125,7 @@ describe('comment search', () => {
     expect(await bodies('cafe')).toEqual([]);
   });
 
-  test('within a community and a time, with and without NSFW', async () => {
+  test('filters by community, time and NSFW', async () => {
     expect(await search('q=secret%20fox')).toMatchObject({ count: 0, filtered_nsfw: 1 });
     const [found] = (await search('q=secret%20fox&nsfw=true&sub=drunkenbaking')).items;
     expect(found).toMatchObject({ post_title: 'A post', body: 'the secret fox of the bakers' });
@@ -135,8 +135,8 @@ describe('comment search', () => {
     expect((await search('q=quick%20fox&t=day')).count).toBe(12);
   });
 
-  test('by top ends where the comment to go on after is gone from the forum', async () => {
-    // In the archive, as if it had been there, and unknown to the forum.
+  test('by top ends when the cursor comment was deleted on the forum', async () => {
+    // In the archive, but unknown to the forum.
     const origin = { source: 'listings', replay: false, firstSeenAt: Date.now(), siteUrl: SITE_URL };
     const { things } = parseListing(await forum.simulator.json('/r/all/comments?limit=1&raw_json=1'));
     const gone = { ...thingToForumItem(things[0]!, origin), thing_id: 't1_zzzzzzzzzzzz2', body: 'quick fox that went' };
@@ -150,7 +150,7 @@ describe('comment search', () => {
     ['q=fox&limit=5', 'limit: '],
     ['q=fox&sort=comments', 'sort: '],
     [`q=${'x'.repeat(501)}`, 'q: '],
-  ])('%s is refused', async (query, message) => {
+  ])('rejects %s', async (query, message) => {
     const reply = await api.call(reader.apiKey, 'GET', `/v1/forum/search/comments?${query}`);
     const { error } = errorEnvelope.parse(reply.body);
     expect([reply.status, error.code]).toEqual([400, 'invalid_request']);
@@ -158,7 +158,7 @@ describe('comment search', () => {
   });
 });
 
-test('answers 503 while ClickHouse is silent, and leaves no query to hold or wait for a connection', async () => {
+test('answers 503 while ClickHouse hangs and leaves no query that uses or awaits a connection', async () => {
   const proxy = await TcpProxy.start(archive.url);
   const client = createClickhouse(proxy.url, 'test');
   const silent = await startTestApi(db.pool, { forum: forum.forum, clickhouse: client });

@@ -10,7 +10,7 @@ import type { ExpandRequest } from '../../../services/api/reading/comments/expan
 import { startTestForum } from '../../support/fakes/test-forum.ts';
 import type { TestForum } from '../../support/fakes/test-forum.ts';
 
-/** The very first post of the simulator has more than 2,000 comments. */
+/** The first post of the simulator has more than 2,000 comments. */
 const HUGE = 0;
 const DEPTH_OF_A_PAGE = 10;
 
@@ -29,14 +29,14 @@ function request(post: number, max: number): ExpandRequest {
   return { upstream, clock, postId, max, deadlineAt: clock() + 8_000, call: { lane: 'reading' } };
 }
 
-/** Fullnames of all comments that can be seen, with those of their parents, as the simulator has them. */
+/** Fullnames of all visible comments and their parents, as the simulator has them. */
 function visible(post: number): Map<string, string> {
   const { timeline, threads } = forum.simulator.world;
   const shown = threads.commentsOf(post).filter((k) => timeline.visibleAt(k) <= forum.simulator.clock);
   return new Map(shown.map((k) => [timeline.nameOf(k), timeline.nameOf(threads.parentOf(k))]));
 }
 
-/** A post whose thread is deeper than the forum shows in one answer. */
+/** A post whose thread is deeper than one response of the forum. */
 function deepPost(): { post: number; deepest: string; depth: number } {
   for (let post = 1; post < 3_000; post++) {
     const parents = visible(post);
@@ -54,7 +54,7 @@ const pairs = (comments: readonly Comment[]) =>
 const sorted = (map: ReadonlyMap<string, string>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
 
 describe('a thread of the simulator', () => {
-  test('with more than 2,000 comments is read whole, each below its parent', async () => {
+  test('with more than 2,000 comments is read completely, each below its parent', async () => {
     const wanted = visible(HUGE);
     expect(wanted.size).toBeGreaterThan(2_000);
     const read = await readThread(request(HUGE, 100_000));
@@ -67,7 +67,7 @@ describe('a thread of the simulator', () => {
     }
   });
 
-  test('is fetched no further than asked, and gone on from there', async () => {
+  test('is fetched only as far as requested and resumed from there', async () => {
     const first = await readThread(request(HUGE, 200));
     expect(first).toMatchObject({ calls: 1, complete: true });
     const more = await expandComments(first.loaded, first.post.author, request(HUGE, 1_000));
@@ -78,7 +78,7 @@ describe('a thread of the simulator', () => {
     expect(more.calls).toBeLessThanOrEqual(8);
   });
 
-  test('deeper than one answer is followed to its end', async () => {
+  test('deeper than one response is followed to its end', async () => {
     const { post, deepest, depth } = deepPost();
     const read = await readThread(request(post, 100_000));
     expect(sorted(pairs(read.loaded.comments))).toEqual(sorted(visible(post)));
@@ -86,7 +86,7 @@ describe('a thread of the simulator', () => {
     expect(all.find(({ id }) => id === deepest)?.depth).toBe(depth);
   });
 
-  test('is shown around one comment: what is above it, and its direct replies', async () => {
+  test('is read around one comment: its ancestors and its direct replies', async () => {
     const { post, deepest } = deepPost();
     const parents = visible(post);
     const focus = parents.get(parents.get(`t1_${deepest}`)!)!;
@@ -99,7 +99,7 @@ describe('a thread of the simulator', () => {
     expect([first?.id, first?.replies[0]?.replies[0]?.id]).toEqual([top.slice(3), focus.slice(3)]);
   });
 
-  test('is read in part when the forum fails on the way, and whole afterwards', async () => {
+  test('is read in part when the forum fails midway, and completely afterwards', async () => {
     await forum.fault({ kind: '429', count: 1, path: '/api/morechildren', retry_after: 5 });
     const part = await readThread(request(HUGE, 2_000));
     expect(part).toMatchObject({ complete: false, failure: { failure: 'busy' } });

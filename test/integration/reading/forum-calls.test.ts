@@ -25,11 +25,11 @@ let server: Server;
 let upstream: Upstream;
 let api: TestApi;
 let now: number;
-/** Paths of the calls to the forum, tokens aside. */
+/** Paths of the calls to the forum, except for tokens. */
 const calls: string[] = [];
 /** undefined: never. */
 let answer: (request: IncomingMessage) => Answer | undefined;
-/** Calls that were given up before they were answered. */
+/** Calls that were aborted before their response. */
 let givenUp: number;
 
 beforeAll(async () => {
@@ -79,7 +79,7 @@ afterAll(async () => {
 
 const NOT_FOUND: Answer = { status: 404, body: { message: 'Not Found', error: 404 } };
 
-/** A thread with two thousand comments of which none comes with it. */
+/** A thread with two thousand comments, all of them in stubs. */
 function manyStubs(): object {
   const children = Array.from({ length: 2_000 }, (_, n) => `c${n.toString(36)}`);
   const more = {
@@ -93,7 +93,7 @@ function manyStubs(): object {
   return [listingOf(nodeOf('t3', POST)), listingOf(nodeOf('more', more))];
 }
 
-/** Each share link leads to another one, twice, and then to a post; what else is asked for does not exist. */
+/** Each share link leads to another one, twice, and then to a post. Nothing else exists. */
 function threeHops({ url = '' }: IncomingMessage): Answer {
   const [, hop, code] = /^\/r\/rust\/s\/(x*)(\w+)\?/.exec(url) ?? [];
   if (hop === undefined) return { status: 200, body: listingOf() };
@@ -105,7 +105,7 @@ const shareLinks = (count: number) => Array.from({ length: count }, (_, n) => `$
 const things = (key: string, ids: string) => api.call(key, 'GET', `/v1/forum/things?ids=${encodeURIComponent(ids)}`);
 
 describe('share links', () => {
-  test('are refused beyond five a request, before the forum is asked', async () => {
+  test('are limited to five a request, before any call to the forum', async () => {
     answer = threeHops;
     const { apiKey } = await api.account();
     const refused = await things(apiKey, shareLinks(6));
@@ -117,7 +117,7 @@ describe('share links', () => {
     expect(calls).toHaveLength(1);
   });
 
-  test('are followed once: a hundred requests for five of them make the sixteen calls of the first, and one each', async () => {
+  test('are followed once: a hundred requests for the same five make sixteen calls for the first and one for each other', async () => {
     answer = threeHops;
     const { apiKey } = await api.account();
     expect((await things(apiKey, shareLinks(5))).status).toBe(200);
@@ -126,7 +126,7 @@ describe('share links', () => {
     expect(calls).toHaveLength(5 * 3 + 100);
   });
 
-  test('that lead nowhere are remembered too, for ten minutes', async () => {
+  test('that lead nowhere are cached for ten minutes', async () => {
     answer = () => NOT_FOUND;
     const { apiKey } = await api.account();
     for (let request = 0; request < 10; request++) {
@@ -143,7 +143,7 @@ describe('share links', () => {
 });
 
 describe('requests that are not charged', () => {
-  test('cost an account its calls all the same: two hundred a minute, then 429 with Retry-After, and others are served', async () => {
+  test('count their calls against the account: two hundred a minute, then 429 with Retry-After, while others are served', async () => {
     answer = () => NOT_FOUND;
     const { apiKey } = await api.account({ credits: 10 });
     const about = (key: string, n: number) => api.call(key, 'GET', `/v1/forum/subreddit/about?sub=unknown${n}`);
@@ -161,7 +161,7 @@ describe('requests that are not charged', () => {
     expect((await about(apiKey, 3_000)).status).toBe(404);
   });
 
-  test('end with the client: a thread that nobody waits for is not read on', async () => {
+  test('stop when the client disconnects: no further call is made for a thread that nobody waits for', async () => {
     const abandon = new AbortController();
     answer = ({ url = '' }) => (url.startsWith('/comments/') ? { status: 200, body: manyStubs() } : undefined);
     const { apiKey } = await api.account();
@@ -175,13 +175,13 @@ describe('requests that are not charged', () => {
     answer = threeHops;
     const { apiKey: other } = await api.account();
     await things(other, 't3_1abcde');
-    // The thread, one wave of pages, and the request of the other account.
+    // The thread, one wave of calls, and the request of the other account.
     expect(calls).toHaveLength(1 + 4 + 1);
   });
 });
 
 describe('comments by id', () => {
-  /** /api/info as it is at its scarcest: comments say nothing of their post. */
+  /** /api/info at its barest: comments have no fields of their post. */
   const scarce = ({ url = '' }: IncomingMessage): Answer => {
     const ids = new URL(url, 'http://forum').searchParams.get('id')?.split(',') ?? [];
     const things = ids.map((name) => {
@@ -194,7 +194,7 @@ describe('comments by id', () => {
     return { status: 200, body: listingOf(...things) };
   };
 
-  test('have the title of their post, and know whether its author wrote them, by one further call', async () => {
+  test('get the title of their post and is_submitter by one further call', async () => {
     answer = scarce;
     const { apiKey } = await api.account();
     const { body } = await things(apiKey, 't1_c1,t1_c2');
@@ -207,7 +207,7 @@ describe('comments by id', () => {
     expect(calls).toHaveLength(2);
   });
 
-  test('ask for no post that was asked for with them', async () => {
+  test('do not request a post again that was requested with them', async () => {
     answer = scarce;
     const { apiKey } = await api.account();
     const { body } = await things(apiKey, 't1_c1,t3_p1');

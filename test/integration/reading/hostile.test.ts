@@ -119,7 +119,7 @@ describe('whatever the forum answers', () => {
     60_000,
   );
 
-  test('silence ends after ten seconds, in a timeout', async () => {
+  test('answers a timeout after ten seconds of silence', async () => {
     answer = () => undefined;
     const replies = await Promise.all(
       ROUTES.map((route) => api.call(reader.apiKey, 'GET', `/v1/forum/${route}${route.includes('?') ? '&' : '?'}`)),
@@ -131,7 +131,7 @@ describe('whatever the forum answers', () => {
 });
 
 describe('whatever is asked', () => {
-  test('is answered 2xx or 4xx with the envelope, never 500', async () => {
+  test('is answered with 2xx, or with 4xx and the error envelope, never 500', async () => {
     answer = EMPTY;
     const names = [
       'url',
@@ -188,7 +188,7 @@ describe('whatever is asked', () => {
       fc.asyncProperty(fc.constantFrom(...paths), query, async (path, pairs) => {
         const search = new URLSearchParams(pairs.map(([name, text]): [string, string] => [name, text.toWellFormed()]));
         const reply = await api.call(reader.apiKey, 'GET', `/v1/forum/${path}?${search.toString()}`);
-        // The forum of this test knows no post, user or community: its one answer is an empty page.
+        // The forum of this test has no post, user or community. Its only response is an empty page.
         expect([200, 400, 404, 503]).toContain(reply.status);
         if (reply.status !== 200) errorEnvelope.parse(reply.body);
       }),

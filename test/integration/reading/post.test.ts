@@ -14,7 +14,7 @@ let db: TestDatabase;
 let forum: TestForum;
 let api: TestApi;
 let reader: TestAccount;
-/** A post with more comments than one page of the forum holds. */
+/** A post with more comments than one page of the forum contains. */
 let large: { id: string; permalink: string; num_comments: number };
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ beforeAll(async () => {
   large = await emitLargeThread();
 });
 
-/** 640 comments at the top, and under the first of them chains of answers. */
+/** 640 top-level comments, and chains of replies below the first of them. */
 async function emitLargeThread(): Promise<typeof large> {
   const emit = async (body: object) => {
     const headers = { 'content-type': 'application/json' };
@@ -48,7 +48,7 @@ async function emitLargeThread(): Promise<typeof large> {
   return { id: post.id, permalink: `${SITE_URL}/r/Coffee/comments/${post.id}/a_long_discussion/`, num_comments: 690 };
 }
 
-// Each test begins with nothing that is fresh.
+// Each test starts with an expired cache.
 beforeEach(() => {
   forum.simulator.clock += 3_600_000;
 });
@@ -70,7 +70,7 @@ async function read<S extends z.ZodType>(query: string, schema: S, key = reader.
 const flat = (comments: readonly Comment[]): Comment[] => comments.flatMap((one) => [one, ...flat(one.replies)]);
 
 describe('a post', () => {
-  test('comes with a tree of its comments, and says how many there are', async () => {
+  test('has a tree of its comments and their number', async () => {
     const { body, headers } = await read(`id=${large.id}&max_comments=50`, postResponse);
     const all = flat(body.post.comments);
     expect(all).toHaveLength(50);
@@ -83,7 +83,7 @@ describe('a post', () => {
     expect(body.discussion_graph.total_analyzed).toBe(50);
   });
 
-  test('alone, with all of its comments, and as its discussion', async () => {
+  test('is returned without comments, with all of them, and as a graph', async () => {
     const alone = await read(`id=${large.id}&max_comments=0`, postResponse);
     expect(alone.body.post.comments).toEqual([]);
     const whole = await read(`id=${large.id}&max_comments=2000`, postResponse);
@@ -94,7 +94,7 @@ describe('a post', () => {
     expect(graph.body.discussion_graph).toEqual(whole.body.discussion_graph);
   });
 
-  test('as one Markdown document', async () => {
+  test('is returned as one Markdown document', async () => {
     const response = await fetch(`${api.url}/v1/forum/post?id=${large.id}&max_comments=20&format=md`, {
       headers: { authorization: `Bearer ${reader.apiKey}` },
     });
@@ -119,7 +119,7 @@ describe('a post', () => {
     }
   });
 
-  test('around a comment: what is above it and its direct replies', async () => {
+  test('is returned around a comment with its ancestors and direct replies', async () => {
     const { body } = await read(`id=${large.id}&max_comments=2000`, postResponse);
     const deep = flat(body.post.comments).find(({ depth, replies }) => depth >= 3 && replies.length > 0)!;
     const link = `${large.permalink}${deep.id}/`;
@@ -139,7 +139,7 @@ describe('a post', () => {
 });
 
 describe('the cache', () => {
-  test('answers from memory, fetches only what is missing, and forgets in time', async () => {
+  test('answers from memory, fetches only missing comments, and expires', async () => {
     const tier = async (max: number) =>
       (await read(`id=${large.id}&max_comments=${max}`, postResponse)).body.meta.cache;
     expect([await tier(100), await tier(100), await tier(50)]).toEqual(['MISS', 'L1_TINYLFU', 'L1_TINYLFU']);
@@ -148,7 +148,7 @@ describe('the cache', () => {
     expect(await tier(100)).toBe('MISS');
   });
 
-  test('stands in for the forum while that is away, for an hour', async () => {
+  test('replaces the forum for an hour while it is unavailable', async () => {
     await read(`id=${large.id}&max_comments=10`, postResponse);
     forum.simulator.clock += 1_800_000;
     await forum.fault({ kind: '5xx', seconds: 36_000 });
@@ -160,7 +160,7 @@ describe('the cache', () => {
 });
 
 describe('credits', () => {
-  test('one up to 500 comments, one for each further hundred; as many comments as the balance covers', async () => {
+  test('are one up to 500 comments and one for each further hundred, and limit the comments to the balance', async () => {
     const { headers, body } = await read(`id=${large.id}&max_comments=2000`, postResponse);
     const returned = body.meta.comments_returned;
     expect(returned).toBeGreaterThan(600);

@@ -45,7 +45,7 @@ async function refusal(path: string): Promise<[number, string, string]> {
 
 describe('listings', () => {
   test.each(['hot', 'new', 'top', 'rising', 'controversial'])(
-    'posts of a community by %s, page after page',
+    'returns the posts of a community by %s, page by page',
     async (sort) => {
       const first = await read(`subreddit?sub=r/coffee&sort=${sort}&limit=10&t=all`, resources.postListing);
       expect(first).toMatchObject({
@@ -65,13 +65,13 @@ describe('listings', () => {
     },
   );
 
-  test('comments of a community, with the titles of their posts', async () => {
+  test('returns the comments of a community with the titles of their posts', async () => {
     const page = await read('subreddit/comments?sub=coffee&limit=100', resources.commentListing);
     expect(page.count).toBe(100);
     expect(page.items.every((item) => item.subreddit === 'Coffee' && item.post_title !== '')).toBe(true);
   });
 
-  test('leaves NSFW items out unless asked, and counts them', async () => {
+  test('removes NSFW items unless requested, and counts them', async () => {
     const without = await read('subreddit?sub=drunkenbaking&limit=20', resources.postListing);
     expect([without.count, without.items.length]).toEqual([0, 0]);
     expect(without.filtered_nsfw).toBeGreaterThan(0);
@@ -80,7 +80,7 @@ describe('listings', () => {
     expect(all.after).toBe(without.after);
   });
 
-  test('a community with its rules, communities, a user, what he wrote', async () => {
+  test('returns a community with its rules, communities, a user, and the items of a user', async () => {
     const about = await read('subreddit/about?sub=coffee', resources.subreddit);
     expect(about).toMatchObject({ name: 'Coffee', type: 'public', over_18: false });
     expect(about.rules.length).toBeGreaterThan(0);
@@ -111,7 +111,7 @@ describe('listings', () => {
 });
 
 describe('things', () => {
-  test('come in the order asked for, with what is missing', async () => {
+  test('are returned in the requested order, with the missing ids', async () => {
     const posts = (await read('subreddit?sub=coffee&limit=3&sort=new', resources.postListing)).items;
     const comments = (await read('subreddit/comments?sub=coffee&limit=3', resources.commentListing)).items;
     const ids = [comments[2]!.name, posts[1]!.id, 't3_zzzzzzzzzzzz1', posts[0]!.permalink, comments[0]!.permalink];
@@ -125,7 +125,7 @@ describe('things', () => {
     ]);
   });
 
-  test('duplicates of a post, by id, URL and share link', async () => {
+  test('include the duplicates of a post, by id, URL and share link', async () => {
     const [post] = (await read('subreddit?sub=coffee&limit=1', resources.postListing)).items;
     for (const named of [`id=${post!.id}`, `id=t3_${post!.id}`, `url=${encodeURIComponent(post!.permalink)}`]) {
       const found = await read(`post/duplicates?${named}`, resources.postListing);
@@ -173,7 +173,7 @@ describe('refusals', () => {
     [{ kind: 'html403' }, 'upstream_error'],
     [{ kind: 'truncated' }, 'upstream_error'],
     [{ kind: '5xx' }, 'upstream_error'],
-  ])('%j of the forum: 503 %s, with Retry-After, and no charge', async (fault, code) => {
+  ])('%j of the forum becomes 503 %s with Retry-After and no charge', async (fault, code) => {
     const before = await balance();
     await forum.fault({ ...fault, seconds: 60 });
     const reply = await get('subreddit?sub=tea&limit=7');
@@ -183,7 +183,7 @@ describe('refusals', () => {
     expect(await balance()).toBe(before);
   });
 
-  test('without credits nothing is read, and a key without the permission reads nothing', async () => {
+  test('reads nothing without credits or without the permission', async () => {
     const poor = await api.account({ credits: 1 });
     const ask = () => api.call(poor.apiKey, 'GET', '/v1/forum/subreddits?limit=3');
     expect((await ask()).headers.get('x-credits-remaining')).toBe('0');

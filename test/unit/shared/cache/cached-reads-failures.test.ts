@@ -8,7 +8,7 @@ beforeEach(() => {
 afterEach(() => fixture.files.remove());
 
 describe('a fetch that fails', () => {
-  test('leaves the copy in memory to stand in, for an hour', async () => {
+  test('is answered by the copy in memory for an hour', async () => {
     const posts = fixture.reads();
     const forum = fixture.source();
     const at = fixture.now;
@@ -25,7 +25,7 @@ describe('a fetch that fails', () => {
     await expect(posts.read('k', forum.fetch)).rejects.toBe(forum.failure);
   });
 
-  test('leaves the copy on disk to stand in', async () => {
+  test('is answered by the copy on disk', async () => {
     const level = await fixture.disk();
     const forum = fixture.source();
     const at = fixture.now;
@@ -38,7 +38,7 @@ describe('a fetch that fails', () => {
     await expect(fixture.reads({ disk: level }).read('k', forum.fetch)).rejects.toBe(forum.failure);
   });
 
-  test('is asked again with the next read, which is not degraded any more', async () => {
+  test('is repeated by the next read, which is not degraded when it succeeds', async () => {
     const posts = fixture.reads({ staleForMs: 5 * MINUTE });
     const forum = fixture.source();
     await posts.read('k', forum.fetch);
@@ -49,7 +49,7 @@ describe('a fetch that fails', () => {
     expect(await posts.read('k', forum.fetch)).toMatchObject({ value: { title: 'answer 3' }, degraded: false });
   });
 
-  test('without a copy, or for which none may stand in, is thrown to all who wait and not remembered', async () => {
+  test('is thrown to all waiting callers and not cached when no copy may replace it', async () => {
     const posts = fixture.reads();
     const forum = fixture.source();
     forum.failure = new Failure(503);
@@ -64,8 +64,8 @@ describe('a fetch that fails', () => {
   });
 });
 
-describe('a failure that is an answer', () => {
-  test('is thrown again for its time without asking', async () => {
+describe('a cached failure', () => {
+  test('is thrown again without a fetch until it expires', async () => {
     const posts = fixture.reads();
     const forum = fixture.source();
     const notFound = (forum.failure = new Failure(404));
@@ -78,7 +78,7 @@ describe('a failure that is an answer', () => {
     expect((await posts.read('k', forum.fetch)).tier).toBe('MISS');
   });
 
-  test('replaces the copies: what is gone does not come back when trouble follows', async () => {
+  test('replaces the copies, so a deleted value does not reappear during an outage', async () => {
     const level = await fixture.disk();
     const posts = fixture.reads({ disk: level });
     const forum = fixture.source();

@@ -9,7 +9,7 @@ beforeEach(() => {
 afterEach(() => fixture.files.remove());
 
 describe('memory', () => {
-  test('answers while the value is fresh, and asks again afterwards', async () => {
+  test('returns the value while it is fresh and fetches again afterwards', async () => {
     const posts = fixture.reads();
     const forum = fixture.source();
     const at = fixture.now;
@@ -26,7 +26,7 @@ describe('memory', () => {
     expect(forum.calls).toBe(2);
   });
 
-  test('keeps a value as long as the value itself says', async () => {
+  test('keeps a value fresh for the time that freshForMs returns for it', async () => {
     const posts = fixture.reads();
     const forum = fixture.source(fixture.now - DAY);
     await posts.read('k', forum.fetch);
@@ -36,7 +36,7 @@ describe('memory', () => {
     expect((await posts.read('k', forum.fetch)).tier).toBe('MISS');
   });
 
-  test('takes a value from the future for too old: the clock was set back', async () => {
+  test('treats a value from the future as expired, because the clock was set back', async () => {
     const posts = fixture.reads();
     const forum = fixture.source();
     await posts.read('k', forum.fetch);
@@ -44,7 +44,7 @@ describe('memory', () => {
     expect((await posts.read('k', forum.fetch)).tier).toBe('MISS');
   });
 
-  test('stays within its bytes, keys and failures included', async () => {
+  test('stays within its bytes, including keys and failures', async () => {
     const posts = fixture.reads({ memoryBytes: 20_000 });
     for (let i = 0; i < 300; i += 1) {
       const forum = fixture.source();
@@ -57,7 +57,7 @@ describe('memory', () => {
     expect(posts.memoryUse.bytes).toBeGreaterThan(15_000);
   });
 
-  test('counts what the caller says a value takes', async () => {
+  test('counts the size that bytesOf returns', async () => {
     const posts = fixture.reads({ bytesOf: () => 5000 });
     await posts.read('k', fixture.source().fetch);
     expect(posts.memoryUse).toEqual({ bytes: 5000 + 2 + 300, entries: 1 });
@@ -65,7 +65,7 @@ describe('memory', () => {
 });
 
 describe('disk', () => {
-  test('answers what memory has lost, and moves it up', async () => {
+  test('returns a value that memory evicted and stores it in memory again', async () => {
     const level = await fixture.disk();
     const forum = fixture.source();
     const at = fixture.now;
@@ -82,7 +82,7 @@ describe('disk', () => {
     expect(forum.calls).toBe(1);
   });
 
-  test('does not make a value fresh again', async () => {
+  test('does not extend the freshness of a value', async () => {
     const level = await fixture.disk();
     const forum = fixture.source();
     await fixture.reads({ disk: level }).read('k', forum.fetch);
@@ -93,7 +93,7 @@ describe('disk', () => {
     });
   });
 
-  test('what cannot be understood there counts as not found', async () => {
+  test('treats a value that cannot be deserialised as not found', async () => {
     const level = await fixture.disk();
     const forum = fixture.source();
     level.cache.set('broken', Buffer.from('{'), fixture.now + HOUR);
@@ -105,7 +105,7 @@ describe('disk', () => {
     expect((await posts.read('foreign', forum.fetch)).tier).toBe('MISS');
   });
 
-  test('that is closed does not fail a read', async () => {
+  test('does not fail a read when it is closed', async () => {
     const level = await fixture.disk();
     await level.cache.close();
     const posts = fixture.reads({ disk: level });
@@ -115,8 +115,8 @@ describe('disk', () => {
   });
 });
 
-describe('reads at the same time', () => {
-  test('share one fetch, and all of them say MISS', async () => {
+describe('concurrent reads', () => {
+  test('share one fetch and all return MISS', async () => {
     const posts = fixture.reads();
     const forum = fixture.source();
     const answers = await Promise.all([1, 2, 3].map(() => posts.read('k', forum.fetch)));
@@ -124,7 +124,7 @@ describe('reads at the same time', () => {
     expect(forum.calls).toBe(1);
   });
 
-  test('one that gives up fails alone; when all have, nothing is remembered', async () => {
+  test('a caller that aborts fails alone; when all abort, nothing is cached', async () => {
     const posts = fixture.reads({ negativeForMs: () => MINUTE });
     const impatient = new AbortController();
     let answer: ((post: Post) => void) | undefined;
@@ -149,8 +149,8 @@ describe('reads at the same time', () => {
   });
 });
 
-describe('a value that the caller completed', () => {
-  test('is kept on both levels with the age of the first one', async () => {
+describe('put', () => {
+  test('stores the value on both levels with the given fetch time', async () => {
     const level = await fixture.disk();
     const posts = fixture.reads({ disk: level });
     const forum = fixture.source();
@@ -167,7 +167,7 @@ describe('a value that the caller completed', () => {
     expect((await posts.read('k', forum.fetch)).tier).toBe('MISS');
   });
 
-  test('does not replace a newer one, nor a newer failure', async () => {
+  test('does not replace a newer value or a newer failure', async () => {
     const posts = fixture.reads();
     const forum = fixture.source();
     const old = await posts.read('k', forum.fetch);

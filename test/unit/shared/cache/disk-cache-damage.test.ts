@@ -15,7 +15,7 @@ afterEach(() => files.remove());
 
 const stateFile = () => join(dirname(files.dataFile), 'state');
 
-/** Each of these ends a process that opens or reads the file, by a signal or with an error. */
+/** Each of these ends a process that opens or reads the file, with a signal or an error. */
 const damages: [string, (file: string) => void][] = [
   ['is no LMDB file', (file) => writeFileSync(file, randomBytes(statSync(file).size))],
   ['ends within its first page', (file) => truncateSync(file, 100)],
@@ -40,7 +40,7 @@ const damages: [string, (file: string) => void][] = [
 ];
 
 describe('a damaged file', () => {
-  test.each(damages)('that %s is replaced by an empty one, with a report', async (_, damage) => {
+  test.each(damages)('that %s is replaced by an empty one and reported', async (_, damage) => {
     damage(files.dataFile);
     const cache = await files.open();
     expect(files.messages).toEqual([expect.stringMatching(/^the disk cache starts empty: it is damaged \(.+\)$/)]);
@@ -52,7 +52,7 @@ describe('a damaged file', () => {
     expect(files.messages).toHaveLength(1);
   });
 
-  test('whose values are damaged loses these only, with a report', async () => {
+  test('with damaged values loses only these and reports them', async () => {
     const data = readFileSync(files.dataFile);
     const at = data.indexOf(Buffer.alloc(4000, 7));
     data[at + 100]! += 1;
@@ -67,22 +67,22 @@ describe('a damaged file', () => {
   });
 });
 
-describe('a file that is not taken over', () => {
-  test('was open when the machine was restarted', async () => {
+describe('a file that is not reused', () => {
+  test('was open when the machine restarted', async () => {
     writeFileSync(stateFile(), 'the id of another boot');
     const cache = await files.open();
     expect(files.messages).toEqual([expect.stringMatching('not closed before the machine was restarted')]);
     expect(cache.size).toBe(0);
   });
 
-  test('has outgrown a bound that was lowered', async () => {
+  test('has outgrown a lowered limit', async () => {
     const cache = await files.open({ maxBytes: 100_000 });
     expect(files.messages).toEqual([expect.stringMatching(/its file of \d+ bytes has outgrown its bound/)]);
     expect(cache.size).toBe(0);
   });
 });
 
-/** What a killed process leaves: the files as they are while it has them open. */
+/** The files that a killed process leaves: a copy of the files while they are open. */
 async function copyOfOpen(): Promise<CacheFolder> {
   const left = new CacheFolder();
   left.now = files.now;
@@ -93,7 +93,7 @@ async function copyOfOpen(): Promise<CacheFolder> {
 }
 
 describe.runIf(process.platform === 'linux')('a process that is killed', () => {
-  test('leaves a file that is taken over while the machine runs on', async () => {
+  test('leaves a file that is reused until the machine restarts', async () => {
     const cache = await files.open();
     cache.set('new', Buffer.from('value'), files.now + 1000);
     cache.flush();
@@ -104,7 +104,7 @@ describe.runIf(process.platform === 'linux')('a process that is killed', () => {
     await left.remove();
   });
 
-  test('again and again may have ended because of the file, which is given up then', async () => {
+  test('several times in a row may have been killed by the file, which is then replaced', async () => {
     await files.open();
     let left = files;
     const sizes: number[] = [];
@@ -124,7 +124,7 @@ describe.runIf(process.platform === 'linux')('a process that is killed', () => {
 });
 
 describe('a file that ends before its last page', () => {
-  test('is sound if only free pages are missing, which is how LMDB may leave it', async () => {
+  test('is sound when only free pages are missing, as LMDB may leave it', async () => {
     const cache = await files.open();
     const { size } = statSync(files.dataFile);
     cache.set('last', Buffer.alloc(200_000, 1), files.now + 5000);
@@ -139,7 +139,7 @@ describe('a file that ends before its last page', () => {
     expect([again.size, again.get('k7')?.value]).toEqual([400, Buffer.alloc(5000, 7)]);
   });
 
-  test('is damaged if a value is missing', async () => {
+  test('is damaged when a value is missing', async () => {
     const cache = await files.open();
     cache.set('last', Buffer.alloc(200_000, 1), files.now + 5000);
     await cache.close();

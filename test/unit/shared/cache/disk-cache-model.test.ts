@@ -37,7 +37,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 );
 
 describe('against a model', () => {
-  test('never exceeds its bytes, never answers an old, expired or deleted value, and counts exactly what it holds', async () => {
+  test('never exceeds its bytes, never returns an old, expired or deleted value, and counts its entries exactly', async () => {
     const maxBytes = 40_000;
     const cache = await files.open({ maxBytes });
     const run = (commands: Command[]) => {
@@ -61,7 +61,7 @@ describe('against a model', () => {
       }
       cache.flush();
       const held = [...model].filter(([name, { expiresAt }]) => expiresAt > files.now && cache.get(`k${name}`));
-      // A write removes all that has expired, so what is counted is what can be found.
+      // A write removes all expired entries, so the counts equal what can be found.
       cache.set('last', Buffer.alloc(0), files.now + HOUR);
       cache.flush();
       const bytes = held.reduce((sum, [, { value }]) => sum + bytesFor(value.length), bytesFor(0));

@@ -14,12 +14,12 @@ afterEach(() => files.remove());
 
 const HOUR = 3_600_000;
 const text = (cache: DiskCache, key: string) => cache.get(key)?.value.toString();
-/** What an entry with a value of this length counts for. */
+/** The bytes counted for an entry with a value of this length. */
 const bytesFor = (length: number) =>
   occupiedBytes(encodeEntry({ value: Buffer.alloc(length), storedAtMs: 0, expiresAtMs: 0 }).length);
 
 describe('entries', () => {
-  test('are found at once, and when they have been written', async () => {
+  test('are found at once and after they are written', async () => {
     const cache = await files.open();
     cache.set('k', Buffer.from('value'), files.now + HOUR);
     expect(cache.size).toBe(0);
@@ -30,14 +30,14 @@ describe('entries', () => {
     expect(cache.get('other')).toBeUndefined();
   });
 
-  test('keep the time they are said to be stored at', async () => {
+  test('keep the given time of storing', async () => {
     const cache = await files.open();
     cache.set('k', Buffer.from('value'), files.now + HOUR, 777);
     cache.flush();
     expect(cache.get('k')?.storedAtMs).toBe(777);
   });
 
-  test('are replaced, also by larger and smaller ones, and deleted', async () => {
+  test('are replaced by larger and smaller ones, and deleted', async () => {
     const cache = await files.open();
     for (const [i, length] of [10, 100_000, 0, 5000].entries()) {
       cache.set('k', Buffer.alloc(length, i), files.now + HOUR + i);
@@ -52,7 +52,7 @@ describe('entries', () => {
     expect([cache.size, cache.bytes]).toEqual([0, 0]);
   });
 
-  test('may be kept by the reader: later reads do not change them', async () => {
+  test("do not change in the reader's hands during later reads", async () => {
     const cache = await files.open();
     for (const [i, length] of [50, 40_000, 60, 50_000].entries()) {
       cache.set(`k${i}`, Buffer.alloc(length, i), files.now + HOUR);
@@ -77,7 +77,7 @@ describe('entries', () => {
 });
 
 describe('expiry', () => {
-  test('ends at its millisecond, for written and for pending entries, and frees the bytes', async () => {
+  test('takes effect at its millisecond for written and pending entries and frees the bytes', async () => {
     const cache = await files.open();
     cache.set('written', Buffer.from('value'), files.now + 100);
     cache.flush();
@@ -90,7 +90,7 @@ describe('expiry', () => {
     expect([cache.size, cache.bytes]).toEqual([0, 0]);
   });
 
-  test('of entries that nobody asks for is noticed by later writes', async () => {
+  test('of entries that nobody reads happens during later writes', async () => {
     const cache = await files.open();
     for (let i = 0; i < 50; i += 1) cache.set(`k${i}`, Buffer.alloc(10), files.now + 100 + i);
     cache.flush();
@@ -101,8 +101,8 @@ describe('expiry', () => {
   });
 });
 
-describe('the bound', () => {
-  test('is held by evicting what expires first', async () => {
+describe('the limit', () => {
+  test('is kept by evicting the entries that expire first', async () => {
     const each = bytesFor(10_000);
     const cache = await files.open({ maxBytes: 10 * each });
     const order = [5, 3, 8, 1, 9, 0, 7, 2, 6, 4];
@@ -115,7 +115,7 @@ describe('the bound', () => {
     expect(cache.get('new')).toBeDefined();
   });
 
-  test('refuses an entry that is larger, and drops its predecessor', async () => {
+  test('rejects a larger entry and removes its predecessor', async () => {
     const cache = await files.open({ maxBytes: 100_000 });
     cache.set('k', Buffer.alloc(10), files.now + HOUR);
     cache.set('other', Buffer.alloc(10), files.now + HOUR);
@@ -126,7 +126,7 @@ describe('the bound', () => {
     expect(cache.get('other')).toBeDefined();
   });
 
-  test('holds with the first write after it was lowered', async () => {
+  test('takes effect with the first write after it was lowered', async () => {
     const cache = await files.open();
     for (let i = 0; i < 20; i += 1) cache.set(`k${i}`, Buffer.alloc(10_000), files.now + HOUR + i);
     await cache.close();
@@ -138,7 +138,7 @@ describe('the bound', () => {
     expect(lowered.get('k19')).toBeDefined();
   });
 
-  test('keeps the file within 1.4 times of it, however long it is written', async () => {
+  test('keeps the file within 1.4 times its size, however much is written', async () => {
     const maxBytes = 8_000_000;
     const cache = await files.open({ maxBytes });
     const random = seededRandom(1);
@@ -157,13 +157,13 @@ describe('the bound', () => {
   });
 });
 
-describe('opening again', () => {
+describe('reopening', () => {
   test('finds the entries and the same count of bytes', async () => {
     const cache = await files.open();
     for (let i = 0; i < 300; i += 1) cache.set(`k${i}`, Buffer.alloc(100 * i, i), files.now + HOUR);
     cache.flush();
     const { bytes } = cache;
-    // Not flushed by hand: closing does it.
+    // Not flushed here, because closing does it.
     cache.set('pending', Buffer.from('value'), files.now + HOUR);
     await cache.close();
     const again = await files.open();
@@ -173,7 +173,7 @@ describe('opening again', () => {
     expect(text(again, 'pending')).toBe('value');
   });
 
-  test('with another format of values starts empty and removes the old one, and nothing else', async () => {
+  test('with another format starts empty and removes only the old store', async () => {
     const cache = await files.open({ format: 1 });
     cache.set('k', Buffer.from('value'), files.now + HOUR);
     await cache.close();
@@ -184,8 +184,8 @@ describe('opening again', () => {
   });
 });
 
-describe('trouble', () => {
-  test('a folder that cannot be used is reported, and the cache keeps nothing', async () => {
+describe('failures', () => {
+  test('reports a folder that cannot be used and stores nothing', async () => {
     const file = join(files.folder, 'file');
     writeFileSync(file, '');
     const cache = await files.open({ folder: join(file, 'below') });
@@ -197,7 +197,7 @@ describe('trouble', () => {
     await cache.close();
   });
 
-  test('after closing nothing is found or kept, and closing again is harmless', async () => {
+  test('finds and stores nothing after closing, and may be closed again', async () => {
     const cache = await files.open();
     cache.set('k', Buffer.from('value'), files.now + HOUR);
     await cache.close();
@@ -208,11 +208,11 @@ describe('trouble', () => {
     expect(files.messages).toEqual([]);
   });
 
-  test('a write that fails is reported once, costs its entries only, and so is the end of it', async () => {
+  test('reports failing writes once, loses only their entries, and reports the recovery', async () => {
     const cache = await files.open();
     cache.set('before', Buffer.from('value'), files.now + HOUR);
     cache.flush();
-    // A clock that throws stands for a disk that fails: that cannot be had in a test without a disk to fill.
+    // A clock that throws simulates a failing disk, which a test cannot provide without a disk to fill.
     const broken = new Error('no space left');
     const fail = () => {
       throw broken;
@@ -231,7 +231,7 @@ describe('trouble', () => {
     expect(files.messages).toEqual(['the disk cache cannot be written', 'the disk cache can be written again']);
   });
 
-  test('makes the folder, however deep', async () => {
+  test('creates nested folders', async () => {
     const folder = join(files.folder, 'a', 'b');
     await files.open({ folder });
     expect(existsSync(join(folder, 'v1-1', 'data.mdb'))).toBe(true);

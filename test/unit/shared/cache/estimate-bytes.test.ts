@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { estimateBytes } from '../../../../shared/cache/estimate-bytes.ts';
 
-describe('estimated bytes', () => {
+describe('estimateBytes', () => {
   test.each([
     ['nothing', null, 0],
     ['a truth', true, 0],
@@ -17,7 +17,7 @@ describe('estimated bytes', () => {
     expect(estimateBytes(value)).toBe(bytes);
   });
 
-  test('goes down as deep as comments nest', () => {
+  test('handles deeply nested comments', () => {
     let thread: unknown = null;
     for (let i = 0; i < 100_000; i += 1) thread = { replies: [thread] };
     expect(estimateBytes(thread)).toBe(100_000 * (24 + 8 + 32 + 8));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { SingleFlight } from '../../../../shared/cache/single-flight.ts';
 
-/** A fetch that is answered by the test. */
+/** A fetch that the test answers. */
 function controlled() {
   const calls: { resolve: (value: string) => void; reject: (error: Error) => void; signal: AbortSignal }[] = [];
   const fetch = (signal: AbortSignal) =>
@@ -11,8 +11,8 @@ function controlled() {
   return { calls, fetch };
 }
 
-describe('shared fetches', () => {
-  test('callers at the same time share one fetch; the next one makes another', async () => {
+describe('SingleFlight', () => {
+  test('concurrent callers share one fetch, and the next caller starts another', async () => {
     const { calls, fetch } = controlled();
     const shared = new SingleFlight<string>();
     const answers = [shared.run('k', fetch), shared.run('k', fetch), shared.run('other', fetch)];
@@ -25,7 +25,7 @@ describe('shared fetches', () => {
     expect(await later).toBe('c');
   });
 
-  test('a failure goes to all who wait and is not kept', async () => {
+  test('a failure goes to all waiting callers and is not stored', async () => {
     const { calls, fetch } = controlled();
     const shared = new SingleFlight<string>();
     const answers = Promise.allSettled([shared.run('k', fetch), shared.run('k', fetch)]);
@@ -40,7 +40,7 @@ describe('shared fetches', () => {
     expect(await later).toBe('yes');
   });
 
-  test('nobody gets an answer that came before the question, not even in the same turn', async () => {
+  test('a caller never gets a result that is older than its call, even in the same turn', async () => {
     const { calls, fetch } = controlled();
     const shared = new SingleFlight<string>();
     const second = shared.run('k', fetch).then(() => shared.run('k', fetch));
@@ -51,7 +51,7 @@ describe('shared fetches', () => {
     expect(await second).toBe('new');
   });
 
-  test('a fetch that throws at once is a failure like any other', async () => {
+  test('a fetch that throws synchronously is a rejection', async () => {
     const shared = new SingleFlight<string>();
     const broken = () => {
       throw new Error('at once');
@@ -60,7 +60,7 @@ describe('shared fetches', () => {
     expect(await shared.run('k', async () => 'fine')).toBe('fine');
   });
 
-  test('a caller that gives up does not disturb the others', async () => {
+  test('a caller that aborts does not affect the others', async () => {
     const { calls, fetch } = controlled();
     const shared = new SingleFlight<string>();
     const impatient = new AbortController();
@@ -73,7 +73,7 @@ describe('shared fetches', () => {
     expect(await second).toBe('a');
   });
 
-  test('when the last one gives up, the fetch is told to stop, and the next caller starts anew', async () => {
+  test('when the last caller aborts, the fetch is aborted and the next caller starts a new one', async () => {
     const { calls, fetch } = controlled();
     const shared = new SingleFlight<string>();
     const impatient = [new AbortController(), new AbortController()];
@@ -83,13 +83,13 @@ describe('shared fetches', () => {
     expect(calls[0]!.signal.aborted).toBe(true);
     const later = shared.run('k', fetch);
     expect(calls).toHaveLength(2);
-    // What the first fetch still says is of no consequence.
+    // The result of the first fetch no longer matters.
     calls[0]!.reject(new Error('stopped'));
     calls[1]!.resolve('a');
     expect(await later).toBe('a');
   });
 
-  test('a finished fetch is not told to stop', async () => {
+  test('a finished fetch is not aborted', async () => {
     const { calls, fetch } = controlled();
     const answer = new SingleFlight<string>().run('k', fetch, new AbortController().signal);
     calls[0]!.resolve('a');
@@ -97,7 +97,7 @@ describe('shared fetches', () => {
     expect(calls[0]!.signal.aborted).toBe(false);
   });
 
-  test('a caller that had given up before does not start a fetch', async () => {
+  test('a caller whose signal is already aborted does not start a fetch', async () => {
     const { calls, fetch } = controlled();
     const given = AbortSignal.abort(new Error('gone'));
     await expect(new SingleFlight<string>().run('k', fetch, given)).rejects.toThrow('gone');

@@ -5,7 +5,7 @@ import { PlainLru, hitRatio, seededRandom, withScans, zipfTrace } from '../../..
 
 const KEYS = 10_000;
 const ACCESSES = 100_000;
-/** From 200 to 20,200 bytes, without regard to popularity. */
+/** From 200 to 20,200 bytes, independent of popularity. */
 const variedBytes = (n: number) => 200 + (((n * 2_654_435_761) >>> 0) % 20_000);
 const equalBytes = () => 1000;
 
@@ -15,7 +15,7 @@ function bytesOfAll(bytesOf: (n: number) => number): number {
   return sum;
 }
 
-/** Only accesses to popular keys count; nothing can be won with a key that is asked for once. */
+/** Only accesses to popular keys count, because a key that is requested once can never be a hit. */
 function compare(trace: Access[], maxBytes: number) {
   const isPopular = (access: Access) => access.key.startsWith('post/');
   return {
@@ -30,7 +30,7 @@ const table = [0.9, 1].flatMap((s) =>
   ),
 );
 
-describe('hits in comparison with plain LRU of the same bytes', () => {
+describe('hits compared with plain LRU of the same bytes', () => {
   test.each(table)('Zipf $s, cache of $share of all bytes, $sizes: more hits', ({ s, share, bytesOf }) => {
     const trace = zipfTrace({ seed: 7, accesses: ACCESSES, keys: KEYS, s, bytesOf });
     const { tinyLfu, lru } = compare(trace, Math.floor(share * bytesOfAll(bytesOf)));
@@ -45,12 +45,12 @@ describe('hits in comparison with plain LRU of the same bytes', () => {
       const maxBytes = Math.floor(share * bytesOfAll(bytesOf));
       const { tinyLfu, lru } = compare(trace, maxBytes);
       expect(tinyLfu).toBeGreaterThan(lru + 0.08);
-      // The scans cost next to nothing.
+      // The scans cost almost no hits.
       expect(tinyLfu).toBeGreaterThan(compare(popular, maxBytes).tinyLfu - 0.04);
     },
   );
 
-  test('when other keys become popular, they take over', () => {
+  test('keys that become popular replace the old ones', () => {
     const trace = zipfTrace({ seed: 11, accesses: ACCESSES, keys: KEYS, s: 1 });
     const cache = new TinyLfuCache<number>({ maxBytes: KEYS * 5, random: seededRandom(3) });
     const before = hitRatio(cache, trace);

@@ -12,9 +12,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('delete' as const), key }) },
 );
 
-/**
- * Runs commands on the cache and on a map that forgets nothing; checks after each what the cache may and may not say.
- */
+/** Runs commands on the cache and on a map that evicts nothing, and checks after each what the cache may return. */
 function runAgainstModel(maxBytes: number, commands: Command[], seed: number) {
   const cache = new TinyLfuCache<number>({ maxBytes, random: seededRandom(seed) });
   const model = new Map<string, { value: number; bytes: number }>();
@@ -35,7 +33,7 @@ function runAgainstModel(maxBytes: number, commands: Command[], seed: number) {
 }
 
 describe('against a model', () => {
-  test('never exceeds its bytes, never answers an old or deleted value, and counts exactly what it holds', () => {
+  test('never exceeds its bytes, never returns an old or deleted value, and counts its entries exactly', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 400 }),
@@ -64,7 +62,7 @@ describe('against a model', () => {
 });
 
 describe('the window', () => {
-  test('lets in a new entry whatever the counts are, and one that is larger than it does not push it out', () => {
+  test('admits a new entry whatever the counts are, and an entry larger than the window does not evict it', () => {
     const cache = new TinyLfuCache<string>({ maxBytes: 1000, random: seededRandom(1) });
     for (let i = 0; i < 99; i += 1) {
       for (let times = 0; times < 3; times += 1) cache.get(`k${i}`);
@@ -81,7 +79,7 @@ describe('the window', () => {
 });
 
 describe('bounds', () => {
-  test('refuses an entry larger than the cache, and keeps the others', () => {
+  test('rejects an entry larger than the cache and keeps the others', () => {
     const cache = new TinyLfuCache<string>({ maxBytes: 100 });
     cache.set('a', 'small', 60);
     cache.set('b', 'too large', 101);
@@ -89,7 +87,7 @@ describe('bounds', () => {
     expect(cache.get('b')).toBeUndefined();
   });
 
-  test('drops the predecessor of an entry that has become larger than the cache', () => {
+  test('removes the predecessor of an entry larger than the cache', () => {
     const cache = new TinyLfuCache<string>({ maxBytes: 100 });
     cache.set('a', 'old', 60);
     cache.set('a', 'too large', 101);
@@ -105,28 +103,28 @@ describe('bounds', () => {
     expect(cache.bytes).toBe(95);
   });
 
-  test('an entry that outgrows the protected part leaves the others there alone', () => {
+  test('does not evict protected entries when one outgrows the protected part', () => {
     const cache = new TinyLfuCache<string>({ maxBytes: 1000, random: seededRandom(1) });
     for (let i = 0; i < 5; i += 1) cache.set(`k${i}`, 'v', 20);
-    // Used again: now protected.
+    // Used again, so now protected.
     for (let i = 0; i < 5; i += 1) cache.get(`k${i}`);
     cache.set('k0', 'grown', 900);
-    // The next one to go is the only one on probation, not one of those that were protected before.
+    // The next victim is the only entry on probation, not one of the protected ones.
     for (let i = 0; i < 3; i += 1) cache.get('new');
     cache.set('new', 'v', 50);
     expect([1, 2, 3, 4].map((i) => cache.get(`k${i}`))).toEqual(['v', 'v', 'v', 'v']);
   });
 
-  test.each([0, -1, Number.NaN])('an entry of %s bytes is a mistake', (bytes) => {
+  test.each([0, -1, Number.NaN])('throws for an entry of %s bytes', (bytes) => {
     const cache = new TinyLfuCache<string>({ maxBytes: 100 });
     expect(() => cache.set('a', 'x', bytes)).toThrow(RangeError);
   });
 
-  test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('a bound of %s is a mistake', (maxBytes) => {
+  test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('throws for a limit of %s', (maxBytes) => {
     expect(() => new TinyLfuCache({ maxBytes })).toThrow(RangeError);
   });
 
-  test('counts parts of bytes as whole ones, so that sums stay exact', () => {
+  test('rounds sizes up to whole bytes, so that sums stay exact', () => {
     const cache = new TinyLfuCache<string>({ maxBytes: 10 });
     cache.set('a', 'x', 0.1);
     cache.set('b', 'x', 0.2);
@@ -167,21 +165,21 @@ describe('admission', () => {
     return false;
   }
 
-  test('a hot key is not locked out by an entry whose count was driven up', () => {
+  test('does not lock a hot key out by an entry with a raised count', () => {
     expect(isAdmitted(stubbornCache(seededRandom(8)))).toBe(true);
   });
 
-  test('which is due to chance: without luck the same key stays outside', () => {
+  test('admits the same key only at random', () => {
     expect(isAdmitted(stubbornCache(() => 0.99))).toBe(false);
   });
 
-  test('a cold key has no such chance', () => {
+  test('never admits a cold key at random', () => {
     const cache = stubbornCache(() => 0);
     for (let i = 0; i < TRIES; i += 1) cache.set(`cold${i}`, 'v', 1);
     for (let i = 0; i < 90; i += 1) expect(cache.get(`k${i}`)).toBe('v');
   });
 
-  test('what was asked for more often stays', () => {
+  test('keeps the entry that was requested more often', () => {
     const cache = new TinyLfuCache<string>({ maxBytes: 100, random: seededRandom(2) });
     for (let i = 0; i < 5; i += 1) cache.get('often');
     cache.set('often', 'v', 60);

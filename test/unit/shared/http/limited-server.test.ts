@@ -7,9 +7,9 @@ import { createLimitedServer } from '../../../../shared/http/limited-server.ts';
 import type { ServerLimits } from '../../../../shared/http/limited-server.ts';
 import { readAnswers } from '../../../support/clients/pipelined-answers.ts';
 
-/** More than the kernel holds of a connection that nobody reads. */
+/** More than the kernel buffers for a connection that nobody reads. */
 const LARGE = Buffer.alloc(16 * 1024 * 1024, 'x');
-/** So long that a test which needs it fails by its own deadline. */
+/** Long enough that a test which waits for it fails by its own deadline. */
 const NEVER_MS = 3_600_000;
 
 let server: Server | undefined;
@@ -51,18 +51,18 @@ function gets(count: number, headers = ''): string {
   return Array.from({ length: count }, (_, index) => get(index, headers)).join('');
 }
 
-/** Also when it is reset. */
+/** Also when the connection is reset. */
 function closed(socket: Socket): Promise<void> {
   return new Promise((resolve) => socket.once('close', () => resolve()));
 }
 
-/** The server's side of the next connection. */
+/** The server's socket of the next connection. */
 async function accepted(): Promise<Socket> {
   const [socket] = (await once(server!, 'connection')) as [Socket];
   return socket;
 }
 
-test('a client that pipelines and never reads has one answer made for it at a time, and is cut off', async () => {
+test('makes one response at a time for a client that pipelines and never reads, and disconnects it', async () => {
   const unsentAtDispatch: number[] = [];
   await listen(
     (request, response) => {
@@ -74,11 +74,11 @@ test('a client that pipelines and never reads has one answer made for it at a ti
   const connection = accepted();
   deafClient(gets(1_461));
   await closed(await connection);
-  // Without the queue: all requests of the first piece at once, with 1,461 answers in memory.
+  // Without serial reading: all requests of the first chunk at once, with 1,461 responses in memory.
   expect(unsentAtDispatch).toEqual([0]);
 });
 
-test('of small answers, too, none is made while another is unsent', async () => {
+test('makes no further small response while one is unsent', async () => {
   const unsentAtDispatch = new Set<number>();
   await listen(
     (request, response) => {
@@ -93,7 +93,7 @@ test('of small answers, too, none is made while another is unsent', async () => 
   expect(unsentAtDispatch).toEqual(new Set([0]));
 });
 
-test('requests that were sent together are answered in order, bodies among them', async () => {
+test('answers pipelined requests with bodies in order', async () => {
   await listen((request, response) => {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
@@ -110,7 +110,7 @@ test('requests that were sent together are answered in order, bodies among them'
   );
 });
 
-test('clients that keep their connections and pipeline ten requests get every answer in order', async () => {
+test('sends every response in order to keep-alive clients that pipeline ten requests', async () => {
   await listen((request, response) => response.end(request.url));
   const rounds = await Promise.all(
     Array.from({ length: 20 }, async () => {
@@ -127,12 +127,12 @@ test('clients that keep their connections and pipeline ten requests get every an
   for (const got of rounds) expect(got).toEqual(expected);
 });
 
-test('however many requests one piece holds, all are answered, and none is parsed while another is served', async () => {
+test('answers every request of a chunk and parses none while another is served', async () => {
   let parsed = 0;
   let served = 0;
   await listen((_request, response) => {
     served++;
-    // A cut may hold the end of one request more.
+    // A cut may contain the end of one more request.
     expect(parsed - served).toBeLessThanOrEqual(1);
     setImmediate(() => response.end());
   });
@@ -144,7 +144,7 @@ test('however many requests one piece holds, all are answered, and none is parse
   expect([parsed, served]).toEqual([2_000, 2_000]);
 });
 
-test('a stream without end keeps back the requests that follow it', async () => {
+test('does not serve the requests after an endless stream', async () => {
   const paths: string[] = [];
   await listen((request, response) => {
     paths.push(request.url ?? '');
@@ -159,7 +159,7 @@ test('a stream without end keeps back the requests that follow it', async () => 
   expect(paths).toEqual(['/0', '/other']);
 });
 
-test('an answer that its client does not take in time cuts it off, also when it takes a little all the time', async () => {
+test('disconnects a client that does not read its response in time, even when it reads a little all the time', async () => {
   await listen((_request, response) => response.end(LARGE), { sendMs: 300 });
   const connection = accepted();
   const socket = client();
@@ -170,7 +170,7 @@ test('an answer that its client does not take in time cuts it off, also when it 
   clearInterval(sip);
 });
 
-test('beyond the bytes that all unsent answers may take, those that wait longest are cut off', async () => {
+test('disconnects the clients that wait longest when unsent responses exceed their limit', async () => {
   await listen((_request, response) => response.end(LARGE), { unsentBytes: 3.5 * LARGE.length });
   const connections: Socket[] = [];
   for (let index = 0; index < 5; index++) {
@@ -184,7 +184,7 @@ test('beyond the bytes that all unsent answers may take, those that wait longest
   });
 });
 
-test('one connection too many is closed, and makes room by closing what is idle', async () => {
+test('closes one connection too many and all idle connections', async () => {
   await listen((_request, response) => response.end(), { connections: 2 });
   const idle = client();
   idle.write(get('first'));
@@ -203,7 +203,7 @@ test.each([
   ['headers', { headersMs: 200 }, 'GET / HTTP/1.1\r\nHost: a\r\nX-Slow: '],
   ['a body', { headersMs: 100, requestMs: 200 }, 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n'],
   ['nothing', { headersMs: 200 }, ''],
-])('a client that sends %s too slowly is closed', async (_what, limits, text) => {
+])('disconnects a client that sends %s too slowly', async (_what, limits, text) => {
   await listen((request) => request.resume(), limits);
   const socket = client();
   socket.write(text);
@@ -214,7 +214,7 @@ test.each([
   clearInterval(drip);
 });
 
-test('a connection is closed after as many requests as one may have', async () => {
+test('closes a connection after its maximum number of requests', async () => {
   await listen((_request, response) => response.end(), { requestsPerConnection: 3 });
   const socket = client();
   socket.write(gets(3));

@@ -12,7 +12,7 @@ test.each([
   ...['ENETUNREACH', 'ENETDOWN', 'EAFNOSUPPORT', 'EPROTONOSUPPORT', 'EACCES', 'EPERM'],
   // No name server answers.
   ...['EAI_AGAIN', 'EAI_SYSTEM'],
-])('%s is a fault of ours', (code) => {
+])('%s is a local fault', (code) => {
   expect(localFaultCode(systemError(code))).toBe(code);
   expect(localFaultCode(new Error('no socket', { cause: systemError(code) }))).toBe(code);
 });
@@ -31,7 +31,7 @@ test.each([
   expect(localFaultCode(systemError(code))).toBeUndefined();
 });
 
-test('of several addresses all must have failed here', () => {
+test('an AggregateError is a local fault only when every attempt failed locally', () => {
   const both = (...codes: string[]) => new AggregateError(codes.map((code) => systemError(code)));
   expect(localFaultCode(both('ENETUNREACH', 'EADDRNOTAVAIL'))).toBe('ENETUNREACH');
   expect(localFaultCode(both('ECONNREFUSED', 'ENETUNREACH'))).toBeUndefined();
@@ -39,7 +39,7 @@ test('of several addresses all must have failed here', () => {
   expect(localFaultCode(both())).toBeUndefined();
 });
 
-test('an IPv6 address that this machine has no way to has a code of its own, which one by IPv4 outweighs', () => {
+test('an unreachable IPv6 address has its own code, and the code of an IPv4 attempt takes precedence', () => {
   const to = (address: string, code: string) => Object.assign(systemError(code), { address });
   const [v6, v4] = [to('2001:db8::1', 'ENETUNREACH'), to('192.0.2.1', 'ENETUNREACH')];
   expect(localFaultCode(v6)).toBe('ipv6_unreachable');
@@ -50,7 +50,7 @@ test('an IPv6 address that this machine has no way to has a code of its own, whi
   expect(localFaultCode(new AggregateError([v6, v4]))).toBe('ENETUNREACH');
 });
 
-test('a fault that was recognized before keeps its code', () => {
+test('a LocalFault keeps its code', () => {
   const fault = new LocalFault('proxy_away', 'no tunnel', { cause: systemError('ECONNREFUSED') });
   expect(localFaultCode(new Error('wrapped', { cause: fault }))).toBe('proxy_away');
 });

@@ -123,7 +123,7 @@ describe('checkPublicUrl', () => {
     expect(await checkPublicUrl(url, options(['8.8.8.8']))).toEqual({ ok: false, reason });
   });
 
-  test('refuses a name of which any address is not public', async () => {
+  test('refuses a name when any of its addresses is not public', async () => {
     expect(await checkPublicUrl('https://example.com/', options(['8.8.8.8', '10.0.0.1']))).toEqual({
       ok: false,
       reason: 'blocked_address',
@@ -137,7 +137,7 @@ describe('checkPublicUrl', () => {
     expect(await checkPublicUrl('https://example.com:8443/', options(['8.8.8.8']))).toEqual({ ok: true });
   });
 
-  test('accepts http and private addresses only when they are allowed, credentials never', async () => {
+  test('accepts http and private addresses only with allowPrivate, and never credentials', async () => {
     const allowed = { ...options(['10.0.0.1']), allowPrivate: true };
     expect(await checkPublicUrl('http://127.0.0.1:9000/', allowed)).toEqual({ ok: true });
     expect(await checkPublicUrl('http://receiver/', allowed)).toEqual({ ok: true });

@@ -34,6 +34,6 @@ test.each([
   ['{"retry_after": 64', undefined],
   ['<html>error 1015</html>', undefined],
   ['', undefined],
-])('the body %s asks for %j ms', (body, expected) => {
+])('the body %s means %j ms', (body, expected) => {
   expect(parseRetryAfterBody(body)).toBe(expected);
 });

@@ -8,7 +8,7 @@ import { mailboxOf } from '../../../../shared/domain/accounts/mailbox.ts';
 import { createMailDomainCheck } from '../../../../shared/mail/mail-domain.ts';
 import type { MailResolver } from '../../../../shared/mail/mail-domain.ts';
 
-/** What name servers say: records, the code of a fault, or nothing ever. */
+/** The answer of the name servers: records, the code of a failure, or no answer ever. */
 type Saying = string[] | string;
 
 function resolverOf(mx: Saying, a: Saying = 'ENODATA', aaaa: Saying = 'ENODATA'): MailResolver {
@@ -25,7 +25,7 @@ function resolverOf(mx: Saying, a: Saying = 'ENODATA', aaaa: Saying = 'ENODATA')
   };
 }
 
-describe('a domain takes mail', () => {
+describe('a domain accepts mail', () => {
   test.each<[string, MailResolver, boolean]>([
     ['with a mail exchanger', resolverOf(['mx.example.com']), true],
     ['with a null MX', resolverOf([''], ['192.0.2.1']), false],
@@ -58,7 +58,7 @@ describe('a domain takes mail', () => {
   );
 });
 
-/** A name server on loopback that answers every question with this code and no records; undefined: with nothing. */
+/** A name server on loopback that answers every query with this code and no records; undefined: not at all. */
 async function startNameServer(responseCode: number | undefined): Promise<{ resolver: Resolver; stop: () => void }> {
   const socket = createSocket('udp4');
   socket.on('message', (query, { port, address }) => {
@@ -88,14 +88,14 @@ describe('a real resolver', () => {
     stop();
   });
 
-  test('finds no name server', async () => {
+  test('accepts a domain when no name server is reachable', async () => {
     const { resolver, stop } = await startNameServer(3);
     stop();
     expect(await createMailDomainCheck(resolver)('example.com')).toBe(true);
   });
 });
 
-describe('temporary inboxes', () => {
+describe('disposable mail domains', () => {
   const isDisposable = createDisposableCheck();
 
   test.each(['mailinator.com', 'a.mailinator.com', 'a.b.c.mailinator.com', 'yopmail.com'])('%s', (domain) => {
@@ -106,7 +106,7 @@ describe('temporary inboxes', () => {
     expect(isDisposable(domain)).toBe(false);
   });
 
-  test('no large provider is among them, and each is the name that its mailboxes go by', () => {
+  test('no large provider is disposable, and each is listed under the domain of its mailboxes', () => {
     const large = [
       'gmail.com',
       'proton.me',

@@ -33,7 +33,7 @@ const address = fc
   .map(([name, labels, last]) => parseEmailAddress(`${name}@${labels.join('.')}.${last}`)?.address)
   .filter((parsed) => parsed !== undefined);
 
-test('an accepted address is one RCPT TO, as it is', async () => {
+test('sends an accepted address unchanged in one RCPT TO', async () => {
   const mailer = createSmtpMailer(server.url, FROM);
   await fc.assert(
     fc.asyncProperty(address, async (to) => {
@@ -51,7 +51,7 @@ test.each([
   "!#$%&'*+/=?^_`{|}~-@example.com",
   'a.b+c@xn--bcher-kva.example',
   `${'x'.repeat(64)}@${'y'.repeat(63)}.${'z'.repeat(63)}.example`,
-])('%s is the one recipient in the header too', async (to) => {
+])('%s is the only recipient in the header', async (to) => {
   await createSmtpMailer(receiver.url, FROM).send(mailTo(to));
   const mail = receiver.mailTo(to);
   expect(mail.recipients).toEqual([to]);

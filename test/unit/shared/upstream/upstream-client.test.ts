@@ -12,7 +12,7 @@ import { silentLogger } from '../../../support/fixtures/silent-logger.ts';
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 const JSON_TYPE = { 'content-type': 'application/json; charset=UTF-8' };
 
-/** A real HTTP server that answers as the forum's front does; `answer` decides about everything but tokens. */
+/** A real HTTP server that answers like the forum's front end; `answer` decides everything except tokens. */
 class Front {
   answer: Handler = () => undefined;
   tokens = 0;
@@ -43,7 +43,7 @@ class Front {
   }
 }
 
-describe('the client', () => {
+describe('createUpstream', () => {
   const front = new Front();
   let now = 1_000_000;
   let upstream: Upstream | undefined;
@@ -93,7 +93,7 @@ describe('the client', () => {
     });
   });
 
-  test('fetches one token for many calls, and a new one before it ends', async () => {
+  test('fetches one token for many calls, and a new one before it expires', async () => {
     front.answer = reply(200, '1');
     const client = create();
     await Promise.all(Array.from({ length: 5 }, () => client.get('/x', {}, { endpoint: 'x' })));
@@ -106,7 +106,7 @@ describe('the client', () => {
     expect(front.tokenRequests).toHaveLength(2);
   });
 
-  test('answers live calls while slow reads hold all connections that readers have', async () => {
+  test('makes live calls while slow reads use all connections of the reading lane', async () => {
     front.answer = (request, response) => {
       if (request.url?.startsWith('/slow') !== true) reply(200, '"live"')(request, response);
     };
@@ -121,7 +121,7 @@ describe('the client', () => {
     expect(new Set(await Promise.all(slow))).toEqual(new Set(['given up']));
   });
 
-  test('takes a new token after a 401, once', async () => {
+  test('fetches a new token after a 401, once', async () => {
     let calls = 0;
     front.answer = (request, response) => {
       calls += 1;
@@ -156,7 +156,7 @@ describe('the client', () => {
     ['503', 503, '<html>', { 'content-type': 'text/html' }, { failure: 'broken', retryable: true }],
     ['HTML with status 200', 200, '<html>', { 'content-type': 'text/html' }, { failure: 'broken', reason: 'not_json' }],
     ['broken JSON', 200, '{"a":', JSON_TYPE, { failure: 'broken', reason: 'broken_json' }],
-  ])('says what %s means', async (_, status, body, headers, expected) => {
+  ])('translates %s', async (_, status, body, headers, expected) => {
     front.answer = reply(status, body, headers);
     expect(await failure()).toMatchObject(expected);
     expect(front.requests).toHaveLength(1);
@@ -167,7 +167,7 @@ describe('the client', () => {
     expect(await failure({ deadlineMs: 100 })).toMatchObject({ failure: 'timeout' });
   });
 
-  test('retries what may pass, as often as the call says', async () => {
+  test('retries retryable failures, as often as retryDelaysMs allows', async () => {
     front.answer = reply(502, '');
     await failure({ retryDelaysMs: [1, 1] });
     expect(front.requests).toHaveLength(3);
@@ -185,7 +185,7 @@ describe('the client', () => {
     expect(await failure()).toMatchObject({ failure: 'broken', retryable: true });
   });
 
-  test('asks nothing more of a client whose window is used up, and uses the other one meanwhile', async () => {
+  test('does not use a client with a used-up window and uses the other one meanwhile', async () => {
     let served = '';
     front.answer = (request, response) => {
       served = request.headers.authorization ?? '';

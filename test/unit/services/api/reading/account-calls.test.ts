@@ -6,8 +6,8 @@ import { UpstreamError } from '../../../../../shared/upstream/upstream-error.ts'
 
 const CALL = { endpoint: 'x' };
 
-/** A forum that answers when told to. */
-class Waiting {
+/** A forum that answers when the test tells it to. */
+class PausedForum {
   now = 0;
   asked = 0;
   payers: (Payer | undefined)[] = [];
@@ -31,7 +31,7 @@ class Waiting {
     await new Promise(setImmediate);
   }
 
-  /** A request of some calls, one after the other. */
+  /** A request that makes calls one after the other. */
   async request(account: string, calls: number, outcome: 'paid' | 'failed', pack = 0): Promise<void> {
     const request = this.calls.begin({ accountId: account, pack });
     for (let call = 0; call < calls; call++) {
@@ -47,13 +47,13 @@ async function refusal(work: Promise<unknown>): Promise<ApiError> {
     () => undefined,
     (caught: unknown) => caught,
   );
-  if (!(error instanceof ApiError)) throw new Error(`not refused: ${String(error)}`);
+  if (!(error instanceof ApiError)) throw new Error(`expected an ApiError, got ${String(error)}`);
   return error;
 }
 
-describe('calls of accounts', () => {
-  test('are made in the name of the account, with the weight of its plan', async () => {
-    const forum = new Waiting();
+describe('AccountCalls', () => {
+  test('makes calls for the account with the weight of its plan', async () => {
+    const forum = new PausedForum();
     await forum.request('a', 1, 'paid');
     await forum.request('b', 1, 'paid', 79);
     expect(forum.payers).toEqual([
@@ -62,14 +62,14 @@ describe('calls of accounts', () => {
     ]);
   });
 
-  test('of requests that are paid are never refused', async () => {
-    const forum = new Waiting();
+  test('never refuses requests that are paid', async () => {
+    const forum = new PausedForum();
     for (let request = 0; request < 100; request++) await forum.request('a', 5, 'paid');
     expect(forum.asked).toBe(500);
   });
 
-  test('of requests that fail are two hundred at once and two hundred a minute', async () => {
-    const forum = new Waiting();
+  test('allows failed requests two hundred calls at once and two hundred a minute', async () => {
+    const forum = new PausedForum();
     for (let request = 0; request < 50; request++) await forum.request('a', 4, 'failed');
     const refused = await refusal(forum.request('a', 4, 'failed'));
     expect(refused).toMatchObject({ code: 'rate_limited', retryAfter: 1 });
@@ -81,7 +81,7 @@ describe('calls of accounts', () => {
     expect(forum.asked).toBe(404);
   });
 
-  test('that the forum failed at count for nobody', async () => {
+  test('does not count calls that the forum failed', async () => {
     const failure = new UpstreamError('broken', 'the forum answered 503', { status: 503 });
     const fail = () => Promise.reject(failure);
     const calls = new AccountCalls({ forum: { get: fail, post: fail }, clock: () => 0 });
@@ -90,15 +90,15 @@ describe('calls of accounts', () => {
     }
   });
 
-  test('refuse a request before its first call only: a thread that was begun is read to its end', async () => {
-    const forum = new Waiting();
+  test('refuses a request only before its first call, so a thread is read to its end', async () => {
+    const forum = new PausedForum();
     await forum.request('a', 199, 'failed');
     await forum.request('a', 30, 'paid');
     expect(forum.asked).toBe(229);
   });
 
-  test('under way are forty when a request may make its first one', async () => {
-    const forum = new Waiting();
+  test('refuses the first call of a request while forty calls are in flight', async () => {
+    const forum = new PausedForum();
     const waiting = Array.from({ length: 40 }, () =>
       forum.calls.begin({ accountId: 'a', pack: 0 }).get('/x', {}, CALL),
     );

@@ -9,7 +9,7 @@ import * as samples from '../../../../support/samples/upstream-samples.ts';
 const { listingOf, nodeOf } = samples;
 const posts = [samples.POST, samples.GALLERY, samples.POLL, samples.VIDEO, samples.CROSSPOST, samples.IMAGE];
 
-/** A source whose forum answers every question so. */
+/** A source whose forum gives this answer to every call. */
 function sourceOf(answer: unknown): ForumSource {
   const upstream = {
     get: () => Promise.resolve(answer),
@@ -74,13 +74,13 @@ const QUESTIONS: { name: string; answer: unknown; ask: (source: ForumSource) => 
   },
 ];
 
-/** How many values there are in a value, itself included. */
+/** The number of values in a value, including itself. */
 function sizeOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
   return (Object.values(value) as unknown[]).reduce((sum: number, entry) => sum + sizeOf(entry), 1);
 }
 
-/** The value with its `at`th part replaced. */
+/** The value with the part at `index` replaced. */
 function replaced(value: unknown, at: number, by: unknown): unknown {
   if (at === 0) return by;
   if (typeof value !== 'object' || value === null) return value;
@@ -118,9 +118,9 @@ const anything = fc.oneof(
 );
 
 describe.each(QUESTIONS)('$name', ({ answer, ask }) => {
-  test('is read as it is', () => ask(sourceOf(answer)));
+  test('reads the sample', () => ask(sourceOf(answer)));
 
-  test('is a valid resource or a typed error, whatever one part of it is replaced by', async () => {
+  test('returns a valid resource or throws an UpstreamError when any part is replaced', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(sizeOf(answer) - 1), anything, async (at, by) => {
         try {

@@ -17,7 +17,7 @@ function loadedPost(id: string, comments: number): LoadedPost {
 
 const JSON_OF = { format: 'json', limit: 500, commentId: undefined } as const;
 
-test('JSON is the whole answer but its meta; the graph the same without the post', () => {
+test('renders JSON without meta, and the graph without the post', () => {
   const loaded = loadedPost('a', 30);
   const rendered = new RenderedPosts({ memoryBytes: 1e6 });
   const whole = rendered.render(loaded, JSON_OF);
@@ -58,7 +58,7 @@ test('withMeta returns Markdown as it is, because Markdown has no meta', () => {
   expect(markdown.withMeta(META)).toBe(markdown.bytes);
 });
 
-test('each limit, format and comment is an answer of its own', () => {
+test('renders each limit, format and comment separately', () => {
   const loaded = loadedPost('a', 30);
   const rendered = new RenderedPosts({ memoryBytes: 1e6 });
   rendered.render(loaded, JSON_OF);
@@ -71,7 +71,7 @@ test('each limit, format and comment is an answer of its own', () => {
   expect(rendered.render(loaded, { format: 'md', limit: 10, commentId: undefined }).bytes).not.toEqual(focused.bytes);
 });
 
-test('the same reading is rendered once, another reading of the post anew', () => {
+test('renders the same comments once, and newer comments of the post again', () => {
   const rendered = new RenderedPosts({ memoryBytes: 1e6 });
   const [first, second] = [loadedPost('a', 3), loadedPost('a', 4)];
   const bytes = rendered.render(first, JSON_OF).bytes;
@@ -80,7 +80,7 @@ test('the same reading is rendered once, another reading of the post anew', () =
   expect(rendered.render(first, JSON_OF).returned).toBe(3);
 });
 
-test('what does not fit into memory is rendered each time', () => {
+test('renders an answer each time when it does not fit into memory', () => {
   const rendered = new RenderedPosts({ memoryBytes: 1_000 });
   const loaded = loadedPost('a', 30);
   const bytes = rendered.render(loaded, JSON_OF).bytes;

@@ -18,7 +18,7 @@ const shares: fc.Arbitrary<BudgetShares> = fc
   .map(([live = 0, reading = 0, audit = 0]) => ({ live, reading, audit }));
 const budget = fc.double({ min: 0, max: 100, noNaN: true });
 
-describe('the lanes of a budget', () => {
+describe('allocateLanes', () => {
   test.each<[string, Partial<LaneRates>, Partial<LaneRates>]>([
     ['live sources have their share, whatever readers want', { live: 3, reading: 20 }, { live: 3, reading: 7 }],
     ['readers have theirs, whatever live sources want', { live: 50, reading: 2 }, { live: 8, reading: 2 }],
@@ -39,7 +39,7 @@ describe('the lanes of a budget', () => {
     for (const lane of LANES) expect([lane, allocated[lane]]).toEqual([lane, expect.closeTo(granted[lane] ?? 0)]);
   });
 
-  test('never gives more than there is or than is wanted, never less than a share, and leaves nothing over while somebody wants it', () => {
+  test('never exceeds the budget or the demand, never gives less than a share, and leaves nothing unused while there is demand', () => {
     fc.assert(
       fc.property(budget, rates, shares, (perSecond, wanted, parts) => {
         const granted = allocateLanes(perSecond, wanted, parts);
@@ -52,7 +52,7 @@ describe('the lanes of a budget', () => {
     );
   });
 
-  test('gives no lane more than its share while one before it wants more', () => {
+  test('gives no lane more than its share while a lane before it has unmet demand', () => {
     fc.assert(
       fc.property(budget, rates, shares, (perSecond, wanted, parts) => {
         const granted = allocateLanes(perSecond, wanted, parts);
@@ -66,8 +66,8 @@ describe('the lanes of a budget', () => {
   });
 });
 
-describe('the bounds of several processes', () => {
-  test('together never exceed the budget while each calls no more than it says', () => {
+describe('laneLimits of several processes', () => {
+  test('together never exceed the budget while each calls no more than it reports', () => {
     fc.assert(
       fc.property(budget, fc.array(rates, { minLength: 1, maxLength: 5 }), shares, (perSecond, processes, parts) => {
         const called = processes.map((mine, index) => {
@@ -81,7 +81,7 @@ describe('the bounds of several processes', () => {
     );
   });
 
-  test('leave live sources of one process their share, however many others read', () => {
+  test('leave the live lane of one process its share, however many others read', () => {
     const reader = wanting({ reading: 1000 });
     const others = Array.from({ length: 20 }, () => reader);
     expect(laneLimits(10, { mine: wanting({ live: 5 }), others }, DEFAULT_SHARES).live).toBeCloseTo(8);
@@ -90,14 +90,14 @@ describe('the bounds of several processes', () => {
     expect(limits.reading).toBeCloseTo(5 / 20);
   });
 
-  test('give a process that was idle its fair part at once, and readers all of it where nobody crawls', () => {
+  test('give an idle process its fair share at once, and readers everything when nobody crawls', () => {
     const others = [wanting({ reading: 1000 })];
     expect(laneLimits(10, { mine: wanting({}), others }, DEFAULT_SHARES).reading).toBeCloseTo(5);
     expect(laneLimits(10, { mine: wanting({}), others: [] }, DEFAULT_SHARES).reading).toBeCloseTo(10);
   });
 });
 
-test('the fair level gives all amounts away, or everybody what they want', () => {
+test('fairLevel distributes the whole amount or meets all demand', () => {
   fc.assert(
     fc.property(budget, fc.array(rate, { minLength: 1 }), (amount, wanted) => {
       const level = fairLevel(amount, wanted);

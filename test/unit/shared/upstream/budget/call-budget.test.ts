@@ -8,7 +8,7 @@ const WINDOW_MS = 600_000;
 const ROUND_TRIP_MS = 400;
 const TICK_MS = 20;
 
-/** The forum's side of some clients: a thousand calls in ten minutes each, told in headers. */
+/** The forum's side of some clients: a thousand calls in ten minutes each, reported in headers. */
 class Forum {
   refused = 0;
   private readonly used = new Map<string, number>();
@@ -27,11 +27,13 @@ class Forum {
 interface Caller {
   process: number;
   claim: Claim;
-  /** Calls it would make a second, from one moment to another. */
+  /** Calls that it would make a second, over time. */
   perSecond: (now: number) => number;
 }
 
-/** Processes over one forum, in made-up time; reports are exchanged every half second while the database is there. */
+/**
+ * Processes that share one forum, in simulated time. Reports are exchanged every half second while the database is up.
+ */
 class Installation {
   now = 0;
   readonly made = new Map<Caller, number[]>();
@@ -58,7 +60,7 @@ class Installation {
     }
   }
 
-  /** Calls of a caller between two moments, a second. */
+  /** Calls a second of a caller between two times. */
   rate(caller: Caller, from: number, to: number): number {
     const made = this.made.get(caller)?.filter((at) => at >= from && at < to) ?? [];
     return (made.length * 1000) / (to - from);
@@ -106,25 +108,28 @@ const reader = (process: number, perSecond: number, payer?: string, weight = 1):
 });
 
 describe('crawler and API in two processes', () => {
-  test.each([0, 2, 4, 8, 20])('no live call waits while readers ask %d times a second, and windows turn', (reads) => {
-    const installation = new Installation(2);
-    const crawler = live(() => 2.6);
-    const readers = reader(1, reads);
-    installation.run([crawler, readers], 11 * MINUTE);
-    expect(installation.refusals.get(crawler)).toBeUndefined();
-    expect(installation.forum.refused).toBe(0);
-    const readPerSecond = installation.rate(readers, 0, 11 * MINUTE);
-    expect(readPerSecond).toBeGreaterThanOrEqual(Math.min(reads, TOTAL - 2.6) * 0.9);
-  });
+  test.each([0, 2, 4, 8, 20])(
+    'no live call waits while readers make %d calls a second over several windows',
+    (reads) => {
+      const installation = new Installation(2);
+      const crawler = live(() => 2.6);
+      const readers = reader(1, reads);
+      installation.run([crawler, readers], 11 * MINUTE);
+      expect(installation.refusals.get(crawler)).toBeUndefined();
+      expect(installation.forum.refused).toBe(0);
+      const readPerSecond = installation.rate(readers, 0, 11 * MINUTE);
+      expect(readPerSecond).toBeGreaterThanOrEqual(Math.min(reads, TOTAL - 2.6) * 0.9);
+    },
+  );
 
-  test('a window is not spent in its first seconds', () => {
+  test('a window is not used up in its first seconds', () => {
     const installation = new Installation(2);
     const readers = reader(1, 20);
     installation.run([live(() => 2.6), readers], 2 * MINUTE);
     expect(installation.rate(readers, MINUTE, 2 * MINUTE)).toBeLessThan(TOTAL - 2.6 + 0.5);
   });
 
-  test('what live sources leave is lent to readers within a second, and given back within a second', () => {
+  test('unused live budget is lent to readers within a second and returned within a second', () => {
     const installation = new Installation(2);
     const crawler = live((now) => (now < 5 * MINUTE || now >= 6 * MINUTE ? 3.5 : 0));
     const readers = reader(1, 20);
@@ -136,14 +141,14 @@ describe('crawler and API in two processes', () => {
     expect(installation.refusals.get(crawler)).toBeUndefined();
   });
 
-  test('without a live source anywhere readers have all of it', () => {
+  test('readers have the whole budget when no process has a live source', () => {
     const installation = new Installation(1);
     const readers = reader(0, 20);
     installation.run([readers], 5 * MINUTE);
     expect(installation.rate(readers, MINUTE, 5 * MINUTE)).toBeGreaterThan(TOTAL * 0.95);
   });
 
-  test('live sources that want more than their share leave readers theirs', () => {
+  test('live sources with excess demand leave readers their share', () => {
     const installation = new Installation(2);
     const readers = reader(1, 20);
     installation.run([live(() => 30), readers], 5 * MINUTE);
@@ -152,7 +157,7 @@ describe('crawler and API in two processes', () => {
   });
 
   test.each([540, 580, 590, 595])(
-    'five idle readers that all ask at once, %i s into a window, leave live sources their share of the rest',
+    'five idle readers that all start at once, %i s into a window, leave live sources their share',
     (burstAt) => {
       const installation = new Installation(6);
       const crawler = live(() => 4);
@@ -167,7 +172,7 @@ describe('crawler and API in two processes', () => {
     },
   );
 
-  test('with the database away the last shares stay', () => {
+  test('the last shares stay while the database is unavailable', () => {
     const installation = new Installation(2);
     const crawler = live(() => 2.6);
     const readers = reader(1, 20);
@@ -180,7 +185,7 @@ describe('crawler and API in two processes', () => {
 });
 
 describe('readers', () => {
-  test('of several processes have equal parts', () => {
+  test('of several processes have equal shares', () => {
     const installation = new Installation(3);
     const [first, second] = [reader(1, 20), reader(2, 5)];
     installation.run([live(() => 2.6), first, second], 5 * MINUTE);
@@ -189,7 +194,7 @@ describe('readers', () => {
     expect(a! / b!).toBeLessThan(1.1);
   });
 
-  test('one account that asks without end costs another nothing of its fair part', () => {
+  test('one account with unlimited demand does not reduce the fair share of another', () => {
     const installation = new Installation(2);
     const greedy = reader(1, 40, 'greedy');
     const modest = reader(1, 1, 'modest');
@@ -198,19 +203,19 @@ describe('readers', () => {
     expect(installation.rate(greedy, MINUTE, 5 * MINUTE)).toBeGreaterThan(TOTAL - 2.6 - 1.3);
   });
 
-  test('a paying account keeps its part by weight beside a hundred free ones, whose parts are alike', () => {
+  test('a paying account keeps its weighted share beside a hundred free accounts with equal shares', () => {
     const installation = new Installation(1);
     const paying = reader(0, 20, 'paying', 20);
     const free = Array.from({ length: 100 }, (_, at) => reader(0, 1, `free ${at}`));
     installation.run([live(() => 4), paying, ...free], 10 * MINUTE);
     const rateOf = (caller: Caller) => installation.rate(caller, MINUTE, 10 * MINUTE);
     const others = free.reduce((sum, caller) => sum + rateOf(caller), 0);
-    // 20 of 120 parts, less what buckets of a hundred payers round away.
+    // 20 of 120 parts, less the rounding in the buckets of a hundred payers.
     expect(rateOf(paying)).toBeGreaterThan(0.12 * (others + rateOf(paying)));
     expect(others).toBeGreaterThan(rateOf(paying));
   });
 
-  test('are told when to come back', () => {
+  test('learn how long to wait', () => {
     const installation = new Installation(1);
     const readers = reader(0, 40);
     installation.run([readers], MINUTE);
@@ -219,7 +224,7 @@ describe('readers', () => {
     expect(taken.waitMs).toBeLessThan(1_000);
   });
 
-  test('are bounded while nothing is known of the limits: an answer is awaited first', () => {
+  test("have a limit of calls in flight while the forum's limits are unknown", () => {
     const budget = new CallBudget(['a'], DEFAULT_SHARES);
     const taken = Array.from({ length: 1_000 }, () => budget.take({ lane: 'reading' }, 0));
     expect(taken.filter(({ client }) => client !== undefined)).toHaveLength(128);

@@ -3,7 +3,7 @@ import { RateBudget } from '../../../../../shared/upstream/budget/rate-budget.ts
 
 const NOW = 1_000_000;
 
-/** A budget that has heard the headers of one answer. */
+/** A budget with the headers of one response. */
 function after(remaining: string, used: string, reset: string): RateBudget {
   const budget = new RateBudget();
   budget.take(NOW);
@@ -11,7 +11,7 @@ function after(remaining: string, used: string, reset: string): RateBudget {
   return budget;
 }
 
-describe('the budget of a client', () => {
+describe('RateBudget', () => {
   test('assumes nothing before the first answer', () => {
     const budget = new RateBudget();
     expect(budget.perSecond(NOW)).toBe(Number.POSITIVE_INFINITY);
@@ -25,7 +25,7 @@ describe('the budget of a client', () => {
     expect(budget.perSecond(NOW)).toBeCloseTo(999 / 300);
   });
 
-  test('ends with the last call of a window', () => {
+  test('is empty after the last call of a window', () => {
     const budget = after('1.0', '999', '60');
     expect(budget.take(NOW)).toBe(true);
     expect(budget.take(NOW)).toBe(false);
@@ -33,7 +33,7 @@ describe('the budget of a client', () => {
     expect(budget.perSecond(NOW)).toBe(0);
   });
 
-  test('is full again when the window turns, and taken for as long as the last one', () => {
+  test('is full again in a new window, which is assumed to be as long as the last one', () => {
     const budget = after('0.0', '1000', '42');
     expect(budget.take(NOW + 41_999)).toBe(false);
     expect(budget.take(NOW + 42_000)).toBe(true);
@@ -42,14 +42,14 @@ describe('the budget of a client', () => {
     expect(budget.report(NOW + 42_000)).toBeUndefined();
   });
 
-  test('counts calls under way that the headers cannot know of', () => {
+  test('counts calls in flight that the headers do not include', () => {
     const budget = after('500', '500', '60');
     for (let call = 0; call < 3; call++) budget.take(NOW);
     budget.settle({ remaining: '499', used: '501', reset: '60' }, NOW);
     expect(budget.remaining(NOW)).toBe(497);
   });
 
-  test('waits as long as a 429 asked for', () => {
+  test('waits as long as a 429 asks for', () => {
     const budget = after('500', '500', '60');
     budget.block(NOW + 5_000);
     expect(budget.waitMs(NOW)).toBe(5_000);
@@ -57,7 +57,7 @@ describe('the budget of a client', () => {
     expect(budget.take(NOW + 5_000)).toBe(true);
   });
 
-  test('goes on counting down when an answer has no headers or broken ones', () => {
+  test('keeps counting down when a response has missing or broken headers', () => {
     const budget = after('500', '500', '60');
     budget.take(NOW);
     budget.settle({}, NOW);
@@ -79,17 +79,17 @@ describe('the budget of a client', () => {
   });
 });
 
-describe('what another process knows of the client', () => {
+describe('a report of another process', () => {
   const report = { limit: 1000, left: 400, endsInMs: 60_000, blockedForMs: 0 };
 
-  test('is taken over where nothing is known', () => {
+  test('is used when nothing is known', () => {
     const budget = new RateBudget();
     budget.learn(report, 1_000, NOW);
     expect(budget.remaining(NOW)).toBe(400);
     expect(budget.perSecond(NOW)).toBeCloseTo(400 / 59);
   });
 
-  test('of the same window: the lower number counts, whichever came last', () => {
+  test('of the same window counts when its number is lower, whichever came last', () => {
     const budget = after('300', '700', '60');
     budget.learn(report, 0, NOW);
     expect(budget.remaining(NOW)).toBe(300);
@@ -97,13 +97,13 @@ describe('what another process knows of the client', () => {
     expect(budget.remaining(NOW)).toBe(250);
   });
 
-  test('of a window of years is not taken over', () => {
+  test('of a window of years is ignored', () => {
     const budget = new RateBudget();
     budget.learn({ ...report, left: 0, endsInMs: 10 ** 12 }, 0, NOW);
     expect(budget.waitMs(NOW)).toBe(0);
   });
 
-  test('of an earlier window is old, of a later one new', () => {
+  test('of an earlier window is ignored, and of a later window used', () => {
     const budget = after('300', '700', '60');
     budget.learn({ ...report, left: 2, endsInMs: 20_000 }, 0, NOW);
     expect(budget.remaining(NOW)).toBe(300);
@@ -111,14 +111,14 @@ describe('what another process knows of the client', () => {
     expect(budget.remaining(NOW)).toBe(999);
   });
 
-  test('replaces the guess at a window that turned', () => {
+  test('replaces the assumption about a new window', () => {
     const budget = after('0', '1000', '42');
     expect(budget.remaining(NOW + 50_000)).toBe(1000);
     budget.learn({ ...report, left: 700, endsInMs: 30_000 }, 0, NOW + 50_000);
     expect(budget.remaining(NOW + 50_000)).toBe(700);
   });
 
-  test('a window that is over says nothing; a pause that the forum asked for counts', () => {
+  test('of a past window is ignored, except for a pause that the forum asked for', () => {
     const budget = after('300', '700', '60');
     budget.learn({ ...report, left: 0, endsInMs: 900 }, 1_000, NOW);
     expect(budget.remaining(NOW)).toBe(300);

@@ -20,8 +20,8 @@ function failureOf(answer: unknown): UpstreamError {
   throw new Error('it was parsed');
 }
 
-describe('a thread', () => {
-  test('becomes its post, its comments in the order of the page, and what was left out', () => {
+describe('parseThread', () => {
+  test('returns the post, its comments in page order, and the stubs', () => {
     const thread = parseThread(
       rawThread([
         rawComment('a', 't3_p0st', {}, [
@@ -90,12 +90,12 @@ describe('a thread', () => {
     expect(parseThread(rawThread([rawComment('a', 't3_p0st', data)])).comments[0]).toMatchObject(expected);
   });
 
-  test('takes nobody for the poster where the poster is gone', () => {
+  test("sets is_submitter for nobody when the poster's account is deleted", () => {
     const comment = rawComment('a', 't3_p0st', { author: null, is_submitter: undefined });
     expect(parseThread(rawThread([comment], { author: null })).comments[0]?.is_submitter).toBe(false);
   });
 
-  test('counts kinds it does not know, and skips them', () => {
+  test('counts and skips unknown kinds', () => {
     const unknown = { kind: 't9', data: { replies: rawListing([rawComment('x', 't1_y')]) } };
     const thread = parseThread(
       rawThread([unknown, rawComment('a', 't3_p0st', {}, [unknown]), { kind: 'ad', data: 1 }]),
@@ -107,7 +107,7 @@ describe('a thread', () => {
     expect(thread.comments.map(({ id }) => id)).toEqual(['a']);
   });
 
-  test('without a post is not found', () => {
+  test('throws not_found without a post', () => {
     expect(failureOf([rawListing([]), rawListing([])]).failure).toBe('not_found');
   });
 
@@ -136,17 +136,17 @@ describe('a thread', () => {
       deep('data.children'),
     ],
     ['a child that is nothing', below(null), deep('')],
-  ])('with %s is broken, and says where', (_, answer, path) => {
+  ])('throws broken with the path for %s', (_, answer, path) => {
     const error = failureOf(answer);
     expect([error.failure, error.reason]).toEqual(['broken', 'shape']);
     expect(error.message).toContain(path);
   });
 
-  test('says nothing of the content when it is broken', () => {
+  test('keeps the content out of the error', () => {
     expect(failureOf(rawThread([rawComment('a', 't3_p0st', { body: ['secret'] })])).message).not.toContain('secret');
   });
 
-  test('may be nested 50,000 levels deep, and broken there', () => {
+  test('parses 50,000 levels and names the path of a broken node there', () => {
     const depth = 50_000;
     const thread = parseThread(rawThread([nest(depth, rawMore('t1_x', []))]));
     expect([thread.comments.length, thread.stubs.length]).toEqual([depth, 1]);
@@ -156,8 +156,8 @@ describe('a thread', () => {
   });
 });
 
-describe('an answer of morechildren', () => {
-  test('is a flat list of comments and stubs', () => {
+describe('parseMoreChildren', () => {
+  test('returns a flat list of comments and stubs', () => {
     const things = [rawComment('b', 't1_a', { author: 'kettle_fan', is_submitter: undefined }), rawMore('t1_b', ['c'])];
     const found = parseMoreChildren(rawMoreChildren(things), 'kettle_fan');
     expect(found.comments.map(({ id, is_submitter: isOwn }) => [id, isOwn])).toEqual([['b', true]]);
@@ -168,12 +168,12 @@ describe('an answer of morechildren', () => {
     [{ json: { errors: [['RATELIMIT', 'slow down', null]] } }, 'json.data'],
     [{ jquery: [] }, '"json"'],
     [rawMoreChildren([rawComment('a', 't1_b', { score: 'many' })]), 'json.data.things.0.data.score'],
-  ])('of another shape is broken, and says where', (answer, path) => {
+  ])('throws broken with the path for another shape', (answer, path) => {
     expect(() => parseMoreChildren(answer, '')).toThrow(path);
   });
 });
 
-/** A chain of comments with something at its end. */
+/** A chain of comments with a given last node. */
 function nest(depth: number, end: RawThing): RawThing {
   let thing = end;
   for (let level = depth; level > 0; level--) thing = rawComment(`c${level}`, 't1_x', {}, [thing]);

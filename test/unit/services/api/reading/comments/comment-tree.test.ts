@@ -5,7 +5,7 @@ import { buildCommentTree, inPageOrder } from '../../../../../../services/api/re
 import type { LoadedComments } from '../../../../../../services/api/reading/comments/comment-tree.ts';
 import { commentOf, shapeOf } from '../../../../../support/samples/forum-threads.ts';
 
-/** `b<a`: b answers a; `a`: it answers the post. */
+/** `b<a`: b replies to a; `a`: a replies to the post. */
 function loaded(comments: string, rest: Partial<LoadedComments> = {}): LoadedComments {
   const flat = comments.split(' ').filter((word) => word !== '');
   const parsed = flat.map((word) => {
@@ -17,24 +17,24 @@ function loaded(comments: string, rest: Partial<LoadedComments> = {}): LoadedCom
 const build = (comments: string, limit = Infinity, rest: Partial<LoadedComments> = {}) =>
   buildCommentTree(loaded(comments, rest), limit);
 
-describe('a tree of comments', () => {
+describe('buildCommentTree', () => {
   test.each([
     ['a b<a c<b d<a e', 'a(b(c) d) e'],
     ['c<b b<a a', 'a(b(c))'],
     ['a a<b b', 'a b'],
     ['b<a c<a', 'b c'],
     ['', ''],
-  ])('of %s is %s', (comments, shape) => {
+  ])('builds %s into %s', (comments, shape) => {
     expect(shapeOf(build(comments).comments)).toBe(shape);
   });
 
-  test('has the depth of each comment, whatever it was before', () => {
+  test('sets the depth of each comment and ignores the depth it had', () => {
     const comments = [commentOf('a', 't3_p0st', { depth: 7 }), commentOf('b', 't1_a', { depth: 0 })];
     const tree = buildCommentTree({ comments, stubs: [], missing: [] }, 10);
     expect(inPageOrder(tree.comments).map(({ depth }) => depth)).toEqual([0, 1]);
   });
 
-  test('leaves what it was made of as it was', () => {
+  test('does not modify the loaded comments', () => {
     const given = loaded('a b<a');
     const before = structuredClone(given);
     const tree = buildCommentTree(given, 10);
@@ -42,7 +42,7 @@ describe('a tree of comments', () => {
     expect(given).toEqual(before);
   });
 
-  test('puts a comment whose parent did not come below the nearest one above that did', () => {
+  test('puts a comment with a missing parent below its nearest loaded ancestor', () => {
     const missing = [
       { id: 'x', parentId: 't1_a' },
       { id: 'y', parentId: 't1_x' },
@@ -54,7 +54,7 @@ describe('a tree of comments', () => {
     expect(shapeOf(build('a b<x', Infinity, { stubs }).comments)).toBe('a(b)');
   });
 
-  test('puts a comment of which nothing is known above at the top, with its true parent', () => {
+  test('puts a comment without known ancestors at the top and keeps its parent_id', () => {
     const [orphan] = build('b<gone c<b').comments;
     expect(orphan).toMatchObject({ id: 'b', parent_id: 't1_gone', depth: 0, replies: [{ id: 'c', depth: 1 }] });
     const circle = [
@@ -64,7 +64,7 @@ describe('a tree of comments', () => {
     expect(shapeOf(build('b<x', Infinity, { missing: circle }).comments)).toBe('b');
   });
 
-  test('keeps the first of two comments with one id, and deleted ones', () => {
+  test('keeps the first of two comments with the same id, and deleted comments', () => {
     const comments = [
       commentOf('a', 't3_p0st', { author: '[deleted]', body: '[deleted]' }),
       commentOf('b', 't1_a'),
@@ -81,11 +81,11 @@ describe('a tree of comments', () => {
     ['a<b b<a', 'b(a)'],
     ['x a<c b<a c<b d<b', 'x b(c(a) d)'],
     ['t<a a<b b<a', 'b(a(t))'],
-  ])('opens the circle of %s', (comments, shape) => {
+  ])('breaks the cycle in %s', (comments, shape) => {
     expect(shapeOf(build(comments).comments)).toBe(shape);
   });
 
-  test('may be a chain of 50,000', () => {
+  test('builds a chain of 50,000 comments', () => {
     const ids = Array.from({ length: 50_000 }, (_, index) => `c${index}`);
     const tree = build(ids.map((id, index) => (index === 0 ? id : `${id}<c${index - 1}`)).join(' '));
     expect(tree.returned).toBe(50_000);
@@ -93,7 +93,7 @@ describe('a tree of comments', () => {
   });
 });
 
-describe('a cut tree', () => {
+describe('a limited tree', () => {
   const COMMENTS = 'a b<a c<b d e<d f<d g<e';
   test.each([
     [0, ''],
@@ -105,14 +105,14 @@ describe('a cut tree', () => {
     [6, 'a(b(c)) d(e f)'],
     [7, 'a(b(c)) d(e(g) f)'],
     [8, 'a(b(c)) d(e(g) f)'],
-  ])('of %i holds the upper levels first', (limit, shape) => {
+  ])('of %i comments keeps the upper levels', (limit, shape) => {
     const tree = build(COMMENTS, limit);
     expect(shapeOf(tree.comments)).toBe(shape);
     expect(tree.returned).toBe(Math.min(7, limit));
     expect(tree.hasMore).toBe(limit < 7);
   });
 
-  test('has more while the forum left something out', () => {
+  test('has hasMore while stubs are open', () => {
     expect(build('a', 5).hasMore).toBe(false);
     expect(build('a', 5, { stubs: [{ parentId: 't1_a', childIds: [] }] }).hasMore).toBe(true);
     expect(build('a', 5, { missing: [{ id: 'b', parentId: 't1_a' }] }).hasMore).toBe(false);
@@ -135,7 +135,7 @@ describe('any comments', () => {
     missing: fc.array(fc.record({ id: ids, parentId: parents }), { maxLength: 4 }),
   });
 
-  test('are each in the tree once, below their parents where these are held and no circle is in the way', () => {
+  test('are in the tree once, below their parents when these are loaded and not in a cycle', () => {
     fc.assert(
       fc.property(anyLoaded, (given) => {
         const tree = buildCommentTree(given, Infinity);
@@ -155,7 +155,7 @@ describe('any comments', () => {
     );
   });
 
-  test('lose the lowest and last ones when they are cut', () => {
+  test('lose the deepest and last ones when the tree is limited', () => {
     fc.assert(
       fc.property(anyLoaded, fc.nat(9), (given, limit) => {
         const whole = inPageOrder(buildCommentTree(given, Infinity).comments);

@@ -9,8 +9,8 @@ const top = (id: string, fields: Partial<Comment> = {}) => commentOf(id, 't3_p0s
 const graphOf = (comments: Comment[], post = POST) => discussionGraph.parse(buildDiscussionGraph(post, comments));
 const ids = (comments: readonly Comment[]) => comments.map(({ id }) => id).join(' ');
 
-describe('the graph of a discussion', () => {
-  test('of no comments is empty', () => {
+describe('buildDiscussionGraph', () => {
+  test('returns empty lists for no comments', () => {
     expect(graphOf([])).toEqual({
       post_id: 'p0st',
       title: 'Which kettle',
@@ -22,7 +22,7 @@ describe('the graph of a discussion', () => {
     });
   });
 
-  test('counts comments of all levels, and shows them without replies', () => {
+  test('counts comments of all levels and lists them without replies', () => {
     const graph = graphOf([
       top('a', {
         score: 3,
@@ -36,7 +36,7 @@ describe('the graph of a discussion', () => {
     expect(graph.most_upvoted.every(({ replies }) => replies.length === 0)).toBe(true);
   });
 
-  test('has all of the original poster in the order of the page, and nowhere else', () => {
+  test('lists all comments of the original poster in page order, and in no other list', () => {
     const own = { author: 'kettle_fan', score: -9, controversy: 1 };
     const graph = graphOf([
       top('a', { replies: [commentOf('b', 't1_a', own)] }),
@@ -48,7 +48,7 @@ describe('the graph of a discussion', () => {
     expect(graph.controversial).toEqual([]);
   });
 
-  test('takes no deleted account for the original poster', () => {
+  test('does not match deleted accounts with a deleted original poster', () => {
     const gone = { author: '[deleted]' };
     const graph = graphOf([top('a', gone), top('b', { ...gone, is_submitter: true })], {
       ...POST,
@@ -57,14 +57,14 @@ describe('the graph of a discussion', () => {
     expect([ids(graph.author_followups), ids(graph.most_upvoted)]).toEqual(['b', 'a']);
   });
 
-  test('has the 10 highest scores, ties in the order of the page', () => {
+  test('lists the 10 highest scores, ties in page order', () => {
     const comments = Array.from({ length: 14 }, (_, index) =>
       top(`c${index}`, { score: index === 12 ? 8 : index % 2 }),
     );
     expect(ids(graphOf(comments).most_upvoted)).toBe('c12 c1 c3 c5 c7 c9 c11 c13 c0 c2');
   });
 
-  test('has neither the automatic moderator nor what is gone among the highest scores', () => {
+  test('leaves the automatic moderator and deleted comments out of the highest scores', () => {
     const comments = [
       top('a', { author: 'AutoModerator', score: 9 }),
       top('b', { author: 'automoderator', score: 9 }),
@@ -76,7 +76,7 @@ describe('the graph of a discussion', () => {
     expect(ids(graphOf(comments).most_upvoted)).toBe('f');
   });
 
-  test('has what is flagged or below zero, the most negative first', () => {
+  test('lists flagged and negative comments, the most negative first', () => {
     const comments = [
       top('a', { score: 0 }),
       top('b', { score: -1 }),
@@ -88,13 +88,13 @@ describe('the graph of a discussion', () => {
     expect(ids(graphOf(comments).controversial)).toBe('c e b f d');
   });
 
-  test('has at most 25 of these', () => {
+  test('lists at most 25 controversial comments', () => {
     const comments = Array.from({ length: 40 }, (_, index) => top(`c${index}`, { score: index - 40 }));
     const { controversial } = graphOf(comments);
     expect([controversial.length, controversial[0]?.id, controversial[24]?.id]).toEqual([25, 'c0', 'c24']);
   });
 
-  test('leaves the tree as it was', () => {
+  test('does not modify the tree', () => {
     const comments = [top('a', { score: 1, replies: [commentOf('b', 't1_a', { score: 2 })] }), top('c', { score: 3 })];
     const before = structuredClone(comments);
     graphOf(comments);

@@ -14,7 +14,7 @@ import { ScriptedForum } from '../../../../../support/fakes/scripted-forum.ts';
 const PAGE = '/comments/p0st';
 const shape = (loaded: LoadedComments) => shapeOf(buildCommentTree(loaded, Infinity).comments);
 
-describe('around one comment', () => {
+describe('readAroundComment', () => {
   const FOCUS = rawComment('f', 't1_c', {}, [
     rawComment('r1', 't1_f', {}, [rawComment('deeper', 't1_r1'), rawMore('t1_r1', ['x'])]),
     rawMore('t1_f', ['r2', 'r3']),
@@ -27,7 +27,7 @@ describe('around one comment', () => {
     'more r2,r3': rawMoreChildren([rawComment('r2', 't1_f'), rawMore('t1_r2', ['y']), rawComment('r3', 't1_f')]),
   };
 
-  test('are the comments above it and its direct replies, all of them', async () => {
+  test('returns the comments above it and all of its direct replies', async () => {
     const forum = new ScriptedForum(answers);
     const read = await readAroundComment('f', 2, forum.request(100));
     expect(shape(read.loaded)).toBe('b(c(f(r1 r2 r3)))');
@@ -41,12 +41,12 @@ describe('around one comment', () => {
     [0, 'f(r1)'],
     [1, 'c(f(r1))'],
     [8, 'b(c(f(r1)))'],
-  ])('with %i levels above', async (context, expected) => {
+  ])('returns %i levels above it', async (context, expected) => {
     const forum = new ScriptedForum(answers);
     expect(shape((await readAroundComment('f', context, forum.request(1))).loaded)).toBe(expected);
   });
 
-  test('goes on below it where the thread is too deep for one answer', async () => {
+  test('continues below it when the thread is too deep for one response', async () => {
     const forum = new ScriptedForum({
       [PAGE]: rawThread([rawComment('f', 't3_p0st', {}, [rawMore('t1_f', [])])]),
       '/comments/p0st/_/f': rawThread([
@@ -57,14 +57,14 @@ describe('around one comment', () => {
     expect([shape(read.loaded), read.loaded.stubs]).toEqual(['f(r)', []]);
   });
 
-  test('is not found where the forum shows something else', async () => {
+  test('throws not_found when the response lacks the comment', async () => {
     for (const comments of [[], [rawComment('other', 't3_p0st')]]) {
       const forum = new ScriptedForum({ [PAGE]: rawThread(comments) });
       await expect(readAroundComment('f', 3, forum.request(9))).rejects.toMatchObject({ failure: 'not_found' });
     }
   });
 
-  test('ends at a circle of parents', async () => {
+  test('ends at a cycle of parents', async () => {
     const forum = new ScriptedForum({ [PAGE]: rawThread([rawComment('f', 't1_g'), rawComment('g', 't1_f')]) });
     expect((await readAroundComment('f', 8, forum.request(9))).loaded.comments).toHaveLength(2);
   });

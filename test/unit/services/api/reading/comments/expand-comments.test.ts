@@ -19,8 +19,8 @@ const children = (...ids: string[]) => rawMoreChildren(ids.map((id) => rawCommen
 const shape = (loaded: LoadedComments) => shapeOf(buildCommentTree(loaded, Infinity).comments);
 const numbered = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `n${from + index}`);
 
-describe('reading a thread', () => {
-  test('takes one call when its first page is enough', async () => {
+describe('readThread', () => {
+  test('makes one call when the first page is enough', async () => {
     const forum = new ScriptedForum({ [PAGE]: rawThread([rawComment('a', 't3_p0st'), rawMore('t3_p0st', ['b'])]) });
     const read = await readThread(forum.request(1));
     expect(read).toMatchObject({ complete: true, failure: undefined, calls: 1, post: { id: 'p0st' } });
@@ -30,7 +30,7 @@ describe('reading a thread', () => {
     expect(forum.calls).toEqual([{ lane: 'reading', endpoint: '/comments/ID', deadlineMs: 8_000 }]);
   });
 
-  test('asks for what was left out, and for what is deeper, until there is no more', async () => {
+  test('requests stubs and deeper levels until nothing is left', async () => {
     const forum = new ScriptedForum({
       [PAGE]: rawThread([
         rawComment('a', 't3_p0st', {}, [rawComment('b', 't1_a', {}, [rawMore('t1_b', [])])]),
@@ -64,7 +64,7 @@ describe('reading a thread', () => {
     );
   });
 
-  test('makes no more calls than the comments that were asked for are worth, and leaves the rest open', async () => {
+  test('limits its calls by the requested number of comments and leaves other stubs open', async () => {
     const page = rawThread([rawMore('t3_p0st', numbered(0, 20_000))]);
     const forum = new ScriptedForum((question) => (question === PAGE ? page : children()));
     const read = await readThread(forum.request(200));
@@ -73,7 +73,7 @@ describe('reading a thread', () => {
     expect(read.loaded.stubs).not.toEqual([]);
   });
 
-  test('asks for 100 at a time, four times at once, and keeps the order of the page whatever arrives first', async () => {
+  test('requests 100 ids a call, four calls at once, and keeps page order whatever arrives first', async () => {
     const ids = numbered(0, 1_050);
     const forum = new ScriptedForum((question) =>
       question === PAGE ? rawThread([rawMore('t3_p0st', ids)]) : children(...question.slice(5).split(',')),
@@ -87,7 +87,7 @@ describe('reading a thread', () => {
     expect(forum.mostAtOnce).toBe(4);
   });
 
-  test('stops when there are enough, and fills the last call', async () => {
+  test('stops with enough comments and fills the last call', async () => {
     const ids = numbered(0, 1_000);
     const forum = new ScriptedForum((question) =>
       question === PAGE
@@ -100,7 +100,7 @@ describe('reading a thread', () => {
     expect(forum.asked).toHaveLength(3);
   });
 
-  test('prefers upper levels, and replies to higher scores', async () => {
+  test('prefers upper levels and replies to higher scores', async () => {
     const forum = new ScriptedForum({
       [PAGE]: rawThread([
         rawComment('low', 't3_p0st', { score: 2 }, [rawMore('t1_low', ['l1'])]),
@@ -116,7 +116,7 @@ describe('reading a thread', () => {
     expect(forum.asked).toEqual([PAGE, 'more p1,h1,h2,l1,d1']);
   });
 
-  test('counts the kinds it does not know in all answers', async () => {
+  test('counts unknown kinds over all responses', async () => {
     const forum = new ScriptedForum({
       [PAGE]: rawThread([{ kind: 't9', data: {} }, rawMore('t3_p0st', ['a'])]),
       'more a': rawMoreChildren([{ kind: 't9', data: {} }, rawComment('a', 't3_p0st')]),
@@ -124,14 +124,14 @@ describe('reading a thread', () => {
     expect([...(await readThread(forum.request(5))).unknownKinds]).toEqual([['t9', 2]]);
   });
 
-  test('fails when its first page fails', async () => {
+  test('throws when the first page fails', async () => {
     const forum = new ScriptedForum({ [PAGE]: new UpstreamError('refused', 'no', { reason: 'private' }) });
     await expect(readThread(forum.request(5))).rejects.toMatchObject({ failure: 'refused', reason: 'private' });
   });
 });
 
-describe('a forum that answers strangely', () => {
-  test('is asked once for what it does not have, and the replies to it find a place', async () => {
+describe('a forum with unusual responses', () => {
+  test('is asked once for a comment that it lacks, and replies to it are still placed', async () => {
     const forum = new ScriptedForum({
       [PAGE]: rawThread([rawComment('a', 't3_p0st', {}, [rawMore('t1_a', ['gone', 'b'])])]),
       'more gone,b': rawMoreChildren([rawComment('reply', 't1_gone'), rawMore('t1_a', ['gone', 'b'])]),
@@ -144,7 +144,7 @@ describe('a forum that answers strangely', () => {
     ]);
   });
 
-  test('is asked once for what is below a comment, even if it only repeats that there is more', async () => {
+  test('is asked once for the replies of a comment, even if it only repeats the stub', async () => {
     const forum = new ScriptedForum({
       [PAGE]: rawThread([rawComment('a', 't3_p0st', {}, [rawMore('t1_a', [])])]),
       '/comments/p0st/_/a': rawThread([rawComment('a', 't3_p0st', {}, [rawMore('t1_a', [])])]),
@@ -152,7 +152,7 @@ describe('a forum that answers strangely', () => {
     expect((await readThread(forum.request(9))).loaded).toMatchObject({ stubs: [], comments: [{ id: 'a' }] });
   });
 
-  test('may have lost a comment whose replies were to come', async () => {
+  test('may have deleted a comment before its replies are requested', async () => {
     const forum = new ScriptedForum({
       [PAGE]: rawThread([rawComment('a', 't3_p0st', {}, [rawMore('t1_a', [])])]),
       '/comments/p0st/_/a': new UpstreamError('not_found', 'gone'),
@@ -160,7 +160,7 @@ describe('a forum that answers strangely', () => {
     expect(await readThread(forum.request(9))).toMatchObject({ complete: true, loaded: { stubs: [] } });
   });
 
-  test('may name a comment in two stubs, and bring later what was missing', async () => {
+  test('may name a comment in two stubs and return a missing comment later', async () => {
     const forum = new ScriptedForum({
       [PAGE]: rawThread([rawMore('t3_p0st', ['a', 'b']), rawMore('t3_p0st', ['b', 'a', 'c'])]),
       'more a,b,c': rawMoreChildren([rawComment('a', 't3_p0st'), rawMore('t1_a', [])]),
@@ -170,7 +170,7 @@ describe('a forum that answers strangely', () => {
     expect([shape(loaded), loaded.missing]).toEqual(['a(b)', [{ id: 'c', parentId: 't3_p0st' }]]);
   });
 
-  test('is not asked for what is below the post or for what it gave already', async () => {
+  test('is not asked for stubs below the post or for comments it already returned', async () => {
     const forum = new ScriptedForum({
       [PAGE]: rawThread([rawComment('a', 't3_p0st'), rawMore('t3_p0st', []), rawMore('t3_p0st', ['a'])]),
     });
@@ -201,7 +201,7 @@ describe('failures after the first page', () => {
     },
   );
 
-  test('are told by the first of a wave, those below a comment too', async () => {
+  test('are reported by the first failed call of a wave', async () => {
     const forum = new ScriptedForum({
       [PAGE]: rawThread([
         rawComment('a', 't3_p0st', { score: 2 }, [rawMore('t1_a', [])]),
@@ -215,13 +215,13 @@ describe('failures after the first page', () => {
     expect(read.loaded.stubs).toHaveLength(2);
   });
 
-  test('of another kind, and an abort, are errors', async () => {
+  test('other than UpstreamError, and aborts, are thrown', async () => {
     await expect(readThread(failing(new TypeError('a mistake of ours')).request(1_000))).rejects.toThrow('of ours');
     const abort = new DOMException('gone', 'AbortError');
     await expect(readThread(failing(abort).request(1_000))).rejects.toBe(abort);
   });
 
-  test('a passed deadline ends it without a call', async () => {
+  test('a passed deadline ends loading without a call', async () => {
     const forum = failing(new Error('unused'));
     const clock = () => NOW + 8_000 * Math.min(1, forum.asked.length);
     const read = await readThread({ ...forum.request(50), clock });
@@ -229,7 +229,7 @@ describe('failures after the first page', () => {
     expect(forum.asked).toEqual([PAGE]);
   });
 
-  test('every call is given the time that is left', async () => {
+  test('every call gets the remaining time', async () => {
     const forum = failing(new Error('unused'));
     const clock = () => NOW + 1_000 * forum.asked.length;
     await readThread({ ...forum.request(50), clock });
@@ -237,8 +237,8 @@ describe('failures after the first page', () => {
   });
 });
 
-describe('going on from what is held', () => {
-  test('fetches only the rest', async () => {
+describe('expandComments', () => {
+  test('fetches only the missing comments', async () => {
     const loaded: LoadedComments = {
       comments: [commentOf('a', 't3_p0st'), commentOf('b', 't1_a')],
       stubs: [
@@ -265,7 +265,7 @@ describe('going on from what is held', () => {
     expect(forum.asked.sort()).toEqual(['/comments/p0st/_/b', 'more c']);
   });
 
-  test('asks nothing when there is enough, or no more', async () => {
+  test('makes no call when there are enough comments or no more', async () => {
     const forum = new ScriptedForum({});
     const loaded: LoadedComments = { comments: [commentOf('a', 't3_p0st')], stubs: [], missing: [] };
     expect(await expandComments(loaded, '', forum.request(9))).toMatchObject({ loaded, complete: true, calls: 0 });

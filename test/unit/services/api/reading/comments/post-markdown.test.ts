@@ -7,23 +7,23 @@ import { GOLDEN_CASES } from './golden-markdown/posts.cases.ts';
 import { commentOf, postOf } from '../../../../../support/samples/forum-threads.ts';
 import { expectedStructure, markdownStructure, outlineOf } from '../../../../../support/oracles/markdown-structure.ts';
 
-/** Not .md: a formatter would change what must be compared byte by byte. */
+/** Not .md, because a formatter would change files that must match byte by byte. */
 const FOLDER = join(import.meta.dirname, './golden-markdown');
 const SUFFIX = '.md.golden';
 
-describe('the document of a post', () => {
-  // `vitest run -u` writes the files anew; read what changed before you keep it.
+describe('renderPostMarkdown', () => {
+  // `vitest run -u` rewrites the files; read the changes before you commit them.
   test.each(GOLDEN_CASES)('$name', async ({ name, post, meta }) => {
     postSchema.parse(post);
     await expect(renderPostMarkdown(post, meta)).toMatchFileSnapshot(join(FOLDER, `${name}${SUFFIX}`));
   });
 
-  test('is compared with every golden file', () => {
+  test('has a case for every golden file', () => {
     const files = readdirSync(FOLDER).filter((file) => file.endsWith(SUFFIX));
     expect(files.sort()).toEqual(GOLDEN_CASES.map(({ name }) => `${name}${SUFFIX}`).sort());
   });
 
-  test.each(GOLDEN_CASES)('$name has the structure that it shows', ({ name, post }) => {
+  test.each(GOLDEN_CASES)('$name has the expected structure', ({ name, post }) => {
     const structure = markdownStructure(readFileSync(join(FOLDER, `${name}${SUFFIX}`), 'utf8'));
     expect(structure.foreign).toEqual([]);
     expect(outlineOf(structure)).toEqual(expectedStructure(post));
@@ -39,7 +39,7 @@ describe('the document of a post', () => {
     expect(renderPostMarkdown(postOf(), { ...meta, has_more: false })).not.toContain('raise');
   });
 
-  test('may hold a thread of 20,000 levels', () => {
+  test('renders a thread of 20,000 levels', () => {
     let comment = commentOf('c0', 't1_x', { depth: 20_000 });
     for (let depth = 19_999; depth >= 0; depth--) comment = commentOf('c', 't1_x', { depth, replies: [comment] });
     const markdown = renderPostMarkdown(postOf({ comments: [comment] }), {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Post } from '../../../../../../schemas/messages/forum-post.ts';
-import { inlineLink, inlineText } from '../../../../../../services/api/reading/comments/inline-text.ts';
+import { inlineText } from '../../../../../../services/api/reading/comments/inline-text.ts';
 import { renderPostMarkdown } from '../../../../../../services/api/reading/comments/post-markdown.ts';
 import { untrustedText } from '../../../../../../services/api/reading/comments/untrusted-text.ts';
 import { commentOf, postOf } from '../../../../../support/samples/forum-threads.ts';
@@ -11,7 +11,7 @@ import { expectedStructure, markdownStructure, outlineOf } from '../../../../../
 const META = { comments_returned: 2, comments_total: 9, has_more: true };
 const shown = (text: string) => untrustedText(text).join('\n');
 
-describe('a text from a stranger', () => {
+describe('untrustedText', () => {
   test.each([
     ['paragraphs', 'One\ntwo.\n\nThree *four* __five__ [six](https://x.example) `seven`'],
     ['hard breaks', 'One  \ntwo\\\nthree'],
@@ -82,12 +82,12 @@ describe('a text from a stranger', () => {
     ['>>>>>>>>> a', '>>>>>>>>\\> a'],
     [' \n\t\n a \n\n', ' a '],
     ['a\ud800', 'a\ufffd'],
-  ])('is escaped: %j', (text, expected) => {
+  ])('escapes %j', (text, expected) => {
     expect(shown(text)).toBe(expected);
   });
 
-  test('closes no fence by a line that is only code at the place where it ends up', () => {
-    // After the two spaces of a list item, a tab is two columns wide, and the fence would end.
+  test('does not end a fence at a line that is code at its final indent', () => {
+    // After the two spaces of a list item a tab is two columns wide, and the fence would end.
     expect(shown('```\n\t```\n# a')).toBe('```\n    ```\n# a\n```');
     const body = '```\n\t```\n# a\n```';
     const { headings, code } = structureOf({ comments: [commentOf('a', 't3_p0st', { body })] });
@@ -100,42 +100,18 @@ describe('a text from a stranger', () => {
     ['overrides and embeddings', 'before\u202a\u202b\u202c\u202d\u202eafter'],
     ['isolates', 'before\u2066\u2067\u2068\u2069after'],
     ['marks', 'before\u200e\u200f\u061cafter'],
-  ])('drops what readers do not see and models do: %s', (_what, text) => {
+  ])('removes characters that readers do not see and models do: %s', (_what, text) => {
     expect(untrustedText(text)).toEqual(['beforeafter']);
     expect(inlineText(text)).toBe('beforeafter');
-    // A mark in hiding does not hide a structure.
+    // An invisible character before a mark does not hide the mark from the escaper.
     expect(untrustedText(text.replace('before', '').replace('after', '# a'))).toEqual(['\\# a']);
   });
 
-  test('ends soon, however long and hostile (the test has a deadline)', () => {
+  test('finishes quickly for long hostile texts (within the deadline of the test)', () => {
     const hostile = ['`', '``', '<b', '[', '](', '- ', '> ', '    > ', '\\', '|-', ':-', '_ ', '\t', 'www.`'];
     for (const piece of hostile) expect(shown(`${piece.repeat(100_000)}x`).length).toBeGreaterThan(0);
     const rows = Array.from({ length: 600 }, (_, index) => '`'.repeat(index + 1)).join(' <b>');
     expect(shown(rows).length).toBeGreaterThan(rows.length);
-  });
-});
-
-describe('a title or name from a stranger', () => {
-  test.each([
-    ['Plain: snake_case, 50% & [D] #1 - ok!', 'Plain: snake_case, 50% & [D] #1 - ok!'],
-    ['one\r\n\n# two\u2028three', 'one # two three'],
-    ['*a* _b_ `c` ~~d~~', '\\*a\\* \\_b\\_ \\`c\\` \\~\\~d\\~\\~'],
-    ['[a](b) ![c][d] [e]', '[a\\](b) ![c\\][d] [e]'],
-    ['<b> &lt; a < b', '\\<b> \\&lt; a < b'],
-    ['C:\\dir \\* end\\', 'C:\\dir \\\\\\* end\\\\'],
-    ['www.x.example<b>', 'www.x.example&lt;b>'],
-  ])('%j is shown as it is', (text, expected) => {
-    expect(inlineText(text)).toBe(expected);
-  });
-
-  test.each([
-    ['https://x.example/a_b?c=d&e', '<https://x.example/a_b?c=d&e>'],
-    ['https://x.example/a b><c>\n# d', '<https://x.example/a%20b%3E%3Cc%3E%20#%20d>'],
-    ['javascript:alert(1)', 'javascript:alert(1)'],
-    ['/r/tea/_x_', '/r/tea/\\_x\\_'],
-    ['', ''],
-  ])('%j as a link', (url, expected) => {
-    expect(inlineLink(url)).toBe(expected);
   });
 });
 
@@ -144,7 +120,7 @@ function structureOf(fields: Partial<Post>) {
 }
 
 describe('the structure of a document', () => {
-  test('is ours alone, whatever strangers wrote', () => {
+  test('contains only our own elements for any hostile post', () => {
     fc.assert(
       fc.property(hostilePost, (post) => {
         const structure = markdownStructure(renderPostMarkdown(post, META));
@@ -155,7 +131,7 @@ describe('the structure of a document', () => {
     );
   });
 
-  test('cannot be forged by what looks just like it', () => {
+  test('cannot be forged by a text that looks the same', () => {
     const comment = commentOf('a', 't3_p0st');
     const forged = renderPostMarkdown(postOf({ comments: [comment] }), META);
     const structure = structureOf({
@@ -167,7 +143,7 @@ describe('the structure of a document', () => {
     expect([structure.headings.length, structure.items.length]).toEqual([2, 1]);
   });
 
-  test('keeps the code of a comment on every level', () => {
+  test('keeps code blocks unchanged on every level', () => {
     const body = 'Look:\n\n```py\ndef f():\n    return "# <b>"\n\n- no list\n```\n\n    indented\n\tby a tab';
     let comment = commentOf('c10', 't1_x', { depth: 10, body });
     for (let depth = 9; depth >= 0; depth--)

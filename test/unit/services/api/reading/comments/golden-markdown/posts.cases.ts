@@ -2,7 +2,7 @@ import type { Comment, Post } from '../../../../../../../schemas/messages/forum-
 import type { MarkdownMeta } from '../../../../../../../services/api/reading/comments/post-markdown.ts';
 import { commentOf, postOf } from '../../../../../../support/samples/forum-threads.ts';
 
-/** A post of every form, with the file that holds its document. */
+/** A post of every form, with the name of the file that contains its document. */
 export interface GoldenCase {
   name: string;
   post: Post;
