@@ -106,6 +106,7 @@ async function resolveAllowed(hostname: string, options: ConnectorDeps): Promise
   }
   if (addresses.length === 0) throw new UnresolvedNameError(`${hostname} has no address`);
   const refused = addresses.find((address) => !options.isAllowed(address));
-  if (refused !== undefined) throw new BlockedAddressError(`${hostname} resolves to ${refused}, which is not a public address`);
+  if (refused !== undefined)
+    throw new BlockedAddressError(`${hostname} resolves to ${refused}, which is not a public address`);
   return addresses;
 }

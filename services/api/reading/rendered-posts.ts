@@ -34,8 +34,9 @@ export class RenderedPost {
   }
 
   /**
-   * The bytes of the answer to one request. JSON gets `meta` as its last member: the cached bytes are copied up to their
-   * closing brace and never parsed. Markdown states its counts in the text and has no `meta`, so it is returned as is.
+   * The bytes of the answer to one request. JSON gets `meta` as its last member: the cached bytes are copied up to
+   * their closing brace and never parsed. Markdown states its counts in the text and has no `meta`, so it is returned
+   * as is.
    */
   withMeta(meta: PostMeta): Buffer {
     if (this.format === 'md') return this.bytes;
