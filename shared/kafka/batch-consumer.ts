@@ -14,27 +14,28 @@ import { protocolErrorType } from './kafka-connection.ts';
 
 export interface BatchConsumer extends Running {
   /**
-   * Joined, its offsets known (possibly with no partition at all), and the broker answered a heartbeat within the
-   * session.
+   * True when the consumer has joined, its offsets are loaded (possibly without any partition), and the broker has
+   * answered a heartbeat within the session timeout.
    */
   ready(): boolean;
-  /** When the broker last answered a heartbeat or a join, in milliseconds since the epoch; 0: never. */
+  /** When the broker last answered a heartbeat or a join, in milliseconds since the epoch; 0 if never. */
   lastActivityMs(): number;
-  /** Stops consumption until resume(); a batch in hand turns not current at once, and comes again later. */
+  /** Stops consumption until resume(). The current batch is no longer current at once, and is repeated later. */
   pause(): void;
   resume(): void;
 }
 
 const LOADING = new Set(['GROUP_LOAD_IN_PROGRESS', 'GROUP_COORDINATOR_NOT_AVAILABLE']);
 const MIB = 1024 * 1024;
-/** Shorter than Lifecycle's deadline, so that the reason is ours. A handler that ignores its signal is left behind. */
+/** Shorter than Lifecycle's deadline, so that our message is logged. Does not wait for a handler that ignores its signal. */
 const STOP_TIMEOUT_MS = 8_000;
 
 /**
- * Consumes topics in batches, at least once: effect first, then the offset is committed. One consumer per workload:
- * kafkajs fetches anew only when every partition's batch is done.
+ * Consumes topics in batches, at least once: the effect comes first, then the offset commit. Use one consumer per
+ * workload, because kafkajs fetches again only when the batches of all partitions are done. Waits while no broker
+ * answers.
  *
- * @throws when a topic is missing. While no broker answers it waits.
+ * @throws when a topic is missing.
  */
 export async function startBatchConsumer(options: BatchConsumerDeps): Promise<BatchConsumer> {
   const consumer = new GroupConsumer(options);
@@ -48,9 +49,9 @@ export async function startBatchConsumer(options: BatchConsumerDeps): Promise<Ba
 }
 
 /**
- * States: joining → assigned (offsets loaded, onAssigned done) → joining again on every rebalance or reconnect; paused
- * lies across them; halted (stopped or fatal) is final. Each join makes a new GroupAssignment; batches belong to the
- * one that was current when they were handed over.
+ * States: joining → assigned (offsets loaded, onAssigned done) → joining again on each rebalance or reconnect. It can be
+ * paused in each of them. Halted (stopped or fatal) is final. Each join creates a GroupAssignment; a batch belongs to the
+ * assignment that was current when kafkajs delivered it.
  */
 class GroupConsumer implements BatchConsumer {
   private readonly options: BatchConsumerDeps;
@@ -75,7 +76,7 @@ class GroupConsumer implements BatchConsumer {
     this.consumer = options.kafka.client.consumer({
       groupId: options.prefix + options.group,
       sessionTimeout: this.sessionTimeoutMs,
-      // A rebalance waits until every member's next heartbeat tells it to join again.
+      // A rebalance waits until each member's next heartbeat, by which the member learns that it must join again.
       heartbeatInterval: 1_000,
       rebalanceTimeout: options.rebalanceTimeoutMs ?? 60_000,
       metadataMaxAge: 60_000,
@@ -167,17 +168,17 @@ class GroupConsumer implements BatchConsumer {
       this.assigned = false;
       this.assignment?.giveUp();
       if (this.halted) return;
-      // A broker that has just started is loading its coordinators: no news for an operator.
+      // A broker that has just started loads its coordinators; operators need not see that.
       const level = LOADING.has(protocolErrorType(error) ?? '') ? 'debug' : 'warn';
-      if (restart) this.logger[level]({ err: error }, 'the consumer lost the broker and starts again');
+      if (restart) this.logger[level]({ err: error }, 'the consumer lost the broker and reconnects');
       else if (isKafkaAway(error)) this.startAgain(error);
       else this.end(error);
     });
   }
 
-  /** kafkajs gives up on some conditions that pass, as a coordinator that is nowhere to be found. */
+  /** kafkajs gives up on some temporary conditions, such as a missing coordinator. */
   private startAgain(reason: Error): void {
-    this.logger.warn({ err: reason }, 'the consumer lost the broker and is started again');
+    this.logger.warn({ err: reason }, 'the consumer lost the broker and restarts');
     const starting = retry(() => this.start(), {
       what: `starting the consumer of ${this.options.group}`,
       logger: this.logger,
@@ -198,7 +199,7 @@ class GroupConsumer implements BatchConsumer {
     const assignment = new GroupAssignment(partitions);
     this.assignment = assignment;
     this.lastActivity = this.clock();
-    // kafkajs forgets pauses when it starts again after a crash.
+    // kafkajs loses pauses when it restarts after a crash.
     if (this.isPaused || this.halted) this.consumer.pause(this.subscribed());
     assignment.ready = this.prepare(assignment);
   }
@@ -237,7 +238,7 @@ class GroupConsumer implements BatchConsumer {
     };
   }
 
-  /** Returning without having resolved an offset makes kafkajs fetch the same records again. */
+  /** If it returns without resolving an offset, kafkajs fetches the same records again. */
   private async handleBatch(payload: EachBatchPayload): Promise<void> {
     const { assignment, pauses } = this;
     if (!assignment) return;
@@ -255,7 +256,7 @@ class GroupConsumer implements BatchConsumer {
     this.assigned = false;
     this.assignment?.giveUp();
     if (this.assignment) this.consumer.pause(this.subscribed());
-    this.logger.fatal({ err: error }, 'the consumer stops for good');
+    this.logger.fatal({ err: error }, 'the consumer stops permanently');
     this.options.fatal(error);
   }
 }

@@ -15,17 +15,17 @@ import type { GroupAssignment } from './group-assignment.ts';
 import { protocolErrorType } from './kafka-connection.ts';
 import { PoisonMessage } from './poison-message.ts';
 
-/** Answers of the group's coordinator which say that the partitions are somebody else's by now. */
+/** Errors of the group coordinator that mean that this member has lost its partitions. */
 const LOST = new Set(['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'FENCED_INSTANCE_ID']);
-/** kafkajs sends a heartbeat only every heartbeatInterval, however often it is asked. */
+/** kafkajs sends at most one heartbeat per heartbeatInterval, however often it is called. */
 const HEARTBEAT_CHECK_MS = 500;
 const MIN_BACKOFF_MS = 200;
 const MAX_BACKOFF_MS = 5_000;
 
 interface Ownership {
-  /** This process still holds the assignment under which the batch was handed over. */
+  /** True while the assignment of the batch is still the current one. */
   ownsPartition: () => boolean;
-  /** As ConsumedBatch.isCurrent. */
+  /** Like ConsumedBatch.isCurrent. */
   isCurrent: () => boolean;
 }
 
@@ -43,10 +43,12 @@ type Options = Pick<
 > & { logger: Logger; clock: Clock; deadLetters?: DeadLetters };
 
 /**
- * What happens to one fetched batch, in units of at most maxRecords; a crash after a step repeats the unit from step 1:
- *   1. the handler's effect; 2. poison records to the dead-letter topic; 3. the offset commit (not for a refill);
- *   4. the offset is resolved, so kafkajs goes on behind it.
- * Whatever cannot go on returns early: the offset stays unresolved, and the records come again.
+ * Processes one fetched batch in units of at most maxRecords. A crash after any step repeats the unit from step 1:
+ *   1. the handler applies its effect;
+ *   2. poison records go to the dead-letter topic;
+ *   3. the offset is committed (not for a refill);
+ *   4. the offset is resolved, so that kafkajs continues after it.
+ * If a step cannot be done, processing returns early: the offset stays unresolved, and the records are repeated.
  */
 export class BatchRunner {
   private readonly options: Options;
@@ -62,7 +64,7 @@ export class BatchRunner {
     this.outage = new OutageLog({ ...options, work: options.group });
   }
 
-  /** @throws protocol and connection errors of Kafka only; kafkajs joins again or reconnects. */
+  /** @throws only protocol and connection errors of Kafka; kafkajs then joins again or reconnects. */
   async run(payload: EachBatchPayload, assignment: GroupAssignment, ownership: Ownership): Promise<void> {
     const { batch } = payload;
     const fetched: Fetched = {
@@ -72,15 +74,15 @@ export class BatchRunner {
       assignment,
       ownership,
     };
-    const heartbeats = setInterval(() => void beat(fetched), HEARTBEAT_CHECK_MS);
+    const heartbeats = setInterval(() => void sendHeartbeat(fetched), HEARTBEAT_CHECK_MS);
     try {
-      // A batch that was fetched before onAssigned's seek took hold is stale, so not current: dropped.
+      // A batch that was fetched before the seek of onAssigned took effect is stale, so it is dropped.
       if (!(await assignment.ready) || !ownership.isCurrent()) return;
       await this.runUnits(fetched);
     } finally {
       clearInterval(heartbeats);
     }
-    // The unit in hand was finished and committed; now the group can have its rebalance.
+    // The current unit is finished and committed; now this member joins the rebalance.
     if (assignment.rejoin) throw assignment.rejoin;
   }
 
@@ -105,12 +107,12 @@ export class BatchRunner {
       this.metrics.kafkaOffsetResets.inc(labels);
       this.logger.error(
         { topic, partition, offset: String(first.offset) },
-        'the expected offset is not in the log; reading goes on elsewhere, and records may have expired unread',
+        'the expected offset is not in the log; reading continues at another one, and records may have expired unread',
       );
     }
   }
 
-  /** True when the unit is done and the next one may follow. */
+  /** Returns true when the unit is done and the next one may follow. */
   private async runUnit(fetched: Fetched, unit: readonly ConsumedRecord[]): Promise<boolean> {
     const { topic, partition, assignment, ownership, payload } = fetched;
     const last = unit.at(-1)!;
@@ -121,7 +123,7 @@ export class BatchRunner {
       outcome = await this.handle(fetched, unit, committed, isRefill);
       if (!isRefill && ownership.isCurrent()) await this.setAside(unit, outcome.poison ?? []);
     } catch (error) {
-      await this.failed(fetched, error);
+      await this.handleFailure(fetched, error);
       return false;
     }
     this.failuresInARow = 0;
@@ -139,7 +141,7 @@ export class BatchRunner {
     return true;
   }
 
-  /** Calls the handler, again without each record that it throws out as poison. */
+  /** Calls the handler. For each PoisonMessage it throws, removes that record and calls it again. */
   private async handle(
     fetched: Fetched,
     unit: readonly ConsumedRecord[],
@@ -170,12 +172,12 @@ export class BatchRunner {
   }
 
   /**
-   * Decides what an error of the handler means: the batch was taken away, an engine is away, or the process must end.
+   * Decides what an error of the handler means: the batch was lost, an engine is away, or the process must end.
    */
-  private async failed({ topic, partition, assignment, ownership }: Fetched, error: unknown): Promise<void> {
+  private async handleFailure({ topic, partition, assignment, ownership }: Fetched, error: unknown): Promise<void> {
     const fields = { err: error, topic, partition };
     if (!ownership.isCurrent()) {
-      this.logger.debug(fields, 'a handler gave up a batch that was no longer its own');
+      this.logger.debug(fields, 'a handler stopped a batch that is no longer current');
       return;
     }
     if (awayEngine(error) !== undefined || this.options.isRetryable?.(error) === true) {
@@ -205,17 +207,17 @@ function toBatch(
     isCurrent: ownership.isCurrent,
     async heartbeat() {
       await setImmediate();
-      await beat(fetched);
+      await sendHeartbeat(fetched);
     },
     signal: assignment.signal,
   };
 }
 
 /**
- * A rebalance that was announced does not take the partition away yet: the unit in hand may be finished and committed.
- * Only the answers in LOST do. Other failures are the connection's; the commit will tell.
+ * After the announcement of a rebalance the current unit may still be finished and committed. Only the errors in LOST
+ * mean that the partition is lost. Other errors are connection failures, which the commit will report.
  */
-async function beat({ payload, assignment }: Fetched): Promise<void> {
+async function sendHeartbeat({ payload, assignment }: Fetched): Promise<void> {
   try {
     await payload.heartbeat();
   } catch (error) {
@@ -227,9 +229,9 @@ async function beat({ payload, assignment }: Fetched): Promise<void> {
 }
 
 /**
- * Through the batch's own call, not consumer.commitOffsets(): that one retries inside and hides the error's type, which
- * kafkajs needs to see that it must join again. The generation goes with the request, so the broker refuses a stale
- * one.
+ * Commits through the batch, not with consumer.commitOffsets(), which retries internally and hides the type of the
+ * error. kafkajs needs that type to know that it must join again. The request contains the generation, so the broker
+ * refuses a stale commit.
  */
 async function commit(fetched: Fetched, next: bigint, metadata: string | undefined): Promise<void> {
   const { payload, assignment, topic, partition } = fetched;

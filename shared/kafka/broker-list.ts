@@ -1,12 +1,13 @@
 import type { KafkaConfig } from 'kafkajs';
 
-/** What KAFKA_BROKERS and endpoints.json may name: host:port, or [kafka://]user:password@host:port for SASL/PLAIN. */
+/** A broker in KAFKA_BROKERS or endpoints.json: host:port, or [kafka://]user:password@host:port for SASL/PLAIN. */
 export const BROKER = /^(?:kafka:\/\/)?(?:([^:@/\s,]+):([^:@/\s,]+)@)?([^:@/\s,]+:\d+)$/;
 
 /**
- * Brokers and credential of a client. A credential of one broker counts for all; user and password are percent-encoded.
+ * Parses the brokers and the credential of a client. The credential of one broker applies to all. User and password are
+ * percent-encoded.
  *
- * @throws Error for an entry of another shape, and when two credentials differ
+ * @throws Error for an entry of another form, and when two credentials differ
  */
 export function parseBrokers(list: readonly string[]): Pick<KafkaConfig, 'sasl'> & { brokers: string[] } {
   const brokers: string[] = [];

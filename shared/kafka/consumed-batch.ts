@@ -8,8 +8,8 @@ export interface ConsumedRecord {
   /** Empty for a record without a key. */
   key: string;
   /**
-   * A view into the fetch response, which it keeps alive as a whole (megabytes): copy what outlives the batch. Empty
-   * for a record without a value.
+   * A view into the fetch response, which stays in memory as a whole (megabytes) while the view is referenced: copy what
+   * outlives the batch. Empty for a record without a value.
    */
   value: Buffer;
   headers: IHeaders;
@@ -17,41 +17,41 @@ export interface ConsumedRecord {
   timestampMs: number;
 }
 
-/** What one call of a handler gets: consecutive records of one partition. */
+/** The argument of a handler: consecutive records of one partition. */
 export interface ConsumedBatch {
   /** Without the prefix. */
   topic: string;
   partition: number;
   /** At least one. */
   records: readonly ConsumedRecord[];
-  /** The group's next offset on this partition; undefined: nothing was ever committed. */
+  /** The group's next offset on this partition; undefined if nothing was ever committed. */
   committedOffset: bigint | undefined;
   /**
-   * Every record lies below the committed offset (read again after a seek): its effect is done and nothing is
-   * committed.
+   * True if every record is below the committed offset, because it is read again after a seek. Its effect was already
+   * applied, and nothing is committed.
    */
   isRefill: boolean;
   /**
-   * False once this process may no longer own the partition, consumption was paused, or the consumer stops. Ask before
-   * each effect; what was begun is repeated by whoever gets the batch next.
+   * False once this process may have lost the partition, consumption is paused, or the consumer stops. Check it before
+   * each effect. The next owner of the partition repeats an unfinished batch.
    */
   isCurrent(): boolean;
-  /** Lets the event loop and the group's heartbeat run; await it between slices of CPU work of some 100 ms. */
+  /** Yields to the event loop and sends a heartbeat. Await it between slices of CPU work of about 100 ms. */
   heartbeat(): Promise<void>;
   /** Aborted when the partition is lost or the consumer stops. */
   signal: AbortSignal;
 }
 
-/** A record that can never be processed, however often it is tried. */
+/** A record that can never be processed, however often it is retried. */
 export interface PoisonRecord {
   record: ConsumedRecord;
-  /** What was being done with it: "parse" for instance. */
+  /** The processing step that failed, for example "parse". */
   step: string;
   reason: string;
 }
 
 export interface BatchOutcome {
-  /** Stored with the committed offset (at most 4,096 bytes); given back to onAssigned. */
+  /** Stored with the committed offset, at most 4,096 bytes; onAssigned receives it. */
   metadata?: string;
   /** Records to set aside in the dead-letter topic. */
   poison?: readonly PoisonRecord[];
@@ -70,8 +70,8 @@ export function toConsumedRecord(topic: string, partition: number, message: Kafk
 }
 
 /**
- * Cuts a fetched batch into units of work of at most `maxRecords`; none reaches across the committed offset, so that
- * each is either wholly a refill or wholly new.
+ * Cuts a fetched batch into units of at most `maxRecords`. No unit crosses the committed offset, so each is either
+ * entirely a refill or entirely new.
  */
 export function cutUnits(
   records: readonly ConsumedRecord[],

@@ -5,30 +5,32 @@ import type { ConsumedRecord, PoisonRecord } from './consumed-batch.ts';
 import type { OutgoingRecord, Publisher } from './publisher.ts';
 
 /**
- * So many records are unreadable that the fault is ours, not theirs: the consumer must stop before it drains the topic.
+ * So many records are unreadable that the consumer itself is probably at fault. It must stop before it moves the whole
+ * topic to the dead letters.
  */
 export class TooManyDeadLetters extends Error {
   override name = 'TooManyDeadLetters';
 }
 
 export interface DeadLetterLimits {
-  /** Poison records one after the other. */
+  /** The maximum number of consecutive poison records. */
   maxRun: number;
-  /** Share of poison records among the last `window` to 2 × `window` records, judged from `window` / 10 records on. */
+  /** The maximum share of poison records among the last `window` to 2 × `window` records, from `window` / 10 records on. */
   maxRatio: number;
   window: number;
 }
 
 const DEFAULT_LIMITS: DeadLetterLimits = { maxRun: 50, maxRatio: 0.1, window: 2_000 };
 
-/** Headers that a dead letter carries besides its original ones; replay takes them off again. */
+/** The prefix of the headers that a dead letter has in addition to the original ones; replay removes them. */
 export const DEAD_LETTER_HEADER_PREFIX = 'dead-letter-';
-/** Beyond this a reason says nothing more. */
+/** Longer reasons are truncated. */
 const MAX_REASON_CHARACTERS = 1_000;
 
 /**
- * Sets records aside in `<topic>.dead-letter` with their original key, bytes and headers, and with the source topic,
- * partition, offset, append time, group, step and reason in headers. One instance per consumer: it counts.
+ * Publishes poison records to `<topic>.dead-letter` with their original key, bytes and headers, and with the source
+ * topic, partition, offset, append time, group, step and reason in additional headers. Use one instance per consumer,
+ * because it counts the consumer's records.
  */
 export class DeadLetters {
   private readonly publisher: Publisher;
@@ -55,16 +57,17 @@ export class DeadLetters {
   }
 
   /**
-   * Called once per unit of work, also without poison, so that the share is known. A crash after it and before the
-   * offset commit sets the same records aside again.
+   * Call it once per unit, also without poison, so that the share of poison records is known. A crash between this call
+   * and the offset commit publishes the same dead letters again.
    *
-   * @throws TooManyDeadLetters before anything of this unit is published; PublishFailed.
+   * @throws TooManyDeadLetters before anything of this unit is published
+   * @throws PublishFailed when the broker is away
    */
   async setAside(records: readonly ConsumedRecord[], poison: readonly PoisonRecord[]): Promise<void> {
     const first = records[0];
     if (!first) return;
-    const slot = `${first.topic}|${first.partition}`;
-    const run = this.judge(records, poison, this.runs.get(slot) ?? 0);
+    const partitionKey = `${first.topic}|${first.partition}`;
+    const run = this.judge(records, poison, this.runs.get(partitionKey) ?? 0);
     for (const [topic, letters] of groupByTopic(poison)) {
       await this.publisher.publish(
         topic + DEAD_LETTER_SUFFIX,
@@ -76,23 +79,23 @@ export class DeadLetters {
         'records were set aside as dead letters',
       );
     }
-    this.runs.set(slot, run);
+    this.runs.set(partitionKey, run);
     this.count(records.length, poison.length);
   }
 
-  /** The length of the run of poison records that this unit ends with. */
+  /** Returns the number of consecutive poison records at the end of this unit. */
   private judge(records: readonly ConsumedRecord[], poison: readonly PoisonRecord[], runBefore: number): number {
     if (poison.length === 0) return 0;
     const offsets = new Set(poison.map(({ record }) => record.offset));
     let run = runBefore;
     for (const { offset } of records) {
       run = offsets.has(offset) ? run + 1 : 0;
-      if (run > this.limits.maxRun) throw this.tooMany(`${run} records in a row`, poison);
+      if (run > this.limits.maxRun) throw this.createTooManyError(`${run} records in a row`, poison);
     }
     const seen = this.seen + records.length;
     const poisoned = this.poisoned + poison.length;
     if (seen >= this.limits.window / 10 && poisoned > seen * this.limits.maxRatio) {
-      throw this.tooMany(`${poisoned} of the last ${seen} records`, poison);
+      throw this.createTooManyError(`${poisoned} of the last ${seen} records`, poison);
     }
     return run;
   }
@@ -106,7 +109,7 @@ export class DeadLetters {
     }
   }
 
-  private tooMany(what: string, poison: readonly PoisonRecord[]): TooManyDeadLetters {
+  private createTooManyError(what: string, poison: readonly PoisonRecord[]): TooManyDeadLetters {
     const { topic, partition, offset } = poison[0]!.record;
     return new TooManyDeadLetters(
       `${this.group} cannot read ${what}; it stops at ${topic}/${partition} offset ${offset}: ${poison[0]!.reason}`,

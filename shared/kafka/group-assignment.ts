@@ -8,35 +8,34 @@ export interface TopicPartition {
 }
 
 export interface CommittedOffset extends TopicPartition {
-  /** The group's next offset; undefined: nothing was ever committed. */
+  /** The group's next offset; undefined if nothing was ever committed. */
   offset: bigint | undefined;
-  /** As stored with the offset; empty without. */
+  /** The metadata stored with the offset; empty if there is none. */
   metadata: string;
 }
 
 interface PartitionState {
-  /** Nothing below it is ever committed again. */
+  /** The committed offset; nothing below it is committed again. */
   committed: bigint | undefined;
   metadata: string;
-  /** The offset the next record must have, unless records were lost; undefined: not known yet. */
+  /** The expected offset of the next record; undefined if unknown. Another offset means lost records. */
   position: bigint | undefined;
-  /** kafkajs found the committed offset out of range before this assignment was loaded; not reported yet. */
+  /** kafkajs found the committed offset out of range before this assignment was loaded, and it is not yet reported. */
   wasReset: boolean;
   low: bigint;
   high: bigint;
 }
 
 /**
- * What this process owns between one join of its group and the next: an epoch. Handlers capture it when they begin;
- * what belongs to an earlier one must neither have an effect nor commit.
+ * The partitions that this process owns between one join of its group and the next. Handlers capture it when they
+ * begin; a handler of an earlier assignment must neither apply an effect nor commit.
  */
 export class GroupAssignment {
-  /** Resolves to true when batches may be handled, to false when the assignment was given up before that. */
+  /** Resolves to true when batches may be handled, or to false if the assignment ended before that. */
   ready: Promise<boolean> = Promise.resolve(false);
   readonly partitions: readonly TopicPartition[];
   /**
-   * The broker's word that the group waits for this member to join again; handed to kafkajs when the unit in hand is
-   * done.
+   * The broker's error that this member must join again. It is thrown to kafkajs after the current unit.
    */
   rejoin: Error | undefined;
   private readonly states = new Map<string, PartitionState>();
@@ -46,7 +45,7 @@ export class GroupAssignment {
     this.partitions = partitions;
   }
 
-  /** Aborted when the assignment is given up. */
+  /** Aborted when the assignment ends. */
   get signal(): AbortSignal {
     return this.over.signal;
   }
@@ -55,39 +54,39 @@ export class GroupAssignment {
     return this.over.signal.aborted;
   }
 
-  /** The partitions belong to somebody else now, or the consumer stops. */
+  /** Ends the assignment: another member owns the partitions, or the consumer stops. */
   giveUp(): void {
     this.over.abort();
   }
 
-  /** Reads the committed offsets and the bounds of every owned partition. To be done before any batch is handled. */
+  /** Reads the committed offset and the bounds of each owned partition. Must finish before any batch is handled. */
   async load(kafka: KafkaConnection, prefix: string, group: string): Promise<void> {
     if (this.partitions.length === 0) return;
     const topics = [...new Set(this.partitions.map(({ topic }) => topic))];
     const known = await kafka.withAdmin((admin) => readPartitionStates(admin, prefix, group, topics));
     for (const { topic, partition } of this.partitions) {
-      const state = known.get(slot(topic, partition));
-      if (state) this.states.set(slot(topic, partition), state);
+      const state = known.get(partitionKey(topic, partition));
+      if (state) this.states.set(partitionKey(topic, partition), state);
     }
   }
 
   committed(): CommittedOffset[] {
     return this.partitions.map(({ topic, partition }) => {
-      const state = this.states.get(slot(topic, partition));
+      const state = this.states.get(partitionKey(topic, partition));
       return { topic, partition, offset: state?.committed, metadata: state?.metadata ?? '' };
     });
   }
 
   committedOffset(topic: string, partition: number): bigint | undefined {
-    return this.states.get(slot(topic, partition))?.committed;
+    return this.states.get(partitionKey(topic, partition))?.committed;
   }
 
   /**
-   * Where a wished-for seek may go: an offset outside the log would make kafkajs overwrite the committed offset with
-   * "earliest". undefined: not one of our partitions.
+   * Moves a requested seek into the bounds of the log, because kafkajs would react to an offset outside them by
+   * overwriting the committed offset with "earliest". Returns undefined if the partition is not ours.
    */
   seekTo(topic: string, partition: number, offset: bigint): bigint | undefined {
-    const state = this.states.get(slot(topic, partition));
+    const state = this.states.get(partitionKey(topic, partition));
     if (!state) return undefined;
     const within = offset < state.low ? state.low : offset > state.high ? state.high : offset;
     state.position = within;
@@ -95,12 +94,12 @@ export class GroupAssignment {
   }
 
   /**
-   * Compares where a batch begins with where it should. Nothing here is compacted or transactional, so a gap means
-   * records that expired unread, and a step back that the log was cut or made anew; what was committed before says
-   * nothing then.
+   * Compares the first offset of a batch with the expected one. The topics are neither compacted nor transactional, so a
+   * gap means that records expired unread. A step back means that the log was truncated or recreated; then the committed
+   * offset is meaningless.
    */
   checkPosition(topic: string, partition: number, first: bigint, highWatermark: bigint): 'expected' | 'reset' {
-    const state = this.states.get(slot(topic, partition));
+    const state = this.states.get(partitionKey(topic, partition));
     if (!state) return 'expected';
     const cut = state.committed !== undefined && state.committed > highWatermark;
     const moved = state.position !== undefined && state.position !== first;
@@ -112,20 +111,20 @@ export class GroupAssignment {
   }
 
   resolved(topic: string, partition: number, next: bigint): void {
-    const state = this.states.get(slot(topic, partition));
+    const state = this.states.get(partitionKey(topic, partition));
     if (state) state.position = next;
   }
 
   markCommitted(topic: string, partition: number, next: bigint): void {
-    const state = this.states.get(slot(topic, partition));
+    const state = this.states.get(partitionKey(topic, partition));
     if (state) state.committed = next;
   }
 }
 
-/** What kafkajs commits when an offset was out of range: "from the oldest record". -1 would be: nothing committed. */
+/** kafkajs commits this value, "earliest", when an offset is out of range. -1 means that nothing was committed. */
 const COMMITTED_EARLIEST = -2n;
 
-function slot(topic: string, partition: number): string {
+function partitionKey(topic: string, partition: number): string {
   return `${topic}|${partition}`;
 }
 
@@ -145,12 +144,12 @@ async function readPartitionStates(
       const next = BigInt(offset) < 0n ? undefined : BigInt(offset);
       const wasReset = BigInt(offset) === COMMITTED_EARLIEST;
       const state = { committed: next, metadata: metadata ?? '', position: next, wasReset, low: 0n, high: 0n };
-      states.set(slot(topic.slice(prefix.length), partition), state);
+      states.set(partitionKey(topic.slice(prefix.length), partition), state);
     }
   }
   for (const topic of topics) {
     for (const { partition, low, high } of await admin.fetchTopicOffsets(prefix + topic)) {
-      const state = states.get(slot(topic, partition));
+      const state = states.get(partitionKey(topic, partition));
       if (state) Object.assign(state, { low: BigInt(low), high: BigInt(high) });
     }
   }

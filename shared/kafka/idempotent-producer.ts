@@ -7,12 +7,12 @@ import type { Piece } from './record-pieces.ts';
 const DISCONNECT_TIMEOUT_MS = 5_000;
 
 /**
- * A kafkajs producer for one request at a time, to be thrown away after the first failure.
+ * A kafkajs producer for one request at a time. Discard it after the first failure.
  *
- * kafkajs repeats a failed request as long as its retries last, also after disconnect(), when it connects again by
- * itself; such a late repetition would write old records behind newer ones. It asks the partitioner before every try,
- * so the partitioner is the gate: once closed (a request ran into its time limit, the whole send took too long, or the
- * producer was discarded), the next try fails for good and the send rejects by itself.
+ * kafkajs retries a failed request even after disconnect(), for which it reconnects by itself. Such a late retry would
+ * write old records after newer ones. kafkajs calls the partitioner before each attempt, so the partitioner can stop
+ * this: once the producer is closed (a request timed out, the whole send took too long, or the producer was discarded),
+ * the partitioner throws a non-retriable error and the send rejects.
  */
 export class IdempotentProducer {
   private readonly producer: Producer;
@@ -24,7 +24,7 @@ export class IdempotentProducer {
       maxInFlightRequests: 1,
       allowAutoTopicCreation: false,
       metadataMaxAge: 60_000,
-      // The gate ends retries, not a count: limiting them would void idempotence, as kafkajs warns.
+      // The partitioner ends retries. A limited number of retries would void idempotence, as kafkajs warns.
       retry: { retries: Number.MAX_SAFE_INTEGER },
       createPartitioner:
         () =>
@@ -39,7 +39,7 @@ export class IdempotentProducer {
     });
   }
 
-  /** @throws when no broker answers, or none can give a producer id. */
+  /** @throws when no broker answers, or no broker can assign a producer id. */
   static async connect(kafka: KafkaConnection): Promise<IdempotentProducer> {
     const created = new IdempotentProducer(kafka);
     try {
@@ -51,7 +51,7 @@ export class IdempotentProducer {
     return created;
   }
 
-  /** Sends one request; every record has its partition. Resolves when all in-sync replicas have it. */
+  /** Sends one request; each record must have its partition. Resolves when all in-sync replicas have stored it. */
   async send(pieces: readonly Piece[], timeoutMs: number): Promise<void> {
     const timer = setTimeout(() => {
       this.close(`no acknowledgement in ${timeoutMs} ms`);

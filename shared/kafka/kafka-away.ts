@@ -1,9 +1,9 @@
 import { PublishFailed } from './publish-errors.ts';
 
 /**
- * Answers of a broker to what is wrong with a request, its sender or its settings: the same request gets them again.
+ * Broker errors about the request, its sender or the settings. Repeating the same request gives the same error.
  */
-const OUR_TYPES = new Set([
+const REQUEST_ERRORS = new Set([
   'DELEGATION_TOKEN_AUTHORIZATION_FAILED',
   'DELEGATION_TOKEN_AUTH_DISABLED',
   'DELEGATION_TOKEN_EXPIRED',
@@ -46,8 +46,8 @@ const OUR_TYPES = new Set([
 ]);
 
 /**
- * Errors of kafkajs itself that tell of a broker which does not answer, or not yet. Its others are misuse, or what it
- * cannot do.
+ * Errors of kafkajs itself that mean that a broker does not answer, or not yet. Its other errors mean misuse or a
+ * missing feature.
  */
 const AWAY_NAMES = new Set([
   'KafkaJSBrokerNotFound',
@@ -68,20 +68,20 @@ const AWAY_NAMES = new Set([
 ]);
 
 /**
- * True when the brokers are away, loading, full or electing, so that the same call may succeed later. The protocol's
- * error decides where there is one, through the wrappers that kafkajs puts around it; unknown ones count as away.
+ * True when the brokers are away, loading, full or electing a leader, so that the same call may succeed later. If the
+ * error wraps a protocol error, that one decides; unknown protocol errors count as away.
  */
 export function isKafkaAway(error: unknown): boolean {
   if (error instanceof PublishFailed) return true;
   if (!isKafkajsError(error)) return false;
   const type = protocolErrorOf(error);
-  if (type !== undefined) return !OUR_TYPES.has(type);
-  // Tries that were given up are as bad as what they failed of; what is not kafkajs's own is the network's.
+  if (type !== undefined) return !REQUEST_ERRORS.has(type);
+  // Exhausted retries count like their cause. A cause that is not from kafkajs is a network error.
   if (error.name === 'KafkaJSNumberOfRetriesExceeded' && isKafkajsError(error.cause)) return isKafkaAway(error.cause);
   return AWAY_NAMES.has(error.name);
 }
 
-/** Other clients' errors have types and causes too. */
+/** Errors of other clients also have types and causes, so only those of kafkajs are inspected. */
 function isKafkajsError(error: unknown): error is Error {
   return error instanceof Error && error.name.startsWith('KafkaJS');
 }

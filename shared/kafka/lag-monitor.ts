@@ -6,7 +6,8 @@ import type { KafkaConnection } from './kafka-connection.ts';
 import { readConsumerLag } from './topic-admin.ts';
 
 /**
- * Exports each group's lag per topic every `intervalMs` (default 15 s). While the broker is away the last value stands.
+ * Exports the lag of each group per topic every `intervalMs` (default 15 s). While the broker is away the metric keeps
+ * its last value.
  */
 export function startLagMonitor(options: {
   kafka: KafkaConnection;

@@ -3,8 +3,9 @@ import { errorMessage } from '../runtime/errors.ts';
 import type { ConsumedRecord, PoisonRecord } from './consumed-batch.ts';
 
 /**
- * Thrown by a handler when one record makes the rest of its batch impossible: the record is set aside and the handler
- * is called again without it. Where a handler can go on, it returns the record among its outcome's `poison` instead.
+ * Thrown by a handler that cannot continue its batch because of one record. The record becomes a dead letter, and the
+ * handler is called again without it. A handler that can continue returns the record in the `poison` of its outcome
+ * instead.
  */
 export class PoisonMessage extends Error {
   override name = 'PoisonMessage';
@@ -16,13 +17,13 @@ export class PoisonMessage extends Error {
   }
 }
 
-/** Records whose value was read; `poison` holds the others, to be returned in the handler's outcome. */
+/** Records whose value was parsed. `poison` holds the others, to be returned in the handler's outcome. */
 export interface ParsedRecords<T> {
   parsed: { record: ConsumedRecord; value: T }[];
   poison: PoisonRecord[];
 }
 
-/** Reads each record's value as JSON and checks it against the topic's schema. */
+/** Parses the value of each record as JSON and validates it with the topic's schema. */
 export function parseRecords<S extends z.ZodType>(
   schema: S,
   batch: { records: readonly ConsumedRecord[] },

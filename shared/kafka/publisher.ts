@@ -31,13 +31,12 @@ export interface TopicRecords {
 export interface Publisher extends Running {
   /** Resolves when the broker has acknowledged every record. Records of one key keep their order. */
   publish(topic: string, records: readonly OutgoingRecord[]): Promise<void>;
-  /** As publish, for several topics in as few requests as possible. */
+  /** Like publish, for several topics in as few requests as possible. */
   publishAll(topics: readonly TopicRecords[]): Promise<void>;
 }
 
 /**
- * A quarter of what the broker takes: room for the batch's own bytes, and no single request blocks a partition for
- * long.
+ * A quarter of the broker's limit: leaves room for the batch's overhead, and no request blocks a partition for long.
  */
 const MAX_PIECE_BYTES = 800_000;
 const MAX_REQUEST_BYTES = 8_000_000;
@@ -70,11 +69,11 @@ interface Call {
  * One idempotent producer, one request at a time, acknowledged by all in-sync replicas. Calls that arrive while a
  * request is under way wait and then share the next one, so many small calls cost few requests; there is no lingering.
  *
- * A call that fails rejects with PublishFailed (worth another try: records may then be stored twice, never out of order
- * within what was acknowledged) or PublishRefused. After any failure the producer is thrown away: an idempotent
- * producer whose sequence is in doubt must not go on.
+ * A failed call rejects with PublishFailed (retry it; records may then be stored twice, but acknowledged records are
+ * never out of order) or PublishRefused. After any failure the producer is discarded, because an idempotent producer
+ * must not continue when its sequence is uncertain.
  *
- * While no broker answers at the start it waits.
+ * Waits while no broker answers at the start.
  */
 export async function createPublisher(options: {
   kafka: KafkaConnection;
@@ -153,7 +152,7 @@ class SerialPublisher implements Publisher {
     }
   }
 
-  /** At least one call, and as many more as fit into one request. */
+  /** Takes at least one call from the queue, and as many more as fit into one request. */
   private takeCalls(): Call[] {
     let bytes = 0;
     let count = 0;
@@ -184,16 +183,16 @@ class SerialPublisher implements Publisher {
       for (const record of records) {
         const partition = partitionOfKey(record.message.key as Buffer, count);
         record.message.partition = partition;
-        const slot = `${topic}|${partition}`;
-        const taken = byPartition.get(slot);
-        if (taken) taken.records.push(record);
-        else byPartition.set(slot, { topic, records: [record] });
+        const partitionKey = `${topic}|${partition}`;
+        const existing = byPartition.get(partitionKey);
+        if (existing) existing.records.push(record);
+        else byPartition.set(partitionKey, { topic, records: [record] });
       }
     }
     return [...byPartition.values()].map(({ topic, records }) => cutPieces(topic, records, MAX_PIECE_BYTES));
   }
 
-  /** Kept for the life of the publisher: a count changes only while producers are stopped. */
+  /** The counts are cached for the lifetime of the publisher: they change only while producers are stopped. */
   private async learnPartitionCounts(topics: readonly string[]): Promise<void> {
     const unknown = topics.filter((topic) => !this.partitions.has(topic));
     if (unknown.length === 0) return;
@@ -218,7 +217,7 @@ function toSized(record: OutgoingRecord): SizedRecord {
   const message: Message = record.headers ? { key, value, headers: record.headers } : { key, value };
   const bytes = key.length + value.length + headerBytes(record.headers) + RECORD_OVERHEAD_BYTES;
   if (bytes > MAX_MESSAGE_BYTES - BATCH_OVERHEAD_BYTES) {
-    throw new PublishRefused(`a record has ${bytes} bytes; the broker takes ${MAX_MESSAGE_BYTES}`);
+    throw new PublishRefused(`a record has ${bytes} bytes; the broker accepts at most ${MAX_MESSAGE_BYTES}`);
   }
   return { message, bytes };
 }

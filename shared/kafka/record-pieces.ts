@@ -1,6 +1,6 @@
 import type { Message } from 'kafkajs';
 
-/** A record ready to be sent: bytes, not strings, with the size it will have. */
+/** A record ready to be sent, encoded as bytes, with its size on the wire. */
 export interface SizedRecord {
   message: Message;
   bytes: number;
@@ -14,9 +14,9 @@ export interface Piece {
 }
 
 /**
- * kafkajs makes one record batch of everything a request holds for a partition and never splits it; a batch above the
- * topic's max.message.bytes would fail for ever. So a partition's records are cut here, in their order. A record that
- * is larger than the limit goes alone.
+ * Cuts the records of a partition into pieces, in order. kafkajs makes one record batch of everything that a request
+ * contains for a partition and never splits it, and a batch above the topic's max.message.bytes would always fail. A
+ * record that is larger than the limit becomes a piece alone.
  */
 export function cutPieces(topic: string, records: readonly SizedRecord[], maxPieceBytes: number): Piece[] {
   const pieces: Piece[] = [];
@@ -33,8 +33,8 @@ export function cutPieces(topic: string, records: readonly SizedRecord[], maxPie
 }
 
 /**
- * Lays partitions' pieces out in requests: at most one piece per partition in a request (two would become one batch),
- * in order, and no more than `maxRequestBytes` unless one piece alone is larger.
+ * Distributes the pieces of partitions over requests, in order: at most one piece per partition in a request (two would
+ * become one batch), and at most `maxRequestBytes` unless a single piece is larger.
  */
 export function layOutRequests(partitions: readonly Piece[][], maxRequestBytes: number): Piece[][] {
   const waiting = partitions.map((pieces) => pieces.values());

@@ -6,15 +6,15 @@ import { isKafkaAway } from './kafka-away.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
 import { protocolErrorType } from './kafka-connection.ts';
 
-/** What ensureTopics needs to know of a topic; every declaration in schemas/messages/topics.ts has it. */
+/** The part of a topic's declaration in schemas/messages/topics.ts that ensureTopics needs. */
 export type TopicDeclaration = Pick<Topic, 'name' | 'partitions' | 'retentionMs' | 'embeddedRetentionBytes'>;
 
-/** An existing topic has another number of partitions than this version declares. */
+/** An existing topic has a different number of partitions than this version declares. */
 export class PartitionCountMismatch extends Error {
   override name = 'PartitionCountMismatch';
 }
 
-interface WantedTopic {
+interface TopicSettings {
   topic: string;
   partitions: number;
   retentionMs: number;
@@ -22,17 +22,17 @@ interface WantedTopic {
 }
 
 /**
- * Creates the topics that are missing, each with its dead-letter topic. Existing ones keep their settings. Safe to be
- * called by several processes at once.
+ * Creates missing topics, each with its dead-letter topic. Existing topics keep their settings. Several processes may
+ * call it at once.
  *
- * @throws PartitionCountMismatch that names every topic with another partition count: with another count a key would
- * move to another partition, and its order would be lost.
+ * @throws PartitionCountMismatch that names every topic with another partition count. A changed count would move keys to
+ * other partitions, so the records of a key would lose their order.
  */
 export async function ensureTopics(
   kafka: KafkaConnection,
   options: { prefix: string; embedded: boolean; topics: readonly TopicDeclaration[] },
 ): Promise<void> {
-  const wanted = options.topics.flatMap((topic) => wantedTopics(topic, options));
+  const wanted = options.topics.flatMap((topic) => topicSettings(topic, options));
   await kafka.withAdmin(async (admin) => {
     const existing = new Set(await admin.listTopics());
     const missing = wanted.filter(({ topic }) => !existing.has(topic));
@@ -44,7 +44,7 @@ export async function ensureTopics(
         waitForLeaders: false,
       });
     }
-    // A new topic is known to every broker only after a moment; until then its metadata is an error.
+    // Not every broker knows a new topic at once; until then its metadata is an error.
     const counts = await retry(() => readPartitionCounts(admin, wanted), {
       what: 'reading the partition counts',
       logger: kafka.logger,
@@ -55,7 +55,7 @@ export async function ensureTopics(
   });
 }
 
-function wantedTopics(topic: TopicDeclaration, options: { prefix: string; embedded: boolean }): WantedTopic[] {
+function topicSettings(topic: TopicDeclaration, options: { prefix: string; embedded: boolean }): TopicSettings[] {
   return [
     {
       topic: options.prefix + topic.name,
@@ -72,20 +72,20 @@ function wantedTopics(topic: TopicDeclaration, options: { prefix: string; embedd
   ];
 }
 
-function toConfig(wanted: WantedTopic, replication: number): ITopicConfig {
+function toConfig(wanted: TopicSettings, replication: number): ITopicConfig {
   const settings: Record<string, string> = {
     'message.timestamp.type': 'LogAppendTime',
-    // The broker stores what the producer sent: kafkajs reads nothing but gzip and plain.
+    // The broker must not recompress: kafkajs reads only gzip and uncompressed records.
     'compression.type': 'producer',
     'max.message.bytes': String(MAX_MESSAGE_BYTES),
     'retention.ms': String(wanted.retentionMs),
-    // Three copies, two of them up to date: one broker may be away and nothing acknowledged is lost.
+    // Two of three replicas in sync: no acknowledged record is lost while one broker is away.
     'min.insync.replicas': replication >= 3 ? '2' : '1',
   };
-  // Written out also when there is no bound: a broker's own default would expire records unread.
+  // Set explicitly also without a bound, because a broker's default could expire records unread.
   settings['retention.bytes'] = String(wanted.retentionBytes ?? -1);
   if (wanted.retentionBytes !== undefined) {
-    // Whole segments are deleted: eighths keep a partition within 12 % of its bound.
+    // Kafka deletes whole segments; with an eighth of the bound per segment a partition exceeds it by at most 12 %.
     settings['segment.bytes'] = String(Math.max(16 * 1024 * 1024, Math.floor(wanted.retentionBytes / 8)));
   }
   return {
@@ -96,25 +96,25 @@ function toConfig(wanted: WantedTopic, replication: number): ITopicConfig {
   };
 }
 
-async function readPartitionCounts(admin: Admin, wanted: readonly WantedTopic[]): Promise<Map<string, number>> {
+async function readPartitionCounts(admin: Admin, wanted: readonly TopicSettings[]): Promise<Map<string, number>> {
   const { topics } = await admin.fetchTopicMetadata({ topics: wanted.map(({ topic }) => topic) });
   return new Map(topics.map(({ name, partitions }) => [name, partitions.length]));
 }
 
-function refuseOtherCounts(counts: ReadonlyMap<string, number>, wanted: readonly WantedTopic[]): void {
+function refuseOtherCounts(counts: ReadonlyMap<string, number>, wanted: readonly TopicSettings[]): void {
   const faults = wanted
     .filter(({ topic, partitions }) => counts.get(topic) !== partitions)
     .map(({ topic, partitions }) => `  ${topic} has ${counts.get(topic) ?? 0}, this version declares ${partitions}`);
   if (faults.length > 0) {
     throw new PartitionCountMismatch(
-      `Topics have another number of partitions than declared:\n${faults.join('\n')}\n` +
-        'Records of one key would lose their order. Stop the producers, let every group reach lag 0, then change the count; ' +
-        'or use another KAFKA_TOPIC_PREFIX.',
+      `These topics do not have the declared number of partitions:\n${faults.join('\n')}\n` +
+        'Records of one key would lose their order. Stop the producers, wait until every group has lag 0, and change the count; ' +
+        'or set another KAFKA_TOPIC_PREFIX.',
     );
   }
 }
 
-/** Partition counts by full topic name. */
+/** Returns the partition counts by full topic name. */
 export async function partitionCounts(kafka: KafkaConnection, topics: readonly string[]): Promise<Map<string, number>> {
   const metadata = await kafka.withAdmin((admin) => admin.fetchTopicMetadata({ topics: [...topics] }));
   return new Map(metadata.topics.map(({ name, partitions }) => [name, partitions.length]));
@@ -124,11 +124,11 @@ export interface PartitionLag {
   /** Without the prefix. */
   topic: string;
   partition: number;
-  /** Records between the committed offset (without one: the oldest record) and the head. */
+  /** The number of records between the committed offset (or the oldest record if there is none) and the end of the log. */
   lag: number;
 }
 
-/** How far a group is behind, per partition. Group and topics are given without the prefix. */
+/** Returns the lag of a group per partition. Group and topics are given without the prefix. */
 export async function consumerLag(
   kafka: KafkaConnection,
   options: { prefix: string; group: string; topics: readonly string[] },
@@ -136,7 +136,7 @@ export async function consumerLag(
   return kafka.withAdmin((admin) => readConsumerLag(admin, options));
 }
 
-/** As consumerLag, with an open admin connection. */
+/** Like consumerLag, with an open admin connection. */
 export async function readConsumerLag(
   admin: Admin,
   options: { prefix: string; group: string; topics: readonly string[] },
@@ -196,7 +196,7 @@ function max(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }
 
-/** Deletes consumer groups without members (given without the prefix). A group that does not exist is no error. */
+/** Deletes consumer groups without members, given without the prefix. Ignores groups that do not exist. */
 export async function deleteGroups(kafka: KafkaConnection, prefix: string, groups: readonly string[]): Promise<void> {
   await kafka.withAdmin(async (admin) => {
     for (const group of groups) {
@@ -211,7 +211,7 @@ export async function deleteGroups(kafka: KafkaConnection, prefix: string, group
 
 function isGroupMissing(error: unknown): boolean {
   if (protocolErrorType(error) === 'GROUP_ID_NOT_FOUND') return true;
-  // kafkajs wraps the answer in an error with a list of {groupId, error}.
+  // kafkajs wraps the response in an error with a list of {groupId, error}.
   if (!(error instanceof Error) || !('groups' in error) || !Array.isArray(error.groups)) return false;
   const failures: unknown[] = error.groups;
   return failures.every(

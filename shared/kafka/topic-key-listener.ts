@@ -10,28 +10,28 @@ import { deleteGroups } from './topic-admin.ts';
 export interface TopicKeyListenerDeps {
   kafka: KafkaConnection;
   prefix: string;
-  /** A group of this process alone, without the prefix: every process sees every key. */
+  /** A group for this process alone, without the prefix, so that every process sees every key. */
   group: string;
   /** Without the prefix. */
   topic: string;
   /** Called with the key of each record that arrives from now on. */
   onKey: (key: string) => void;
-  /** Called when keys may have been missed until now: when the watch begins, and each time that it begins anew. */
+  /** Called when keys may have been missed: at the start and after each reconnect. */
   onGap: () => void;
-  /** Called once with an error that nobody expected; the process must end. */
+  /** Called once with an unexpected error; the process must end. */
   fatal: (error: Error) => void;
   logger: Logger;
 }
 
 const MIB = 1024 * 1024;
-/** Together shorter than Lifecycle's deadline. */
+/** The two timeouts together are shorter than Lifecycle's deadline. */
 const DISCONNECT_MS = 5_000;
 const DELETE_GROUP_MS = 3_000;
 
 /**
- * Tells of new records by their keys, for a process that then looks elsewhere for what happened. Commits no offsets;
- * what was missed while the broker was away, or while it was not joined, is one `onGap`. Begins in the background and
- * tries for ever, so it starts without a broker too. Stopping it deletes its group.
+ * Reports the keys of new records to a process that then reads the data elsewhere. Commits no offsets. After the broker
+ * was away, or the consumer was not joined, it calls `onGap` for everything missed. It starts in the background and
+ * retries indefinitely, so it also starts without a broker. Stopping deletes its group.
  */
 export function startTopicKeyListener(options: TopicKeyListenerDeps): Running {
   const { kafka, prefix, group } = options;
@@ -53,7 +53,7 @@ export function startTopicKeyListener(options: TopicKeyListenerDeps): Running {
   const begin = () => {
     retry(() => start(consumer, options, signal), { what: `watching ${options.topic}`, logger, signal }).catch(
       (error: unknown) => {
-        logger.debug({ err: error }, 'the watch was stopped before it began');
+        logger.debug({ err: error }, 'the listener was stopped before it started');
       },
     );
   };
@@ -67,7 +67,7 @@ export function startTopicKeyListener(options: TopicKeyListenerDeps): Running {
       try {
         await withDeadline(deleteGroups(kafka, prefix, [group]), DELETE_GROUP_MS, 'the broker did not answer in time');
       } catch (error) {
-        // A group without members and offsets is forgotten by the broker itself.
+        // The broker removes a group without members and offsets by itself.
         logger.info({ err: error }, 'the consumer group was not deleted');
       }
     },
@@ -82,7 +82,7 @@ async function start(
   await consumer.connect();
   await consumer.subscribe({ topics: [prefix + topic], fromBeginning: false });
   if (signal.aborted) {
-    // The stop did not wait for this connection.
+    // stop() was called while this connection was being opened.
     await consumer.disconnect();
     return;
   }
@@ -104,7 +104,7 @@ function listen(
 ): { hasJoined: boolean } {
   const { events } = consumer;
   const joining = { hasJoined: false };
-  // Where reading begins is decided by the first fetch after a join: what was appended between the two comes as no key.
+  // Reading begins at the first fetch after a join. Records appended between the two are not reported as keys.
   let isBeginning = false;
   consumer.on(events.GROUP_JOIN, () => {
     joining.hasJoined = true;
@@ -118,10 +118,10 @@ function listen(
   });
   consumer.on(events.CRASH, ({ payload: { error, restart } }) => {
     if (signal.aborted) return;
-    if (restart) logger.debug({ err: error }, 'the consumer lost the broker and starts again');
+    if (restart) logger.debug({ err: error }, 'the consumer lost the broker and reconnects');
     else if (isKafkaAway(error)) startAgain();
     else {
-      logger.fatal({ err: error }, 'the consumer stops for good');
+      logger.fatal({ err: error }, 'the consumer stops permanently');
       fatal(error);
     }
   });

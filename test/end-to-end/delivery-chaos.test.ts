@@ -113,7 +113,7 @@ async function publishCandidates(at: (published: number) => Promise<void>): Prom
   await publisher.stop();
 }
 
-/** Ids of the matches whose lease lives. */
+/** The ids of the matches with an active lease. */
 async function leased(): Promise<string[]> {
   const found = await rows<{ monitor_id: string; seq: number }>(
     'SELECT monitor_id, seq FROM matches WHERE lease_until > (SELECT service_now())',
@@ -121,7 +121,7 @@ async function leased(): Promise<string[]> {
   return found.map(({ monitor_id, seq }) => matchId(monitor_id, seq));
 }
 
-/** Matches that may have been answered without their outcome being stored: leased by a deliverer when it was killed. */
+/** Matches whose endpoint may have answered without a stored outcome: leased by a deliverer when it was killed. */
 const leasedAtKill = new Set<string>();
 let kills = 0;
 
@@ -153,7 +153,7 @@ const KILLS = new Map([
   [8_500, killRecorder],
 ]);
 
-/** Moves the clock whenever nothing is due or under way, past every next attempt, until nothing is pending. */
+/** Whenever no attempt is due or running, moves the clock past the next attempt, until no match is pending. */
 async function passTheLadder(): Promise<void> {
   for (let hours = 3; ; hours += 3) {
     const states = await eventually(
@@ -182,7 +182,7 @@ interface Attempt {
   next_attempt_at: Date | null;
 }
 
-/** What the rules make of attempts so far: the README's words, once more. */
+/** The outcome that the rules of the README give for the attempts so far. */
 function ruledStatus(attempts: Attempt[]): string {
   const { status } = attempts.at(-1)!;
   if (status >= 200 && status < 300) return 'delivered';
@@ -196,7 +196,7 @@ function expectByTheRules(attempts: Attempt[]): void {
     expect(delivery_status).toBe(ruledStatus(attempts.slice(0, at + 1)));
     const next = attempts[at + 1];
     expect(next_attempt_at === null).toBe(next === undefined);
-    // An attempt's beginning is reckoned from its end, in milliseconds.
+    // The begin of an attempt is calculated from its end, in milliseconds.
     if (next) expect(next.started_at.getTime()).toBeGreaterThanOrEqual(next_attempt_at!.getTime() - 1);
   }
 }
@@ -239,7 +239,7 @@ async function archivedAttempts(): Promise<number> {
   }
 }
 
-test('deliverer, recorder and broker are killed in mid-flow: every match is numbered once and delivered or failed by the rules', async () => {
+test('after kills of deliverer, recorder and broker every match is numbered once, and delivered or failed by the rules', async () => {
   await publishCandidates(async (published) => KILLS.get(published)?.());
   await eventually(
     'every candidate is a match',
@@ -248,7 +248,7 @@ test('deliverer, recorder and broker are killed in mid-flow: every match is numb
   );
   await passTheLadder();
 
-  // Numbered 1, 2, 3 … and settled.
+  // Numbered 1, 2, 3 … and in a final state.
   const matches = await rows<{ monitor_id: string; seq: number; delivery_status: string; attempts: Attempt[] }>(
     `SELECT m.monitor_id, m.seq, m.delivery_status FROM matches m ORDER BY m.monitor_id, m.seq`,
   );
@@ -256,7 +256,7 @@ test('deliverer, recorder and broker are killed in mid-flow: every match is numb
   for (const [at, { seq }] of matches.entries()) expect(seq).toBe((at % THINGS) + 1);
   expect(new Set(matches.map(({ delivery_status }) => delivery_status))).toEqual(new Set(['delivered', 'failed']));
 
-  // Attempted by the rules, each attempt when it was due.
+  // The attempts follow the rules, and each was made when it was due.
   const stored = await rows<Attempt & { monitor_id: string; seq: number }>(
     `SELECT monitor_id, seq, attempt, status, error, delivery_status, started_at, next_attempt_at
      FROM delivery_attempts ORDER BY monitor_id, seq, attempt`,
@@ -268,7 +268,7 @@ test('deliverer, recorder and broker are killed in mid-flow: every match is numb
     expect(delivery_status).toBe(ruledStatus(attempts));
   }
 
-  // The endpoints' side: nothing that does not exist, and what was stored is what they answered.
+  // The endpoints received only existing matches, and the stored outcomes are their responses.
   expect([...endpoints.answers.keys()].filter((id) => !attemptsOf.has(id))).toEqual([]);
   let repeated = 0;
   for (const [id, attempts] of attemptsOf) {
@@ -278,7 +278,7 @@ test('deliverer, recorder and broker are killed in mid-flow: every match is numb
       expect([id, answers]).toEqual([id, statuses]);
       continue;
     }
-    // Killed between answer and outcome: the endpoint saw attempts that nobody stored.
+    // Killed between response and outcome: the endpoint received attempts that were not stored.
     const positions = statuses.map(() => -1);
     for (const [at, status] of statuses.entries())
       positions[at] = answers.indexOf(status, (positions[at - 1] ?? -1) + 1);
@@ -288,7 +288,7 @@ test('deliverer, recorder and broker are killed in mid-flow: every match is numb
   }
   expect(leasedAtKill.size).toBeGreaterThan(0);
 
-  // Everything is told to those who read the topic, and to the archive.
+  // The topic and the archive contain every attempt.
   const wanted = new Set(stored.map(({ monitor_id, seq, attempt }) => `${monitor_id} ${seq} ${attempt}`));
   const published = await publishedAttempts((seen) => [...wanted].every((one) => seen.has(one)));
   expect([...published].filter((one) => !wanted.has(one))).toEqual([]);

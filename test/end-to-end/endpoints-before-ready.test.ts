@@ -7,7 +7,7 @@ import { Installation } from '../support/children/installation.ts';
 const installation = await Installation.prepare();
 afterAll(() => installation.remove());
 
-test('the addresses are written down before /readyz says yes, and nothing in the data directory is for others', async () => {
+test('endpoints.json exists before /readyz answers 200, and other users have no access to the data directory', async () => {
   const started = installation.start();
   const file = join(installation.dataDir, 'endpoints.json');
   const wereThere = await eventually(

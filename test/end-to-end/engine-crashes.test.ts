@@ -28,7 +28,7 @@ async function ready(): Promise<boolean> {
   return (await fetch(`${installation.url}/readyz`)).status === 200;
 }
 
-/** Matches created after the given moment have been delivered. */
+/** Waits until matches created after the given time are delivered. */
 async function expectFlowSince(time: number): Promise<void> {
   await eventually(
     'matches flow again',
@@ -44,7 +44,7 @@ test.each([
   ['Kafka', 'kafka.Kafka'],
   ['PostgreSQL', '/bin/postgres'],
   ['ClickHouse', 'clickhouse-main'],
-])('after kill -9 of %s everything goes on by itself', async (_engine, command) => {
+])('everything recovers by itself after kill -9 of %s', async (_engine, command) => {
   await expectFlowSince(0);
   const killed = installation.killOne(command);
   await eventually(

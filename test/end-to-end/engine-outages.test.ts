@@ -20,14 +20,14 @@ let key: string;
 let monitor: string;
 let created: number;
 let services: number | undefined;
-/** The disks that are engines' own; none where this user may not mount any. */
+/** The engines' own disks; empty if this user may not mount any. */
 const mounted = new Map<Engine, string>();
 
 beforeAll(async () => {
   running = await Installation.prepare({ SIMULATOR_RATE: '20' });
   log = join(running.dataDir, 'emitted.jsonl');
   running.env.SIMULATOR_EMITTED_LOG = log;
-  // Made on the common disk and moved: engines put their folders into place by their names.
+  // Created on the common disk and then moved, because engines rename their new folders into place.
   await running.start();
   await running.stop();
   for (const engine of ['postgres', 'clickhouse'] as const) giveSmallDisk(engine);
@@ -59,7 +59,7 @@ function giveSmallDisk(engine: Engine): void {
   execFileSync('cp', ['-a', `${folder}.moved/.`, folder]);
 }
 
-/** Leaves no byte on an engine's disk. @returns what makes room again; undefined when it has no disk of its own */
+/** Fills an engine's disk. @returns a function that frees the space; undefined if the engine has no own disk */
 function fill(engine: Engine): (() => void) | undefined {
   const folder = mounted.get(engine);
   if (folder === undefined) return undefined;
@@ -90,7 +90,7 @@ const isAway = async (engine: string) => {
   return new RegExp(`engine_away\\{engine="${engine}",[^}]*\\} 1`).test(metrics);
 };
 
-/** Things that a naive search finds among what the forum showed since the monitor was made. */
+/** The things that a naive search finds among the items that the forum showed since the monitor was created. */
 async function wanted(until: number): Promise<string[]> {
   const names = readEmitted(log)
     .filter(({ at, visible_at }) => at >= created && visible_at < until)
@@ -113,11 +113,11 @@ async function expectNothingLost(): Promise<void> {
     },
     60_000,
   );
-  // The same process: nothing died of it.
+  // The same process as before: nothing has restarted.
   expect(running.find('services-main')).toBe(services);
 }
 
-test("ClickHouse's disk is full: reading, pages and matching go on; the archive follows when there is room", async () => {
+test("reading, pages and matching continue while ClickHouse's disk is full, and the archive catches up later", async () => {
   await eventually('the first match', async () => (await matches()).length > 0, 60_000);
   const makeRoom = fill('clickhouse');
   if (makeRoom === undefined) return;
@@ -144,7 +144,7 @@ test("ClickHouse's disk is full: reading, pages and matching go on; the archive 
   await expectNothingLost();
 });
 
-test("Postgres's disk is full: the services live on and catch up when there is room", async () => {
+test("the services keep running while Postgres's disk is full, and catch up later", async () => {
   const makeRoom = fill('postgres');
   if (makeRoom === undefined) return;
   await eventually('work waits for Postgres', () => isAway('postgres'), 60_000);
@@ -153,7 +153,7 @@ test("Postgres's disk is full: the services live on and catch up when there is r
   await expectNothingLost();
 });
 
-test('Postgres stands still: requests are refused, and nothing is lost', async () => {
+test('requests are refused while Postgres hangs, and nothing is lost', async () => {
   signalPostgres('SIGSTOP');
   const refused = await fetch(`${running.url}/v1/account`, { headers: { authorization: `Bearer ${key}` } });
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);

@@ -56,7 +56,7 @@ function emittedSince(time: number): EmittedItem[] {
   return readEmitted(log).filter(({ at }) => at >= time);
 }
 
-/** The pairs (monitor, thing) that a naive search over what the simulator shows wants to see. */
+/** The pairs (monitor, thing) that a naive search finds in the items of the simulator. */
 async function wanted(items: EmittedItem[]): Promise<Set<string>> {
   const things = await fetchThings(
     installation.endpoints().simulator,
@@ -99,7 +99,7 @@ test('after kill -9 of the services and of the whole tree, nothing is lost, repe
   expect(expected.size).toBeGreaterThan(100);
   const possible = await wanted(readEmitted(log));
 
-  // Every wanted item is recorded, and nothing else.
+  // Exactly the expected items are recorded.
   const recordedPairs = async () => {
     const matches = await Promise.all([...monitors.keys()].map((id) => allMatches(installation, key, id)));
     return matches.flat();
@@ -120,13 +120,13 @@ test('after kill -9 of the services and of the whole tree, nothing is lost, repe
   expect(new Set(pairs).size).toBe(pairs.length);
   expect(pairs.filter((pair) => !possible.has(pair))).toEqual([]);
 
-  // Sequences have no holes: match ids end in the number.
+  // Sequences have no holes: a match id ends with its number.
   for (const monitor of monitors.keys()) {
     const numbers = matches.filter(({ monitor_id }) => monitor_id === monitor).map(({ id }) => Number(id.slice(-12)));
     expect(numbers).toEqual(numbers.map((_, index) => index + 1));
   }
 
-  // Every match reached the webhook, under one id each.
+  // Every match reached the webhook, each with one id.
   await eventually(
     'every webhook is received',
     () => {

@@ -21,7 +21,7 @@ afterAll(async () => {
   await installation.remove();
 });
 
-/** A fenced block of the README that follows a marker. */
+/** Returns the fenced block of the README that follows a marker. */
 function block(marker: string): string {
   const found = new RegExp(`<!-- ${marker} -->\\s*\`\`\`\\w+\\n([^]*?)\`\`\``).exec(README);
   if (!found) throw new Error(`the README has no block ${marker}`);
@@ -44,7 +44,7 @@ function walk(blocks: string[], receiverPort = 9000): string {
   return run.stdout.toString();
 }
 
-/** The JSON documents that curl printed one after the other. */
+/** Parses the consecutive JSON documents that curl printed. */
 function documents(output: string): Record<string, unknown>[] {
   return output
     .replaceAll('}{', '}\n{')
@@ -83,7 +83,7 @@ test('the reading commands work as written', () => {
   expect(output.slice(output.lastIndexOf('}') + 1)).toContain('## Comments (');
 });
 
-test('the call of a tool works as written', () => {
+test('the tool call works as written', () => {
   const [answer] = documents(walk(['walk-through:1', 'walk-through:10']));
   expect(answer).toMatchObject({
     result: { structuredContent: { query: 'coffee', count: 3 }, _meta: { credits_used: 1 } },
@@ -116,7 +116,7 @@ test('the receiver of the README verifies and prints a match within seconds', as
   console.log(`first webhook verified ${Date.now() - begun} ms after the monitor was created`);
 });
 
-test('a second start goes on with the same data, and the key still works', async () => {
+test('a second start continues with the same data, and the key is still valid', async () => {
   expect(await installation.stop()).toBe(0);
   const took = await installation.start();
   console.log(`second start ready after ${Math.round(took)} ms`);
@@ -129,7 +129,7 @@ test('a second start goes on with the same data, and the key still works', async
   expect(body).toMatchObject({ used: 1, limit: 100 });
 });
 
-test('npm start passes SIGTERM on, and ends when everything has stopped', async () => {
+test('npm start forwards SIGTERM and ends when everything has stopped', async () => {
   expect(await installation.stop()).toBe(0);
   const npm = spawn('npm', ['start'], { cwd: ROOT, env: installation.fullEnv, stdio: 'ignore' });
   const ended = new Promise((resolve) => npm.once('exit', resolve));

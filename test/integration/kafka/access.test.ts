@@ -32,7 +32,7 @@ async function listTopics(options: Partial<kafkajs.KafkaConfig>, port = engines.
   }
 }
 
-test('the embedded broker takes who names its credential, and nobody else', async () => {
+test('the embedded broker accepts only clients with its credential', async () => {
   const { sasl } = parseBrokers([engines.urls.kafka]);
   expect(await listTopics({ sasl: sasl! })).toEqual([]);
   await expect(listTopics({})).rejects.toThrow();
@@ -45,7 +45,7 @@ test('the embedded broker takes who names its credential, and nobody else', asyn
   }
 });
 
-test('its password stands in files that only their owner reads, and in no argument of its process', () => {
+test("the broker's password is only in files that only the owner can read, and in no argument of its process", () => {
   const { password } = new URL(engines.urls.kafka);
   expect(password.length).toBeGreaterThanOrEqual(32);
   expect(statSync(join(dataDir, 'secrets', 'kafka')).mode & 0o777).toBe(0o600);

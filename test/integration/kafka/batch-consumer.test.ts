@@ -60,7 +60,7 @@ async function committed(topic: string): Promise<{ offset: string; metadata: str
   return answer!.partitions[0]!;
 }
 
-/** Deletes the records before `offset`, as retention does. */
+/** Deletes the records before `offset`, like retention. */
 async function expire(topic: string, offset: string): Promise<void> {
   const name = fixture.prefix + topic;
   await fixture.kafka.withAdmin(async (admin) => {
@@ -69,7 +69,7 @@ async function expire(topic: string, offset: string): Promise<void> {
   });
 }
 
-test('a handler that ends unexpectedly is fatal, commits nothing, and loses nothing for the next process', async () => {
+test('an unexpected error of a handler is fatal, nothing is committed, and the next process gets the records', async () => {
   const topic = await fixture.topic('crash');
   await publishNumbers(topic, 0, 100);
   const fatal: Error[] = [];
@@ -97,7 +97,7 @@ test('a handler that ends unexpectedly is fatal, commits nothing, and loses noth
   expect(second).toEqual(range(30, 100));
 });
 
-test('an engine that is away: the batch comes again until it works, and nothing is skipped', async () => {
+test('while an engine is away the batch is repeated until it succeeds, and nothing is skipped', async () => {
   const topic = await fixture.topic('away');
   await publishNumbers(topic, 0, 20);
   class EngineAway extends Error {}
@@ -115,7 +115,7 @@ test('an engine that is away: the batch comes again until it works, and nothing 
   expect(failures).toBe(3);
 });
 
-test('a handler slower than the session keeps its partition by heartbeats', async () => {
+test('a handler that takes longer than the session keeps its partition by heartbeats', async () => {
   const topic = await fixture.topic('slow');
   await publishNumbers(topic, 0, 3);
   const calls: number[][] = [];
@@ -133,7 +133,7 @@ test('a handler slower than the session keeps its partition by heartbeats', asyn
   expect(calls).toEqual([[0, 1, 2]]);
 });
 
-test('metadata is stored with the offset and comes back; a refill is handled again and never committed', async () => {
+test('metadata is stored with the offset and read at the next join; a refill is handled but never committed', async () => {
   const topic = await fixture.topic('refill');
   await publishNumbers(topic, 0, 50);
   const first = await start(topic, { handle: async () => ({ metadata: JSON.stringify({ refill: '20' }) }) });
@@ -175,7 +175,7 @@ test('metadata is stored with the offset and comes back; a refill is handled aga
   expect((await committed(topic)).metadata).toBe('new');
 });
 
-test('a seek before the oldest record goes to the oldest and leaves the committed offset alone', async () => {
+test('a seek before the oldest record moves to the oldest one and does not change the committed offset', async () => {
   const topic = await fixture.topic('refill-expired');
   await publishNumbers(topic, 0, 30);
   const first = await start(topic, { handle: async () => undefined });
@@ -194,7 +194,7 @@ test('a seek before the oldest record goes to the oldest and leaves the committe
   expect((await committed(topic)).offset).toBe('30');
 });
 
-test('pause takes the batch in hand away; resume brings it back, and nothing else is lost', async () => {
+test('pause cancels the current batch, resume repeats it, and nothing is lost', async () => {
   const topic = await fixture.topic('pause');
   await publishNumbers(topic, 0, 30);
   const handled: number[][] = [];
@@ -220,7 +220,7 @@ test('pause takes the batch in hand away; resume brings it back, and nothing els
   expect(handled.slice(2)).toEqual([range(10, 20), range(20, 30)]);
 });
 
-test('records that expired unread are noticed and counted', async () => {
+test('records that expired unread are detected and counted', async () => {
   const topic = await fixture.topic('expired');
   await publishNumbers(topic, 0, 10);
   const first = await start(topic, { handle: async () => undefined });
@@ -237,7 +237,7 @@ test('records that expired unread are noticed and counted', async () => {
   await eventually('committed', async () => (await committed(topic)).offset === '40');
 });
 
-test('stop ends a handler by its signal, and its batch is not committed', async () => {
+test('stop aborts the signal of a handler, and its batch is not committed', async () => {
   const topic = await fixture.topic('stop');
   await publishNumbers(topic, 0, 5);
   let begun = false;
@@ -255,6 +255,6 @@ test('stop ends a handler by its signal, and its batch is not committed', async 
   expect((await committed(topic)).offset).toBe('-1');
 });
 
-test('a missing topic fails the start with its name', async () => {
+test('the start fails for a missing topic and names it', async () => {
   await expect(start('no-such-topic', { handle: async () => undefined })).rejects.toThrow();
 });

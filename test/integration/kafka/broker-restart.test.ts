@@ -26,7 +26,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-test('the broker is killed and started again: publisher and consumer go on, nothing acknowledged is lost', async () => {
+test('publisher and consumer survive a kill and restart of the broker, and no acknowledged record is lost', async () => {
   const topic = await fixture.topic('killed', 2);
   const handled = new Set<number>();
   const consumer = await startBatchConsumer({
@@ -34,7 +34,7 @@ test('the broker is killed and started again: publisher and consumer go on, noth
     group: 'killed',
     topics: [topic],
     logger: silentLogger(),
-    // After the restart the group waits so long for the member that kafkajs forgot to be.
+    // After the restart the group waits this long for the member id that kafkajs no longer uses.
     sessionTimeoutMs: 6_000,
     async handle(batch) {
       for (const { value } of batch.records) handled.add(Number(value.toString()));
@@ -62,7 +62,7 @@ test('the broker is killed and started again: publisher and consumer go on, noth
   await killed.exited;
   const atKill = acknowledged;
   await eventually('the consumer is not ready while the broker is away', () => !consumer.ready());
-  // Long enough for a publish to give up for good while nobody answers.
+  // Long enough for a publish to exhaust its retries while no broker answers.
   await eventually('a publish failed', () => failures > 0);
   await engines.restart('kafka');
 

@@ -38,7 +38,7 @@ async function start(
   running.push(await startBatchConsumer({ ...fixture, group, topics: [topic], logger, deadLetters, ...options }));
 }
 
-/** Everything in the dead-letter topic, as it fills. */
+/** Collects the records of the dead-letter topic as they arrive. */
 async function readLetters(topic: string): Promise<ConsumedRecord[]> {
   const letters: ConsumedRecord[] = [];
   const consumer = await startBatchConsumer({
@@ -94,7 +94,7 @@ test('unreadable records go to the dead-letter topic with bytes, headers and ori
   });
 });
 
-test('a handler that throws a record out is called again with the rest', async () => {
+test('a handler that throws PoisonMessage for a record is called again with the others', async () => {
   const topic = await fixture.topic('thrown-out');
   await fixture.publisher.publish(
     topic,
@@ -138,7 +138,7 @@ test.each<[string, Partial<DeadLetterLimits>, (n: number) => boolean]>([
   expect(Number(letters!.high)).toBeLessThanOrEqual(5);
 });
 
-test('without a dead-letter sink a poison record is fatal', async () => {
+test('without dead letters a poison record is fatal', async () => {
   const topic = await fixture.topic('no-sink');
   await fixture.publisher.publish(topic, [{ key: 'k', value: 'garbled' }]);
   const fatal: Error[] = [];
@@ -156,7 +156,7 @@ test('without a dead-letter sink a poison record is fatal', async () => {
   expect(fatal[0]).toBeInstanceOf(PoisonMessage);
 });
 
-test('replay publishes letters back as they were, within its limit, and goes on where it ended', async () => {
+test('replay publishes the original records, up to its limit, and resumes where it ended', async () => {
   const topic = await fixture.topic('replayed');
   const letters = [0, 1, 2, 3, 4].map((n) => ({
     key: `k${n}`,

@@ -32,7 +32,7 @@ async function readAll(topic: string, count: number): Promise<ConsumedRecord[]> 
   return records;
 }
 
-test('2,000 records of 40 KB with one key arrive whole and in order', async () => {
+test('2,000 records of 40 KB with one key arrive complete and in order', async () => {
   const topic = await fixture.topic('large', 4);
   const filler = 'x'.repeat(40_000);
   const sent = Array.from({ length: 2_000 }, (_, i) => ({ key: 'one', value: `${i}:${filler}` }));
@@ -43,7 +43,7 @@ test('2,000 records of 40 KB with one key arrive whole and in order', async () =
   expect(got.every(({ value }, i) => value.toString() === sent[i]!.value)).toBe(true);
 });
 
-test('many calls at once: every record arrives once, each key in the order of the calls', async () => {
+test('with many concurrent calls every record arrives once, and each key keeps the order of the calls', async () => {
   const topic = await fixture.topic('calls', 4);
   const calls = Array.from({ length: 300 }, (_, i) =>
     fixture.publisher.publish(topic, [
@@ -66,7 +66,7 @@ test('many calls at once: every record arrives once, each key in the order of th
   expect(Math.abs(odd.timestampMs - Date.now())).toBeLessThan(60_000);
 });
 
-test('several topics in one call; published records are counted', async () => {
+test('one call publishes to several topics and counts the records', async () => {
   const [a, b] = [await fixture.topic('several-a'), await fixture.topic('several-b')];
   await fixture.publisher.publishAll([
     { topic: a, records: [{ key: '1', value: 'a' }] },
@@ -79,7 +79,7 @@ test('several topics in one call; published records are counted', async () => {
   expect(counted.values.find(({ labels }) => labels.topic === a)?.value).toBe(2);
 });
 
-test('a record that no batch can hold is refused alone; others of the same moment go through', async () => {
+test('a record that is too large for a batch is refused, and concurrent calls succeed', async () => {
   const topic = await fixture.topic('refused');
   const tooLarge = fixture.publisher.publish(topic, [{ key: 'k', value: Buffer.alloc(5_000_000) }]);
   const fine = fixture.publisher.publish(topic, [{ key: 'k', value: Buffer.alloc(3_000_000, 1) }]);
@@ -88,7 +88,7 @@ test('a record that no batch can hold is refused alone; others of the same momen
   expect((await readAll(topic, 1))[0]!.value.length).toBe(3_000_000);
 });
 
-test('a topic that does not exist fails the call and nothing else', async () => {
+test('only the call to a missing topic fails', async () => {
   await expect(fixture.publisher.publish('missing', [{ key: 'k', value: 'v' }])).rejects.toThrow();
   const topic = await fixture.topic('after-missing');
   await fixture.publisher.publish(topic, [{ key: 'k', value: 'v' }]);

@@ -38,7 +38,7 @@ function member(
   });
 }
 
-/** Each partition's commits only ever go forward, whoever makes them. */
+/** Checks that the commits of each partition only move forward, whichever member makes them. */
 function expectForward(commits: readonly Commit[]): void {
   for (const made of Map.groupBy(commits, ({ partition }) => partition).values()) {
     const offsets = made.map(({ next }) => next);
@@ -53,7 +53,7 @@ function lag(topic: string): Promise<number> {
   );
 }
 
-test('members come and go in mid-flow: everything is handled, and commits only go forward', async () => {
+test('while members join and leave, every record is handled and commits only move forward', async () => {
   const topic = await fixture.topic('come-and-go', 4);
   const handled = new Map<number, Set<string>>();
   const commits: Commit[] = [];
@@ -96,7 +96,7 @@ test('members come and go in mid-flow: everything is handled, and commits only g
   expectForward(commits);
 });
 
-test('a member that overstays a rebalance notices it, does not commit, and works on after joining again', async () => {
+test('a member that exceeds the rebalance timeout does not commit, and continues after it has joined again', async () => {
   const topic = await fixture.topic('overstay', 2);
   const commits: Commit[] = [];
   const records = Array.from({ length: 20 }, (_, i) => ({ key: `k${i}`, value: String(i) }));

@@ -25,7 +25,7 @@ async function settingsOf(topic: string): Promise<Map<string, string>> {
   return new Map(resources[0]!.configEntries.map(({ configName, configValue }) => [configName, configValue]));
 }
 
-test('every declared topic and its dead-letter topic are made with their settings, by several starts at once', async () => {
+test('several concurrent starts create each declared topic and its dead-letter topic with their settings', async () => {
   const { kafka, prefix } = fixture;
   const ensure = () => ensureTopics(kafka, { prefix, embedded: true, topics: TOPICS });
   await Promise.all([ensure(), ensure(), ensure()]);
@@ -51,7 +51,7 @@ test('a start refuses a partition count that differs from the declared one, and 
   await expect(ensureTopics(kafka, { prefix, embedded: false, topics: [cluster] })).rejects.toThrow('declares 12');
 });
 
-test('lag: from the oldest record without a commit, from the committed offset with one; groups can be deleted', async () => {
+test('lag counts from the committed offset, or from the oldest record without one; groups can be deleted', async () => {
   const { kafka, prefix, metrics } = fixture;
   const topic = await fixture.topic('lagging', 2);
   const records = Array.from({ length: 10 }, (_, i) => ({ key: String(i), value: 'v' }));

@@ -3,7 +3,7 @@ import kafkajs from 'kafkajs';
 import { expect, test } from 'vitest';
 import { partitionOfKey } from '../../../../shared/kafka/partition-of-key.ts';
 
-test('a key goes where kafkajs would put it by itself', () => {
+test("assigns the same partition as kafkajs's default partitioner", () => {
   const partitioner = kafkajs.Partitioners.DefaultPartitioner();
   const keyed = fc.tuple(fc.oneof(fc.string(), fc.string({ unit: 'grapheme' })), fc.integer({ min: 1, max: 48 }));
   fc.assert(
@@ -23,7 +23,7 @@ test('a key goes where kafkajs would put it by itself', () => {
   );
 });
 
-test('keys of every length, also inside a larger buffer, spread over all partitions', () => {
+test('spreads keys of every length, also inside a larger buffer, over all partitions', () => {
   const used = new Set<number>();
   for (let i = 0; i < 500; i++) {
     const key = Buffer.from(`prefix-t3_${i.toString(36)}`).subarray(7);
@@ -35,7 +35,7 @@ test('keys of every length, also inside a larger buffer, spread over all partiti
 });
 
 test('matches values of the Java client', () => {
-  // From Kafka's own UtilsTest: murmur2 of these strings.
+  // murmur2 of these strings, from Kafka's UtilsTest.
   const known: [string, number][] = [
     ['21', -973932308],
     ['foobar', -790332482],

@@ -6,7 +6,7 @@ import type { SizedRecord } from '../../../../shared/kafka/record-pieces.ts';
 const record = (bytes: number): SizedRecord => ({ message: { key: 'k', value: null }, bytes });
 const sizes = fc.array(fc.integer({ min: 1, max: 150 }), { maxLength: 60 });
 
-test('pieces keep the order, lose nothing and stay under the limit', () => {
+test('pieces keep the order, contain every record and stay below the limit', () => {
   fc.assert(
     fc.property(sizes, (bytes) => {
       const records = bytes.map(record);
@@ -20,7 +20,7 @@ test('pieces keep the order, lose nothing and stay under the limit', () => {
   );
 });
 
-test('a request holds one piece per partition at most, and each partition keeps its order', () => {
+test('a request has at most one piece per partition, and each partition keeps its order', () => {
   fc.assert(
     fc.property(fc.array(sizes, { maxLength: 6 }), (partitions) => {
       const cut = partitions.map((bytes, i) => cutPieces(String(i), bytes.map(record), 100));
@@ -36,7 +36,7 @@ test('a request holds one piece per partition at most, and each partition keeps 
   );
 });
 
-test('two records that only together pass the limit are two pieces; a too large one goes alone', () => {
+test('two records that together exceed the limit become two pieces, and a larger record becomes one alone', () => {
   const pieces = cutPieces('t', [record(60), record(41), record(500), record(1)], 100);
   expect(pieces.map(({ records }) => records.length)).toEqual([1, 1, 1, 1]);
 });
