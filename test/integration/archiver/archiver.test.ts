@@ -64,7 +64,7 @@ function matchOf(seq: number): RecordedMatch {
   };
 }
 
-test('items, matches and attempts arrive, each once however often it is published', async () => {
+test('archives items, matches and attempts, each once however often it is published', async () => {
   await pipeline.start('archiver');
   const item = commentItem(1, 'rust & <b>"quotes"</b>\n\u{1F980} 咖啡');
   const match = matchOf(1);
@@ -107,7 +107,7 @@ test('items, matches and attempts arrive, each once however often it is publishe
   ]);
 });
 
-test('a restarted archiver goes on behind what it acknowledged, and repeats nothing visible', async () => {
+test('a restarted archiver continues after its committed offsets and repeats nothing visible', async () => {
   await publish(FORUM_COMMENTS.name, 't1_1', commentItem(1, 'first'));
   await pipeline.start('archiver');
   await expectRows('SELECT body FROM items FINAL ORDER BY thing_id', [{ body: 'first' }]);
@@ -139,11 +139,11 @@ test.each(['removed after it was archived', 'removed before it was archived'])(
     await expectRows('SELECT author, title, body, ver, subreddit FROM items FINAL', [
       { author: '[deleted]', title: '', body: '', ver: 2, subreddit: 'test' },
     ]);
-    await eventually('the content of matches is blank', async () => {
+    await eventually('the content of the matches is blank', async () => {
       const { rows: contents } = await pipeline.db.pool.query<{ body: string }>('SELECT body FROM matched_items');
       return contents[0]?.body === '';
     });
-    // Seen again, it stays blank.
+    // When it is published again, it stays blank.
     await publish(FORUM_COMMENTS.name, item.thing_id, item);
     await publish(FORUM_COMMENTS.name, 't1_2', commentItem(2, 'later'));
     await expectRows('SELECT body FROM items FINAL ORDER BY thing_id', [{ body: '' }, { body: 'later' }]);

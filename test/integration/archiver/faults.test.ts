@@ -53,7 +53,7 @@ async function count(what: string): Promise<number> {
   return row!.n;
 }
 
-test('ClickHouse goes away and comes back, twice: nothing is lost, nothing ends', async () => {
+test('loses nothing and keeps running while ClickHouse goes away and comes back twice', async () => {
   const proxy = await TcpProxy.start(pipeline.clickhouseUrl);
   const clickhouse = createClickhouse(proxy.url, 'test');
   const { kafka, db } = pipeline;
@@ -79,7 +79,7 @@ test('ClickHouse goes away and comes back, twice: nothing is lost, nothing ends'
   await proxy.stop();
 });
 
-test('what was committed comes again from the beginning: every row is there once', async () => {
+test('has every row once when all messages are consumed again from the beginning', async () => {
   await pipeline.start('archiver');
   await publishItems(Array.from({ length: 100 }, (_, number) => commentItem(number, 'rust')));
   await itemsCaughtUp();
@@ -99,7 +99,7 @@ test('what was committed comes again from the beginning: every row is there once
   expect(await count('items FINAL')).toBe(100);
 });
 
-test('characters and numbers that ClickHouse refuses do not keep an item, or its neighbours, out', async () => {
+test('archives items with characters and numbers that ClickHouse rejects, and the items of the same insert', async () => {
   await pipeline.start('archiver');
   await publishItems([
     forumItemOf('t3_a', { body: 'half a pair \ud83d and no more', title: '\udc00' }),
@@ -120,7 +120,7 @@ test('characters and numbers that ClickHouse refuses do not keep an item, or its
   expect(await count('items FINAL')).toBe(5);
 });
 
-test('a removal that overtakes the insert, after its look-up of removals, still blanks the item', async () => {
+test('blanks an item that is removed between the read of removals and the insert', async () => {
   await pipeline.start('archiver');
   const { pool } = pipeline.db;
   let lookUps = 0;
@@ -142,7 +142,7 @@ test('a removal that overtakes the insert, after its look-up of removals, still 
   ]);
 });
 
-test('a thing archived on several days is blanked in each: after merges nothing of it is on the disk', async () => {
+test('blanks a thing on every day on which it was archived, and merges delete its content from disk', async () => {
   await pipeline.start('archiver');
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
   const regretted = [0, 1, 2, 2].map((days) => ({ ...commentItem(1, 'regretted'), first_seen_at: daysAgo(days) }));
@@ -156,7 +156,7 @@ test('a thing archived on several days is blanked in each: after merges nothing 
   expect(await count('items FINAL')).toBe(1);
 });
 
-test('thousands of removals at once are taken in', async () => {
+test('processes thousands of removals at once', async () => {
   const ids = Array.from({ length: 3_000 }, (_, number) => `t1_zzzzzzz${(46_656 + number).toString(36)}`);
   await insertItems(
     pipeline.db.pool,
@@ -171,7 +171,7 @@ test('thousands of removals at once are taken in', async () => {
   expect(noted.rows[0]!.n).toBe(3_000);
 });
 
-test.each([false, true])('5,000 rows in one insert, compressed: %s', async (compressed) => {
+test.each([false, true])('inserts 5,000 rows in one request, compressed: %s', async (compressed) => {
   const client = createClient({
     url: pipeline.clickhouseUrl,
     compression: { request: compressed, response: compressed },

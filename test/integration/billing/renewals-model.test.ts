@@ -14,8 +14,8 @@ beforeAll(async () => {
 afterAll(() => db.drop());
 
 /**
- * The database itself watches over each charge: a renewal must find its monitor running, as all who have committed by
- * then left it, and its account active; and when a period's charge is committed, the monitor is in that period and
+ * Triggers check each charge in the database: a renewal must find its monitor running in the latest committed state and
+ * its account active; and when the charge of a period commits, the monitor must be in that period and
  * running.
  */
 async function refuseChargesOfStoppedMonitors(): Promise<void> {
@@ -45,11 +45,11 @@ async function refuseChargesOfStoppedMonitors(): Promise<void> {
 }
 
 interface Bounds {
-  /** Balances that are not all that was granted less 10 for each period of each monitor. */
+  /** Accounts whose balance differs from the granted credits minus 10 per period of each monitor. */
   wrong_balances: number;
-  /** Monitors whose charges are not one for each period from the first to the present one, whatever they were for. */
+  /** Monitors that do not have exactly one charge, of any kind, for each period up to the present one. */
   wrong_periods: number;
-  /** Running monitors that are due, or due in more than a day. */
+  /** Running monitors that are due now or in more than a day. */
   wrong_times: number;
   /** Monitors of deleted accounts that are not deleted. */
   survivors: number;
@@ -77,7 +77,7 @@ async function boundsOf(accountIds: readonly string[]): Promise<Bounds> {
   return rows[0]!;
 }
 
-test('whatever clients, operators, billers and the clock do at once, each period is paid once and nothing else is', async () => {
+test('charges each period once and nothing else, whatever clients, operators, billers and the clock do concurrently', async () => {
   const workers = fc.array(fc.array(anyAction, { minLength: 1, maxLength: 12 }), { minLength: 2, maxLength: 5 });
   await fc.assert(
     fc.asyncProperty(workers, fc.integer({ min: 0, max: 120 }), async (plans, credits) => {

@@ -9,7 +9,7 @@ import { createPool } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { findRenewalFaults, insertPayingAccounts, NO_FAULTS } from '../../support/fixtures/biller-monitors.ts';
-import type { DoomedBillerJob } from '../../support/children/biller-killed-at-commit.ts';
+import type { KilledBillerJob } from '../../support/children/biller-killed-at-commit.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => db.drop());
 
-/** Renews until nothing is due, as the service does; answers how many this one decided. */
+/** Runs passes until nothing is due, as the service does; returns how many monitors this biller renewed or stopped. */
 async function drain(pool: Pool, batchSize = 100): Promise<number> {
   const logger = silentLogger();
   const { signal } = new AbortController();
@@ -51,7 +51,7 @@ async function countRenewals(): Promise<number> {
   return rows[0]!.n;
 }
 
-test('two billers at once, 3,000 due monitors: each is charged exactly once, and both work', async () => {
+test('two concurrent billers charge each of 3,000 due monitors exactly once, and both take part', async () => {
   await insertPayingAccounts(db.pool, { accounts: 140, monitors: 20, credits: 1_000 });
   await insertPayingAccounts(db.pool, { accounts: 10, monitors: 20, credits: 105 });
   const pools = [1, 2].map((name) => createPool({ url: db.url, name: `biller-${name}`, logger: silentLogger() }));
@@ -64,7 +64,7 @@ test('two billers at once, 3,000 due monitors: each is charged exactly once, and
   expect(await countRenewals()).toBe(2_900);
 });
 
-test('all that is due of an account is decided together, however small the batches are', async () => {
+test('all due monitors of an account are decided together, however small the batches', async () => {
   await insertPayingAccounts(db.pool, { accounts: 5, monitors: 7, credits: 1_000 });
   expect(await drain(db.pool, 3)).toBe(35);
   const { rows } = await db.pool.query(
@@ -74,7 +74,7 @@ test('all that is due of an account is decided together, however small the batch
   expect(rows).toEqual(Array(5).fill({ entries: 7, transactions: 1 }));
 });
 
-test('billers that hold batches of different accounts do not wait for each other', async () => {
+test('billers with batches of different accounts do not wait for each other', async () => {
   await insertPayingAccounts(db.pool, { accounts: 20, monitors: 10, credits: 1_000 });
   const other = createPool({ url: db.url, name: 'other', logger: silentLogger() });
   const holder = await db.pool.connect();
@@ -94,10 +94,10 @@ test('billers that hold batches of different accounts do not wait for each other
 });
 
 test.each(['before', 'after'] as const)(
-  'a biller that is killed right %s its third commit leaves whole batches, and the next one finishes: each exactly once',
+  'after a biller is killed right %s its third commit, the next one finishes and each monitor is charged exactly once',
   async (moment) => {
     await insertPayingAccounts(db.pool, { accounts: 50, monitors: 10, credits: 1_000 });
-    const job: DoomedBillerJob = { postgresUrl: db.url, batchSize: 50, commit: 3, moment };
+    const job: KilledBillerJob = { postgresUrl: db.url, batchSize: 50, commit: 3, moment };
     const child = spawn(process.execPath, [KILLED_CHILD, JSON.stringify(job)], { stdio: 'inherit' });
     expect(await new Promise((resolve) => child.once('exit', (_code, name) => resolve(name)))).toBe('SIGKILL');
     await eventually('its transaction has ended', async () => {
@@ -115,7 +115,7 @@ test.each(['before', 'after'] as const)(
   },
 );
 
-test('a running biller renews what becomes due, day after day, also after Postgres was away', async () => {
+test('a running biller renews monitors as they become due, also after Postgres was away', async () => {
   await insertPayingAccounts(db.pool, { accounts: 2, monitors: 5, credits: 100, dueSince: '-1 hour' });
   const proxy = await TcpProxy.start(db.url);
   const pool = createPool({ url: proxy.url, name: 'biller', logger: silentLogger() });
@@ -137,7 +137,7 @@ test('a running biller renews what becomes due, day after day, also after Postgr
     await db.setShift(shift);
     await eventually('all are renewed', async () => (await count(`period_no = ${period}`)) === 10);
     proxy.goAway();
-    await eventually('it has lost its connections', () => pool.totalCount === 0);
+    await eventually('the biller has lost its connections', () => pool.totalCount === 0);
     proxy.comeBack();
   }
   await biller.stop();

@@ -20,7 +20,7 @@ let db: TestDatabase;
 let metrics: Metrics;
 beforeEach(async () => {
   db = await createTestDatabase();
-  // Times can be compared to the millisecond.
+  // The clock is frozen, so times can be compared to the millisecond.
   await db.freeze();
   metrics = createMetrics();
 });
@@ -38,7 +38,7 @@ async function account(setup: Partial<PayingAccounts>): Promise<PayingAccount & 
 interface State {
   status: string;
   period_no: number;
-  /** From now to the next charge. */
+  /** Time from now until the next charge. */
   due_in: string;
   was_updated: boolean;
 }
@@ -72,9 +72,9 @@ test.each([
   ['due just now', '0', '24:00:00'],
   ['due for a minute', '1 minute', '23:59:00'],
   ['due for a day', '24 hours', '24:00:00'],
-  ['after an outage of three days and an hour: one charge, and the time of day stays', '73 hours', '23:00:00'],
-  ['after an outage of three days less a second', '71:59:59', '00:00:01'],
-])('an active monitor %s is charged once and goes on', async (_name, dueSince, dueIn) => {
+  ['due for three days and an hour, with its time of day kept,', '73 hours', '23:00:00'],
+  ['due for three days less a second', '71:59:59', '00:00:01'],
+])('an active monitor %s is charged once and continues', async (_name, dueSince, dueIn) => {
   const { accountId, monitorId } = await account({ dueSince });
   expect(await renew()).toBe(1);
   expect(await stateOf(monitorId)).toEqual({ status: 'active', period_no: 2, due_in: dueIn, was_updated: false });
@@ -98,7 +98,7 @@ test.each([
   expect(await renew()).toBe(0);
 });
 
-test('what is not due yet, paused, stopped for want of credits or deleted is left alone', async () => {
+test('does not change monitors that are not due, paused, stopped without credits or deleted', async () => {
   const setups = [
     { dueSince: '-1 millisecond' },
     { status: 'paused' },
@@ -115,7 +115,7 @@ test('what is not due yet, paused, stopped for want of credits or deleted is lef
   expect((await stateOf(accounts[0]!.monitorId)).period_no).toBe(2);
 });
 
-test('an account that can pay for some pays for the first by id; each entry tells the balance after it', async () => {
+test('an account that can pay for some monitors pays for the first by id, and each entry has the balance after it', async () => {
   const [poor, rich] = [
     await account({ monitors: 5, credits: 34 }),
     await account({ monitors: 5, credits: 50, dueSince: '2 hours' }),
@@ -144,7 +144,7 @@ test('an account that can pay for some pays for the first by id; each entry tell
   });
 });
 
-test('how late the oldest was is told, until nothing is due', async () => {
+test('reports the lateness of the oldest due monitor until none is due', async () => {
   const lag = async () => (await metrics.registry.getSingleMetric('renewals_lag_seconds')!.get()).values[0]!.value;
   await account({ dueSince: '90 seconds' });
   await account({ dueSince: '20 seconds' });
@@ -154,14 +154,14 @@ test('how late the oldest was is told, until nothing is due', async () => {
   expect(await lag()).toBe(0);
 });
 
-test('a frozen account is not charged: its monitors are paused, at once, or when they are due', async () => {
+test('does not charge a frozen account and pauses its monitors, at once or when they are due', async () => {
   const { accountId, monitorIds } = await account({ monitors: 3 });
   await db.pool.query(`UPDATE monitors SET status = 'paused_balance' WHERE id = $1`, [monitorIds[2]]);
   const statuses = () => Promise.all(monitorIds.map(async (id) => (await stateOf(id)).status));
   expect(await freezeAccount(db.pool, accountId)).toBe(true);
   expect(await statuses()).toEqual(['paused', 'paused', 'paused_balance']);
   expect(await freezeAccount(db.pool, accountId)).toBe(false);
-  // As if it had been resumed by a request that was under way.
+  // As if a request in flight had resumed it.
   await db.pool.query(`UPDATE monitors SET status = 'active' WHERE id = $1`, [monitorIds[0]]);
   expect(await renew()).toBe(1);
   expect(await statuses()).toEqual(['paused', 'paused', 'paused_balance']);
@@ -171,7 +171,7 @@ test('a frozen account is not charged: its monitors are paused, at once, or when
   expect(await freezeAccount(db.pool, 'acc_none')).toBe(false);
 });
 
-test('a monitor that stops for want of credits is announced and matches nothing from then on; a renewed one goes on', async () => {
+test('a monitor that stops without credits is announced and gets no more matches; a renewed one continues', async () => {
   const [poor, rich] = [await account({ credits: 0 }), await account({})];
   const listener = new pg.Client({ connectionString: db.url });
   await listener.connect();
@@ -179,7 +179,7 @@ test('a monitor that stops for want of credits is announced and matches nothing 
   listener.on('notification', ({ payload }) => heard.push(payload));
   await listener.query(`LISTEN ${MONITOR_CHANGED_CHANNEL}`);
   await renew();
-  await eventually('it is announced', () => heard.length > 0);
+  await eventually('the change is announced', () => heard.length > 0);
   expect(heard).toEqual([poor.monitorId]);
   await listener.end();
   const candidates = [poor, rich].map(({ monitorId }) => candidateOf({ monitorId, thingId: 't1_a' }));
@@ -187,7 +187,7 @@ test('a monitor that stops for want of credits is announced and matches nothing 
   expect(matches.map(({ monitor_id }) => monitor_id)).toEqual([rich.monitorId]);
 });
 
-test('a monitor that somebody else holds is passed over without waiting, and renewed once it is free', async () => {
+test('a locked monitor is skipped without waiting and renewed after it is unlocked', async () => {
   const { monitorIds } = await account({ monitors: 3 });
   await inTransaction(db.pool, async (client) => {
     await client.query('SELECT FROM monitor_counters WHERE monitor_id = $1 FOR UPDATE', [monitorIds[1]]);
@@ -197,7 +197,7 @@ test('a monitor that somebody else holds is passed over without waiting, and ren
   expect(await findRenewalFaults(db.pool)).toEqual(NO_FAULTS);
 });
 
-test('a monitor that is paused after the list was read, or after it was locked, is not charged', async () => {
+test('does not charge a monitor that is paused after the list was read or during the lock statement', async () => {
   const { accountId, monitorIds } = await account({ monitors: 2 });
   const pause = (id: string) => db.pool.query(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [id]);
   const { monitors } = await listDueMonitors(db.pool, 10);
@@ -208,7 +208,7 @@ test('a monitor that is paused after the list was read, or after it was locked, 
       monitors.map(({ id }) => id),
     );
     expect(locked).toEqual([monitorIds[1]]);
-    // As one whose commit came between the statement's snapshot and its lock.
+    // As if the pause had committed between the statement's snapshot and its lock.
     await pause(monitorIds[1]!);
     expect(await readDueMonitors(client, locked)).toEqual([]);
   });

@@ -11,10 +11,10 @@ import { freePort } from '../../support/fixtures/free-port.ts';
 
 const SILENT = 10_000;
 const MATCHES_EACH = 4;
-/** Three quarters of the attempts that the process may have under way at once: the share of all that do not answer. */
-const MOST_SILENT = 768;
+/** Three quarters of the concurrent attempts of the process: the share of endpoints that do not answer. */
+const MAX_SILENT = 768;
 const HEALTHY = 40;
-/** No attempt ends by itself while the test runs. */
+/** Long enough that no attempt times out while the test runs. */
 const NO_DEADLINE_MS = 600_000;
 
 let bench: DeliveryBench;
@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 afterAll(() => bench.db.drop());
 
-/** A server at all addresses of loopback, 127.0.0.0/8: as many origins as anybody wants. */
+/** A server on all loopback addresses (127.0.0.0/8), which serves as any number of origins. */
 async function listen(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', 4_096, resolve));
   cleanups.push(async () => {
@@ -41,7 +41,7 @@ async function listen(server: Server): Promise<number> {
 const originsAt = (port: number, net: number, count: number) =>
   Array.from({ length: count }, (_, at) => `http://127.${net}.${at >> 8}.${at & 255}:${port}/`);
 
-/** A monitor with due matches for each URL, of one account; its ids. */
+/** Inserts one monitor with due matches per URL, all of one account; returns their ids. */
 async function watch(urls: readonly string[], matches: number): Promise<string[]> {
   const { pool } = bench.db;
   const [account, ids, secret] = [newAccountId(), urls.map(newMonitorId), newWebhookSecret()];
@@ -76,16 +76,16 @@ async function countOf(ids: readonly string[], condition: string): Promise<numbe
   return rows[0]!.n;
 }
 
-test('10,000 silent receivers hold a bounded number of attempts, and those that answer get theirs meanwhile', async () => {
+test('10,000 silent receivers use a limited number of attempts, and answering receivers get their matches meanwhile', async () => {
   const held: ServerResponse[] = [];
-  let underWay = 0;
-  let most = 0;
+  let inFlight = 0;
+  let maxInFlight = 0;
   const silentPort = await listen(
     createServer((request, response) => {
       request.resume();
       held.push(response);
-      most = Math.max(most, ++underWay);
-      response.once('close', () => underWay--);
+      maxInFlight = Math.max(maxInFlight, ++inFlight);
+      response.once('close', () => inFlight--);
     }),
   );
   const healthyPort = await listen(
@@ -97,20 +97,24 @@ test('10,000 silent receivers hold a bounded number of attempts, and those that 
   const healthy = await watch(originsAt(healthyPort, 1, HEALTHY), 1);
   const first = await bench.startDeliverer();
   const delivered = () => countOf(healthy, `delivery_status = 'delivered'`);
-  await eventually('the healthy ones have answered once', async () => (await delivered()) === HEALTHY);
-  // Another process, which knows of them from the database only.
+  await eventually('the healthy receivers have answered once', async () => (await delivered()) === HEALTHY);
+  // Another process, which knows the endpoints only from the database.
   await first.stop();
   const silent = await watch(originsAt(silentPort, 2, SILENT), MATCHES_EACH);
   await bench.startDeliverer({ deadlineMs: NO_DEADLINE_MS });
-  await eventually('the silent ones have what they may', () => underWay >= MOST_SILENT, 60_000);
+  await eventually('the silent receivers use their whole share', () => inFlight >= MAX_SILENT, 60_000);
   await addDue(healthy, 2, 5);
-  await eventually('the healthy ones have theirs', async () => (await delivered()) === 6 * HEALTHY, 60_000);
-  expect([most, underWay]).toEqual([MOST_SILENT, MOST_SILENT]);
-  expect(await countOf(silent, 'lease_token IS NOT NULL')).toBe(MOST_SILENT);
+  await eventually(
+    'the healthy receivers have all their matches',
+    async () => (await delivered()) === 6 * HEALTHY,
+    60_000,
+  );
+  expect([maxInFlight, inFlight]).toEqual([MAX_SILENT, MAX_SILENT]);
+  expect(await countOf(silent, 'lease_token IS NOT NULL')).toBe(MAX_SILENT);
   expect(await countOf(silent, 'attempt > 0')).toBe(0);
 }, 150_000);
 
-test('while the egress proxy is away matches wait without using up attempts, and all are delivered when it is back', async () => {
+test('matches use up no attempts while the egress proxy is away, and all are delivered when it is back', async () => {
   const received: string[] = [];
   const port = await listen(
     createServer((request, response) => {
@@ -127,7 +131,7 @@ test('while the egress proxy is away matches wait without using up attempts, and
     return values.reduce((sum, { value }) => sum + value, 0);
   };
   const isPaused = async () => (await bench.metrics.deliveriesPaused.get()).values[0]?.value === 1;
-  await eventually('sending as a whole has paused', isPaused);
+  await eventually('all sending is paused', isPaused);
   const atPause = await faults();
   await eventually('some probes have failed', async () => (await faults()) >= atPause + 2, 30_000);
   expect(await countOf(ids, `attempt = 0 AND ladder_step = 0 AND delivery_status = 'pending'`)).toBe(90);

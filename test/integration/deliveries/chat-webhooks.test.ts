@@ -24,7 +24,7 @@ interface Refusal {
   body?: string;
 }
 
-/** A chat product on loopback that is as strict as it is documented; `refusals` are what it answers first. */
+/** A chat product on loopback that is as strict as documented; it answers with `refusals` first. */
 async function startChat(kind: 'slack' | 'discord', refusals: Refusal[] = []) {
   const slack: SlackPayload[] = [];
   const discord: DiscordPayload[] = [];
@@ -47,7 +47,7 @@ async function startChat(kind: 'slack' | 'discord', refusals: Refusal[] = []) {
   return { url: receiver.url.replace('/hook', path), received: receiver.received, slack, discord, problems };
 }
 
-/** A monitor of the kind with one match for each text, in which everything is that text. */
+/** Adds a monitor of the kind with one match per text; every field of the match is that text. */
 async function addHostileMatches(url: string, kind: string): Promise<string> {
   const texts = HOSTILE_TEXTS.map((text) => text.toWellFormed().replaceAll('\0', ''));
   const { id } = await bench.addMonitor(url, kind);
@@ -106,13 +106,13 @@ describe('too many requests', () => {
   const tooMany = (headers: Record<string, string>, body = '') => ({ status: 429, headers, body });
   test.each([
     ['Slack: its header', 'slack', tooMany({ 'Retry-After': '90' }, 'rate_limited'), 90],
-    ['Slack: no body counts', 'slack', tooMany({ 'Retry-After': '90' }, '{"retry_after": 400}'), 90],
+    ['Slack: its body is ignored', 'slack', tooMany({ 'Retry-After': '90' }, '{"retry_after": 400}'), 90],
     ['Discord: its body', 'discord', tooMany({}, '{"message": "x", "retry_after": 91.5, "global": false}'), 91.5],
     ['Discord: its header', 'discord', tooMany({ 'Retry-After': '92' }, '<html>error 1015</html>'), 92],
     ['Discord: the longer', 'discord', tooMany({ 'Retry-After': '92' }, '{"retry_after": 92.75}'), 92.75],
     ['Discord: two hours at most', 'discord', tooMany({}, '{"retry_after": 1e9}'), 7_200],
-    ['Discord: the ladder at least', 'discord', tooMany({}, '{"retry_after": 0.3}'), 30],
-  ] as const)('are not repeated before their time: %s', async (_, kind, refusal, seconds) => {
+    ['Discord: at least the wait of the retry schedule', 'discord', tooMany({}, '{"retry_after": 0.3}'), 30],
+  ] as const)('are not repeated before the requested time: %s', async (_, kind, refusal, seconds) => {
     const chat = await startChat(kind, [refusal]);
     const { id } = await bench.addMonitor(chat.url, kind);
     await bench.addMatches(id, 1);

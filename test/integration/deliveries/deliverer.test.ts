@@ -42,7 +42,7 @@ async function healthOf(monitorId: string) {
 test('delivers a hinted match at once, once, signed in both schemes, and publishes the attempt', async () => {
   const receiver = await bench.startReceiver((_, response) => response.writeHead(200).end('thanks'));
   const { id, secret } = await bench.addMonitor(receiver.url);
-  // Due to the poller only in an hour: what arrives came by the hint.
+  // Due for the poller only in an hour, so what arrives was sent because of the hint.
   await bench.addMatches(id, 2, '1 hour');
   await bench.startDeliverer();
   await bench.publishHints(id, [1, 2, 1]);
@@ -85,7 +85,7 @@ test('delivers a hinted match at once, once, signed in both schemes, and publish
   ]);
 });
 
-test('climbs the ladder on 500 and fails with the sixth attempt, with the same id each time', async () => {
+test('retries on 500 and fails with the sixth attempt, with the same id each time', async () => {
   const receiver = await bench.startReceiver((_, response) => response.writeHead(500).end('\0broken'));
   const { id } = await bench.addMonitor(receiver.url);
   await bench.addMatches(id, 1);
@@ -115,7 +115,7 @@ test('climbs the ladder on 500 and fails with the sixth attempt, with the same i
   expect((await attemptsOf(id))[0]).toMatchObject({ error: 'http_status', response_excerpt: '\ufffdbroken' });
 });
 
-test('is not attempted again before its time', async () => {
+test('does not retry a match before it is due', async () => {
   const receiver = await bench.startReceiver((_, response) => response.writeHead(429, { 'Retry-After': '600' }).end());
   const { id } = await bench.addMonitor(receiver.url);
   await bench.addMatches(id, 1);
@@ -143,7 +143,7 @@ test.each([
   expect(receiver.received).toHaveLength(1);
 });
 
-test('tries again after a receiver that does not answer in time', async () => {
+test('retries when a receiver does not answer in time', async () => {
   const receiver = await bench.startReceiver(() => undefined);
   const { id } = await bench.addMonitor(receiver.url);
   await bench.addMatches(id, 1);
@@ -152,7 +152,7 @@ test('tries again after a receiver that does not answer in time', async () => {
   expect(await attemptsOf(id)).toMatchObject([{ status: 0, error: 'timeout', delivery_status: 'pending' }]);
 });
 
-test('marks the webhook as failing after 50 failed matches in a row; a success resets the count, not the mark', async () => {
+test('marks the webhook as failing after 50 consecutive failed matches; a success resets the count, not the mark', async () => {
   let status = 404;
   const receiver = await bench.startReceiver((_, response) => response.writeHead(status).end());
   const { id } = await bench.addMonitor(receiver.url);
@@ -175,7 +175,7 @@ test('marks the webhook as failing after 50 failed matches in a row; a success r
   expect(await healthOf(id)).toEqual({ failures: 0, webhook_failing: true });
 });
 
-test('skips matches whose webhook or monitor is gone, and delivers those of a paused monitor', async () => {
+test('skips matches whose webhook or monitor was deleted, and delivers those of a paused monitor', async () => {
   const receiver = await bench.startReceiver((_, response) => response.writeHead(204).end());
   const [removed, deleted, paused] = await Promise.all([1, 2, 3].map(() => bench.addMonitor(receiver.url)));
   for (const { id } of [removed!, deleted!, paused!]) await bench.addMatches(id, 3);
@@ -190,7 +190,7 @@ test('skips matches whose webhook or monitor is gone, and delivers those of a pa
   expect(receiver.received).toHaveLength(3);
 });
 
-test('uses the URL that the monitor has when the attempt is made', async () => {
+test('uses the URL that the monitor has at the time of the attempt', async () => {
   let status = 500;
   const old = await bench.startReceiver((_, response) => response.writeHead(status).end());
   const current = await bench.startReceiver((_, response) => response.writeHead(204).end());
@@ -205,7 +205,7 @@ test('uses the URL that the monitor has when the attempt is made', async () => {
   expect([old.received.length, current.received.length]).toEqual([1, 1]);
 });
 
-test('refuses private addresses unless they are allowed, also behind a name (DNS rebinding)', async () => {
+test('refuses private addresses unless they are allowed, also when a name resolves to one (DNS rebinding)', async () => {
   const receiver = await bench.startReceiver((_, response) => response.writeHead(204).end());
   const port = new URL(receiver.url).port;
   const urls = [`https://127.0.0.1:${port}/`, `https://receiver.example:${port}/`, receiver.url];
@@ -219,7 +219,7 @@ test('refuses private addresses unless they are allowed, also behind a name (DNS
   expect(receiver.received).toHaveLength(0);
 });
 
-test('posts chat kinds as one message', async () => {
+test('sends one message per match to chat webhooks', async () => {
   const receiver = await bench.startReceiver((_, response) => response.writeHead(200).end());
   const slack = await bench.addMonitor(`${receiver.url}/slack`, 'slack');
   const discord = await bench.addMonitor(`${receiver.url}/discord`, 'discord');
@@ -231,7 +231,7 @@ test('posts chat kinds as one message', async () => {
   expect(bodies.get('/hook/discord?wait=true')).toMatchObject({ allowed_mentions: { parse: [] } });
 });
 
-test('keeps matches pending when the secrets cannot be read, without calling anyone', async () => {
+test('keeps matches pending and sends nothing when the secrets cannot be decrypted', async () => {
   const receiver = await bench.startReceiver((_, response) => response.writeHead(204).end());
   const { id } = await bench.addMonitor(receiver.url);
   await bench.addMatches(id, 1);

@@ -16,24 +16,24 @@ import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 
 const SERVERS = 50;
 const PATHS = 20;
-/** All of whose paths hang, so that the limit of an origin is met. */
+/** Servers on which all paths hang, so that the limit per origin is reached. */
 const HANGING_SERVERS = 4;
-/** As many further servers have one path that hangs beside 19 that answer. */
+/** Further servers with one path that hangs and 19 that answer. */
 const MIXED_SERVERS = 20;
 const HANGING_MATCHES = 50;
 const HEALTHY_MATCHES = 5;
 const URL_LIMIT = 4;
 const ORIGIN_LIMIT = 64;
-/** No attempt ends by itself while a test runs; the service's clock stands still, so that no lease ends either. */
+/** Long enough that no attempt times out during a test; the service's clock is frozen, so that no lease ends either. */
 const NO_DEADLINE_MS = 600_000;
 
-/** Servers that answer 204, or hold the requests to some paths open until they are let go. */
+/** Servers that answer 204, or keep requests to some paths open until they are released. */
 class Endpoints {
-  /** The most requests that were under way at once, by path and by server. */
-  readonly most = new Map<string, number>();
+  /** Maximum number of concurrent requests, by path and by server. */
+  readonly maxConcurrent = new Map<string, number>();
   held: ServerResponse[] = [];
   private readonly servers: Server[] = [];
-  private readonly underWay = new Map<string, number>();
+  private readonly inFlight = new Map<string, number>();
   private isHolding = true;
 
   async start(): Promise<string[]> {
@@ -58,7 +58,7 @@ class Endpoints {
     return server < HANGING_SERVERS || (server < HANGING_SERVERS + MIXED_SERVERS && path === 0);
   }
 
-  /** Answers all that is held, and from now on everything at once. */
+  /** Answers all open requests, and every later request at once. */
   letGo(): void {
     this.isHolding = false;
     for (const response of this.held.splice(0)) response.writeHead(204).end();
@@ -75,15 +75,15 @@ class Endpoints {
   private take(server: number, path: string, response: ServerResponse): void {
     const names = [path, `server ${server}`];
     for (const name of names) {
-      const count = (this.underWay.get(name) ?? 0) + 1;
-      this.underWay.set(name, count);
-      this.most.set(name, Math.max(count, this.most.get(name) ?? 0));
+      const count = (this.inFlight.get(name) ?? 0) + 1;
+      this.inFlight.set(name, count);
+      this.maxConcurrent.set(name, Math.max(count, this.maxConcurrent.get(name) ?? 0));
     }
     const leave = () => {
-      for (const name of names) this.underWay.set(name, this.underWay.get(name)! - 1);
+      for (const name of names) this.inFlight.set(name, this.inFlight.get(name)! - 1);
     };
     if (this.isHolding && Endpoints.hangs(`http://any${path}`)) {
-      // The answer is written in the same step in which it is let go.
+      // The answer is written in the same step in which the request is released.
       response.once('prefinish', leave);
       this.held.push(response);
       return;
@@ -114,7 +114,7 @@ interface Watching {
   matches: number;
 }
 
-/** A monitor for each URL, of one account, with its pending matches. @param dueIn when the poller may take them */
+/** Inserts one monitor with pending matches per URL, all of one account. @param dueIn when the poller may claim them */
 async function watch(urls: readonly string[], matchesOf: (url: string) => number, dueIn: string): Promise<Watching[]> {
   const account = newAccountId();
   const watching = urls.map((url) => ({ id: newMonitorId(), url, matches: matchesOf(url) }));
@@ -138,7 +138,7 @@ async function watch(urls: readonly string[], matchesOf: (url: string) => number
   return watching;
 }
 
-/** As the recorder publishes matches: all of a monitor's, one monitor after the other. */
+/** Publishes matches as the recorder does: all of one monitor, then of the next. */
 async function publishHints(watching: readonly Watching[]): Promise<void> {
   const logger = silentLogger();
   const brokers = inject('kafkaBrokers').replace('kafka://', '').split(',');
@@ -165,7 +165,7 @@ test.each([
   ['with hints', '1 hour'],
   ['when all hints are lost', '0 s'],
 ])(
-  '900 endpoints get all of theirs while 100 others hang with 50 matches each, %s',
+  '900 endpoints get all their matches while 100 others hang with 50 matches each, %s',
   async (_, dueIn) => {
     const urls = await endpoints.start();
     const matchesOf = (url: string) => (Endpoints.hangs(url) ? HANGING_MATCHES : HEALTHY_MATCHES);
@@ -178,45 +178,45 @@ test.each([
     await bench.startDeliverer({ deadlineMs: NO_DEADLINE_MS });
     if (dueIn !== '0 s') await publishHints([...hanging, ...healthy]);
     await eventually(
-      'all of the healthy endpoints is delivered',
+      'all matches of the healthy endpoints are delivered',
       async () => (await countMatches(healthy, `delivery_status = 'delivered'`)) === sumOf(healthy),
       60_000,
     );
     const full = HANGING_SERVERS * ORIGIN_LIMIT + MIXED_SERVERS * URL_LIMIT;
-    await eventually('the hanging endpoints are full', () => endpoints.held.length === full);
-    // Not one of their attempts has ended.
+    await eventually('the hanging endpoints use all their slots', () => endpoints.held.length === full);
+    // None of their attempts has ended.
     expect(await countMatches(hanging, 'attempt > 0')).toBe(0);
 
     endpoints.letGo();
     await eventually(
-      'what hung is delivered too',
+      'the matches of the hanging endpoints are delivered too',
       async () => (await countMatches(hanging, `delivery_status = 'delivered'`)) === sumOf(hanging),
       60_000,
     );
     expect(await countMatches(all, 'attempt > 1')).toBe(0);
-    const most = [...endpoints.most];
-    const inServers = most.filter(([name]) => name.startsWith('server')).map(([, count]) => count);
-    const inPaths = most.filter(([name]) => !name.startsWith('server')).map(([, count]) => count);
+    const maxConcurrent = [...endpoints.maxConcurrent];
+    const inServers = maxConcurrent.filter(([name]) => name.startsWith('server')).map(([, count]) => count);
+    const inPaths = maxConcurrent.filter(([name]) => !name.startsWith('server')).map(([, count]) => count);
     expect([Math.max(...inPaths), Math.max(...inServers)]).toEqual([URL_LIMIT, ORIGIN_LIMIT]);
   },
   150_000,
 );
 
-test('one healthy endpoint gets its matches while 1,000 dead ones have 100,000 that are due', async () => {
+test('a healthy endpoint gets its matches while 1,000 dead ones have 100,000 due matches', async () => {
   const port = await freePort();
-  // Each an origin of its own, where nobody listens.
+  // Each has its own origin, on which nothing listens.
   const dead = Array.from({ length: 1_000 }, (_, at) => `http://127.1.${at >> 8}.${at & 255}:${port}/`);
   const backlog = await watch(dead, () => 100, '0 s');
   const urls = await endpoints.start();
   await bench.startDeliverer();
   const attempted = () => countMatches(backlog, 'attempt > 0');
-  await eventually('the dead ones are being attempted', async () => (await attempted()) > 100);
+  await eventually('the dead endpoints are being attempted', async () => (await attempted()) > 100);
   const healthy = await watch(urls.slice(-1), () => 8, '0 s');
   await eventually(
-    'the healthy one has its matches',
+    'the healthy endpoint has its matches',
     async () => (await countMatches(healthy, `delivery_status = 'delivered'`)) === 8,
     60_000,
   );
-  // While the dead ones still have most of theirs before them.
+  // Most matches of the dead endpoints are not attempted yet.
   expect(await attempted()).toBeLessThan(sumOf(backlog) / 2);
 }, 120_000);

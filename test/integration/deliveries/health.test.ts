@@ -7,7 +7,7 @@ import { startScriptedEndpoint } from '../../support/fakes/scripted-endpoint.ts'
 import type { ScriptedEndpoint } from '../../support/fakes/scripted-endpoint.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { Reply, TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
-import type { Answer } from './life.cases.ts';
+import type { Answer } from './scenarios.cases.ts';
 
 let bench: DeliveryBench;
 let api: TestApi;
@@ -15,7 +15,7 @@ let owner: TestAccount;
 let endpoint: ScriptedEndpoint;
 let answer: Answer;
 let id: string;
-/** How many matches the monitor has by now. */
+/** Number of matches that the monitor has so far. */
 let matches: number;
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ const startDeliverer = (random = () => 0) => bench.startDeliverer({ secretBox: a
 const owned = (method: string, path = '', body?: object): Promise<Reply> =>
   api.call(owner.apiKey, method, `/v1/monitors/${id}${path}`, body);
 
-/** New matches, which the endpoint answers with `status`, once they are settled. */
+/** Adds matches that the endpoint answers with `status`, and waits until they are settled. */
 async function settled(count: number, status: Answer): Promise<void> {
   answer = status;
   await addMatches(count);
@@ -74,7 +74,7 @@ test.each([
   [0, [30, 120, 600, 1_800, 7_200]],
   [0.25, [30.75, 123, 615, 1_845, 7_380]],
   [1 - 2 ** -53, [33, 132, 660, 1_980, 7_920]],
-])('the ladder with %d of the jitter', async (random, waits) => {
+])('the waits of the retry schedule with %d of the jitter', async (random, waits) => {
   answer = 503;
   await bench.db.freeze();
   await addMatches(1);
@@ -90,7 +90,7 @@ test.each([
   expect(rows.map(({ delivery_status }) => delivery_status)).toEqual([...waits.map(() => 'pending'), 'failed']);
 });
 
-test('a match that waits is not taken along with those of its monitor that are due', async () => {
+test('a claim of due matches does not include waiting ones of the same monitor', async () => {
   await startDeliverer();
   answer = { status: 429, retryAfter: '600' };
   await addMatches(1);
@@ -105,7 +105,7 @@ test('a match that waits is not taken along with those of its monitor that are d
 });
 
 describe('webhook_failing', () => {
-  test('comes with the 50th match in a row that failed, by any number of deliverers, and the monitor goes on', async () => {
+  test('is set with the 50th consecutive failed match, by any number of deliverers, and the monitor continues', async () => {
     await Promise.all([startDeliverer(), startDeliverer()]);
     await settled(49, 404);
     expect(await health()).toEqual({ failures: 49, failing: false });
@@ -120,7 +120,7 @@ describe('webhook_failing', () => {
     ]);
   });
 
-  test('is not near while one match is delivered in between', async () => {
+  test('is not set when one match is delivered in between', async () => {
     await startDeliverer();
     await settled(49, 404);
     await settled(1, 200);
@@ -129,7 +129,7 @@ describe('webhook_failing', () => {
     expect(await health()).toEqual({ failures: 49, failing: false });
   });
 
-  test('counts matches, not attempts: those that are tried again do not count yet', async () => {
+  test('counts matches, not attempts: matches to be retried do not count yet', async () => {
     await startDeliverer();
     await settled(49, 404);
     answer = 500;
@@ -139,7 +139,7 @@ describe('webhook_failing', () => {
     expect(await health()).toEqual({ failures: 49, failing: false });
   });
 
-  test('is not moved by resends that fail, and the count is reset by one that is delivered', async () => {
+  test('is not affected by failed resends; a delivered resend resets the count', async () => {
     await startDeliverer();
     await settled(49, 404);
     const ids = Array.from({ length: 20 }, (_, at) => matchId(id, at + 1));
@@ -153,7 +153,7 @@ describe('webhook_failing', () => {
     expect(await health()).toEqual({ failures: 0, failing: false });
   });
 
-  test('is not moved by matches that are skipped', async () => {
+  test('is not affected by skipped matches', async () => {
     const deliverer = await startDeliverer();
     await settled(49, 404);
     await deliverer.stop();
@@ -164,7 +164,7 @@ describe('webhook_failing', () => {
     expect((await bench.states(id)).slice(49).map(({ delivery_status }) => delivery_status)).toEqual(
       Array.from({ length: 5 }, () => 'skipped'),
     );
-    // Removing the webhook began a new count.
+    // Removing the webhook started a new count.
     expect(await health()).toEqual({ failures: 0, failing: false });
   });
 });
@@ -183,7 +183,7 @@ describe('a webhook that is failing', () => {
     ['a test that is answered 500', () => testAnswered(500)],
     ['a test that is answered 404', () => testAnswered(404)],
     ['a test that is redirected', () => testAnswered(307)],
-    ['a test that finds nobody', async () => (await endpoint.stop(), owned('POST', '/test'))],
+    ['a test without an answer', async () => (await endpoint.stop(), owned('POST', '/test'))],
     ['a new name', () => owned('PATCH', '', { name: 'another' })],
     ['a new rule', () => owned('PATCH', '', { keywords: ['tin'], exclude: ['can'], nsfw: true })],
     ['the same URL again', () => owned('PATCH', '', { webhook_url: `${endpoint.url}/hook` })],
@@ -193,7 +193,7 @@ describe('a webhook that is failing', () => {
     ['a pause', () => owned('POST', '/pause')],
     ['a pause and a resume', async () => (await owned('POST', '/pause'), owned('POST', '/resume'))],
   ];
-  test.each(still)('stays so after %s', async (_, act) => {
+  test.each(still)('stays failing after %s', async (_, act) => {
     await act();
     expect((await health()).failing).toBe(true);
   });
@@ -205,7 +205,7 @@ describe('a webhook that is failing', () => {
     ['a removal with null', () => owned('PATCH', '', { webhook_url: null })],
     ['a removal with an empty string', () => owned('PATCH', '', { webhook_url: '' })],
   ];
-  test.each(cleared)('is no more after %s, and 50 must fail again', async (_, act) => {
+  test.each(cleared)('is cleared after %s, and 50 matches must fail again', async (_, act) => {
     await act();
     expect(await health()).toEqual({ failures: 0, failing: false });
   });

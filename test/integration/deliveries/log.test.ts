@@ -47,8 +47,8 @@ const failures = async () => {
 };
 const startDeliverer = () => bench.startDeliverer({ secretBox: api.secretBox });
 
-describe('sending again', () => {
-  test('what failed is delivered under the same ids; the log holds every attempt', async () => {
+describe('resending', () => {
+  test('delivers failed matches under the same ids, and the log has every attempt', async () => {
     answer = 404;
     await bench.addMatches(id, 5);
     await startDeliverer();
@@ -76,7 +76,7 @@ describe('sending again', () => {
     });
   });
 
-  test('a resend that fails counts nowhere, and goes up the ladder like any other', async () => {
+  test('a failed resend is retried like any match and does not count for the endpoint’s health', async () => {
     answer = 404;
     await bench.addMatches(id, 1);
     await startDeliverer();
@@ -91,7 +91,7 @@ describe('sending again', () => {
     expect(waiting.due_in).toBeGreaterThan(25);
   });
 
-  test('paced, ten a second in match order; asking again queues nothing twice', async () => {
+  test('is paced at ten per second in match order; a second request queues nothing twice', async () => {
     await bench.addMatches(id, 40);
     await settle(
       'delivered',
@@ -105,7 +105,7 @@ describe('sending again', () => {
     expect(due).toEqual(Array.from({ length: 40 }, (_, at) => at));
   });
 
-  test('by ids, by status, by time; never what is pending, had no webhook, or was held back by the cap', async () => {
+  test('selects by ids, status or time, and never matches that are pending, suppressed or without a webhook', async () => {
     await bench.addMatches(id, 8);
     await settle('failed', [1, 2, 8]);
     await settle('delivered', [3]);
@@ -155,7 +155,7 @@ describe('sending again', () => {
     ]);
   });
 
-  test('5,000 a request, and it says that there are more', async () => {
+  test('queues 5,000 matches per request and says whether there are more', async () => {
     await bench.addMatches(id, 5_003);
     await bench.db.pool.query(`UPDATE matches SET delivery_status = 'failed' WHERE monitor_id = $1`, [id]);
     expect((await redeliver({ status: 'failed' })).body).toEqual({ queued: 5_000, more: true });
@@ -184,7 +184,7 @@ describe('sending again', () => {
     ]);
   });
 
-  test('without a webhook, of somebody else, of a deleted monitor', async () => {
+  test('refuses a monitor without a webhook, another account’s monitor and a deleted monitor', async () => {
     const bare = await api.monitor(owner.apiKey);
     expect((await redeliver({ status: 'failed' }, bare.id)).body.error).toMatchObject({
       message: 'webhook_url: the monitor has no webhook to send to',
@@ -203,7 +203,7 @@ describe('sending again', () => {
 });
 
 describe('the log', () => {
-  test('pages hold every attempt once, newest match first; of one match alone with `match`', async () => {
+  test('pages have every attempt once, newest match first; `match` selects one match', async () => {
     await bench.db.pool.query(
       `INSERT INTO delivery_attempts (monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status, delivery_status)
        SELECT $1, seq, attempt, service_now(), 1, 'generic', 'h', 503, 'pending'

@@ -7,7 +7,7 @@ import { recordOutcomes } from '../../../shared/stores/deliveries/delivery-outco
 import type { FinishedAttempt } from '../../../shared/stores/deliveries/delivery-outcomes.ts';
 import { DeliveryBench } from '../../support/fixtures/delivery-fixtures.ts';
 
-/** How an attempt of a claimed match ended; `lost`: it failed, but the lease was another's by then. */
+/** Outcome of an attempt of a claimed match; `lost`: it failed, and another process had claimed the match by then. */
 type Ending = 'delivered' | 'failed' | 'again' | 'resent failed' | 'lost';
 
 const STATUS_AFTER: Record<Ending, string> = {
@@ -83,12 +83,12 @@ test.each([
   ],
   ['the 50th in a row', times(50, 'failed'), { failures: 50, webhook_failing: true }],
   ['50 in a row and a success', [...times(50, 'failed'), 'delivered'], { failures: 0, webhook_failing: true }],
-  ['50 of which one is tried again', [...times(49, 'failed'), 'again'], { failures: 49, webhook_failing: false }],
+  ['50 of which one is retried', [...times(49, 'failed'), 'again'], { failures: 49, webhook_failing: false }],
   ['50 of which one was resent', [...times(49, 'failed'), 'resent failed'], { failures: 49, webhook_failing: false }],
   ['50 of which one lost its lease', [...times(49, 'failed'), 'lost'], { failures: 49, webhook_failing: false }],
   ['nothing but one that lost its lease', ['lost'], { failures: 0, webhook_failing: false }],
 ] as [string, Ending[], { failures: number; webhook_failing: boolean }][])(
-  'outcomes that are stored together count one after the other: %s',
+  'outcomes that are stored in one statement count in their order: %s',
   async (_, endings, health) => {
     const { id } = await bench.addMonitor('https://receiver.example/');
     await bench.addMatches(id, endings.length);
@@ -106,7 +106,7 @@ test.each([
   },
 );
 
-test('a claim of several monitors gives each its own: new ones of the named seqs, due ones up to the limit, none held or gone', async () => {
+test('a claim for several monitors returns new matches by seq and due ones up to each limit, none leased or without a webhook', async () => {
   const ids = await Promise.all(
     ['https://a.example/', 'https://b.example/', 'https://c.example/', null].map(
       async (url) => (await bench.addMonitor(url)).id,
@@ -147,7 +147,7 @@ test('a claim of several monitors gives each its own: new ones of the named seqs
   expect(names(due)).toEqual(['0/2', '0/4', '1/1', '1/3', '1/4', '1/5']);
 });
 
-test('groups of several deliverers at once: every match is claimed by one, counted once, and nothing waits for ever', async () => {
+test('concurrent claims and outcomes of several deliverers: each match is claimed and counted once, without deadlock', async () => {
   const script = fc.array(fc.constantFrom<Ending>('delivered', 'failed', 'again', 'lost'), {
     minLength: 1,
     maxLength: 12,

@@ -17,15 +17,15 @@ const ROOT = join(import.meta.dirname, '../../..');
 interface Example {
   name: string;
   readme: string;
-  /** Finds the example's text. */
+  /** Matches the text of the example. */
   block: RegExp;
-  /** Where the example listens, as written. */
+  /** Address on which the example listens, as written. */
   port: string;
   file: string;
   command: string;
-  /** What it answers to what is not genuine. */
+  /** Status of its answer to a request that is not genuine. */
   refusal: number;
-  /** What it prints of the bench's match of that number. */
+  /** The line it prints for the match with that number. */
   printed: (id: string, seq: number) => string;
 }
 
@@ -75,7 +75,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** An example as it is written, but on a free port. */
+/** The example as written, but on a free port. */
 function exampleText({ readme, block, port }: Example, freePort: number): string {
   const text = block.exec(readFileSync(join(ROOT, readme), 'utf8'))?.[1];
   if (text === undefined) throw new Error(`${readme} has no such receiver`);
@@ -117,7 +117,7 @@ describe.each(EXAMPLES)('$name', (example) => {
       return rows.map(({ status }) => status);
     };
 
-    test('takes what the deliverer sends, and refuses what another monitor signed', async () => {
+    test('accepts what the deliverer sends and refuses what another monitor signed', async () => {
       const other = await bench.addMonitor(url);
       await bench.addMatches(id, 3);
       await bench.addMatches(other.id, 2);
@@ -142,7 +142,7 @@ describe.each(EXAMPLES)('$name', (example) => {
       [-290, 'delivered'],
       [290, 'delivered'],
       [310, 'failed'],
-    ])('of a deliverer whose clock is %d seconds off: %s', async (seconds, status) => {
+    ])('answers a deliverer whose clock is %d seconds off with %s', async (seconds, status) => {
       await bench.addMatches(id, 1);
       await bench.startDeliverer({ clock: () => Date.now() + seconds * 1_000 });
       expect(await bench.settled(id)).toEqual([status]);
@@ -153,7 +153,7 @@ describe.each(EXAMPLES)('$name', (example) => {
       return (await fetch(url, { method: 'POST', headers, body: new Uint8Array(body) })).status;
     }
 
-    test('refuses whatever is changed on the way, and goes on', async () => {
+    test('refuses requests that were changed on the way, and continues', async () => {
       const genuine = messageOf(id, secret);
       const signature = genuine.headers['X-Service-Signature']!;
       const signed = (header: string): WebhookMessage => ({
@@ -183,7 +183,7 @@ describe.each(EXAMPLES)('$name', (example) => {
 
 function messageOf(monitorId: string, secret: string): WebhookMessage {
   const now = new Date().toISOString();
-  // What is stored and opened again is what signs.
+  // Sign with the secret after it was encrypted and decrypted.
   const opened = secretBox.open(secretBox.seal(secret, monitorId), monitorId);
   return buildWebhookMessage({
     kind: 'generic',

@@ -4,7 +4,7 @@ import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestApi } from '../../support/fixtures/test-api.ts';
 
-/** Of an account without a pack. */
+/** Daily cap of an account without a pack. */
 const A_DAY = 1_000;
 const NOON = Date.UTC(2026, 2, 1, 12);
 
@@ -22,7 +22,7 @@ afterAll(async () => {
 const settleAll = (id: string) =>
   db.pool.query(`UPDATE matches SET delivery_status = 'failed', next_attempt_at = NULL WHERE monitor_id = $1`, [id]);
 
-test('an account may send 1,000 matches again a UTC day; then it is asked to wait until the day ends', async () => {
+test('an account can resend 1,000 matches per UTC day and is then asked to wait until the day ends', async () => {
   await db.setShift(`${(NOON - Date.now()) / 1_000} seconds`);
   const { apiKey } = await api.account({ pack: 0 });
   const { id } = await api.monitor(apiKey, { webhook_url: 'http://127.0.0.1:9/' });
@@ -36,7 +36,7 @@ test('an account may send 1,000 matches again a UTC day; then it is asked to wai
   const redeliver = () => api.call(apiKey, 'POST', `/v1/monitors/${id}/redeliver`, { status: 'failed' });
   expect((await redeliver()).body).toEqual({ queued: 600, more: false });
   await settleAll(id);
-  // What is left of the day.
+  // The remaining part of the day.
   expect((await redeliver()).body).toEqual({ queued: A_DAY - 600, more: true });
   await settleAll(id);
   const refused = await redeliver();

@@ -38,17 +38,17 @@ async function healthOf(monitorId: string) {
   return rows[0];
 }
 
-test('never has two attempts of one match under way, with two deliverers on a slow endpoint', async () => {
-  const underWay = new Map<string, number>();
-  let most = 0;
+test('never has two attempts of one match in flight, with two deliverers on a slow endpoint', async () => {
+  const inFlight = new Map<string, number>();
+  let maxInFlight = 0;
   let overlaps = 0;
   const receiver = await bench.startReceiver(({ headers }, response) => {
     const match = String(headers['x-service-delivery']);
-    underWay.set(match, (underWay.get(match) ?? 0) + 1);
-    if (underWay.get(match)! > 1) overlaps++;
-    most = Math.max(most, [...underWay.values()].filter((count) => count > 0).length);
+    inFlight.set(match, (inFlight.get(match) ?? 0) + 1);
+    if (inFlight.get(match)! > 1) overlaps++;
+    maxInFlight = Math.max(maxInFlight, [...inFlight.values()].filter((count) => count > 0).length);
     setTimeout(() => {
-      underWay.set(match, underWay.get(match)! - 1);
+      inFlight.set(match, inFlight.get(match)! - 1);
       response.writeHead(204).end();
     }, 60);
   });
@@ -64,11 +64,11 @@ test('never has two attempts of one match under way, with two deliverers on a sl
   expect(receiver.received).toHaveLength(100);
   expect(new Set(deliveryIds(receiver.received)).size).toBe(100);
   // Four per process.
-  expect(most).toBeGreaterThan(2);
-  expect(most).toBeLessThanOrEqual(8);
+  expect(maxInFlight).toBeGreaterThan(2);
+  expect(maxInFlight).toBeLessThanOrEqual(8);
 });
 
-test('takes over what a killed deliverer had claimed once the lease has ended, and counts nothing of a late outcome', async () => {
+test('claims the matches of a killed deliverer when their leases have ended, and ignores its late outcomes', async () => {
   const receiver = await bench.startReceiver((_, response) => response.writeHead(204).end());
   const { id } = await bench.addMonitor(receiver.url);
   await bench.addMatches(id, 1);
@@ -114,12 +114,14 @@ test('delivers to 18 healthy endpoints at once while two others hang with 50 mat
   const monitors = await Promise.all(healthy.map(({ url }) => bench.addMonitor(url)));
   for (const { id } of hungMonitors) await bench.addMatches(id, 50);
   await bench.startDeliverer({ deadlineMs: 30_000 });
-  await eventually('the hanging endpoints are full', () => hanging.every(({ received }) => received.length === 4));
+  await eventually('the hanging endpoints use all their slots', () =>
+    hanging.every(({ received }) => received.length === 4),
+  );
 
   for (const { id } of monitors) await bench.addMatches(id, 10, '1 hour');
   for (const { id } of monitors) await bench.publishHints(id, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   for (const { id } of monitors) await bench.settled(id);
-  // No hanging attempt has ended by then: another one would have taken its place.
+  // No hanging attempt has ended by then, because another one would have started.
   expect(hanging.map(({ received }) => received.length)).toEqual([4, 4]);
   for (const [i, { received }] of healthy.entries()) {
     const sent = Array.from({ length: 10 }, (_, seq) => matchId(monitors[i]!.id, seq + 1));
@@ -128,7 +130,7 @@ test('delivers to 18 healthy endpoints at once while two others hang with 50 mat
   released.resolve(undefined);
 });
 
-test('lets attempts under way end when it stops, and leaves the others to the next one at once', async () => {
+test('on stop ends the attempts in flight and releases the other matches for the next deliverer at once', async () => {
   let answerAll = () => undefined as unknown;
   const answering = new Promise((resolve) => (answerAll = () => resolve(undefined)));
   const receiver = await bench.startReceiver((_, response) => {
@@ -137,7 +139,7 @@ test('lets attempts under way end when it stops, and leaves the others to the ne
   const { id } = await bench.addMonitor(receiver.url);
   await bench.addMatches(id, 8);
   const deliverer = await bench.startDeliverer();
-  await eventually('four attempts are under way', () => receiver.received.length === 4);
+  await eventually('four attempts are in flight', () => receiver.received.length === 4);
   const stopping = deliverer.stop();
   await wait(200);
   answerAll();
@@ -151,7 +153,7 @@ test('lets attempts under way end when it stops, and leaves the others to the ne
   expect(receiver.received).toHaveLength(4);
 });
 
-test('publishes attempts that a killed deliverer stored and did not publish', async () => {
+test('publishes attempts that a killed deliverer stored but did not publish', async () => {
   const { id } = await bench.addMonitor('https://receiver.example/');
   await bench.db.pool.query(
     `INSERT INTO delivery_attempts (monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status,

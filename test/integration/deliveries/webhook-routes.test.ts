@@ -59,7 +59,7 @@ const isFailing = async (id: string) =>
     .webhook_failing;
 
 describe('a test delivery', () => {
-  test('is a signed webhook like any other, marked as a test; it costs nothing and is no match', async () => {
+  test('sends a signed webhook that is marked as a test, costs nothing and creates no match', async () => {
     const { id, secret } = await created({ webhook_url: receiver.url });
     const reply = await post(id, 'test');
     expect([reply.status, reply.body]).toEqual([200, { delivered: true, status: 204, error: null }]);
@@ -75,7 +75,7 @@ describe('a test delivery', () => {
     expect((await api.call(owner.apiKey, 'GET', `/v1/monitors/${id}/matches`)).body.items).toEqual([]);
   });
 
-  test.each(['slack', 'discord'] as const)('of a %s webhook is a message of that kind', async (webhook_kind) => {
+  test.each(['slack', 'discord'] as const)('sends a message of the kind of a %s webhook', async (webhook_kind) => {
     const { id } = await created({ webhook_url: receiver.url, webhook_kind });
     expect((await post(id, 'test')).body).toMatchObject({ delivered: true });
     const [{ headers, body }] = receiver.received as [(typeof receiver.received)[number]];
@@ -89,7 +89,7 @@ describe('a test delivery', () => {
     [404, { delivered: false, status: 404, error: null }],
     [302, { delivered: false, status: 302, error: 'redirect' }],
     [200, { delivered: true, status: 200, error: null }],
-  ])('tells that the endpoint answered %i', async (status, outcome) => {
+  ])('reports that the endpoint answered %i', async (status, outcome) => {
     answer = status;
     const { id } = await created({ webhook_url: receiver.url });
     expect((await post(id, 'test')).body).toEqual(outcome);
@@ -99,12 +99,12 @@ describe('a test delivery', () => {
     ['connect', async () => `http://127.0.0.1:${await freePort()}/`],
     ['dns', () => Promise.resolve('http://nowhere.invalid/')],
     ['tls', () => Promise.resolve(receiver.url.replace('http:', 'https:'))],
-  ])('tells that there was no answer: %s', async (error, url) => {
+  ])('reports that there was no answer: %s', async (error, url) => {
     const { id } = await created({ webhook_url: await url() });
     expect((await post(id, 'test')).body).toEqual({ delivered: false, status: 0, error });
   });
 
-  test('to an address that has become private is blocked', async () => {
+  test('is blocked when the address has become private', async () => {
     const { id } = await created({ webhook_url: receiver.url });
     const strict = await startTestApi(db.pool);
     const reply = await strict.call(owner.apiKey, 'POST', `/v1/monitors/${id}/test`);
@@ -113,7 +113,7 @@ describe('a test delivery', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  test('a success clears webhook_failing, a failure changes nothing', async () => {
+  test('clears webhook_failing on success and changes nothing on failure', async () => {
     const { id } = await created({ webhook_url: receiver.url });
     await failing(id);
     answer = 500;
@@ -128,7 +128,7 @@ describe('a test delivery', () => {
     expect(rows).toEqual([{ failures: 0 }]);
   });
 
-  test('a success of a URL that was replaced meanwhile clears nothing', async () => {
+  test('clears nothing when the URL was replaced during the test', async () => {
     const { id } = await created({ webhook_url: receiver.url });
     const replacing = await startWebhookReceiver(() => 204);
     await db.pool.query('UPDATE monitors SET webhook_url = $2 WHERE id = $1', [id, replacing.url]);
@@ -152,7 +152,7 @@ describe('a test delivery', () => {
     await Promise.all([slow.stop(), replacing.stop()]);
   });
 
-  test('five a minute and account, over all its monitors and processes; the sixth waits', async () => {
+  test('is limited to five per minute and account, over all monitors and processes', async () => {
     await db.freeze();
     const [one, two] = [await created({ webhook_url: receiver.url }), await created({ webhook_url: receiver.url })];
     const replies = await Promise.all(Array.from({ length: 12 }, (_, at) => post((at % 2 ? one : two).id, 'test')));
@@ -168,7 +168,7 @@ describe('a test delivery', () => {
     await db.pool.query('UPDATE service_clock SET frozen_at = NULL');
   });
 
-  test('without a webhook, of nobody, of somebody else: nothing is sent and nothing counts', async () => {
+  test('sends and counts nothing without a webhook or for an unknown or another account’s monitor', async () => {
     const { id } = await created({});
     const none = await post(id, 'test');
     expect([none.status, none.body.error]).toEqual([
@@ -194,7 +194,7 @@ describe('a test delivery', () => {
 });
 
 describe('a new secret', () => {
-  test('signs at once; the one before signs webhook-signature beside it for 24 hours', async () => {
+  test('signs at once, and the previous secret also signs webhook-signature for 24 hours', async () => {
     const { id, secret: before } = await created({ webhook_url: receiver.url });
     const rotated = await post(id, 'rotate-secret');
     const secret = rotated.body.webhook_secret as string;
@@ -217,7 +217,7 @@ describe('a new secret', () => {
     expect(() => new Webhook(before).verify(later.body, later.headers as Record<string, string>)).toThrow();
   });
 
-  test('of two asked for at once one is the last, and both answers were true in their turn', async () => {
+  test('after two concurrent rotations one secret is current and the other one is previous', async () => {
     const { id } = await created({ webhook_url: receiver.url });
     const secrets = (await Promise.all([post(id, 'rotate-secret'), post(id, 'rotate-secret')])).map(
       ({ body }) => body.webhook_secret as string,

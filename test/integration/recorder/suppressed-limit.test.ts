@@ -90,7 +90,8 @@ test('stores suppressed matches up to the limit per monitor and day, and only co
   const more = someOf(monitorId, 2_000);
   const { pool, statements } = watched();
   expect(await record(more, pool)).toEqual({ matches: [], outcomes: { not_stored: 2_000 } });
-  // No content, match or number is stored, only the day's row and the counter, with as many statements as for any batch.
+  // No content, match or number is stored, only the day's row and the counter, with as many statements as for any
+  // batch.
   expect(await contentsOf(more)).toBe(0);
   expect({ stored: await storedOf(monitorId), lastSeq: await lastSeqOf(monitorId) }).toEqual(before);
   expect(statements()).toBeLessThanOrEqual(13);

@@ -9,12 +9,12 @@ import { killAtCommit } from './pool-killed-at-commit.ts';
 import type { KillPoint } from './pool-killed-at-commit.ts';
 import { silentLogger } from '../fixtures/silent-logger.ts';
 
-export interface DoomedBillerJob extends KillPoint {
+export interface KilledBillerJob extends KillPoint {
   postgresUrl: string;
   batchSize: number;
 }
 
-const job = JSON.parse(process.argv[2]!) as DoomedBillerJob;
+const job = JSON.parse(process.argv[2]!) as KilledBillerJob;
 const logger = silentLogger();
 const pool = createPool({ url: job.postgresUrl, name: 'killed-biller', logger });
 const commits = killAtCommit(pool, job);

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Answer } from '../../integration/deliveries/life.cases.ts';
+import type { Answer } from '../../integration/deliveries/scenarios.cases.ts';
 
 export interface EndpointRequest {
   path: string;

@@ -3,34 +3,35 @@ import Stripe from 'stripe';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { webhookEvent } from '../../../schemas/messages/webhook-event.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
-import { LivedDeliveries } from '../../support/oracles/delivery-life-model.ts';
+import { DeliveryScenarioRun } from '../../support/oracles/delivery-scenario-run.ts';
 import type { EndpointRequest } from '../../support/fakes/scripted-endpoint.ts';
-import { DELIVERY_LIVES, FIRST } from './life.cases.ts';
+import { DELIVERY_SCENARIOS, FIRST } from './scenarios.cases.ts';
 
-let deliveries: LivedDeliveries;
+let deliveries: DeliveryScenarioRun;
 beforeAll(async () => {
-  deliveries = await LivedDeliveries.create();
+  deliveries = await DeliveryScenarioRun.create();
 }, 240_000);
 afterAll(() => deliveries.drop());
 
-describe.each(DELIVERY_LIVES)('$name', ({ name, ...expected }) => {
-  test('each attempt is made when it is due, not before and not after, with the outcome that the rules say', () => {
+describe.each(DELIVERY_SCENARIOS)('$name', ({ name, ...expected }) => {
+  test('makes each attempt exactly when it is due, with the expected outcome', () => {
     const made = deliveries.attemptsOf(name);
     expect(made.map(({ status, error }) => [status, error])).toEqual(expected.attempts);
-    expect(made.map(({ attempt }) => attempt)).toEqual(expected.attempts.map((_, at) => at + 1));
+    expect(made.map(({ attempt }) => attempt)).toEqual(expected.attempts.map((_, index) => index + 1));
     let due = deliveries.begun.getTime();
-    for (const [at, { started_at, duration_ms, next_attempt_at, delivery_status }] of made.entries()) {
-      // The clock stands still while an attempt is made: its end is the moment that it was due.
+    for (const [index, { started_at, duration_ms, next_attempt_at, delivery_status }] of made.entries()) {
+      // The clock is frozen during an attempt, so its end equals the time at which it was due.
       const ended = started_at.getTime() + duration_ms;
       expect(ended).toBe(due);
-      const wait = expected.waits[at] ?? (at === made.length - 1 && expected.ends === 'skipped' ? FIRST : undefined);
+      const wait =
+        expected.waits[index] ?? (index === made.length - 1 && expected.ends === 'skipped' ? FIRST : undefined);
       expect(next_attempt_at?.getTime()).toBe(wait === undefined ? undefined : ended + wait * 1_000);
       expect(delivery_status).toBe(wait === undefined ? expected.ends : 'pending');
       due = next_attempt_at?.getTime() ?? 0;
     }
   });
 
-  test('it ends so, and counts once for the endpoint when it failed', async () => {
+  test('ends with the expected state, and a failure counts once for the endpoint', async () => {
     const { id } = deliveries.of(name);
     expect(await deliveries.bench.states(id)).toMatchObject([
       {
@@ -48,7 +49,7 @@ describe.each(DELIVERY_LIVES)('$name', ({ name, ...expected }) => {
     expect(rows[0]?.webhook_failing ?? false).toBe(false);
   });
 
-  test('the log and monitor.deliveries tell the same attempts, once each', async () => {
+  test('the delivery log and monitor.deliveries have the same attempts, each once', async () => {
     const { id } = deliveries.of(name);
     const told = deliveries.attemptsOf(name).map(({ monitor_id: _, started_at, next_attempt_at, ...rest }) => ({
       ...rest,
@@ -65,7 +66,7 @@ describe.each(DELIVERY_LIVES)('$name', ({ name, ...expected }) => {
     for (const { response_excerpt } of told) expect((response_excerpt ?? '').length).toBeLessThanOrEqual(500);
   });
 
-  test('the endpoint saw each attempt once, and each that is no chat message under the one id', () => {
+  test('the endpoint received each attempt once, and every generic one with the same id', () => {
     const { id, endpoint } = deliveries.of(name);
     const seen = deliveries.requestsOf(name);
     expect(seen).toHaveLength(endpoint === undefined ? expected.attempts.length : 0);
@@ -75,17 +76,17 @@ describe.each(DELIVERY_LIVES)('$name', ({ name, ...expected }) => {
   });
 });
 
-describe('an attempt uses what its monitor has at that time', () => {
+describe('an attempt uses the present state of its monitor', () => {
   const requestsOf = (name: string) => deliveries.receivedOf(name);
   const paths = (name: string) => requestsOf(name).map(({ path }) => path);
 
   test('the URL', () => {
     const name = 'the URL is changed';
-    const at = DELIVERY_LIVES.findIndex((life) => life.name === name);
-    expect(paths(name)).toEqual([`/${at}`, `/${deliveries.of(name).id}`]);
+    const index = DELIVERY_SCENARIOS.findIndex((scenario) => scenario.name === name);
+    expect(paths(name)).toEqual([`/${index}`, `/${deliveries.of(name).id}`]);
   });
 
-  test('the secret; the one before signs beside it', () => {
+  test('the secret, and the previous secret signs as well', () => {
     const name = 'the secret is rotated';
     const { secret: before, answered } = deliveries.of(name);
     const after = answered.webhook_secret as string;
@@ -112,9 +113,9 @@ describe('an attempt uses what its monitor has at that time', () => {
   test('the kind', () => {
     const name = 'the kind is changed';
     expect(deliveries.attemptsOf(name).map(({ webhook_kind }) => webhook_kind)).toEqual(['generic', 'slack']);
-    const at = DELIVERY_LIVES.findIndex((life) => life.name === name);
+    const index = DELIVERY_SCENARIOS.findIndex((scenario) => scenario.name === name);
     const bodies = deliveries.scripted.received
-      .filter(({ path }) => path === `/${at}`)
+      .filter(({ path }) => path === `/${index}`)
       .map(({ body }) => JSON.parse(String(body)) as object);
     expect(bodies).toEqual([
       expect.objectContaining({ type: 'monitor.match' }),
@@ -122,7 +123,7 @@ describe('an attempt uses what its monitor has at that time', () => {
     ]);
   });
 
-  test('the name, and still the terms that were matched', () => {
+  test('the name, but the terms that were matched', () => {
     const [first, second] = requestsOf('the name and the rule are changed').map(({ body }) =>
       webhookEvent.parse(JSON.parse(String(body))),
     );
@@ -131,7 +132,7 @@ describe('an attempt uses what its monitor has at that time', () => {
     expect(second!.match.matched_terms).toEqual(['rust']);
   });
 
-  test('the content, which is blank once the thing was removed from the forum', () => {
+  test('the content, which is blank after the forum removed the thing', () => {
     const [first, second] = requestsOf('the thing is removed').map(
       ({ body }) => webhookEvent.parse(JSON.parse(String(body))).match,
     );
@@ -139,7 +140,7 @@ describe('an attempt uses what its monitor has at that time', () => {
     expect(second).toEqual({ ...first, author: '[deleted]', title: '', body: '' });
   });
 
-  test('a resend takes nothing that is still pending', () => {
+  test('a resend ignores matches that are still pending', () => {
     const { answered } = deliveries.of('a resend is asked for, of what is still pending');
     expect(answered).toEqual({ queued: 0, more: false });
   });

@@ -1,8 +1,8 @@
-/** What an endpoint does with a request. */
+/** How an endpoint answers a request. */
 export type Answer =
   | number
   | { status: number; retryAfter: string; body?: string }
-  /** Retry-After as an HTTP date, this many seconds from the answer's moment. */
+  /** Retry-After as an HTTP date, this many seconds after the answer. */
   | { status: number; retryAtSeconds: number }
   | { status: number; content: 'one megabyte' | 'without end' | 'cut off' }
   | 'never answers'
@@ -14,19 +14,19 @@ export type Answer =
  */
 export interface OwnerRequest {
   method: 'PATCH' | 'POST' | 'DELETE';
-  /** After /v1/monitors/{id}. */
+  /** The path after /v1/monitors/{id}. */
   path?: string;
   body?: Record<string, unknown>;
 }
 
-export interface DeliveryLife {
+export interface DeliveryScenario {
   name: string;
   kind?: 'slack' | 'discord';
-  /** Where the webhook points when not to the scripted endpoint. */
+  /** The webhook's address when it is not the scripted endpoint. */
   endpoint?: 'port that nobody listens on' | 'name that does not resolve' | 'https on a port that speaks http';
-  /** Of the first attempt, the second …; the last one is repeated. */
+  /** Answers to the first attempt, the second …; the last one is repeated. */
   answers: Answer[];
-  /** What happens between the first attempt and the second. */
+  /** Happens between the first attempt and the second. */
   meanwhile?: OwnerRequest | 'the thing is removed from the forum';
   /** HTTP status (0: none) and error of each attempt. */
   attempts: [number, string | null][];
@@ -37,12 +37,12 @@ export interface DeliveryLife {
 
 /** 30 s, 2 min, 10 min, 30 min and 2 h, with the 5 % that are added throughout this table. */
 export const [FIRST, SECOND, THIRD, FOURTH, FIFTH] = [31.5, 126, 630, 1_890, 7_560] as const;
-const LADDER = [FIRST, SECOND, THIRD, FOURTH, FIFTH];
+const RETRY_WAITS = [FIRST, SECOND, THIRD, FOURTH, FIFTH];
 
 const sixTimes = (status: number, error: string): [number, string][] =>
   Array.from({ length: 6 }, () => [status, error]);
 
-const atOnce: DeliveryLife[] = [200, 201, 202, 204, 226, 299].map((status) => ({
+const atOnce: DeliveryScenario[] = [200, 201, 202, 204, 226, 299].map((status) => ({
   name: `${status} delivers`,
   answers: [status],
   attempts: [[status, null]],
@@ -50,7 +50,7 @@ const atOnce: DeliveryLife[] = [200, 201, 202, 204, 226, 299].map((status) => ({
   ends: 'delivered',
 }));
 
-const final: DeliveryLife[] = [
+const final: DeliveryScenario[] = [
   ...[300, 301, 302, 303, 304, 307, 308].map((status) => [status, 'redirect'] as const),
   ...[400, 401, 403, 404, 405, 408, 409, 410, 413, 422, 425, 428, 499].map(
     (status) => [status, 'http_status'] as const,
@@ -63,21 +63,21 @@ const final: DeliveryLife[] = [
   ends: 'failed',
 }));
 
-const again: DeliveryLife[] = [429, 500, 501, 502, 503, 504, 505, 599].map((status) => ({
+const again: DeliveryScenario[] = [429, 500, 501, 502, 503, 504, 505, 599].map((status) => ({
   name: `${status} is tried six times`,
   answers: [status],
   attempts: sixTimes(status, 'http_status'),
-  waits: LADDER,
+  waits: RETRY_WAITS,
   ends: 'failed',
 }));
 
-const withoutAnAnswer: DeliveryLife[] = [
+const withoutAnAnswer: DeliveryScenario[] = [
   {
     name: 'nobody listens',
     endpoint: 'port that nobody listens on',
     answers: [],
     attempts: sixTimes(0, 'connect'),
-    waits: LADDER,
+    waits: RETRY_WAITS,
     ends: 'failed',
   },
   {
@@ -85,7 +85,7 @@ const withoutAnAnswer: DeliveryLife[] = [
     endpoint: 'name that does not resolve',
     answers: [],
     attempts: sixTimes(0, 'dns'),
-    waits: LADDER,
+    waits: RETRY_WAITS,
     ends: 'failed',
   },
   {
@@ -93,28 +93,28 @@ const withoutAnAnswer: DeliveryLife[] = [
     endpoint: 'https on a port that speaks http',
     answers: [],
     attempts: sixTimes(0, 'tls'),
-    waits: LADDER,
+    waits: RETRY_WAITS,
     ends: 'failed',
   },
   {
     name: 'it never answers in time',
     answers: ['never answers'],
     attempts: sixTimes(0, 'timeout'),
-    waits: LADDER,
+    waits: RETRY_WAITS,
     ends: 'failed',
   },
   {
     name: 'it resets the connection',
     answers: ['resets the connection'],
     attempts: sixTimes(0, 'connect'),
-    waits: LADDER,
+    waits: RETRY_WAITS,
     ends: 'failed',
   },
 ];
 
-const mixed: DeliveryLife[] = [
+const mixed: DeliveryScenario[] = [
   {
-    name: 'the sixth attempt may still deliver',
+    name: 'the sixth attempt can still deliver',
     answers: [500, 502, 'never answers', 'resets the connection', 429, 204],
     attempts: [
       [500, 'http_status'],
@@ -124,11 +124,11 @@ const mixed: DeliveryLife[] = [
       [429, 'http_status'],
       [204, null],
     ],
-    waits: LADDER,
+    waits: RETRY_WAITS,
     ends: 'delivered',
   },
   {
-    name: 'a final answer ends the ladder at any step',
+    name: 'a final answer ends the retries at any step',
     answers: [500, 503, 410],
     attempts: [
       [500, 'http_status'],
@@ -139,7 +139,7 @@ const mixed: DeliveryLife[] = [
     ends: 'failed',
   },
   {
-    name: 'a redirect ends the ladder at any step',
+    name: 'a redirect ends the retries at any step',
     answers: ['never answers', 302],
     attempts: [
       [0, 'timeout'],
@@ -148,7 +148,7 @@ const mixed: DeliveryLife[] = [
     waits: [FIRST],
     ends: 'failed',
   },
-  ...(['one megabyte', 'without end', 'cut off'] as const).map((content): DeliveryLife => ({
+  ...(['one megabyte', 'without end', 'cut off'] as const).map((content): DeliveryScenario => ({
     name: `200 with a body ${content} delivers`,
     answers: [{ status: 200, content }],
     attempts: [[200, null]],
@@ -163,7 +163,7 @@ const mixed: DeliveryLife[] = [
     ends: 'failed',
   },
   {
-    name: '500 with a body of one megabyte is tried again',
+    name: '500 with a body of one megabyte is retried',
     answers: [{ status: 500, content: 'one megabyte' }, 200],
     attempts: [
       [500, 'http_status'],
@@ -174,28 +174,32 @@ const mixed: DeliveryLife[] = [
   },
 ];
 
-/** The wait after a first answer, which a 204 follows. */
+/** Answer to the first attempt, and the wait before the second one, which is answered 204. */
 const retryAfter: [string, Answer, number][] = [
   ['429 asks for 90 seconds', { status: 429, retryAfter: '90' }, 90],
   ['503 asks for an hour', { status: 503, retryAfter: '3600' }, 3_600],
   ['500 asks for 40 seconds', { status: 500, retryAfter: '40' }, 40],
   ['429 asks for a second and a half', { status: 429, retryAfter: '45.5' }, 45.5],
-  ['429 names a moment in 20 minutes', { status: 429, retryAtSeconds: 1_200 }, 1_200],
-  ['503 names a moment in 20 hours: two hours', { status: 503, retryAtSeconds: 72_000 }, 7_200],
+  ['429 gives a date in 20 minutes', { status: 429, retryAtSeconds: 1_200 }, 1_200],
+  ['503 gives a date in 20 hours: two hours', { status: 503, retryAtSeconds: 72_000 }, 7_200],
   ['429 asks for a day: two hours', { status: 429, retryAfter: '86400' }, 7_200],
-  ['429 asks for more seconds than there are: two hours', { status: 429, retryAfter: '9'.repeat(400) }, 7_200],
-  ['429 asks for less than the ladder', { status: 429, retryAfter: '5' }, FIRST],
-  ['429 asks for nothing', { status: 429, retryAfter: '0' }, FIRST],
-  ['429 names a moment that has passed', { status: 429, retryAtSeconds: -600 }, FIRST],
-  ['429 asks for what cannot be read', { status: 429, retryAfter: 'soon' }, FIRST],
-  ['429 asks for a negative time', { status: 429, retryAfter: '-90' }, FIRST],
-  ['429 asks for a list', { status: 429, retryAfter: '90, 100' }, FIRST],
-  ['429 asks for an empty time', { status: 429, retryAfter: '' }, FIRST],
-  ['429 asks for an exponent', { status: 429, retryAfter: '1e3' }, FIRST],
+  [
+    '429 asks for a number of seconds too large to represent: two hours',
+    { status: 429, retryAfter: '9'.repeat(400) },
+    7_200,
+  ],
+  ['429 asks for less than the retry schedule', { status: 429, retryAfter: '5' }, FIRST],
+  ['429 asks for 0 seconds', { status: 429, retryAfter: '0' }, FIRST],
+  ['429 gives a date in the past', { status: 429, retryAtSeconds: -600 }, FIRST],
+  ['429 has an unreadable Retry-After', { status: 429, retryAfter: 'soon' }, FIRST],
+  ['429 has a negative Retry-After', { status: 429, retryAfter: '-90' }, FIRST],
+  ['429 has a list as Retry-After', { status: 429, retryAfter: '90, 100' }, FIRST],
+  ['429 has an empty Retry-After', { status: 429, retryAfter: '' }, FIRST],
+  ['429 has an exponent as Retry-After', { status: 429, retryAfter: '1e3' }, FIRST],
 ];
 
-const asked: DeliveryLife[] = [
-  ...retryAfter.map(([name, answer, wait]): DeliveryLife => ({
+const asked: DeliveryScenario[] = [
+  ...retryAfter.map(([name, answer, wait]): DeliveryScenario => ({
     name,
     answers: [answer, 204],
     attempts: [
@@ -206,7 +210,7 @@ const asked: DeliveryLife[] = [
     ends: 'delivered',
   })),
   {
-    name: 'a time that is asked for takes no step of the ladder back',
+    name: 'a Retry-After does not repeat a step of the retry schedule',
     answers: [{ status: 429, retryAfter: '100' }, 500, { status: 503, retryAfter: '100' }, 204],
     attempts: [
       [429, 'http_status'],
@@ -218,28 +222,28 @@ const asked: DeliveryLife[] = [
     ends: 'delivered',
   },
   {
-    name: 'six times 429 with a time is the end too',
+    name: 'six times 429 with Retry-After ends as failed',
     answers: [{ status: 429, retryAfter: '7200' }],
     attempts: sixTimes(429, 'http_status'),
     waits: [7_200, 7_200, 7_200, 7_200, FIFTH],
     ends: 'failed',
   },
   {
-    name: '404 with a time is final all the same',
+    name: '404 with Retry-After is final',
     answers: [{ status: 404, retryAfter: '90' }],
     attempts: [[404, 'http_status']],
     waits: [],
     ends: 'failed',
   },
   {
-    name: '302 with a time is final all the same',
+    name: '302 with Retry-After is final',
     answers: [{ status: 302, retryAfter: '90' }],
     attempts: [[302, 'redirect']],
     waits: [],
     ends: 'failed',
   },
   {
-    name: 'Discord asks in its body, and that is longer',
+    name: 'Discord asks for a longer wait in its body',
     kind: 'discord',
     answers: [{ status: 429, retryAfter: '40', body: '{"retry_after": 64.25}' }, 204],
     attempts: [
@@ -250,7 +254,7 @@ const asked: DeliveryLife[] = [
     ends: 'delivered',
   },
   {
-    name: 'Slack says that the channel is gone',
+    name: 'Slack answers that the channel is archived',
     kind: 'slack',
     answers: [404],
     attempts: [[404, 'http_status']],
@@ -259,8 +263,8 @@ const asked: DeliveryLife[] = [
   },
 ];
 
-/** 500, then 204, unless the owner has done something in between. */
-const changes: [string, DeliveryLife['meanwhile'], 'delivered' | 'skipped'][] = [
+/** The endpoint answers 500, then 204; the owner acts in between. */
+const changes: [string, DeliveryScenario['meanwhile'], 'delivered' | 'skipped'][] = [
   ['the URL is changed', { method: 'PATCH', body: { webhook_url: '<other receiver>' } }, 'delivered'],
   ['the secret is rotated', { method: 'POST', path: '/rotate-secret' }, 'delivered'],
   ['the kind is changed', { method: 'PATCH', body: { webhook_kind: 'slack' } }, 'delivered'],
@@ -278,7 +282,7 @@ const changes: [string, DeliveryLife['meanwhile'], 'delivered' | 'skipped'][] = 
   ['the monitor is deleted', { method: 'DELETE' }, 'skipped'],
 ];
 
-const inBetween: DeliveryLife[] = changes.map(([name, meanwhile, ends]) => ({
+const inBetween: DeliveryScenario[] = changes.map(([name, meanwhile, ends]) => ({
   name,
   answers: [500, 204],
   ...(meanwhile ? { meanwhile } : {}),
@@ -287,7 +291,7 @@ const inBetween: DeliveryLife[] = changes.map(([name, meanwhile, ends]) => ({
   ends,
 }));
 
-export const DELIVERY_LIVES: DeliveryLife[] = [
+export const DELIVERY_SCENARIOS: DeliveryScenario[] = [
   ...atOnce,
   ...final,
   ...again,

@@ -7,8 +7,8 @@ import { startBatchConsumer } from '../../../shared/kafka/batch-consumer.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { blankMatchedItems } from '../../../shared/stores/crawl/removals.ts';
-import { DELIVERY_LIVES } from '../../integration/deliveries/life.cases.ts';
-import type { Answer, DeliveryLife } from '../../integration/deliveries/life.cases.ts';
+import { DELIVERY_SCENARIOS } from '../../integration/deliveries/scenarios.cases.ts';
+import type { Answer, DeliveryScenario } from '../../integration/deliveries/scenarios.cases.ts';
 import { passDeliveryTime } from '../fixtures/delivery-clock.ts';
 import { DeliveryBench } from '../fixtures/delivery-fixtures.ts';
 import { eventually } from '../fixtures/eventually.ts';
@@ -25,7 +25,7 @@ const DEADLINE_MS = 2_500;
 /** The middle of the 10 % that may be added. */
 const MIDDLE = 0.5;
 
-export interface LivedDelivery extends DeliveryLife {
+export interface ScenarioDelivery extends DeliveryScenario {
   /** Of its monitor, which has this one match. */
   id: string;
   /** That its receiver knows at first. */
@@ -41,9 +41,9 @@ export interface StoredAttempt extends Omit<DeliveryLogEntry, 'match_id' | 'star
 }
 
 /**
- * All rows of the table of deliveries' lives, lived side by side by one deliverer, from the first attempt to the last.
+ * Runs all scenarios of the case table side by side with one deliverer, from the first attempt to the last.
  */
-export class LivedDeliveries {
+export class DeliveryScenarioRun {
   readonly bench: DeliveryBench;
   readonly api: TestApi;
   readonly owner: TestAccount;
@@ -52,12 +52,12 @@ export class LivedDeliveries {
   /** Answers 204. */
   readonly other: ScriptedEndpoint;
   readonly begun: Date;
-  private readonly lived = new Map<string, LivedDelivery>();
+  private readonly runs = new Map<string, ScenarioDelivery>();
   private readonly attempts = new Map<string, StoredAttempt[]>();
   /** By monitor. */
   private readonly published = new Map<string, DeliveryAttempt[]>();
 
-  private constructor(parts: Pick<LivedDeliveries, 'bench' | 'api' | 'owner' | 'scripted' | 'other' | 'begun'>) {
+  private constructor(parts: Pick<DeliveryScenarioRun, 'bench' | 'api' | 'owner' | 'scripted' | 'other' | 'begun'>) {
     this.bench = parts.bench;
     this.api = parts.api;
     this.owner = parts.owner;
@@ -66,8 +66,8 @@ export class LivedDeliveries {
     this.begun = parts.begun;
   }
 
-  /** Lives them; takes about half a minute. */
-  static async create(): Promise<LivedDeliveries> {
+  /** Runs the scenarios; takes about half a minute. */
+  static async create(): Promise<DeliveryScenarioRun> {
     const bench = await DeliveryBench.create();
     const api = await startTestApi(bench.db.pool, { allowPrivate: true, lookup });
     const owner = await api.account({ credits: 10_000 });
@@ -77,21 +77,21 @@ export class LivedDeliveries {
     const other = await startScriptedEndpoint(() => 204);
     await bench.db.freeze();
     const { rows } = await bench.db.pool.query<{ now: Date }>('SELECT service_now() AS now');
-    const deliveries = new LivedDeliveries({ bench, api, owner, scripted, other, begun: rows[0]!.now });
-    for (const [at, life] of DELIVERY_LIVES.entries()) await deliveries.prepare(at, life);
+    const deliveries = new DeliveryScenarioRun({ bench, api, owner, scripted, other, begun: rows[0]!.now });
+    for (const [index, scenario] of DELIVERY_SCENARIOS.entries()) await deliveries.prepare(index, scenario);
     const timing = { clock: () => now, random: () => MIDDLE, deadlineMs: DEADLINE_MS };
     await bench.startDeliverer({ secretBox: api.secretBox, lookup, ...timing });
     await passDeliveryTime(bench.db.pool, async (moves) => {
       if (moves > 0) return;
-      for (const life of deliveries.lived.values()) life.answered = await deliveries.intervene(life);
+      for (const scenario of deliveries.runs.values()) scenario.answered = await deliveries.intervene(scenario);
     });
     await deliveries.readAttempts();
     await deliveries.readPublished();
     return deliveries;
   }
 
-  of(name: string): LivedDelivery {
-    return this.lived.get(name)!;
+  of(name: string): ScenarioDelivery {
+    return this.runs.get(name)!;
   }
 
   /** As they are stored, the first one first. */
@@ -116,7 +116,7 @@ export class LivedDeliveries {
 
   /** What its endpoints received, except tests sent by its owner. */
   requestsOf(name: string): EndpointRequest[] {
-    const own = [String(DELIVERY_LIVES.findIndex((life) => life.name === name)), this.of(name).id];
+    const own = [String(DELIVERY_SCENARIOS.findIndex((scenario) => scenario.name === name)), this.of(name).id];
     const all = [...this.scripted.received, ...this.other.received];
     return all.filter(
       ({ path, headers }) => own.includes(path.split(/[/?]/)[1]!) && headers['x-service-test'] === undefined,
@@ -131,19 +131,19 @@ export class LivedDeliveries {
     await this.bench.db.drop();
   }
 
-  private async endpointOf(at: number, { endpoint }: DeliveryLife): Promise<string> {
+  private async endpointOf(index: number, { endpoint }: DeliveryScenario): Promise<string> {
     if (endpoint === 'port that nobody listens on') return `http://127.0.0.1:${await freePort()}/`;
     if (endpoint === 'name that does not resolve') return 'http://receiver.invalid/';
-    const url = `${this.scripted.url}/${at}`;
+    const url = `${this.scripted.url}/${index}`;
     return endpoint === 'https on a port that speaks http' ? url.replace('http:', 'https:') : url;
   }
 
-  private async prepare(at: number, life: DeliveryLife): Promise<void> {
+  private async prepare(index: number, scenario: DeliveryScenario): Promise<void> {
     const reply = await this.api.call(this.owner.apiKey, 'POST', '/v1/monitors', {
       name: 'metals',
       keywords: ['rust'],
-      webhook_url: await this.endpointOf(at, life),
-      ...(life.kind ? { webhook_kind: life.kind } : {}),
+      webhook_url: await this.endpointOf(index, scenario),
+      ...(scenario.kind ? { webhook_kind: scenario.kind } : {}),
     });
     expect(reply.status).toBe(201);
     const { id } = reply.body.monitor as { id: string };
@@ -152,16 +152,16 @@ export class LivedDeliveries {
     await this.bench.db.pool.query(
       `INSERT INTO matched_items SELECT (jsonb_populate_record(i, jsonb_build_object('thing_id', 't3_of' || $1::text))).*
      FROM matched_items i WHERE thing_id = 't3_1'`,
-      [String(at)],
+      [String(index)],
     );
     await this.bench.db.pool.query(`UPDATE matches SET thing_id = 't3_of' || $2::text WHERE monitor_id = $1`, [
       id,
-      String(at),
+      String(index),
     ]);
-    this.lived.set(life.name, { ...life, id, secret: reply.body.webhook_secret as string, answered: {} });
+    this.runs.set(scenario.name, { ...scenario, id, secret: reply.body.webhook_secret as string, answered: {} });
   }
 
-  private async intervene({ id, meanwhile }: LivedDelivery): Promise<Record<string, unknown>> {
+  private async intervene({ id, meanwhile }: ScenarioDelivery): Promise<Record<string, unknown>> {
     if (meanwhile === undefined) return {};
     if (typeof meanwhile === 'string') {
       const { rows } = await this.bench.db.pool.query<{ thing_id: string }>(
@@ -224,7 +224,7 @@ function scriptedAnswers(): (request: EndpointRequest) => Answer {
   const answered = new Map<string, number>();
   return ({ path }) => {
     const row = path.split(/[/?]/)[1]!;
-    const { answers } = DELIVERY_LIVES[Number(row)]!;
+    const { answers } = DELIVERY_SCENARIOS[Number(row)]!;
     const count = answered.get(row) ?? 0;
     answered.set(row, count + 1);
     return answers[Math.min(count, answers.length - 1)]!;
