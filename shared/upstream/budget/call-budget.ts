@@ -57,12 +57,12 @@ export interface Claim {
 export type Taken = { client: number; waitMs: 0 } | { client: undefined; waitMs: number };
 
 interface Claimant {
-  wanted: EventRate;
+  demand: EventRate;
   bucket: TokenBucket;
   inFlight: number;
 }
 
-const newClaimant = (): Claimant => ({ wanted: new EventRate(), bucket: new TokenBucket(), inFlight: 0 });
+const newClaimant = (): Claimant => ({ demand: new EventRate(), bucket: new TokenBucket(), inFlight: 0 });
 
 /**
  * The call budget of this process: what the headers leave of each client's window, split among the lanes
@@ -119,10 +119,10 @@ export class CallBudget {
   }
 
   report(now: number): BudgetReport {
-    const wanted = LANES.map((lane) => [lane, this.lanes.get(lane)?.wanted.perSecond(now) ?? 0] as const);
+    const demand = LANES.map((lane) => [lane, this.lanes.get(lane)?.demand.perSecond(now) ?? 0] as const);
     return {
       clients: Object.fromEntries(this.names.map((name, index) => [name, this.clients[index]?.report(now) ?? null])),
-      wanted: Object.fromEntries(wanted.filter(([, perSecond]) => perSecond > IDLE_PER_SECOND)),
+      wanted: Object.fromEntries(demand.filter(([, perSecond]) => perSecond > IDLE_PER_SECOND)),
     };
   }
 
@@ -148,7 +148,7 @@ export class CallBudget {
   /** The wait of a claim, regardless of what the clients have left. A claim that must wait still counts as demand. */
   private claim(claim: Claim, now: number): number {
     const claimants = this.claimants(claim);
-    for (const { wanted } of claimants) wanted.note(now);
+    for (const { demand } of claimants) demand.note(now);
     this.refresh(now);
     const isFull = claim.lane !== 'live' && (this.lanes.get(claim.lane)?.inFlight ?? 0) >= MAX_IN_FLIGHT;
     const waits = claimants.map(({ bucket }) => Math.min(STARVED_WAIT_MS, bucket.waitMs(now)));
@@ -184,7 +184,7 @@ export class CallBudget {
     const sum = known.reduce((total, rate) => total + rate, 0);
     // A client that was not used yet is assumed to be like the others.
     const perSecond = known.length === 0 ? Infinity : (sum * rates.length) / known.length;
-    const mine = mapLanes((lane) => this.lanes.get(lane)?.wanted.perSecond(now) ?? 0);
+    const mine = mapLanes((lane) => this.lanes.get(lane)?.demand.perSecond(now) ?? 0);
     this.limits = laneLimits(perSecond, { mine, others: this.others }, this.shares);
     // All processes may burst at the same moment, before they receive each other's reports.
     const burstSeconds = Math.min(BURST_SECONDS, (BURST_FRACTION * this.secondsLeft(now)) / (1 + this.others.length));
@@ -201,22 +201,25 @@ export class CallBudget {
   }
 
   private refreshPayers(burstSeconds: number, now: number): void {
-    for (const [payer, { wanted, inFlight }] of this.payers) {
-      if (inFlight === 0 && wanted.perSecond(now) < IDLE_PER_SECOND) this.payers.delete(payer);
+    for (const [payer, { demand, inFlight }] of this.payers) {
+      if (inFlight === 0 && demand.perSecond(now) < IDLE_PER_SECOND) this.payers.delete(payer);
     }
     const amount = this.limits.reading;
-    const payers = [...this.payers.values()].map((payer) => ({ ...payer, demand: payer.wanted.perSecond(now) }));
-    const total = payers.reduce((sum, { demand }) => sum + demand, 0);
+    const payers = [...this.payers.values()].map((payer) => ({
+      ...payer,
+      callsPerSecond: payer.demand.perSecond(now),
+    }));
+    const total = payers.reduce((sum, { callsPerSecond }) => sum + callsPerSecond, 0);
     const weights = payers.map(({ weight }) => weight);
     const perWeight = amount / weights.reduce((sum, weight) => sum + weight, 0);
     const level = fairLevel(
       amount,
-      payers.map(({ demand }) => demand),
+      payers.map(({ callsPerSecond }) => callsPerSecond),
       weights,
     );
-    for (const { bucket, weight, demand } of payers) {
+    for (const { bucket, weight, callsPerSecond } of payers) {
       // While all demand is met, one payer may use everything that the others leave.
-      const unclaimed = Math.max(perWeight * weight, amount - total + demand);
+      const unclaimed = Math.max(perWeight * weight, amount - total + callsPerSecond);
       bucket.setRate(level === Infinity && amount !== Infinity ? unclaimed : level * weight, burstSeconds, now);
     }
   }

@@ -129,7 +129,7 @@ test.each([
   'https://8.8.8.8:25/',
   'no url',
 ])('refuses %s without connecting', async (url) => {
-  const lookup = () => Promise.reject(new Error('must not be asked'));
+  const lookup = () => Promise.reject(new Error('must not be called'));
   expect(await createTestClient({ allowPrivate: false, lookup }).send(post(url))).toMatchObject({
     error: 'blocked_address',
   });

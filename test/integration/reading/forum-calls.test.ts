@@ -30,7 +30,7 @@ const calls: string[] = [];
 /** undefined: never. */
 let answer: (request: IncomingMessage) => Answer | undefined;
 /** Calls that were aborted before their response. */
-let givenUp: number;
+let abortedCalls: number;
 
 beforeAll(async () => {
   db = await createTestDatabase();
@@ -39,7 +39,7 @@ beforeAll(async () => {
     if (!isToken) calls.push(request.url ?? '');
     const found = isToken ? { status: 200, body: { access_token: 't', expires_in: 86_400 } } : answer(request);
     if (found === undefined) {
-      response.once('close', () => (givenUp += 1));
+      response.once('close', () => (abortedCalls += 1));
       return;
     }
     const { status, body = {}, location }: Answer = found;
@@ -52,7 +52,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   now = Date.UTC(2026, 0, 5);
   calls.length = 0;
-  givenUp = 0;
+  abortedCalls = 0;
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const clock = () => now;
   upstream = createUpstream({
@@ -169,9 +169,9 @@ describe('requests that are not charged', () => {
     const asked = fetch(`${api.url}/v1/forum/post?id=1abcde&max_comments=2000`, { headers, signal: abandon.signal });
     await Promise.all([
       expect(asked).rejects.toThrow(),
-      eventually('the first pages are asked for', () => calls.length === 5).then(() => abandon.abort()),
+      eventually('the first pages are requested', () => calls.length === 5).then(() => abandon.abort()),
     ]);
-    await eventually('the calls under way are given up', () => givenUp === 4);
+    await eventually('the calls in flight are aborted', () => abortedCalls === 4);
     answer = threeHops;
     const { apiKey: other } = await api.account();
     await things(other, 't3_1abcde');

@@ -89,7 +89,7 @@ const HOSTILE: [string, RequestListener][] = [
   ['401', (_, response) => response.writeHead(401, JSON_TYPE).end('{"message":"Unauthorized","error":401}')],
   ['no connection', (request) => request.socket.destroy()],
   [
-    'more than it may',
+    'a body over the limit',
     (_, response) => {
       response.writeHead(200, JSON_TYPE);
       const chunk = Buffer.alloc(1 << 20, 0x20);
@@ -103,9 +103,9 @@ const HOSTILE: [string, RequestListener][] = [
   ],
 ];
 
-describe('whatever the forum answers', () => {
+describe('hostile responses of the forum', () => {
   test.each(HOSTILE)(
-    '%s: 503, no charge, no detail',
+    '%s becomes 503 without a charge or details',
     async (_, hostile) => {
       answer = hostile;
       const replies = await Promise.all(ROUTES.map((route) => api.call(reader.apiKey, 'GET', `/v1/forum/${route}`)));
@@ -130,8 +130,8 @@ describe('whatever the forum answers', () => {
   }, 30_000);
 });
 
-describe('whatever is asked', () => {
-  test('is answered with 2xx, or with 4xx and the error envelope, never 500', async () => {
+describe('hostile requests', () => {
+  test('are answered with 2xx, or with 4xx and the error envelope, never 500', async () => {
     answer = EMPTY;
     const names = [
       'url',

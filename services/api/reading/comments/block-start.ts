@@ -35,9 +35,9 @@ const MAY_START = /^[-+*\d#_=|:<`~>[$\t\p{Z}\p{Cf}]/u;
 export function escapeBlockStart(text: string): string {
   if (!MAY_START.test(text)) return text;
   const invisible = INVISIBLE.exec(text)?.[0] ?? '';
-  const rest = text.slice(invisible.length);
+  const visible = text.slice(invisible.length);
   for (const start of BLOCK_STARTS) {
-    const match = start.exec(rest);
+    const match = start.exec(visible);
     if (!match) continue;
     const index = invisible.length + (match[1]?.length ?? 0);
     return `${text.slice(0, index)}\\${text.slice(index)}`;

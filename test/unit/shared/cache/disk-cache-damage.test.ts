@@ -17,13 +17,13 @@ const stateFile = () => join(dirname(files.dataFile), 'state');
 
 /** Each of these ends a process that opens or reads the file, with a signal or an error. */
 const damages: [string, (file: string) => void][] = [
-  ['is no LMDB file', (file) => writeFileSync(file, randomBytes(statSync(file).size))],
+  ['is not an LMDB file', (file) => writeFileSync(file, randomBytes(statSync(file).size))],
   ['ends within its first page', (file) => truncateSync(file, 100)],
   ['ends after its first page', (file) => truncateSync(file, 4096)],
-  ['has only its head', (file) => truncateSync(file, 8192)],
+  ['has only its header', (file) => truncateSync(file, 8192)],
   ['lost its second half', (file) => truncateSync(file, statSync(file).size / 2)],
   [
-    'has random bytes behind its head',
+    'has random bytes after its header',
     (file) => {
       const data = readFileSync(file);
       randomBytes(data.length - 8192).copy(data, 8192);
@@ -31,7 +31,7 @@ const damages: [string, (file: string) => void][] = [
     },
   ],
   [
-    'has zeros behind its head',
+    'has zeros after its header',
     (file) => {
       const data = readFileSync(file);
       writeFileSync(file, data.fill(0, 8192));

@@ -137,8 +137,8 @@ describe('bounds', () => {
 
 describe('admission', () => {
   /**
-   * A full cache whose entry that is next to go looks popular although nobody uses it. So an attacker would leave it
-   * who knows keys that count for others.
+   * A full cache whose next victim looks popular although nobody uses it. An attacker who knows colliding keys could
+   * create this state.
    */
   function stubbornCache(luck: () => number) {
     const seeds = seededRandom(5);
@@ -154,7 +154,7 @@ describe('admission', () => {
     return cache;
   }
 
-  /** So few that the counts do not age meanwhile. */
+  /** Few enough that the counts do not age meanwhile. */
   const TRIES = 500;
 
   function isAdmitted(cache: TinyLfuCache<string>): boolean {

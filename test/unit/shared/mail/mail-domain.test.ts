@@ -49,7 +49,7 @@ describe('a domain accepts mail', () => {
   });
 
   test.each([resolverOf('never'), resolverOf('ENODATA', 'never', 'never'), resolverOf('ENODATA', 'ENODATA', 'never')])(
-    'when nobody answers in time',
+    'when no answer arrives in time',
     async (resolver) => {
       const begun = performance.now();
       expect(await createMailDomainCheck(resolver, 50)('example.com')).toBe(true);
@@ -77,11 +77,11 @@ async function startNameServer(responseCode: number | undefined): Promise<{ reso
 
 describe('a real resolver', () => {
   test.each([
-    ['is told that there is no such name', 3, false],
-    ['is told that there are no records', 0, false],
-    ['is told that the server failed', 2, true],
-    ['is told that the server refuses', 5, true],
-    ['is told nothing', undefined, true],
+    ['rejects a domain that does not exist', 3, false],
+    ['rejects a domain without records', 0, false],
+    ['accepts a domain when the name server fails', 2, true],
+    ['accepts a domain when the name server refuses the query', 5, true],
+    ['accepts a domain when the name server is silent', undefined, true],
   ])('%s', async (_, responseCode, expected) => {
     const { resolver, stop } = await startNameServer(responseCode);
     expect(await createMailDomainCheck(resolver)('example.com')).toBe(expected);

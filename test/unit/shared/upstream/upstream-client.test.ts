@@ -113,12 +113,12 @@ describe('createUpstream', () => {
     const client = create();
     const abandon = new AbortController();
     const slow = Array.from({ length: 40 }, () =>
-      client.get('/slow', {}, { endpoint: 'x', lane: 'reading', signal: abandon.signal }).catch(() => 'given up'),
+      client.get('/slow', {}, { endpoint: 'x', lane: 'reading', signal: abandon.signal }).catch(() => 'aborted'),
     );
     await eventually('readers hold their connections', () => front.requests.length === 16);
     expect(await client.get('/x', {}, { endpoint: 'x', lane: 'live' })).toBe('live');
     abandon.abort();
-    expect(new Set(await Promise.all(slow))).toEqual(new Set(['given up']));
+    expect(new Set(await Promise.all(slow))).toEqual(new Set(['aborted']));
   });
 
   test('fetches a new token after a 401, once', async () => {

@@ -124,7 +124,7 @@ describe('parseThread', () => {
       '"1.data.children.0.data.body"',
     ],
     ['a number as id', rawThread([rawComment('a', 't3_p0st', { id: 7 })]), '"1.data.children.0.data.id"'],
-    ['a parent that is no fullname', rawThread([rawComment('a', 'abc')]), '"1.data.children.0.data.parent_id"'],
+    ['a parent that is not a fullname', rawThread([rawComment('a', 'abc')]), '"1.data.children.0.data.parent_id"'],
     [
       'replies that are no Listing',
       rawThread([rawComment('a', 't3_p0st', { replies: [] })]),
