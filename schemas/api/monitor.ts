@@ -44,6 +44,8 @@ export const monitorStats = z.strictObject({
   last_match_at: timestamp.nullable(),
 });
 
+export type MonitorStats = z.infer<typeof monitorStats>;
+
 /** What is worth knowing about a monitor that was accepted, a sentence each; absent when there is nothing to say. */
 const warnings = z.array(z.string()).min(1).optional();
 

@@ -52,6 +52,6 @@ export function accountLine(account: StoredAccount): object {
     plan: planOf(account.pack).name,
     credits: account.balance,
     ...(account.owed > 0 ? { owed: account.owed } : {}),
-    created_at: account.created_at.toISOString(),
+    created_at: account.createdAt.toISOString(),
   };
 }

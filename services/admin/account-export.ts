@@ -5,6 +5,7 @@ import { readLedgerForward } from '../../shared/stores/accounts/ledger-pages.ts'
 import { listMonitors } from '../../shared/stores/monitors/monitors.ts';
 import { accountLine, requireAccount, ACCOUNT_HELP, ACCOUNT_OPTIONS, accountOption } from './account-choice.ts';
 import type { PostgresCommand } from './command.ts';
+import { printedRow } from './printed-row.ts';
 
 const PAGE = 1_000;
 
@@ -21,12 +22,12 @@ export const ACCOUNT_EXPORT: PostgresCommand = {
 
 async function* accountData(pool: Pool, account: StoredAccount): AsyncIterable<object> {
   yield { type: 'account', ...accountLine(account) };
-  for (const key of await listApiKeys(pool, account.id)) yield { type: 'key', ...key };
-  for (const monitor of await listMonitors(pool, account.id)) yield { type: 'monitor', ...monitor };
+  for (const key of await listApiKeys(pool, account.id)) yield { type: 'key', ...printedRow(key) };
+  for (const monitor of await listMonitors(pool, account.id)) yield { type: 'monitor', ...printedRow(monitor) };
   let afterId = 0;
   for (;;) {
     const entries = await readLedgerForward(pool, { accountId: account.id, afterId, limit: PAGE });
-    for (const entry of entries) yield { type: 'ledger', ...entry };
+    for (const entry of entries) yield { type: 'ledger', ...printedRow(entry) };
     if (entries.length < PAGE) return;
     afterId = entries.at(-1)!.id;
   }

@@ -3,6 +3,7 @@ import { issueApiKey, listApiKeys, revokeApiKey } from '../../shared/stores/acco
 import { requireAccount, ACCOUNT_HELP, ACCOUNT_OPTIONS, accountOption } from './account-choice.ts';
 import { AdminError } from './admin-error.ts';
 import type { PostgresCommand } from './command.ts';
+import { printedRow } from './printed-row.ts';
 
 const DEFAULT_NAME = 'made by the administrator';
 
@@ -32,7 +33,7 @@ export const KEY_LIST: PostgresCommand = {
     const named = accountOption(values);
     return async (pool) => {
       const { id } = await requireAccount(pool, named);
-      return (await listApiKeys(pool, id)).map(({ id: key_id, ...key }) => ({ key_id, ...key }));
+      return (await listApiKeys(pool, id)).map(({ id: key_id, ...key }) => ({ key_id, ...printedRow(key) }));
     };
   },
 };

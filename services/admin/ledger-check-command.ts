@@ -2,6 +2,7 @@ import type { Pool } from '../../shared/postgres/pool.ts';
 import { findLedgerMismatches } from '../../shared/stores/accounts/ledger-check.ts';
 import { AdminError } from './admin-error.ts';
 import type { PostgresCommand } from './command.ts';
+import { printedRow } from './printed-row.ts';
 
 const PAGE = 100;
 
@@ -18,7 +19,7 @@ async function* ledgerMismatches(pool: Pool): AsyncIterable<object> {
   let differing = 0;
   for (let afterId: string | undefined = ''; afterId !== undefined;) {
     const { mismatches, lastId } = await findLedgerMismatches(pool, afterId, PAGE);
-    yield* mismatches;
+    yield* mismatches.map(printedRow);
     differing += mismatches.length;
     afterId = lastId;
   }

@@ -11,12 +11,12 @@ export interface RenewalDecisions<M> {
  * Decides which due monitors are renewed and which stop. Each account pays for its monitors in id order while its
  * balance covers them; the others stop. An account that is not active pays for none.
  */
-export function decideRenewals<M extends { id: string; account_id: string }>(
+export function decideRenewals<M extends { id: string; accountId: string }>(
   due: readonly M[],
   accounts: readonly PayingAccount[],
 ): RenewalDecisions<M> {
   const decisions: RenewalDecisions<M> = { renewed: [], stopped: [] };
-  const byAccount = Map.groupBy(due, ({ account_id }) => account_id);
+  const byAccount = Map.groupBy(due, ({ accountId }) => accountId);
   for (const account of accounts) {
     const monitors = (byAccount.get(account.id) ?? []).toSorted((a, b) => (a.id < b.id ? -1 : 1));
     const isActive = account.status === 'active';

@@ -45,7 +45,7 @@ export async function advanceErasures(options: ErasureDeps): Promise<void> {
   const mayContinue = async () => !signal.aborted && (await options.mayContinue());
   for (const erasure of await listAccountsToErase(pool, ACCOUNTS_PER_ROUND)) {
     if (await eraseInPostgres(pool, erasure, mayContinue)) {
-      logger.info({ account_id: erasure.account_id }, 'a deleted account is erased from Postgres');
+      logger.info({ account_id: erasure.accountId }, 'a deleted account is erased from Postgres');
     }
   }
   const settled = await listAccountsToEraseInArchive(pool, SETTLED_SECONDS, ACCOUNTS_PER_ROUND);
@@ -54,7 +54,7 @@ export async function advanceErasures(options: ErasureDeps): Promise<void> {
   for (const erasure of settled) {
     if (!(await mayContinue())) return;
     if (await eraseInArchive(options, erasure, progress)) {
-      logger.info({ account_id: erasure.account_id }, 'a deleted account is erased everywhere');
+      logger.info({ account_id: erasure.accountId }, 'a deleted account is erased everywhere');
     }
   }
 }
@@ -62,7 +62,7 @@ export async function advanceErasures(options: ErasureDeps): Promise<void> {
 /** Returns false when it was stopped before the end or rows were added meanwhile; the next round continues. */
 async function eraseInPostgres(
   pool: Pool,
-  { account_id: accountId, monitor_ids: monitorIds }: AccountErasure,
+  { accountId, monitorIds }: AccountErasure,
   mayContinue: () => Promise<boolean>,
 ): Promise<boolean> {
   const repeat = async (deleteSome: () => Promise<number>) => {
@@ -88,7 +88,7 @@ async function eraseInPostgres(
  */
 async function eraseInArchive(
   { pool, clickhouse }: ErasureDeps,
-  { account_id: accountId, monitor_ids: monitorIds, archive_offsets: heads }: AccountErasure,
+  { accountId, monitorIds, archiveOffsets: heads }: AccountErasure,
   progress: ArchiveProgress,
 ): Promise<boolean> {
   if (heads === null) await keepArchiveOffsets(pool, accountId, progress.heads);

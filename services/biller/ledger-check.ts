@@ -1,6 +1,6 @@
 import { sqlState } from '../../shared/postgres/postgres-away.ts';
 import { findLedgerMismatches, findNextAccountId } from '../../shared/stores/accounts/ledger-check.ts';
-import type { LedgerPage } from '../../shared/stores/accounts/ledger-check.ts';
+import type { LedgerMismatch, LedgerPage } from '../../shared/stores/accounts/ledger-check.ts';
 import type { BillerDeps } from './biller-deps.ts';
 
 const ACCOUNTS_PER_PAGE = 100;
@@ -24,7 +24,8 @@ export async function checkLedger(options: LedgerCheckDeps): Promise<boolean> {
   while (checked !== undefined) {
     if (signal.aborted || !(await mayContinue())) return false;
     const { mismatches, lastId }: LedgerPage = await checkPage(options, checked, ACCOUNTS_PER_PAGE);
-    for (const mismatch of mismatches) logger.error(mismatch, 'the balance of an account differs from its ledger');
+    for (const mismatch of mismatches)
+      logger.error(logFields(mismatch), 'the balance of an account differs from its ledger');
     found += mismatches.length;
     checked = lastId;
   }
@@ -51,6 +52,16 @@ async function checkPage(options: LedgerCheckDeps, afterId: string, limit: numbe
     );
     return { mismatches: [], lastId };
   }
+}
+
+function logFields(mismatch: LedgerMismatch): object {
+  return {
+    account_id: mismatch.accountId,
+    balance: mismatch.balance,
+    sum: mismatch.sum,
+    broken_entries: mismatch.brokenEntries,
+    first_broken_id: mismatch.firstBrokenId,
+  };
 }
 
 /** SQLSTATE query_canceled. */

@@ -32,7 +32,7 @@ export function renewMonitors(pool: Pool, ids: readonly string[]): Promise<Renew
     // 1. Lock in the order of the service: monitors by id, then accounts by id. Test again what was read before.
     const due = await readDueMonitors(client, await lockDueMonitors(client, ids));
     if (due.length === 0) return { renewed: 0, paused_balance: 0, paused: 0 };
-    const accounts = await lockPayingAccounts(client, [...new Set(due.map(({ account_id }) => account_id))]);
+    const accounts = await lockPayingAccounts(client, [...new Set(due.map(({ accountId }) => accountId))]);
     // 2. Decide which monitors their accounts can pay for.
     const { renewed, stopped } = decideRenewals(due, accounts);
     // 3. Charge and start the next periods in the same commit, which also stops the unpaid monitors.
@@ -51,11 +51,11 @@ export function renewMonitors(pool: Pool, ids: readonly string[]): Promise<Renew
 
 /** The accounts are locked and cover the charges, so a missing charge is a bug here and rolls back the batch. */
 async function chargeAll(db: Queryable, renewed: readonly Due[]): Promise<void> {
-  const moves = renewed.map(({ id, account_id, period_no }) => ({
-    accountId: account_id,
+  const moves = renewed.map(({ id, accountId, periodNo }) => ({
+    accountId,
     kind: 'monitor_renewal' as const,
     credits: MONITOR_PERIOD_CREDITS,
-    reference: periodReference(id, period_no + 1),
+    reference: periodReference(id, periodNo + 1),
   }));
   const balances = await chargeTogether(db, moves);
   const missing = balances.findIndex((balance) => balance === undefined);

@@ -50,9 +50,9 @@ export async function runRenewalPass(options: RenewalPassDeps): Promise<number> 
 function batchesByAccount(monitors: readonly DueMonitor[], size: number): string[][] {
   const batches: string[][] = [[]];
   let account: string | undefined;
-  for (const { id, account_id } of monitors) {
-    if (account_id !== account && batches.at(-1)!.length >= size) batches.push([]);
-    account = account_id;
+  for (const { id, accountId } of monitors) {
+    if (accountId !== account && batches.at(-1)!.length >= size) batches.push([]);
+    account = accountId;
     batches.at(-1)!.push(id);
   }
   return batches;

@@ -5,20 +5,20 @@ import { matchId } from './identifiers.ts';
 /** A match with the content of its thing as it was first matched. */
 export interface StoredMatch {
   seq: number;
-  thing_id: string;
+  thingId: string;
   kind: 'post' | 'comment';
-  matched_terms: string[];
+  matchedTerms: string[];
   suppressed: boolean;
-  delivery_status: DeliveryStatus;
-  created_at: Date;
-  delivered_at: Date | null;
-  post_id: string;
+  deliveryStatus: DeliveryStatus;
+  createdAt: Date;
+  deliveredAt: Date | null;
+  postId: string;
   subreddit: string;
   author: string;
   title: string;
   body: string;
   permalink: string;
-  created_utc: Date;
+  createdUtc: Date;
 }
 
 /** A match as pages, streams and webhooks show it. Receivers may compare bodies, so the order of the fields is fixed. */
@@ -26,19 +26,19 @@ export function matchResource(monitorId: string, stored: StoredMatch): MonitorMa
   return {
     id: matchId(monitorId, stored.seq),
     monitor_id: monitorId,
-    thing_id: stored.thing_id,
+    thing_id: stored.thingId,
     kind: stored.kind,
     subreddit: stored.subreddit,
     author: stored.author,
     title: stored.title,
     body: stored.body,
     permalink: stored.permalink,
-    post_id: stored.post_id,
-    created_utc: stored.created_utc.toISOString(),
-    matched_terms: stored.matched_terms,
+    post_id: stored.postId,
+    created_utc: stored.createdUtc.toISOString(),
+    matched_terms: stored.matchedTerms,
     suppressed: stored.suppressed,
-    delivery_status: stored.delivery_status,
-    created_at: stored.created_at.toISOString(),
-    delivered_at: stored.delivered_at?.toISOString() ?? null,
+    delivery_status: stored.deliveryStatus,
+    created_at: stored.createdAt.toISOString(),
+    delivered_at: stored.deliveredAt?.toISOString() ?? null,
   };
 }

@@ -47,6 +47,6 @@ function accountResource(account: StoredAccount): Account {
       request_burst: plan.burst,
       requests_per_day: plan.requestsPerDay,
     },
-    created_at: account.created_at.toISOString(),
+    created_at: account.createdAt.toISOString(),
   };
 }

@@ -52,12 +52,12 @@ async function revoke({ pool }: AccountDeps, { caller, id }: Call): Promise<Answ
   return { status: 200, body: { status: 'revoked' } };
 }
 
-function keyResource({ id, name, scopes, created_at, last_used_at }: StoredApiKey): ApiKey {
+function keyResource({ id, name, scopes, createdAt, lastUsedAt }: StoredApiKey): ApiKey {
   return {
     id,
     name,
     scopes: scopes as ApiKey['scopes'],
-    created_at: created_at.toISOString(),
-    last_used_at: last_used_at?.toISOString() ?? null,
+    created_at: createdAt.toISOString(),
+    last_used_at: lastUsedAt?.toISOString() ?? null,
   };
 }

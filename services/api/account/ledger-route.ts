@@ -39,7 +39,14 @@ async function ledger({ pool, baseUrl }: AccountDeps, { caller, query, type }: C
 }
 
 function entryOf(stored: StoredLedgerEntry): LedgerEntry {
-  return ledgerEntry.parse({ ...stored, id: String(stored.id), created_at: stored.created_at.toISOString() });
+  return ledgerEntry.parse({
+    id: String(stored.id),
+    created_at: stored.createdAt.toISOString(),
+    kind: stored.kind,
+    amount: stored.amount,
+    balance_after: stored.balanceAfter,
+    reference: stored.reference,
+  });
 }
 
 /** CSV by RFC 4180 with a header line. Cells that a spreadsheet would read as a formula are turned into text. */

@@ -66,7 +66,7 @@ export class AdmissionControl {
   async admit(headers: IncomingHttpHeaders): Promise<Admission> {
     const given = readApiKey(headers);
     const found = await this.find({ keyId: given.id, keyHash: given.hash });
-    verifyKey(given, found.key_hash);
+    verifyKey(given, found.keyHash);
     return this.admissionOf(found);
   }
 
@@ -132,8 +132,8 @@ function admissionOf(found: AdmittedRequest, limits: RequestLimits): Admission {
   const isAdmitted = found.ordinal <= found.taken;
   return {
     caller: {
-      keyId: found.key_id ?? undefined,
-      accountId: found.account_id,
+      keyId: found.keyId ?? undefined,
+      accountId: found.accountId,
       scopes: found.scopes,
       balance: found.balance,
       pack: found.pack,
@@ -145,8 +145,11 @@ function admissionOf(found: AdmittedRequest, limits: RequestLimits): Admission {
 }
 
 /** Milliseconds until the burst is full again after this request. */
-function wholeInMs({ ordinal, taken, whole_in_ms }: AdmittedRequest, { requestsPerSecond }: RequestLimits): number {
-  return whole_in_ms + (Math.min(ordinal, taken) * 1000) / requestsPerSecond;
+function wholeInMs(
+  { ordinal, taken, wholeInMs: untilWholeMs }: AdmittedRequest,
+  { requestsPerSecond }: RequestLimits,
+): number {
+  return untilWholeMs + (Math.min(ordinal, taken) * 1000) / requestsPerSecond;
 }
 
 function burstQuota(found: AdmittedRequest, limits: RequestLimits): Quota {
@@ -163,16 +166,16 @@ function burstQuota(found: AdmittedRequest, limits: RequestLimits): Quota {
 
 function dayQuota(found: AdmittedRequest, { requestsPerDay }: RequestLimits): Quota[] {
   if (requestsPerDay === null) return [];
-  const remaining = Math.max(0, requestsPerDay - found.day_used - Math.min(found.ordinal, found.taken));
-  const fullInSeconds = Math.ceil(found.day_left_ms / 1000);
+  const remaining = Math.max(0, requestsPerDay - found.dayUsed - Math.min(found.ordinal, found.taken));
+  const fullInSeconds = Math.ceil(found.dayLeftMs / 1000);
   return [{ name: 'day', limit: requestsPerDay, windowSeconds: DAY_SECONDS, remaining, fullInSeconds }];
 }
 
 /** Once the day is used up, the answer names the end of the day: waiting a second would not help. */
 function limitError(found: AdmittedRequest, limits: RequestLimits): ApiError {
   const { burst, requestsPerSecond, requestsPerDay } = limits;
-  if (requestsPerDay !== null && found.day_used + found.taken >= requestsPerDay) {
-    const retryAfter = Math.max(1, Math.ceil(found.day_left_ms / 1000));
+  if (requestsPerDay !== null && found.dayUsed + found.taken >= requestsPerDay) {
+    const retryAfter = Math.max(1, Math.ceil(found.dayLeftMs / 1000));
     const message = `The ${requestsPerDay} requests of today (UTC) are used up. Any credit pack removes this limit.`;
     return new ApiError('daily_limit_reached', message, { retryAfter });
   }

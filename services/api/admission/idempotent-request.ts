@@ -72,7 +72,7 @@ function replay<P>(
   bodyHash: Buffer,
   kept: KeptAnswer,
 ): Answer {
-  if (!timingSafeEqual(bodyHash, kept.body_hash)) {
+  if (!timingSafeEqual(bodyHash, kept.bodyHash)) {
     throw new ApiError('idempotency_conflict', 'Idempotency-Key: was used with another body in the last 24 hours.');
   }
   const { status, body } = JSON.parse(secretBox.open(kept.answer, contextOf(key))) as Pick<Answer, 'status' | 'body'>;

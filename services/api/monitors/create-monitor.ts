@@ -47,7 +47,7 @@ export async function checkedSettings(deps: MonitorDeps, body: unknown): Promise
   const { terms, faults } = checkRule(given);
   if (given.webhook_url === '') faults.push({ field: 'webhook_url', message: 'must not be empty' });
   refuseFaults([...faults, ...(await checkWebhookUrl(given.webhook_url, deps.webhooks))]);
-  const changed = changedWebhook({ webhook_url: null, webhook_kind: null }, given);
+  const changed = changedWebhook({ webhookUrl: null, webhookKind: null }, given);
   if ('fault' in changed) throw invalidRequest([changed.fault]);
   const { keywords = [], exclude = [], subreddits = [] } = terms;
   return { name, keywords, exclude, subreddits, posts, comments, nsfw, ...changed.webhook };

@@ -1,4 +1,5 @@
-import type { Monitor } from '../../../schemas/api/monitor.ts';
+import type { Monitor, MonitorStats } from '../../../schemas/api/monitor.ts';
+import type { StoredMonitorStats } from '../../../shared/stores/monitors/monitor-stats.ts';
 import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
 
 /** A monitor in the form the API returns. */
@@ -12,13 +13,25 @@ export function monitorResource(stored: StoredMonitor): Monitor {
     include_posts: stored.posts,
     include_comments: stored.comments,
     nsfw: stored.nsfw,
-    webhook_url: stored.webhook_url,
-    webhook_kind: stored.webhook_kind,
+    webhook_url: stored.webhookUrl,
+    webhook_kind: stored.webhookKind,
     status: stored.status,
-    webhook_failing: stored.webhook_failing,
-    next_charge_at: stored.next_charge_at.toISOString(),
-    last_match_at: stored.last_match_at?.toISOString() ?? null,
-    created_at: stored.created_at.toISOString(),
-    updated_at: stored.updated_at.toISOString(),
+    webhook_failing: stored.webhookFailing,
+    next_charge_at: stored.nextChargeAt.toISOString(),
+    last_match_at: stored.lastMatchAt?.toISOString() ?? null,
+    created_at: stored.createdAt.toISOString(),
+    updated_at: stored.updatedAt.toISOString(),
+  };
+}
+
+/** A monitor's counts as the API shows them. */
+export function monitorStatsResource(stored: StoredMonitorStats, monitor: Monitor): MonitorStats {
+  return {
+    matches_today: stored.matchesToday,
+    suppressed_today: stored.suppressedToday,
+    suppressed_not_stored: stored.suppressedNotStored,
+    matches_7d: stored.matches7d,
+    delivery_failures_24h: stored.deliveryFailures24h,
+    last_match_at: monitor.last_match_at,
   };
 }

@@ -12,7 +12,7 @@ import { checkedSettings, createMonitor } from './create-monitor.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import { findMonitor } from './find-monitor.ts';
 import { matchPageRequest, readMatchPage } from './match-page.ts';
-import { monitorResource } from './monitor-resource.ts';
+import { monitorResource, monitorStatsResource } from './monitor-resource.ts';
 import type { MonitorDeps } from './monitor-deps.ts';
 import { deleteMonitor, pauseMonitor, resumeMonitor } from './monitor-state.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
@@ -68,8 +68,8 @@ async function list({ pool }: MonitorDeps, { caller }: Call): Promise<Answer> {
 
 async function show({ pool }: MonitorDeps, { caller, id }: Call): Promise<Answer> {
   const monitor = monitorResource(await findMonitor(pool, caller.accountId, id));
-  const counts = await readMonitorStats(pool, id);
-  return { status: 200, body: { monitor, stats: { ...counts, last_match_at: monitor.last_match_at } } };
+  const stats = monitorStatsResource(await readMonitorStats(pool, id), monitor);
+  return { status: 200, body: { monitor, stats } };
 }
 
 async function update(deps: MonitorDeps, { caller, id, body }: Call): Promise<Answer> {

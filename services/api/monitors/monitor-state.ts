@@ -71,7 +71,7 @@ export async function resumeMonitor(client: Queryable, accountId: string, id: st
 }
 
 async function startPaidPeriod(db: Queryable, accountId: string, current: StoredMonitor): Promise<number> {
-  const periodNo = current.period_no + 1;
+  const periodNo = current.periodNo + 1;
   await startMonitorPeriod(db, current.id, periodNo);
   const balance = await charge(db, {
     accountId,

@@ -17,13 +17,13 @@ import { monitorResource } from './monitor-resource.ts';
 import type { MonitorDeps } from './monitor-deps.ts';
 import { checkRule } from './check-rule.ts';
 import { changedWebhook, checkWebhookUrl } from './webhook-settings.ts';
-import type { WebhookChange } from './webhook-settings.ts';
+import type { Webhook, WebhookChange } from './webhook-settings.ts';
 
 /** The fields that decide whether an item matches: changing any of them starts a new version of the rule. */
 const RULE_FIELDS = ['keywords', 'exclude', 'subreddits', 'posts', 'comments', 'nsfw'] as const;
-const OTHER_FIELDS = ['name', 'webhook_url', 'webhook_kind'] as const;
+const OTHER_FIELDS = ['name', 'webhookUrl', 'webhookKind'] as const;
 
-type MonitorChange = Partial<Omit<MonitorSettings, keyof WebhookChange>> & WebhookChange;
+type MonitorChange = Partial<Omit<MonitorSettings, keyof Webhook>> & WebhookChange;
 
 /**
  * Changes the fields that a client named, in every state except deleted. Items that enter after the answer are matched
@@ -63,7 +63,7 @@ async function applyChange(db: Queryable, current: StoredMonitor, settings: Moni
   const isNewRule = differs(current, settings, RULE_FIELDS);
   const version = isNewRule ? current.version + 1 : current.version;
   await updateMonitorSettings(db, current.id, { ...settings, version });
-  if (settings.webhook_url !== current.webhook_url) await clearMonitorHealth(db, current.id);
+  if (settings.webhookUrl !== current.webhookUrl) await clearMonitorHealth(db, current.id);
   if (!isNewRule) return;
   await insertMonitorVersion(db, current.id, version);
   await announceMonitorChange(db, current.id);

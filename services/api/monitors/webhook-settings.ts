@@ -7,8 +7,8 @@ import type { Fault } from '../http/invalid-request.ts';
 
 /** Where the monitor's matches are sent; both null without a webhook. */
 export interface Webhook {
-  webhook_url: string | null;
-  webhook_kind: WebhookKind | null;
+  webhookUrl: string | null;
+  webhookKind: WebhookKind | null;
 }
 
 /**
@@ -37,17 +37,17 @@ export async function checkWebhookUrl(url: string | null | undefined, options: P
  * unchanged URL keeps its kind.
  */
 export function changedWebhook(current: Webhook, change: WebhookChange): { webhook: Webhook } | { fault: Fault } {
-  const url = change.webhook_url === undefined ? current.webhook_url : change.webhook_url || null;
+  const url = change.webhook_url === undefined ? current.webhookUrl : change.webhook_url || null;
   if (url === null) {
     return change.webhook_kind
       ? { fault: { field: 'webhook_kind', message: 'needs a webhook_url' } }
-      : { webhook: { webhook_url: null, webhook_kind: null } };
+      : { webhook: { webhookUrl: null, webhookKind: null } };
   }
-  const keeps = change.webhook_kind === undefined && url === current.webhook_url;
-  const kind = keeps ? current.webhook_kind : change.webhook_kind;
+  const keeps = change.webhook_kind === undefined && url === current.webhookUrl;
+  const kind = keeps ? current.webhookKind : change.webhook_kind;
   const parsed = new URL(url);
   if (kind && !fitsWebhookKind(parsed, kind)) {
     return { fault: { field: 'webhook_kind', message: `the URL is one of ${detectWebhookKind(parsed)}, not ${kind}` } };
   }
-  return { webhook: { webhook_url: url, webhook_kind: kind ?? detectWebhookKind(parsed) } };
+  return { webhook: { webhookUrl: url, webhookKind: kind ?? detectWebhookKind(parsed) } };
 }

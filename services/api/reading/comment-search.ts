@@ -133,10 +133,10 @@ async function topPage(
 ): Promise<FoundPage> {
   const scan = await scanArchive(archive, query, finder, { count: TOP_CANDIDATES, nsfw, after: undefined });
   const candidates = scan.comments.slice(0, after === undefined ? TOP_CANDIDATES : TOP_CANDIDATES - 1);
-  const isAmong = candidates.some(({ thing_id: id }) => id === after?.thing_id);
+  const isAmong = candidates.some(({ thingId: id }) => id === after?.thingId);
   const current = await refreshFromForum(archive, after === undefined || isAmong ? candidates : [...candidates, after]);
   const byScore = [...current.values()].sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1));
-  const cursorIndex = byScore.findIndex(({ name }) => name === after?.thing_id);
+  const cursorIndex = byScore.findIndex(({ name }) => name === after?.thingId);
   // The cursor comment was deleted, so its position is unknown. Ending here is better than repeating the first page.
   const start = after !== undefined && cursorIndex < 0 ? byScore.length : cursorIndex + 1;
   const items = byScore.slice(start, start + PAGE_SIZE);
@@ -156,7 +156,7 @@ async function scanArchive(
     const page = { ...query, after: last, limit: ROWS_PER_QUERY };
     const rows = await queryArchive(archive, (signal) => searchArchivedComments(archive.clickhouse, page, signal));
     for (const row of rows) {
-      if (scan.comments.length === limits.count) return { ...scan, next: last?.thing_id };
+      if (scan.comments.length === limits.count) return { ...scan, next: last?.thingId };
       last = row;
       if (!finder.allOccurIn(row.body)) continue;
       if (row.nsfw && !limits.nsfw) scan.filtered++;
@@ -164,7 +164,7 @@ async function scanArchive(
     }
     if (rows.length < ROWS_PER_QUERY) return scan;
   }
-  return { ...scan, next: last?.thing_id };
+  return { ...scan, next: last?.thingId };
 }
 
 const DELETED_BODIES = new Set(['[deleted]', '[removed]']);
@@ -174,7 +174,7 @@ async function refreshFromForum(
   { source }: CommentArchiveDeps,
   archived: readonly ArchivedComment[],
 ): Promise<Map<string, CommentItem>> {
-  const titles = new Map(archived.map(({ thing_id: id, title }) => [id, title]));
+  const titles = new Map(archived.map(({ thingId: id, title }) => [id, title]));
   const found = await source.commentsById([...titles.keys()]);
   const current = new Map<string, CommentItem>();
   for (const [name, title] of titles) {

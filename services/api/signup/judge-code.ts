@@ -57,12 +57,12 @@ export async function judgeCode(
 ): Promise<CodeVerdict> {
   const signup = await lockSignup(db, tokenHash, purpose);
   if (!signup) return { outcome: 'unknown' };
-  if (signup.code_hash === null) return { outcome: 'tries used up' };
-  if (signup.wrong_codes >= WRONG_CODES_ALLOWED) return { outcome: 'exhausted' };
+  if (signup.codeHash === null) return { outcome: 'tries used up' };
+  if (signup.wrongCodes >= WRONG_CODES_ALLOWED) return { outcome: 'exhausted' };
   if (signup.expired) return { outcome: 'expired' };
   const mailbox = mailboxHash(signup.mailbox);
   if (!(await takeTry(db, mailbox))) return { outcome: 'tries used up' };
-  if (codes.isCode(signup.code_hash, tokenHash, code)) {
+  if (codes.isCode(signup.codeHash, tokenHash, code)) {
     await returnTry(db, mailbox);
     return { outcome: 'right', signup };
   }

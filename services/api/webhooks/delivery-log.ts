@@ -40,11 +40,18 @@ function positionOf(cursor: string, monitorId: string): AttemptPosition {
   return { seq: seqOf('after', id, monitorId), attempt: Number(attempt) };
 }
 
-function entryOf(monitorId: string, { seq, started_at, next_attempt_at, ...rest }: StoredAttempt): DeliveryLogEntry {
+function entryOf(monitorId: string, stored: StoredAttempt): DeliveryLogEntry {
   return {
-    match_id: matchId(monitorId, seq),
-    ...rest,
-    started_at: started_at.toISOString(),
-    next_attempt_at: next_attempt_at?.toISOString() ?? null,
+    match_id: matchId(monitorId, stored.seq),
+    attempt: stored.attempt,
+    duration_ms: stored.durationMs,
+    webhook_kind: stored.webhookKind,
+    host: stored.host,
+    status: stored.status,
+    error: stored.error,
+    response_excerpt: stored.responseExcerpt,
+    delivery_status: stored.deliveryStatus,
+    started_at: stored.startedAt.toISOString(),
+    next_attempt_at: stored.nextAttemptAt?.toISOString() ?? null,
   };
 }

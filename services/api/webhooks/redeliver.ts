@@ -32,8 +32,8 @@ export function redeliver(
 ): Promise<{ queued: number; more: boolean }> {
   const choice = choiceOf(id, body);
   return inTransaction(pool, async (client) => {
-    const { webhook_url } = await findAndLockMonitor(client, accountId, id);
-    if (webhook_url === null) {
+    const { webhookUrl } = await findAndLockMonitor(client, accountId, id);
+    if (webhookUrl === null) {
       throw invalidRequest([{ field: 'webhook_url', message: 'the monitor has no webhook to send to' }]);
     }
     const { monitors, dailyMatchCap } = planOf(pack);

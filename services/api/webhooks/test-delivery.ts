@@ -28,7 +28,7 @@ export interface TestDeliveryDeps {
 
 const TESTS_PER_MINUTE = 5;
 
-type WebhookInUse = MonitorWebhook & { webhook_url: string; webhook_kind: WebhookKind };
+type WebhookInUse = MonitorWebhook & { webhookUrl: string; webhookKind: WebhookKind };
 
 /**
  * Sends a sample match to a monitor's webhook exactly like a real one and reports the outcome.
@@ -40,7 +40,7 @@ export async function testDelivery(deps: TestDeliveryDeps, accountId: string, id
   await takeTest(deps.pool, accountId);
   const { headers, body } = sampleMessage(deps, id, webhook);
   const result = await deps.egress.send({
-    url: webhookRequestUrl(webhook.webhook_kind, webhook.webhook_url),
+    url: webhookRequestUrl(webhook.webhookKind, webhook.webhookUrl),
     method: 'POST',
     headers: { ...headers, 'X-Service-Test': '1' },
     body,
@@ -48,7 +48,7 @@ export async function testDelivery(deps: TestDeliveryDeps, accountId: string, id
   });
   const outcome = decideOutcome(result, 0, 0);
   const delivered = outcome.deliveryStatus === 'delivered';
-  if (delivered) await clearFailing(deps.pool, accountId, id, webhook.webhook_url);
+  if (delivered) await clearFailing(deps.pool, accountId, id, webhook.webhookUrl);
   return {
     delivered,
     status: result.status,
@@ -59,11 +59,11 @@ export async function testDelivery(deps: TestDeliveryDeps, accountId: string, id
 async function usableWebhook(pool: Pool, accountId: string, id: string): Promise<WebhookInUse> {
   const webhook = isMonitorId(id) ? await readMonitorWebhook(pool, accountId, id) : undefined;
   if (!webhook) throw noSuchMonitor();
-  const { webhook_url, webhook_kind } = webhook;
-  if (webhook_url === null || webhook_kind === null) {
+  const { webhookUrl, webhookKind } = webhook;
+  if (webhookUrl === null || webhookKind === null) {
     throw invalidRequest([{ field: 'webhook_url', message: 'the monitor has no webhook to be tested' }]);
   }
-  return { ...webhook, webhook_url, webhook_kind };
+  return { ...webhook, webhookUrl, webhookKind };
 }
 
 async function takeTest(pool: Pool, accountId: string): Promise<void> {
@@ -78,12 +78,12 @@ function sampleMessage(deps: TestDeliveryDeps, id: string, webhook: WebhookInUse
   const { secretBox, clock, siteUrl } = deps;
   const now = clock();
   const keyword = webhook.keywords[0] ?? '';
-  const previous = webhook.previous_secret;
+  const previous = webhook.previousSecret;
   return buildWebhookMessage({
-    kind: webhook.webhook_kind,
+    kind: webhook.webhookKind,
     monitor: { id, name: webhook.name },
     match: sampleMatch({ monitorId: id, keyword }, { siteUrl, now }),
-    secrets: [secretBox.open(webhook.webhook_secret, id), ...(previous ? [secretBox.open(previous, id)] : [])],
+    secrets: [secretBox.open(webhook.webhookSecret, id), ...(previous ? [secretBox.open(previous, id)] : [])],
     now,
   });
 }
@@ -93,6 +93,6 @@ async function clearFailing(pool: Pool, accountId: string, id: string, testedUrl
   await inTransaction(pool, async (client) => {
     await lockMonitor(client, accountId, id);
     const current = await readMonitor(client, accountId, id);
-    if (current?.webhook_url === testedUrl) await clearMonitorHealth(client, id);
+    if (current?.webhookUrl === testedUrl) await clearMonitorHealth(client, id);
   });
 }

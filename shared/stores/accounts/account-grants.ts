@@ -46,20 +46,20 @@ export async function revokeGrant(db: Queryable, accountId: string, publicId: st
 }
 
 async function grantOf(
-  { id_hash, payload, granted_at, last_used_at }: StoredGrant,
+  { idHash, payload, grantedAt, lastUsedAt }: StoredGrant,
   records: SealedRecords,
   nameOf: (clientId: string) => Promise<string | null>,
 ): Promise<AccountGrant | undefined> {
-  const read = records.unseal('Grant', id_hash, payload);
+  const read = records.unseal('Grant', idHash, payload);
   if (typeof read?.clientId !== 'string') return undefined;
   const scopes = Object.values((read.resources ?? {}) as Record<string, string>).flatMap((text) => text.split(' '));
   return {
-    id: grantPublicId(id_hash),
+    id: grantPublicId(idHash),
     clientId: read.clientId,
     clientName: await nameOf(read.clientId),
     scopes,
-    grantedAt: granted_at,
-    lastUsedAt: last_used_at,
+    grantedAt,
+    lastUsedAt,
   };
 }
 

@@ -12,7 +12,7 @@ export interface StoredAccount {
   balance: number;
   /** Credits of refunded packs that were spent before. */
   owed: number;
-  created_at: Date;
+  createdAt: Date;
 }
 
 /**
@@ -35,7 +35,7 @@ export async function insertAccount(
 /** Account of a mailbox in its canonical form, or by id. */
 export async function findAccount(db: Queryable, idOrMailbox: string): Promise<StoredAccount | undefined> {
   const { rows } = await db.query<StoredAccount>(
-    `SELECT id, email, mailbox, status, pack, balance, owed, created_at
+    `SELECT id, email, mailbox, status, pack, balance, owed, created_at AS "createdAt"
      FROM accounts
      WHERE id = $1 OR mailbox = $1`,
     [idOrMailbox],
@@ -46,7 +46,7 @@ export async function findAccount(db: Queryable, idOrMailbox: string): Promise<S
 /** Locks an account until the transaction ends and reads it in the same step. */
 export async function lockAccount(db: Queryable, id: string): Promise<StoredAccount | undefined> {
   const { rows } = await db.query<StoredAccount>(
-    `SELECT id, email, mailbox, status, pack, balance, owed, created_at
+    `SELECT id, email, mailbox, status, pack, balance, owed, created_at AS "createdAt"
      FROM accounts
      WHERE id = $1
      FOR UPDATE`,
@@ -58,7 +58,7 @@ export async function lockAccount(db: Queryable, id: string): Promise<StoredAcco
 /** Accounts in the order of their ids, after a given one; 1,000 at most. */
 export async function listAccounts(db: Queryable, afterId: string | undefined): Promise<StoredAccount[]> {
   const { rows } = await db.query<StoredAccount>(
-    `SELECT id, email, mailbox, status, pack, balance, owed, created_at
+    `SELECT id, email, mailbox, status, pack, balance, owed, created_at AS "createdAt"
      FROM accounts
      WHERE id > $1
      ORDER BY id

@@ -7,9 +7,9 @@ export interface StoredApiKey {
   id: string;
   name: string;
   scopes: string[];
-  created_at: Date;
+  createdAt: Date;
   /** To the minute; null: never. */
-  last_used_at: Date | null;
+  lastUsedAt: Date | null;
 }
 
 /**
@@ -19,9 +19,9 @@ export interface StoredApiKey {
 export async function findUsableApiKey(
   db: Queryable,
   id: string,
-): Promise<{ hash: Buffer; account_id: string } | undefined> {
-  const { rows } = await db.query<{ hash: Buffer; account_id: string }>(
-    `SELECT k.hash, k.account_id
+): Promise<{ hash: Buffer; accountId: string } | undefined> {
+  const { rows } = await db.query<{ hash: Buffer; accountId: string }>(
+    `SELECT k.hash, k.account_id AS "accountId"
      FROM api_keys k
      JOIN accounts a ON a.id = k.account_id
      WHERE k.id = $1 AND k.revoked_at IS NULL AND a.status = 'active'`,
@@ -33,7 +33,7 @@ export async function findUsableApiKey(
 /** An account's keys that are not revoked, oldest first. */
 export async function listApiKeys(db: Queryable, accountId: string): Promise<StoredApiKey[]> {
   const { rows } = await db.query<StoredApiKey>(
-    `SELECT id, name, scopes, created_at, last_used_at
+    `SELECT id, name, scopes, created_at AS "createdAt", last_used_at AS "lastUsedAt"
      FROM api_keys
      WHERE account_id = $1 AND revoked_at IS NULL
      ORDER BY created_at, id`,

@@ -10,7 +10,7 @@ export interface IdempotencyKey {
 
 export interface KeptAnswer {
   /** SHA-256 of the body that was answered. */
-  body_hash: Buffer;
+  bodyHash: Buffer;
   /** Encrypted. */
   answer: Buffer;
 }
@@ -18,7 +18,7 @@ export interface KeptAnswer {
 /** The answer that was kept in the last 24 hours. */
 export async function findKeptAnswer(db: Queryable, key: IdempotencyKey): Promise<KeptAnswer | undefined> {
   const { rows } = await db.query<KeptAnswer>(
-    `SELECT body_hash, answer
+    `SELECT body_hash AS "bodyHash", answer
      FROM idempotency_keys
      WHERE account_id = $1 AND route = $2 AND key = $3 AND created_at > (SELECT service_now()) - interval '24 hours'`,
     [key.accountId, key.route, key.key],

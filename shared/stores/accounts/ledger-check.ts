@@ -2,14 +2,14 @@ import type { Queryable } from '../../postgres/pool.ts';
 
 /** An account whose balance is not what its ledger says. */
 export interface LedgerMismatch {
-  account_id: string;
+  accountId: string;
   balance: number;
   /** Of all its entries. */
   sum: number;
   /** Entries whose balance_after is not the one before plus their amount. */
-  broken_entries: number;
+  brokenEntries: number;
   /** The first of them; null: none. */
-  first_broken_id: number | null;
+  firstBrokenId: number | null;
 }
 
 export interface LedgerPage {
@@ -33,10 +33,10 @@ export async function findLedgerMismatches(db: Queryable, afterId: string, limit
        FROM page
        JOIN ledger_entries e ON e.account_id = page.id
      )
-     SELECT page.id AS account_id, page.balance,
+     SELECT page.id AS "accountId", page.balance,
        coalesce(sum(entries.amount), 0)::bigint AS sum,
-       count(*) FILTER (WHERE entries.is_broken) AS broken_entries,
-       min(entries.id) FILTER (WHERE entries.is_broken) AS first_broken_id
+       count(*) FILTER (WHERE entries.is_broken) AS "brokenEntries",
+       min(entries.id) FILTER (WHERE entries.is_broken) AS "firstBrokenId"
      FROM page
      LEFT JOIN entries ON entries.account_id = page.id
      GROUP BY page.id, page.balance
@@ -44,8 +44,8 @@ export async function findLedgerMismatches(db: Queryable, afterId: string, limit
     [afterId, limit],
   );
   return {
-    mismatches: rows.filter(({ balance, sum, broken_entries }) => balance !== sum || broken_entries > 0),
-    lastId: rows.at(-1)?.account_id,
+    mismatches: rows.filter(({ balance, sum, brokenEntries }) => balance !== sum || brokenEntries > 0),
+    lastId: rows.at(-1)?.accountId,
   };
 }
 

@@ -2,11 +2,11 @@ import type { Queryable } from '../../postgres/pool.ts';
 
 export interface StoredLedgerEntry {
   id: number;
-  created_at: Date;
+  createdAt: Date;
   kind: string;
   /** Credits: above 0 given, below 0 taken. */
   amount: number;
-  balance_after: number;
+  balanceAfter: number;
   reference: string;
 }
 
@@ -16,7 +16,7 @@ export async function readLedgerPage(
   page: { accountId: string; beforeId: number; limit: number },
 ): Promise<StoredLedgerEntry[]> {
   const { rows } = await db.query<StoredLedgerEntry>(
-    `SELECT id, created_at, kind, amount, balance_after, reference
+    `SELECT id, created_at AS "createdAt", kind, amount, balance_after AS "balanceAfter", reference
      FROM ledger_entries
      WHERE account_id = $1 AND id < $2
      ORDER BY id DESC
@@ -32,7 +32,7 @@ export async function readLedgerForward(
   page: { accountId: string; afterId: number; limit: number },
 ): Promise<StoredLedgerEntry[]> {
   const { rows } = await db.query<StoredLedgerEntry>(
-    `SELECT id, created_at, kind, amount, balance_after, reference
+    `SELECT id, created_at AS "createdAt", kind, amount, balance_after AS "balanceAfter", reference
      FROM ledger_entries
      WHERE account_id = $1 AND id > $2
      ORDER BY id

@@ -49,7 +49,7 @@ export async function chargeTogether(
   db: Queryable,
   moves: readonly LedgerMove<ChargeKind>[],
 ): Promise<(number | undefined)[]> {
-  const { rows } = await db.query<{ reference: string; kind: string; account_id: string; balance_after: number }>({
+  const { rows } = await db.query<{ reference: string; kind: string; accountId: string; balanceAfter: number }>({
     name: 'charge-together',
     // The order of the locks is that of the ids. An account that was changed since the statement began is read anew
     // once it is locked.
@@ -77,7 +77,7 @@ export async function chargeTogether(
              asked.reference
            FROM asked JOIN charged ON charged.id = asked.account_id
            ORDER BY asked.number
-           RETURNING account_id, kind, reference, balance_after`,
+           RETURNING account_id AS "accountId", kind, reference, balance_after AS "balanceAfter"`,
     values: [
       moves.map(({ accountId }) => accountId),
       moves.map(({ kind }) => kind),
@@ -85,7 +85,7 @@ export async function chargeTogether(
       moves.map(({ reference }) => reference),
     ],
   });
-  const balances = new Map(rows.map((row) => [`${row.account_id} ${row.kind} ${row.reference}`, row.balance_after]));
+  const balances = new Map(rows.map((row) => [`${row.accountId} ${row.kind} ${row.reference}`, row.balanceAfter]));
   return moves.map(({ accountId, kind, reference }) => balances.get(`${accountId} ${kind} ${reference}`));
 }
 

@@ -3,17 +3,17 @@ import { revokeOAuthGrant } from './oauth-records.ts';
 
 /** What an account allowed a program; all but its times is in the sealed payload. */
 export interface StoredGrant {
-  id_hash: Buffer;
+  idHash: Buffer;
   payload: Buffer;
-  granted_at: Date;
+  grantedAt: Date;
   /** To the minute; null: never. */
-  last_used_at: Date | null;
+  lastUsedAt: Date | null;
 }
 
 /** Grants of an account that have not ended, the newest first, at most `limit`. */
 export async function listOAuthGrants(db: Queryable, accountId: string, limit: number): Promise<StoredGrant[]> {
   const { rows } = await db.query<StoredGrant>(
-    `SELECT id_hash, payload, written_at AS granted_at, last_used_at
+    `SELECT id_hash AS "idHash", payload, written_at AS "grantedAt", last_used_at AS "lastUsedAt"
      FROM oauth_records
      WHERE account_id = $1 AND model = 'Grant' AND expires_at > (SELECT service_now())
      ORDER BY written_at DESC, id_hash

@@ -18,7 +18,7 @@ export interface StoredOAuthRecord {
   consumed: boolean;
   /** Seconds since it was written, and until it expires; the latter rounded up. */
   age: number;
-  seconds_left: number;
+  secondsLeft: number;
 }
 
 /** Writes a record, or replaces the one with this id. */
@@ -52,7 +52,7 @@ export async function findOAuthRecord(
   const { rows } = await db.query<StoredOAuthRecord>(
     `SELECT payload, consumed_at IS NOT NULL AS consumed,
        floor(extract(epoch FROM service_now() - written_at))::integer AS age,
-       ceil(extract(epoch FROM expires_at - service_now()))::integer AS seconds_left
+       ceil(extract(epoch FROM expires_at - service_now()))::integer AS "secondsLeft"
      FROM oauth_records
      WHERE id_hash = $1 AND model = $2 AND expires_at > (SELECT service_now())`,
     [idHash, model],
@@ -136,9 +136,9 @@ export async function findUsableAccessToken(
   db: Queryable,
   idHash: Uint8Array,
   audience: string,
-): Promise<{ account_id: string } | undefined> {
-  const { rows } = await db.query<{ account_id: string }>(
-    `SELECT t.account_id
+): Promise<{ accountId: string } | undefined> {
+  const { rows } = await db.query<{ accountId: string }>(
+    `SELECT t.account_id AS "accountId"
      FROM oauth_records t
      JOIN oauth_records g ON g.id_hash = t.grant_hash
      JOIN accounts a ON a.id = t.account_id

@@ -24,11 +24,11 @@ export type RequestLimits = Pick<Plan, 'requestsPerSecond' | 'burst' | 'requests
  */
 export interface AdmittedRequest {
   /** null: it came by a token. */
-  key_id: string | null;
+  keyId: string | null;
   /** Of the key or the token. */
-  key_hash: Buffer;
+  keyHash: Buffer;
   scopes: string[];
-  account_id: string;
+  accountId: string;
   /** Credits. */
   balance: number;
   /** Price in dollars of the account's largest pack; 0: none. */
@@ -38,12 +38,12 @@ export interface AdmittedRequest {
   /** How many of the account's requests of this call are let in: the first ones. */
   taken: number;
   /** Milliseconds until the burst is whole again, before this call. */
-  whole_in_ms: number;
+  wholeInMs: number;
   /** UTC date, YYYY-MM-DD, and the requests of that day that counted before this call. */
   day: string;
-  day_used: number;
+  dayUsed: number;
   /** Milliseconds until the day ends. */
-  day_left_ms: number;
+  dayLeftMs: number;
 }
 
 /**
@@ -164,8 +164,9 @@ const ADMIT = `
   ), used_grants AS (
     UPDATE oauth_records SET last_used_at = now FROM stale_grants WHERE oauth_records.id_hash = stale_grants.id_hash
   )
-  SELECT number, key_id, key_hash, scopes, account_id, balance, known.pack, granted.taken, whole_in_ms, granted.day::text, day_used,
-    (extract(epoch FROM (granted.day + 1)::timestamp AT TIME ZONE 'UTC' - now) * 1000)::integer AS day_left_ms,
+  SELECT number, key_id AS "keyId", key_hash AS "keyHash", scopes, account_id AS "accountId", balance, known.pack,
+    granted.taken, whole_in_ms AS "wholeInMs", granted.day::text, day_used AS "dayUsed",
+    (extract(epoch FROM (granted.day + 1)::timestamp AT TIME ZONE 'UTC' - now) * 1000)::integer AS "dayLeftMs",
     row_number() OVER (PARTITION BY account_id ORDER BY number)::integer AS ordinal
   FROM lax, known
   JOIN granted USING (account_id)`;

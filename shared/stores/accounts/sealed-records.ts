@@ -60,7 +60,7 @@ export class SealedRecords {
     const found = await findOAuthRecord(this.db, model, idHash);
     if (found === undefined) return undefined;
     const payload = this.unseal(model, idHash, found.payload);
-    return payload && { payload, consumed: found.consumed, age: found.age, secondsLeft: found.seconds_left };
+    return payload && { payload, consumed: found.consumed, age: found.age, secondsLeft: found.secondsLeft };
   }
 
   /** Undefined when it was sealed with another secret key: whoever holds the id has to sign in, or register, again. */

@@ -25,8 +25,8 @@ export interface ConfirmedMailbox {
 
 export interface LockedSignup extends ConfirmedMailbox {
   /** null: a link was mailed. */
-  code_hash: Buffer | null;
-  wrong_codes: number;
+  codeHash: Buffer | null;
+  wrongCodes: number;
   expired: boolean;
 }
 
@@ -84,7 +84,7 @@ export async function lockSignup(
   purpose: MailPurpose,
 ): Promise<LockedSignup | undefined> {
   const { rows } = await db.query<LockedSignup & { forgotten: boolean }>(
-    `SELECT email, mailbox, code_hash, wrong_codes,
+    `SELECT email, mailbox, code_hash AS "codeHash", wrong_codes AS "wrongCodes",
        expires_at <= service_now() AS expired,
        expires_at <= service_now() - interval '1 hour' AS forgotten
      FROM signups

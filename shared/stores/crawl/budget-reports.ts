@@ -3,7 +3,7 @@ import type { Queryable } from '../../postgres/pool.ts';
 /** What another process last said. */
 export interface StoredReport {
   report: unknown;
-  age_ms: number;
+  ageMs: number;
 }
 
 /**
@@ -31,7 +31,7 @@ export async function exchangeReports(
           FOR UPDATE SKIP LOCKED
         )
       )
-      SELECT report, greatest(0, extract(epoch FROM (SELECT service_now()) - reported_at) * 1000)::float8 AS age_ms
+      SELECT report, greatest(0, extract(epoch FROM (SELECT service_now()) - reported_at) * 1000)::float8 AS "ageMs"
       FROM budget_reports
       WHERE process_id <> $1 AND reported_at > (SELECT service_now()) - $3 * interval '1 millisecond'`,
     values: [processId, JSON.stringify(report), maxAgeMs],

@@ -27,22 +27,22 @@ export interface ClaimedDelivery {
 }
 
 /** Only pending matches are claimed, and suppressed matches are never pending. */
-const CLAIMED_STATE = { suppressed: false, delivery_status: 'pending', delivered_at: null } as const;
+const CLAIMED_STATE = { suppressed: false, deliveryStatus: 'pending', deliveredAt: null } as const;
 
 const SKIPPED_AT_ONCE = 1_000;
 
-interface ClaimRow extends Omit<StoredMatch, 'suppressed' | 'delivery_status' | 'delivered_at'> {
-  monitor_id: string;
-  entered_at: Date;
-  first_seen_at: Date;
+interface ClaimRow extends Omit<StoredMatch, keyof typeof CLAIMED_STATE> {
+  monitorId: string;
+  enteredAt: Date;
+  firstSeenAt: Date;
   attempt: number;
-  ladder_step: number;
-  resent: boolean;
-  monitor_name: string;
-  webhook_url: string;
-  webhook_kind: WebhookKind;
-  webhook_secret: Buffer;
-  previous_secret: Buffer | null;
+  retryStep: number;
+  isResent: boolean;
+  monitorName: string;
+  webhookUrl: string;
+  webhookKind: WebhookKind;
+  webhookSecret: Buffer;
+  previousSecret: Buffer | null;
 }
 
 /** The lease that a claim puts on what it gets. */
@@ -85,9 +85,14 @@ export async function claimNewMatches(
           m.matched_terms, m.attempt, m.ladder_step, m.resent, t.monitor_name, t.webhook_url, t.webhook_kind, t.webhook_secret,
           t.previous_secret
       )
-      SELECT c.*, coalesce(i.post_id, '') AS post_id, coalesce(i.subreddit, '') AS subreddit,
-        coalesce(i.author, '[deleted]') AS author, coalesce(i.title, '') AS title, coalesce(i.body, '') AS body,
-        coalesce(i.permalink, '') AS permalink, coalesce(i.created_utc, c.entered_at) AS created_utc
+      SELECT c.monitor_id AS "monitorId", c.seq, c.thing_id AS "thingId", c.kind, c.entered_at AS "enteredAt",
+        c.first_seen_at AS "firstSeenAt", c.created_at AS "createdAt", c.matched_terms AS "matchedTerms", c.attempt,
+        c.ladder_step AS "retryStep", c.resent AS "isResent", c.monitor_name AS "monitorName",
+        c.webhook_url AS "webhookUrl", c.webhook_kind AS "webhookKind", c.webhook_secret AS "webhookSecret",
+        c.previous_secret AS "previousSecret", coalesce(i.post_id, '') AS "postId",
+        coalesce(i.subreddit, '') AS subreddit, coalesce(i.author, '[deleted]') AS author,
+        coalesce(i.title, '') AS title, coalesce(i.body, '') AS body, coalesce(i.permalink, '') AS permalink,
+        coalesce(i.created_utc, c.entered_at) AS "createdUtc"
       FROM claimed c
       LEFT JOIN matched_items i ON i.thing_id = c.thing_id
       ORDER BY c.monitor_id, c.seq`,
@@ -138,9 +143,14 @@ export async function claimDueMatches(
           m.matched_terms, m.attempt, m.ladder_step, m.resent, t.monitor_name, t.webhook_url, t.webhook_kind, t.webhook_secret,
           t.previous_secret
       )
-      SELECT c.*, coalesce(i.post_id, '') AS post_id, coalesce(i.subreddit, '') AS subreddit,
-        coalesce(i.author, '[deleted]') AS author, coalesce(i.title, '') AS title, coalesce(i.body, '') AS body,
-        coalesce(i.permalink, '') AS permalink, coalesce(i.created_utc, c.entered_at) AS created_utc
+      SELECT c.monitor_id AS "monitorId", c.seq, c.thing_id AS "thingId", c.kind, c.entered_at AS "enteredAt",
+        c.first_seen_at AS "firstSeenAt", c.created_at AS "createdAt", c.matched_terms AS "matchedTerms", c.attempt,
+        c.ladder_step AS "retryStep", c.resent AS "isResent", c.monitor_name AS "monitorName",
+        c.webhook_url AS "webhookUrl", c.webhook_kind AS "webhookKind", c.webhook_secret AS "webhookSecret",
+        c.previous_secret AS "previousSecret", coalesce(i.post_id, '') AS "postId",
+        coalesce(i.subreddit, '') AS subreddit, coalesce(i.author, '[deleted]') AS author,
+        coalesce(i.title, '') AS title, coalesce(i.body, '') AS body, coalesce(i.permalink, '') AS permalink,
+        coalesce(i.created_utc, c.entered_at) AS "createdUtc"
       FROM claimed c
       LEFT JOIN matched_items i ON i.thing_id = c.thing_id
       ORDER BY c.monitor_id, c.seq`,
@@ -150,20 +160,21 @@ export async function claimDueMatches(
 }
 
 function toClaimedDelivery(row: ClaimRow, leaseToken: string): ClaimedDelivery {
+  const { monitorId, seq, attempt, retryStep, isResent, monitorName, webhookUrl, webhookKind } = row;
   return {
-    monitorId: row.monitor_id,
-    seq: row.seq,
+    monitorId,
+    seq,
     leaseToken,
-    attempt: row.attempt,
-    retryStep: row.ladder_step,
-    isResent: row.resent,
-    monitorName: row.monitor_name,
-    webhookUrl: row.webhook_url,
-    webhookKind: row.webhook_kind,
-    sealedSecrets: row.previous_secret ? [row.webhook_secret, row.previous_secret] : [row.webhook_secret],
-    enteredAt: row.entered_at,
-    firstSeenAt: row.first_seen_at,
-    match: matchResource(row.monitor_id, { ...row, ...CLAIMED_STATE }),
+    attempt,
+    retryStep,
+    isResent,
+    monitorName,
+    webhookUrl,
+    webhookKind,
+    sealedSecrets: row.previousSecret ? [row.webhookSecret, row.previousSecret] : [row.webhookSecret],
+    enteredAt: row.enteredAt,
+    firstSeenAt: row.firstSeenAt,
+    match: matchResource(monitorId, { ...row, ...CLAIMED_STATE }),
   };
 }
 

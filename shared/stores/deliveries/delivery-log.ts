@@ -4,15 +4,15 @@ import type { Queryable } from '../../postgres/pool.ts';
 export interface StoredAttempt {
   seq: number;
   attempt: number;
-  started_at: Date;
-  duration_ms: number;
-  webhook_kind: WebhookKind;
+  startedAt: Date;
+  durationMs: number;
+  webhookKind: WebhookKind;
   host: string;
   status: number;
   error: string | null;
-  response_excerpt: string | null;
-  delivery_status: 'pending' | 'delivered' | 'failed';
-  next_attempt_at: Date | null;
+  responseExcerpt: string | null;
+  deliveryStatus: 'pending' | 'delivered' | 'failed';
+  nextAttemptAt: Date | null;
 }
 
 /** An attempt, by its match's number and its own. */
@@ -28,8 +28,9 @@ export async function readAttemptsBefore(
   page: { before: AttemptPosition; seq: number | undefined; limit: number },
 ): Promise<StoredAttempt[]> {
   const { rows } = await db.query<StoredAttempt>(
-    `SELECT seq, attempt, started_at, duration_ms, webhook_kind, host, status, error, response_excerpt, delivery_status,
-       next_attempt_at
+    `SELECT seq, attempt, started_at AS "startedAt", duration_ms AS "durationMs", webhook_kind AS "webhookKind", host,
+       status, error, response_excerpt AS "responseExcerpt", delivery_status AS "deliveryStatus",
+       next_attempt_at AS "nextAttemptAt"
      FROM delivery_attempts
      WHERE monitor_id = $1 AND (seq, attempt) < ($2, $3) AND ($4::bigint IS NULL OR seq = $4)
      ORDER BY seq DESC, attempt DESC

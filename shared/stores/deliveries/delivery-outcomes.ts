@@ -54,7 +54,7 @@ export function recordOutcomes(
 
 interface Health {
   failures: number;
-  webhook_failing: boolean;
+  webhookFailing: boolean;
 }
 
 const countsAsFailure = (attempt: FinishedAttempt) => attempt.deliveryStatus === 'failed' && !attempt.isResent;
@@ -85,16 +85,17 @@ async function lockHealth(db: Queryable, attempts: readonly FinishedAttempt[]): 
       ],
     });
   }
-  const { rows } = await db.query<Health & { monitor_id: string }>({
+  const { rows } = await db.query<Health & { monitorId: string }>({
     name: 'deliveries-lock-health',
     text: `
-      SELECT monitor_id, failures, webhook_failing FROM monitor_health
+      SELECT monitor_id AS "monitorId", failures, webhook_failing AS "webhookFailing"
+      FROM monitor_health
       WHERE monitor_id = ANY ($1::text[]) OR (monitor_id = ANY ($2::text[]) AND failures > 0)
       ORDER BY monitor_id
       FOR UPDATE`,
     values: [failing, delivered],
   });
-  return new Map(rows.map((row) => [row.monitor_id, row]));
+  return new Map(rows.map((row) => [row.monitorId, row]));
 }
 
 /** Counts in the order in which the attempts ended. webhook_failing stays until its owner acts. */
@@ -110,8 +111,8 @@ async function storeHealth(
     if (attempt.deliveryStatus === 'delivered') changed.set(attempt.monitorId, { ...before, failures: 0 });
     if (!countsAsFailure(attempt)) continue;
     const failures = before.failures + 1;
-    const isFailing = before.webhook_failing || failures >= FAILURES_UNTIL_FAILING;
-    changed.set(attempt.monitorId, { failures, webhook_failing: isFailing });
+    const isFailing = before.webhookFailing || failures >= FAILURES_UNTIL_FAILING;
+    changed.set(attempt.monitorId, { failures, webhookFailing: isFailing });
   }
   if (changed.size === 0) return;
   const states = [...changed.values()];
@@ -124,7 +125,7 @@ async function storeHealth(
     values: [
       [...changed.keys()],
       states.map(({ failures }) => failures),
-      states.map(({ webhook_failing }) => webhook_failing),
+      states.map(({ webhookFailing }) => webhookFailing),
     ],
   });
 }

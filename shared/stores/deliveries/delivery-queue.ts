@@ -22,7 +22,7 @@ export interface QueuePage {
  * dead endpoint has gathered.
  */
 export async function readDueMonitors(db: Queryable, after: string, limit: number): Promise<QueuePage> {
-  const { rows } = await db.query<TargetRow & { is_due: boolean }>({
+  const { rows } = await db.query<DeliveryTarget & { isDue: boolean }>({
     name: 'deliveries-read-due-monitors',
     text: `
       WITH RECURSIVE walk AS (
@@ -40,18 +40,18 @@ export async function readDueMonitors(db: Queryable, after: string, limit: numbe
         FROM walk
         WHERE walk.monitor_id IS NOT NULL AND walk.step < $2
       )
-      SELECT walk.monitor_id,
+      SELECT walk.monitor_id AS "monitorId",
         EXISTS (
           SELECT FROM matches m
           WHERE m.monitor_id = walk.monitor_id AND m.delivery_status = 'pending'
             AND m.next_attempt_at <= (SELECT service_now())
             AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now()))
-        ) AS is_due,
-        w.webhook_url,
+        ) AS "isDue",
+        w.webhook_url AS "webhookUrl",
         (
           SELECT a.status > 0 AND a.duration_ms < 1000 FROM delivery_attempts a
           WHERE a.monitor_id = walk.monitor_id ORDER BY a.seq DESC, a.attempt DESC LIMIT 1
-        ) AS is_answering
+        ) AS "isAnswering"
       FROM walk
       LEFT JOIN monitors w ON w.id = walk.monitor_id AND w.status <> 'deleted'
       WHERE walk.monitor_id IS NOT NULL
@@ -59,35 +59,25 @@ export async function readDueMonitors(db: Queryable, after: string, limit: numbe
     values: [after, limit],
   });
   return {
-    due: rows.filter((row) => row.is_due).map(toTarget),
-    next: rows.length < limit ? null : rows.at(-1)!.monitor_id,
+    due: rows.flatMap(({ isDue, ...target }) => (isDue ? [target] : [])),
+    next: rows.length < limit ? null : rows.at(-1)!.monitorId,
   };
 }
 
 /** Where the matches of monitors go now, in the order asked. */
 export async function readDeliveryTargets(db: Queryable, monitorIds: readonly string[]): Promise<DeliveryTarget[]> {
-  const { rows } = await db.query<TargetRow>({
+  const { rows } = await db.query<DeliveryTarget>({
     name: 'deliveries-read-targets',
     text: `
-      SELECT m.id AS monitor_id, m.webhook_url,
+      SELECT m.id AS "monitorId", m.webhook_url AS "webhookUrl",
         (
           SELECT a.status > 0 AND a.duration_ms < 1000 FROM delivery_attempts a
           WHERE a.monitor_id = m.id ORDER BY a.seq DESC, a.attempt DESC LIMIT 1
-        ) AS is_answering
+        ) AS "isAnswering"
       FROM monitors m
       WHERE m.id = ANY ($1::text[]) AND m.status <> 'deleted'`,
     values: [monitorIds],
   });
-  const targets = new Map(rows.map((row) => [row.monitor_id, toTarget(row)]));
+  const targets = new Map(rows.map((target) => [target.monitorId, target]));
   return monitorIds.map((monitorId) => targets.get(monitorId) ?? { monitorId, webhookUrl: null, isAnswering: null });
-}
-
-interface TargetRow {
-  monitor_id: string;
-  webhook_url: string | null;
-  is_answering: boolean | null;
-}
-
-function toTarget(row: TargetRow): DeliveryTarget {
-  return { monitorId: row.monitor_id, webhookUrl: row.webhook_url, isAnswering: row.is_answering };
 }

@@ -2,15 +2,15 @@ import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
 
 /** A comment of the archive, as it was when it was first seen. */
 export interface ArchivedComment {
-  thing_id: string;
-  post_id: string;
+  thingId: string;
+  postId: string;
   subreddit: string;
   /** The title of its post. */
   title: string;
   body: string;
   nsfw: boolean;
   /** ISO 8601. */
-  created_utc: string;
+  createdUtc: string;
   /** Grows with how often the terms occur and shrinks with the length; depends on the comment alone. */
   relevance: number;
 }
@@ -30,16 +30,15 @@ export interface CommentQuery {
   limit: number;
 }
 
-const COLUMNS = `thing_id, post_id, subreddit, title, body, nsfw,
+// No alias repeats a column's name: ClickHouse would use the alias in WHERE and ORDER BY too.
+const COLUMNS = `thing_id AS thingId, post_id AS postId, subreddit, title, body, nsfw,
        formatDateTime(created_utc, '%Y-%m-%dT%H:%i:%S', 'UTC') || '.' || leftPad(toString(toUnixTimestamp64Milli(created_utc) % 1000), 3, '0') || 'Z'
-         AS created_at,
+         AS createdUtc,
        toInt64(intDiv(100000 * arraySum(term -> least(5, countSubstringsCaseInsensitiveUTF8(body, term)), {terms: Array(String)}),
                       100 + lengthUTF8(body))) AS relevance`;
 
 /** Whether rows past their time are merged away yet or not. */
 const KEPT = 'first_seen_at > now64(3) - INTERVAL 30 DAY';
-
-type Row = Omit<ArchivedComment, 'created_utc'> & { created_at: string };
 
 /**
  * Comments that may be what was asked for, best first: what has the words. Whether the terms occur is for
@@ -78,15 +77,15 @@ export async function searchArchivedComments(
       terms: [...query.terms],
       subreddit: query.subreddit ?? '',
       since: query.since ?? '',
-      after_time: after?.created_utc ?? '',
+      after_time: after?.createdUtc ?? '',
       after_relevance: after?.relevance ?? 0,
-      after_id: after?.thing_id ?? '',
+      after_id: after?.thingId ?? '',
       limit: query.limit,
     },
     format: 'JSONEachRow',
     ...(signal ? { abort_signal: signal } : {}),
   });
-  return (await result.json<Row>()).map(toComment);
+  return result.json<ArchivedComment>();
 }
 
 /**
@@ -105,10 +104,5 @@ export async function findArchivedComment(
     format: 'JSONEachRow',
     ...(signal ? { abort_signal: signal } : {}),
   });
-  const [row] = await result.json<Row>();
-  return row && toComment(row);
-}
-
-function toComment({ created_at: createdUtc, ...row }: Row): ArchivedComment {
-  return { ...row, created_utc: createdUtc };
+  return (await result.json<ArchivedComment>())[0];
 }

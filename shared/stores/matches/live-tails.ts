@@ -22,7 +22,7 @@ export async function takeLiveTailSlot(
   db: Queryable,
   wanted: { accountId: string; streamId: string; most: number; leaseSeconds: number },
 ): Promise<number | 'full' | 'lost'> {
-  const { rows } = await db.query<{ was_free: boolean; slot: number | null }>(
+  const { rows } = await db.query<{ wasFree: boolean; slot: number | null }>(
     `WITH free AS MATERIALIZED (
        SELECT slot
        FROM generate_series(1, $3::integer) AS slots (slot)
@@ -39,10 +39,10 @@ export async function takeLiveTailSlot(
          WHERE live_tails.lease_until <= service_now()
        RETURNING place AS slot
      )
-     SELECT EXISTS (SELECT FROM free) AS was_free, (SELECT slot FROM taken) AS slot`,
+     SELECT EXISTS (SELECT FROM free) AS "wasFree", (SELECT slot FROM taken) AS slot`,
     [wanted.accountId, wanted.streamId, wanted.most, wanted.leaseSeconds],
   );
-  const { was_free: wasFree, slot } = rows[0]!;
+  const { wasFree, slot } = rows[0]!;
   return slot ?? (wasFree ? 'lost' : 'full');
 }
 
@@ -128,8 +128,9 @@ export async function readLiveTailPage(
        WHERE k.id = $1 AND m.id = $2
      ) AS standing
      LEFT JOIN LATERAL (
-       SELECT m.seq, m.thing_id, m.kind, m.matched_terms, m.suppressed, m.delivery_status, m.created_at, m.delivered_at,
-              i.post_id, i.subreddit, i.author, i.title, i.body, i.permalink, i.created_utc
+       SELECT m.seq, m.thing_id AS "thingId", m.kind, m.matched_terms AS "matchedTerms", m.suppressed,
+              m.delivery_status AS "deliveryStatus", m.created_at AS "createdAt", m.delivered_at AS "deliveredAt",
+              i.post_id AS "postId", i.subreddit, i.author, i.title, i.body, i.permalink, i.created_utc AS "createdUtc"
        FROM matches m
        JOIN matched_items i ON i.thing_id = m.thing_id
        WHERE standing."end" IS NULL AND m.monitor_id = $2 AND m.seq > $3

@@ -16,8 +16,9 @@ export async function readMatchesAfter(
   const { rows } = await db.query<StoredMatch>({
     name: 'match-page-after',
     text: `
-      SELECT m.seq, m.thing_id, m.kind, m.matched_terms, m.suppressed, m.delivery_status, m.created_at, m.delivered_at,
-             i.post_id, i.subreddit, i.author, i.title, i.body, i.permalink, i.created_utc
+      SELECT m.seq, m.thing_id AS "thingId", m.kind, m.matched_terms AS "matchedTerms", m.suppressed,
+             m.delivery_status AS "deliveryStatus", m.created_at AS "createdAt", m.delivered_at AS "deliveredAt",
+             i.post_id AS "postId", i.subreddit, i.author, i.title, i.body, i.permalink, i.created_utc AS "createdUtc"
       FROM matches m
       JOIN matched_items i ON i.thing_id = m.thing_id
       WHERE m.monitor_id = $1 AND m.seq > $2
@@ -42,8 +43,9 @@ export async function readMatchesBefore(
   const { rows } = await db.query<StoredMatch>({
     name: 'match-page-before',
     text: `
-      SELECT m.seq, m.thing_id, m.kind, m.matched_terms, m.suppressed, m.delivery_status, m.created_at, m.delivered_at,
-             i.post_id, i.subreddit, i.author, i.title, i.body, i.permalink, i.created_utc
+      SELECT m.seq, m.thing_id AS "thingId", m.kind, m.matched_terms AS "matchedTerms", m.suppressed,
+             m.delivery_status AS "deliveryStatus", m.created_at AS "createdAt", m.delivered_at AS "deliveredAt",
+             i.post_id AS "postId", i.subreddit, i.author, i.title, i.body, i.permalink, i.created_utc AS "createdUtc"
       FROM matches m
       JOIN matched_items i ON i.thing_id = m.thing_id
       WHERE m.monitor_id = $1 AND m.seq < $2

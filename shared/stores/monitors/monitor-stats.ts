@@ -1,11 +1,11 @@
 import type { Queryable } from '../../postgres/pool.ts';
 
 export interface StoredMonitorStats {
-  matches_today: number;
-  suppressed_today: number;
-  suppressed_not_stored: number;
-  matches_7d: number;
-  delivery_failures_24h: number;
+  matchesToday: number;
+  suppressedToday: number;
+  suppressedNotStored: number;
+  matches7d: number;
+  deliveryFailures24h: number;
 }
 
 /**
@@ -15,14 +15,14 @@ export interface StoredMonitorStats {
 export async function readMonitorStats(db: Queryable, monitorId: string): Promise<StoredMonitorStats> {
   const { rows } = await db.query<StoredMonitorStats>(
     `WITH today AS (SELECT ((SELECT service_now()) AT TIME ZONE 'UTC')::date AS day)
-     SELECT coalesce(sum(d.matches) FILTER (WHERE d.day >= today.day), 0) AS matches_today,
-            coalesce(sum(d.suppressed) FILTER (WHERE d.day >= today.day), 0) AS suppressed_today,
-            coalesce(sum(d.suppressed_not_stored) FILTER (WHERE d.day >= today.day), 0)::bigint AS suppressed_not_stored,
-            coalesce(sum(d.matches), 0) AS matches_7d,
+     SELECT coalesce(sum(d.matches) FILTER (WHERE d.day >= today.day), 0) AS "matchesToday",
+            coalesce(sum(d.suppressed) FILTER (WHERE d.day >= today.day), 0) AS "suppressedToday",
+            coalesce(sum(d.suppressed_not_stored) FILTER (WHERE d.day >= today.day), 0)::bigint AS "suppressedNotStored",
+            coalesce(sum(d.matches), 0) AS "matches7d",
             (SELECT count(*)
              FROM delivery_attempts a
              WHERE a.monitor_id = $1 AND a.delivery_status = 'failed'
-               AND a.started_at > (SELECT service_now()) - interval '24 hours') AS delivery_failures_24h
+               AND a.started_at > (SELECT service_now()) - interval '24 hours') AS "deliveryFailures24h"
      FROM today
      LEFT JOIN monitor_days d ON d.monitor_id = $1 AND d.day > today.day - 7`,
     [monitorId],

@@ -5,11 +5,11 @@ import type { Queryable } from '../../postgres/pool.ts';
 export interface MonitorWebhook {
   name: string;
   keywords: string[];
-  webhook_url: string | null;
-  webhook_kind: WebhookKind | null;
+  webhookUrl: string | null;
+  webhookKind: WebhookKind | null;
   /** Encrypted, as is the one before a rotation while it is still valid. */
-  webhook_secret: Buffer;
-  previous_secret: Buffer | null;
+  webhookSecret: Buffer;
+  previousSecret: Buffer | null;
 }
 
 /** Of a monitor that is not deleted. */
@@ -19,8 +19,8 @@ export async function readMonitorWebhook(
   id: string,
 ): Promise<MonitorWebhook | undefined> {
   const { rows } = await db.query<MonitorWebhook>(
-    `SELECT name, keywords, webhook_url, webhook_kind, webhook_secret,
-       CASE WHEN previous_secret_until > (SELECT service_now()) THEN previous_webhook_secret END AS previous_secret
+    `SELECT name, keywords, webhook_url AS "webhookUrl", webhook_kind AS "webhookKind", webhook_secret AS "webhookSecret",
+       CASE WHEN previous_secret_until > (SELECT service_now()) THEN previous_webhook_secret END AS "previousSecret"
      FROM monitors
      WHERE id = $2 AND account_id = $1 AND status <> 'deleted'`,
     [accountId, id],

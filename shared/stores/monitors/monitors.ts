@@ -13,8 +13,8 @@ export interface MonitorSettings {
   comments: boolean;
   nsfw: boolean;
   /** Both null, or none. */
-  webhook_url: string | null;
-  webhook_kind: WebhookKind | null;
+  webhookUrl: string | null;
+  webhookKind: WebhookKind | null;
 }
 
 export interface StoredMonitor extends MonitorSettings {
@@ -23,12 +23,12 @@ export interface StoredMonitor extends MonitorSettings {
   /** Of the rule. */
   version: number;
   /** Of the last period that was paid. */
-  period_no: number;
-  next_charge_at: Date;
-  created_at: Date;
-  updated_at: Date;
-  webhook_failing: boolean;
-  last_match_at: Date | null;
+  periodNo: number;
+  nextChargeAt: Date;
+  createdAt: Date;
+  updatedAt: Date;
+  webhookFailing: boolean;
+  lastMatchAt: Date | null;
 }
 
 /**
@@ -61,8 +61,8 @@ export async function insertMonitor(
       monitor.posts,
       monitor.comments,
       monitor.nsfw,
-      monitor.webhook_url,
-      monitor.webhook_kind,
+      monitor.webhookUrl,
+      monitor.webhookKind,
       monitor.sealedSecret,
     ],
   );
@@ -86,9 +86,10 @@ export async function readMonitor(db: Queryable, accountId: string, id: string):
   const { rows } = await db.query<StoredMonitor>({
     name: 'read-monitor',
     text: `
-      SELECT m.id, m.name, m.keywords, m.exclude, m.subreddits, m.posts, m.comments, m.nsfw, m.webhook_url, m.webhook_kind,
-             m.status, m.version, m.period_no, m.next_charge_at, m.created_at, m.updated_at,
-             coalesce(h.webhook_failing, false) AS webhook_failing, c.last_match_at
+      SELECT m.id, m.name, m.keywords, m.exclude, m.subreddits, m.posts, m.comments, m.nsfw,
+             m.webhook_url AS "webhookUrl", m.webhook_kind AS "webhookKind", m.status, m.version, m.period_no AS "periodNo",
+             m.next_charge_at AS "nextChargeAt", m.created_at AS "createdAt", m.updated_at AS "updatedAt",
+             coalesce(h.webhook_failing, false) AS "webhookFailing", c.last_match_at AS "lastMatchAt"
       FROM monitors m
       LEFT JOIN monitor_counters c ON c.monitor_id = m.id
       LEFT JOIN monitor_health h ON h.monitor_id = m.id
@@ -101,9 +102,10 @@ export async function readMonitor(db: Queryable, accountId: string, id: string):
 /** An account's monitors that are not deleted, oldest first. As many as its plan allows, so never many. */
 export async function listMonitors(db: Queryable, accountId: string): Promise<StoredMonitor[]> {
   const { rows } = await db.query<StoredMonitor>(
-    `SELECT m.id, m.name, m.keywords, m.exclude, m.subreddits, m.posts, m.comments, m.nsfw, m.webhook_url, m.webhook_kind,
-            m.status, m.version, m.period_no, m.next_charge_at, m.created_at, m.updated_at,
-            coalesce(h.webhook_failing, false) AS webhook_failing, c.last_match_at
+    `SELECT m.id, m.name, m.keywords, m.exclude, m.subreddits, m.posts, m.comments, m.nsfw,
+            m.webhook_url AS "webhookUrl", m.webhook_kind AS "webhookKind", m.status, m.version, m.period_no AS "periodNo",
+            m.next_charge_at AS "nextChargeAt", m.created_at AS "createdAt", m.updated_at AS "updatedAt",
+            coalesce(h.webhook_failing, false) AS "webhookFailing", c.last_match_at AS "lastMatchAt"
      FROM monitors m
      LEFT JOIN monitor_counters c ON c.monitor_id = m.id
      LEFT JOIN monitor_health h ON h.monitor_id = m.id
@@ -143,8 +145,8 @@ export async function updateMonitorSettings(
       settings.posts,
       settings.comments,
       settings.nsfw,
-      settings.webhook_url,
-      settings.webhook_kind,
+      settings.webhookUrl,
+      settings.webhookKind,
       settings.version,
     ],
   );

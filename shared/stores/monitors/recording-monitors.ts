@@ -108,15 +108,15 @@ export async function readVersionStarts(
   db: Queryable,
   versions: readonly RuleVersion[],
 ): Promise<(RuleVersion & { since: Date })[]> {
-  const result = await db.query<{ monitor_id: string; version: number; since: Date }>({
+  const { rows } = await db.query<RuleVersion & { since: Date }>({
     name: 'recording-read-version-starts',
     text: `
-      SELECT v.monitor_id, v.version, v.since
+      SELECT v.monitor_id AS "monitorId", v.version, v.since
       FROM unnest($1::text[], $2::integer[]) AS w (monitor_id, version)
       JOIN monitor_versions v ON v.monitor_id = w.monitor_id AND v.version = w.version`,
     values: [versions.map((wanted) => wanted.monitorId), versions.map((wanted) => wanted.version)],
   });
-  return result.rows.map((row) => ({ monitorId: row.monitor_id, version: row.version, since: row.since }));
+  return rows;
 }
 
 /**
@@ -128,10 +128,10 @@ export async function findSuppressedMonitors(
   monitorIds: readonly string[],
   suppressedPerDay: number,
 ): Promise<{ monitorId: string; matchesOfDay: number; pack: number }[]> {
-  const result = await db.query<{ monitor_id: string; matches: number; pack: number }>({
+  const { rows } = await db.query<{ monitorId: string; matchesOfDay: number; pack: number }>({
     name: 'recording-find-suppressed-monitors',
     text: `
-      SELECT d.monitor_id, d.matches, a.pack
+      SELECT d.monitor_id AS "monitorId", d.matches AS "matchesOfDay", a.pack
       FROM monitor_days d
       JOIN monitors m ON m.id = d.monitor_id
       JOIN accounts a ON a.id = m.account_id
@@ -139,5 +139,5 @@ export async function findSuppressedMonitors(
         AND d.suppressed >= $2`,
     values: [monitorIds, suppressedPerDay],
   });
-  return result.rows.map((row) => ({ monitorId: row.monitor_id, matchesOfDay: row.matches, pack: row.pack }));
+  return rows;
 }

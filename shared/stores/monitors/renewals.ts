@@ -6,7 +6,7 @@ import type { StoredAccount } from '../accounts/accounts.ts';
 /** An active monitor whose paid period is over. */
 export interface DueMonitor {
   id: string;
-  account_id: string;
+  accountId: string;
 }
 
 /**
@@ -20,7 +20,7 @@ export async function listDueMonitors(
   db: Queryable,
   limit: number,
 ): Promise<{ monitors: DueMonitor[]; lateSeconds: number }> {
-  const { rows } = await db.query<DueMonitor & { late_seconds: number }>({
+  const { rows } = await db.query<DueMonitor & { lateSeconds: number }>({
     name: 'renewals-list-due',
     text: `WITH oldest AS (
              SELECT account_id, next_charge_at
@@ -31,7 +31,8 @@ export async function listDueMonitors(
            ), waiting AS MATERIALIZED (
              SELECT account_id, min(next_charge_at) AS since FROM oldest GROUP BY account_id
            )
-           SELECT m.id, m.account_id, extract(epoch FROM (SELECT service_now()) - waiting.since)::float8 AS late_seconds
+           SELECT m.id, m.account_id AS "accountId",
+             extract(epoch FROM (SELECT service_now()) - waiting.since)::float8 AS "lateSeconds"
            FROM waiting
            JOIN monitors m ON m.account_id = waiting.account_id
            WHERE m.status = 'active' AND m.next_charge_at <= (SELECT service_now())
@@ -39,7 +40,7 @@ export async function listDueMonitors(
            LIMIT $1`,
     values: [limit],
   });
-  return { monitors: rows.map(({ id, account_id }) => ({ id, account_id })), lateSeconds: rows[0]?.late_seconds ?? 0 };
+  return { monitors: rows.map(({ id, accountId }) => ({ id, accountId })), lateSeconds: rows[0]?.lateSeconds ?? 0 };
 }
 
 /**
@@ -64,10 +65,10 @@ export async function lockDueMonitors(db: Queryable, ids: readonly string[]): Pr
 export async function readDueMonitors(
   db: Queryable,
   lockedIds: readonly string[],
-): Promise<(DueMonitor & { period_no: number })[]> {
-  const { rows } = await db.query<DueMonitor & { period_no: number }>({
+): Promise<(DueMonitor & { periodNo: number })[]> {
+  const { rows } = await db.query<DueMonitor & { periodNo: number }>({
     name: 'renewals-read-due',
-    text: `SELECT id, account_id, period_no
+    text: `SELECT id, account_id AS "accountId", period_no AS "periodNo"
            FROM monitors
            WHERE id = ANY ($1) AND status = 'active' AND next_charge_at <= (SELECT service_now())
            ORDER BY id

@@ -4,10 +4,10 @@ import type { Queryable } from '../../postgres/pool.ts';
 export type TopicOffsets = Record<string, Record<string, string>>;
 
 export interface AccountErasure {
-  account_id: string;
-  monitor_ids: string[];
+  accountId: string;
+  monitorIds: string[];
   /** null: not read yet. */
-  archive_offsets: TopicOffsets | null;
+  archiveOffsets: TopicOffsets | null;
 }
 
 /** How many deleted accounts still have data somewhere. */
@@ -21,7 +21,7 @@ export async function countOpenErasures(db: Queryable): Promise<number> {
 /** Deleted accounts with data in this database, the oldest first. */
 export async function listAccountsToErase(db: Queryable, limit: number): Promise<AccountErasure[]> {
   const { rows } = await db.query<AccountErasure>(
-    `SELECT account_id, monitor_ids, archive_offsets
+    `SELECT account_id AS "accountId", monitor_ids AS "monitorIds", archive_offsets AS "archiveOffsets"
      FROM account_erasures
      WHERE finished_at IS NULL AND erased_here_at IS NULL
      ORDER BY deleted_at
@@ -38,7 +38,7 @@ export async function listAccountsToEraseInArchive(
   limit: number,
 ): Promise<AccountErasure[]> {
   const { rows } = await db.query<AccountErasure>(
-    `SELECT account_id, monitor_ids, archive_offsets
+    `SELECT account_id AS "accountId", monitor_ids AS "monitorIds", archive_offsets AS "archiveOffsets"
      FROM account_erasures
      WHERE finished_at IS NULL AND erased_here_at <= (SELECT service_now()) - make_interval(secs => $1)
      ORDER BY deleted_at

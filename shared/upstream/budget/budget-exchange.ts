@@ -35,7 +35,7 @@ export interface ExchangedReport {
 export interface BudgetExchangeDeps {
   budget: Pick<CallBudget, 'report' | 'receive'>;
   /** Stores this process's report for the others, and returns their reports. */
-  exchange: (own: ExchangedReport) => Promise<{ report: unknown; age_ms: number }[]>;
+  exchange: (own: ExchangedReport) => Promise<{ report: unknown; ageMs: number }[]>;
   clock: Clock;
   logger: Logger;
 }
@@ -81,7 +81,7 @@ export async function startBudgetExchange(options: BudgetExchangeDeps): Promise<
 }
 
 /** Ignores a report that another version wrote in another shape. */
-function readReport({ report, age_ms: ageMs }: { report: unknown; age_ms: number }): ReceivedReport[] {
+function readReport({ report, ageMs }: { report: unknown; ageMs: number }): ReceivedReport[] {
   const read = budgetReport.safeParse(report);
   return read.success ? [{ ...read.data, ageMs }] : [];
 }

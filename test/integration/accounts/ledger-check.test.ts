@@ -73,13 +73,13 @@ test('finds a balance changed without an entry, and entries that do not follow f
 
   const { mismatches } = await findLedgerMismatches(db.pool, '', 1_000);
   expect(mismatches).toEqual([
-    { account_id: higher, balance: 101, sum: 100, broken_entries: 0, first_broken_id: null },
-    { account_id: chained, balance: 94, sum: 94, broken_entries: 2, first_broken_id: expect.any(Number) as number },
-    { account_id: moved, balance: 99, sum: 95, broken_entries: 0, first_broken_id: null },
-    { account_id: empty, balance: 0, sum: 100, broken_entries: 0, first_broken_id: null },
+    { accountId: higher, balance: 101, sum: 100, brokenEntries: 0, firstBrokenId: null },
+    { accountId: chained, balance: 94, sum: 94, brokenEntries: 2, firstBrokenId: expect.any(Number) as number },
+    { accountId: moved, balance: 99, sum: 95, brokenEntries: 0, firstBrokenId: null },
+    { accountId: empty, balance: 0, sum: 100, brokenEntries: 0, firstBrokenId: null },
   ]);
   const { rows } = await db.pool.query('SELECT reference FROM ledger_entries WHERE id = $1', [
-    mismatches[1]!.first_broken_id,
+    mismatches[1]!.firstBrokenId,
   ]);
   expect(rows).toEqual([{ reference: 'bad' }]);
   expect(await check()).toEqual({ finished: true, mismatches: 4, logged: [higher, chained, moved, empty] });
@@ -92,7 +92,7 @@ test('pages continue where the previous one ended, and every account is checked 
   let after: string | undefined = '';
   for (let pages = 0; after !== undefined; pages++) {
     const page = await findLedgerMismatches(db.pool, after, 4);
-    found.push(...page.mismatches.map(({ account_id }) => account_id));
+    found.push(...page.mismatches.map(({ accountId }) => accountId));
     after = page.lastId;
     expect(pages).toBeLessThan(4);
   }

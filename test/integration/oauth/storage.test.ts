@@ -171,7 +171,7 @@ test('keys and tokens of an account share its limits, in one statement', async (
     { keyId: '', keyHash: byToken.tokenHash },
   ];
   const admitted = await admitRequests(at.db.pool, asked, limits);
-  const facts = admitted.map((one) => one && [one.key_id, one.scopes.join(' '), one.ordinal, one.taken]);
+  const facts = admitted.map((one) => one && [one.keyId, one.scopes.join(' '), one.ordinal, one.taken]);
   const both = 'forum:read monitors';
   expect(facts).toEqual([
     [null, both, 1, 3],

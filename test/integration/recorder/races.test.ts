@@ -137,7 +137,7 @@ test('a client that reads pages while recorders write misses nothing and sees no
   for (const pages of seen) {
     expect(pages.length).toBeGreaterThan(5);
     expect(pages.flat().map((match) => match.seq)).toEqual(Array.from({ length: perMonitor }, (_, k) => k + 1));
-    expect(new Set(pages.flat().map((match) => match.thing_id)).size).toBe(perMonitor);
+    expect(new Set(pages.flat().map((match) => match.thingId)).size).toBe(perMonitor);
   }
 });
 

@@ -96,9 +96,9 @@ test('stores suppressed matches up to the limit per monitor and day, and only co
   expect({ stored: await storedOf(monitorId), lastSeq: await lastSeqOf(monitorId) }).toEqual(before);
   expect(statements()).toBeLessThanOrEqual(13);
   expect(await readMonitorStats(database.pool, monitorId)).toMatchObject({
-    matches_today: CAP,
-    suppressed_today: CEILING,
-    suppressed_not_stored: 2_025,
+    matchesToday: CAP,
+    suppressedToday: CEILING,
+    suppressedNotStored: 2_025,
   });
 });
 

@@ -189,10 +189,10 @@ describe('in ClickHouse', () => {
     const search = { words: ['rust'], terms: ['rust'], subreddit: undefined, since: undefined, limit: 10 };
     for (const order of ['new', 'relevance'] as const) {
       const found = await searchArchivedComments(pipeline.clickhouse, { ...search, order, after: undefined });
-      expect(found.map(({ thing_id: id }) => id)).toEqual(['t1_3', 't1_2']);
+      expect(found.map(({ thingId: id }) => id)).toEqual(['t1_3', 't1_2']);
     }
     expect(await findArchivedComment(pipeline.clickhouse, 't1_1', ['rust'])).toBeUndefined();
-    expect(await findArchivedComment(pipeline.clickhouse, 't1_2', ['rust'])).toMatchObject({ thing_id: 't1_2' });
+    expect(await findArchivedComment(pipeline.clickhouse, 't1_2', ['rust'])).toMatchObject({ thingId: 't1_2' });
 
     for (const table of TABLES) {
       await pipeline.clickhouse.command({ query: `SYSTEM START MERGES ${table}` });

@@ -34,8 +34,8 @@ const SETTINGS: MonitorSettings = {
   posts: true,
   comments: true,
   nsfw: false,
-  webhook_url: null,
-  webhook_kind: null,
+  webhookUrl: null,
+  webhookKind: null,
 };
 
 const account = fc.nat(1);

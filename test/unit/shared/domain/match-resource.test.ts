@@ -5,20 +5,20 @@ import type { StoredMatch } from '../../../../shared/domain/match-resource.ts';
 
 const stored: StoredMatch = {
   seq: 7,
-  thing_id: 't1_abc',
+  thingId: 't1_abc',
   kind: 'comment',
-  matched_terms: ['rust'],
+  matchedTerms: ['rust'],
   suppressed: false,
-  delivery_status: 'pending',
-  created_at: new Date('2026-03-04T05:06:07.089Z'),
-  delivered_at: null,
-  post_id: 'xyz',
+  deliveryStatus: 'pending',
+  createdAt: new Date('2026-03-04T05:06:07.089Z'),
+  deliveredAt: null,
+  postId: 'xyz',
   subreddit: 'metals',
   author: 'smith',
   title: 'On rust',
   body: 'It never sleeps',
   permalink: 'https://forum.example/r/metals/comments/xyz/on_rust/abc/',
-  created_utc: new Date('2026-03-04T05:06:00Z'),
+  createdUtc: new Date('2026-03-04T05:06:00Z'),
 };
 
 test('a match has the schema of its resource, and its fields in a fixed order', () => {
@@ -34,7 +34,7 @@ test('a match has the schema of its resource, and its fields in a fixed order', 
 });
 
 test('a delivered match has the time of its delivery', () => {
-  const delivered_at = new Date('2026-03-04T05:06:10Z');
-  const resource = matchResource('mon_0123456789ab', { ...stored, delivery_status: 'delivered', delivered_at });
+  const deliveredAt = new Date('2026-03-04T05:06:10Z');
+  const resource = matchResource('mon_0123456789ab', { ...stored, deliveryStatus: 'delivered', deliveredAt });
   expect(resource).toMatchObject({ delivery_status: 'delivered', delivered_at: '2026-03-04T05:06:10.000Z' });
 });

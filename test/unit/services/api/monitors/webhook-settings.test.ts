@@ -1,23 +1,18 @@
 import { expect, test } from 'vitest';
 import { changedWebhook, checkWebhookUrl } from '../../../../../services/api/monitors/webhook-settings.ts';
 
-const NONE = { webhook_url: null, webhook_kind: null };
-const CHOSEN = { webhook_url: 'https://chat.example.com/x', webhook_kind: 'slack' } as const;
+const NONE = { webhookUrl: null, webhookKind: null };
+const CHOSEN = { webhookUrl: 'https://chat.example.com/x', webhookKind: 'slack' } as const;
 const DISCORD_URL = 'https://discord.com/api/webhooks/1/x';
 
 test.each([
   ['nothing said', NONE, {}, NONE],
   ['nothing said, one there', CHOSEN, {}, CHOSEN],
-  ['the same URL keeps a chosen kind', CHOSEN, { webhook_url: CHOSEN.webhook_url }, CHOSEN],
-  [
-    'a new URL is detected',
-    CHOSEN,
-    { webhook_url: DISCORD_URL },
-    { webhook_url: DISCORD_URL, webhook_kind: 'discord' },
-  ],
-  ['a null kind is detected again', CHOSEN, { webhook_kind: null }, { ...CHOSEN, webhook_kind: 'generic' }],
-  ['a chosen kind wins', NONE, { ...CHOSEN }, CHOSEN],
-  ['a kind alone', CHOSEN, { webhook_kind: 'discord' }, { ...CHOSEN, webhook_kind: 'discord' }],
+  ['the same URL keeps a chosen kind', CHOSEN, { webhook_url: CHOSEN.webhookUrl }, CHOSEN],
+  ['a new URL is detected', CHOSEN, { webhook_url: DISCORD_URL }, { webhookUrl: DISCORD_URL, webhookKind: 'discord' }],
+  ['a null kind is detected again', CHOSEN, { webhook_kind: null }, { ...CHOSEN, webhookKind: 'generic' }],
+  ['a chosen kind wins', NONE, { webhook_url: CHOSEN.webhookUrl, webhook_kind: CHOSEN.webhookKind }, CHOSEN],
+  ['a kind alone', CHOSEN, { webhook_kind: 'discord' }, { ...CHOSEN, webhookKind: 'discord' }],
   ['null removes', CHOSEN, { webhook_url: null }, NONE],
   ['an empty text removes', CHOSEN, { webhook_url: '' }, NONE],
   ['null and null remove', CHOSEN, { webhook_url: null, webhook_kind: null }, NONE],
@@ -32,7 +27,7 @@ test.each([
   ['a kind of another product', NONE, { webhook_url: DISCORD_URL, webhook_kind: 'slack' }],
   [
     'a kind of another product for the URL that is there',
-    { webhook_url: DISCORD_URL, webhook_kind: 'discord' },
+    { webhookUrl: DISCORD_URL, webhookKind: 'discord' },
     { webhook_kind: 'slack' },
   ],
 ] as const)('%s is refused, naming webhook_kind', (_name, current, change) => {
