@@ -1,17 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { sweepRetention } from '../../../services/biller/retention-sweep.ts';
-import { startBiller } from '../../../services/biller/start-biller.ts';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
-import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
-import { createPool } from '../../../shared/postgres/pool.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { recordRemovals } from '../../../shared/stores/crawl/removals.ts';
-import { takeLease } from '../../../shared/stores/upkeep/leases.ts';
-import { eventually } from '../../support/fixtures/eventually.ts';
 import { candidateOf, insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
-import { silentLogger } from '../../support/fixtures/silent-logger.ts';
-import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
@@ -262,45 +254,4 @@ test('sign-ups go an hour after their code expired, uses of limits when none of 
   await sweep();
   expect((await db.pool.query('SELECT email FROM signups')).rows).toEqual([{ email: 'young' }]);
   expect((await db.pool.query('SELECT name FROM recent_uses')).rows).toEqual([{ name: 'young' }]);
-});
-
-test('the biller sweeps when it has the lease only, outlives an absent Postgres, and gives the lease back', async () => {
-  const [id] = (await insertMonitors(db.pool, 1)) as [string];
-  await fillMatches(id, 10);
-  await db.setShift('31 days');
-  const proxy = await TcpProxy.start(db.url);
-  const pool = createPool({ url: proxy.url, name: 'biller', logger: silentLogger(), max: 2 });
-  const unexpected: Error[] = [];
-  const deps = {
-    pool,
-    kafka: createKafka({ brokers: ['127.0.0.1:9'], clientId: 'test', logger: silentLogger() }),
-    prefix: '',
-    clickhouse: createClickhouse('http://127.0.0.1:9', 'test'),
-    metrics: createMetrics(),
-    logger: silentLogger(),
-    fatal: (error: Error) => void unexpected.push(error),
-  };
-
-  await takeLease(db.pool, { name: 'retention', holder: 'another', seconds: 60 });
-  const second = startBiller(deps);
-  await eventually('it has asked', () => pool.totalCount > 0 && pool.idleCount === pool.totalCount);
-  await second.stop();
-  expect(await count('matches')).toBe(10);
-  expect(await count(`leases WHERE holder = 'another'`)).toBe(1);
-
-  await db.pool.query('DELETE FROM leases');
-  const biller = startBiller(deps);
-  await eventually('the matches are swept', async () => (await count('matches')) === 0);
-  await eventually('the ledger is checked', async () => {
-    return (await count(`leases WHERE name = 'ledger-check' AND lease_until::time < '00:00:01'`)) === 1;
-  });
-  await biller.stop();
-  // That of the ledger's daily check stays behind.
-  expect((await db.pool.query('SELECT name FROM leases')).rows).toEqual([{ name: 'ledger-check' }]);
-
-  proxy.goAway();
-  await startBiller(deps).stop();
-  expect(unexpected).toEqual([]);
-  await pool.end();
-  await proxy.stop();
 });
