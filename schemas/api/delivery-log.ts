@@ -44,7 +44,7 @@ export const deliveryLogQuery = z.strictObject({
   match: z.string().min(1, 'must not be empty').optional().describe('The id of a match: only its attempts.'),
 });
 
-const MOST_IDS = 200;
+const MAX_IDS = 200;
 
 /** Body of POST /v1/monitors/{id}/redeliver: ids of matches; or a status, a time, or both. */
 export const redeliverBody = z
@@ -52,7 +52,7 @@ export const redeliverBody = z
     match_ids: z
       .array(z.string())
       .min(1, 'must name at least one match')
-      .max(MOST_IDS, `must name at most ${MOST_IDS} matches`)
+      .max(MAX_IDS, `must name at most ${MAX_IDS} matches`)
       .optional(),
     status: z.enum(['failed', 'skipped', 'delivered']).optional(),
     since: z.iso.datetime({ offset: true, error: 'must be an ISO 8601 date and time with its offset' }).optional(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-const LONGEST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 
 /** A database cannot hold NUL, and half of a surrogate pair would come back as another character. */
 export const storableString = z
@@ -11,7 +11,7 @@ export const storableString = z
 export const givenName = storableString
   .trim()
   .min(1, 'must not be empty')
-  .max(LONGEST_NAME, `must have at most ${LONGEST_NAME} characters`)
+  .max(MAX_NAME_LENGTH, `must have at most ${MAX_NAME_LENGTH} characters`)
   .regex(/^\P{Cc}*$/u, 'must not hold control characters')
   // The same in words that every reader of JSON Schema understands.
   .meta({ pattern: String.raw`^[^\u0000-\u001f\u007f-\u009f]*$` });

@@ -5,9 +5,9 @@ import { queryInteger } from './query-integer.ts';
 // description what a parameter means where its schema does not show it; they check nothing.
 
 /** Longer than any cursor, id or URL that means something. */
-const LONGEST_PARAMETER = 2_048;
+const MAX_PARAMETER_LENGTH = 2_048;
 
-const text = z.string().max(LONGEST_PARAMETER, 'is too long');
+const text = z.string().max(MAX_PARAMETER_LENGTH, 'is too long');
 const required = text.min(1, 'must not be empty');
 
 const limit = queryInteger(1, 100).default(25).describe('Items a page.');
@@ -81,19 +81,19 @@ export const duplicatesQuery = z
   .strictObject({ url, id, ...page })
   .refine(({ url, id }) => url !== undefined || id !== undefined, { path: ['url'], message: 'url or id is required' });
 
-const MOST_THINGS = 100;
+const MAX_THINGS = 100;
 /** A hundred long URLs; with the headers it must fit into what the server reads. */
-const LONGEST_IDS = 50_000;
+const MAX_IDS_LENGTH = 50_000;
 
 export const thingsQuery = z.strictObject({
   ids: z
     .string()
-    .max(LONGEST_IDS, 'is too long')
+    .max(MAX_IDS_LENGTH, 'is too long')
     .transform((ids) => ids.split(',').map((one) => one.trim()))
     .pipe(
       z
         .array(z.string().min(1, 'must not be empty'))
-        .max(MOST_THINGS, `must name at most ${MOST_THINGS} posts and comments`),
+        .max(MAX_THINGS, `must name at most ${MAX_THINGS} posts and comments`),
     )
     .meta({
       minItems: 1,
@@ -123,13 +123,13 @@ export const userItemsQuery = z.strictObject({
 });
 
 /** Counted in characters (code points). */
-const searchText = (most: number) =>
+const searchText = (maxLength: number) =>
   z
     .string()
     .trim()
-    .refine((q) => q !== '' && Array.from(q).length <= most, `must have 1 to ${most} characters`)
+    .refine((q) => q !== '' && Array.from(q).length <= maxLength, `must have 1 to ${maxLength} characters`)
     .refine((q) => q.isWellFormed() && !q.includes('\0'), 'holds a NUL or half of a surrogate pair')
-    .meta({ minLength: 1, maxLength: most });
+    .meta({ minLength: 1, maxLength: maxLength });
 
 export const searchQuery = z.strictObject({
   q: searchText(256).describe(

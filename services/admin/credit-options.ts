@@ -1,4 +1,4 @@
-import { isPack } from '../../shared/domain/accounts/plans.ts';
+import { isPackPrice } from '../../shared/domain/accounts/plans.ts';
 import type { Pack } from '../../shared/domain/accounts/plans.ts';
 import { AdminError } from './admin-error.ts';
 
@@ -21,7 +21,7 @@ export function creditsOption(credits: string | undefined, min: number): number 
  */
 export function packPrice(pack: string | undefined, choices: string): Exclude<Pack, 0> {
   const price = /^[1-9]\d?$/.test(pack ?? '') ? Number(pack) : Number.NaN;
-  if (!isPack(price) || price === 0) throw new AdminError(`--pack: must be ${choices}.`);
+  if (!isPackPrice(price) || price === 0) throw new AdminError(`--pack: must be ${choices}.`);
   return price;
 }
 

@@ -7,7 +7,7 @@ import {
   eraseMonitorHistory,
   eraseMonitors,
   finishErasure,
-  keepArchiveOffsets,
+  storeArchiveOffsets,
   listAccountsToErase,
   listAccountsToEraseInArchive,
   markErasedHere,
@@ -91,7 +91,7 @@ async function eraseInArchive(
   { accountId, monitorIds, archiveOffsets: heads }: AccountErasure,
   progress: ArchiveProgress,
 ): Promise<boolean> {
-  if (heads === null) await keepArchiveOffsets(pool, accountId, progress.heads);
+  if (heads === null) await storeArchiveOffsets(pool, accountId, progress.heads);
   const isClean = await eraseMonitorsInArchive(clickhouse, monitorIds);
   if (!isClean || !isArchivedUpTo(heads ?? progress.heads, progress)) return false;
   await finishErasure(pool, accountId);

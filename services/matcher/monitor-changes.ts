@@ -7,7 +7,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import { retry } from '../../shared/runtime/retry.ts';
 import type { RetryDeps } from '../../shared/runtime/retry.ts';
 import type { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
-import { readActiveRules, readActiveStates, readRulesOf } from '../../shared/stores/monitors/monitor-rules.ts';
+import { readActiveRules, readActiveStates, readRulesById } from '../../shared/stores/monitors/monitor-rules.ts';
 import { CandidatePublisher } from './candidate-publisher.ts';
 import type { PublishCandidates } from './candidate-publisher.ts';
 import { ActiveMonitors } from './active-monitors.ts';
@@ -167,7 +167,7 @@ export class MonitorChanges implements Running {
     const inactiveIds = new Set(ids);
     const toScan = new ActiveMonitors();
     const scanFrom = new Map<string, number>();
-    for (const monitor of await retry(() => readRulesOf(db, ids), this.retryDeps)) {
+    for (const monitor of await retry(() => readRulesById(db, ids), this.retryDeps)) {
       inactiveIds.delete(monitor.id);
       const from = monitors.set(monitor);
       if (from !== undefined) {

@@ -6,7 +6,7 @@ import { matchId } from '../../shared/domain/identifiers.ts';
 import { SUPPRESSED_PER_DAY } from '../../shared/domain/match-numbering.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
-import type { StoredMatch } from '../../shared/stores/matches/recording-matches.ts';
+import type { FirstStoredMatch } from '../../shared/stores/matches/recording-matches.ts';
 import { findSuppressedMonitors } from '../../shared/stores/monitors/recording-monitors.ts';
 import { storeContents, readStoredContents } from './store-contents.ts';
 import { recordPairs } from './record-pairs.ts';
@@ -91,7 +91,7 @@ class ContentNotStored extends Error {
   override name = 'ContentNotKept';
 }
 
-function toRecordedMatch(match: StoredMatch, contents: ReadonlyMap<string, ItemContent>): RecordedMatch {
+function toRecordedMatch(match: FirstStoredMatch, contents: ReadonlyMap<string, ItemContent>): RecordedMatch {
   const item = contents.get(match.thingId);
   if (!item) throw new Error(`the content of ${match.thingId} is missing right after it was stored`);
   return {
@@ -109,7 +109,7 @@ function toRecordedMatch(match: StoredMatch, contents: ReadonlyMap<string, ItemC
   };
 }
 
-function byMonitorAndSeq(a: StoredMatch, b: StoredMatch): number {
+function byMonitorAndSeq(a: FirstStoredMatch, b: FirstStoredMatch): number {
   if (a.monitorId !== b.monitorId) return a.monitorId < b.monitorId ? -1 : 1;
   return a.seq - b.seq;
 }

@@ -2,7 +2,7 @@ import type { Candidate } from '../../schemas/messages/candidate.ts';
 import { numberMatches } from '../../shared/domain/match-numbering.ts';
 import type { AcceptedCandidate, CounterAdvance, NumberedMatch } from '../../shared/domain/match-numbering.ts';
 import { rejectionReason } from '../../shared/domain/recording-decision.ts';
-import type { Refusal } from '../../shared/domain/recording-decision.ts';
+import type { RejectionReason } from '../../shared/domain/recording-decision.ts';
 import { storableText } from '../../shared/domain/storable-text.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import {
@@ -11,7 +11,7 @@ import {
   findStoredMatches,
   insertMatches,
 } from '../../shared/stores/matches/recording-matches.ts';
-import type { StoredMatch } from '../../shared/stores/matches/recording-matches.ts';
+import type { FirstStoredMatch } from '../../shared/stores/matches/recording-matches.ts';
 import {
   lockRecordingMonitors,
   readRecordingMonitors,
@@ -28,15 +28,15 @@ import type { RecordingMonitor } from '../../shared/stores/monitors/recording-mo
  * - duplicate: another candidate of this batch has the same pair;
  * - otherwise the reason why it was refused.
  */
-export type Outcome = 'recorded' | 'suppressed' | 'not_stored' | 'repeated' | 'duplicate' | Refusal;
+export type Outcome = 'recorded' | 'suppressed' | 'not_stored' | 'repeated' | 'duplicate' | RejectionReason;
 export type OutcomeCounts = Partial<Record<Outcome, number>>;
 
 /** Result of one transaction. */
 interface RecordedPairs {
   /** Matches stored by this transaction. */
-  matches: StoredMatch[];
+  matches: FirstStoredMatch[];
   /** Matches whose pairs were stored before. */
-  repeated: StoredMatch[];
+  repeated: FirstStoredMatch[];
   outcomes: OutcomeCounts;
 }
 
@@ -51,7 +51,7 @@ export interface RecordingLimits {
 interface LockedState {
   monitors: ReadonlyMap<string, RecordingMonitor>;
   /** By monitor and thing. */
-  stored: ReadonlyMap<string, StoredMatch>;
+  stored: ReadonlyMap<string, FirstStoredMatch>;
   /** Start of a rule version, by monitor and version, in ms. */
   versionStarts: ReadonlyMap<string, number>;
 }
@@ -154,7 +154,7 @@ function checkCandidates(
   return { accepted, outcomes };
 }
 
-function refusalFor(state: LockedState, candidate: Candidate, toleranceMs: number): Refusal | undefined {
+function refusalFor(state: LockedState, candidate: Candidate, toleranceMs: number): RejectionReason | undefined {
   const monitor = state.monitors.get(candidate.monitor_id);
   return rejectionReason(
     {

@@ -3,7 +3,7 @@ import type { ItemContent } from '../../schemas/messages/forum-item.ts';
 import { blankedContent } from '../../shared/domain/blanked-content.ts';
 import { storableText } from '../../shared/domain/storable-text.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
-import { findKnownThings, keepItems, overwriteItems, readItems } from '../../shared/stores/matches/recording-items.ts';
+import { findKnownThings, storeItems, overwriteItems, readItems } from '../../shared/stores/matches/recording-items.ts';
 
 /**
  * Stores the content of every candidate's thing and returns it as it was first stored, by thing id. A thing that the
@@ -24,7 +24,7 @@ export async function storeContents(
   const { kept, removed } = await findKnownThings(db, ids);
   const toStore = ids.filter((id) => !kept.has(id)).map((id) => storableContent(things.get(id)!));
   if (toStore.length > 0) {
-    await keepItems(
+    await storeItems(
       db,
       toStore.map((item) => (removed.has(item.thing_id) ? blankedContent(item) : item)),
     );

@@ -3,19 +3,19 @@ import { markedEngine } from '../outages/engine.ts';
 import { isNetworkFault } from '../outages/network-fault.ts';
 
 /**
- * ClickHouse's codes for what is wrong with a statement or its data, on every node and at any time. All others pass by
- * themselves or by an operator's hand: a full disk (243), a missing table or database on a node that is behind (60,
- * 81), credentials that change (516), and whatever a later version adds.
+ * ClickHouse's error codes for a wrong statement or wrong data, on every node and at any time. All other conditions are
+ * temporary: a full disk (243), a missing table or database on a node that lags behind (60, 81), changed credentials
+ * (516), and whatever a later version adds.
  */
-const OURS = new Set([
-  // The statement cannot be read.
+const PERMANENT = new Set([
+  // The statement cannot be parsed.
   ...['36', '37', '62', '78', '80', '123', '167', '168', '211', '223', '229'],
-  // It names what does not exist, or names it twice.
+  // It names something that does not exist, or names it twice.
   ...['7', '8', '9', '10', '15', '16', '20', '46', '47', '50', '51', '52', '56', '57', '63', '66', '73', '115', '152'],
   ...['174', '179', '207', '336', '352', '403', '456', '457'],
-  // Functions that do not take what they get.
+  // Functions with wrong arguments.
   ...['34', '35', '42', '43', '44', '69', '184', '215', '386', '395', '427'],
-  // Values that are not of their column's type.
+  // Values that do not have the type of their column.
   ...[
     '6',
     '19',
@@ -37,21 +37,21 @@ const OURS = new Set([
     '441',
   ],
   ...['467', '675', '676'],
-  // Constraints, settings, and what this server cannot do at all.
+  // Constraints, settings, and what this server does not support.
   ...['48', '344', '392', '450', '452', '469', '471', '549'],
 ]);
 
 /**
  * True when ClickHouse is away, starting, slow, full or behind, so that the same statement may succeed later. An answer
- * that ClickHouse did not write, as a load balancer's page, counts as away; errors of its client are told by
- * `createClickhouse`'s mark.
+ * that ClickHouse did not write, such as a load balancer's page, counts as away. `createClickhouse` marks the errors of
+ * its client, which are recognised by the mark.
  */
 export function isClickhouseAway(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isClickhouseAway);
   if (!(error instanceof Error) || (markedEngine(error) ?? 'clickhouse') !== 'clickhouse') return false;
-  if (error instanceof ClickHouseError) return !OURS.has(error.code);
+  if (error instanceof ClickHouseError) return !PERMANENT.has(error.code);
   if (isNetworkFault(error)) return true;
-  // Its client tells of silence in words only, and makes a plain Error of any answer that does not look like
-  // ClickHouse's.
+  // Its client reports a timeout only by a message, and throws a plain Error for any answer that ClickHouse did not
+  // write.
   return markedEngine(error) === 'clickhouse' && Object.getPrototypeOf(error) === Error.prototype;
 }

@@ -4,19 +4,19 @@ import { markEngine } from '../outages/engine.ts';
 
 export type { ClickHouseClient };
 
-/** A client of one ClickHouse database (the URL's path; none: the server's default). Answers and inserts are JSON. */
+/** A client of one ClickHouse database: the path of the URL, or the server's default. Answers and inserts are JSON. */
 export function createClickhouse(url: string, name: string): ClickHouseClient {
   const client = createClient({
     url,
     application: name,
     request_timeout: 30_000,
-    // Shorter than servers and load balancers keep idle connections, so that none breaks just when it is used again.
+    // Shorter than the idle timeout of servers and load balancers, so that no connection is closed just before reuse.
     keep_alive: { enabled: true, idle_socket_ttl: 2_500, eagerly_destroy_stale_sockets: true },
     compression: { request: false, response: false },
-    // Whoever calls logs the error, once, and not on the console.
+    // The caller logs the error, once.
     log: { level: ClickHouseLogLevel.OFF },
     clickhouse_settings: {
-      // ISO 8601 timestamps, as the topics carry them.
+      // ISO 8601 timestamps, as in the topics.
       date_time_input_format: 'best_effort',
       output_format_json_quote_64bit_integers: 0,
     },
@@ -25,8 +25,8 @@ export function createClickhouse(url: string, name: string): ClickHouseClient {
 }
 
 /**
- * Notes on what its calls throw that it was ClickHouse. A load balancer's page is a plain Error, and a lost connection
- * may be anybody's.
+ * Marks every error of its calls as one of ClickHouse. Without the mark, a load balancer's page is a plain Error and a
+ * lost connection could belong to any engine.
  */
 function marked(client: ClickHouseClient): ClickHouseClient {
   const mark = (error: unknown): never => {

@@ -1,16 +1,16 @@
 import type { ClickHouseClient } from './clickhouse-client.ts';
 
-/** What is stored by monitor. */
+/** Tables whose rows belong to a monitor. */
 const TABLES = ['matches', 'delivery_attempts'] as const;
-/** The ids travel in ClickHouse's URL, which servers bound (some at 16 KB): 500 × 25 bytes. */
-const IDS_A_STATEMENT = 500;
+/** The ids are sent in the URL, which servers limit (some to 16 KB): 500 × 25 bytes. */
+const IDS_PER_STATEMENT = 500;
 
 /**
- * Deletes the rows of monitors, from the disk too: parts that hold some are written anew (a mutation). Repeating it is
- * harmless, and cheap when there is nothing to delete. A mutation that is under way is not overtaken by another: then
- * call it again later.
+ * Deletes the rows of monitors, also from the disk: ClickHouse rewrites the parts that contain them (a mutation).
+ * Repeating it is harmless, and cheap when there is nothing to delete. While a mutation of the table is running it
+ * starts no other; call it again later then.
  *
- * @returns true when no row is left. What an archiver inserts afterwards is not found out here.
+ * @returns true when no row is left. Rows that an archiver inserts afterwards are not detected.
  */
 export async function eraseMonitorsInArchive(
   clickhouse: ClickHouseClient,
@@ -18,8 +18,8 @@ export async function eraseMonitorsInArchive(
 ): Promise<boolean> {
   let isClean = true;
   for (const table of TABLES) {
-    for (let first = 0; first < monitorIds.length; first += IDS_A_STATEMENT) {
-      const ids = monitorIds.slice(first, first + IDS_A_STATEMENT);
+    for (let first = 0; first < monitorIds.length; first += IDS_PER_STATEMENT) {
+      const ids = monitorIds.slice(first, first + IDS_PER_STATEMENT);
       if (!(await eraseRows(clickhouse, table, ids))) isClean = false;
     }
   }
@@ -34,7 +34,7 @@ async function eraseRows(clickhouse: ClickHouseClient, table: Table, ids: string
   await clickhouse.command({
     query: 'ALTER TABLE {table: Identifier} DELETE WHERE monitor_id IN {ids: Array(String)}',
     query_params: { table, ids },
-    // Until all replicas have done it. It goes on by itself when this connection is given up before.
+    // Waits until all replicas are done. The mutation continues even when this connection is closed.
     clickhouse_settings: { mutations_sync: '2' },
   });
   return (await countRows(clickhouse, table, ids)) === 0;
@@ -50,7 +50,7 @@ async function countRows(clickhouse: ClickHouseClient, table: Table, ids: string
   return row!.n;
 }
 
-/** Those that are not done yet. */
+/** Counts mutations that are not done yet. */
 async function countMutations(clickhouse: ClickHouseClient, table: Table): Promise<number> {
   const result = await clickhouse.query({
     query: `SELECT count() AS n FROM system.mutations

@@ -6,14 +6,14 @@ import type { Logger } from '../runtime/logger.ts';
 import type { ClickHouseClient } from './clickhouse-client.ts';
 
 const MIGRATIONS = join(import.meta.dirname, '../../schemas/clickhouse');
-/** Any number, as long as it is always this one. */
+/** Key of the advisory lock in Postgres: an arbitrary number that must never change. */
 const LOCK = 7_104_226_091;
 const RETRY_LOCK_MS = 200;
 
 /**
- * Brings ClickHouse to the newest schema: numbered SQL files, forward only. ClickHouse has no locks and no
- * transactions, so the lock is one of Postgres, and a file whose statements did not all run is run again: they must
- * bear repetition.
+ * Migrates ClickHouse to the newest schema: numbered SQL files, forward only. ClickHouse has no locks and no
+ * transactions, so a Postgres lock is used, and a file that did not run completely runs again: its statements must be
+ * repeatable.
  */
 export async function migrateClickhouse(
   clickhouse: ClickHouseClient,
@@ -29,14 +29,14 @@ export async function migrateClickhouse(
     }
     await applyMissing(clickhouse, logger);
   } finally {
-    // Ending the session frees the lock, whatever state it is in.
+    // Ending the session releases the lock in every case.
     connection.release(true);
   }
 }
 
 /**
- * Asked again and again: a statement that waits for the lock would meet its timeout while a long migration runs
- * elsewhere.
+ * The caller polls, because a statement that waits for the lock would time out while another process runs a long
+ * migration.
  */
 async function tryLock(connection: PoolClient): Promise<boolean> {
   const { rows } = await connection.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [LOCK]);
@@ -59,7 +59,7 @@ async function applyMissing(clickhouse: ClickHouseClient, logger: Logger): Promi
   }
 }
 
-/** A file's statements: each ends with a semicolon at the end of a line. Comments have lines of their own. */
+/** Splits a file into statements. Each ends with a semicolon at the end of a line. Comments are on separate lines. */
 export function statementsOf(sql: string): string[] {
   return sql
     .replace(/^[ \t]*--.*$/gm, '')

@@ -1,8 +1,8 @@
 import type { ItemContent } from '../../schemas/messages/forum-item.ts';
 
 /**
- * The content of a thing that was deleted or removed on the forum: who wrote it and what it said are gone; what it was
- * and where it stood stays. For a comment the title, which is its post's, goes too.
+ * Returns the content of a thing that was deleted or removed on the forum, without author and text. Ids, kind,
+ * subreddit and times stay. The title is blanked too, also of a comment, where it is the title of the post.
  */
 export function blankedContent(item: ItemContent): ItemContent {
   return { ...item, author: '[deleted]', title: '', body: '' };

@@ -4,7 +4,7 @@ interface ErrorCodeFacts {
   retryable: boolean;
 }
 
-/** Every code of the error envelope. A code keeps its status and its meaning for ever: clients branch on it. */
+/** Every code of the error envelope. A code never changes its status or its meaning, because clients branch on it. */
 export const ERROR_CODES = {
   invalid_request: { status: 400, retryable: false },
   invalid_email: { status: 400, retryable: false },

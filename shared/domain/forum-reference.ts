@@ -1,19 +1,19 @@
-/** A post, or a comment of one, by its ids. */
+/** The ids of a post or of a comment. */
 export interface ThingReference {
   kind: 'post' | 'comment';
-  /** undefined: a comment that was named without its post. */
+  /** undefined for a comment that was given without its post. */
   postId: string | undefined;
   commentId: string | undefined;
 }
 
-/** A share link stands for a post that only the forum knows. */
+/** A share link. Only the forum knows which post it leads to. */
 export interface ShareLink {
   kind: 'share';
-  /** On the forum's API host, without a query. */
+  /** Path on the forum's API host, without a query. */
   path: string;
 }
 
-/** `reddit.com` of `https://www.reddit.com`, and who shortens its links. */
+/** The domain of the site (`reddit.com` for `https://www.reddit.com`), and the hosts of its short links. */
 export interface ForumHosts {
   domain: string;
   shortLinkHosts: readonly string[];
@@ -22,20 +22,20 @@ export interface ForumHosts {
 const BARE_ID = /^[0-9a-z]{1,13}$/i;
 const FULLNAME = /^t([13])_([0-9a-z]{1,13})$/i;
 const NAME = /^[\w-]{1,32}$/;
-const LONGEST = 2_048;
+const MAX_LENGTH = 2_048;
 
-/** The hosts of a public site; its subdomains (www, old, new, np, sh, m, amp, i …) are the same site. */
+/** Returns the hosts of a public site. Its subdomains (www, old, new, np, sh, m, amp, i …) are the same site. */
 export function forumHosts(siteUrl: string): ForumHosts {
   return { domain: new URL(siteUrl).hostname.replace(/^www\./, ''), shortLinkHosts: ['redd.it', 'www.redd.it'] };
 }
 
 /**
- * What people paste to name a post or comment: a fullname, a bare id (of a post), or any URL of the site that leads to
- * one, with or without its scheme, query and fragment. undefined: anything else.
+ * Parses what people paste to name a post or comment: a fullname, a bare id of a post, or any URL of the site that
+ * leads to one, with or without its scheme, query and fragment. Returns undefined for anything else.
  */
 export function parseReference(given: string, hosts: ForumHosts): ThingReference | ShareLink | undefined {
   const text = given.trim();
-  if (text.length > LONGEST) return undefined;
+  if (text.length > MAX_LENGTH) return undefined;
   const named = FULLNAME.exec(text);
   if (named?.[1] === '1') return { kind: 'comment', postId: undefined, commentId: named[2]!.toLowerCase() };
   if (named) return post(named[2]!);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-// Crockford's base 32 in lower case: no i, l, o, u, so ids read aloud are not mistaken.
+// Crockford's base 32 in lower case. It has no i, l, o and u, so that ids are not misread.
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const ID_LENGTH = 12;
 const SEQ_DIGITS = 12;
@@ -28,8 +28,8 @@ export function isMonitorId(text: string): boolean {
 }
 
 /**
- * The id of a monitor's seq-th match: sorts, as text, in match order. Derived, not drawn, so that a recorder that
- * repeats a batch, the page and the webhook all name the match alike.
+ * The id of a monitor's match. As text it sorts in match order. It is derived and not random, so that a repeated batch,
+ * the page and the webhook give the match the same id.
  *
  * @param seq 1 to 999,999,999,999
  */
@@ -37,7 +37,7 @@ export function matchId(monitorId: string, seq: number): string {
   return `mat_${monitorId.slice(4)}_${String(seq).padStart(SEQ_DIGITS, '0')}`;
 }
 
-/** The monitor and seq that a match id names; undefined when it is not one. */
+/** The monitor and seq of a match id; undefined when the text is not a match id. */
 export function parseMatchId(text: string): { monitorId: string; seq: number } | undefined {
   const parts = MATCH_ID.exec(text);
   if (!parts) return undefined;

@@ -2,35 +2,39 @@ import type { RecordedMatch } from '../../schemas/messages/recorded-match.ts';
 import { dailyMatchCap } from './daily-match-cap.ts';
 
 /**
- * A page that is polled shows the match before its webhook is sent, and a hint on monitor.matches usually comes first.
+ * The first attempt waits, so that a polled page shows the match before its webhook arrives. The hint on
+ * monitor.matches usually triggers the attempt earlier.
  */
 const FIRST_ATTEMPT_DELAY_MS = 3_000;
 
-/** Suppressed matches that a monitor may store a UTC day, unless the installation says otherwise. */
+/** Default ceiling: suppressed matches that a monitor may store a UTC day. */
 export const SUPPRESSED_PER_DAY = 10_000;
 
-/** The monitor's counters as they are under its lock. */
+/** The monitor's counters, read under its lock. */
 export interface CounterFacts {
   monitorId: string;
-  /** 0: no match yet. */
+  /** 0 before the first match. */
   lastSeq: number;
   lastMatchAtMs: number | undefined;
   /** UTC date (YYYY-MM-DD) that new matches belong to. */
   day: string;
   /** Unsuppressed matches of that day. */
   matchesOfDay: number;
-  /** Suppressed matches of that day that are stored. */
+  /** Stored suppressed matches of that day. */
   suppressedOfDay: number;
-  /** The latest entered_at of a candidate that was not stored: what entered until then was judged by an earlier day. */
+  /**
+   * The latest entered_at of a candidate that was not stored; whatever entered until then was decided on an earlier
+   * day.
+   */
   notStoredUntilMs: number | undefined;
   hasWebhook: boolean;
-  /** Price in dollars of the account's largest pack; 0: none. */
+  /** Price in dollars of the account's largest pack; 0 when none. */
   pack: number;
-  /** The service's time, read under the lock. */
+  /** service_now(), read under the lock. */
   nowMs: number;
 }
 
-/** What a candidate brings into its match; times as in the candidate. */
+/** The fields of a candidate that its match takes over; times as in the candidate. */
 export interface AcceptedCandidate {
   thingId: string;
   kind: 'post' | 'comment';
@@ -45,32 +49,32 @@ export interface NumberedMatch extends AcceptedCandidate {
   createdAt: string;
   suppressed: boolean;
   firstDelivery: RecordedMatch['first_delivery'];
-  /** When the first delivery attempt is due; null when there is none to make. */
+  /** When the first delivery attempt is due; null when nothing is delivered. */
   nextAttemptAt: string | null;
 }
 
-/** What a monitor's new matches add up to. */
+/** The change of a monitor's counters by a batch. */
 export interface CounterAdvance {
   monitorId: string;
   lastSeq: number;
-  /** null: no match yet. */
+  /** null before the first match. */
   lastMatchAt: string | null;
   day: string;
   matches: number;
   suppressed: number;
-  /** Candidates beyond the ceiling of suppressed matches: counted, and nothing else. */
+  /** Candidates beyond the ceiling of suppressed matches: they are counted and not stored. */
   notStored: number;
-  /** The latest entered_at of those; null: there is none. */
+  /** The latest entered_at of those; null when there are none. */
   notStoredUntil: string | null;
 }
 
 /**
- * Numbers a monitor's accepted candidates in their order: seq without holes, times that never go back along it, and
- * those over the day's cap suppressed (skipped, or none without a webhook). Those beyond the ceiling of suppressed
- * matches become no match.
+ * Numbers a monitor's accepted candidates in their order. seq has no holes, and times never decrease along it. Matches
+ * over the daily cap are suppressed (delivery `skipped`, or `none` without a webhook). Candidates beyond the ceiling of
+ * suppressed matches do not become matches.
  *
  * @param accepted at least one
- * @param suppressedPerDay how many suppressed matches the monitor may store a day
+ * @param suppressedPerDay ceiling: how many suppressed matches the monitor may store a UTC day
  */
 export function numberMatches(
   counters: CounterFacts,
@@ -81,7 +85,7 @@ export function numberMatches(
   const dueAt = new Date(counters.nowMs + FIRST_ATTEMPT_DELAY_MS).toISOString();
   const room = Math.max(0, dailyMatchCap(counters.pack) - counters.matchesOfDay);
   const roomForSuppressed = Math.max(0, suppressedPerDay - counters.suppressedOfDay);
-  // A batch that is read again on a later day must not turn into matches of that day what was not stored before.
+  // When a batch is read again on a later day, candidates that were not stored must not become matches of that day.
   const isNew = ({ enteredAt }: AcceptedCandidate) => Date.parse(enteredAt) > (counters.notStoredUntilMs ?? -Infinity);
   const stored = accepted.filter(isNew).slice(0, room + roomForSuppressed);
   const matches = stored.map((candidate, index): NumberedMatch => {

@@ -5,11 +5,11 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const HEADER_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
 
-/** Keeps secrets unreadable to whoever sees the database without the installation's secret key. */
+/** Encrypts secrets at rest. Without the installation's secret key the database reveals none of them. */
 export interface SecretBox {
-  /** `context` names whose secret it is (a monitor id): a box moved to another row does not open there. */
+  /** `context` names the owner of the secret (a monitor id). A box copied to another row does not open there. */
   seal(secret: string, context: string): Buffer;
-  /** @throws Error when the box was made with another key or context, or was changed */
+  /** @throws Error when the box was sealed with another key or context, or was modified */
   open(sealed: Uint8Array, context: string): string;
 }
 
@@ -30,7 +30,7 @@ export function createSecretBox(secretKey: string): SecretBox {
     },
     open(sealed, context) {
       if (sealed[0] !== FORMAT || sealed.length < HEADER_BYTES)
-        throw new Error('not a sealed secret of a known format');
+        throw new Error('cannot open a sealed secret: unknown format');
       const nonce = sealed.subarray(1, 1 + NONCE_BYTES);
       const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
         .setAAD(Buffer.from(context))

@@ -1,6 +1,6 @@
 /**
- * The text as Postgres can hold it: neither U+0000 nor half a surrogate pair, each replaced by U+FFFD. What is
- * published must be what is stored, and one odd character must not stop a consumer.
+ * Replaces U+0000 and lone surrogates by U+FFFD, because Postgres cannot store them. What is published must equal what
+ * is stored, and one invalid character must not stop a consumer.
  */
 export function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\u0000', '\ufffd');

@@ -6,29 +6,29 @@ import type { Logger } from '../runtime/logger.ts';
 const MIGRATIONS = fileURLToPath(new URL('../../schemas/postgres', import.meta.url));
 
 /**
- * A change of a table waits no longer for those who use it: behind it everybody else would wait too. It is tried again
- * later.
+ * A migration waits at most this long for a table lock, because all later statements on the table queue behind it. It
+ * is tried again later.
  */
 const LOCK_TIMEOUT_MS = 10_000;
-const ASK_AGAIN_MS = 200;
-/** What the runner says when another process holds its lock. */
+const LOCK_RETRY_MS = 200;
+/** The error message of the runner while another process has its lock. */
 const LOCKED = 'Another migration is already running';
 
 /**
- * Brings the database to the newest schema: numbered files, forward only, under an advisory lock that other starting
- * processes wait for. Each file is one transaction, so what was applied stays applied. A file `.js` may call
- * `pgm.noTransaction()` for CREATE INDEX CONCURRENTLY, which SQL files cannot hold; it must bear repetition.
+ * Migrates the database to the newest schema: numbered files, forward only, under an advisory lock that other starting
+ * processes wait for. Each file is one transaction, so applied files stay applied. A `.js` file may call
+ * `pgm.noTransaction()` for CREATE INDEX CONCURRENTLY, which SQL files cannot contain; it must be repeatable.
  *
- * @param folder where the files are; default: ours
- * @throws what isPostgresAway calls away when a lock is not to be had in time: call it again then
+ * @param folder the folder of the files; by default the installation's own
+ * @throws an error for which isPostgresAway is true when a table lock is not free in time; call it again then
  */
 export async function migratePostgres(url: string, logger: Logger, folder: string = MIGRATIONS): Promise<void> {
-  while (!(await applyMissing(url, logger, folder))) await delay(ASK_AGAIN_MS);
+  while (!(await applyMissing(url, logger, folder))) await delay(LOCK_RETRY_MS);
 }
 
 /**
- * @returns false while another process migrates. Asked again and again: a session that waits for the lock would keep
- * CONCURRENTLY waiting.
+ * @returns false while another process migrates. The caller polls, because a session that waits for the lock would
+ * block CREATE INDEX CONCURRENTLY.
  */
 async function applyMissing(url: string, logger: Logger, folder: string): Promise<boolean> {
   try {
@@ -61,7 +61,7 @@ async function runMissing(url: string, logger: Logger, folder: string): Promise<
       info: (message: string) => {
         logger.debug(message);
       },
-      // That a lock was not held, once for each time it was asked for.
+      // The runner warns on each attempt that it did not get the lock.
       warn: (message: string) => {
         logger.debug(message);
       },

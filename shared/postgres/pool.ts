@@ -10,30 +10,30 @@ export interface PoolDeps {
   /** Shown in pg_stat_activity. */
   name: string;
   logger: Logger;
-  /** Connections at most. */
+  /** Maximum number of connections. */
   max?: number;
   limits?: SessionLimits;
 }
 
-/** How long parts of the work may take, in milliseconds. */
+/** Time limits of the steps of a query, in milliseconds. */
 export interface SessionLimits {
-  /** Until a connection is free or made. */
+  /** To get a connection from the pool or open one. */
   connectMs: number;
   /** A statement that waits longer for a lock fails (55P03). */
   lockMs: number;
   /** A statement that runs longer is cancelled (57014). */
   statementMs: number;
-  /** Until the server's answer to a statement, its own word included; without any the connection is thrown away. */
+  /** To get any answer to a statement; after that the connection is discarded. Longer than statementMs. */
   answerMs: number;
   /**
-   * A transaction whose client says nothing for longer is ended (25P03), and its locks with it. Less than answerMs: a
-   * server that stood still refuses then what was sent to it meanwhile, a COMMIT too, so a transaction whose client
-   * gave up is not committed.
+   * The server ends a transaction whose client is idle for longer (25P03), and releases its locks. It is less than
+   * answerMs, so that a server that was suspended refuses what was sent to it meanwhile, including a COMMIT: a
+   * transaction that its client gave up is not committed.
    */
   idleInTransactionMs: number;
 }
 
-/** Work that nobody waits for with a deadline of his own. */
+/** Limits of background work, which nobody waits for with a deadline. */
 export const BACKGROUND_LIMITS: SessionLimits = {
   connectMs: 10_000,
   lockMs: 15_000,
@@ -42,7 +42,7 @@ export const BACKGROUND_LIMITS: SessionLimits = {
   idleInTransactionMs: 30_000,
 };
 
-/** Requests are answered within 10 s, whatever Postgres does: 2.5 s for a connection and 6 s for a statement. */
+/** Limits of requests, which are answered within 10 s in any case: 2.5 s for a connection and 6 s for a statement. */
 export const REQUEST_LIMITS: SessionLimits = {
   connectMs: 2_500,
   lockMs: 4_000,
@@ -51,7 +51,7 @@ export const REQUEST_LIMITS: SessionLimits = {
   idleInTransactionMs: 4_500,
 };
 
-/** After so long without a word the system asks whether the other side is still there. */
+/** TCP keep-alive: idle time before the first probe. */
 const KEEP_ALIVE_MS = 10_000;
 
 const INT8_AS_NUMBERS = new pg.TypeOverrides();
@@ -70,18 +70,17 @@ export function createPool(options: PoolDeps): Pool {
     statement_timeout: limits.statementMs,
     lock_timeout: limits.lockMs,
     idle_in_transaction_session_timeout: limits.idleInTransactionMs,
-    // The server's word comes first; without an answer at all, as on a connection that fell silent, the client gives
-    // up.
+    // Normally the server's own timeout fires first. The client gives up when a connection does not answer at all.
     query_timeout: limits.answerMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     connectionTimeoutMillis: limits.connectMs,
     idleTimeoutMillis: 30_000,
-    // A client that vanished keeps neither its session nor its locks for long.
+    // The server notices a vanished client soon, and releases its session and its locks.
     options: '-c timezone=UTC -c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3',
     types: INT8_AS_NUMBERS,
   });
-  // A connection in use that is lost fails its query; without a listener its error would end the process as well.
+  // When a connection in use is lost, its query fails. Without a listener the error event would end the process too.
   pool.on('connect', (client) => {
     client.on('error', (error) => {
       options.logger.warn({ err: error }, 'a Postgres connection in use was lost');
@@ -116,9 +115,9 @@ export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) =>
   }
 }
 
-/** @returns why the connection must be thrown away; undefined: it may be used again */
+/** @returns why the connection must be discarded; undefined when it can be reused */
 async function rollBack(client: PoolClient, error: unknown): Promise<Error | undefined> {
-  // The server did not answer: nor would it answer this. Its end of the transaction comes with the connection's.
+  // The server did not answer and would not answer ROLLBACK either. Closing the connection ends the transaction.
   if (isPostgresAway(error) && sqlState(error) === undefined) return error as Error;
   try {
     await client.query('ROLLBACK');
@@ -128,5 +127,5 @@ async function rollBack(client: PoolClient, error: unknown): Promise<Error | und
   }
 }
 
-/** Anything that runs a statement: a pool, or the client of a transaction. */
+/** Anything that runs statements: a pool, or the client of a transaction. */
 export type Queryable = Pick<PoolClient, 'query'>;

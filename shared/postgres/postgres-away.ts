@@ -2,7 +2,7 @@ import { markedEngine } from '../outages/engine.ts';
 import { isNetworkFault } from '../outages/network-fault.ts';
 import { errorCode } from '../runtime/errors.ts';
 
-/** SQLSTATE classes whose every condition passes by itself, or by an operator's hand. */
+/** SQLSTATE classes of temporary conditions: they end by themselves or an operator ends them. */
 const CLASSES = new Set([
   '08', // connection exceptions
   '53', // insufficient resources: disk full, out of memory, too many connections
@@ -23,27 +23,27 @@ const CONDITIONS = new Set([
   '25P04', // transaction_timeout
 ]);
 
-/** A dropped database does not come back by waiting. */
-const OURS = new Set(['57P04']);
+/** Exceptions from these classes: a dropped database does not come back. */
+const PERMANENT = new Set(['57P04']);
 
-/** What the client says where the server said nothing. */
+/** The client's own error messages, when the server sent none. */
 const MESSAGES =
   /Connection terminated|timeout expired|Query read timeout|timeout exceeded when trying to connect|is not queryable|error establishing an SSL connection/i;
 
 /**
- * True when Postgres is away, slow, full, starting or asked for another try, so that the same work may succeed later.
- * False for what is our own fault: syntax, names, types, constraints, permissions.
+ * True when Postgres is away, slow, full, starting or asks for a retry, so that the same work may succeed later. False
+ * for our own faults: syntax, names, types, constraints, permissions.
  */
 export function isPostgresAway(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isPostgresAway);
   if (!(error instanceof Error) || (markedEngine(error) ?? 'postgres') !== 'postgres') return false;
   if (isNetworkFault(error)) return true;
   const state = sqlState(error);
-  if (state !== undefined) return CONDITIONS.has(state) || (CLASSES.has(state.slice(0, 2)) && !OURS.has(state));
+  if (state !== undefined) return CONDITIONS.has(state) || (CLASSES.has(state.slice(0, 2)) && !PERMANENT.has(state));
   return MESSAGES.test(error.message);
 }
 
-/** The SQLSTATE of an error that the server reported; undefined: it did not answer, or the error is not its own. */
+/** The SQLSTATE of an error reported by the server; undefined for any other error. */
 export function sqlState(error: unknown): string | undefined {
   const code = errorCode(error) ?? '';
   return /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code) ? code : undefined;

@@ -2,16 +2,16 @@ import type { Pool, QueryConfig } from 'pg';
 import type { Queryable } from './pool.ts';
 
 /**
- * The pool, whose statements end after `ms` milliseconds without an answer, for work that must notice early that
- * Postgres hangs. Such a statement fails with "Query read timeout", for which isPostgresAway is true, and may still
- * take effect later; its connection is closed.
+ * Returns the pool with a shorter limit: a statement without an answer after `ms` milliseconds fails with "Query read
+ * timeout", for which isPostgresAway is true, and its connection is closed. The statement may still take effect later.
+ * For work that must notice early that Postgres hangs.
  */
 export function withQueryDeadline(pool: Pool, ms: number): Queryable {
   const query = (text: string, values?: unknown[]) => {
-    // Known to node-postgres for each statement, but not to its types.
+    // node-postgres accepts query_timeout for each statement, but its types lack it.
     const config: QueryConfig & { query_timeout: number } = { text, query_timeout: ms };
     return pool.query(values === undefined ? config : { ...config, values });
   };
-  // The overloads of node-postgres cannot be written as one arrow function; the stores call it with a text and values.
+  // One arrow function cannot express the overloads of node-postgres. Callers pass a text and values.
   return { query: query as Queryable['query'] };
 }

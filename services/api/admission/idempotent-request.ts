@@ -2,8 +2,12 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool, PoolClient } from '../../../shared/postgres/pool.ts';
-import { claimIdempotencyKey, findKeptAnswer, keepAnswer } from '../../../shared/stores/accounts/idempotency-keys.ts';
-import type { IdempotencyKey, KeptAnswer } from '../../../shared/stores/accounts/idempotency-keys.ts';
+import {
+  claimIdempotencyKey,
+  findStoredAnswer,
+  storeAnswer,
+} from '../../../shared/stores/accounts/idempotency-keys.ts';
+import type { IdempotencyKey, StoredAnswer } from '../../../shared/stores/accounts/idempotency-keys.ts';
 import { ApiError } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import type { Answer, Call } from '../http/route.ts';
@@ -51,17 +55,17 @@ export async function runIdempotentRequest<P>(options: IdempotentRequestDeps<P>)
   }
   const key = { accountId: call.caller.accountId, route: options.route, key: call.idempotencyKey };
   const bodyHash = hashBody(call.body);
-  const kept = await findKeptAnswer(pool, key);
+  const kept = await findStoredAnswer(pool, key);
   if (kept) return replay(options, key, bodyHash, kept);
   const prepared = await prepare();
   const answer = await inTransaction(pool, async (client) => {
     if (!(await claimIdempotencyKey(client, key, bodyHash))) return undefined;
     const { status, body, charged } = await work(client, prepared);
-    await keepAnswer(client, key, options.secretBox.seal(JSON.stringify({ status, body }), contextOf(key)));
+    await storeAnswer(client, key, options.secretBox.seal(JSON.stringify({ status, body }), contextOf(key)));
     return { status, body, ...(charged ? { charged } : {}) };
   });
   if (answer) return answer;
-  const first = await findKeptAnswer(pool, key);
+  const first = await findStoredAnswer(pool, key);
   if (!first) throw new Error('the stored answer of an idempotency key no longer exists');
   return replay(options, key, bodyHash, first);
 }
@@ -70,7 +74,7 @@ function replay<P>(
   { call, secretBox }: IdempotentRequestDeps<P>,
   key: IdempotencyKey,
   bodyHash: Buffer,
-  kept: KeptAnswer,
+  kept: StoredAnswer,
 ): Answer {
   if (!timingSafeEqual(bodyHash, kept.bodyHash)) {
     throw new ApiError('idempotency_conflict', 'Idempotency-Key: was used with another body in the last 24 hours.');

@@ -41,7 +41,7 @@ export class StreamSlots {
     const request = {
       accountId,
       streamId: randomUUID(),
-      most: STREAMS_PER_ACCOUNT,
+      maxSlots: STREAMS_PER_ACCOUNT,
       leaseSeconds: timing.leaseMs / 1_000,
     };
     for (;;) {

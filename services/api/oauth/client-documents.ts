@@ -26,7 +26,7 @@ const MAX_FAILURES = 1_000;
  * send to other sites and the rows they leave.
  */
 const FETCHES_PER_NETWORK = 30;
-const FETCHES = { name: 'oauth:documents:total', most: 1_000, seconds: 3_600 };
+const FETCHES = { name: 'oauth:documents:total', maxUses: 1_000, seconds: 3_600 };
 /** Concurrent fetches of this process. */
 const MAX_FETCHES = 20;
 const MAX_ID_LENGTH = 500;
@@ -110,7 +110,7 @@ async function takeFetch(pool: Pool, clientAddress: string | undefined): Promise
   const networks = clientAddress === undefined ? [] : networksOf(clientAddress);
   const ofNetworks = networks.map(({ network, times }) => ({
     name: `oauth:documents:${network}`,
-    most: FETCHES_PER_NETWORK * times,
+    maxUses: FETCHES_PER_NETWORK * times,
     seconds: FETCHES.seconds,
   }));
   const refused = await takeUses(pool, [...ofNetworks, FETCHES]);

@@ -11,12 +11,12 @@ export type OAuthLimit = 'authorization' | 'token' | 'registration' | 'link';
 const MINUTE = 60;
 const HOUR = 3_600;
 const PER_NETWORK: Readonly<Record<OAuthLimit, Omit<SlidingLogLimit, 'name'>>> = {
-  authorization: { most: 60, seconds: MINUTE },
-  token: { most: 120, seconds: MINUTE },
-  registration: { most: 60, seconds: HOUR },
-  link: { most: 60, seconds: HOUR },
+  authorization: { maxUses: 60, seconds: MINUTE },
+  token: { maxUses: 120, seconds: MINUTE },
+  registration: { maxUses: 60, seconds: HOUR },
+  link: { maxUses: 60, seconds: HOUR },
 };
-const REGISTRATIONS = { name: 'oauth:registration:total', most: 500, seconds: HOUR };
+const REGISTRATIONS = { name: 'oauth:registration:total', maxUses: 500, seconds: HOUR };
 
 /** Limits unauthenticated requests, exactly over all processes. Refuses with 429 in OAuth's error format. */
 export function createOAuthLimits(pool: Pool): (kind: OAuthLimit) => RequestHandler {
@@ -36,11 +36,11 @@ export function createOAuthLimits(pool: Pool): (kind: OAuthLimit) => RequestHand
 
 /** Seconds until the next request may pass; 0 when this one may. */
 async function take(pool: Pool, kind: OAuthLimit, clientAddress: string | undefined): Promise<number> {
-  const { most, seconds } = PER_NETWORK[kind];
+  const { maxUses, seconds } = PER_NETWORK[kind];
   const refused = await takeUses(pool, [
     ...networksOf(clientAddress).map(({ network, times }) => ({
       name: `oauth:${kind}:${network}`,
-      most: most * times,
+      maxUses: maxUses * times,
       seconds,
     })),
     ...(kind === 'registration' ? [REGISTRATIONS] : []),

@@ -43,5 +43,5 @@ export async function grantFreeCredits(
 
 async function isDomainUsedUp(db: Queryable, domain: string): Promise<boolean> {
   const name = `signup:credits:${domain}`;
-  return (await takeUse(db, { name, most: CREDITED_PER_DOMAIN_DAILY, seconds: DAY })) > 0;
+  return (await takeUse(db, { name, maxUses: CREDITED_PER_DOMAIN_DAILY, seconds: DAY })) > 0;
 }

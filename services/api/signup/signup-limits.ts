@@ -61,11 +61,11 @@ function mailboxLimits({ purpose, mailboxHash }: CodeRequest, { network }: Clien
   const name = mailboxHash.toString('hex');
   const refusal = tooMany('Too many codes for this mailbox.');
   return [
-    { name: `${purpose}:mailbox:day:${name}`, most: PER_MAILBOX_DAILY, seconds: DAY, refusal },
-    { name: `${purpose}:mailbox:hour:${name}`, most: PER_MAILBOX_HOURLY, seconds: HOUR, refusal },
+    { name: `${purpose}:mailbox:day:${name}`, maxUses: PER_MAILBOX_DAILY, seconds: DAY, refusal },
+    { name: `${purpose}:mailbox:hour:${name}`, maxUses: PER_MAILBOX_HOURLY, seconds: HOUR, refusal },
     {
       name: `${purpose}:mailbox:from:${name}:${network}`,
-      most: PER_MAILBOX_AND_NETWORK_HOURLY,
+      maxUses: PER_MAILBOX_AND_NETWORK_HOURLY,
       seconds: HOUR,
       refusal: tooMany(`Too many codes for this mailbox: ${PER_MAILBOX_AND_NETWORK_HOURLY} an hour are sent.`),
     },
@@ -83,8 +83,8 @@ function networkLimits(
     `Too many codes for the network ${network}: ${hour} an hour and ${day} a day are sent for addresses that it gives.`,
   );
   return [
-    { name: `${purpose}:network:day:${network}`, most: day, seconds: DAY, refusal },
-    { name: `${purpose}:network:hour:${network}`, most: hour, seconds: HOUR, refusal },
+    { name: `${purpose}:network:day:${network}`, maxUses: day, seconds: DAY, refusal },
+    { name: `${purpose}:network:hour:${network}`, maxUses: hour, seconds: HOUR, refusal },
   ];
 }
 
@@ -93,11 +93,11 @@ function networkLimits(
  * time.
  */
 function totalLimit(purpose: CodeRequest['purpose'], { perHour, signInPerHour }: CodeBudgets): CodeLimit {
-  const [most, message] =
+  const [maxUses, message] =
     purpose === 'signup' ? [perHour, 'Too many sign up now.'] : [signInPerHour, 'Too many sign in now.'];
   return {
     name: `${purpose}:total`,
-    most,
+    maxUses,
     seconds: HOUR,
     refusal: (retryAfter) => new ApiError('agent_signup_busy', message, { retryAfter }),
   };

@@ -44,7 +44,7 @@ export async function hasTry(db: Queryable, mailboxHash: Buffer): Promise<boolea
 function limitsOf(mailboxHash: Buffer): [SlidingLogLimit, SlidingLogLimit] {
   const mailbox = mailboxHash.toString('hex');
   return [
-    { name: `codes:wrong:day:${mailbox}`, most: PER_DAY, seconds: DAY },
-    { name: `codes:wrong:month:${mailbox}`, most: PER_MONTH, seconds: MONTH },
+    { name: `codes:wrong:day:${mailbox}`, maxUses: PER_DAY, seconds: DAY },
+    { name: `codes:wrong:month:${mailbox}`, maxUses: PER_MONTH, seconds: MONTH },
   ];
 }

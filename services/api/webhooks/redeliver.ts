@@ -43,7 +43,7 @@ export function redeliver(
     const limit = Math.min(MAX_PER_REQUEST, dailyLimit - today);
     const queued = await queueResends(client, id, choice, { limit, paceMs: PACE_MS });
     // Other requests of the account may have counted in the meantime; the whole request is then rolled back.
-    if (!(await countResends(client, accountId, { count: queued, most: dailyLimit })))
+    if (!(await countResends(client, accountId, { count: queued, limit: dailyLimit })))
       throw usedUp(dailyLimit, secondsLeft);
     return { queued, more: queued === limit };
   });

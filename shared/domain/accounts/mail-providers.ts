@@ -1,4 +1,4 @@
-/** Domains at which a great many unrelated people have their mailboxes: many new ones a day say nothing about abuse. */
+/** Domains where many unrelated people have mailboxes. Many sign-ups a day from one of them do not indicate abuse. */
 const LARGE_PROVIDERS: ReadonlySet<string> = new Set(
   [
     'gmail.com proton.me icloud.com me.com mac.com aol.com fastmail.com zoho.com zohomail.com hey.com tutanota.com tuta.com mail.com email.com',
@@ -17,7 +17,7 @@ const LARGE_PROVIDERS: ReadonlySet<string> = new Set(
   ].flatMap((domains) => domains.split(' ')),
 );
 
-/** Whether a mailbox's domain is that of a large provider. */
+/** Whether the domain of a mailbox belongs to a large provider. */
 export function isLargeProvider(domain: string): boolean {
   return LARGE_PROVIDERS.has(domain);
 }

@@ -3,7 +3,7 @@ import { randomText } from '../identifiers.ts';
 
 /** 5 bits a character: 260 bits. */
 const SECRET_LENGTH = 52;
-/** What is in front, so that a secret in the wrong place is recognised. */
+/** Prefixes, so that a leaked or misplaced secret is recognised. */
 const PREFIXES = {
   'access token': 'oat',
   'refresh token': 'ort',
@@ -13,12 +13,12 @@ const PREFIXES = {
 } as const;
 const ACCESS_TOKEN = /^oat_[0-9a-hjkmnp-tv-z]{52}$/;
 
-/** An id that nobody guesses; of codes, tokens and client secrets it is the secret itself. */
+/** Generates an id that cannot be guessed. For codes, tokens and client secrets the id is the secret itself. */
 export function newOAuthSecret(kind: keyof typeof PREFIXES): string {
   return `${PREFIXES[kind]}_${randomText(SECRET_LENGTH)}`;
 }
 
-/** Whether a text has the shape of an access token. */
+/** Whether a text has the format of an access token. */
 export function isAccessToken(text: string): boolean {
   return ACCESS_TOKEN.test(text);
 }
@@ -27,20 +27,19 @@ const GRANT_HASH_START = 12;
 const GRANT_ID = /^gra_([0-9a-f]{24})$/;
 
 /**
- * What a grant is called where people see it: gra_ and the first 96 bits of its id's hash, which tell nothing of the
- * id.
+ * The public id of a grant: gra_ and the first 96 bits of the hash of its id, which do not reveal the id.
  */
 export function grantPublicId(idHash: Buffer): string {
   return `gra_${idHash.subarray(0, GRANT_HASH_START).toString('hex')}`;
 }
 
-/** The first bytes of the hash of the grant that is called so; undefined when none can be. */
+/** The first bytes of the hash of the grant with this public id; undefined when the text is not a public id. */
 export function grantHashStart(publicId: string): Buffer | undefined {
   const hex = GRANT_ID.exec(publicId)?.[1];
   return hex === undefined ? undefined : Buffer.from(hex, 'hex');
 }
 
-/** SHA-256: ids are random, so a slow or keyed hash would protect nothing more. */
+/** SHA-256. Ids are random, so a slow or keyed hash would not add protection. */
 export function hashOAuthId(id: string): Buffer {
   return createHash('sha256').update(id).digest();
 }

@@ -1,20 +1,20 @@
 import { dailyMatchCap } from '../daily-match-cap.ts';
 
-/** Price in dollars of the largest pack that an account bought; 0: none. */
+/** Price in dollars of the largest pack that an account bought; 0 when none. */
 export type Pack = 0 | 9 | 29 | 79;
 
-/** What an account may do, by its largest pack. */
+/** The limits of an account, decided by its largest pack. */
 export interface Plan {
   name: 'free' | 'pack_9' | 'pack_29' | 'pack_79';
   /** Credits that come with the pack. */
   credits: number;
-  /** Monitors that are not deleted, running or not. */
+  /** Monitors that are not deleted, active or paused. */
   monitors: number;
-  /** Matches per monitor and UTC day that are sent; those beyond are recorded as suppressed. */
+  /** Delivered matches per monitor and UTC day; later ones are recorded as suppressed. */
   dailyMatchCap: number;
   requestsPerSecond: number;
   burst: number;
-  /** Per UTC day; null: no limit. */
+  /** Per UTC day; null for no limit. */
   requestsPerDay: number | null;
 }
 
@@ -57,18 +57,18 @@ const PLANS: Readonly<Record<Pack, Plan>> = {
   },
 };
 
-/** Whether packs of this price are sold; 0 stands for no pack. */
-export function isPack(price: number): price is Pack {
+/** Whether packs of this price are sold. 0 is accepted and means no pack. */
+export function isPackPrice(price: number): price is Pack {
   return Object.hasOwn(PLANS, price);
 }
 
 /** @throws RangeError when no pack has this price */
 export function planOf(price: number): Plan {
-  if (!isPack(price)) throw new RangeError(`there is no pack of $${price}`);
+  if (!isPackPrice(price)) throw new RangeError(`no pack costs $${price}`);
   return PLANS[price];
 }
 
-/** Every plan by the price of its pack. */
+/** All plans by the price of their pack. */
 export function allPlans(): ReadonlyMap<Pack, Plan> {
   return new Map(Object.entries(PLANS).map(([price, plan]) => [Number(price) as Pack, plan]));
 }

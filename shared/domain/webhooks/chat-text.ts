@@ -1,23 +1,24 @@
 /**
- * What a piece of text takes of a message's limit: its length as it is sent, escaped. Never less than its own length.
+ * The length of a piece of text as it is sent, with escapes. It counts against a message's limit, and is never less
+ * than the length of the piece.
  */
 export type Measure = (piece: string) => number;
 
-/** Marks stacked on one character beyond this are cut like characters of their own. */
-const LONGEST_GRAPHEME = 32;
-/** How much of a text a cut gives up, in graphemes, to end with a whole word. */
-const WORD_SEARCH = 24;
+/** A grapheme longer than this (many stacked marks) is cut as separate characters. */
+const MAX_GRAPHEME_LENGTH = 32;
+/** How many graphemes a cut may drop to end with a whole word. */
+const MAX_WORD_LOSS = 24;
 
-const LONGEST_LINK = 1_000;
+const MAX_LINK_LENGTH = 1_000;
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
- * Marks that turn the direction of what follows: with them a text could make its surroundings read as something else.
+ * Marks that change the direction of the following text. With them a text could disguise what surrounds it.
  */
 const DIRECTION_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
-/** The text in one line, without control characters and direction marks; any run of whitespace is one blank. */
+/** The text in one line, without control characters and direction marks. A run of whitespace becomes one blank. */
 export function plainLine(text: string): string {
   return text
     .toWellFormed()
@@ -27,21 +28,21 @@ export function plainLine(text: string): string {
     .replace(/ {2,}/g, ' ');
 }
 
-/** Whether anything can be seen of the text; chat products refuse texts that seem empty. */
+/** Whether any character of the text is visible. Chat products refuse texts that appear empty. */
 export function isVisible(text: string): boolean {
   return /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text);
 }
 
-/** The beginning of a line: at most `limit`, an ellipsis where it is cut included. */
+/** The beginning of a line, at most `limit` long including the ellipsis where it is cut. */
 export function headOf(line: string, limit: number, measure: Measure): string {
-  const window = line.slice(0, limit + LONGEST_GRAPHEME);
+  const window = line.slice(0, limit + MAX_GRAPHEME_LENGTH);
   const { kept, isCut } = keep(splitGraphemes(window), window.length === line.length, limit, measure);
   return isCut ? `${kept.join('').trimEnd()}…` : kept.join('');
 }
 
-/** The end of a line: at most `limit`, an ellipsis where it is cut included. */
+/** The end of a line, at most `limit` long including the ellipsis where it is cut. */
 export function tailOf(line: string, limit: number, measure: Measure): string {
-  const from = line.length - limit - LONGEST_GRAPHEME;
+  const from = line.length - limit - MAX_GRAPHEME_LENGTH;
   const window = from <= 0 ? line : line.slice(graphemes.segment(line).containing(from)?.index);
   const pieces = splitGraphemes(window).reverse();
   const { kept, isCut } = keep(pieces, window.length === line.length, limit, measure);
@@ -50,27 +51,28 @@ export function tailOf(line: string, limit: number, measure: Measure): string {
 }
 
 /**
- * A permalink as chat products accept it in a link: http or https, and not so long that nothing else fits beside it.
+ * A permalink that chat products accept in a link: http or https, and short enough to leave room for the text. Returns
+ * undefined otherwise.
  */
 export function linkTarget(permalink: string, measure: Measure): string | undefined {
   if (!URL.canParse(permalink)) return undefined;
   const url = new URL(permalink);
   const href = url.href.replaceAll('|', '%7C');
-  return (url.protocol === 'https:' || url.protocol === 'http:') && measure(href) <= LONGEST_LINK ? href : undefined;
+  return (url.protocol === 'https:' || url.protocol === 'http:') && measure(href) <= MAX_LINK_LENGTH ? href : undefined;
 }
 
 function splitGraphemes(text: string): string[] {
   const pieces: string[] = [];
   for (const { segment } of graphemes.segment(text)) {
-    if (segment.length > LONGEST_GRAPHEME) pieces.push(...Array.from(segment));
+    if (segment.length > MAX_GRAPHEME_LENGTH) pieces.push(...Array.from(segment));
     else pieces.push(segment);
   }
   return pieces;
 }
 
 /**
- * The first pieces that fit. Where some do not, one unit is left for the ellipsis and the cut goes back to a blank
- * nearby.
+ * Keeps the first pieces that fit. If some do not fit, one unit is reserved for the ellipsis and the cut moves back to
+ * a blank nearby.
  */
 function keep(
   pieces: readonly string[],
@@ -82,7 +84,7 @@ function keep(
   if (limit < 1) return { kept: [], isCut: false };
   const count = countFitting(pieces, limit - 1, measure);
   const blank = pieces.lastIndexOf(' ', count);
-  return { kept: pieces.slice(0, blank > 0 && count - blank <= WORD_SEARCH ? blank : count), isCut: true };
+  return { kept: pieces.slice(0, blank > 0 && count - blank <= MAX_WORD_LOSS ? blank : count), isCut: true };
 }
 
 function countFitting(pieces: readonly string[], limit: number, measure: Measure): number {

@@ -5,27 +5,28 @@ import type { MatchExcerpt } from './match-excerpt.ts';
 import { detectWebhookKind } from './webhook-kind.ts';
 
 /**
- * Discord takes in an embed 256 characters of title, 4,096 of description, 1,024 in a field's value, 2,048 of footer,
- * and 6,000 together, as they are sent, so with the escapes (docs.discord.com/developers/resources/message, embed
+ * Discord's limits of an embed: 256 characters of title, 4,096 of description, 1,024 of a field's value, 2,048 of
+ * footer, and 6,000 in total, counted as sent, with escapes (docs.discord.com/developers/resources/message, embed
  * limits).
  */
 const TITLE_LIMIT = 256;
 const DESCRIPTION_LIMIT = 600;
 const VALUE_LIMIT = 512;
 const NAME_LIMIT = 256;
-/** Twice two asterisks and one escape at the beginning. */
+/** Two pairs of asterisks, and one escape at the beginning. */
 const DESCRIPTION_MARKUP = 5;
 
 /**
- * All that can begin or end formatting, a link, a mention, a time stamp or an emoji. A colon makes a link of https://.
+ * Characters that can begin or end formatting, a link, a mention, a time stamp or an emoji. The colon is one of them
+ * because https:// becomes a link.
  */
 const SPECIAL = /[\\*_~`|<>[\]@:]/g;
-/** Only at the beginning of a line: headings, small print, lists. */
+/** Formats only at the beginning of a line: headings, small print, lists. */
 const LEADING = /^(\s*(?:\d+(?=[.)]))?)(?=[#+\-.)])/;
 
 /**
- * One match as a message for a channel webhook: one embed, linked by its title, with the hit in bold. Nobody is
- * mentioned, whatever the texts hold.
+ * Builds the message of one match for a channel webhook: one embed whose title is a link, with the hit in bold. The
+ * message never mentions anybody, whatever the texts contain.
  */
 export function discordMessage(monitor: { name: string }, match: MonitorMatch): Record<string, unknown> {
   const excerpt = matchExcerpt(match, DESCRIPTION_LIMIT - DESCRIPTION_MARKUP, measure);
@@ -38,7 +39,7 @@ export function discordMessage(monitor: { name: string }, match: MonitorMatch): 
       { name: 'Keyword', value: fieldValue(match.matched_terms[0] ?? ''), inline: true },
       { name: 'Subreddit', value: fieldValue(`r/${match.subreddit}`), inline: true },
     ],
-    // A footer is shown as it is: nothing in it formats, links or mentions.
+    // Discord shows a footer literally, without formatting, links or mentions.
     footer: { text: `u/${nameLine(match.author)} · ${nameLine(monitor.name)}` },
     timestamp: match.created_utc,
   };
@@ -46,9 +47,9 @@ export function discordMessage(monitor: { name: string }, match: MonitorMatch): 
 }
 
 /**
- * Where a message for a channel webhook is sent. `wait`: the answer says whether the message was made, not only that it
- * was read. URLs of Discord's own hosts without a version get one, because the default can be an old one, and before
- * version 8 the time to wait after a 429 was in milliseconds. Everything else stays as it is.
+ * The URL that a message for a channel webhook is sent to. With `wait=true` the answer says whether the message was
+ * created. URLs of Discord's own hosts without an API version get version 10: the default can be an old version, and
+ * before version 8 the retry time of a 429 was in milliseconds. Other URLs keep their path.
  */
 export function discordRequestUrl(webhookUrl: string): string {
   if (!URL.canParse(webhookUrl)) return webhookUrl;
@@ -82,5 +83,5 @@ const measure = (piece: string) => escapeMarkdown(piece).length;
 
 const escapeMarkdown = (text: string) => text.replace(SPECIAL, '\\$&');
 
-/** The same for a text that begins a line. */
+/** Escapes a text that begins a line. */
 const escapeStart = (text: string) => escapeMarkdown(text).replace(LEADING, '$1\\');

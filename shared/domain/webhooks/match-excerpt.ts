@@ -3,39 +3,39 @@ import { explain } from '../../matching/explain.ts';
 import { headOf, isVisible, plainLine, tailOf } from './chat-text.ts';
 import type { Measure } from './chat-text.ts';
 
-/** A piece of a match's text in one line, cut at words where it can be, with an ellipsis at each cut. */
+/** An excerpt of a match's text in one line, cut between words where possible, with an ellipsis at each cut. */
 export interface MatchExcerpt {
   before: string;
-  /** The first occurrence of the first matched term; empty when it is only in the title. */
+  /** The first occurrence of the first matched term; empty when it occurs in the title only. */
   hit: string;
   after: string;
 }
 
-/** What belongs to the character before it, and must not be parted from it by the marks of the hit. */
+/** Combining marks that belong to the previous character; the markup of the hit must not separate them. */
 const TRAILING_PARTS = /^[\p{M}\p{Emoji_Modifier}\u200d]+/u;
 
 /**
- * What is shown of a match's own text: around the first hit, or the beginning where the text has none. Undefined: there
- * is nothing to show.
+ * Cuts an excerpt around the first hit, or from the beginning of the text when it has no hit. Returns undefined when
+ * the text is empty.
  *
- * @param limit of `measure` over the three parts together
+ * @param limit of the sum of `measure` over the three parts
  */
 export function matchExcerpt(match: MonitorMatch, limit: number, measure: Measure): MatchExcerpt | undefined {
   if (!isVisible(plainLine(match.body))) return undefined;
-  const place = firstHit(match);
-  if (!place) return { before: '', hit: '', after: headOf(plainLine(match.body).trim(), limit, measure) };
-  const [before, hit, after] = splitAt(match.body, place.start, place.end);
+  const range = firstHit(match);
+  if (!range) return { before: '', hit: '', after: headOf(plainLine(match.body).trim(), limit, measure) };
+  const [before, hit, after] = splitAt(match.body, range.start, range.end);
   const room = limit - measure(hit);
   if (room < 0) return { before: '', hit: headOf(hit, limit, measure), after: '' };
   const [costBefore, costAfter] = [measure(before), measure(after)];
   const half = Math.floor(room / 2);
-  // What one side does not need goes to the other.
+  // Space that one side does not need goes to the other.
   const roomBefore = Math.max(half, room - costAfter);
   const roomAfter = room - Math.min(costBefore, roomBefore);
   return { before: tailOf(before, roomBefore, measure), hit, after: headOf(after, roomAfter, measure) };
 }
 
-/** Where the first matched term stands in the text, by the rules that made the item match. */
+/** Finds the first matched term in the text, by the rules of matching. */
 function firstHit(match: MonitorMatch): { start: number; end: number } | undefined {
   const [term] = match.matched_terms;
   if (term === undefined) return undefined;
@@ -44,7 +44,7 @@ function firstHit(match: MonitorMatch): { start: number; end: number } | undefin
   return explain(rule, item).keywords[0]?.positions.find(({ field }) => field === 'text');
 }
 
-/** The three parts as plain lines; the hit has no blanks at its ends, the whole none at its own. */
+/** The three parts as plain lines. The hit has no blanks at its ends, nor has the whole text. */
 function splitAt(body: string, start: number, end: number): [string, string, string] {
   const found = plainLine(body.slice(start, end));
   const before = plainLine(body.slice(0, start) + /^ ?/.exec(found)![0]).trimStart();

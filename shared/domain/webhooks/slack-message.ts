@@ -4,18 +4,18 @@ import { matchExcerpt } from './match-excerpt.ts';
 import type { MatchExcerpt } from './match-excerpt.ts';
 
 /**
- * Slack takes up to 50 blocks a message and up to 3,000 characters in a section's text and in a text object, escaped
- * (docs.slack.dev/reference/block-kit/composition-objects/text-object). What is sent here stays far below.
+ * Slack accepts up to 50 blocks a message and up to 3,000 escaped characters in a text object
+ * (docs.slack.dev/reference/block-kit/composition-objects/text-object). These messages stay far below.
  */
 const EXCERPT_LIMIT = 600;
 const TITLE_LIMIT = 300;
 const NAME_LIMIT = 200;
-/** Two asterisks, the two invisible blanks around them and a soft hyphen before a leading quote mark. */
+/** Two asterisks, the two zero-width spaces around them, and a soft hyphen before a leading quote mark. */
 const EXCERPT_MARKUP = 5;
 
 /**
- * Slack's markup has no escape for the characters that format: they are replaced by others that look like them, as is
- * the usual way (github.com/yhatt/jsx-slack, docs/about-escape-and-exact-mode.md). The full-width ones format too.
+ * Slack's markup has no escapes for formatting characters. The usual way is to replace them by similar characters
+ * (github.com/yhatt/jsx-slack, docs/about-escape-and-exact-mode.md). The full-width forms format too.
  */
 const LOOKALIKES: Readonly<Record<string, string>> = {
   '*': '\u2217',
@@ -32,8 +32,9 @@ const SOFT_HYPHEN = '\u00ad';
 const ZERO_WIDTH_SPACE = '\u200b';
 
 /**
- * One match as a message for an incoming webhook: the linked title, an excerpt with the hit in bold, and a line that
- * says why and where. `verbatim`: Slack itself makes no links and mentions of plain text.
+ * Builds the message of one match for an incoming webhook: the linked title, an excerpt with the hit in bold, and a
+ * line with keyword, subreddit, author, time and monitor. `verbatim` keeps Slack from turning plain text into links and
+ * mentions.
  */
 export function slackMessage(monitor: { name: string }, match: MonitorMatch): Record<string, unknown> {
   const excerpt = matchExcerpt(match, EXCERPT_LIMIT - EXCERPT_MARKUP, measure);
@@ -58,7 +59,7 @@ function titleOf(match: MonitorMatch): string {
   return isVisible(match.title) ? match.title : `${match.kind} in r/${match.subreddit}`;
 }
 
-/** What notifications and clients without blocks show. */
+/** The text that notifications and clients without blocks show. */
 function fallbackText(match: MonitorMatch, excerpt: MatchExcerpt | undefined, target: string | undefined): string {
   const own = match.kind === 'comment' && excerpt ? excerpt.before + excerpt.hit + excerpt.after : titleOf(match);
   const link = target === undefined ? '' : `\n<${escapeEntities(target)}>`;
@@ -67,7 +68,7 @@ function fallbackText(match: MonitorMatch, excerpt: MatchExcerpt | undefined, ta
 
 function excerptText({ before, hit, after }: MatchExcerpt): string {
   if (hit === '') return escapeStart(before + after);
-  // Marks count only at the border of a word, and an invisible blank is one.
+  // Markup works only at a word boundary; a zero-width space makes one.
   const left = before === '' || before.endsWith(' ') ? '' : ZERO_WIDTH_SPACE;
   const right = after === '' || after.startsWith(' ') ? '' : ZERO_WIDTH_SPACE;
   return `${escapeStart(before)}${left}*${escapeSlack(hit)}*${right}${escapeSlack(after)}`;
@@ -87,26 +88,26 @@ function escapeLine(text: string, limit: number): string {
   return escapeStart(headOf(plainLine(text).trim(), limit - 1, measure));
 }
 
-/** Not less than the length of what escapeSlack makes of a piece. */
+/** At least the length of a piece after escapeSlack. */
 function measure(piece: string): number {
   return escapeEntities(piece).length + piece.split('@').length - 1;
 }
 
-/** The same for a text that begins a line, where either sign would make it a quotation. */
+/** Escapes a text that begins a line, where a leading > or ＞ would make it a quotation. */
 const escapeStart = (text: string) => (/^[>＞]/.test(text) ? SOFT_HYPHEN : '') + escapeSlack(text);
 
 function escapeSlack(text: string): string {
   const plain = text
     .replace(/[*＊~`｀＿]/g, (character) => LOOKALIKES[character] ?? '')
-    // Inside a word it formats nothing: names keep theirs.
+    // An underscore inside a word does not format, so names keep theirs.
     .replace(/(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/g, LOW_LINE)
-    // An emoji's name stands between two colons, and the second may be ours.
+    // The name of an emoji is between two colons, and the second may come from our own text.
     .replace(/:(?=[\p{L}\p{M}\p{N}_+'-]+(?::|$))/gu, COLON)
     .replaceAll('@', `@${ZERO_WIDTH_SPACE}`);
   return escapeEntities(plain);
 }
 
-/** The three characters by which links, mentions and entities begin and end. */
+/** Escapes the three characters that begin and end links, mentions and entities. */
 function escapeEntities(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

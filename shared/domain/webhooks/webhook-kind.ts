@@ -6,7 +6,7 @@ const DISCORD_HOSTS = new Set(
 );
 const DISCORD_PATH = /^\/api\/(?:v\d+\/)?webhooks\//;
 
-/** What kind of webhook a URL is by its host and path: a chat product's own, else generic. */
+/** Detects the kind of a webhook from the host and path of its URL: a chat product, or generic. */
 export function detectWebhookKind(url: URL): WebhookKind {
   const host = url.hostname.replace(/\.$/, '');
   if (SLACK_HOSTS.has(host)) return 'slack';
@@ -15,7 +15,7 @@ export function detectWebhookKind(url: URL): WebhookKind {
 }
 
 /**
- * Whether a kind that the user chose can be meant for this URL. Only one chat product's messages sent to another are
+ * Whether the chosen kind is possible for this URL. Only messages of one chat product to the host of another are
  * refused: many products accept Slack's messages at their own hosts, and Slack's workflows accept any JSON.
  */
 export function fitsWebhookKind(url: URL, chosen: WebhookKind): boolean {

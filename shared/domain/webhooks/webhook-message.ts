@@ -20,7 +20,7 @@ export interface WebhookMessage {
   body: Buffer;
 }
 
-/** The HTTP request that tells a receiver of one match: JSON for a generic endpoint, one message for a chat product. */
+/** Builds the HTTP request for one match: a JSON event for a generic endpoint, a message for a chat product. */
 export function buildWebhookMessage(input: WebhookMessageInput): WebhookMessage {
   switch (input.kind) {
     case 'generic':
@@ -32,7 +32,7 @@ export function buildWebhookMessage(input: WebhookMessageInput): WebhookMessage 
   }
 }
 
-/** Where that request goes: the monitor's URL, with what a chat product's protocol adds to it. */
+/** The URL of that request: the monitor's URL, with the parameters that a chat product needs. */
 export function webhookRequestUrl(kind: WebhookKind, webhookUrl: string): string {
   return kind === 'discord' ? discordRequestUrl(webhookUrl) : webhookUrl;
 }

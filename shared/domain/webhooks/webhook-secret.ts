@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * The secret that signs a monitor's webhooks, in the form of Standard Webhooks: whsec_ and 32 random bytes in base64.
+ * Generates the secret that signs a monitor's webhooks, in the format of Standard Webhooks: whsec_ and 32 random bytes
+ * in base64.
  */
 export function newWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;

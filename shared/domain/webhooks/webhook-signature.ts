@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** What every webhook secret starts with; the rest is base64. */
+/** Prefix of every webhook secret; base64 follows. */
 const WEBHOOK_SECRET_PREFIX = 'whsec_';
 
 export interface SignatureInput {
@@ -8,16 +8,15 @@ export interface SignatureInput {
   id: string;
   /** The exact bytes that are sent. */
   body: Buffer;
-  /** Moment of the attempt, unix seconds. */
+  /** Time of the attempt in Unix seconds. */
   sentAt: number;
-  /** The current secret first, then one that a rotation has replaced and that receivers may still hold. */
+  /** The current secret first, then the previous one, which receivers may still use after a rotation. */
   secrets: readonly [string, ...string[]];
 }
 
 /**
- * Headers by which a receiver knows that a webhook is ours, in two schemes over the same bytes:
- * X-Service-Signature, keyed with the whole secret string, the current one only; and that of Standard Webhooks
- * (standardwebhooks.com), keyed with the bytes the secret encodes, one signature per secret.
+ * Signs a webhook in two schemes over the same bytes: X-Service-Signature, keyed with the whole current secret as text;
+ * and Standard Webhooks (standardwebhooks.com), keyed with the decoded bytes, with one signature for each secret.
  */
 export function signatureHeaders(input: SignatureInput): Record<string, string> {
   const { id, body, sentAt, secrets } = input;

@@ -4,24 +4,24 @@ import { listOAuthGrants, revokeAccountGrant } from './oauth-grants.ts';
 import type { StoredGrant } from './oauth-grants.ts';
 import type { SealedRecords } from './sealed-records.ts';
 
-/** A program that an account allowed something, by the sign-in for the tool server. */
+/** An OAuth grant of an account: a program that may use the tool server on its behalf. */
 export interface AccountGrant {
-  /** gra_ and 96 bits; of no use but to revoke it. */
+  /** gra_ and 96 bits. It only serves to revoke the grant. */
   id: string;
   clientId: string;
-  /** What the program calls itself; null: nothing, or it is not known any more. */
+  /** The name that the program gave itself; null when it gave none or its registration has expired. */
   clientName: string | null;
   scopes: string[];
   grantedAt: Date;
-  /** To the minute; null: never. */
+  /** To the minute; null when never used. */
   lastUsedAt: Date | null;
 }
 
-const MOST_GRANTS = 1_000;
+const MAX_GRANTS = 1_000;
 
 /**
- * The newest first, at most 1,000. What was sealed with another secret key is left out: its tokens are of no use
- * either.
+ * Lists an account's grants, newest first, at most 1,000. Grants sealed with another secret key are left out: their
+ * tokens do not work either.
  */
 export async function listAccountGrants(
   db: Queryable,
@@ -34,12 +34,12 @@ export async function listAccountGrants(
     names.set(clientId, name);
     return name;
   };
-  const grants = await listOAuthGrants(db, accountId, MOST_GRANTS);
+  const grants = await listOAuthGrants(db, accountId, MAX_GRANTS);
   const read = await Promise.all(grants.map((grant) => grantOf(grant, records, nameOf)));
   return read.filter((grant) => grant !== undefined);
 }
 
-/** Ends a grant at once, everywhere. False when the account has none with this id. */
+/** Revokes a grant for all processes at once. Returns false when the account has no grant with this id. */
 export async function revokeGrant(db: Queryable, accountId: string, publicId: string): Promise<boolean> {
   const hashStart = grantHashStart(publicId);
   return hashStart !== undefined && revokeAccountGrant(db, accountId, hashStart);

@@ -3,14 +3,14 @@ import type { Queryable } from '../../postgres/pool.ts';
 export interface StoredAccount {
   id: string;
   email: string;
-  /** The address in its canonical form. */
+  /** The canonical form of the address. */
   mailbox: string;
   status: 'active' | 'frozen' | 'deleted';
-  /** Price in dollars of the largest pack bought; 0: none. */
+  /** Price in dollars of the largest pack bought; 0 when none. */
   pack: number;
   /** Credits. */
   balance: number;
-  /** Credits of refunded packs that were spent before. */
+  /** Credits of refunded packs that were already spent. */
   owed: number;
   createdAt: Date;
 }
@@ -18,8 +18,8 @@ export interface StoredAccount {
 /**
  * Adds an account with no credits and no pack. Waits for a concurrent insert of the same mailbox.
  *
- * @param mailbox canonical form of the address, one account each
- * @returns false when the mailbox has an account already
+ * @param account.mailbox canonical form of the address; a mailbox has at most one account
+ * @returns false when the mailbox already has an account
  */
 export async function insertAccount(
   db: Queryable,
@@ -32,7 +32,7 @@ export async function insertAccount(
   return rowCount === 1;
 }
 
-/** Account of a mailbox in its canonical form, or by id. */
+/** Finds an account by id, or by its mailbox in canonical form. */
 export async function findAccount(db: Queryable, idOrMailbox: string): Promise<StoredAccount | undefined> {
   const { rows } = await db.query<StoredAccount>(
     `SELECT id, email, mailbox, status, pack, balance, owed, created_at AS "createdAt"
@@ -43,7 +43,7 @@ export async function findAccount(db: Queryable, idOrMailbox: string): Promise<S
   return rows[0];
 }
 
-/** Locks an account until the transaction ends and reads it in the same step. */
+/** Locks an account until the transaction ends and reads it in the same statement. */
 export async function lockAccount(db: Queryable, id: string): Promise<StoredAccount | undefined> {
   const { rows } = await db.query<StoredAccount>(
     `SELECT id, email, mailbox, status, pack, balance, owed, created_at AS "createdAt"
@@ -55,7 +55,7 @@ export async function lockAccount(db: Queryable, id: string): Promise<StoredAcco
   return rows[0];
 }
 
-/** Accounts in the order of their ids, after a given one; 1,000 at most. */
+/** Lists accounts by id, after a given id; at most 1,000. */
 export async function listAccounts(db: Queryable, afterId: string | undefined): Promise<StoredAccount[]> {
   const { rows } = await db.query<StoredAccount>(
     `SELECT id, email, mailbox, status, pack, balance, owed, created_at AS "createdAt"
@@ -69,11 +69,11 @@ export async function listAccounts(db: Queryable, afterId: string | undefined): 
 }
 
 /**
- * Notes that an account got a pack, and raises its limits when the pack is its largest. Gives no credits. To be called
+ * Records that an account got a pack, and raises its limits when the pack is its largest. It adds no credits: call it
  * in the transaction that does.
  *
- * @param id the payment's own id, or the grant's reference
- * @param credits what came with it
+ * @param bought.id the payment's own id, or the grant's reference
+ * @param bought.credits credits that came with the pack
  */
 export async function recordPack(
   db: Queryable,

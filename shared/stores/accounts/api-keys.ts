@@ -1,20 +1,20 @@
 import { newApiKey } from '../../domain/accounts/api-key.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 
-/** A key of an account, without anything secret. */
+/** A key of an account, without its secret. */
 export interface StoredApiKey {
   /** The public part. */
   id: string;
   name: string;
   scopes: string[];
   createdAt: Date;
-  /** To the minute; null: never. */
+  /** To the minute; null when never used. */
   lastUsedAt: Date | null;
 }
 
 /**
- * The key with this public id, and whose it is; undefined when it may not be used now. Its hash is still to be
- * compared.
+ * Finds the key with this public id and its account. Returns undefined when the key is revoked or the account is not
+ * active. The caller must still compare the hash.
  */
 export async function findUsableApiKey(
   db: Queryable,
@@ -30,7 +30,7 @@ export async function findUsableApiKey(
   return rows[0];
 }
 
-/** An account's keys that are not revoked, oldest first. */
+/** Lists an account's keys that are not revoked, oldest first. */
 export async function listApiKeys(db: Queryable, accountId: string): Promise<StoredApiKey[]> {
   const { rows } = await db.query<StoredApiKey>(
     `SELECT id, name, scopes, created_at AS "createdAt", last_used_at AS "lastUsedAt"
@@ -45,9 +45,9 @@ export async function listApiKeys(db: Queryable, accountId: string): Promise<Sto
 const ALL_SCOPES = ['forum:read'];
 
 /**
- * Makes a key for an account and returns it whole, for the only time.
+ * Creates a key for an account and returns it in full. This is the only time that the secret is available.
  *
- * @param name for people, in lists of keys
+ * @param name a label for people, shown in lists of keys
  */
 export async function issueApiKey(
   db: Queryable,
@@ -61,7 +61,7 @@ export async function issueApiKey(
   }
 }
 
-/** False when the public id, of 40 random bits, is taken. */
+/** Returns false when the public id, of 40 random bits, is taken. */
 async function insertApiKey(
   db: Queryable,
   key: { id: string; accountId: string; name: string; hash: Buffer; scopes: readonly string[] },
@@ -75,7 +75,8 @@ async function insertApiKey(
 }
 
 /**
- * Revokes an account's key; requests that come after the commit are refused. False when there is no such key in use.
+ * Revokes an account's key. Requests that arrive after the commit are refused. Returns false when the account has no
+ * such key, or it is revoked already.
  */
 export async function revokeApiKey(db: Queryable, accountId: string, id: string): Promise<boolean> {
   const { rowCount } = await db.query(
@@ -86,7 +87,7 @@ export async function revokeApiKey(db: Queryable, accountId: string, id: string)
   return rowCount === 1;
 }
 
-/** Revokes an account's keys of a name. */
+/** Revokes all keys of an account that have this name. */
 export async function revokeApiKeys(db: Queryable, accountId: string, name: string): Promise<void> {
   await db.query(
     `UPDATE api_keys SET revoked_at = service_now()

@@ -1,14 +1,13 @@
 import type { Pool, Queryable } from '../../postgres/pool.ts';
 import { stopMonitors, withLockedAccount } from './lock-account-and-monitors.ts';
-import { deleteOAuthRecordsOf } from './oauth-records.ts';
+import { deleteAccountOAuthRecords } from './oauth-records.ts';
 
 /**
- * Deletes an account, at once for everyone outside: its keys and tokens are refused, its monitors stop, its address is
- * forgotten. What its monitors gathered is queued for removal from both databases. The ledger stays. All of it happens,
- * or nothing.
+ * Deletes an account in one transaction: its keys and tokens are refused, its monitors stop and its address is
+ * removed. The data of its monitors is queued for erasure from both databases. The ledger stays.
  *
- * @param kept.mailboxHash keyed hash of the account's mailbox: remembers that it got its free credits
- * @returns false when there is no such account, or it is deleted already: then nothing changed
+ * @param kept.mailboxHash keyed hash of the account's mailbox; records that the mailbox got its free credits
+ * @returns false when the account does not exist or is already deleted; nothing changes then
  */
 export async function closeAccount(pool: Pool, accountId: string, kept: { mailboxHash: Buffer }): Promise<boolean> {
   const closed = await withLockedAccount(pool, accountId, async (client, { account, monitors }) => {
@@ -18,11 +17,11 @@ export async function closeAccount(pool: Pool, accountId: string, kept: { mailbo
       monitors.map(({ id }) => id),
       'deleted',
     );
-    // What others may hold while they wait for the account's mailbox comes before the mailbox is touched.
+    // A sign-up locks these rows before it waits for the mailbox. Take them in the same order to avoid a deadlock.
     await deleteSignups(client, accountId);
     await rememberCreditedMailbox(client, kept.mailboxHash);
-    await deleteKeptAnswers(client, accountId);
-    await deleteOAuthRecordsOf(client, accountId);
+    await deleteStoredAnswers(client, accountId);
+    await deleteAccountOAuthRecords(client, accountId);
     await anonymise(client, accountId);
     await revokeAllKeys(client, accountId);
     await queueErasure(client, accountId);
@@ -31,7 +30,7 @@ export async function closeAccount(pool: Pool, accountId: string, kept: { mailbo
   return closed ?? false;
 }
 
-/** Sign-ups of the account's mailbox that wait for their code. While the account still has its mailbox. */
+/** Deletes pending sign-ups of the account's mailbox. Must run before `anonymise` removes the mailbox. */
 async function deleteSignups(db: Queryable, accountId: string): Promise<void> {
   await db.query('DELETE FROM signups WHERE mailbox = (SELECT mailbox FROM accounts WHERE id = $1)', [accountId]);
 }
@@ -49,8 +48,11 @@ async function revokeAllKeys(db: Queryable, accountId: string): Promise<void> {
   );
 }
 
-/** One that a request holds, which may be waiting for a monitor that is locked here, expires within a day. */
-async function deleteKeptAnswers(db: Queryable, accountId: string): Promise<void> {
+/**
+ * Deletes answers kept for Idempotency-Key. Rows locked by a running request are skipped, because that request may wait
+ * for a monitor that is locked here; they expire within a day.
+ */
+async function deleteStoredAnswers(db: Queryable, accountId: string): Promise<void> {
   await db.query(
     `WITH free AS MATERIALIZED (
        SELECT route, key FROM idempotency_keys WHERE account_id = $1 FOR UPDATE SKIP LOCKED
@@ -64,7 +66,7 @@ async function rememberCreditedMailbox(db: Queryable, mailboxHash: Buffer): Prom
   await db.query('INSERT INTO credited_mailboxes (mailbox_hash) VALUES ($1) ON CONFLICT DO NOTHING', [mailboxHash]);
 }
 
-/** With all monitors that it ever had and that still have a row. */
+/** Queues the erasure of all monitors of the account that still have a row. */
 async function queueErasure(db: Queryable, accountId: string): Promise<void> {
   await db.query(
     `INSERT INTO account_erasures (account_id, monitor_ids)

@@ -2,9 +2,9 @@ import type { Pool, Queryable } from '../../postgres/pool.ts';
 import { stopMonitors, withLockedAccount } from './lock-account-and-monitors.ts';
 
 /**
- * Shuts an account out: its keys are refused from now on, and its running monitors are paused. Nothing is removed.
+ * Freezes an account: its keys are refused and its running monitors are paused. Nothing is deleted.
  *
- * @returns false when there is no such account, or it is not active: then nothing changed
+ * @returns false when the account does not exist or is not active; nothing changes then
  */
 export async function freezeAccount(pool: Pool, accountId: string): Promise<boolean> {
   const frozen = await withLockedAccount(pool, accountId, async (client, { account, monitors }) => {
@@ -22,9 +22,9 @@ async function setFrozen(db: Queryable, accountId: string): Promise<void> {
 }
 
 /**
- * Lets a frozen account in again. Its monitors stay paused: resuming one is paid for.
+ * Unfreezes an account. Its monitors stay paused, because resuming one costs credits.
  *
- * @returns false when it is not frozen, or there is no such account
+ * @returns false when the account does not exist or is not frozen
  */
 export async function unfreezeAccount(db: Queryable, accountId: string): Promise<boolean> {
   const { rowCount } = await db.query(`UPDATE accounts SET status = 'active' WHERE id = $1 AND status = 'frozen'`, [

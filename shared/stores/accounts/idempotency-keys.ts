@@ -1,6 +1,6 @@
 import type { Queryable } from '../../postgres/pool.ts';
 
-/** Names one request of an account, however often it is sent. */
+/** Identifies one request of an account, however often it is sent. */
 export interface IdempotencyKey {
   accountId: string;
   /** Method and path. */
@@ -8,16 +8,16 @@ export interface IdempotencyKey {
   key: string;
 }
 
-export interface KeptAnswer {
-  /** SHA-256 of the body that was answered. */
+export interface StoredAnswer {
+  /** SHA-256 of the body of the answered request. */
   bodyHash: Buffer;
   /** Encrypted. */
   answer: Buffer;
 }
 
-/** The answer that was kept in the last 24 hours. */
-export async function findKeptAnswer(db: Queryable, key: IdempotencyKey): Promise<KeptAnswer | undefined> {
-  const { rows } = await db.query<KeptAnswer>(
+/** Finds the answer that was stored for this key in the last 24 hours. */
+export async function findStoredAnswer(db: Queryable, key: IdempotencyKey): Promise<StoredAnswer | undefined> {
+  const { rows } = await db.query<StoredAnswer>(
     `SELECT body_hash AS "bodyHash", answer
      FROM idempotency_keys
      WHERE account_id = $1 AND route = $2 AND key = $3 AND created_at > (SELECT service_now()) - interval '24 hours'`,
@@ -27,9 +27,9 @@ export async function findKeptAnswer(db: Queryable, key: IdempotencyKey): Promis
 }
 
 /**
- * Takes the key for the request of this transaction. While another transaction holds it, waits for its end.
+ * Claims the key for the request of this transaction. Waits for another transaction that has claimed it.
  *
- * @returns false when a request of the last 24 hours has it: its answer is kept
+ * @returns false when a request of the last 24 hours has claimed it; its answer is stored
  */
 export async function claimIdempotencyKey(db: Queryable, key: IdempotencyKey, bodyHash: Buffer): Promise<boolean> {
   const { rowCount } = await db.query(
@@ -43,8 +43,8 @@ export async function claimIdempotencyKey(db: Queryable, key: IdempotencyKey, bo
   return rowCount === 1;
 }
 
-/** In the transaction that claimed the key. */
-export async function keepAnswer(db: Queryable, key: IdempotencyKey, answer: Buffer): Promise<void> {
+/** Stores the answer. Call it in the transaction that claimed the key. */
+export async function storeAnswer(db: Queryable, key: IdempotencyKey, answer: Buffer): Promise<void> {
   await db.query('UPDATE idempotency_keys SET answer = $4 WHERE account_id = $1 AND route = $2 AND key = $3', [
     key.accountId,
     key.route,

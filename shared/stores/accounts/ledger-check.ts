@@ -1,27 +1,27 @@
 import type { Queryable } from '../../postgres/pool.ts';
 
-/** An account whose balance is not what its ledger says. */
+/** An account whose balance differs from its ledger. */
 export interface LedgerMismatch {
   accountId: string;
   balance: number;
-  /** Of all its entries. */
+  /** Sum of the amounts of all its entries. */
   sum: number;
-  /** Entries whose balance_after is not the one before plus their amount. */
+  /** Entries whose balance_after is not the previous balance_after plus their amount. */
   brokenEntries: number;
-  /** The first of them; null: none. */
+  /** The first of them; null when there are none. */
   firstBrokenId: number | null;
 }
 
 export interface LedgerPage {
   mismatches: LedgerMismatch[];
-  /** The last account that was looked at: go on after it; undefined: there are no more. */
+  /** The last account that was checked; the next page begins after it. undefined when there are no more. */
   lastId: string | undefined;
 }
 
 /**
- * Compares up to `limit` accounts after `afterId` ('' from the start) with their ledger: each balance_after follows
- * from the one before, and the balance is the sum of the entries, so also what the last of them says. One statement, so
- * one snapshot: charges that go on meanwhile are in both or in neither. Reads every entry of the accounts.
+ * Compares up to `limit` accounts after `afterId` ('' for the first page) with their ledgers: each balance_after must
+ * be the previous one plus the amount, and the balance must be the sum of the entries. One statement reads one
+ * snapshot, so a concurrent charge is in both or in neither. It reads every entry of the accounts.
  */
 export async function findLedgerMismatches(db: Queryable, afterId: string, limit: number): Promise<LedgerPage> {
   const { rows } = await db.query<LedgerMismatch>(
@@ -49,7 +49,7 @@ export async function findLedgerMismatches(db: Queryable, afterId: string, limit
   };
 }
 
-/** Seconds until the next UTC day begins, by the service's time. */
+/** Seconds until the next UTC day begins, by service_now(). */
 export async function secondsUntilTomorrow(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ seconds: number }>(
     `SELECT extract(epoch FROM date_trunc('day', now, 'UTC') + interval '24 hours' - now)::float8 AS seconds
@@ -58,7 +58,7 @@ export async function secondsUntilTomorrow(db: Queryable): Promise<number> {
   return rows[0]!.seconds;
 }
 
-/** The account after `afterId`, by id; undefined: there is none. */
+/** Finds the next account id after `afterId`; undefined when there is none. */
 export async function findNextAccountId(db: Queryable, afterId: string): Promise<string | undefined> {
   const { rows } = await db.query<{ id: string }>('SELECT id FROM accounts WHERE id > $1 ORDER BY id LIMIT 1', [
     afterId,

@@ -4,13 +4,13 @@ export interface StoredLedgerEntry {
   id: number;
   createdAt: Date;
   kind: string;
-  /** Credits: above 0 given, below 0 taken. */
+  /** Credits; positive when given, negative when taken. */
   amount: number;
   balanceAfter: number;
   reference: string;
 }
 
-/** An account's entries that are older than the entry `beforeId`, newest first. */
+/** Reads an account's entries that are older than the entry `beforeId`, newest first. */
 export async function readLedgerPage(
   db: Queryable,
   page: { accountId: string; beforeId: number; limit: number },
@@ -26,7 +26,7 @@ export async function readLedgerPage(
   return rows;
 }
 
-/** An account's entries that are newer than the entry `afterId`, oldest first. */
+/** Reads an account's entries that are newer than the entry `afterId`, oldest first. */
 export async function readLedgerForward(
   db: Queryable,
   page: { accountId: string; afterId: number; limit: number },

@@ -9,17 +9,17 @@ export interface LedgerMove<K extends string> {
   /** Credits, above 0. */
   credits: number;
   /**
-   * What is paid for, or why it is given: an account's second move of this kind and reference is refused by the
-   * database.
+   * What is paid for, or why credits are given. The database refuses a second move of an account with the same kind and
+   * reference.
    */
   reference: string;
 }
 
 /**
- * Takes credits, all or nothing: the balance and its ledger row change in one statement.
+ * Charges credits, all or nothing. One statement changes the balance and adds its ledger row.
  *
- * @returns the balance afterwards; undefined when it does not cover the charge, or the account is not active (then
- * nothing changed)
+ * @returns the balance afterwards; undefined when it does not cover the charge or the account is not active (nothing
+ * changes then)
  * @throws a unique violation when this was charged before; the transaction must then be rolled back
  */
 export async function charge(db: Queryable, move: LedgerMove<ChargeKind>): Promise<number | undefined> {
@@ -38,12 +38,12 @@ export async function charge(db: Queryable, move: LedgerMove<ChargeKind>): Promi
 }
 
 /**
- * Takes credits for many moves in one statement that never waits for another transaction: accounts that are locked by
- * others, and those whose balance does not cover all of their moves here, are left as they are.
+ * Charges many moves in one statement that never waits for another transaction. Accounts that others have locked, and
+ * accounts whose balance does not cover all of their moves here, stay unchanged.
  *
- * @returns for each move, in their order, the balance afterwards, as if they had come one after the other; undefined
- * when it was not charged: `charge` then says whether it can be
- * @throws a unique violation when one of them was charged before; none of them is then
+ * @returns for each move, in order, the balance afterwards, as if the moves were charged one by one; undefined when it
+ * was not charged: call `charge` to find out whether it can be
+ * @throws a unique violation when one of them was charged before; none of them is charged then
  */
 export async function chargeTogether(
   db: Queryable,
@@ -51,8 +51,8 @@ export async function chargeTogether(
 ): Promise<(number | undefined)[]> {
   const { rows } = await db.query<{ reference: string; kind: string; accountId: string; balanceAfter: number }>({
     name: 'charge-together',
-    // The order of the locks is that of the ids. An account that was changed since the statement began is read anew
-    // once it is locked.
+    // Accounts are locked in the order of their ids. Postgres reads an account that changed since the statement began
+    // again after locking it.
     text: `WITH asked AS (
              SELECT *
              FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[])
@@ -90,20 +90,20 @@ export async function chargeTogether(
 }
 
 /**
- * Gives credits: the balance and its ledger row change in one statement. What the account owes is paid from them at
- * once, in a row of its own.
+ * Adds credits. One statement changes the balance and adds its ledger row. Credits that the account owes are taken
+ * from them at once, in a separate ledger row.
  *
  * @returns the balance afterwards
- * @throws a unique violation when this was given before, or an error when there is no such account
+ * @throws a unique violation when these credits were given before; an Error when the account does not exist
  */
 export async function credit(db: Queryable, move: LedgerMove<CreditKind>): Promise<number> {
   const { rows } = await db.query<{ balance_after: number }>(
-    `WITH held AS MATERIALIZED (
+    `WITH locked AS MATERIALIZED (
        SELECT id, least(owed, $3::bigint) AS paid FROM accounts WHERE id = $1 FOR UPDATE
      ), credited AS (
        UPDATE accounts SET balance = balance + $3 - paid, owed = owed - paid
-       FROM held
-       WHERE accounts.id = held.id
+       FROM locked
+       WHERE accounts.id = locked.id
        RETURNING accounts.id, balance, paid
      )
      INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference)
@@ -114,6 +114,6 @@ export async function credit(db: Queryable, move: LedgerMove<CreditKind>): Promi
     [move.accountId, move.kind, move.credits, move.reference],
   );
   const balance = rows.at(-1)?.balance_after;
-  if (balance === undefined) throw new Error(`there is no account ${move.accountId} to credit`);
+  if (balance === undefined) throw new Error(`cannot credit account ${move.accountId}: it does not exist`);
   return balance;
 }

@@ -5,22 +5,23 @@ import type { Pool, PoolClient, Queryable } from '../../postgres/pool.ts';
 import { lockAccount } from './accounts.ts';
 import type { StoredAccount } from './accounts.ts';
 
-/** An account under its lock, with its monitors that are not deleted, under theirs. */
+/** A locked account with its locked monitors, without deleted ones. */
 export interface LockedAccount {
   account: StoredAccount;
   monitors: { id: string; status: MonitorStatus }[];
 }
 
-/** A monitor was created after the list of those to be locked was read. */
+/** A monitor was created after the list of monitors to lock was read. */
 class MonitorCreated extends Error {
   override name = 'MonitorCreated';
 }
 
 /**
- * Runs `work` in a transaction that holds the locks of an account and of all its monitors: nobody can start, stop or
- * change one, create another, record a match of one or move the account's credits until it is committed.
+ * Runs `work` in a transaction that holds the locks of an account and of all its monitors. Until it commits, nobody
+ * else can start, stop, change or create a monitor of the account, record a match of one, or move the account's
+ * credits.
  *
- * @returns what `work` returns; undefined when there is no such account: then it does not run
+ * @returns what `work` returns; undefined when the account does not exist (`work` does not run then)
  */
 export async function withLockedAccount<T>(
   pool: Pool,
@@ -30,7 +31,7 @@ export async function withLockedAccount<T>(
   for (;;) {
     try {
       return await inTransaction(pool, async (client) => {
-        const whole = await lockWholeAccount(client, accountId);
+        const whole = await lockAccountAndMonitors(client, accountId);
         return whole && (await work(client, whole));
       });
     } catch (error) {
@@ -40,22 +41,22 @@ export async function withLockedAccount<T>(
 }
 
 /**
- * In the order of the service's locks, which begins with the monitors: so one that is created meanwhile means to begin
- * again.
+ * Locks in the lock order of the service, which begins with the monitors. Throws MonitorCreated when a monitor was
+ * created in between; the caller then starts again.
  */
-async function lockWholeAccount(db: Queryable, accountId: string): Promise<LockedAccount | undefined> {
-  const ids = await listLivingMonitorIds(db, accountId);
+async function lockAccountAndMonitors(db: Queryable, accountId: string): Promise<LockedAccount | undefined> {
+  const ids = await listUndeletedMonitorIds(db, accountId);
   await lockCounters(db, ids);
   await lockMonitorRows(db, ids);
   const account = await lockAccount(db, accountId);
   if (!account) return undefined;
-  const monitors = await readLivingMonitors(db, accountId);
+  const monitors = await readUndeletedMonitors(db, accountId);
   const locked = new Set(ids);
   if (monitors.some(({ id }) => !locked.has(id))) throw new MonitorCreated();
   return { account, monitors };
 }
 
-async function listLivingMonitorIds(db: Queryable, accountId: string): Promise<string[]> {
+async function listUndeletedMonitorIds(db: Queryable, accountId: string): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `SELECT id FROM monitors WHERE account_id = $1 AND status <> 'deleted'`,
     [accountId],
@@ -71,7 +72,7 @@ async function lockMonitorRows(db: Queryable, ids: readonly string[]): Promise<v
   await db.query('SELECT FROM monitors WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE', [ids]);
 }
 
-async function readLivingMonitors(db: Queryable, accountId: string): Promise<LockedAccount['monitors']> {
+async function readUndeletedMonitors(db: Queryable, accountId: string): Promise<LockedAccount['monitors']> {
   const { rows } = await db.query<LockedAccount['monitors'][number]>(
     `SELECT id, status FROM monitors WHERE account_id = $1 AND status <> 'deleted' ORDER BY id`,
     [accountId],
@@ -79,7 +80,7 @@ async function readLivingMonitors(db: Queryable, accountId: string): Promise<Loc
   return rows;
 }
 
-/** Stops locked monitors and tells the matchers at commit. */
+/** Stops locked monitors and notifies the matchers at commit. */
 export async function stopMonitors(db: Queryable, ids: readonly string[], status: 'paused' | 'deleted'): Promise<void> {
   await db.query(
     `WITH stopped AS (

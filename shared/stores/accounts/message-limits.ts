@@ -34,7 +34,7 @@ export async function admitMessage(
   });
   const [holder] = rows;
   if (holder === undefined) return undefined;
-  return holder.is_taken ? 0 : takeUse(db, { name: holder.name, most: max, seconds });
+  return holder.is_taken ? 0 : takeUse(db, { name: holder.name, maxUses: max, seconds });
 }
 
 // The two branches of `holder` are those of `known` in request-limits.ts; `taken` is the statement of takeUse.

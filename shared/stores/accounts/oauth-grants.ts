@@ -1,16 +1,16 @@
 import type { Queryable } from '../../postgres/pool.ts';
 import { revokeOAuthGrant } from './oauth-records.ts';
 
-/** What an account allowed a program; all but its times is in the sealed payload. */
+/** An OAuth grant as stored. Everything but its times is in the sealed payload. */
 export interface StoredGrant {
   idHash: Buffer;
   payload: Buffer;
   grantedAt: Date;
-  /** To the minute; null: never. */
+  /** To the minute; null when never used. */
   lastUsedAt: Date | null;
 }
 
-/** Grants of an account that have not ended, the newest first, at most `limit`. */
+/** Lists an account's grants that have not expired, newest first, at most `limit`. */
 export async function listOAuthGrants(db: Queryable, accountId: string, limit: number): Promise<StoredGrant[]> {
   const { rows } = await db.query<StoredGrant>(
     `SELECT id_hash AS "idHash", payload, written_at AS "grantedAt", last_used_at AS "lastUsedAt"
@@ -24,8 +24,7 @@ export async function listOAuthGrants(db: Queryable, accountId: string, limit: n
 }
 
 /**
- * Ends a grant of an account with its codes and tokens: requests that come after the commit are refused, by every
- * process.
+ * Revokes a grant of an account with its codes and tokens. Every process refuses requests that arrive after the commit.
  *
  * @param hashStart the first bytes of its id_hash
  * @returns false when the account has no such grant

@@ -3,7 +3,7 @@ import type { Queryable } from '../../postgres/pool.ts';
 export interface NewOAuthRecord {
   model: string;
   idHash: Uint8Array;
-  /** Of the grant that it belongs to. */
+  /** id_hash of the grant that the record belongs to. */
   grantHash: Uint8Array | undefined;
   accountId: string | undefined;
   scopes: string[] | undefined;
@@ -16,12 +16,12 @@ export interface NewOAuthRecord {
 export interface StoredOAuthRecord {
   payload: Buffer;
   consumed: boolean;
-  /** Seconds since it was written, and until it expires; the latter rounded up. */
+  /** Seconds since it was written. `secondsLeft`: seconds until it expires, rounded up. */
   age: number;
   secondsLeft: number;
 }
 
-/** Writes a record, or replaces the one with this id. */
+/** Inserts a record, or replaces the one with this id. */
 export async function putOAuthRecord(db: Queryable, record: NewOAuthRecord): Promise<void> {
   await db.query(
     `INSERT INTO oauth_records (id_hash, model, grant_hash, account_id, scopes, audience, payload, expires_at)
@@ -43,7 +43,7 @@ export async function putOAuthRecord(db: Queryable, record: NewOAuthRecord): Pro
   );
 }
 
-/** A record that has not expired. */
+/** Finds a record that has not expired. */
 export async function findOAuthRecord(
   db: Queryable,
   model: string,
@@ -61,10 +61,10 @@ export async function findOAuthRecord(
 }
 
 /**
- * Marks a code or a refresh token as used, exactly once however many ask at the same time, and keeps it for
- * `keptSeconds` at least, so that another use is noticed.
+ * Marks a code or a refresh token as used. Of concurrent callers exactly one succeeds. The record is kept for at least
+ * `keptSeconds`, so that a second use is detected.
  *
- * @returns false when it was used before, or is gone
+ * @returns false when it was used before, has expired or does not exist
  */
 export async function consumeOAuthRecord(
   db: Queryable,
@@ -81,7 +81,7 @@ export async function consumeOAuthRecord(
   return rowCount === 1;
 }
 
-/** Notes that somebody allowed a client something, and keeps it for `seconds` more. */
+/** Records that somebody authorised a client, and keeps the client for `seconds` more. */
 export async function allowOAuthClient(db: Queryable, idHash: Uint8Array, seconds: number): Promise<void> {
   await db.query(
     `UPDATE oauth_records
@@ -92,7 +92,7 @@ export async function allowOAuthClient(db: Queryable, idHash: Uint8Array, second
   );
 }
 
-/** Whether anybody ever allowed a client anything. */
+/** Whether anybody ever authorised the client. */
 export async function isAllowedOAuthClient(db: Queryable, idHash: Uint8Array): Promise<boolean> {
   const { rowCount } = await db.query(
     `SELECT FROM oauth_records
@@ -106,7 +106,9 @@ export async function deleteOAuthRecord(db: Queryable, model: string, idHash: Ui
   await db.query('DELETE FROM oauth_records WHERE id_hash = $1 AND model = $2', [idHash, model]);
 }
 
-/** Deletes a grant with its codes and tokens. What is issued of it at the same moment is worth nothing without it. */
+/**
+ * Deletes a grant with its codes and tokens. A token that is issued at the same moment is invalid without its grant.
+ */
 export async function revokeOAuthGrant(db: Queryable, grantHash: Uint8Array): Promise<void> {
   await db.query(
     `WITH locked AS MATERIALIZED (
@@ -121,7 +123,7 @@ export async function revokeOAuthGrant(db: Queryable, grantHash: Uint8Array): Pr
 }
 
 /** Deletes an account's grants, codes and tokens. */
-export async function deleteOAuthRecordsOf(db: Queryable, accountId: string): Promise<void> {
+export async function deleteAccountOAuthRecords(db: Queryable, accountId: string): Promise<void> {
   await db.query(
     `WITH locked AS MATERIALIZED (
        SELECT id_hash FROM oauth_records WHERE account_id = $1 ORDER BY id_hash FOR UPDATE
@@ -131,7 +133,7 @@ export async function deleteOAuthRecordsOf(db: Queryable, accountId: string): Pr
   );
 }
 
-/** Whose access token this is; undefined when it may not be used now, or not there. */
+/** Finds the account of an access token; undefined when the token is expired, revoked or for another audience. */
 export async function findUsableAccessToken(
   db: Queryable,
   idHash: Uint8Array,
@@ -149,7 +151,7 @@ export async function findUsableAccessToken(
   return rows[0];
 }
 
-/** Deletes what has expired, at most `limit` records; answers how many. */
+/** Deletes expired records, at most `limit`. Returns how many. */
 export async function deleteExpiredOAuthRecords(db: Queryable, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `WITH old AS MATERIALIZED (

@@ -8,24 +8,24 @@ import { credit } from './ledger.ts';
 
 export interface NewAccount {
   email: string;
-  /** Granted at once; 0 and more. */
+  /** Credits granted at once; 0 or more. */
   credits: number;
-  /** Sets the limits only; 0: none. */
+  /** Sets the limits only; 0 for none. */
   pack: Pack;
   keyName: string;
 }
 
 export interface OpenedAccount {
   accountId: string;
-  /** Shown this once. */
+  /** Not available again later. */
   apiKey: string;
 }
 
 /**
- * Opens an account with its credits, its pack and a first key. To be called in a transaction, so that all of it is
- * there or none.
+ * Opens an account with its credits, its pack and a first key. Call it in a transaction, so that all of it is stored or
+ * nothing.
  *
- * @returns undefined when the mailbox has an account already; nothing is changed then
+ * @returns undefined when the mailbox already has an account; nothing changes then
  */
 export async function openAccount(db: Queryable, account: NewAccount): Promise<OpenedAccount | undefined> {
   const accountId = newAccountId();

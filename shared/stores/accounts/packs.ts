@@ -3,7 +3,7 @@ import { lockAccount, recordPack } from './accounts.ts';
 import { credit } from './ledger.ts';
 
 export interface BoughtPack {
-  /** The payment's own id, or the grant's reference: a pack is given once. */
+  /** The payment's own id, or the grant's reference. A pack with this id is given once. */
   id: string;
   accountId: string;
   /** Price in dollars. */
@@ -13,7 +13,7 @@ export interface BoughtPack {
 }
 
 /**
- * Gives a pack: its credits, and its limits when it is the account's largest. To be called in a transaction.
+ * Gives an account a pack: its credits, and its limits when it is the account's largest. Call it in a transaction.
  *
  * @returns the balance afterwards
  * @throws a unique violation when it was given before; the transaction must then be rolled back
@@ -27,18 +27,18 @@ export async function givePack(db: Queryable, bought: BoughtPack): Promise<numbe
 
 export interface RefundedPack {
   accountId: string;
-  /** Credits that were taken back. */
+  /** Credits taken from the balance. */
   taken: number;
-  /** Credits that were spent already, and are owed. */
+  /** Credits that were already spent, and are now owed. */
   owed: number;
   balance: number;
 }
 
 /**
- * Takes a pack back: its limits, and its credits as far as the balance has them; the rest is owed, and what is credited
- * later pays it first. To be called in a transaction.
+ * Refunds a pack: removes its limits, and takes its credits as far as the balance covers them. The remainder is owed,
+ * and later credits pay it first. Call it in a transaction.
  *
- * @returns undefined when there is no such pack, or it was taken back before: then nothing changed
+ * @returns undefined when the pack does not exist or was refunded before; nothing changes then
  */
 export async function refundPack(db: Queryable, id: string): Promise<RefundedPack | undefined> {
   const { rows } = await db.query<{ account_id: string }>('SELECT account_id FROM packs_bought WHERE id = $1', [id]);
@@ -54,7 +54,7 @@ export async function refundPack(db: Queryable, id: string): Promise<RefundedPac
   return { accountId, taken, owed, balance: account.balance - taken };
 }
 
-/** The credits that came with it; undefined when it was refunded before. Under the account's lock. */
+/** Returns the pack's credits; undefined when it was refunded before. Requires the account's lock. */
 async function markRefunded(db: Queryable, id: string): Promise<number | undefined> {
   const { rows } = await db.query<{ credits: number }>(
     `UPDATE packs_bought SET refunded_at = service_now() WHERE id = $1 AND refunded_at IS NULL

@@ -1,7 +1,7 @@
 import type { Plan } from '../../domain/accounts/plans.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 
-/** A request that wants in, by its key or by its access token. */
+/** The credential of a request: an API key or an access token. */
 export type RequestCredentials =
   | {
       /** Public id of the key. */
@@ -12,34 +12,34 @@ export type RequestCredentials =
   | {
       /** SHA-256 of the token. */
       tokenHash: Buffer;
-      /** Where it is used: tokens for other places are not known here. */
+      /** The resource where it is used; tokens for other audiences are unknown. */
       audience: string;
     };
 
-/** What a plan allows, in the whole milliseconds that the statement counts in. */
+/** The request limits of a plan. The statement counts in whole milliseconds. */
 export type RequestLimits = Pick<Plan, 'requestsPerSecond' | 'burst' | 'requestsPerDay'>;
 
 /**
- * A request whose key or token is valid, with its account as it was then, and whether the account's limits let it in.
+ * A request whose key or token is valid, with its account at that moment and whether the account's limits admit it.
  */
 export interface AdmittedRequest {
-  /** null: it came by a token. */
+  /** null for an access token. */
   keyId: string | null;
-  /** Of the key or the token. */
+  /** Hash of the key or the token. */
   keyHash: Buffer;
   scopes: string[];
   accountId: string;
   /** Credits. */
   balance: number;
-  /** Price in dollars of the account's largest pack; 0: none. */
+  /** Price in dollars of the account's largest pack; 0 when none. */
   pack: number;
-  /** 1 for the account's first request of this call, and so on. */
+  /** Position among the account's requests of this call, from 1. */
   ordinal: number;
-  /** How many of the account's requests of this call are let in: the first ones. */
+  /** How many of the account's requests of this call are admitted; the first ones are. */
   taken: number;
-  /** Milliseconds until the burst is whole again, before this call. */
+  /** Milliseconds until the full burst is available again, before this call. */
   wholeInMs: number;
-  /** UTC date, YYYY-MM-DD, and the requests of that day that counted before this call. */
+  /** UTC date, YYYY-MM-DD. `dayUsed`: requests of that day before this call. */
   day: string;
   dayUsed: number;
   /** Milliseconds until the day ends. */
@@ -47,16 +47,16 @@ export interface AdmittedRequest {
 }
 
 /**
- * Looks the keys and tokens of requests up and takes the rate and the day slot of each, in one statement: exact however
- * many processes ask at once, because an account's row is locked before it is read. A key that is unknown, revoked or
- * of an account that is not active takes nothing, nor does such a token.
+ * Looks up the keys and tokens of requests and takes the rate slot and the daily slot of each, in one statement. Limits
+ * are exact across processes, because an account's row is locked before it is read. A key or token that is unknown,
+ * revoked or of an inactive account takes no slot.
  *
- * Rates are kept by the generic cell rate algorithm (ITU-T I.371): of an account only the time is stored at which its
- * burst is whole again. The commit is not awaited on disk: should the server crash, a few slots of its last moments are
- * free again.
+ * Rates follow the generic cell rate algorithm (ITU-T I.371): of an account only the time is stored at which its full
+ * burst is available again. The commit does not wait for the disk: if the server crashes, a few slots of its last
+ * moments are free again.
  *
- * @param limits of each pack, by its price
- * @returns for each request, in their order, what was found; undefined when its key or token may not be used
+ * @param limits the limits of each pack, by its price
+ * @returns for each request, in order, its account and limits; undefined when its key or token is not valid
  */
 export async function admitRequests(
   db: Queryable,
@@ -81,10 +81,11 @@ export async function admitRequests(
   return requests.map((_, index) => found.get(index + 1));
 }
 
-// In the order of its steps: the keys and tokens; the accounts' limits, locked in the order of ids and then read at the
-// time of the lock; how many requests each account gets; the limits and the last use of keys and grants written, but
-// for those that others hold: nothing waits for them. What a clock that went back has left further in the future than
-// can be is taken for one request just now, and for tomorrow.
+// Steps: 1. find the keys and tokens; 2. lock the accounts' limits in the order of their ids, and read the time after
+// the lock; 3. decide how many requests each account may make; 4. store the limits, and the last use of keys and
+// grants. Last uses locked by others are skipped, so that nothing waits for them. A stored time too far in the future,
+// left by a clock that was set back, counts as one request just now; a stored day in the future counts as tomorrow at
+// the latest.
 const ADMIT = `
   WITH lax AS MATERIALIZED (
     SELECT set_config('synchronous_commit', 'off', true)

@@ -21,14 +21,14 @@ export interface NewRecord {
 export interface FoundRecord {
   payload: Record<string, unknown>;
   consumed: boolean;
-  /** Seconds since it was written, and until it expires. */
+  /** Seconds since it was written. `secondsLeft`: seconds until it expires. */
   age: number;
   secondsLeft: number;
 }
 
 /**
- * Records by ids that are secret: of an id only its hash is stored, and all else is sealed. Whoever reads the database
- * finds neither tokens nor codes nor clients' secrets in it.
+ * OAuth records addressed by secret ids. Only the hash of an id is stored, and the payload is sealed, so that the
+ * database reveals no tokens, codes or client secrets.
  */
 export class SealedRecords {
   private readonly db: Queryable;
@@ -54,7 +54,7 @@ export class SealedRecords {
     });
   }
 
-  /** Undefined when it is not there, or has expired. */
+  /** Returns undefined when the record does not exist or has expired. */
   async find(model: string, id: string): Promise<FoundRecord | undefined> {
     const idHash = hashOAuthId(id);
     const found = await findOAuthRecord(this.db, model, idHash);
@@ -63,7 +63,7 @@ export class SealedRecords {
     return payload && { payload, consumed: found.consumed, age: found.age, secondsLeft: found.secondsLeft };
   }
 
-  /** Undefined when it was sealed with another secret key: whoever holds the id has to sign in, or register, again. */
+  /** Returns undefined when it was sealed with another secret key. Its holder must then sign in or register again. */
   unseal(model: string, idHash: Buffer, sealed: Uint8Array): Record<string, unknown> | undefined {
     try {
       return JSON.parse(this.box.open(sealed, contextOf(model, idHash))) as Record<string, unknown>;
@@ -72,7 +72,7 @@ export class SealedRecords {
     }
   }
 
-  /** False when it was used before; kept for `keptSeconds` at least. */
+  /** Marks a record as used; see consumeOAuthRecord. Returns false when it was used before. */
   consume(model: string, id: string, keptSeconds: number): Promise<boolean> {
     return consumeOAuthRecord(this.db, model, hashOAuthId(id), keptSeconds);
   }
@@ -81,12 +81,12 @@ export class SealedRecords {
     return deleteOAuthRecord(this.db, model, hashOAuthId(id));
   }
 
-  /** Somebody allowed a client something: it is kept for `seconds` more. */
+  /** Records that somebody authorised a client, and keeps the client for `seconds` more. */
   allowClient(id: string, seconds: number): Promise<void> {
     return allowOAuthClient(this.db, hashOAuthId(id), seconds);
   }
 
-  /** Whether anybody ever allowed a client anything. */
+  /** Whether anybody ever authorised the client. */
   isAllowedClient(id: string): Promise<boolean> {
     return isAllowedOAuthClient(this.db, hashOAuthId(id));
   }

@@ -1,30 +1,30 @@
 import type { Queryable } from '../../postgres/pool.ts';
 
-/** What a mail is for: what was mailed for one is not known to the other. */
+/** What a mail is for. A code or link for one purpose is not valid for the other. */
 export type MailPurpose = 'signup' | 'signin';
 
 export interface NewSignup {
-  /** SHA-256 of the token that the client holds. */
+  /** SHA-256 of the token that the client has. */
   tokenHash: Uint8Array;
   purpose: MailPurpose;
-  /** Mail goes there. */
+  /** The address that mail is sent to. */
   email: string;
   mailbox: string;
-  /** What the mail holds: a code, or a link. */
+  /** The secret in the mail: a code or a link. */
   secret: { codeHash: Uint8Array } | { linkHash: Uint8Array };
-  /** Of a sign-in: the page that a link leads back to. */
+  /** For a sign-in: the page that a link returns to. */
   interaction: string | undefined;
   validSeconds: number;
 }
 
-/** Somebody has shown that they read the mail of an address. */
+/** A mailbox whose owner proved that they can read its mail. */
 export interface ConfirmedMailbox {
   email: string;
   mailbox: string;
 }
 
 export interface LockedSignup extends ConfirmedMailbox {
-  /** null: a link was mailed. */
+  /** null when a link was mailed. */
   codeHash: Buffer | null;
   wrongCodes: number;
   expired: boolean;
@@ -49,9 +49,9 @@ export async function insertSignup(db: Queryable, signup: NewSignup): Promise<vo
 }
 
 /**
- * Uses a link up, exactly once however many ask at the same time.
+ * Marks a link as used. Of concurrent callers exactly one succeeds.
  *
- * @returns undefined when it was used before, is unknown for this purpose, or too old
+ * @returns undefined when the link was used before, has expired, or is unknown for this purpose
  */
 export async function takeLink(
   db: Queryable,
@@ -67,16 +67,17 @@ export async function takeLink(
   return rows[0];
 }
 
-/** Forgets a sign-up whose code could not be mailed. */
+/** Deletes a sign-up whose code could not be mailed. */
 export async function deleteSignup(db: Queryable, tokenHash: Uint8Array): Promise<void> {
   await db.query('DELETE FROM signups WHERE token_hash = $1', [tokenHash]);
 }
 
 /**
- * Locks a sign-up until the transaction ends and reads it in the same step, so that codes of one token are judged one
- * after the other.
+ * Locks a sign-up until the transaction ends and reads it in the same statement, so that codes of one token are checked
+ * one at a time.
  *
- * @returns undefined when no sign-up of this purpose has the token, or it expired more than an hour ago (swept or not)
+ * @returns undefined when no sign-up of this purpose has the token, or it expired more than an hour ago (deleted or
+ * not)
  */
 export async function lockSignup(
   db: Queryable,
@@ -96,33 +97,33 @@ export async function lockSignup(
   return row?.forgotten === false ? row : undefined;
 }
 
-/** Counts a wrong code of a sign-up that this transaction has locked; answers how many there were by now. */
+/** Counts a wrong code of a sign-up that this transaction has locked. Returns how many there are now. */
 export async function countWrongCode(db: Queryable, tokenHash: Uint8Array): Promise<number> {
   const { rows } = await db.query<{ wrong_codes: number }>(
     'UPDATE signups SET wrong_codes = wrong_codes + 1 WHERE token_hash = $1 RETURNING wrong_codes',
     [tokenHash],
   );
   const row = rows[0];
-  if (!row) throw new Error('a sign-up is gone although it was locked');
+  if (!row) throw new Error('a sign-up row disappeared while it was locked');
   return row.wrong_codes;
 }
 
-/** Whether a mailbox had its free credits. */
+/** Whether a mailbox already got its free credits. */
 export async function isCreditedMailbox(db: Queryable, mailboxHash: Uint8Array): Promise<boolean> {
   const { rowCount } = await db.query('SELECT FROM credited_mailboxes WHERE mailbox_hash = $1', [mailboxHash]);
   return rowCount === 1;
 }
 
 /**
- * Notes that a mailbox gets its free credits.
+ * Records that a mailbox gets its free credits.
  *
- * @throws a unique violation when it had them before; the transaction must then be rolled back
+ * @throws a unique violation when it got them before; the transaction must then be rolled back
  */
 export async function recordCreditedMailbox(db: Queryable, mailboxHash: Uint8Array): Promise<void> {
   await db.query('INSERT INTO credited_mailboxes (mailbox_hash) VALUES ($1)', [mailboxHash]);
 }
 
-/** Deletes sign-ups that expired more than an hour ago, at most `limit`; answers how many. */
+/** Deletes sign-ups that expired more than an hour ago, at most `limit`. Returns how many. */
 export async function deleteExpiredSignups(db: Queryable, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `WITH old AS MATERIALIZED (

@@ -3,17 +3,17 @@ import type { Pool } from '../../postgres/pool.ts';
 import { takeUse } from './sliding-log-limits.ts';
 import type { SlidingLogLimit } from './sliding-log-limits.ts';
 
-/** A limit that has no use left, and the seconds until it has, rounded up. */
+/** A limit that has no use left, and the seconds until it has one, rounded up. */
 export interface RefusedUse<L extends SlidingLogLimit> {
   limit: L;
   retryAfter: number;
 }
 
 /**
- * Takes one use of every limit, or none of any, in one transaction and in the order of their names, so that no two
- * callers wait for each other.
+ * Takes one use of every limit, or of none, in one transaction and in the order of their names, so that callers cannot
+ * deadlock.
  *
- * @returns undefined when all were taken; else the first that refused
+ * @returns undefined when all were taken; otherwise the first limit that has no use left
  */
 export async function takeUses<L extends SlidingLogLimit>(
   pool: Pool,

@@ -1,23 +1,23 @@
 import type { Queryable } from '../../postgres/pool.ts';
 
-/** What another process last said. */
+/** The last report of another process. */
 export interface StoredReport {
   report: unknown;
   ageMs: number;
 }
 
 /**
- * Stores the report of a process and reads those that the others made within `maxAgeMs`, in one statement. What is ten
- * times older is deleted on the way, unless somebody else is at it.
+ * Stores the report of a process and reads the reports of the others that are at most `maxAgeMs` old, in one statement.
+ * Reports that are ten times older are deleted, except those locked by another process.
  *
- * @param timeoutMs the client gives up after so long, whatever the server does
+ * @param options.timeoutMs the client gives up after this time, whatever the server does
  */
 export async function exchangeReports(
   db: Queryable,
-  given: { processId: string; report: unknown; maxAgeMs: number; timeoutMs: number },
+  options: { processId: string; report: unknown; maxAgeMs: number; timeoutMs: number },
 ): Promise<StoredReport[]> {
-  const { processId, report, maxAgeMs, timeoutMs } = given;
-  const question = {
+  const { processId, report, maxAgeMs, timeoutMs } = options;
+  const query = {
     text: `
       WITH stored AS (
         INSERT INTO budget_reports (process_id, reported_at, report)
@@ -37,6 +37,6 @@ export async function exchangeReports(
     values: [processId, JSON.stringify(report), maxAgeMs],
     query_timeout: timeoutMs,
   };
-  const { rows } = await db.query<StoredReport>(question);
+  const { rows } = await db.query<StoredReport>(query);
   return rows;
 }

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../postgres/pool.ts';
 
-/** Where a source stood when it last saved; undefined when it never did. The shape is the source's own. */
+/** Reads the last saved position of a source, in the source's own shape; undefined when it never saved one. */
 export async function readCursor(db: Queryable, source: string): Promise<unknown> {
   const result = await db.query<{ position: unknown }>('SELECT position FROM crawl_cursors WHERE source = $1', [
     source,
@@ -9,8 +9,8 @@ export async function readCursor(db: Queryable, source: string): Promise<unknown
 }
 
 /**
- * Saves where a source stands, unless another process has taken its lease: a process that stood still must not
- * overwrite what the next one saved. Called only after everything before that position was acknowledged by the broker.
+ * Saves the position of a source, unless another process has taken its lease: a process that was suspended must not
+ * overwrite what its successor saved. Call it only after the broker acknowledged everything before that position.
  *
  * @returns whether it was saved
  */

@@ -1,23 +1,23 @@
 import type { Queryable } from '../../postgres/pool.ts';
 
-/** A stretch that a source may have missed: what it lists after `afterThing` and before `beforeThing`. */
+/** What a source may have missed: the things that it lists after `afterThing` and before `beforeThing`. */
 export interface CrawlGap {
   source: string;
   reason: string;
-  /** Fullname of the newest thing seen before the gap, where known. */
+  /** Fullname of the newest thing seen before the gap, if known. */
   afterThing: string | undefined;
-  /** Creation of the oldest thing that may be missing, at the earliest; milliseconds since 1970. */
+  /** Earliest creation time of a missing thing; milliseconds since 1970. */
   afterAt: number | undefined;
-  /** Fullname of the oldest thing seen after the gap, where known. */
+  /** Fullname of the oldest thing seen after the gap, if known. */
   beforeThing: string | undefined;
-  /** Creation of the newest thing that may be missing, at the latest; milliseconds since 1970. */
+  /** Latest creation time of a missing thing; milliseconds since 1970. */
   beforeAt: number | undefined;
 }
 
-/** A gap, and for how long it has been known, in milliseconds. */
+/** A gap, and how long it has been known, in milliseconds. */
 export type NoticedGap = CrawlGap & { ageMs: number };
 
-/** Records gaps, all or none. Where the answer is lost they may be recorded twice, which is harmless. */
+/** Records gaps, all or none. If the answer is lost, the caller may record them twice, which is harmless. */
 export async function openGaps(db: Queryable, gaps: readonly NoticedGap[]): Promise<void> {
   await db.query(
     `INSERT INTO crawl_gaps (source, reason, after_thing, before_thing, after_at, before_at, opened_at)

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../postgres/pool.ts';
 
-/** Which of the given things were deleted or removed on the forum. */
+/** Returns which of the given things were deleted or removed on the forum. */
 export async function findRemovedThings(db: Queryable, thingIds: readonly string[]): Promise<Set<string>> {
   const { rows } = await db.query<{ thing_id: string }>(
     'SELECT thing_id FROM removed_things WHERE thing_id = ANY ($1::text[])',
@@ -9,7 +9,7 @@ export async function findRemovedThings(db: Queryable, thingIds: readonly string
   return new Set(rows.map(({ thing_id }) => thing_id));
 }
 
-/** Notes removals, so that content written from now on is blank. */
+/** Records removals, so that content written from now on is blank. The earliest time of a thing is kept. */
 export async function recordRemovals(
   db: Queryable,
   thingIds: readonly string[],
@@ -24,7 +24,7 @@ export async function recordRemovals(
   );
 }
 
-/** Blanks the stored content of removed things: what blankedContent leaves. */
+/** Blanks the stored content of removed things in the same way as blankedContent. */
 export async function blankMatchedItems(db: Queryable, thingIds: readonly string[]): Promise<void> {
   await db.query(
     `UPDATE matched_items SET author = '[deleted]', title = '', body = ''

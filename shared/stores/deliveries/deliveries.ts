@@ -4,32 +4,32 @@ import type { WebhookKind } from '../../../schemas/api/monitor.ts';
 import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 
-/** A match that this process alone may attempt to deliver until its lease ends. */
+/** A match that only this process may try to deliver until its lease ends. */
 export interface ClaimedDelivery {
   monitorId: string;
   seq: number;
   leaseToken: string;
-  /** Attempts made so far, over resends too. */
+  /** Attempts made so far, including those before a resend. */
   attempt: number;
   /** Attempts made since the match was last queued. */
   retryStep: number;
-  /** Queued again by its owner. */
+  /** The owner queued it again. */
   isResent: boolean;
   monitorName: string;
   webhookUrl: string;
   webhookKind: WebhookKind;
-  /** Sealed, the current one first; the one before only while it is still valid. */
+  /** Sealed secrets: the current one first, then the previous one while it is still valid. */
   sealedSecrets: [Buffer, ...Buffer[]];
   enteredAt: Date;
   firstSeenAt: Date;
-  /** As a page would show it now. */
+  /** The match as a page would show it now. */
   match: MonitorMatch;
 }
 
 /** Only pending matches are claimed, and suppressed matches are never pending. */
 const CLAIMED_STATE = { suppressed: false, deliveryStatus: 'pending', deliveredAt: null } as const;
 
-const SKIPPED_AT_ONCE = 1_000;
+const SKIP_BATCH_SIZE = 1_000;
 
 interface ClaimRow extends Omit<StoredMatch, keyof typeof CLAIMED_STATE> {
   monitorId: string;
@@ -45,17 +45,17 @@ interface ClaimRow extends Omit<StoredMatch, keyof typeof CLAIMED_STATE> {
   previousSecret: Buffer | null;
 }
 
-/** The lease that a claim puts on what it gets. */
+/** The lease of the matches of one claim. */
 export interface ClaimLease {
-  /** A uuid made for this claim. */
+  /** A new UUID for this claim. */
   token: string;
   lengthMs: number;
 }
 
 /**
  * Claims matches that were just recorded: those of the given seqs that are pending, were never attempted and are not
- * leased. Rows that another process holds are passed over, never waited for. None of a monitor comes back when it or
- * its webhook is gone. In match order within each monitor.
+ * leased. Rows locked by another process are skipped. Matches of a monitor that is deleted or has no webhook are not
+ * claimed. Sorted by seq within each monitor.
  */
 export async function claimNewMatches(
   db: Queryable,
@@ -68,8 +68,8 @@ export async function claimNewMatches(
       WITH target AS (
         SELECT m.monitor_id, m.seq, w.name AS monitor_name, w.webhook_url, w.webhook_kind, w.webhook_secret,
           CASE WHEN w.previous_secret_until > (SELECT service_now()) THEN w.previous_webhook_secret END AS previous_secret
-        FROM unnest($1::text[], $2::bigint[]) AS wanted (monitor_id, seq)
-        JOIN matches m ON m.monitor_id = wanted.monitor_id AND m.seq = wanted.seq
+        FROM unnest($1::text[], $2::bigint[]) AS hint (monitor_id, seq)
+        JOIN matches m ON m.monitor_id = hint.monitor_id AND m.seq = hint.seq
         JOIN monitors w ON w.id = m.monitor_id
         WHERE m.delivery_status = 'pending' AND m.attempt = 0
           AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now()))
@@ -107,9 +107,8 @@ export async function claimNewMatches(
 }
 
 /**
- * Claims of each monitor up to `limit` matches whose next attempt is due: those longest due first, and among equals in
- * match order. Rows that another process holds are passed over. None of a monitor comes back when it or its webhook is
- * gone.
+ * Claims up to `limit` matches of each monitor whose next attempt is due: the longest due first, then by seq. Rows
+ * locked by another process are skipped. Matches of a monitor that is deleted or has no webhook are not claimed.
  */
 export async function claimDueMatches(
   db: Queryable,
@@ -122,15 +121,15 @@ export async function claimDueMatches(
       WITH target AS (
         SELECT w.id AS monitor_id, due.seq, w.name AS monitor_name, w.webhook_url, w.webhook_kind, w.webhook_secret,
           CASE WHEN w.previous_secret_until > (SELECT service_now()) THEN w.previous_webhook_secret END AS previous_secret
-        FROM unnest($1::text[], $2::integer[]) AS wanted (monitor_id, count)
-        JOIN monitors w ON w.id = wanted.monitor_id
+        FROM unnest($1::text[], $2::integer[]) AS claim (monitor_id, max_matches)
+        JOIN monitors w ON w.id = claim.monitor_id
         CROSS JOIN LATERAL (
           SELECT m.seq
           FROM matches m
           WHERE m.monitor_id = w.id AND m.delivery_status = 'pending' AND m.next_attempt_at <= (SELECT service_now())
             AND (m.lease_until IS NULL OR m.lease_until <= (SELECT service_now()))
           ORDER BY m.next_attempt_at, m.seq
-          LIMIT wanted.count
+          LIMIT claim.max_matches
           FOR UPDATE SKIP LOCKED
         ) due
         WHERE w.status <> 'deleted' AND w.webhook_url IS NOT NULL
@@ -178,7 +177,7 @@ function toClaimedDelivery(row: ClaimRow, leaseToken: string): ClaimedDelivery {
   };
 }
 
-/** Gives claimed matches back unattempted, so that another process need not wait for the lease to end. */
+/** Releases claimed matches that were not attempted, so that another process can claim them before the lease ends. */
 export async function releaseLeases(
   db: Queryable,
   monitorId: string,
@@ -193,8 +192,8 @@ export async function releaseLeases(
 }
 
 /**
- * Turns a monitor's pending matches to skipped when the monitor or its webhook is gone; those under way keep their
- * lease and their outcome. At most 1,000 at a time; returns whether there may be more.
+ * Sets a monitor's pending matches to skipped when the monitor is deleted or has no webhook. Matches with a live lease
+ * stay as they are. Changes at most 1,000 matches; returns whether there may be more.
  */
 export async function skipUndeliverable(db: Queryable, monitorId: string): Promise<boolean> {
   const { rowCount } = await db.query(
@@ -213,7 +212,7 @@ export async function skipUndeliverable(db: Queryable, monitorId: string): Promi
      SET delivery_status = 'skipped', next_attempt_at = NULL, lease_token = NULL, lease_until = NULL
      FROM target t
      WHERE m.monitor_id = t.monitor_id AND m.seq = t.seq`,
-    [monitorId, SKIPPED_AT_ONCE],
+    [monitorId, SKIP_BATCH_SIZE],
   );
-  return rowCount === SKIPPED_AT_ONCE;
+  return rowCount === SKIP_BATCH_SIZE;
 }

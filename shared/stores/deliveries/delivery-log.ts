@@ -15,13 +15,13 @@ export interface StoredAttempt {
   nextAttemptAt: Date | null;
 }
 
-/** An attempt, by its match's number and its own. */
+/** The position of an attempt: the seq of its match and its own number. */
 export interface AttemptPosition {
   seq: number;
   attempt: number;
 }
 
-/** A monitor's attempts before a position: newest match first, of each the last attempt first. */
+/** Reads a monitor's attempts before a position: newest match first, and the last attempt of each match first. */
 export async function readAttemptsBefore(
   db: Queryable,
   monitorId: string,

@@ -2,7 +2,7 @@ import type { WebhookKind } from '../../../schemas/api/monitor.ts';
 import { inTransaction } from '../../postgres/pool.ts';
 import type { Pool, Queryable } from '../../postgres/pool.ts';
 
-/** So many matches given up in a row mark the monitor webhook_failing. */
+/** The monitor becomes webhook_failing after this many failed matches in a row. */
 const FAILURES_UNTIL_FAILING = 50;
 
 export interface FinishedAttempt {
@@ -10,17 +10,17 @@ export interface FinishedAttempt {
   seq: number;
   leaseToken: string;
   webhookKind: WebhookKind;
-  /** Queued again by its owner: a failure of it counts nowhere. */
+  /** The owner queued it again. Its failure does not count towards the endpoint's health. */
   isResent: boolean;
   /** Host of the webhook URL only. */
   host: string;
   durationMs: number;
-  /** 0: no answer. */
+  /** 0 when there was no answer. */
   httpStatus: number;
   error: string | null;
   responseExcerpt: string | null;
   deliveryStatus: 'pending' | 'delivered' | 'failed';
-  /** Time until the next attempt; null unless pending. */
+  /** Milliseconds until the next attempt; null unless pending. */
   delayMs: number | null;
 }
 
@@ -31,10 +31,12 @@ export interface RecordedAttempt {
 }
 
 /**
- * Stores attempts with everything that follows from them, in one transaction: their endpoints' health, the matches, the
- * leases' end, the attempts' rows; in the order of the service's locks. An attempt whose lease is another's counts for
- * nothing: nothing of it is stored, and its answer is undefined. Answers come in the order of the attempts, which is
- * the order they ended in.
+ * Stores the outcome of attempts in one transaction, in the lock order of the service: the health of their endpoints,
+ * the state of the matches, the release of the leases, the rows of the attempts. Nothing is stored of an attempt whose
+ * lease was lost to another process.
+ *
+ * @param attempts in the order in which they ended
+ * @returns for each attempt, in order, what was stored; undefined when its lease was lost
  */
 export function recordOutcomes(
   pool: Pool,
@@ -60,8 +62,8 @@ interface Health {
 const countsAsFailure = (attempt: FinishedAttempt) => attempt.deliveryStatus === 'failed' && !attempt.isResent;
 
 /**
- * Locks the rows that these attempts may change: those of monitors with a failure, and those with failures to be
- * forgotten. A healthy endpoint has none, so its deliveries cost no write.
+ * Locks the health rows that these attempts may change: of monitors with a failed match, and of delivered monitors with
+ * failures to reset. A healthy endpoint has no row, so its deliveries cost no write.
  */
 async function lockHealth(db: Queryable, attempts: readonly FinishedAttempt[]): Promise<Map<string, Health>> {
   const failed = attempts.filter(countsAsFailure);
@@ -98,7 +100,7 @@ async function lockHealth(db: Queryable, attempts: readonly FinishedAttempt[]): 
   return new Map(rows.map((row) => [row.monitorId, row]));
 }
 
-/** Counts in the order in which the attempts ended. webhook_failing stays until its owner acts. */
+/** Counts failures in the order in which the attempts ended. webhook_failing stays set until the owner acts. */
 async function storeHealth(
   db: Queryable,
   health: ReadonlyMap<string, Health>,
@@ -130,7 +132,7 @@ async function storeHealth(
   });
 }
 
-/** The matches whose lease still holds, and the rows of their attempts. */
+/** Updates the matches whose lease is still ours, and inserts the rows of their attempts. */
 async function settleMatches(
   db: Queryable,
   attempts: readonly FinishedAttempt[],
@@ -146,7 +148,7 @@ async function settleMatches(
           $9::integer[], $10::text[], $11::text[]) WITH ORDINALITY
           AS f (monitor_id, seq, lease_token, delivery_status, delay_ms, duration_ms, webhook_kind, host, status, error,
             response_excerpt, ordinal)
-      ), held AS (
+      ), leased AS (
         SELECT m.monitor_id, m.seq, f.delivery_status, f.delay_ms, f.duration_ms, f.webhook_kind, f.host, f.status, f.error,
           f.response_excerpt, f.ordinal
         FROM finished f
@@ -155,15 +157,15 @@ async function settleMatches(
         FOR UPDATE OF m
       ), settled AS (
         UPDATE matches m
-        SET attempt = m.attempt + 1, ladder_step = m.ladder_step + 1, delivery_status = held.delivery_status,
-          next_attempt_at = moment.at + held.delay_ms * interval '1 millisecond',
-          delivered_at = CASE WHEN held.delivery_status = 'delivered' THEN moment.at END,
+        SET attempt = m.attempt + 1, ladder_step = m.ladder_step + 1, delivery_status = leased.delivery_status,
+          next_attempt_at = moment.at + leased.delay_ms * interval '1 millisecond',
+          delivered_at = CASE WHEN leased.delivery_status = 'delivered' THEN moment.at END,
           lease_token = NULL, lease_until = NULL
-        FROM held, moment
-        WHERE m.monitor_id = held.monitor_id AND m.seq = held.seq
-        RETURNING m.monitor_id, m.seq, m.attempt, moment.at - held.duration_ms * interval '1 millisecond' AS started_at,
-          held.duration_ms, held.webhook_kind, held.host, held.status, held.error, held.response_excerpt, m.delivery_status,
-          m.next_attempt_at, held.ordinal
+        FROM leased, moment
+        WHERE m.monitor_id = leased.monitor_id AND m.seq = leased.seq
+        RETURNING m.monitor_id, m.seq, m.attempt, moment.at - leased.duration_ms * interval '1 millisecond' AS started_at,
+          leased.duration_ms, leased.webhook_kind, leased.host, leased.status, leased.error, leased.response_excerpt, m.delivery_status,
+          m.next_attempt_at, leased.ordinal
       ), logged AS (
         INSERT INTO delivery_attempts (monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status, error,
           response_excerpt, delivery_status, next_attempt_at)

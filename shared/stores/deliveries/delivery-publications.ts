@@ -16,7 +16,10 @@ interface AttemptRow {
   next_attempt_at: Date | null;
 }
 
-/** Attempts that began before the last `olderThanMs` and were not acknowledged on monitor.deliveries, oldest first. */
+/**
+ * Reads attempts that began more than `olderThanMs` ago and are not yet acknowledged on monitor.deliveries, oldest
+ * first.
+ */
 export async function readUnpublishedAttempts(
   db: Queryable,
   olderThanMs: number,
@@ -49,8 +52,8 @@ export async function markAttemptsPublished(
     name: 'deliveries-mark-published',
     text: `
       UPDATE delivery_attempts a SET published_at = (SELECT service_now())
-      FROM unnest($1::text[], $2::bigint[], $3::integer[]) AS w (monitor_id, seq, attempt)
-      WHERE a.monitor_id = w.monitor_id AND a.seq = w.seq AND a.attempt = w.attempt`,
+      FROM unnest($1::text[], $2::bigint[], $3::integer[]) AS published (monitor_id, seq, attempt)
+      WHERE a.monitor_id = published.monitor_id AND a.seq = published.seq AND a.attempt = published.attempt`,
     values: [
       attempts.map((attempt) => attempt.monitor_id),
       attempts.map((attempt) => attempt.seq),

@@ -1,25 +1,25 @@
 import type { Queryable } from '../../postgres/pool.ts';
 
-/** Where a monitor's matches go now; null when the monitor or its webhook is gone. */
+/** Where a monitor's matches are sent now. The URL is null when the monitor is deleted or has no webhook. */
 export interface DeliveryTarget {
   monitorId: string;
   webhookUrl: string | null;
-  /** Whether the attempt of its newest match that was tried was answered within a second; null: none was tried. */
+  /** Whether the last attempt of the newest attempted match was answered within a second; null when there is none. */
   isAnswering: boolean | null;
 }
 
 /** One step of the walk over the monitors that have pending matches. */
 export interface QueuePage {
-  /** Monitors with a match whose attempt is due and that nobody holds. */
+  /** Monitors with a match whose attempt is due and that has no live lease. */
   due: DeliveryTarget[];
-  /** Where the next step goes on; null when the walk is through. */
+  /** The monitor after which the next step continues; null when the walk is complete. */
   next: string | null;
 }
 
 /**
- * Looks at up to `limit` monitors behind `after` (by id, '' from the start) that have pending matches. A loose index
- * scan: one probe of matches_pending finds the next monitor, one more whether a row of it is due, however many rows a
- * dead endpoint has gathered.
+ * Reads up to `limit` monitors after `after` (by id, '' for the start) that have pending matches. It is a loose index
+ * scan: one probe of matches_pending finds the next monitor, and another finds out whether one of its rows is due,
+ * however many rows an unreachable endpoint has accumulated.
  */
 export async function readDueMonitors(db: Queryable, after: string, limit: number): Promise<QueuePage> {
   const { rows } = await db.query<DeliveryTarget & { isDue: boolean }>({
@@ -64,7 +64,7 @@ export async function readDueMonitors(db: Queryable, after: string, limit: numbe
   };
 }
 
-/** Where the matches of monitors go now, in the order asked. */
+/** Returns where the matches of monitors are sent now, in the order of the given ids. */
 export async function readDeliveryTargets(db: Queryable, monitorIds: readonly string[]): Promise<DeliveryTarget[]> {
   const { rows } = await db.query<DeliveryTarget>({
     name: 'deliveries-read-targets',

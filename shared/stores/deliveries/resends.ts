@@ -1,18 +1,18 @@
 import type { Queryable } from '../../postgres/pool.ts';
 
-/** Which settled matches of a monitor are to be sent again; what is not named is not asked. */
+/** Which settled matches of a monitor to send again. Absent fields do not restrict the choice. */
 export interface ResendChoice {
   seqs?: readonly number[] | undefined;
   statuses: readonly ('failed' | 'skipped' | 'delivered')[];
-  /** Recorded then or later. */
+  /** Only matches recorded at this time or later. */
   since?: Date | undefined;
 }
 
 /**
- * Queues settled matches again, from the first rung of the ladder, one after the other `paceMs` apart. What is pending
- * already stays as it is, and what the daily cap held back is never sent. Under the monitor's lock.
+ * Queues settled matches again, `paceMs` apart, starting at the first retry step. Pending matches stay as they are, and
+ * suppressed matches are never sent. Requires the monitor's lock.
  *
- * @returns how many were queued; `limit`: there may be more
+ * @returns how many were queued; when it is `limit`, there may be more
  */
 export async function queueResends(
   db: Queryable,
@@ -44,7 +44,7 @@ export async function queueResends(
   return rowCount ?? 0;
 }
 
-/** Matches that an account has sent again today (UTC), and the seconds until that counts anew. */
+/** Reads how many matches an account has resent today (UTC), and the seconds until the count starts again. */
 export async function readResends(db: Queryable, accountId: string): Promise<{ today: number; secondsLeft: number }> {
   const { rows } = await db.query<{ today: number; seconds_left: number }>(
     `WITH moment AS MATERIALIZED (SELECT service_now() AT TIME ZONE 'UTC' AS now)
@@ -57,11 +57,11 @@ export async function readResends(db: Queryable, accountId: string): Promise<{ t
   return { today: rows[0]?.today ?? 0, secondsLeft: rows[0]?.seconds_left ?? 1 };
 }
 
-/** Counts matches that are sent again; false, and nothing is counted, when the day would have more than `most`. */
+/** Counts resent matches of today. Returns false, and counts nothing, when the day would have more than `limit`. */
 export async function countResends(
   db: Queryable,
   accountId: string,
-  { count, most }: { count: number; most: number },
+  { count, limit }: { count: number; limit: number },
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     `WITH today AS MATERIALIZED (SELECT (service_now() AT TIME ZONE 'UTC')::date AS day)
@@ -70,7 +70,7 @@ export async function countResends(
        resend_day = greatest(l.resend_day, today.day)
      FROM today
      WHERE l.account_id = $1 AND CASE WHEN l.resend_day >= today.day THEN l.day_resends ELSE 0 END + $2 <= $3`,
-    [accountId, count, most],
+    [accountId, count, limit],
   );
   return rowCount === 1;
 }

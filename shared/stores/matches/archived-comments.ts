@@ -1,31 +1,31 @@
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
 
-/** A comment of the archive, as it was when it was first seen. */
+/** A comment of the archive as it was first seen. */
 export interface ArchivedComment {
   thingId: string;
   postId: string;
   subreddit: string;
-  /** The title of its post. */
+  /** Title of the post. */
   title: string;
   body: string;
   nsfw: boolean;
   /** ISO 8601. */
   createdUtc: string;
-  /** Grows with how often the terms occur and shrinks with the length; depends on the comment alone. */
+  /** Higher when the terms occur more often, lower for longer comments. Depends on the comment alone. */
   relevance: number;
 }
 
 export interface CommentQuery {
-  /** Words that a comment must have (shared/matching/searchable-words.ts), at least one. */
+  /** Words that a comment must contain (shared/matching/searchable-words.ts), at least one. */
   words: readonly string[];
-  /** What was asked for, as it was written: how often it occurs counts. */
+  /** The search terms as written. Their number of occurrences decides the relevance. */
   terms: readonly string[];
-  /** Without r/; undefined: everywhere. */
+  /** Without r/; undefined for all subreddits. */
   subreddit: string | undefined;
-  /** ISO 8601; undefined: all that is kept. */
+  /** ISO 8601; undefined for everything that is stored. */
   since: string | undefined;
   order: 'relevance' | 'new';
-  /** The comment after which to go on. */
+  /** The comment after which the page begins. */
   after: ArchivedComment | undefined;
   limit: number;
 }
@@ -37,14 +37,13 @@ const COLUMNS = `thing_id AS thingId, post_id AS postId, subreddit, title, body,
        toInt64(intDiv(100000 * arraySum(term -> least(5, countSubstringsCaseInsensitiveUTF8(body, term)), {terms: Array(String)}),
                       100 + lengthUTF8(body))) AS relevance`;
 
-/** Whether rows past their time are merged away yet or not. */
+/** Hides rows past their retention that ClickHouse has not merged away yet. */
 const KEPT = 'first_seen_at > now64(3) - INTERVAL 30 DAY';
 
 /**
- * Comments that may be what was asked for, best first: what has the words. Whether the terms occur is for
- * shared/matching to say.
+ * Finds comments that contain all words, best first. The caller decides with shared/matching whether the terms occur.
  *
- * @param signal ends it, and frees its connection
+ * @param signal cancels the query and frees its connection
  */
 export async function searchArchivedComments(
   clickhouse: ClickHouseClient,
@@ -60,7 +59,7 @@ export async function searchArchivedComments(
     ...(query.subreddit === undefined ? [] : ['lower(subreddit) = lower({subreddit: String})']),
     ...(query.since === undefined ? [] : ['created_utc >= parseDateTime64BestEffort({since: String}, 3)']),
   ];
-  const beyond =
+  const afterCursor =
     after === undefined
       ? ''
       : order === 'new'
@@ -69,7 +68,7 @@ export async function searchArchivedComments(
   const result = await clickhouse.query({
     query: `SELECT ${COLUMNS}
   FROM items FINAL
- WHERE ${conditions.join(' AND ')} ${beyond}
+ WHERE ${conditions.join(' AND ')} ${afterCursor}
  ORDER BY ${key} DESC, thing_id DESC
  LIMIT {limit: UInt32}`,
     query_params: {
@@ -89,8 +88,9 @@ export async function searchArchivedComments(
 }
 
 /**
- * One comment, with its relevance for these terms; undefined: it is not in the archive. @param signal as of
- * searchArchivedComments
+ * Finds one comment with its relevance for these terms; undefined when it is not in the archive.
+ *
+ * @param signal cancels the query and frees its connection
  */
 export async function findArchivedComment(
   clickhouse: ClickHouseClient,

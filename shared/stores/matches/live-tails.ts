@@ -2,7 +2,7 @@ import type { LiveTailEnd } from '../../../schemas/api/live-tail.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 import type { StoredMatch } from '../../domain/match-resource.ts';
 
-/** One of an account's slots for open streams, held by a stream. */
+/** One of an account's slots for open streams, leased by a stream. */
 export interface LiveTailSlot {
   accountId: string;
   /** From 1 to the account's limit of open streams; the column `place`. */
@@ -12,15 +12,16 @@ export interface LiveTailSlot {
 }
 
 /**
- * Takes one of an account's slots that is free or whose lease has expired. Two streams never get the same slot,
- * whichever process asks.
+ * Takes one of an account's slots that is free or whose lease has expired. Two streams never get the same slot, also
+ * across processes.
  *
- * @param wanted.most how many slots an account has
- * @returns the slot; `full`: no slot is free; `lost`: another stream took it first, so ask again
+ * @param stream.maxSlots how many slots the account has
+ * @returns the slot; `full` when no slot is free; `lost` when another stream took it first, so that the caller tries
+ * again
  */
 export async function takeLiveTailSlot(
   db: Queryable,
-  wanted: { accountId: string; streamId: string; most: number; leaseSeconds: number },
+  stream: { accountId: string; streamId: string; maxSlots: number; leaseSeconds: number },
 ): Promise<number | 'full' | 'lost'> {
   const { rows } = await db.query<{ wasFree: boolean; slot: number | null }>(
     `WITH free AS MATERIALIZED (
@@ -40,42 +41,46 @@ export async function takeLiveTailSlot(
        RETURNING place AS slot
      )
      SELECT EXISTS (SELECT FROM free) AS "wasFree", (SELECT slot FROM taken) AS slot`,
-    [wanted.accountId, wanted.streamId, wanted.most, wanted.leaseSeconds],
+    [stream.accountId, stream.streamId, stream.maxSlots, stream.leaseSeconds],
   );
   const { wasFree, slot } = rows[0]!;
   return slot ?? (wasFree ? 'lost' : 'full');
 }
 
-/** Renews the leases of open streams. A stream whose slot another stream holds by now is left out. */
+/** Renews the leases of open streams, except those whose slot another stream has taken. */
 export async function renewLiveTailSlots(
   db: Queryable,
-  held: readonly LiveTailSlot[],
+  slots: readonly LiveTailSlot[],
   leaseSeconds: number,
 ): Promise<void> {
   await db.query(
     `UPDATE live_tails t
      SET lease_until = service_now() + make_interval(secs => $4)
-     FROM unnest($1::text[], $2::smallint[], $3::uuid[]) AS held (account_id, slot, stream_id)
-     WHERE t.account_id = held.account_id AND t.place = held.slot AND t.stream_id = held.stream_id`,
-    [...columnsOf(held), leaseSeconds],
+     FROM unnest($1::text[], $2::smallint[], $3::uuid[]) AS open (account_id, slot, stream_id)
+     WHERE t.account_id = open.account_id AND t.place = open.slot AND t.stream_id = open.stream_id`,
+    [...columnsOf(slots), leaseSeconds],
   );
 }
 
 /** Releases slots, so that they are free before their leases expire. */
-export async function releaseLiveTailSlots(db: Queryable, held: readonly LiveTailSlot[]): Promise<void> {
+export async function releaseLiveTailSlots(db: Queryable, slots: readonly LiveTailSlot[]): Promise<void> {
   await db.query(
     `DELETE FROM live_tails t
-     USING unnest($1::text[], $2::smallint[], $3::uuid[]) AS held (account_id, slot, stream_id)
-     WHERE t.account_id = held.account_id AND t.place = held.slot AND t.stream_id = held.stream_id`,
-    columnsOf(held),
+     USING unnest($1::text[], $2::smallint[], $3::uuid[]) AS open (account_id, slot, stream_id)
+     WHERE t.account_id = open.account_id AND t.place = open.slot AND t.stream_id = open.stream_id`,
+    columnsOf(slots),
   );
 }
 
-function columnsOf(held: readonly LiveTailSlot[]): [string[], number[], string[]] {
-  return [held.map(({ accountId }) => accountId), held.map(({ slot }) => slot), held.map(({ streamId }) => streamId)];
+function columnsOf(slots: readonly LiveTailSlot[]): [string[], number[], string[]] {
+  return [
+    slots.map(({ accountId }) => accountId),
+    slots.map(({ slot }) => slot),
+    slots.map(({ streamId }) => streamId),
+  ];
 }
 
-/** Deletes at most `limit` slots whose lease has expired, left by processes that were killed. @returns how many */
+/** Deletes at most `limit` slots with an expired lease, left by processes that were killed. Returns how many. */
 export async function deleteExpiredLiveTailSlots(db: Queryable, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `DELETE FROM live_tails
@@ -87,7 +92,7 @@ export async function deleteExpiredLiveTailSlots(db: Queryable, limit: number): 
   return rowCount ?? 0;
 }
 
-/** The number of a monitor's newest match, 0 before the first; undefined when nothing is left of the monitor. */
+/** Reads the seq of a monitor's newest match; 0 before the first; undefined when the monitor is erased. */
 export async function readLastSeq(db: Queryable, monitorId: string): Promise<number | undefined> {
   const { rows } = await db.query<{ last_seq: number }>('SELECT last_seq FROM monitor_counters WHERE monitor_id = $1', [
     monitorId,
@@ -95,9 +100,9 @@ export async function readLastSeq(db: Queryable, monitorId: string): Promise<num
   return rows[0]?.last_seq;
 }
 
-/** What a stream sends next. */
+/** The next part of a stream. */
 export interface LiveTailPage {
-  /** Why nothing may be sent any more; then there are no matches. */
+  /** Why the stream must end; there are no matches then. undefined while it may continue. */
   end: LiveTailEnd | undefined;
   /** Oldest first. */
   matches: StoredMatch[];
@@ -106,15 +111,15 @@ export interface LiveTailPage {
 type PageRow = { end: LiveTailEnd | null } & (StoredMatch | { seq: null });
 
 /**
- * The first `limit` matches of a monitor behind a seq, when the key may still see them: both at one moment, so that a
- * match recorded after the commit that revoked the key, or froze or deleted what it belongs to, is never among them.
+ * Reads the first `limit` matches of a monitor after a seq, if the key still has access to them. One statement checks
+ * and reads in one snapshot, so that a match recorded after the commit that ended the access is never returned.
  */
 export async function readLiveTailPage(
   db: Queryable,
-  asked: { keyId: string; monitorId: string; afterSeq: number; limit: number },
+  page: { keyId: string; monitorId: string; afterSeq: number; limit: number },
 ): Promise<LiveTailPage> {
   const { rows } = await db.query<PageRow>(
-    `SELECT standing."end", page.*
+    `SELECT access."end", page.*
      FROM (
        SELECT CASE
          WHEN a.status = 'deleted' THEN 'account_deleted'
@@ -126,22 +131,22 @@ export async function readLiveTailPage(
        JOIN accounts a ON a.id = k.account_id
        JOIN monitors m ON m.account_id = a.id
        WHERE k.id = $1 AND m.id = $2
-     ) AS standing
+     ) AS access
      LEFT JOIN LATERAL (
        SELECT m.seq, m.thing_id AS "thingId", m.kind, m.matched_terms AS "matchedTerms", m.suppressed,
               m.delivery_status AS "deliveryStatus", m.created_at AS "createdAt", m.delivered_at AS "deliveredAt",
               i.post_id AS "postId", i.subreddit, i.author, i.title, i.body, i.permalink, i.created_utc AS "createdUtc"
        FROM matches m
        JOIN matched_items i ON i.thing_id = m.thing_id
-       WHERE standing."end" IS NULL AND m.monitor_id = $2 AND m.seq > $3
+       WHERE access."end" IS NULL AND m.monitor_id = $2 AND m.seq > $3
        ORDER BY m.seq
        LIMIT $4
      ) AS page ON true
      ORDER BY page.seq`,
-    [asked.keyId, asked.monitorId, asked.afterSeq, asked.limit],
+    [page.keyId, page.monitorId, page.afterSeq, page.limit],
   );
   const [first] = rows;
   if (first === undefined)
-    throw new Error(`key ${asked.keyId} and monitor ${asked.monitorId} are of different accounts`);
+    throw new Error(`key ${page.keyId} and monitor ${page.monitorId} belong to different accounts`);
   return { end: first.end ?? undefined, matches: rows.filter((row) => row.seq !== null) };
 }

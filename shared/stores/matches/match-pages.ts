@@ -2,10 +2,10 @@ import type { StoredMatch } from '../../domain/match-resource.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 
 /**
- * The first `limit` matches behind a seq, oldest first. A seq is committed after all smaller ones of its monitor, so a
- * reader that goes on after the last one it got never misses any.
+ * Reads the first `limit` matches after a seq, oldest first. A seq is committed after all smaller seqs of its monitor,
+ * so a reader that continues after the last one it got never misses any.
  *
- * @param afterSeq 0: from the oldest kept
+ * @param afterSeq 0 to begin with the oldest stored match
  */
 export async function readMatchesAfter(
   db: Queryable,
@@ -30,9 +30,9 @@ export async function readMatchesAfter(
 }
 
 /**
- * The last `limit` matches before a seq, newest first.
+ * Reads the last `limit` matches before a seq, newest first.
  *
- * @param beforeSeq undefined: from the newest
+ * @param beforeSeq undefined to begin with the newest
  */
 export async function readMatchesBefore(
   db: Queryable,

@@ -1,7 +1,7 @@
 import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 
-/** Of the given things: those whose stored content is kept long enough, and those that the forum removed. */
+/** Finds which of the given things have content that is kept long enough, and which the forum removed. */
 export async function findKnownThings(
   db: Queryable,
   thingIds: readonly string[],
@@ -22,12 +22,12 @@ export async function findKnownThings(
 }
 
 /**
- * Stores content that is not stored yet and keeps all of it for 33 days from now: longer than any match of it (30
- * days), and than a candidate that arrives late. Content that is stored stays as it was first.
+ * Stores content that is not stored yet, and keeps all of it for 33 days from now: longer than any match of it (30
+ * days), with room for candidates that arrive late. Stored content is not changed.
  *
- * @param items sorted by thing_id and each once, so that two recorders lock the rows in one order
+ * @param items sorted by thing_id, each once, so that two recorders lock the rows in the same order
  */
-export async function keepItems(db: Queryable, items: readonly ItemContent[]): Promise<void> {
+export async function storeItems(db: Queryable, items: readonly ItemContent[]): Promise<void> {
   await db.query({
     name: 'recording-keep-items',
     text: `
@@ -55,7 +55,7 @@ export async function keepItems(db: Queryable, items: readonly ItemContent[]): P
 
 type ItemRow = Omit<ItemContent, 'created_utc'> & { created_utc: Date; removed: boolean };
 
-/** Stored content by thing id, with whether the forum removed the thing. */
+/** Reads stored content, with whether the forum removed the thing. */
 export async function readItems(
   db: Queryable,
   thingIds: readonly string[],
@@ -75,7 +75,7 @@ export async function readItems(
   }));
 }
 
-/** Writes the given content over what is stored of those things. */
+/** Overwrites author, title and body of stored things. */
 export async function overwriteItems(db: Queryable, items: readonly ItemContent[]): Promise<void> {
   await db.query({
     name: 'recording-overwrite-items',

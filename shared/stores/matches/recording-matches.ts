@@ -2,26 +2,26 @@ import type { CounterAdvance, NumberedMatch } from '../../domain/match-numbering
 import type { Queryable } from '../../postgres/pool.ts';
 
 /** A match as it was first stored. */
-export type StoredMatch = Omit<NumberedMatch, 'nextAttemptAt'>;
+export type FirstStoredMatch = Omit<NumberedMatch, 'nextAttemptAt'>;
 
 interface MatchRow {
   monitor_id: string;
   seq: number;
   thing_id: string;
-  kind: StoredMatch['kind'];
+  kind: FirstStoredMatch['kind'];
   entered_at: Date;
   first_seen_at: Date;
   created_at: Date;
   matched_terms: string[];
   suppressed: boolean;
-  first_delivery: StoredMatch['firstDelivery'];
+  first_delivery: FirstStoredMatch['firstDelivery'];
 }
 
-/** The matches that exist already for the given (monitor, thing) pairs, by monitor and seq. */
+/** Finds the matches that are already stored for the given (monitor, thing) pairs, by monitor and seq. */
 export async function findStoredMatches(
   db: Queryable,
   pairs: readonly { monitorId: string; thingId: string }[],
-): Promise<StoredMatch[]> {
+): Promise<FirstStoredMatch[]> {
   const result = await db.query<MatchRow>({
     name: 'recording-find-stored-matches',
     text: `
@@ -46,7 +46,9 @@ export async function findStoredMatches(
   }));
 }
 
-/** Adds new matches, and what was not stored, to their days. @param advances sorted by monitor, each once */
+/**
+ * Adds new matches and candidates that were not stored to the day counts. @param advances sorted by monitor, each once
+ */
 export async function addToMonitorDays(db: Queryable, advances: readonly CounterAdvance[]): Promise<void> {
   await db.query({
     name: 'recording-add-to-monitor-days',
@@ -67,7 +69,7 @@ export async function addToMonitorDays(db: Queryable, advances: readonly Counter
   });
 }
 
-/** Moves the counters of locked monitors on. */
+/** Advances the counters of locked monitors. */
 export async function advanceCounters(db: Queryable, advances: readonly CounterAdvance[]): Promise<void> {
   await db.query({
     name: 'recording-advance-counters',
@@ -117,7 +119,8 @@ export async function insertMatches(db: Queryable, matches: readonly NumberedMat
 }
 
 /**
- * Postgres's text form of a text[]: its arrays of arrays cannot be ragged, so each match's terms travel as one text.
+ * The text form of a Postgres text[]. Nested arrays must have equal lengths, so the terms of each match are sent as
+ * text.
  */
 function arrayLiteral(texts: readonly string[]): string {
   return `{${texts.map((text) => `"${text.replace(/[\\"]/g, '\\$&')}"`).join(',')}}`;

@@ -1,17 +1,17 @@
 import type { Rule } from '../../matching/rule.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 
-/** What the matcher knows of an active monitor. Times in milliseconds since the epoch, real (wall_now). */
+/** What the matcher knows about an active monitor. Times are real (wall_now), in milliseconds since the epoch. */
 export interface MonitorRule {
   id: string;
   rule: Rule;
   version: number;
   activeSinceMs: number;
-  /** When each rule version began, in the order of versions; those older than the kept ones are missing. */
+  /** When each rule version began, by version. Versions past their retention are missing. */
   versions: { version: number; sinceMs: number }[];
 }
 
-/** Enough to see that something changed. */
+/** Enough to detect that a monitor changed. */
 export interface MonitorState {
   id: string;
   version: number;
@@ -23,7 +23,7 @@ export interface MonitorState {
  * the time. Fractions of milliseconds are truncated, so that no version begins later than it did.
  */
 
-/** The rules of all active monitors after `afterId`, at most `limit`, by id. */
+/** Reads the rules of all active monitors after `afterId`, by id, at most `limit`. */
 export async function readActiveRules(db: Queryable, afterId: string, limit: number): Promise<MonitorRule[]> {
   const { rows } = await db.query<{ page: MonitorRule[] }>(
     `SELECT coalesce(json_agg(monitor ORDER BY id), '[]') AS page
@@ -48,8 +48,8 @@ export async function readActiveRules(db: Queryable, afterId: string, limit: num
   return rows[0]!.page;
 }
 
-/** The rules of those of the given monitors that are active. */
-export async function readRulesOf(db: Queryable, ids: readonly string[]): Promise<MonitorRule[]> {
+/** Reads the rules of the given monitors, without inactive ones. */
+export async function readRulesById(db: Queryable, ids: readonly string[]): Promise<MonitorRule[]> {
   const { rows } = await db.query<{ monitors: MonitorRule[] }>(
     `SELECT coalesce(json_agg(json_build_object(
          'id', m.id,
@@ -69,8 +69,8 @@ export async function readRulesOf(db: Queryable, ids: readonly string[]): Promis
 }
 
 /**
- * The active monitors after `afterId`, at most `limit`, by id, without their rules: for the comparison with what is
- * held in memory.
+ * Reads the active monitors after `afterId`, by id, at most `limit`, without their rules. The matcher compares them
+ * with its memory.
  */
 export async function readActiveStates(db: Queryable, afterId: string, limit: number): Promise<MonitorState[]> {
   const { rows } = await db.query<{ page: MonitorState[] }>(

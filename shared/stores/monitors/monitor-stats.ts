@@ -9,8 +9,8 @@ export interface StoredMonitorStats {
 }
 
 /**
- * A monitor's counts. Matches come from the daily counters; what was given up is counted over the last attempts that
- * ended so, by an index that holds no others.
+ * Reads a monitor's counts. Matches come from the daily counters. Failed deliveries are counted with an index that has
+ * failed attempts only.
  */
 export async function readMonitorStats(db: Queryable, monitorId: string): Promise<StoredMonitorStats> {
   const { rows } = await db.query<StoredMonitorStats>(

@@ -1,18 +1,18 @@
 import type { WebhookKind } from '../../../schemas/api/monitor.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 
-/** Where a monitor's matches go, and what signs them. */
+/** Where a monitor's matches are sent, and the secrets that sign them. */
 export interface MonitorWebhook {
   name: string;
   keywords: string[];
   webhookUrl: string | null;
   webhookKind: WebhookKind | null;
-  /** Encrypted, as is the one before a rotation while it is still valid. */
+  /** Encrypted. `previousSecret`: the secret before a rotation while it is still valid. */
   webhookSecret: Buffer;
   previousSecret: Buffer | null;
 }
 
-/** Of a monitor that is not deleted. */
+/** Reads the webhook of a monitor; undefined when the account has no such monitor or it is deleted. */
 export async function readMonitorWebhook(
   db: Queryable,
   accountId: string,
@@ -28,7 +28,7 @@ export async function readMonitorWebhook(
   return rows[0];
 }
 
-/** Replaces the secret; the one before stays valid beside it for 24 hours. Under the monitor's lock. */
+/** Replaces the secret. The previous one stays valid for 24 hours. Requires the monitor's lock. */
 export async function rotateWebhookSecret(db: Queryable, id: string, sealedSecret: Buffer): Promise<void> {
   await db.query(
     `UPDATE monitors

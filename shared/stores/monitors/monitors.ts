@@ -2,17 +2,17 @@ import type { MonitorStatus, WebhookKind } from '../../../schemas/api/monitor.ts
 import { MONITOR_CHANGED_CHANNEL } from '../../../schemas/messages/notifications.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 
-/** What a user says about a monitor. */
+/** The settings of a monitor that its user chooses. */
 export interface MonitorSettings {
   name: string;
   keywords: string[];
   exclude: string[];
-  /** Without r/, as the user wrote them; empty: everywhere. */
+  /** Without r/, as the user wrote them; empty for all subreddits. */
   subreddits: string[];
   posts: boolean;
   comments: boolean;
   nsfw: boolean;
-  /** Both null, or none. */
+  /** Both are null, or neither is. */
   webhookUrl: string | null;
   webhookKind: WebhookKind | null;
 }
@@ -20,9 +20,9 @@ export interface MonitorSettings {
 export interface StoredMonitor extends MonitorSettings {
   id: string;
   status: MonitorStatus;
-  /** Of the rule. */
+  /** Version of the rule. */
   version: number;
-  /** Of the last period that was paid. */
+  /** Number of the last paid period. */
   periodNo: number;
   nextChargeAt: Date;
   createdAt: Date;
@@ -32,10 +32,10 @@ export interface StoredMonitor extends MonitorSettings {
 }
 
 /**
- * Adds a running monitor with its lock row and the first version of its rule, in its first period. active_since is read
- * inside this statement: call it after the account's lock was got, never before.
+ * Inserts an active monitor in its first period, with its lock row and the first version of its rule. The statement
+ * reads the clock for active_since, so call it after the account is locked, never before.
  *
- * @param sealedSecret the webhook secret, encrypted
+ * @param monitor.sealedSecret the encrypted webhook secret
  */
 export async function insertMonitor(
   db: Queryable,
@@ -69,8 +69,8 @@ export async function insertMonitor(
 }
 
 /**
- * Takes the monitor's lock until the transaction ends, when the monitor is the account's (which never changes). What
- * was read of the monitor before is stale afterwards: read it again.
+ * Takes the monitor's lock until the transaction ends, if the monitor belongs to the account (which never changes).
+ * Anything read before the lock may be stale: read the monitor again.
  */
 export async function lockMonitor(db: Queryable, accountId: string, id: string): Promise<void> {
   await db.query(
@@ -99,7 +99,7 @@ export async function readMonitor(db: Queryable, accountId: string, id: string):
   return rows[0];
 }
 
-/** An account's monitors that are not deleted, oldest first. As many as its plan allows, so never many. */
+/** Lists an account's monitors that are not deleted, oldest first. The plan limits their number. */
 export async function listMonitors(db: Queryable, accountId: string): Promise<StoredMonitor[]> {
   const { rows } = await db.query<StoredMonitor>(
     `SELECT m.id, m.name, m.keywords, m.exclude, m.subreddits, m.posts, m.comments, m.nsfw,
@@ -116,7 +116,7 @@ export async function listMonitors(db: Queryable, accountId: string): Promise<St
   return rows;
 }
 
-/** How many of an account's monitors are not deleted. Exact for a create that holds the account's lock. */
+/** Counts an account's monitors that are not deleted. Exact when the caller holds the account's lock. */
 export async function countMonitors(db: Queryable, accountId: string): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     `SELECT count(*) AS count FROM monitors WHERE account_id = $1 AND status <> 'deleted'`,
@@ -125,7 +125,7 @@ export async function countMonitors(db: Queryable, accountId: string): Promise<n
   return rows[0]!.count;
 }
 
-/** Replaces what the user says. Under the monitor's lock. */
+/** Replaces the user's settings. Requires the monitor's lock. */
 export async function updateMonitorSettings(
   db: Queryable,
   id: string,
@@ -152,7 +152,7 @@ export async function updateMonitorSettings(
   );
 }
 
-/** Notes that a rule version begins now. Under the monitor's lock: since must not be older than the wait for it. */
+/** Records that a rule version begins now. Requires the monitor's lock: `since` must be read after the wait for it. */
 export async function insertMonitorVersion(db: Queryable, id: string, version: number): Promise<void> {
   await db.query('INSERT INTO monitor_versions (monitor_id, version, since) VALUES ($1, $2, wall_now())', [
     id,
@@ -160,17 +160,17 @@ export async function insertMonitorVersion(db: Queryable, id: string, version: n
   ]);
 }
 
-/** Forgets the failures of a webhook that was replaced. Under the monitor's lock. */
+/** Resets the failures of a webhook. Requires the monitor's lock. */
 export async function clearMonitorHealth(db: Queryable, id: string): Promise<void> {
   await db.query('UPDATE monitor_health SET failures = 0, webhook_failing = false WHERE monitor_id = $1', [id]);
 }
 
-/** Stops a monitor, for now or for good. Under the monitor's lock. */
+/** Pauses or deletes a monitor. Requires the monitor's lock. */
 export async function stopMonitor(db: Queryable, id: string, status: 'paused' | 'deleted'): Promise<void> {
   await db.query('UPDATE monitors SET status = $2, updated_at = service_now() WHERE id = $1', [id, status]);
 }
 
-/** Starts a stopped monitor in a new period. Under the monitor's lock, in the transaction that charges the period. */
+/** Starts a stopped monitor in a new period. Requires the monitor's lock; call it in the transaction that charges. */
 export async function startMonitorPeriod(db: Queryable, id: string, periodNo: number): Promise<void> {
   await db.query(
     `UPDATE monitors
@@ -181,7 +181,7 @@ export async function startMonitorPeriod(db: Queryable, id: string, periodNo: nu
   );
 }
 
-/** Tells the matchers, at commit, that a monitor's state or rule changed. */
+/** Notifies the matchers, at commit, that a monitor's state or rule changed. */
 export async function announceMonitorChange(db: Queryable, id: string): Promise<void> {
   await db.query('SELECT pg_notify($1, $2)', [MONITOR_CHANGED_CHANNEL, id]);
 }

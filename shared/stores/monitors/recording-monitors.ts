@@ -7,25 +7,25 @@ export interface RecordingMonitor {
   version: number;
   activeSince: Date;
   hasWebhook: boolean;
-  /** Price in dollars of the account's largest pack; 0: none. */
+  /** Price in dollars of the account's largest pack; 0 when none. */
   pack: number;
   lastSeq: number;
   lastMatchAt: Date | undefined;
-  /** UTC date (YYYY-MM-DD) of new matches: today, or the last match's day when the clock went back. */
+  /** UTC date (YYYY-MM-DD) of new matches: today, or the last match's day when the clock was set back. */
   day: string;
   /** Unsuppressed matches of that day. */
   matchesOfDay: number;
   /** Stored suppressed matches of that day. */
   suppressedOfDay: number;
   /**
-   * The latest entered_at of a candidate that was not stored, because it was beyond the ceiling of suppressed matches.
+   * The latest entered_at of a candidate that was not stored because it was beyond the ceiling of suppressed matches.
    */
   notStoredUntil: Date | undefined;
-  /** The service's time of this reading. */
+  /** service_now() of this statement. */
   now: Date;
 }
 
-/** Takes the monitors' locks until the transaction ends, in the one order that everyone takes them in. */
+/** Takes the monitors' locks until the transaction ends, in the order of their ids, as every service does. */
 export async function lockRecordingMonitors(db: Queryable, monitorIds: readonly string[]): Promise<void> {
   await db.query({
     name: 'recording-lock-monitors',
@@ -55,8 +55,8 @@ interface MonitorRow {
 }
 
 /**
- * The monitors by id, without those that have no counters row. Must come after the lock in a statement of its own: a
- * statement's snapshot is older than a lock it waits for.
+ * Reads monitors by id, without those that have no counters row. Run it after the lock in a separate statement: the
+ * snapshot of a statement is older than a lock that it waits for.
  */
 export async function readRecordingMonitors(
   db: Queryable,
@@ -103,7 +103,7 @@ export interface RuleVersion {
   version: number;
 }
 
-/** When each of the given rule versions began; those that never did, or are forgotten, are missing. */
+/** Reads when each of the given rule versions began. Versions that never began or were deleted are missing. */
 export async function readVersionStarts(
   db: Queryable,
   versions: readonly RuleVersion[],
@@ -112,16 +112,16 @@ export async function readVersionStarts(
     name: 'recording-read-version-starts',
     text: `
       SELECT v.monitor_id AS "monitorId", v.version, v.since
-      FROM unnest($1::text[], $2::integer[]) AS w (monitor_id, version)
-      JOIN monitor_versions v ON v.monitor_id = w.monitor_id AND v.version = w.version`,
-    values: [versions.map((wanted) => wanted.monitorId), versions.map((wanted) => wanted.version)],
+      FROM unnest($1::text[], $2::integer[]) AS asked (monitor_id, version)
+      JOIN monitor_versions v ON v.monitor_id = asked.monitor_id AND v.version = asked.version`,
+    values: [versions.map(({ monitorId }) => monitorId), versions.map(({ version }) => version)],
   });
   return rows;
 }
 
 /**
- * Of the given monitors those that have stored as many suppressed matches today as they may, with the unsuppressed
- * matches of the day and the account's pack. Takes no lock: a hint, which may be out of date when it is read.
+ * Finds which of the given monitors have reached the ceiling of suppressed matches today, with the unsuppressed matches
+ * of the day and the account's pack. It takes no lock, so the answer may be out of date.
  */
 export async function findSuppressedMonitors(
   db: Queryable,

@@ -10,11 +10,11 @@ export interface DueMonitor {
 }
 
 /**
- * Up to `limit` monitors that are due, read without a lock: those of the accounts that have waited longest, each
- * account's by id. All that is due of an account is together (of the last one, its first ids), so that one transaction
- * can decide it.
+ * Lists up to `limit` monitors that are due, without a lock: accounts that have waited longest first, then by monitor
+ * id. The due monitors of an account are together, so that one transaction can decide them; the last account may be
+ * cut.
  *
- * @returns with them, for how many seconds the oldest has been due; 0: none is
+ * @returns the monitors, and for how many seconds the oldest has been due (0 when none is)
  */
 export async function listDueMonitors(
   db: Queryable,
@@ -44,8 +44,8 @@ export async function listDueMonitors(
 }
 
 /**
- * Takes the locks of those monitors that look due and that nobody else holds, until the transaction ends. It never
- * waits: who holds one is renewing it, or stopping it, or recording a match of it.
+ * Locks the monitors that appear due until the transaction ends, without waiting: monitors locked by others are
+ * skipped, because their holder is renewing, stopping or recording them.
  */
 export async function lockDueMonitors(db: Queryable, ids: readonly string[]): Promise<string[]> {
   const { rows } = await db.query<{ monitor_id: string }>({
@@ -61,7 +61,10 @@ export async function lockDueMonitors(db: Queryable, ids: readonly string[]): Pr
   return rows.map(({ monitor_id }) => monitor_id);
 }
 
-/** The locked monitors that are due indeed, by id, their rows locked too. In a statement of its own after the lock. */
+/**
+ * Reads and locks the rows of the locked monitors that are really due, by id. Run it in a separate statement after the
+ * lock.
+ */
 export async function readDueMonitors(
   db: Queryable,
   lockedIds: readonly string[],
@@ -78,10 +81,10 @@ export async function readDueMonitors(
   return rows;
 }
 
-/** Who pays, read under the account's lock. */
+/** The account that pays, read under its lock. */
 export type PayingAccount = Pick<StoredAccount, 'id' | 'status' | 'balance'>;
 
-/** Locks accounts in the order of their ids until the transaction ends and reads them in the same step. */
+/** Locks accounts in the order of their ids until the transaction ends, and reads them in the same statement. */
 export async function lockPayingAccounts(db: Queryable, ids: readonly string[]): Promise<PayingAccount[]> {
   const { rows } = await db.query<PayingAccount>({
     name: 'renewals-lock-accounts',
@@ -92,8 +95,8 @@ export async function lockPayingAccounts(db: Queryable, ids: readonly string[]):
 }
 
 /**
- * Begins the next period of locked monitors, in the transaction that charges it. It ends at the time of day at which
- * the last one ended, within 24 hours from now: days that nobody renewed are not charged.
+ * Begins the next period of locked monitors, in the transaction that charges it. The period ends at the same time of
+ * day as the last one, within 24 hours from now: days on which no biller ran are not charged.
  */
 export async function startNextPeriods(db: Queryable, ids: readonly string[]): Promise<void> {
   await db.query({
@@ -114,7 +117,7 @@ export interface StoppedMonitor {
   status: Extract<MonitorStatus, 'paused' | 'paused_balance'>;
 }
 
-/** Stops locked monitors that are not paid for, and tells the matchers at commit. */
+/** Stops locked monitors that were not paid for, and notifies the matchers at commit. */
 export async function stopUnpaidMonitors(db: Queryable, stopped: readonly StoppedMonitor[]): Promise<void> {
   await db.query(
     `WITH stopped AS (

@@ -1,16 +1,16 @@
 import type { Queryable } from '../../postgres/pool.ts';
 
-/** Offsets by topic, without the prefix, and by partition. Text: they may be beyond what a number holds. */
+/** Offsets by topic (without the prefix) and partition, as text because they may exceed a safe integer. */
 export type TopicOffsets = Record<string, Record<string, string>>;
 
 export interface AccountErasure {
   accountId: string;
   monitorIds: string[];
-  /** null: not read yet. */
+  /** null when not read yet. */
   archiveOffsets: TopicOffsets | null;
 }
 
-/** How many deleted accounts still have data somewhere. */
+/** Counts deleted accounts that still have data somewhere. */
 export async function countOpenErasures(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     'SELECT count(*) AS count FROM account_erasures WHERE finished_at IS NULL',
@@ -18,7 +18,7 @@ export async function countOpenErasures(db: Queryable): Promise<number> {
   return rows[0]!.count;
 }
 
-/** Deleted accounts with data in this database, the oldest first. */
+/** Lists deleted accounts with data in this database, oldest first. */
 export async function listAccountsToErase(db: Queryable, limit: number): Promise<AccountErasure[]> {
   const { rows } = await db.query<AccountErasure>(
     `SELECT account_id AS "accountId", monitor_ids AS "monitorIds", archive_offsets AS "archiveOffsets"
@@ -31,7 +31,7 @@ export async function listAccountsToErase(db: Queryable, limit: number): Promise
   return rows;
 }
 
-/** Deleted accounts that have had nothing left in this database for `seconds`, but may have in the archive. */
+/** Lists deleted accounts that have been erased here for at least `seconds`, but may have data in the archive. */
 export async function listAccountsToEraseInArchive(
   db: Queryable,
   seconds: number,
@@ -48,7 +48,7 @@ export async function listAccountsToEraseInArchive(
   return rows;
 }
 
-/** Deletes the lock rows of monitors: from then on nobody records a match of one, or publishes an old one again. */
+/** Deletes the lock rows of monitors. From then on nobody records a match of them, or publishes a stored one again. */
 export async function eraseMonitorCounters(db: Queryable, monitorIds: readonly string[]): Promise<void> {
   await db.query(
     `WITH locked AS MATERIALIZED (
@@ -59,7 +59,7 @@ export async function eraseMonitorCounters(db: Queryable, monitorIds: readonly s
   );
 }
 
-/** Deletes matches of monitors, at most `limit`; answers how many. */
+/** Deletes matches of monitors, at most `limit`. Returns how many. */
 export async function eraseMatches(db: Queryable, monitorIds: readonly string[], limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `WITH locked AS MATERIALIZED (
@@ -72,8 +72,8 @@ export async function eraseMatches(db: Queryable, monitorIds: readonly string[],
 }
 
 /**
- * Deletes delivery attempts of monitors, at most `limit`; answers how many. After their matches: without one there is
- * no attempt.
+ * Deletes delivery attempts of monitors, at most `limit`. Returns how many. Call it after their matches are deleted, so
+ * that no new attempt can be added.
  */
 export async function eraseAttempts(db: Queryable, monitorIds: readonly string[], limit: number): Promise<number> {
   const { rowCount } = await db.query(
@@ -107,7 +107,9 @@ export async function eraseMonitors(db: Queryable, monitorIds: readonly string[]
   await db.query(`DELETE FROM monitors WHERE id = ANY ($1) AND status = 'deleted'`, [monitorIds]);
 }
 
-/** Notes that nothing of the account's monitors is left in this database; false, and no note, while there is. */
+/**
+ * Records that this database has no data of the account's monitors. Returns false, and records nothing, while it has.
+ */
 export async function markErasedHere(db: Queryable, accountId: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `UPDATE account_erasures e SET erased_here_at = service_now()
@@ -124,15 +126,15 @@ export async function markErasedHere(db: Queryable, accountId: string): Promise<
   return rowCount === 1;
 }
 
-/** Notes up to where the archive must have got; the first note stays. */
-export async function keepArchiveOffsets(db: Queryable, accountId: string, offsets: TopicOffsets): Promise<void> {
+/** Stores the offsets that the archive must reach. The first call wins. */
+export async function storeArchiveOffsets(db: Queryable, accountId: string, offsets: TopicOffsets): Promise<void> {
   await db.query('UPDATE account_erasures SET archive_offsets = $2 WHERE account_id = $1 AND archive_offsets IS NULL', [
     accountId,
     JSON.stringify(offsets),
   ]);
 }
 
-/** Notes that nothing of the account's monitors is left anywhere. */
+/** Records that no data of the account's monitors is left anywhere. */
 export async function finishErasure(db: Queryable, accountId: string): Promise<void> {
   await db.query(
     'UPDATE account_erasures SET finished_at = service_now() WHERE account_id = $1 AND finished_at IS NULL',

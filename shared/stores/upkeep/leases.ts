@@ -1,8 +1,8 @@
 import type { Queryable } from '../../postgres/pool.ts';
 
 /**
- * Takes or renews a lease; false while another holder has it. One process at a time holds a name, by the database's
- * clock.
+ * Takes or renews a lease. Returns false while another holder has it. One process at a time has a name, by the clock of
+ * the database.
  */
 export async function takeLease(
   db: Queryable,
@@ -18,7 +18,7 @@ export async function takeLease(
   return result.rowCount === 1;
 }
 
-/** Gives a lease back, so that another process need not wait for its end. */
+/** Releases a lease, so that another process can take it before it expires. */
 export async function releaseLease(db: Queryable, lease: { name: string; holder: string }): Promise<void> {
   await db.query('DELETE FROM leases WHERE name = $1 AND holder = $2', [lease.name, lease.holder]);
 }

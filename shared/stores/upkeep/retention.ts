@@ -1,6 +1,6 @@
 import type { Queryable } from '../../postgres/pool.ts';
 
-/** The next monitors to sweep after `afterId`, by id. */
+/** Lists the next monitors to clean up after `afterId`, by id. */
 export async function listCounterIds(db: Queryable, afterId: string, limit: number): Promise<string[]> {
   const { rows } = await db.query<{ monitor_id: string }>(
     'SELECT monitor_id FROM monitor_counters WHERE monitor_id > $1 ORDER BY monitor_id LIMIT $2',
@@ -10,8 +10,8 @@ export async function listCounterIds(db: Queryable, afterId: string, limit: numb
 }
 
 /**
- * Deletes a monitor's matches that are older than `days`, from its lowest seq upward, at most `limit`; answers how
- * many. seq order is time order, so the oldest rows are found through the primary key, and nothing else is read.
+ * Deletes a monitor's matches that are older than `days`, from its lowest seq upward, at most `limit`. Returns how
+ * many. seq order is time order, so the primary key finds the oldest rows and nothing else is read.
  */
 export async function deleteExpiredMatches(
   db: Queryable,
@@ -30,7 +30,7 @@ export async function deleteExpiredMatches(
   return rowCount ?? 0;
 }
 
-/** Deletes the attempts of matches that are gone, at most `limit`; answers how many. */
+/** Deletes the attempts of deleted matches, at most `limit`. Returns how many. */
 export async function deleteOrphanedAttempts(db: Queryable, monitorId: string, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `DELETE FROM delivery_attempts
@@ -45,7 +45,7 @@ export async function deleteOrphanedAttempts(db: Queryable, monitorId: string, l
   return rowCount ?? 0;
 }
 
-/** Deletes day counts, and rule versions but the present one, that are older than `days`. */
+/** Deletes day counts and rule versions older than `days`, except the current version. Returns how many. */
 export async function deleteExpiredHistory(db: Queryable, monitorId: string, days: number): Promise<number> {
   const daysDeleted = await db.query(
     `DELETE FROM monitor_days
@@ -63,9 +63,9 @@ export async function deleteExpiredHistory(db: Queryable, monitorId: string, day
 }
 
 /**
- * Removes the lock row of a deleted monitor of which nothing is left to expire, and with it the monitor from all later
- * sweeps. A recorder that finds no lock row treats the monitor as deleted, which it is. Its last rule version and its
- * health go too, and what its owner said about it: the row that stays says only whose it was, and when.
+ * Deletes the lock row of a deleted monitor that has nothing left to expire, so that later passes skip it. A recorder
+ * that finds no lock row treats the monitor as deleted, which it is. Its last rule version, its health and its settings
+ * are deleted too; the remaining row has only its account and its times. Returns false when something is left.
  */
 export async function forgetDeletedMonitor(db: Queryable, monitorId: string): Promise<boolean> {
   const { rowCount } = await db.query(
@@ -94,7 +94,7 @@ export async function forgetDeletedMonitor(db: Queryable, monitorId: string): Pr
   return rowCount === 1;
 }
 
-/** Deletes the contents that no match needs any more, at most `limit`; answers how many. */
+/** Deletes contents that no match needs any more, at most `limit`. Returns how many. */
 export async function deleteExpiredItems(db: Queryable, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `DELETE FROM matched_items
@@ -106,7 +106,7 @@ export async function deleteExpiredItems(db: Queryable, limit: number): Promise<
   return rowCount ?? 0;
 }
 
-/** Deletes notes of removals older than `days`, at most `limit`; answers how many. */
+/** Deletes records of removals older than `days`, at most `limit`. Returns how many. */
 export async function deleteExpiredRemovals(db: Queryable, days: number, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `DELETE FROM removed_things
@@ -117,7 +117,7 @@ export async function deleteExpiredRemovals(db: Queryable, days: number, limit: 
   return rowCount ?? 0;
 }
 
-/** Deletes answers kept for Idempotency-Key that are older than `hours`, at most `limit`; answers how many. */
+/** Deletes answers stored for Idempotency-Key that are older than `hours`, at most `limit`. Returns how many. */
 export async function deleteExpiredAnswers(db: Queryable, hours: number, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `DELETE FROM idempotency_keys

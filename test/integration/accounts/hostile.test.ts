@@ -169,7 +169,7 @@ describe('a clock that jumps back', () => {
   });
 
   test('by a day does not lock anybody out of actions limited to a few per hour', async () => {
-    const limit = { name: 'hostile', most: 3, seconds: 3_600 };
+    const limit = { name: 'hostile', maxUses: 3, seconds: 3_600 };
     const take = async (times: number) => {
       const waits = [];
       for (let at = 0; at < times; at++) waits.push(await takeUse(db.pool, limit));

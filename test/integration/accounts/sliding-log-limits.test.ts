@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 
 function newLimit(most: number, seconds: number): SlidingLogLimit {
-  return { name: randomText(12), most, seconds };
+  return { name: randomText(12), maxUses: most, seconds };
 }
 
 const take = (limit: SlidingLogLimit) => takeUse(db.pool, limit);
@@ -154,10 +154,10 @@ describe('time', () => {
   test('a lowered limit counts earlier uses; a raised one allows more at once', async () => {
     const limit = newLimit(10, 60);
     expect(taken(await takeAtOnce(limit, 10))).toBe(10);
-    expect(await take({ ...limit, most: 3 })).toBe(60);
-    expect(taken(await takeAtOnce({ ...limit, most: 12 }, 5))).toBe(2);
+    expect(await take({ ...limit, maxUses: 3 })).toBe(60);
+    expect(taken(await takeAtOnce({ ...limit, maxUses: 12 }, 5))).toBe(2);
     await db.freeze('60 seconds');
-    expect(taken(await takeAtOnce({ ...limit, most: 3 }, 10))).toBe(3);
+    expect(taken(await takeAtOnce({ ...limit, maxUses: 3 }, 10))).toBe(3);
     expect(await timesHeld(limit.name)).toBe(3);
   });
 });

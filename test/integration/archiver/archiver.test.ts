@@ -8,7 +8,7 @@ import {
   MONITOR_MATCHES,
 } from '../../../schemas/messages/topics.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
-import { keepItems } from '../../../shared/stores/matches/recording-items.ts';
+import { storeItems } from '../../../shared/stores/matches/recording-items.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { commentItem } from '../../support/samples/forum-items.ts';
 import { Pipeline } from '../../support/fixtures/pipeline.ts';
@@ -122,7 +122,7 @@ test.each(['removed after it was archived', 'removed before it was archived'])(
   async (when) => {
     await pipeline.start('archiver');
     const item = commentItem(1, 'regretted');
-    await keepItems(pipeline.db.pool, [itemContent.parse(item)]);
+    await storeItems(pipeline.db.pool, [itemContent.parse(item)]);
     const removal = { v: 1, thing_id: item.thing_id, removed_at: new Date().toISOString() };
     if (when.includes('after')) {
       await publish(FORUM_COMMENTS.name, item.thing_id, item);

@@ -1,4 +1,4 @@
-import type { Refusal } from '../../../../shared/domain/recording-decision.ts';
+import type { RejectionReason } from '../../../../shared/domain/recording-decision.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -18,7 +18,7 @@ export interface DecisionCase {
   created?: number;
   replay?: boolean;
   tolerance?: number;
-  expected: Refusal | undefined;
+  expected: RejectionReason | undefined;
 }
 
 const TOLERANCES = [0, 500];

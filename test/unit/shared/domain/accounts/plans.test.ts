@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isPack, planOf } from '../../../../../shared/domain/accounts/plans.ts';
+import { isPackPrice, planOf } from '../../../../../shared/domain/accounts/plans.ts';
 
 test.each([
   [0, 'free', 1, 200, 1, 1, 100],
@@ -18,6 +18,6 @@ test.each([
 });
 
 test('there is no other pack', () => {
-  expect([1, 10, 80, -9, Number.NaN].map(isPack)).toEqual([false, false, false, false, false]);
+  expect([1, 10, 80, -9, Number.NaN].map(isPackPrice)).toEqual([false, false, false, false, false]);
   expect(() => planOf(10)).toThrow(RangeError);
 });
