@@ -19,8 +19,8 @@ export interface MonitorState {
 }
 
 /*
- * Postgres builds each page as one JSON value, which the client parses in one call; rows with arrays take more than twice
- * the time. Fractions of milliseconds are truncated, so that no version begins later than it did.
+ * Postgres builds each page as one JSON value, which the client parses in one call; rows with arrays take more than
+ * twice the time. Fractions of milliseconds are truncated, so that no version begins later than it did.
  */
 
 /** Reads the rules of all active monitors after `afterId`, by id, at most `limit`. */
