@@ -1,6 +1,5 @@
 /**
- * Keeps the newest entries; the oldest goes when it is full. For content that never changes and costs only time to make
- * again.
+ * Keeps the newest entries and drops the oldest when it is full. For immutable content that can be computed again.
  */
 export class BoundedCache<T> {
   private readonly entries = new Map<number, T>();

@@ -5,7 +5,7 @@ const share = number.min(0).max(0.9);
 /** `300-600`, or one number. */
 const latency = z
   .string()
-  .regex(/^\d{1,5}(-\d{1,5})?$/, 'milliseconds, or two joined by -')
+  .regex(/^\d{1,5}(-\d{1,5})?$/, 'must be milliseconds, or a range such as 300-600')
   .transform((text) => {
     const [least = 0, most = least] = text.split('-').map(Number);
     return { least: Math.min(least, most), most: Math.max(least, most) };

@@ -10,7 +10,7 @@ const stop = (): void => {
 };
 process.on('SIGTERM', stop);
 process.on('SIGINT', stop);
-// Forked by a parent that died: nobody is left to stop this process.
+// The parent that forked this process has died, so nothing else would stop it.
 process.on('disconnect', stop);
 process.stdout.write(`${JSON.stringify({ simulator: simulator.url })}\n`);
 process.send?.({ type: 'ready', url: simulator.url });

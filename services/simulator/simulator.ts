@@ -9,16 +9,16 @@ import type { Latency } from './http/server.ts';
 import type { WorldOptions } from './world.ts';
 import { openWorld } from './world.ts';
 
-/** How long the emitted log may wait when nobody asks for anything. */
+/** How long the emitted log may lag while there are no requests. */
 const TICK_MS = 20;
-/** Longer than a crawler's pause, so that it does not meet a closing connection. */
+/** Longer than a crawler's pause, so that the crawler never uses a connection that is being closed. */
 const KEEP_ALIVE_MS = 60_000;
 
 const NEARBY: Latency = { least: 0, most: 0 };
 
 export interface SimulatorOptions {
   port: number;
-  /** How long the way to the forum and back takes; default: no time. */
+  /** The simulated round-trip time; default: none. */
   latency?: Latency;
   world: WorldOptions;
   access: AccessOptions;
@@ -29,7 +29,7 @@ export async function startSimulator(options: SimulatorOptions, now: () => numbe
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS });
   server.listen(options.port, '127.0.0.1');
   await once(server, 'listening');
-  // Only with the port in hand: a second start on it must fail before it touches the first one's files.
+  // Only after the port is open: a second start on the same port must fail before it touches the files of the first.
   const world = openWorld(options.world, now);
   const { latency = NEARBY } = options;
   server.on('request', requestListener({ world, faults: new Faults(), access: new Access(options.access), latency }));

@@ -12,7 +12,7 @@ import { Timeline } from './timeline/timeline.ts';
 
 const HOUR = 3_600_000;
 /**
- * The history ends well before the first start: monitors accept items that are up to five minutes older than they are.
+ * The history ends well before the first start, because monitors accept items up to five minutes older than themselves.
  */
 const HISTORY_ENDS_BEFORE = HOUR / 6;
 const HISTORY_LENGTH = 6 * HOUR;
@@ -25,7 +25,7 @@ export interface WorldOptions {
   ids: CommentIds;
   holes: number;
   late: number;
-  /** Back-dated items of a very first start. */
+  /** The number of back-dated items of the very first start. */
   history: number;
   count: number | undefined;
   emittedLog: string | undefined;
@@ -40,7 +40,7 @@ export interface World {
   now: () => number;
 }
 
-/** Opens the forum as it stands in the directory and begins a new run. */
+/** Opens the forum stored in the directory and begins a new run. */
 export function openWorld(options: WorldOptions, now: () => number): World {
   const { directory, seed } = options;
   const { position, runs, frontier } = Position.open(directory, seed);
@@ -77,7 +77,7 @@ function historyRun(options: WorldOptions, now: number): Run {
   return { first: 0, end: history, at: now - HISTORY_ENDS_BEFORE - HISTORY_LENGTH, rate, ids, holes, late: 0 };
 }
 
-/** Writes the lines that a crash kept from being written: the items that the position says were emitted. */
+/** Writes the log lines that are missing after a crash: those of items emitted according to the position. */
 function openLog(path: string, timeline: Timeline, catalog: Catalog): EmittedLog {
   const log = new EmittedLog(path);
   if (log.next === undefined) return log;

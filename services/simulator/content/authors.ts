@@ -15,7 +15,7 @@ const FORMS: readonly ((a: string, b: string, n: number) => string)[] = [
   (a, b, n) => `${capital(a)}${capital(b)}_${n}`,
 ];
 const AUTHOR_COUNT = FIRST_PARTS.length * SECOND_PARTS.length * FORMS.length;
-/** Few write much and many write little. */
+/** A few authors write much, and many write little. */
 const SKEW = 3;
 const SUSPENDED_ONE_IN = 200;
 const SHADOW_BANNED = new Set(['shadow_shelly']);
@@ -42,7 +42,7 @@ export function authorOf(seed: number, k: number): string {
   return nameOf(seed, Math.floor(random.next() ** SKEW * AUTHOR_COUNT));
 }
 
-/** Every author the seed can bring forth, so that a name can be told from one that never existed. */
+/** Every author that the seed can produce, to tell existing names from unknown ones. */
 export function everyAuthor(seed: number): Map<string, string> {
   const names = Array.from({ length: AUTHOR_COUNT }, (_, index) => nameOf(seed, index));
   return new Map([...names, ...SITE_STAFF, SUSPENDED_USER].map((name) => [name.toLowerCase(), name]));

@@ -15,9 +15,9 @@ const MINUTE = 60_000;
 
 export type PostForm = 'self' | 'link' | 'image' | 'gallery' | 'video' | 'poll' | 'crosspost';
 
-/** What becomes of an item as it ages; ages in milliseconds, Infinity for never. */
+/** The later changes of an item. Ages are in milliseconds; Infinity means never. */
 export interface Fate {
-  /** Removed before anybody saw it. */
+  /** Removed before it becomes visible. */
   removedAtOnce: boolean;
   removedAfter: number;
   deletedAfter: number;
@@ -59,7 +59,7 @@ const NO_FATE: Fate = {
   finalScore: 12,
 };
 
-/** Nothing that a reader has just seen changes within its first twenty minutes, but for its score. */
+/** Within its first twenty minutes only the score of a visible item changes. */
 function fateOf(seed: number, k: number, cap: number): Fate {
   const random = new SeededRandom(seed, k, PURPOSE.fate);
   const end = random.next();

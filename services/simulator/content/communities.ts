@@ -120,7 +120,7 @@ export function communityOfPost(seed: number, post: number): Community {
   return DRAW[Math.floor(roll(seed, post, PURPOSE.community) * TOTAL_WEIGHT)]!;
 }
 
-/** Whether anybody may read it. */
+/** Whether every client may read the community. */
 export function isReadable(community: Community): boolean {
   return community.type === 'public' || community.type === 'restricted' || community.type === 'archived';
 }

@@ -1,7 +1,7 @@
 import type { Post } from './catalog.ts';
 import { SeededRandom, PURPOSE } from './seeded-random.ts';
 
-/** Pictures and videos are named, never served: example domains cannot belong to anybody. */
+/** Pictures and videos have URLs but are not served; nobody can own the example domains. */
 const IMAGES = 'https://i.forum.example';
 const PREVIEWS = 'https://preview.forum.example';
 const VIDEOS = 'https://v.forum.example';

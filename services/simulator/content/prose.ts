@@ -44,7 +44,7 @@ function watchedSentences(random: SeededRandom): string[] {
   return found;
 }
 
-/** Different sentences of a pool, filled in; a text says nothing twice. */
+/** Different sentences of a pool with their placeholders filled; a text does not repeat a sentence. */
 function someOf(pool: readonly string[], count: number, community: Community, random: SeededRandom): string[] {
   const templates = new Set(Array.from({ length: count }, () => random.pick(pool)));
   return [...templates].map((template) => fill(template, community, random));

@@ -1,4 +1,4 @@
-/** Which decision a random number serves: two decisions about one item must not share their luck. */
+/** The decision that a random number is for. Two decisions about one item need different purposes to be independent. */
 export const PURPOSE = {
   postPlace: 1,
   hole: 2,

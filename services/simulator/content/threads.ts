@@ -14,7 +14,7 @@ const LARGE_SHARE = 0.26;
 const RECENT_POSTS = 40;
 const TOP_LEVEL_SHARE = 0.38;
 const REPLY_TO_LAST_SHARE = 0.25;
-/** Threads in which nearly everybody answers the comment before: they grow deeper than a reader shows. */
+/** Threads in which nearly every comment answers the previous one: deeper than a client shows. */
 const CHAIN_POSTS = 0.04;
 const CHAIN_SHARE = 0.9;
 const SCANNED_THREADS_KEPT = 64;
@@ -57,7 +57,7 @@ export class Threads {
     return this.nearestVisible(Math.max(0, wanted), this.timeline.emittedAt(k) ?? Infinity);
   }
 
-  /** The wanted post, or where that is a hole, lost or not visible at the time, the nearest one before it. */
+  /** The chosen post; if that is a hole, lost or not yet visible, the nearest one before it. */
   nearestVisible(wanted: number, at: number): number {
     let post = wanted;
     while (post > 0) {
@@ -69,7 +69,7 @@ export class Threads {
     return 0;
   }
 
-  /** Takes note of a newly emitted comment; slots come in rising order. */
+  /** Records a newly emitted comment; slots arrive in rising order. */
   add(k: number): void {
     this.forget(Math.floor(k / BLOCK) - KEPT_POSTS);
     const post = this.postOf(k);

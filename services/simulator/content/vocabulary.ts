@@ -68,7 +68,7 @@ export const SHAPES: readonly string[] = [
   ...['~~{w}~~', '[{w}](https://example.com/{w}-guide)', '{w}…', '_{w}_', '&#39;{w}&#39;'],
 ];
 
-/** Words that contain a watched word, or look like it, without being it. */
+/** Words that contain or resemble a watched word, but must not match. */
 export const DECOYS: readonly string[] = [
   'I do not trust a rusty hinge, and neither should you.',
   'Crusty bread, frustrated baker.',
@@ -82,7 +82,7 @@ export const DECOYS: readonly string[] = [
   'Objective C, C++ and C# walk into a bar; .NET and node.js hold the door.',
 ];
 
-/** What each theme talks about. */
+/** The vocabulary of each theme. */
 export const THINGS: Record<Theme, readonly string[]> = {
   code: [
     'parser',

@@ -3,14 +3,14 @@ import type { Answer } from './answer.ts';
 import { failure, ok, page } from './answer.ts';
 
 const TOKEN_SECONDS = 86_400;
-/** User agents that name a library and not an application. */
+/** User agents that name a library instead of an application. */
 const GENERIC = /^(?:$|node|undici|axios|got|curl|wget|python|java|okhttp|go-http-client|ruby|perl|postman|mozilla)/i;
 
 export interface AccessOptions {
   seed: number;
   callsPerWindow: number;
   windowMs: number;
-  /** id → secret; empty: any id and secret will do. */
+  /** id → secret; if empty, any id and secret are accepted. */
   clients: ReadonlyMap<string, string>;
 }
 
@@ -20,13 +20,13 @@ interface Usage {
 }
 
 /**
- * Tokens and quota. A token carries its client and its time, signed, so that it stays good when the process starts
- * anew. The quota is per client and counts in windows, of ten minutes upstream.
+ * Tokens and quota. A token contains its client and its time, signed, so that it stays valid after a restart. The quota
+ * is per client and window; a window of the upstream lasts ten minutes.
  */
 export class Access {
   private readonly options: AccessOptions;
   private readonly usage = new Map<string, Usage>();
-  /** Tokens issued before this moment are refused. */
+  /** Tokens issued before this time are refused. */
   private validFrom = 0;
 
   constructor(options: AccessOptions) {
@@ -74,7 +74,7 @@ export class Access {
     return GENERIC.test(userAgent ?? '') ? page(429, 'Too Many Requests', { 'retry-after': '4' }) : undefined;
   }
 
-  /** Counts one call. `refusal` is the answer when it may not go on; `headers` tell the client where it stands. */
+  /** Counts one call. `refusal` is the response to a refused call; `headers` state the rest of the quota. */
   admit(authorization: string | undefined, now: number): { refusal?: Answer; headers: Record<string, string> } {
     const client = this.clientOf(authorization, now);
     if (client === undefined) return { refusal: failure(401), headers: {} };

@@ -1,4 +1,4 @@
-/** What a route gives back; an object is sent as JSON, a string as it is. */
+/** The response of a route. An object is sent as JSON, a string unchanged. */
 export interface Answer {
   status: number;
   body: object | string;
@@ -19,7 +19,7 @@ const MESSAGES: Readonly<Record<number, string>> = {
   429: 'Too Many Requests',
 };
 
-/** The upstream's JSON for an error, with its reason where it has one. */
+/** The upstream's JSON for an error, with its reason if there is one. */
 export function failure(status: number, reason?: string): Answer {
   const body = { message: MESSAGES[status] ?? 'Error', error: status };
   return { status, body: reason === undefined ? body : { reason, ...body } };
@@ -29,7 +29,7 @@ export function redirect(status: number, location: string): Answer {
   return { status, body: '', headers: { location } };
 }
 
-/** An HTML page, as blocks and overloads come. */
+/** An HTML page, as the upstream sends when it blocks a client or is overloaded. */
 export function page(status: number, title: string, headers: Record<string, string> = {}): Answer {
   const body = `<!doctype html>\n<html>\n  <head><title>${title}</title></head>\n  <body><h1>${title}</h1></body>\n</html>\n`;
   return { status, body, headers: { 'content-type': 'text/html; charset=UTF-8', ...headers } };

@@ -2,16 +2,16 @@ import { z } from 'zod';
 
 export const faultSchema = z.strictObject({
   kind: z.enum(['outage', '429', 'html403', 'slow', 'truncated', '5xx', 'expired-tokens']),
-  /** Ends after so many seconds, or after so many requests, whichever comes first; without either only by DELETE. */
+  /** The fault ends after `seconds`, or after `count` requests, whichever comes first; without either only by DELETE. */
   seconds: z.number().positive().optional(),
   count: z.int().positive().optional(),
-  /** Only paths that begin so, the token endpoint's too. */
+  /** Affects only paths with this prefix, including the token endpoint's. */
   path: z.string().startsWith('/').optional(),
   /** 429: the Retry-After header, in seconds. */
   retry_after: z.number().min(0).default(5),
-  /** slow: how long an answer is held back. */
+  /** slow: the delay of a response. */
   delay_ms: z.int().min(0).max(120_000).default(12_000),
-  /** 5xx: which one. */
+  /** 5xx: the status. */
   status: z.int().min(500).max(599).default(503),
 });
 
@@ -23,7 +23,7 @@ interface Active {
   left: number;
 }
 
-/** The faults in force. */
+/** The active faults. */
 export class Faults {
   private active: Active[] = [];
 
@@ -49,7 +49,7 @@ export class Faults {
     this.active = this.active.filter((entry) => entry.until > now && entry.left > 0);
   }
 
-  /** The fault that strikes this request, oldest first; counts it. */
+  /** Returns the oldest fault that applies to this request, and counts it. */
   strike(path: string, now: number): Fault | undefined {
     this.prune(now);
     const entry = this.active.find(({ fault }) => path.startsWith(fault.path ?? '/'));

@@ -26,21 +26,21 @@ function slotsListing(request: RouteRequest, slots: readonly number[]): Answer {
   return ok(pageListing(slots, pageOf(request.query), nameOf, (k) => thingOf(request, k)));
 }
 
-/** Why a community cannot be read, or undefined when it can. An unknown one leads to the search page, as upstream. */
+/** The refusal of an unreadable community; undefined if readable. An unknown one redirects to the search page. */
 function refusal(name: string, community: Community | undefined): Answer | undefined {
   if (!community) return redirect(302, `/subreddits/search?q=${encodeURIComponent(name)}`);
   if (isReadable(community)) return undefined;
   return community.type === 'banned' ? failure(404, 'banned') : failure(403, community.type);
 }
 
-/** `all`, one community, or several joined by +; of several, those that cannot be read are left out. */
+/** `all`, one community, or several joined by +; unreadable ones among several are left out. */
 export function communityListing(request: RouteRequest, names: string, view: string): Answer {
   const { world, query, now } = request;
   const kind = view === 'comments' ? 'comment' : 'post';
   const sort = view === 'comments' ? 'new' : view;
   const wanted = names.toLowerCase().split('+');
   const page = pageOf(query);
-  // Without an anchor the first page needs no more than its own items, and one to know that there are others.
+  // Without an anchor the first page needs its own items and one more, to know whether there is a next page.
   const count = sort === 'new' && page.after === undefined && page.before === undefined ? page.limit + 1 : undefined;
   let slots: number[];
   if (wanted.includes('all') || wanted.includes('popular')) {
@@ -59,7 +59,7 @@ export function infoRoute(request: RouteRequest): Answer {
   const names = (query.get('id') ?? '').split(',').filter((name) => name !== '');
   if (names.length > MOST_INFO_IDS) return failure(400);
   const slots = [...new Set(names)].map((name) => world.timeline.find(name, now)).filter((k) => k !== undefined);
-  // Upstream promises no order; newest first is not the order that anybody asked in.
+  // The upstream guarantees no order here. Newest first makes sure that no client relies on the requested order.
   const things = slots.sort((a, b) => b - a).map((k) => thingOf(request, k));
   const communities = names.filter((name) => name.startsWith('t5_')).map((name) => communityWithId(name.slice(3)));
   const known = communities.filter((community) => community !== undefined);
@@ -123,7 +123,7 @@ function userSearch(request: RouteRequest): Answer {
   return ok(pageListing(found, pageOf(request.query), idOf, (name) => renderUser(seed, name)!));
 }
 
-/** about, submitted, comments or overview of a user; a name that never wrote is unknown. */
+/** about, submitted, comments or overview of a user. A name without any item is unknown. */
 export function userRoute(request: RouteRequest, asked: string, view: string): Answer {
   const { world, query, now } = request;
   const { seed } = world.timeline;
@@ -141,7 +141,7 @@ export function userRoute(request: RouteRequest, asked: string, view: string): A
   return slotsListing(request, sorted(world, slots, query.get('sort') ?? 'new', query.get('t'), now));
 }
 
-/** Share links carry the post's id as their code, and lead to its permalink. */
+/** The code of a share link is the post's id; the link redirects to the permalink. */
 export function shareRoute(request: RouteRequest, code: string): Answer {
   const { world, now } = request;
   const k = world.timeline.find(`t3_${code.toLowerCase()}`, now);

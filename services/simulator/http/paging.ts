@@ -10,7 +10,7 @@ export interface Page {
 const DEFAULT_LIMIT = 25;
 const HIGHEST_LIMIT = 100;
 
-/** As upstream: a limit out of range is brought into it, one that is no number is the default. */
+/** Like the upstream: clamps a limit to the range, and uses the default for a value that is not a number. */
 export function pageOf(query: URLSearchParams): Page {
   const asked = Number.parseInt(query.get('limit') ?? '', 10);
   const limit = Number.isNaN(asked) ? DEFAULT_LIMIT : Math.min(HIGHEST_LIMIT, Math.max(1, asked));

@@ -1,6 +1,6 @@
 import type { World } from '../world.ts';
 
-/** What a route sees of a request: GET and POST parameters are one. */
+/** The parts of a request that routes use. GET and POST parameters are merged. */
 export interface RouteRequest {
   world: World;
   method: string;

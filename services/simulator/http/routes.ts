@@ -9,7 +9,7 @@ type Handler = (request: RouteRequest, ...parts: (string | undefined)[]) => Answ
 const NAMES = '([\\w+-]+)';
 const SORTS = '(new|hot|top|rising|controversial|comments)';
 
-/** Path patterns and what answers them; the groups of a pattern are the handler's further arguments. */
+/** Path patterns and their handlers. The groups of a pattern are further arguments of the handler. */
 const ROUTES: readonly [pattern: RegExp, handler: Handler][] = [
   [/^\/api\/info$/, listings.infoRoute],
   [/^\/api\/morechildren$/, moreChildrenRoute],

@@ -10,7 +10,7 @@ import { route } from './routes.ts';
 
 const LARGEST_BODY = 1024 * 1024;
 
-/** Milliseconds of a round trip, somewhere between the two. */
+/** The range of the round-trip time, in milliseconds. */
 export interface Latency {
   least: number;
   most: number;
@@ -18,11 +18,11 @@ export interface Latency {
 
 type ServerDeps = ControlDeps & { latency: Latency };
 
-/** The HTTP side: who may ask, which fault strikes, what the answer looks like on the wire. */
+/** Handles HTTP: access, faults, and the encoding of responses. */
 export function requestListener(parts: ServerDeps): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     handle(parts, request, response).catch((error: unknown) => {
-      // A fault of the simulator's own must be seen as one, and end the request.
+      // A bug of the simulator must be visible and must end the request.
       process.stderr.write(`simulator: ${error instanceof Error ? String(error.stack) : String(error)}\n`);
       if (!response.headersSent) send(response, page(500, 'Internal Server Error'), false);
       else response.destroy();
@@ -43,7 +43,7 @@ async function handle(parts: ServerDeps, request: IncomingMessage, response: Ser
     send(response, isAlive ? ok({ status: 'ok' }) : controlRoute(parts, method, path, parseJson(body)), true);
     return;
   }
-  // Half the way lies before the look at the forum, half after: meanwhile its listings slide.
+  // Half of the delay comes before the request is handled, half after it, while listings continue to slide.
   const halfWay = oneWayMs(parts.latency);
   if (halfWay > 0) {
     await delay(halfWay);

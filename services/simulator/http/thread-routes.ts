@@ -13,7 +13,7 @@ const DEEPEST_CONTEXT = 8;
 const MOST_CHILDREN = 100;
 const MOST_THINGS = 200;
 const LONGEST_URL = 4096;
-/** A crosspost is made within this many posts of the original. */
+/** A crosspost is at most this many posts after the original. */
 const CROSSPOST_REACH = 40;
 
 function wholeNumber(text: string | null, fallback: number, lowest: number, highest: number): number {

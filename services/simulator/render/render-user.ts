@@ -4,7 +4,7 @@ import type { Thing } from './render-post.ts';
 const FIRST_ACCOUNTS = 1_300_000_000;
 const NINE_YEARS = 284_000_000;
 
-/** An account's page. A suspended one says nothing but that; a shadow-banned one is not found (undefined). */
+/** An account's page. A suspended account shows only that fact; a shadow-banned one is not found (undefined). */
 export function renderUser(seed: number, name: string): Thing | undefined {
   const standing = standingOf(seed, name);
   if (standing === 'shadow-banned') return undefined;

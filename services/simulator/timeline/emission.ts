@@ -8,10 +8,10 @@ import type { RecentIndex } from './recent-index.ts';
 import type { Injected, Run, Timeline } from './timeline.ts';
 import { emissionTime } from './timeline.ts';
 
-/** About two seconds of slots are reserved at a time: what a kill -9 can lose. */
+/** The size of a reserved block in time: a kill -9 loses at most these slots. */
 const BLOCK_SECONDS = 2;
 const SMALLEST_BLOCK = 64;
-/** A pause this long (a suspended machine) begins a new run instead of a flood of overdue items. */
+/** After a pause this long (a suspended machine) a new run begins, instead of a burst of overdue items. */
 const LONGEST_PAUSE_MS = 30_000;
 const SLOTS_PER_STEP = 20_000;
 
@@ -23,7 +23,7 @@ export interface EmissionDeps {
   log: EmittedLog | undefined;
   directory: string;
   now: () => number;
-  /** Items to emit in this run; undefined: without end. */
+  /** The number of items to emit in this run; undefined: no limit. */
   count: number | undefined;
 }
 
@@ -49,8 +49,8 @@ export class Emission {
   }
 
   /**
-   * Emits what is due. Cheap when nothing is; called by every request, and by a timer so that the log does not wait for
-   * one.
+   * Emits the items that are due; cheap if there are none. Each request calls it, and a timer, so that the log does not
+   * depend on requests.
    */
   advance(): void {
     const now = this.parts.now();
@@ -110,8 +110,7 @@ export class Emission {
   }
 
   /**
-   * Emits a given item now, in the next slot of its kind; the slots passed over are lost. The schedule goes on as
-   * before.
+   * Emits the given item now, in the next slot of its kind. Skipped slots become holes. The schedule does not change.
    */
   inject(item: Omit<Injected, 'k' | 'at' | 'ids'>): number {
     this.advance();
@@ -128,7 +127,7 @@ export class Emission {
     return k;
   }
 
-  /** Gives back what was reserved and not used. */
+  /** Releases the reserved slots that were not used. */
   close(): void {
     this.parts.position.reserve(this.parts.timeline.frontier);
     this.parts.position.close();
@@ -162,7 +161,7 @@ export function readInjected(directory: string, frontier: number): Map<number, I
   return found;
 }
 
-/** A line torn by a crash is passed over: its item was not seen then, because the position comes later. */
+/** Skips an incomplete line after a crash: its item was never visible, because the position is written later. */
 function parsed(line: string): Injected | undefined {
   try {
     return line === '' ? undefined : (JSON.parse(line) as Injected);

@@ -80,8 +80,7 @@ function commentNumber(seed: number, id: string): { number: number; ids: Comment
 }
 
 /**
- * The slot that a fullname would belong to, and the id scheme it was written in; whether anything is there is another
- * question.
+ * Returns the slot of a fullname and the id scheme of the name. It does not check whether the slot exists.
  */
 export function slotOfName(seed: number, name: string): { k: number; ids: CommentIds } | undefined {
   const parts = /^(t1|t3)_([0-9a-z]{1,13})$/.exec(name);

@@ -23,7 +23,7 @@ const runSchema = z.object({
 });
 const fileSchema = z.object({ seed: z.int(), reserved: z.int().min(0), runs: z.array(runSchema) });
 
-/** Everything below 10^15 fits, and one write of 16 bytes is never seen half done. */
+/** Numbers below 10^15 fit, and a write of 16 bytes is never partially visible. */
 const POSITION_DIGITS = 15;
 
 /**
@@ -47,14 +47,16 @@ export class Position {
     this.reserved = reserved;
   }
 
-  /** Throws when the folder's history belongs to another seed: the same ids would name other content. */
+  /** Throws if the folder belongs to another seed, because the same ids would have other content. */
   static open(directory: string, seed: number): { position: Position; runs: Run[]; frontier: number } {
     mkdirSync(directory, { recursive: true });
     const path = join(directory, 'simulator.json');
     const positionPath = join(directory, 'simulator-position');
     const stored = existsSync(path) ? fileSchema.parse(JSON.parse(readFileSync(path, 'utf8'))) : undefined;
     if (stored && stored.seed !== seed) {
-      throw new Error(`${path} was written with SIMULATOR_SEED=${stored.seed}; remove it to begin anew with ${seed}`);
+      throw new Error(
+        `${path} was written with SIMULATOR_SEED=${stored.seed}; use that seed, or remove the file to start over with seed ${seed}`,
+      );
     }
     const text = existsSync(positionPath) ? readFileSync(positionPath, 'utf8') : '';
     const runs = stored?.runs ?? [];

@@ -20,7 +20,7 @@ export interface Run {
   late: number;
 }
 
-/** An item that somebody asked for through the control route; it takes slot k, whose own content is never shown. */
+/** An item injected through the control route. It takes slot k, whose own content is never shown. */
 export interface Injected {
   k: number;
   at: number;
@@ -77,7 +77,7 @@ export class Timeline {
     return 0;
   }
 
-  /** Slot 0, the first post, is always there. */
+  /** Slot 0, the first post, always exists. */
   private isHole(run: Run, k: number): boolean {
     return k !== 0 && roll(this.seed, k, PURPOSE.hole) < run.holes;
   }
@@ -126,7 +126,7 @@ export class Timeline {
     return place.kind === 'post' ? postId(place.number) : commentId(this.seed, place.number, this.idsAt(k));
   }
 
-  /** The slot of a fullname, when something is there that can be seen at `now`. */
+  /** The slot of a fullname; undefined if no item is visible there at `now`. */
   find(name: string, now: number): number | undefined {
     const slot = slotOfName(this.seed, name);
     if (!slot || this.visibleAt(slot.k) > now) return undefined;
