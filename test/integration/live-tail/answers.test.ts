@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const pathOf = (id: string, query = '') => `/v1/monitors/${id}/stream${query}`;
 
-test('HEAD: the head of the answer, and nothing is opened', async () => {
+test('HEAD answers with the headers and opens no stream', async () => {
   const { apiKey, accountId } = await api.account();
   const { id } = await api.monitor(apiKey);
   const reply = await api.call(apiKey, 'HEAD', pathOf(id));
@@ -46,7 +46,7 @@ test.each([
   expect(reply.status).toBe(status);
 });
 
-test('another method, no key, a monitor of somebody else', async () => {
+test("refuses another method, a missing key and another account's monitor", async () => {
   const id = monitorId;
   const posted = await api.call(owner.apiKey, 'POST', pathOf(id));
   expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
@@ -60,7 +60,7 @@ test('another method, no key, a monitor of somebody else', async () => {
   }
 });
 
-test('it is free, also without any credits, and counts as one request', async () => {
+test('a stream is free, even without credits, and counts as one request', async () => {
   const poor = await api.account({ credits: 10 });
   const { id } = await api.monitor(poor.apiKey);
   const reply = await api.call(poor.apiKey, 'GET', pathOf(id));

@@ -52,34 +52,34 @@ const leaseUntil = async () => {
   return rows[0]!.until.getTime();
 };
 
-test('while Postgres is away a stream stays open; what was recorded meanwhile comes when it is back', async () => {
+test('during an outage of Postgres a stream stays open, and sends what was recorded once it is back', async () => {
   const client = await tail();
   await recordMatches(db.pool, monitorId, 1);
   await client.until(1);
   proxy.goAway();
   const { length } = client.parser.comments;
-  await eventually('comments go on', () => client.parser.comments.length > length + 3);
+  await eventually('comments continue', () => client.parser.comments.length > length + 3);
   await recordMatches(db.pool, monitorId, 120);
   proxy.comeBack();
   await client.until(121);
   expect(client.seqs).toEqual(Array.from({ length: 121 }, (_, at) => at + 1));
   const until = await leaseUntil();
-  await eventually('its place is renewed again', async () => (await leaseUntil()) > until);
+  await eventually('its slot is renewed again', async () => (await leaseUntil()) > until);
   await client.close();
 });
 
-test('a Postgres that fell silent keeps nobody from stopping', async () => {
+test('a Postgres that does not answer does not block a stop', async () => {
   const client = await tail();
   await recordMatches(db.pool, monitorId, 1);
   await client.until(1);
   proxy.freeze();
-  await eventually('the stream waits for its page, and renewals for theirs', () => pool.waitingCount > 3);
+  await eventually('the stream waits for its page, and renewals for their statements', () => pool.waitingCount > 3);
   await api.stop();
   await client.closed();
   expect(client.isComplete).toBe(true);
 });
 
-test('a stream that fails is ended, and the client goes on where it was', async () => {
+test('a stream that fails ends, and the client continues where it was', async () => {
   const client = await tail({ 'last-event-id': matchId(monitorId, 0) });
   await recordMatches(db.pool, monitorId, 2);
   await client.until(2);

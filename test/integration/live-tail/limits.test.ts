@@ -36,7 +36,7 @@ afterEach(async () => {
 
 afterAll(() => db.drop());
 
-/** Tries at both instances in turn, all at once. */
+/** Connects to both instances in turn, all at once. */
 function openMany(count: number): Promise<EventStreamClient[]> {
   return Promise.all(
     Array.from({ length: count }, (_, at) => EventStreamClient.open(apis[at % 2]!.url + path, owner.apiKey)),
@@ -55,13 +55,13 @@ async function places(): Promise<{ place: number; left: number }[]> {
   return rows;
 }
 
-const noPlaceTaken = () => eventually('all places are free', async () => (await places()).length === 0);
+const noPlaceTaken = () => eventually('all slots are free', async () => (await places()).length === 0);
 
 async function openGauge(api: TestApi): Promise<number> {
   return (await api.metrics.liveTails.get()).values[0]?.value ?? 0;
 }
 
-test('ten streams an account, over two instances and 40 connects at once; closing makes room', async () => {
+test('an account has ten streams over two instances with 40 concurrent connects; closing one frees a slot', async () => {
   for (let round = 0; round < 5; round++) {
     const clients = await openMany(40);
     expect(statuses(clients)).toEqual([...times(10, 200), ...times(30, 429)]);
@@ -71,7 +71,7 @@ test('ten streams an account, over two instances and 40 connects at once; closin
   }
 });
 
-test('one more is rate_limited and says why and for how long; another account is not', async () => {
+test('one more is rate_limited with a reason and Retry-After; another account is not', async () => {
   const clients = await openMany(10);
   const reply = await apis[1].call(owner.apiKey, 'GET', path);
   expect([reply.status, reply.headers.get('retry-after')]).toEqual([429, '15']);
@@ -88,7 +88,7 @@ test('one more is rate_limited and says why and for how long; another account is
   await closeAll(clients);
 });
 
-test('a process has a limit of its own, whosever the streams are', async () => {
+test('a process limits its streams over all accounts', async () => {
   const small = await startTestApi(db.pool, { liveTail: { maxStreams: 3 } });
   const clients = await Promise.all(times(8, 0).map(() => EventStreamClient.open(small.url + path, owner.apiKey)));
   expect(statuses(clients)).toEqual([...times(3, 200), ...times(5, 429)]);
@@ -99,7 +99,7 @@ test('a process has a limit of its own, whosever the streams are', async () => {
   await small.stop();
 });
 
-test('places of a process that was killed are free a minute later; those of living ones never', async () => {
+test('slots of a killed process are free a minute later; those of running processes never', async () => {
   const killed = await ApiProcess.start(db.url);
   const lost = await Promise.all(times(3, 0).map(() => EventStreamClient.open(killed.url + path, owner.apiKey)));
   expect(statuses(lost)).toEqual(times(3, 200));
@@ -108,7 +108,10 @@ test('places of a process that was killed are free a minute later; those of livi
   await db.setShift('50 seconds');
   const early = await openMany(1);
   expect(statuses(early)).toEqual([429]);
-  await eventually('the living renew', async () => (await places()).filter(({ left }) => left > 50).length === 7);
+  await eventually(
+    'the running process renews its slots',
+    async () => (await places()).filter(({ left }) => left > 50).length === 7,
+  );
   await db.setShift('65 seconds');
   const late = await openMany(12);
   expect(statuses(late)).toEqual([...times(3, 200), ...times(9, 429)]);
@@ -116,18 +119,18 @@ test('places of a process that was killed are free a minute later; those of livi
   await noPlaceTaken();
 });
 
-test('when Postgres forgot a lease the stream goes on, and its end frees nobody else’s place', async () => {
+test('a stream whose lease Postgres lost continues, and its end frees no other stream’s slot', async () => {
   const [client] = await openMany(1);
   await db.pool.query('UPDATE live_tails SET stream_id = gen_random_uuid() WHERE account_id = $1', [owner.accountId]);
   await recordMatches(db.pool, monitorId, 1);
   await eventually('the foreign lease is not renewed', async () => (await places())[0]!.left < 59.7);
   await client!.close();
-  await eventually('the stream is gone', async () => (await openGauge(apis[0])) === 0);
+  await eventually('the stream has ended', async () => (await openGauge(apis[0])) === 0);
   expect(await places()).toHaveLength(1);
   await db.pool.query('DELETE FROM live_tails');
 });
 
-test('a stop ends streams at once, also of clients that do not read, and frees their places', async () => {
+test('a stop ends streams at once, also of clients that do not read, and frees their slots', async () => {
   await recordMatches(db.pool, monitorId, 300, 20_000);
   const reading = await EventStreamClient.open(apis[0].url + path, owner.apiKey);
   const stuck = await stuckClient(apis[0], matchId(monitorId, 0));
@@ -139,7 +142,7 @@ test('a stop ends streams at once, also of clients that do not read, and frees t
   stuck.destroy();
 });
 
-/** A client that takes a little and then nothing: resolves when the API cannot get rid of more. */
+/** A client that reads a little and then nothing; resolves when the API can send no more. */
 async function stuckClient(api: TestApi, lastEventId: string): Promise<Socket> {
   const socket = connect({ port: Number(new URL(api.url).port), host: '127.0.0.1' });
   socket.on('error', () => undefined);
@@ -165,7 +168,7 @@ async function sentBy(api: TestApi): Promise<number> {
   return (await api.metrics.liveTailEvents.get()).values[0]?.value ?? 0;
 }
 
-test('of a client that stops reading no more is read than the connection takes, and it is cut off', async () => {
+test('for a client that stops reading, only what the connection buffers is read from Postgres, and it is disconnected', async () => {
   let read = 0;
   const query = db.pool.query.bind(db.pool) as (...given: unknown[]) => Promise<{ rows: unknown[] }>;
   const counting = Object.assign(Object.create(db.pool) as typeof db.pool, {
@@ -178,10 +181,10 @@ test('of a client that stops reading no more is read than the connection takes, 
   const timing = { stallMs: 1_500, pollMs: 20, pageMs: 3_600_000 };
   const api = await startTestApi(counting, { liveTail: { timing } });
   const total = 3_000;
-  // 60 MB, far more than the buffers of a connection hold.
+  // 60 MB, far more than the buffers of a connection can take.
   await recordMatches(db.pool, monitorId, total, 10_000);
   const socket = await stuckClient(api, matchId(monitorId, 0));
-  await eventually('it is cut off', async () => (await openGauge(api)) === 0);
+  await eventually('it is disconnected', async () => (await openGauge(api)) === 0);
   await noPlaceTaken();
   const sent = await sentBy(api);
   expect(sent).toBeLessThan(total / 2);
@@ -194,7 +197,7 @@ test('of a client that stops reading no more is read than the connection takes, 
   await api.stop();
 });
 
-test('a client that reads on after its key was revoked gets the end, and none of the matches that were not sent yet', async () => {
+test('a client that reads on after its key was revoked gets the end, and no match that was not sent yet', async () => {
   const api = await startTestApi(db.pool, { liveTail: { timing: { pageMs: 0 } } });
   const made = await api.call(owner.apiKey, 'POST', '/v1/account/keys', { name: 'another' });
   const other = made.body.api_key as string;
@@ -208,12 +211,12 @@ test('a client that reads on after its key was revoked gets the end, and none of
   client.readOn();
   await client.closed();
   expect(client.events.at(-1)).toMatchObject({ type: 'end', data: '{"reason":"key_revoked"}' });
-  // One may have been read before the revocation.
+  // One page may have been read before the revocation.
   expect(client.seqs.length).toBeLessThanOrEqual(sent + 1);
   await api.stop();
 });
 
-test('200 streams opened and closed leave no place, stream, timer or listener behind', async () => {
+test('200 streams opened and closed leave no slot, stream, timer or listener', async () => {
   const [api] = apis;
   const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   await closeAll(await openMany(10));

@@ -47,7 +47,7 @@ async function newMonitor(matches = 0): Promise<string> {
 
 const upTo = (count: number, from = 1) => Array.from({ length: count }, (_, at) => from + at);
 
-test('the answer: its head, how long to wait before connecting again, and each match as pages show it', async () => {
+test('the answer has its headers, the reconnect delay, and each match as match pages have it', async () => {
   const id = await newMonitor();
   const client = await tail(id);
   expect(client.status).toBe(200);
@@ -69,8 +69,8 @@ test('the answer: its head, how long to wait before connecting again, and each m
   ]);
 });
 
-describe('where it begins', () => {
-  test('without a cursor: with what is recorded from the answer on', async () => {
+describe('the start of a stream', () => {
+  test('without a cursor: what is recorded after the answer', async () => {
     const id = await newMonitor(3);
     const client = await tail(id);
     await recordMatches(db.pool, id, 2);
@@ -78,7 +78,7 @@ describe('where it begins', () => {
     expect(client.seqs).toEqual([4, 5]);
   });
 
-  test('after a match that is named by `after` or `Last-Event-ID`; the header counts more', async () => {
+  test('after the match named by `after` or `Last-Event-ID`; the header wins', async () => {
     const id = await newMonitor(120);
     const byQuery = await tail(id, `?after=${matchId(id, 3)}`);
     const byHeader = await tail(id, '', { 'last-event-id': matchId(id, 0) });
@@ -91,7 +91,7 @@ describe('where it begins', () => {
     expect(withEmptyHeader.seqs).toEqual([120]);
   });
 
-  test('a match older than what is kept: with the oldest kept', async () => {
+  test('after a match older than the retention: the oldest match kept', async () => {
     const id = await newMonitor(6);
     await db.pool.query('DELETE FROM matches WHERE monitor_id = $1 AND seq <= 3', [id]);
     const client = await tail(id, `?after=${matchId(id, 1)}`);
@@ -99,7 +99,7 @@ describe('where it begins', () => {
     expect(client.seqs).toEqual([4, 5, 6]);
   });
 
-  test('the last match: with the next', async () => {
+  test('after the last match: the next one', async () => {
     const id = await newMonitor(2);
     const client = await tail(id, `?after=${matchId(id, 2)}`);
     await recordMatches(db.pool, id, 1);
@@ -107,7 +107,7 @@ describe('where it begins', () => {
     expect(client.seqs).toEqual([3]);
   });
 
-  test('what is no match of this monitor is 400 and named', async () => {
+  test('refuses a cursor that is not a match of this monitor with 400 and its name', async () => {
     const id = await newMonitor(2);
     const other = await newMonitor(2);
     for (const [given, message] of [
@@ -138,7 +138,7 @@ describe('where it begins', () => {
   });
 });
 
-test('every match once and in order, while matches come in bursts and the client connects again at any point', async () => {
+test('every match is sent once and in order while matches arrive in bursts and the client reconnects at any point', async () => {
   const id = await newMonitor(1);
   const total = 1_500;
   const writing = (async () => {
@@ -161,7 +161,7 @@ test('every match once and in order, while matches come in bursts and the client
   expect(seen).toEqual(upTo(total));
 });
 
-test("another implementation of the client, undici's, gets the same and connects again by itself", async () => {
+test("undici's client gets the same and reconnects by itself", async () => {
   const id = await newMonitor(3);
   let connections = 0;
   const dispatcher = new Agent().compose((dispatch) => (options, handler) => {
@@ -182,7 +182,7 @@ test("another implementation of the client, undici's, gets the same and connects
   await api.stop();
   await recordMatches(db.pool, id, 2);
   api = await startTestApi(db.pool, { port, liveTail: { timing: { pollMs: 50, heartbeatMs: 120 } } });
-  await eventually('it connected again', () => seen.length === 4);
+  await eventually('it reconnected', () => seen.length === 4);
   source.close();
   expect(seen).toEqual(upTo(4, 2).map((seq) => matchId(id, seq)));
   expect(connections).toBeGreaterThan(1);
@@ -194,7 +194,7 @@ test('comments keep a silent stream open', async () => {
   expect(client.events).toEqual([]);
 });
 
-describe('ends for good', () => {
+describe('a stream ends for good', () => {
   const ended = async (client: EventStreamClient) => {
     await client.closed();
     return client.events.at(-1);
@@ -211,7 +211,7 @@ describe('ends for good', () => {
     expect((await api.call(owner.apiKey, 'GET', pathOf(id))).status).toBe(404);
   });
 
-  test('when its key is revoked: not one match more, on any instance', async () => {
+  test('when its key is revoked: no further match, on any instance', async () => {
     const { apiKey } = await api.account();
     const { id } = await api.monitor(apiKey);
     const made = await api.call(apiKey, 'POST', '/v1/account/keys', { name: 'another' });

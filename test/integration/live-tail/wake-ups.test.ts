@@ -27,12 +27,12 @@ afterAll(async () => {
   await db.drop();
 });
 
-/** Far longer than a test takes: what arrives was not found by the poll. */
+/** Far longer than a test runs: what arrives was not found by the poll. */
 const NEVER_MS = 3_600_000;
 
 interface Woken {
   api: TestApi;
-  /** How often all streams were told that they may have missed something. */
+  /** How often all streams were woken because messages may have been missed. */
   gaps: () => number;
   stop: () => Promise<void>;
 }
@@ -62,7 +62,7 @@ async function groups(): Promise<string[]> {
   return all.groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(fixture.prefix));
 }
 
-/** As the recorder: committed first, published afterwards. What the message holds is nobody's business. */
+/** Like the recorder: commits first, publishes afterwards. The value of the message is not read. */
 async function recordAndPublish(monitorId: string, count: number): Promise<void> {
   await recordMatches(db.pool, monitorId, count);
   const records = Array.from({ length: count }, () => ({ key: monitorId, value: Buffer.from('not even JSON') }));
@@ -71,7 +71,7 @@ async function recordAndPublish(monitorId: string, count: number): Promise<void>
 
 const upTo = (count: number) => Array.from({ length: count }, (_, at) => at + 1);
 
-test('two instances: a message wakes the streams of its monitor on both; their groups are gone when they stop', async () => {
+test('a message wakes the streams of its monitor on two instances; their consumer groups are deleted on stop', async () => {
   const both = await Promise.all([startWoken(), startWoken()]);
   const [{ api }] = both;
   await eventually('both read the topic', () => both.every(({ gaps }) => gaps() >= 2));
@@ -88,7 +88,7 @@ test('two instances: a message wakes the streams of its monitor on both; their g
     'last-event-id': matchId(other.id, 1),
   });
   await silent.until(1);
-  // Recorded without a message: a stream that were woken by messages of other monitors would send it.
+  // Recorded without a message: a stream woken by messages of other monitors would send it.
   await recordMatches(db.pool, other.id, 1);
   for (let recorded = 12; recorded <= 60; recorded += 12) {
     await recordAndPublish(id, 12);
@@ -106,13 +106,13 @@ test('two instances: a message wakes the streams of its monitor on both; their g
   expect(await groups()).toEqual([]);
 });
 
-test('matches that were published before the topic was read are found when it is', async () => {
+test('matches published before the topic was joined are found after the join', async () => {
   const api = await startTestApi(db.pool);
   const { apiKey } = await api.account();
   const { id } = await api.monitor(apiKey);
   let join = (): void => undefined;
   const asked = new Promise<void>((resolve) => (join = resolve));
-  // A broker that the consumer reaches only when it is let.
+  // A broker that the consumer can reach only after it is admitted.
   const { client } = fixture.kafka;
   const late = { ...fixture.kafka, client: { consumer: lateConsumer(client, asked) } as unknown as typeof client };
   const woken = await startWoken(NEVER_MS, late);
@@ -138,7 +138,7 @@ function lateConsumer(client: typeof fixture.kafka.client, asked: Promise<void>)
   };
 }
 
-test('without a broker streams begin, the poll finds what is recorded, and all of it can be stopped', async () => {
+test('without a broker streams open, polls find matches, and everything stops cleanly', async () => {
   const nowhere = createKafka({ brokers: ['127.0.0.1:9'], clientId: 'test', logger: silentLogger() });
   const woken = await startWoken(50, nowhere);
   const { apiKey } = await woken.api.account();
@@ -152,10 +152,10 @@ test('without a broker streams begin, the poll finds what is recorded, and all o
   await stream.closed();
 });
 
-test('a consumer that cannot go on is fatal', async () => {
+test('a consumer that cannot continue is fatal', async () => {
   const { promise: ended, resolve: fatal } = Promise.withResolvers<Error>();
   const { client } = fixture.kafka;
-  // Shorter than the broker allows, which no other try would change.
+  // Shorter than the broker allows; retrying would not change that.
   const refused = {
     consumer: (options: object) =>
       client.consumer({ ...options, groupId: 'x', heartbeatInterval: 100, sessionTimeout: 500 }),

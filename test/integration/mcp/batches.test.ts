@@ -42,7 +42,7 @@ async function send(key: string, body: unknown): Promise<Answered> {
 const times = (count: number, message: object) => Array.from({ length: count }, (_, id) => ({ ...message, id }));
 const codeOf = ({ body }: Answered) => (body as { error?: { code: unknown } }).error?.code;
 
-test('each message of a batch counts: ten a second, and the calls of tools by the rate of the account', async () => {
+test('each message of a batch counts: ten a second, and tool calls by the rate limit of the account', async () => {
   const { apiKey } = await api.account();
   await db.freeze();
   expect((await send(apiKey, times(6, ping))).status).toBe(200);
@@ -50,7 +50,7 @@ test('each message of a batch counts: ten a second, and the calls of tools by th
   expect([beyond.status, codeOf(beyond)]).toEqual([429, 'rate_limited']);
 
   const { apiKey: caller } = await api.account();
-  // 20 a second, 40 at once: the fifth batch of ten finds none left.
+  // 20 a second with a burst of 40: the fifth batch of ten finds none left.
   const calls: string[] = [];
   for (let batch = 0; batch < 5; batch++) {
     const { body } = await send(caller, times(10, call));
@@ -61,7 +61,7 @@ test('each message of a batch counts: ten a second, and the calls of tools by th
   expect((await send(caller, times(10, ping))).status).toBe(200);
 });
 
-test('a batch has ten messages at most', async () => {
+test('a batch has at most ten messages', async () => {
   const { apiKey } = await api.account();
   const refused = await send(apiKey, times(11, call));
   expect([refused.status, refused.body]).toEqual([
@@ -77,15 +77,15 @@ test.each([
     'a call',
     `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_monitors","arguments":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}}`,
   ],
-])('nesting without end (%s) is no failure of ours', async (_what, body) => {
+])('deep nesting (%s) never causes a 5xx', async (_what, body) => {
   const { apiKey } = await api.account();
   const { status } = await send(apiKey, body);
   expect(status).toBeLessThan(500);
 });
 
-test('a large body of somebody unknown is refused before it is read', async () => {
+test('refuses a large body without a valid key before reading it', async () => {
   const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
-  // The body never comes.
+  // The body is never sent.
   socket.write(
     'POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 200000\r\n\r\n',
   );
@@ -94,7 +94,7 @@ test('a large body of somebody unknown is refused before it is read', async () =
   expect(answer.toString()).toMatch(/^HTTP\/1\.1 401 [^]*WWW-Authenticate: Bearer [^]*"unauthorized"/);
 });
 
-test('a large body of somebody known is read', async () => {
+test('reads a large body with a valid key', async () => {
   const { apiKey } = await api.account();
   const padded = { ...ping, params: { padding: 'x'.repeat(100_000) } };
   expect((await send(apiKey, padded)).status).toBe(200);

@@ -22,7 +22,7 @@ let url: string;
 let results: string;
 
 /**
- * The scenarios know of no keys, and send more messages a second than an account may: each gets the key of another
+ * The scenarios send no keys, and more messages a second than an account may: each message gets the key of another
  * account.
  */
 beforeAll(async () => {
@@ -60,7 +60,7 @@ async function run(...options: string[]): Promise<{ code: number; output: string
   return { code, output };
 }
 
-test('passes the scenarios of the official conformance tests that apply to a server of tools, and the list of the others is true', async () => {
+test('passes the applicable scenarios of the official conformance tests, and the list of the others is correct', async () => {
   const { code, output } = await run('--suite', 'all', '--expected-failures', EXPECTED);
   expect(code, output.slice(-4_000)).toBe(0);
   for (const passed of ['server-initialize', 'ping', 'tools-list', 'dns-rebinding-protection']) {

@@ -51,7 +51,7 @@ async function send({ body = '', key = account.apiKey, headers = {}, method = 'P
       ...headers,
     },
     ...(method === 'POST' ? { body: typeof body === 'string' ? body : JSON.stringify(body) } : {}),
-    // Nothing here takes that long; a stream that never ends must not hang the test.
+    // No request here takes that long; a stream that never ends must not block the test.
     signal: AbortSignal.timeout(20_000),
   });
   const text = await response.text();
@@ -92,11 +92,11 @@ const modern = (method: string, params: object = {}) => ({
 const listMonitors = rpc('tools/call', { name: 'list_monitors', arguments: {} });
 
 test.each<[what: string, sent: Sent, status: number, code: unknown, message: RegExp]>([
-  ['no JSON', { body: '{"jsonrpc":' }, 400, -32700, /Parse error/],
+  ['invalid JSON', { body: '{"jsonrpc":' }, 400, -32700, /Parse error/],
   ['nothing', { body: '' }, 400, -32700, /Parse error/],
-  ['JSON that is no message', { body: '5' }, 400, -32600, /not a valid JSON-RPC message/],
+  ['JSON that is not a message', { body: '5' }, 400, -32600, /not a valid JSON-RPC message/],
   ['an unknown method', { body: rpc('tools/nothing') }, 200, -32601, /Method not found/],
-  ['resources, of which there are none', { body: rpc('resources/list') }, 200, -32601, /Method not found/],
+  ['resources, which the server does not have', { body: rpc('resources/list') }, 200, -32601, /Method not found/],
   [
     'an unknown revision',
     { ...modern('tools/list'), headers: { 'mcp-protocol-version': '2099-01-01' } },
@@ -104,9 +104,15 @@ test.each<[what: string, sent: Sent, status: number, code: unknown, message: Reg
     -32020,
     /./,
   ],
-  ['another type', { body: '{}', headers: { 'content-type': 'text/plain' } }, 415, -32000, /Unsupported Media Type/],
   [
-    'a client that takes no JSON',
+    'another content type',
+    { body: '{}', headers: { 'content-type': 'text/plain' } },
+    415,
+    -32000,
+    /Unsupported Media Type/,
+  ],
+  [
+    'a client that does not accept JSON',
     { body: listMonitors, headers: { accept: 'text/html' } },
     406,
     -32000,
@@ -116,15 +122,15 @@ test.each<[what: string, sent: Sent, status: number, code: unknown, message: Reg
   ['a GET', { method: 'GET' }, 405, 'method_not_allowed', /POST/],
   ['a DELETE', { method: 'DELETE' }, 405, 'method_not_allowed', /POST/],
   ['no key', { body: listMonitors, headers: { authorization: '' } }, 401, 'unauthorized', /./],
-  ['a key that is none', { body: listMonitors, key: 'fk_nothing' }, 401, 'unauthorized', /./],
+  ['a malformed key', { body: listMonitors, key: 'fk_nothing' }, 401, 'unauthorized', /./],
   [
-    'a wrong key, and no call',
+    'a wrong key without a call',
     { body: rpc('tools/list'), key: `fk_aaaaaaaa${'b'.repeat(32)}` },
     401,
     'unauthorized',
     /./,
   ],
-  ['no key and no JSON', { body: '{', headers: { authorization: '' } }, 401, 'unauthorized', /./],
+  ['no key and invalid JSON', { body: '{', headers: { authorization: '' } }, 401, 'unauthorized', /./],
   [
     'a page of another site',
     { body: listMonitors, headers: { origin: 'https://evil.example' } },
@@ -134,13 +140,13 @@ test.each<[what: string, sent: Sent, status: number, code: unknown, message: Reg
   ],
   ['a page without an origin', { body: listMonitors, headers: { origin: 'null' } }, 403, -32000, /Origin/],
   [
-    'a subscription, of which there are none',
+    'a subscription, which the server does not have',
     modern('subscriptions/listen', { filter: { toolsListChanged: true } }),
     200,
     -32603,
     /limit/,
   ],
-])('%s is refused', async (_, sent, status, code, message) => {
+])('refuses %s', async (_, sent, status, code, message) => {
   account = await api.account();
   const answer = await send(sent);
   expect([answer.status, answer.body.error?.code]).toEqual([status, code]);
@@ -150,7 +156,7 @@ test.each<[what: string, sent: Sent, status: number, code: unknown, message: Reg
   if (status === 405) expect(answer.headers.get('allow')).toBe('POST');
 });
 
-test('serves hosts that it has, and no other', async () => {
+test('serves its own hosts and no others', async () => {
   account = await api.account();
   const { request } = await import('undici');
   const ask = async (host: string) => {
@@ -165,7 +171,7 @@ test('serves hosts that it has, and no other', async () => {
 });
 
 test.each(['2025-11-25', '2025-06-18', '2025-03-26'])(
-  'shakes hands in the revision %s, and serves it without a session',
+  'completes the handshake of revision %s and serves it without a session',
   async (version) => {
     account = await api.account();
     const params = { protocolVersion: version, capabilities: {}, clientInfo: { name: 'test', version: '1' } };
@@ -181,7 +187,7 @@ test.each(['2025-11-25', '2025-06-18', '2025-03-26'])(
   },
 );
 
-test('is discovered in the current revision', async () => {
+test('supports discovery in the current revision', async () => {
   account = await api.account();
   const { body } = await send(modern('server/discover'));
   expect(body.result).toMatchObject({
@@ -197,7 +203,7 @@ test('accepts the key in either header', async () => {
   expect((await send({ body: listMonitors, headers })).status).toBe(200);
 });
 
-test('refuses a key from its revocation on, and one of a closed account', async () => {
+test('refuses a revoked key and one of a closed account', async () => {
   account = await api.account();
   const key = await issueApiKey(db.pool, account.accountId, 'second');
   expect((await send({ body: listMonitors, key })).status).toBe(200);
@@ -208,7 +214,7 @@ test('refuses a key from its revocation on, and one of a closed account', async 
   expect((await send({ body: listMonitors })).status).toBe(401);
 });
 
-test('says in the headers of a call what is left, after its charge', async () => {
+test('the headers of a call show what is left after its charge', async () => {
   account = await limited.account({ pack: 9, credits: 100 });
   const args = { name: 'metals', keywords: ['rust'] };
   const made = await send({ to: limited, body: rpc('tools/call', { name: 'create_monitor', arguments: args }) });
@@ -219,7 +225,7 @@ test('says in the headers of a call what is left, after its charge', async () =>
   expect(made.headers.get('cache-control')).toBe('no-store');
 });
 
-test("counts calls of tools for the account's limits, each once, other messages apart", async () => {
+test("each tool call counts once for the account's limits, separate from other messages", async () => {
   await db.freeze();
   account = await limited.account({ pack: 0, credits: 200 });
   const to = limited;
@@ -252,7 +258,7 @@ test("counts calls of tools for the account's limits, each once, other messages 
   await db.pool.query('UPDATE service_clock SET frozen_at = NULL');
 });
 
-test("gives the day's slot back when a call fails on our side, and charges nothing", async () => {
+test('a call that fails on our side returns its daily slot and charges nothing', async () => {
   await db.freeze();
   account = await limited.account({ pack: 0, credits: 200 });
   await forum.fault({ kind: '5xx', seconds: 60 });

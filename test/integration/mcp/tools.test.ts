@@ -46,7 +46,7 @@ class Agent {
   }
 
   static async connect(mode: (typeof ERAS)[number][1], key = account.apiKey): Promise<Agent> {
-    // It compares what tools answer with their output schemas.
+    // The client validates answers against the tools' output schemas.
     const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
     const requestInit = { headers: { Authorization: `Bearer ${key}` } };
     await client.connect(new StreamableHTTPClientTransport(new URL(`${api.url}/mcp`), { requestInit }));
@@ -87,7 +87,7 @@ const TOOLS = [
 ];
 
 describe.each(ERAS)('a client of the revision %s', (_, mode) => {
-  /** Connecting takes messages, of which ten a second are allowed. */
+  /** Connecting sends messages, of which ten a second are allowed. */
   let lasting: Agent;
   beforeAll(async () => {
     account = await api.account({ credits: 10_000 });
@@ -95,7 +95,7 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
   });
   afterAll(() => lasting.client.close());
 
-  test('learns of all tools, with schemas of their arguments and answers', async () => {
+  test('lists all tools with schemas of their arguments and answers', async () => {
     const { tools } = await lasting.client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(TOOLS);
     for (const { name, title, description, inputSchema, outputSchema, annotations } of tools) {
@@ -112,7 +112,7 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
     expect(tools[1]!.inputSchema).toMatchObject({ required: ['ids'], properties: { ids: { type: 'array' } } });
   });
 
-  test('calls each tool, answered as the route answers it and charged as much', async () => {
+  test('calls each tool, with the answer and the charge of its route', async () => {
     const { accountId, apiKey } = await api.account({ credits: 1_000 });
     const agent = await Agent.connect(mode, apiKey);
     const post = await postOf(apiKey);
@@ -146,7 +146,7 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
       expect([tool, result.isError, between.balance - after.balance]).toEqual([tool, undefined, cost]);
       expect(after.entries.slice(between.entries.length)).toEqual(between.entries.slice(before.entries.length));
       expect(result._meta).toMatchObject({ credits_used: cost, credits_remaining: after.balance });
-      // How it came about differs: the second is out of a cache.
+      // The cache tier differs: the second answer comes from a cache.
       expect(withoutTier(result.structuredContent)).toEqual(withoutTier(route.body));
       expect(result.content).toHaveLength(1);
       expect(result.content[0]!.text.length).toBeGreaterThan(3);
@@ -154,7 +154,7 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
     await agent.client.close();
   });
 
-  test('reads posts as Markdown, the same document as the route gives', async () => {
+  test('reads posts as Markdown, the same document as the route returns', async () => {
     const { id } = await postOf(account.apiKey);
     const { text } = await api.call(account.apiKey, 'GET', `/v1/forum/post?id=${id}&format=md`);
     const whole = await lasting.call('get_forum_post', { id });
@@ -181,7 +181,7 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
       credits_used: 10,
       credits_remaining: 5,
     });
-    // It runs: there is nothing to pay.
+    // It is already running, so nothing must be paid.
     expect((await agent.call('resume_monitor', { id: monitor.id }))._meta).toMatchObject({ credits_used: 0 });
     await agent.call('pause_monitor', { id: monitor.id });
     const refused = await agent.call('resume_monitor', { id: monitor.id });
@@ -193,7 +193,7 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
     await agent.client.close();
   });
 
-  test('is told of failures as the API tells them, and not charged', async () => {
+  test('gets failures like those of the API, without a charge', async () => {
     const { accountId, apiKey } = await api.account({ credits: 50 });
     const other = await api.account();
     const foreign = await api.monitor(other.apiKey);
@@ -239,7 +239,7 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
       'webhook_url: must be an https:// URL',
     ],
     ['nothing', {}, 'Unknown tool: nothing'],
-  ])('bad arguments are an error of the protocol: %s %j', async (name, args, message) => {
+  ])('answers bad arguments with a protocol error: %s %j', async (name, args, message) => {
     await expect(lasting.call(name, args)).rejects.toMatchObject({
       code: -32602,
       message: expect.stringContaining(message) as string,
@@ -247,7 +247,7 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
   });
 });
 
-test('a key without the permission to read may call the monitor tools only', async () => {
+test('a key without the permission to read can only call the monitor tools', async () => {
   const { accountId } = await api.account();
   const { issueApiKey } = await import('../../../shared/stores/accounts/api-keys.ts');
   const agent = await Agent.connect('legacy', await issueApiKey(db.pool, accountId, 'none', []));
@@ -259,7 +259,7 @@ test('a key without the permission to read may call the monitor tools only', asy
   await agent.client.close();
 });
 
-test('texts of strangers cannot forge lines or Markdown in the short texts', async () => {
+test('untrusted texts cannot forge lines or Markdown in excerpts', async () => {
   const { excerptOf } = await import('../../../services/api/mcp/excerpt.ts');
   expect(excerptOf('one\n# two\r\n- three\u2028four `x` <b>')).not.toMatch(/[\n\r\u2028]|^#/);
   expect(Array.from(excerptOf('😀'.repeat(5_000))).length).toBeLessThan(310);

@@ -26,19 +26,19 @@ beforeAll(async () => {
 afterAll(() => at.stop());
 beforeEach(() => at.reset());
 
-/** Status and problem of the page that a client's request for a code leads to. */
+/** Status and problem of the page that answers a client's authorization request. */
 async function openFor(clientId: string, changes: Record<string, string> = {}): Promise<[number, string | undefined]> {
   const { status, html } = await new Browser(at.fetch).open(authorizationUrl(at, clientId, newPkce(), changes));
   return [status, /<p id="problem" role="alert">([^<]*)<\/p>/.exec(html)?.[1]];
 }
 
-describe('clients known by a document', () => {
+describe('clients with a metadata document', () => {
   const siteOf = (site: Site): string => {
     const host = `${randomText(8)}.example.test`;
     at.sites.set(host, site);
     return `https://${host}/client.json`;
   };
-  /** As another process finds documents. */
+  /** Finds documents as another process would. */
   const newFind = (): FindDocument =>
     createFindDocument({
       egress: at.egress,
@@ -57,29 +57,29 @@ describe('clients known by a document', () => {
       { redirect_uris: Array.from({ length: 11 }, (_, n) => `${REDIRECT}/${n}`) },
       'redirect_uris',
     ],
-    ['has a redirect in clear text', { redirect_uris: ['http://client.example.test/callback'] }, 'redirect_uris'],
-    ['has a redirect that runs', { redirect_uris: ['javascript:alert(1)'] }, 'redirect_uris'],
+    ['has a redirect over plain http', { redirect_uris: ['http://client.example.test/callback'] }, 'redirect_uris'],
+    ['has a redirect that runs a script', { redirect_uris: ['javascript:alert(1)'] }, 'redirect_uris'],
     ['has a redirect with a fragment', { redirect_uris: [`${REDIRECT}#x`] }, 'redirect_uris'],
     ['has a redirect with a password', { redirect_uris: ['https://a:b@client.example.test/'] }, 'redirect_uris'],
     ['has a secret', { client_secret: 'secret' }, 'client_secret'],
-    ['wants a secret', { token_endpoint_auth_method: 'client_secret_post' }, 'token_endpoint_auth_method'],
-    ['wants other grants', { grant_types: ['client_credentials'] }, 'grant_types'],
-    ['wants other answers', { response_types: ['token'] }, 'response_types'],
-  ])('a document that %s is refused, by name', async (_what, changes, named) => {
+    ['requires a secret', { token_endpoint_auth_method: 'client_secret_post' }, 'token_endpoint_auth_method'],
+    ['requires other grants', { grant_types: ['client_credentials'] }, 'grant_types'],
+    ['requires other response types', { response_types: ['token'] }, 'response_types'],
+  ])('refuses a document that %s, and says so', async (_what, changes, named) => {
     const [status, problem] = await openFor(publish(at, changes));
     expect(status).toBe(400);
     expect(problem).toContain(named);
   });
 
   test.each<[string, Site]>([
-    ['no JSON', () => ({ body: '<html>' })],
+    ['invalid JSON', () => ({ body: '<html>' })],
     ['a list', () => ({ body: '[]' })],
     ['null', () => ({ body: 'null' })],
-    ['a redirect elsewhere', () => ({ status: 302, body: '', headers: { location: 'https://a.example.test/' } })],
-    ['nothing there', () => ({ status: 404, body: '{}' })],
+    ['a redirect to another site', () => ({ status: 302, body: '', headers: { location: 'https://a.example.test/' } })],
+    ['404', () => ({ status: 404, body: '{}' })],
     ['trouble', () => ({ status: 500, body: '{}' })],
-    ['more than it may', (url) => ({ body: document(url.href, { padding: 'x'.repeat(70_000) }) })],
-  ])('a site that answers with %s: a page says so', async (_what, site) => {
+    ['more than 64 KiB', (url) => ({ body: document(url.href, { padding: 'x'.repeat(70_000) }) })],
+  ])('shows a page when the site answers with %s', async (_what, site) => {
     const [status, problem] = await openFor(siteOf(site));
     expect(status).toBe(400);
     expect(problem).toMatch(/client_id/);
@@ -93,13 +93,13 @@ describe('clients known by a document', () => {
     ['HTTPS://client.example.test/a', 'must be written https://client.example.test/a'],
     ['https://a:b@client.example.test/a', 'must be a public https URL'],
     [`https://client.example.test/${'a'.repeat(500)}`, 'too long'],
-  ])('%s is no client', async (id, said) => {
+  ])('%s is not a client id', async (id, said) => {
     const [status, problem] = await openFor(id);
     expect(status).toBe(400);
     expect(problem).toContain(said);
   });
 
-  test('a document is fetched once an hour for all processes, and its changes are seen then', async () => {
+  test('a document is fetched once an hour for all processes, which then see its changes', async () => {
     let name = 'First';
     const id = siteOf((url) => ({ body: document(url.href, { client_name: name }) }));
     const shown = async () => (await new Browser(at.fetch).open(authorizationUrl(at, id, newPkce()))).html;
@@ -112,13 +112,13 @@ describe('clients known by a document', () => {
     expect(at.asked.get(id)).toBe(2);
   });
 
-  test('while its site is away a client goes on', async () => {
+  test('while its site is unreachable a client keeps working', async () => {
     let status = 200;
     const id = siteOf((url) => ({ status, body: document(url.href) }));
     const [first, other] = [await tokensFor(at, id, newEmail()), await tokensFor(at, id, newEmail())];
     const refresh = (token: string) =>
       post(at, '/oauth/token', { grant_type: 'refresh_token', client_id: id, refresh_token: token });
-    // Fetched again meanwhile, it is not kept for less.
+    // A fetch in the meantime does not shorten its retention.
     await at.db.setShift('2 hours');
     expect((await openFor(id))[0]).toBe(200);
     await at.db.setShift('20 days');
@@ -129,7 +129,7 @@ describe('clients known by a document', () => {
     expect(at.asked.get(id)).toBe(2);
   });
 
-  test('beyond 1,000 new documents an hour, only known ones are good', async () => {
+  test('beyond 1,000 new documents an hour, only known ones are valid', async () => {
     const known = siteOf((url) => ({ body: document(url.href) }));
     expect((await openFor(known))[0]).toBe(200);
     await at.db.pool.query(
@@ -143,7 +143,7 @@ describe('clients known by a document', () => {
     expect(at.asked.get(unknown)).toBeUndefined();
   });
 
-  test('a network has 30 fetches an hour; copies are free, and other networks and known clients go on', async () => {
+  test('a network has 30 fetches an hour; copies are free, and other networks and known clients continue', async () => {
     const ask = (find: FindDocument, id: string, address: string) =>
       find(id, address).then(
         () => 'found',
@@ -159,7 +159,7 @@ describe('clients known by a document', () => {
     const known = ids[answers.indexOf('found')]!;
     for (let each = 0; each < 50; each++) expect(await ask(finds[0], known, '192.0.2.1')).toBe('found');
     expect(await ask(finds[0], refused, '198.51.100.1')).toBe('found');
-    // An old copy is as good as none can be had.
+    // An old copy is valid while no new one can be fetched.
     await at.db.setShift('61 minutes');
     const [spent] = await Promise.all(
       Array.from({ length: 31 }, (_, each) =>
@@ -180,14 +180,14 @@ describe('clients known by a document', () => {
     expect(rows[0]!.uses).toBe(61);
   });
 
-  test('whoever waits for the fetch of a network that has none left asks by itself', async () => {
+  test('a request that waits for the fetch of a network at its limit fetches by itself', async () => {
     await at.db.pool.query(
       `INSERT INTO recent_uses (name, times, kept_until)
        SELECT 'oauth:documents:192.0.2.0/24', array_agg(service_now()), service_now() + interval '1 hour'
        FROM generate_series(1, 30)`,
     );
     const find = newFind();
-    // Either may be the first to ask the site.
+    // Either may ask the site first.
     for (let round = 0; round < 20; round++) {
       const id = siteOf((url) => ({ body: document(url.href) }));
       const [, other] = await Promise.allSettled([find(id, '192.0.2.1'), find(id, '198.51.100.1')]);
@@ -210,14 +210,14 @@ describe('clients known by a document', () => {
     expect(reply.body).toMatchObject({ error: 'invalid_client' });
   });
 
-  test('a failure is not repeated at once', async () => {
+  test('a failure is not retried at once', async () => {
     const id = siteOf(() => ({ status: 500, body: '' }));
     for (let count = 0; count < 6; count++) expect((await openFor(id))[0]).toBe(400);
     // Once by each process.
     expect(at.asked.get(id)).toBe(2);
   });
 
-  test('requests that come together fetch a document once', async () => {
+  test('concurrent requests fetch a document once', async () => {
     let finds = 0;
     class CountingRecords extends SealedRecords {
       override async find(model: string, id: string) {

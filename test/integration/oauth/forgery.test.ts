@@ -34,14 +34,14 @@ describe('other sites', () => {
     ['from another origin', { origin: 'https://attacker.example.test' }],
     ['from nowhere', { origin: 'null' }],
     ['that the browser calls foreign', { 'sec-fetch-site': 'cross-site' }],
-  ])('a form %s allows nothing, even with the cookie', async (_what, headers) => {
+  ])('a form %s authorises nothing, even with the cookie', async (_what, headers) => {
     const [browser] = await begin();
     await signIn(at, browser, newEmail());
     const page = await browser.submit('/decision', { decision: 'allow' }, headers);
     expect([page.status, page.leftTo]).toEqual([400, undefined]);
   });
 
-  test('addresses that a client names in headers lead nowhere', async () => {
+  test('addresses in headers of a client have no effect', async () => {
     const browser = new Browser(at.fetch);
     const host = 'attacker.example.test';
     const headers = { 'x-forwarded-host': host, 'x-forwarded-proto': 'https', forwarded: `host=${host}` };
@@ -51,7 +51,7 @@ describe('other sites', () => {
     expect(leftTo!.href.startsWith(REDIRECT)).toBe(true);
   });
 
-  test('the window that a client opened stays its own, on every step', async () => {
+  test('the window that a client opened keeps its opener at every step', async () => {
     const responses: Response[] = [];
     const browser = new Browser(async (url, init) => {
       const response = await at.fetch(url, init);
@@ -66,7 +66,7 @@ describe('other sites', () => {
     expect((await at.fetch(`${at.baseUrl}/healthz`)).headers.get('cross-origin-opener-policy')).toBe('same-origin');
   });
 
-  test('without the cookie of the sign-in, its forms do nothing', async () => {
+  test('without the cookie of the sign-in, its forms have no effect', async () => {
     const [browser] = await begin();
     await signIn(at, browser, newEmail());
     browser.cookies = [];
@@ -74,7 +74,7 @@ describe('other sites', () => {
     expect([page.status, page.leftTo]).toEqual([400, undefined]);
   });
 
-  test('the cookie of one sign-in opens no other, and a forged one none', async () => {
+  test('the cookie of one sign-in opens no other, and a forged one opens none', async () => {
     const [browser, page] = await begin();
     const [other] = await begin();
     const foreign = other.cookies.filter(({ name }) => name.startsWith('oauth_interaction'));
@@ -85,7 +85,7 @@ describe('other sites', () => {
     expect((await browser.open(page.url)).status).toBe(400);
   });
 
-  test('behind https, cookies are for https, and all addresses are the public ones', async () => {
+  test('behind https, cookies are secure and all addresses are the public ones', async () => {
     const secure = await startTestApi(at.db.pool, {
       baseUrl: 'https://forum.example.test/base',
       egress: { send: () => Promise.reject(new Error('no way out')), close: () => Promise.resolve() },
@@ -106,7 +106,7 @@ describe('other sites', () => {
     }
   });
 
-  test('cookies are out of reach of scripts and other sites', async () => {
+  test('are not readable by scripts and not sent by other sites', async () => {
     const [browser] = await begin();
     expect(browser.setCookies.length).toBeGreaterThan(1);
     for (const cookie of browser.setCookies) {

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => at.stop());
 beforeEach(() => at.reset());
 
-/** As after `most` uses just now. */
+/** The state after `most` uses just now. */
 async function useUp(name: string, most: number): Promise<void> {
   await at.db.pool.query(
     `INSERT INTO recent_uses (name, times, kept_until)
@@ -37,7 +37,7 @@ describe('the budget of sign-in', () => {
     return browser.submit('/address', { email: newEmail() });
   };
 
-  test('is not touched by a flood of sign-ups', async () => {
+  test('is not affected by a flood of sign-ups', async () => {
     await useUp('signup:total', 500);
     await useUp('signup:network:hour:127.0.0.0/24', 20);
     const refused = await at.apis[0].call(undefined, 'POST', '/api/agent/signup', { email: newEmail() });
@@ -46,7 +46,7 @@ describe('the budget of sign-in', () => {
     expect([page.status, page.html]).toEqual([200, expect.stringContaining('Enter the code')]);
   });
 
-  test('ends too, and says when to come again', async () => {
+  test('is limited too, with Retry-After', async () => {
     await useUp('signin:total', 500);
     const page = await askOnPage();
     expect([page.status, page.html]).toEqual([503, expect.stringContaining('Too many sign in now.')]);
@@ -56,7 +56,7 @@ describe('the budget of sign-in', () => {
   });
 });
 
-test('one site of IPv6 does not use up the registrations of all', async () => {
+test('one IPv6 site cannot use up the registrations of all', async () => {
   const app = express();
   app.set('trust proxy', true);
   app.post('/register', createOAuthLimits(at.db.pool)('registration'), (_request, response) => {

@@ -35,7 +35,7 @@ async function begin(): Promise<Browser> {
   return browser;
 }
 
-/** As an attacker would: two codes, three wrong tries each. Answers what the last page says. */
+/** Acts like an attacker: two codes, three wrong tries each. Returns the text of the last page. */
 async function useUpTries(email: string): Promise<SeenPage> {
   const browser = await begin();
   let page: SeenPage | undefined;
@@ -47,7 +47,7 @@ async function useUpTries(email: string): Promise<SeenPage> {
   return page!;
 }
 
-/** Whoever asks for the code of a mailbox that links are mailed to, and the link. */
+/** Requests a code for a mailbox that gets links, and returns the link. */
 async function linked(email: string): Promise<{ asking: Browser; link: string; page: SeenPage }> {
   await useUpTries(email);
   const asking = await begin();
@@ -61,8 +61,8 @@ async function press(browser: Browser, link: string): Promise<SeenPage> {
   return browser.submit('/link');
 }
 
-describe('a mailbox that wrong codes were tried for', () => {
-  test('is told so, and is mailed a link; the page for the code looks the same as ever', async () => {
+describe('a mailbox with too many wrong codes', () => {
+  test('is notified, and gets a link; the page for the code looks the same', async () => {
     const [email, other] = [newEmail(), newEmail()];
     expect(problemOn(await useUpTries(email))).toContain('wrong three times');
     expect(at.smtp.mailTo(email).headers.get('subject')).toEqual(['Wrong codes were tried for your address']);
@@ -75,7 +75,7 @@ describe('a mailbox that wrong codes were tried for', () => {
     expect(linkIn(at.smtp.mailTo(email)).startsWith(`${at.baseUrl}/oauth/link?token=lnk_`)).toBe(true);
   });
 
-  test('no code that is still out is accepted for it, the right one neither', async () => {
+  test('accepts none of its outstanding codes, not even the right one', async () => {
     const email = newEmail();
     const browser = await begin();
     await browser.submit('/address', { email });
@@ -85,7 +85,7 @@ describe('a mailbox that wrong codes were tried for', () => {
     expect([titleOf(page), problemOn(page)]).toEqual(['Sign in', expect.stringContaining('the mail holds a link')]);
   });
 
-  test('wrong codes of sign-up and of sign-in count together', async () => {
+  test('counts wrong codes of sign-up and sign-in together', async () => {
     const email = newEmail();
     await useUpTries(email);
     await at.apis[0].call(undefined, 'POST', '/api/agent/signup', { email });
@@ -94,7 +94,7 @@ describe('a mailbox that wrong codes were tried for', () => {
 });
 
 describe('a link', () => {
-  test('leads the browser that asked on to its question, when it is opened there', async () => {
+  test('continues to the consent page in the browser that asked', async () => {
     const { asking, link } = await linked(newEmail());
     expect(titleOf(await press(asking, link))).toBe('Allow this program?');
     const { leftTo } = await asking.submit('/decision', { decision: 'allow' });
@@ -107,20 +107,20 @@ describe('a link', () => {
     const owner = new Browser(at.fetch);
     const done = await press(owner, link);
     expect([done.status, titleOf(done)]).toEqual([200, 'You are signed in']);
-    // The one that asked has what it had: a page for a code that there is not.
+    // The browser that asked stays on the page for a code, which does not exist.
     expect(titleOf(await asking.open(page.url))).toBe('Enter the code');
     expect(titleOf(await asking.submit('/code', { code: '000000' }))).toBe('Sign in');
     await asking.open(link);
     expect(problemOn(await asking.submit('/link'))).toContain('was used');
     expect(titleOf(await asking.open(page.url))).toBe('Sign in');
-    // The owner's own question needs no code, once.
+    // The owner's own authorisation needs no code, once.
     const own = await owner.open(authorizationUrl(at, client, newPkce()));
     expect([titleOf(own), own.html]).toEqual(['Allow this program?', expect.stringContaining(email)]);
     expect((await owner.submit('/decision', { decision: 'allow' })).leftTo).toBeDefined();
     expect(titleOf(await owner.open(authorizationUrl(at, client, newPkce())))).toBe('Sign in');
   });
 
-  test('signs in for ten minutes, in a cookie that scripts and other sites do not get', async () => {
+  test('signs in for ten minutes, in a cookie that scripts and other sites cannot read', async () => {
     const { link } = await linked(newEmail());
     const owner = new Browser(at.fetch);
     await press(owner, link);
@@ -131,7 +131,7 @@ describe('a link', () => {
     expect(titleOf(await owner.open(authorizationUrl(at, client, newPkce())))).toBe('Sign in');
   });
 
-  test('used at two questions at once, at two processes, is good for one', async () => {
+  test('is valid for one of two concurrent authorisations in two processes', async () => {
     for (let round = 0; round < 5; round++) {
       const owner = new Browser(at.fetch);
       await press(owner, (await linked(newEmail())).link);
@@ -143,7 +143,7 @@ describe('a link', () => {
     }
   });
 
-  test('of sign-up is not one of sign-in, nor the other way round', async () => {
+  test('of sign-up does not work for sign-in, nor the other way round', async () => {
     const email = newEmail();
     const { link } = await linked(email);
     await at.apis[0].call(undefined, 'POST', '/api/agent/signup', { email });
@@ -179,7 +179,7 @@ describe('a link', () => {
     expect(titleOf(await owner.open(authorizationUrl(at, client, newPkce())))).toBe('Sign in');
   });
 
-  test('whose account is frozen after it was used allows nothing', async () => {
+  test('whose account is frozen after its use authorises nothing', async () => {
     const email = newEmail();
     const { asking, link } = await linked(email);
     await press(asking, link);

@@ -32,12 +32,12 @@ async function begin(clientId = client, changes: Record<string, string> = {}): P
   return [browser, await browser.open(authorizationUrl(at, clientId, newPkce(), changes))];
 }
 
-/** What the page says went wrong. */
+/** The problem that the page shows. */
 const problemOn = ({ html }: SeenPage) => /<p id="problem" role="alert">([^<]*)<\/p>/.exec(html)?.[1];
 const titleOf = ({ html }: SeenPage) => /<h1>([^<]*)<\/h1>/.exec(html)?.[1];
 const wrong = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
 
-/** What holds for every page: nothing foreign, nothing that runs, usable by keyboard and on a phone. */
+/** The rules for every page: nothing from elsewhere, no scripts, usable by keyboard and on a phone. */
 function expectPlain(page: SeenPage): void {
   const { html, headers } = page;
   expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -56,8 +56,8 @@ function expectPlain(page: SeenPage): void {
   expect(html.match(/ autofocus/g)?.length ?? 0).toBeLessThanOrEqual(1);
 }
 
-describe('the way through', () => {
-  test('address, code, consent: each page is plain, and says what is asked', async () => {
+describe('a complete sign-in', () => {
+  test('asks for the address, the code and the consent on plain pages', async () => {
     const email = newEmail();
     const [browser, first] = await begin();
     expect([first.status, titleOf(first)]).toEqual([200, 'Sign in']);
@@ -90,7 +90,7 @@ describe('the way through', () => {
     expect(leftTo!.searchParams.get('code')).toMatch(/^oac_/);
   });
 
-  test('a new mailbox gets an account as sign-up gives one, without a key; a known one is let in', async () => {
+  test('opens an account for a new mailbox like sign-up, without a key, and admits a known one', async () => {
     const email = newEmail();
     const enter = async () => {
       const [browser] = await begin();
@@ -107,7 +107,7 @@ describe('the way through', () => {
     expect(ledger.rowCount).toBe(1);
   });
 
-  test('asking for the code looks the same with and without an account', async () => {
+  test('the page for the code looks the same with and without an account', async () => {
     const [known, unknown] = [newEmail(), newEmail()];
     await openAccount(at.db.pool, { email: known, credits: 0, pack: 0, keyName: 'x' });
     const pages = [];
@@ -119,7 +119,7 @@ describe('the way through', () => {
     expect(pages[0]).toBe(pages[1]);
   });
 
-  test('who denies sends the client an error, and nothing is granted', async () => {
+  test('a denial sends the client an error and grants nothing', async () => {
     const email = newEmail();
     const [browser] = await begin();
     await signIn(at, browser, email);
@@ -134,7 +134,7 @@ describe('the way through', () => {
     expect(grants.rowCount).toBe(0);
   });
 
-  test('nobody stays signed in: the next client asks again, with the same browser', async () => {
+  test('nobody stays signed in: the next client asks again in the same browser', async () => {
     const [browser] = await begin();
     await signIn(at, browser, newEmail());
     await browser.submit('/decision', { decision: 'allow' });
@@ -160,8 +160,8 @@ describe('the way through', () => {
   });
 });
 
-describe('what goes wrong', () => {
-  test('three wrong codes end a code; another one can be asked for', async () => {
+describe('problems', () => {
+  test('three wrong codes use up a code; another one can be requested', async () => {
     const email = newEmail();
     const [browser] = await begin();
     await browser.submit('/address', { email });
@@ -179,7 +179,7 @@ describe('what goes wrong', () => {
     expect(titleOf(await signIn(at, browser, email))).toBe('Allow this program?');
   });
 
-  test('a code is good for ten minutes, and once', async () => {
+  test('a code is valid for ten minutes and once', async () => {
     const email = newEmail();
     const [browser] = await begin();
     await browser.submit('/address', { email });
@@ -195,7 +195,7 @@ describe('what goes wrong', () => {
     ['', 'The address is not a valid e-mail address.'],
     ['nobody"><script>', 'The address is not a valid e-mail address.'],
     ['a@mailinator.com', 'The address temporary inboxes are not accepted.'],
-  ])('the address %j is refused on the page', async (email, problem) => {
+  ])('the page refuses the address %j', async (email, problem) => {
     const [browser] = await begin();
     const page = await browser.submit('/address', { email });
     expect([page.status, titleOf(page), problemOn(page)]).toEqual([400, 'Sign in', problem]);
@@ -203,7 +203,7 @@ describe('what goes wrong', () => {
     expectPlain(page);
   });
 
-  test('more codes than the limits allow are refused, with the time to wait', async () => {
+  test('the page refuses codes beyond the limits, with the time to wait', async () => {
     const email = newEmail();
     const [browser] = await begin();
     for (let count = 0; count < 5; count++) {
@@ -215,7 +215,7 @@ describe('what goes wrong', () => {
     expect(problemOn(page)).toContain('Too many codes');
   });
 
-  test('who is frozen or deleted while being asked allows nothing', async () => {
+  test('an account frozen or deleted during its sign-in authorises nothing', async () => {
     const email = newEmail();
     const [browser] = await begin();
     await signIn(at, browser, email);
@@ -228,7 +228,7 @@ describe('what goes wrong', () => {
     ]);
   });
 
-  test('a frozen account is not let in', async () => {
+  test('a frozen account cannot sign in', async () => {
     const email = newEmail();
     const opened = await openAccount(at.db.pool, { email, credits: 0, pack: 0, keyName: 'x' });
     await freezeAccount(at.db.pool, opened!.accountId);
@@ -236,7 +236,7 @@ describe('what goes wrong', () => {
     expect(problemOn(await signIn(at, browser, email))).toBe('This account is closed for now.');
   });
 
-  test('another spelling of the mailbox is not let in: elsewhere it may be somebody else', async () => {
+  test('another spelling of the mailbox cannot sign in: elsewhere it may belong to another person', async () => {
     const email = newEmail();
     await openAccount(at.db.pool, { email, credits: 0, pack: 0, keyName: 'x' });
     const [browser] = await begin();
@@ -248,7 +248,7 @@ describe('what goes wrong', () => {
     );
   });
 
-  test('a sign-in that is over, or never was, asks to start again', async () => {
+  test('a sign-in that has ended or never existed asks to start again', async () => {
     const [browser, page] = await begin();
     await at.db.setShift('21 minutes');
     const old = await browser.open(page.url);
@@ -265,7 +265,7 @@ describe('what goes wrong', () => {
     );
   });
 
-  test('a text of a client is text', async () => {
+  test('a text of a client is shown as text', async () => {
     const name = `<script>alert(1)</script>"'><img src=x>`;
     const id = publish(at, { client_name: name });
     const [browser, first] = await begin(id);

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => at.stop());
 beforeEach(() => at.reset());
 
-/** The status of the page that a client's request for a code leads to. */
+/** The status of the page that answers a client's authorization request. */
 async function openFor(clientId: string, changes: Record<string, string> = {}): Promise<number> {
   return (await new Browser(at.fetch).open(authorizationUrl(at, clientId, newPkce(), changes))).status;
 }
@@ -48,7 +48,7 @@ async function register(body: unknown, headers: Record<string, string> = {}): Pr
 }
 
 describe('clients that register', () => {
-  test('get an id, and a secret if they want one, which they must then show', async () => {
+  test('get an id, and a secret on request, which they must then present', async () => {
     const { status, body, headers } = await register({ client_name: 'Old client', redirect_uris: [REDIRECT] });
     expect(status).toBe(201);
     expect(headers.get('cache-control')).toBe('no-store');
@@ -79,8 +79,8 @@ describe('clients that register', () => {
   test.each([
     ['nothing', {}, 'invalid_redirect_uri'],
     ['no redirect', { redirect_uris: [] }, 'invalid_redirect_uri'],
-    ['a redirect in clear text', { redirect_uris: ['http://client.example.test/'] }, 'invalid_redirect_uri'],
-    ['a redirect that runs', { redirect_uris: ['data:text/html,x'] }, 'invalid_redirect_uri'],
+    ['a redirect over plain http', { redirect_uris: ['http://client.example.test/'] }, 'invalid_redirect_uri'],
+    ['a redirect that runs a script', { redirect_uris: ['data:text/html,x'] }, 'invalid_redirect_uri'],
     ['a list', [], 'invalid_client_metadata'],
     ['text', '"text"', 'invalid_client_metadata'],
     ['broken JSON', '{', 'invalid_client_metadata'],
@@ -91,15 +91,19 @@ describe('clients that register', () => {
     ],
     ['another grant', { redirect_uris: [REDIRECT], grant_types: ['implicit'] }, 'invalid_client_metadata'],
     ['a long name', { redirect_uris: [REDIRECT], client_name: 'x'.repeat(1_001) }, 'invalid_client_metadata'],
-    ['too much', { redirect_uris: [REDIRECT], software_statement: 'x'.repeat(17_000) }, 'invalid_client_metadata'],
-  ])('who registers with %s is refused', async (_what, body, error) => {
+    [
+      'a body that is too large',
+      { redirect_uris: [REDIRECT], software_statement: 'x'.repeat(17_000) },
+      'invalid_client_metadata',
+    ],
+  ])('refuses a registration with %s', async (_what, body, error) => {
     const reply = await register(body);
     expect(reply.status).toBeGreaterThanOrEqual(400);
     expect(reply.status).toBeLessThan(500);
     expect(reply.body).toEqual({ error, error_description: expect.any(String) as string });
   });
 
-  test('a network registers 60 an hour', async () => {
+  test('a network can register 60 clients an hour', async () => {
     for (let count = 0; count < 60; count++) expect((await register({ redirect_uris: [REDIRECT] })).status).toBe(201);
     const refused = await register({ redirect_uris: [REDIRECT] });
     expect(refused.status).toBe(429);
@@ -109,7 +113,7 @@ describe('clients that register', () => {
     expect((await register({ redirect_uris: [REDIRECT] })).status).toBe(201);
   });
 
-  test('all together register 500 an hour', async () => {
+  test('all networks together can register 500 clients an hour', async () => {
     await at.db.pool.query(
       `INSERT INTO recent_uses (name, times, kept_until)
        SELECT 'oauth:registration:total', array_agg(service_now()), service_now() + interval '1 hour' FROM generate_series(1, 500)`,
@@ -117,7 +121,7 @@ describe('clients that register', () => {
     expect((await register({ redirect_uris: [REDIRECT] })).status).toBe(429);
   });
 
-  test('one that nobody allows anything is forgotten after a day, one in use is kept', async () => {
+  test('a client that nobody authorised is deleted after a day; one in use stays', async () => {
     const idOf = async () =>
       String((await register({ redirect_uris: [REDIRECT], token_endpoint_auth_method: 'none' })).body.client_id);
     const [unused, used] = [await idOf(), await idOf()];
@@ -148,7 +152,7 @@ describe('redirects', () => {
     ['cursor://plugin/callback', 'cursor://plugin/callback', 200],
     ['cursor://plugin/callback', 'cursor://plugin/callback/more', 400],
     ['https://client.example.test/callback', 'https://client.example.test:8443/callback', 400],
-  ])('of a client with %s: %s is answered with %i', async (registered, asked, status) => {
+  ])('of a client with %s, %s is answered with %i', async (registered, asked, status) => {
     const id = publish(at, { redirect_uris: [registered] });
     expect(await openFor(id, { redirect_uri: asked })).toBe(status);
   });

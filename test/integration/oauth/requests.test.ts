@@ -36,14 +36,14 @@ async function registered(): Promise<string> {
   return String(((await response.json()) as Record<string, unknown>).client_id);
 }
 
-/** What the browser meets at once, without anybody being asked. */
+/** The first answer to the browser, before any person is asked. */
 async function refusalAt(url: URL): Promise<{ status: number; error: string | null; html: string }> {
   const page = await new Browser(at.fetch).open(url);
   const said = page.leftTo && new URLSearchParams(page.leftTo.search + page.leftTo.hash.replace('#', '&'));
   return { status: page.status, error: said?.get('error') ?? null, html: page.html };
 }
 
-describe('requests for a code', () => {
+describe('authorization requests', () => {
   const pkce = newPkce();
   const refused: [string, Record<string, string | undefined>, string][] = [
     ['no challenge', { code_challenge: undefined, code_challenge_method: undefined }, 'invalid_request'],
@@ -58,11 +58,11 @@ describe('requests for a code', () => {
     ['a scope that cannot be one', { scope: 'a"b' }, 'invalid_scope'],
   ];
 
-  test.each(refused)('%s: the client is told, and nobody is asked', async (_what, changes, error) => {
+  test.each(refused)('%s: the client gets an error, and nobody is asked', async (_what, changes, error) => {
     expect(await refusalAt(authorizationUrl(at, client, pkce, changes))).toMatchObject({ status: 303, error });
   });
 
-  test.each(refused)('%s of a client that nobody ever allowed: a page says so', async (_what, changes) => {
+  test.each(refused)('%s by a client that nobody ever authorised: a page shows it', async (_what, changes) => {
     for (const id of [publish(at), await registered()]) {
       const refusal = await refusalAt(authorizationUrl(at, id, pkce, changes));
       expect(refusal).toMatchObject({ status: 400, error: null });
@@ -71,7 +71,7 @@ describe('requests for a code', () => {
     }
   });
 
-  test('a client that nobody ever allowed is told of a denial alone, and of all once somebody allowed it', async () => {
+  test('a client that nobody ever authorised gets only a denial, and every error once somebody has authorised it', async () => {
     const id = publish(at);
     const url = authorizationUrl(at, id, pkce);
     const browser = new Browser(at.fetch);
@@ -83,7 +83,7 @@ describe('requests for a code', () => {
     expect(await refusalAt(noMethod)).toMatchObject({ status: 400, error: null });
     await allow(at, url, newEmail());
     expect(await refusalAt(noMethod)).toMatchObject({ status: 303, error: 'invalid_request' });
-    // Also when its document was fetched again since.
+    // Also after its document was fetched again.
     await at.db.setShift('2 hours');
     expect(await refusalAt(noMethod)).toMatchObject({ status: 303, error: 'invalid_request' });
   });
@@ -95,13 +95,13 @@ describe('requests for a code', () => {
     ['no redirect', { redirect_uri: undefined }],
     ['an unknown client', { client_id: 'ocl_unknown' }],
     ['no client', { client_id: undefined }],
-  ])('%s: a page says so, and nothing is sent anywhere', async (_what, changes) => {
+  ])('%s: a page shows it, and nothing is redirected', async (_what, changes) => {
     const refusal = await refusalAt(authorizationUrl(at, client, pkce, changes));
     expect(refusal).toMatchObject({ status: 400, error: null });
     expect(refusal.html).toContain('role="alert"');
   });
 
-  test('unknown scopes beside known ones are left out; a token says what it may', async () => {
+  test('unknown scopes beside known ones are dropped; the token answer names its scopes', async () => {
     const own = newPkce();
     const url = authorizationUrl(at, client, own, { scope: 'openid forum:read offline_access', prompt: 'consent' });
     const callback = await allow(at, url, newEmail());
@@ -111,7 +111,7 @@ describe('requests for a code', () => {
   });
 });
 
-describe('what clients find everything by', () => {
+describe('the discovery documents', () => {
   const read = async (path: string) => {
     const response = await at.fetch(at.baseUrl + path);
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
@@ -167,12 +167,12 @@ describe('the endpoints', () => {
     ['GET', '/oauth/revoke'],
     ['GET', '/oauth/register'],
     ['DELETE', '/.well-known/oauth-authorization-server'],
-  ])('%s %s is not possible', async (method, path) => {
+  ])('%s %s is not allowed', async (method, path) => {
     expect((await at.fetch(at.baseUrl + path, { method })).status).toBe(405);
   });
 
   test.each(['/oauth/jwks', '/oauth', '/jwks', '/me', '/.well-known/openid-configuration'])(
-    'there is no %s',
+    '%s does not exist',
     async (path) => {
       expect((await at.fetch(at.baseUrl + path)).status).toBe(404);
     },
@@ -185,10 +185,10 @@ describe('the endpoints', () => {
     ['a password', 'grant_type=password&username=a&password=b&client_id=CLIENT', {}],
     ['a parameter twice', 'grant_type=refresh_token&grant_type=refresh_token&client_id=CLIENT', {}],
     ['two clients', 'grant_type=refresh_token&refresh_token=x&client_id=CLIENT', { authorization: 'Basic YTpi' }],
-    ['a broken header', 'grant_type=refresh_token&refresh_token=x', { authorization: 'Basic %%%' }],
-    ['bytes that are none', 'grant_type=%ff%00&client_id=%00', {}],
-    ['very much', `grant_type=refresh_token&client_id=CLIENT&refresh_token=${'x'.repeat(70_000)}`, {}],
-  ])('a token request with %s is answered as OAuth says', async (_what, body, headers) => {
+    ['a malformed header', 'grant_type=refresh_token&refresh_token=x', { authorization: 'Basic %%%' }],
+    ['invalid bytes', 'grant_type=%ff%00&client_id=%00', {}],
+    ['a body that is too large', `grant_type=refresh_token&client_id=CLIENT&refresh_token=${'x'.repeat(70_000)}`, {}],
+  ])('a token request with %s gets an OAuth error', async (_what, body, headers) => {
     const response = await at.fetch(`${at.baseUrl}/oauth/token`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
@@ -203,7 +203,7 @@ describe('the endpoints', () => {
   test.each([
     ['token', 'POST', 120],
     ['authorize', 'GET', 60],
-  ])('a network asks /oauth/%s (%s) %i times a minute', async (path, method, most) => {
+  ])('a network can send /oauth/%s (%s) %i requests a minute', async (path, method, most) => {
     const ask = () => at.fetch(`${at.baseUrl}/oauth/${path}`, { method, redirect: 'manual' });
     for (let count = 0; count < most; count++) expect((await ask()).status).toBe(400);
     const refused = await ask();
@@ -216,7 +216,7 @@ describe('the endpoints', () => {
     expect((await ask()).status).toBe(400);
   });
 
-  test('programs in a browser get answers at the origin they redirect to, and nowhere else', async () => {
+  test('browser programs may read answers at the origin of their redirect and nowhere else', async () => {
     const ask = async (origin: string) => {
       const reply = await post(
         at,

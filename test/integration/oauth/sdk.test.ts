@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => at.stop());
 
-/** A program as the package's own provider wants it, which remembers all in memory. */
+/** A client as the SDK's provider interface requires it, with all state in memory. */
 class Program implements OAuthClientProvider {
   redirectUrl = REDIRECT;
   clientMetadataUrl?: string;
@@ -65,7 +65,7 @@ function connectionOf(program: Program): { client: Client; transport: Streamable
   return { client, transport };
 }
 
-/** Is refused, signs in as somebody, and connects. */
+/** Connects, is refused, signs in and connects again. */
 async function connect(program: Program, email: string): Promise<Client> {
   const first = connectionOf(program);
   await expect(first.client.connect(first.transport)).rejects.toThrow(UnauthorizedError);
@@ -80,24 +80,27 @@ async function connect(program: Program, email: string): Promise<Client> {
 test.each([
   ['a document', () => new Program(publish(at))],
   ['registration', () => new Program()],
-])('a client known by %s finds the sign-in, is allowed, calls tools and renews its tokens', async (_way, programOf) => {
-  const program = programOf();
-  const client = await connect(program, newEmail());
-  const listed = await client.callTool({ name: 'list_subreddit_posts', arguments: { sub: 'coffee', limit: 2 } });
-  expect(listed.isError).not.toBe(true);
-  expect(listed._meta).toMatchObject({ credits_used: 1, credits_remaining: 199 });
-  expect((await client.callTool({ name: 'list_monitors', arguments: {} })).isError).not.toBe(true);
+])(
+  'a client known by %s finds the sign-in, is authorised, calls tools and renews its tokens',
+  async (_way, programOf) => {
+    const program = programOf();
+    const client = await connect(program, newEmail());
+    const listed = await client.callTool({ name: 'list_subreddit_posts', arguments: { sub: 'coffee', limit: 2 } });
+    expect(listed.isError).not.toBe(true);
+    expect(listed._meta).toMatchObject({ credits_used: 1, credits_remaining: 199 });
+    expect((await client.callTool({ name: 'list_monitors', arguments: {} })).isError).not.toBe(true);
 
-  // Its access token expires; the package renews it by itself.
-  const before = program.saved!;
-  await at.db.pool.query(`UPDATE oauth_records SET expires_at = service_now() WHERE model = 'AccessToken'`);
-  expect((await client.callTool({ name: 'list_monitors', arguments: {} })).isError).not.toBe(true);
-  expect(program.saved!.access_token).not.toBe(before.access_token);
-  expect(program.saved!.refresh_token).not.toBe(before.refresh_token);
-  await client.close();
-});
+    // Its access token expires; the SDK renews it by itself.
+    const before = program.saved!;
+    await at.db.pool.query(`UPDATE oauth_records SET expires_at = service_now() WHERE model = 'AccessToken'`);
+    expect((await client.callTool({ name: 'list_monitors', arguments: {} })).isError).not.toBe(true);
+    expect(program.saved!.access_token).not.toBe(before.access_token);
+    expect(program.saved!.refresh_token).not.toBe(before.refresh_token);
+    await client.close();
+  },
+);
 
-/** As far as the question, with what the client keeps for the answer. */
+/** Goes up to the consent page, with the state that the client keeps for the answer. */
 async function begin(change: (program: Program) => void = () => undefined) {
   const program = new Program(publish(at));
   change(program);
@@ -119,7 +122,7 @@ test('a revoked token is refused, and the client asks to sign in again', async (
   await client.close();
 });
 
-test('a code that is sent again is refused, and ends what it gave', async () => {
+test('a reused code is refused and revokes what it issued', async () => {
   const { program, transport } = await begin();
   const callback = await allow(at, program.sentTo!, newEmail());
   await transport.finishAuth(callback.searchParams);
@@ -129,7 +132,7 @@ test('a code that is sent again is refused, and ends what it gave', async () => 
   expect((await askMcp(at, token)).status).toBe(401);
 });
 
-test('a code that is too old is refused', async () => {
+test('an expired code is refused', async () => {
   const { program, transport } = await begin();
   const callback = await allow(at, program.sentTo!, newEmail());
   await at.db.setShift('61 seconds');
@@ -137,16 +140,16 @@ test('a code that is too old is refused', async () => {
   await at.db.setShift('0');
 });
 
-test('a code is of no use without the verifier of whoever asked for it', async () => {
+test('a code without its verifier is useless', async () => {
   const { program, transport } = await begin();
   const callback = await allow(at, program.sentTo!, newEmail());
   program.verifier = 'x'.repeat(43);
   await expect(transport.finishAuth(callback.searchParams)).rejects.toThrow(/grant request is invalid/);
 });
 
-test('a challenge that was taken out or made plain on the way is refused', async () => {
+test('a challenge that was removed or downgraded on the way is refused', async () => {
   const { program } = await begin();
-  // Only clients that somebody allowed are told of errors.
+  // Only authorised clients get errors.
   await allow(at, program.sentTo!, newEmail());
   for (const change of [
     (url: URL) => url.searchParams.set('code_challenge_method', 'plain'),

@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => at.stop());
 
-/** All that the database holds of sign-ins, as text, with bytes in hex. */
+/** Everything that the database has about sign-ins, as text, with bytes in hex. */
 async function dump(): Promise<string> {
   const { rows } = await at.db.pool.query<{ all: string }>(
     `SELECT string_agg(r::text, E'\\n') AS all FROM oauth_records r`,
@@ -46,7 +46,7 @@ async function dump(): Promise<string> {
 
 const inHex = (text: string) => Buffer.from(text).toString('hex');
 
-test('the database holds no token, no code and no secret, in any form; nor does a log', async () => {
+test('the database has no token, code or secret in any form; neither has a log', async () => {
   const registered = await at.fetch(`${at.baseUrl}/oauth/register`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -75,7 +75,7 @@ test('the database holds no token, no code and no secret, in any form; nor does 
   expect(findSecrets(log)).toEqual([]);
 });
 
-test('tokens and clients outlive the processes', async () => {
+test('tokens and clients survive a restart of the processes', async () => {
   const client = publish(at);
   const { access, refresh } = await tokensFor(at, client, newEmail());
   await at.restart();
@@ -88,7 +88,7 @@ test('tokens and clients outlive the processes', async () => {
   expect(renewed.status).toBe(200);
 });
 
-test('what has expired is swept, what is good stays', async () => {
+test('expired records are deleted, valid ones stay', async () => {
   const client = publish(at);
   const old = await tokensFor(at, client, newEmail());
   await at.db.setShift('20 days');
@@ -143,7 +143,7 @@ test('a record expires by the clock of the database, and a used code is kept for
   await at.db.setShift('0');
 });
 
-test('what was sealed with another secret key is not there', async () => {
+test('what was sealed with another secret key is not found', async () => {
   await new SealedRecords(at.db.pool, createSecretBox('another secret key')).put({
     model: 'Client',
     id: 'ocl_other',

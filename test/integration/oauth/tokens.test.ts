@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => at.stop());
 beforeEach(async () => {
   await at.db.setShift('0');
-  // No limit is met by the requests of other tests.
+  // High enough that the requests of other tests meet no limit.
   await at.db.pool.query('DELETE FROM recent_uses');
 });
 
@@ -45,8 +45,8 @@ function isInvalidGrant({ status, body }: TokenReply): void {
 }
 
 /**
- * How a token is answered by the tool server: alike, whether tools are listed or called, which are let in by different
- * ways.
+ * The tool server's answer to a token, which must be the same for listing and for calling tools: they admit in
+ * different ways.
  */
 async function statusOf(token: string): Promise<number> {
   const [listed, called] = [await askMcp(at, token), await askMcp(at, token, 'tools/call')];
@@ -55,7 +55,7 @@ async function statusOf(token: string): Promise<number> {
 }
 
 describe('codes', () => {
-  test('the answer names the tokens, their life, their scope, and is not to be kept', async () => {
+  test('the answer has the tokens, their lifetime and scope, and must not be cached', async () => {
     const { pkce, callback } = await codeFor();
     expect(callback.searchParams.get('state')).toBe('a state');
     expect(callback.searchParams.get('iss')).toBe(at.baseUrl);
@@ -72,7 +72,7 @@ describe('codes', () => {
     expect(await statusOf(String(reply.body.access_token))).toBe(200);
   });
 
-  test('a replayed code is refused, and what it gave is taken back', async () => {
+  test('a reused code is refused, and what it issued is revoked', async () => {
     const { pkce, callback } = await codeFor();
     const exchange = exchangeOf(client, pkce, callback);
     const { body } = await post(at, '/oauth/token', exchange);
@@ -83,7 +83,7 @@ describe('codes', () => {
     isInvalidGrant(await refresh(String(body.refresh_token)));
   });
 
-  test('of a code that is used twice at the same moment, nothing remains good', async () => {
+  test('two concurrent uses of a code leave no valid token', async () => {
     const { pkce, callback } = await codeFor();
     const exchange = exchangeOf(client, pkce, callback);
     const replies = await Promise.all([1, 2, 3, 4].map(() => post(at, '/oauth/token', exchange)));
@@ -95,7 +95,7 @@ describe('codes', () => {
     }
   });
 
-  test('a code is good for a minute', async () => {
+  test('a code is valid for a minute', async () => {
     const [young, old] = [await codeFor(), await codeFor()];
     await at.db.setShift('55 seconds');
     expect((await post(at, '/oauth/token', exchangeOf(client, young.pkce, young.callback))).status).toBe(200);
@@ -113,7 +113,7 @@ describe('codes', () => {
     ['another client', () => ({ client_id: publish(at) }), 'invalid_grant'],
     ['no client', () => ({ client_id: undefined }), 'invalid_request'],
     ['an unknown client', () => ({ client_id: 'ocl_unknown' }), 'invalid_client'],
-  ])('a code with %s gives nothing', async (_what, change, error) => {
+  ])('a code with %s yields nothing', async (_what, change, error) => {
     const { pkce, callback } = await codeFor();
     const reply = await post(at, '/oauth/token', { ...exchangeOf(client, pkce, callback), ...change(pkce) });
     expect(reply.status).toBeGreaterThanOrEqual(400);
@@ -124,7 +124,7 @@ describe('codes', () => {
 });
 
 describe('tokens', () => {
-  test('are good on the tool server alone', async () => {
+  test('are valid only on the tool server', async () => {
     const { access, refresh: refreshToken } = await tokensFor(at, client, newEmail());
     expect(await statusOf(access)).toBe(200);
     for (const path of ['/v1/account', '/v1/monitors', '/v1/forum/search?q=a']) {
@@ -136,7 +136,7 @@ describe('tokens', () => {
     expect(await statusOf(other.apiKey)).toBe(200);
   });
 
-  test('of another resource are not good here', async () => {
+  test('of another resource are invalid here', async () => {
     const { access } = await tokensFor(at, client, newEmail());
     await at.db.pool.query(
       `UPDATE oauth_records SET audience = 'https://other.example.test/mcp' WHERE model = 'AccessToken'`,
@@ -154,7 +154,7 @@ describe('tokens', () => {
     expect(await challenge('fk_' + '0'.repeat(40))).toContain('error="invalid_token"');
   });
 
-  test('end after an hour', async () => {
+  test('expire after an hour', async () => {
     const { access } = await tokensFor(at, client, newEmail());
     await at.db.setShift('59 minutes');
     expect(await statusOf(access)).toBe(200);
@@ -162,7 +162,7 @@ describe('tokens', () => {
     expect(await statusOf(access)).toBe(401);
   });
 
-  test('are renewed for 30 days at a time, each time by another refresh token, for a year', async () => {
+  test('are renewed for 30 days at a time, each time with a new refresh token, for a year', async () => {
     let { refresh: token } = await tokensFor(at, client, newEmail());
     for (const day of [29, 58, 87, 116, 145, 174, 203, 232, 261, 290, 319, 348]) {
       await at.db.setShift(`${day} days`);
@@ -176,13 +176,13 @@ describe('tokens', () => {
     isInvalidGrant(await refresh(token));
   });
 
-  test('a refresh token ends after 30 days', async () => {
+  test('a refresh token expires after 30 days', async () => {
     const { refresh: token } = await tokensFor(at, client, newEmail());
     await at.db.setShift('30 days 1 second');
     isInvalidGrant(await refresh(token));
   });
 
-  test('reuse of a replaced refresh token ends everything of the grant, and nothing of others', async () => {
+  test('reusing a replaced refresh token revokes its whole grant and no other', async () => {
     const email = newEmail();
     const [first, other] = [await tokensFor(at, client, email), await tokensFor(at, client, email)];
     const second = await refresh(first.refresh);
@@ -194,7 +194,7 @@ describe('tokens', () => {
     expect((await refresh(other.refresh)).status).toBe(200);
   });
 
-  test('of a refresh token that is used twice at the same moment, nothing remains good', async () => {
+  test('two concurrent uses of a refresh token leave no valid token', async () => {
     const first = await tokensFor(at, client, newEmail());
     const replies = await Promise.all([1, 2, 3, 4].map(() => refresh(first.refresh)));
     expect(replies.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
@@ -206,7 +206,7 @@ describe('tokens', () => {
     expect(await statusOf(first.access)).toBe(401);
   });
 
-  test('a refresh token is of its client and resource, and gives no more than it had', async () => {
+  test('a refresh token is bound to its client and resource, and cannot widen its scope', async () => {
     const { refresh: token } = await tokensFor(at, client, newEmail(), { scope: 'forum:read' });
     isInvalidGrant(await refresh(token, publish(at)));
     expect((await refresh(token, client, { scope: 'forum:read monitors' })).body).toMatchObject({
@@ -218,18 +218,21 @@ describe('tokens', () => {
     expect(wrong.body).toMatchObject({ error: 'invalid_target' });
   });
 
-  test.each(['access', 'refresh'] as const)('revoking the %s token ends the grant; others cannot', async (which) => {
-    const tokens = await tokensFor(at, client, newEmail());
-    const foreign = await post(at, '/oauth/revoke', { client_id: publish(at), token: tokens[which] });
-    expect(foreign.status).toBe(200);
-    expect(await statusOf(tokens.access)).toBe(200);
-    expect((await post(at, '/oauth/revoke', { client_id: client, token: tokens[which] })).status).toBe(200);
-    expect(await statusOf(tokens.access)).toBe(401);
-    isInvalidGrant(await refresh(tokens.refresh));
-    expect((await post(at, '/oauth/revoke', { client_id: client, token: 'oat_unknown' })).status).toBe(200);
-  });
+  test.each(['access', 'refresh'] as const)(
+    'revoking the %s token ends the grant; other clients cannot revoke it',
+    async (which) => {
+      const tokens = await tokensFor(at, client, newEmail());
+      const foreign = await post(at, '/oauth/revoke', { client_id: publish(at), token: tokens[which] });
+      expect(foreign.status).toBe(200);
+      expect(await statusOf(tokens.access)).toBe(200);
+      expect((await post(at, '/oauth/revoke', { client_id: client, token: tokens[which] })).status).toBe(200);
+      expect(await statusOf(tokens.access)).toBe(401);
+      isInvalidGrant(await refresh(tokens.refresh));
+      expect((await post(at, '/oauth/revoke', { client_id: client, token: 'oat_unknown' })).status).toBe(200);
+    },
+  );
 
-  test('without the scope of a tool, the tool says so', async () => {
+  test('a tool refuses a token without its scope', async () => {
     const call = async (token: string, name: string, args: object) => {
       const response = await at.fetch(at.resource, {
         method: 'POST',
@@ -256,7 +259,7 @@ describe('tokens', () => {
 });
 
 describe('accounts', () => {
-  test('a frozen account is shut out at once, and let in again', async () => {
+  test('a frozen account is refused at once, and admitted again after it is unfrozen', async () => {
     const email = newEmail();
     const tokens = await tokensFor(at, client, email);
     const account = (await findAccount(at.db.pool, email))!;
@@ -268,7 +271,7 @@ describe('accounts', () => {
     expect((await refresh(tokens.refresh)).status).toBe(200);
   });
 
-  test('of a deleted account nothing is left', async () => {
+  test('nothing of a deleted account remains', async () => {
     const email = newEmail();
     const tokens = await tokensFor(at, client, email);
     const account = (await findAccount(at.db.pool, email))!;

@@ -32,7 +32,7 @@ afterAll(async () => {
   await db.drop();
 });
 
-/** Sign-ups as they are after their mails: two tokens for each mailbox. */
+/** Sign-ups in the state after their mails: two tokens for each mailbox. */
 async function signUpMany(mailboxes: readonly string[]): Promise<[string, string][]> {
   const hashes = createCodeHashes(SECRET_KEY);
   const made: [string, string][] = [];
@@ -53,7 +53,7 @@ async function signUpMany(mailboxes: readonly string[]): Promise<[string, string
   return made;
 }
 
-/** Runs the child over the codes and kills it after a while; answers what was done by then. */
+/** Runs the child over the codes and kills it after a while; returns what was done by then. */
 async function killAfter(answered: number, codes: readonly [string, string][]): Promise<void> {
   const child = spawn(process.execPath, [CHILD, JSON.stringify({ postgresUrl: db.url, codes })], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -65,14 +65,14 @@ async function killAfter(answered: number, codes: readonly [string, string][]): 
   });
   const [, signal] = (await once(child, 'exit')) as [number | null, string | null];
   expect(signal).toBe('SIGKILL');
-  // What the server still does for the dead: its transactions end when it notices.
+  // The server may still execute the dead process's statements; its transactions end when it notices.
   await eventually('its connections are gone', async () => {
     const { rows } = await db.pool.query("SELECT FROM pg_stat_activity WHERE application_name = 'killed-signup'");
     return rows.length === 0;
   });
 }
 
-test('a process that is killed while it verifies leaves accounts whole or not at all; what it left undone can be done', async () => {
+test('a process killed while it verifies leaves whole accounts or none, and the remaining codes still work', async () => {
   const hash = createMailboxHash(SECRET_KEY);
   for (const answered of [1, 20, 60, 110]) {
     const mailboxes = Array.from({ length: MAILBOXES }, () => newEmail('gmail.com'));

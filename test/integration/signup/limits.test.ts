@@ -53,7 +53,7 @@ function randomAddressIn(site: string): string {
 }
 
 describe('a mailbox', () => {
-  test('gets five codes an hour, however it is spelt', async () => {
+  test('gets five codes an hour, in any spelling', async () => {
     const app = await start();
     const name = newEmail('').slice(0, -1);
     const spellings = [`${name}@gmail.com`, `${name}+a@gmail.com`, `${name[0]!}.${name.slice(1)}@googlemail.com`];
@@ -66,7 +66,7 @@ describe('a mailbox', () => {
     expect(shown(await app.signUp(spellings[1]!, '192.0.2.2'))).toBe('ok');
   });
 
-  test('leaves some of its ten codes an hour to its owner when another network asks without end', async () => {
+  test('keeps some of its ten codes an hour for its owner when another network asks continuously', async () => {
     const app = await start();
     const email = newEmail();
     const ofAttacker = await many(30, () => app.signUp(email, randomAddressIn('2001:db8:1')));
@@ -75,7 +75,7 @@ describe('a mailbox', () => {
     expect(shown(await app.signUp(email, '198.51.100.1'))).toBe('rate_limited 3600');
   });
 
-  test('is sent twenty codes a day at most, wherever they are asked for', async () => {
+  test('gets at most twenty codes a day from all networks', async () => {
     const app = await start();
     const email = newEmail();
     let sent = 0;
@@ -89,7 +89,7 @@ describe('a mailbox', () => {
     expect(shown(await app.signUp(email))).toBe('ok');
   });
 
-  test('is not told by the name of its limit', async () => {
+  test('is not revealed by the name of its limit', async () => {
     const app = await start();
     await app.signUp('someone@private.example');
     const { rows } = await db.pool.query<{ name: string }>("SELECT name FROM recent_uses WHERE name LIKE '%mailbox%'");
@@ -110,7 +110,7 @@ describe('a network', () => {
     ],
     ['a /64', (at: number) => `2001:db8:1:2:${at}::${at}`, '2001:db8:1:3::1'],
     ['whatever is no address', (at: number) => `proxy-${at}`, '203.0.113.1'],
-  ])('%s has 20 sign-ups an hour, together', async (_, address, other) => {
+  ])('%s has 20 sign-ups an hour in total', async (_, address, other) => {
     const app = await start();
     const answers: string[] = [];
     for (let at = 1; at <= 22; at++) answers.push(shown(await app.signUp(newEmail(), address(at))));
@@ -121,7 +121,7 @@ describe('a network', () => {
   test.each([
     ['a /56', 40, (at: number) => `2001:db8:2:1${at.toString(16).padStart(2, '0')}::1`, '2001:db8:2:200::1'],
     ['a /48', 80, (at: number) => `2001:db8:3:${(at * 256).toString(16)}::1`, '2001:db8:4::1'],
-  ])('%s, however many a /64 it gives, has %i', async (_, most, address, other) => {
+  ])('%s, however many a /64 it contains, has %i', async (_, most, address, other) => {
     const [one, another] = [await start(), await start()];
     let at = 0;
     const answers = await many(120, () => (at % 2 === 0 ? one : another).signUp(newEmail(), address(at++ % 250)));
@@ -129,7 +129,7 @@ describe('a network', () => {
     expect(shown(await one.signUp(newEmail(), other))).toBe('ok');
   });
 
-  test('of IPv6, however large, does not use up what all share', async () => {
+  test('of IPv6, however large, cannot use up the shared limit', async () => {
     const app = await start(500);
     const ofSite = await many(600, () => app.signUp(newEmail(), randomAddressIn('2001:db8:5')));
     expect(ofSite.filter((answer) => answer === 'ok')).toHaveLength(80);
@@ -150,7 +150,7 @@ describe('a network', () => {
 });
 
 describe('the installation', () => {
-  test('mails as many codes an hour as it is told, over all processes', async () => {
+  test('mails as many codes an hour as configured, over all processes', async () => {
     const [one, other] = [await start(7), await start(7)];
     let turn = 0;
     const answers = await many(20, () => (turn++ % 2 === 0 ? one : other).signUp(newEmail()));
@@ -160,25 +160,25 @@ describe('the installation', () => {
   });
 });
 
-describe('what is refused takes nothing', () => {
-  test('of the other limits, whichever refused', async () => {
+describe('a refused request', () => {
+  test('takes nothing of the other limits, whichever refused it', async () => {
     const app = await start(25);
     const email = newEmail();
     for (let each = 0; each < 5; each++) await app.signUp(email, '192.0.2.1');
     const before = [await usesOf('%mailbox%'), await usesOf('%network%'), await usesOf('%total')];
     expect(before).toEqual([15, 10, 5]);
-    // By its mailbox.
+    // Refused by its mailbox.
     for (let each = 0; each < 5; each++) expect(shown(await app.signUp(email, '192.0.2.1'))).toMatch('rate_limited');
     expect([await usesOf('%mailbox%'), await usesOf('%network%'), await usesOf('%total')]).toEqual(before);
-    // By its network.
+    // Refused by its network.
     expect(await many(20, () => app.signUp(newEmail(), '192.0.2.1'))).toContain('rate_limited 3600');
     expect([await usesOf('%mailbox%'), await usesOf('%network%'), await usesOf('%total')]).toEqual([60, 40, 20]);
-    // By the installation.
+    // Refused by the installation.
     expect(await many(9, () => app.signUp(newEmail()))).toContain('agent_signup_busy 3600');
     expect([await usesOf('%mailbox%'), await usesOf('%network%'), await usesOf('%total')]).toEqual([75, 70, 25]);
   });
 
-  test('and is not mailed', async () => {
+  test('is not mailed', async () => {
     const app = await start(1);
     await app.signUp(newEmail());
     const mails = smtp.received.length;
@@ -187,7 +187,7 @@ describe('what is refused takes nothing', () => {
   });
 });
 
-test('fifty at once for one mailbox: ten are mailed', async () => {
+test('fifty concurrent requests for one mailbox mail ten codes', async () => {
   const app = await start();
   const email = newEmail();
   const answers = await many(50, () => app.signUp(email));

@@ -11,7 +11,7 @@ import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
 let db: TestDatabase;
 let smtp: SmtpReceiver;
-/** Two processes' worth: they share the database alone. */
+/** Two processes' worth: they share only the database. */
 let apps: [SignupApp, SignupApp];
 beforeAll(async () => {
   db = await createTestDatabase();
@@ -40,7 +40,7 @@ async function ask(email: string): Promise<{ token: string; reply: SignupReply }
   return { token: reply.body.signup_token as string, reply };
 }
 
-/** Tries wrong codes until none is judged any more; answers how many were. */
+/** Tries wrong codes until none is judged any more; returns how many were judged. */
 async function useUpTries(email: string): Promise<number> {
   let judged = 0;
   for (let each = 0; each < 5; each++) {
@@ -52,12 +52,12 @@ async function useUpTries(email: string): Promise<number> {
   return judged;
 }
 
-/** A browser whose requests to the public address reach a process, each in turn. */
+/** A browser whose requests to the public address reach the processes in turn. */
 function newBrowser(): Browser {
   return new Browser((url, init) => fetch(String(url).replace(APP_URL, app().url), init));
 }
 
-/** A mailbox that is mailed links, with the newest one. */
+/** A mailbox that gets links, with the newest one. */
 async function linked(email = newEmail()): Promise<{ email: string; token: string; link: string; browser: Browser }> {
   await useUpTries(email);
   const { token } = await ask(email);
@@ -85,7 +85,7 @@ describe('wrong codes of a mailbox', () => {
     expect(await useUpTries(email)).toBe(6);
   }, 60_000);
 
-  test('that come at once with several tokens are judged six times, and none after the last', async () => {
+  test('of several tokens at once are judged six times, and none after the last', async () => {
     const email = newEmail();
     const tokens = [];
     for (let each = 0; each < 5; each++) {
@@ -103,7 +103,7 @@ describe('wrong codes of a mailbox', () => {
     expect(await accountsOf(email)).toBe(0);
   });
 
-  test('are counted however the address is spelt', async () => {
+  test('are counted for every spelling of the address', async () => {
     const name = newEmail('').slice(0, -1);
     expect(await useUpTries(`${name}@gmail.com`)).toBe(6);
     for (const spelling of [`${name.toUpperCase()}+a@gmail.com`, `${name[0]!}.${name.slice(1)}@googlemail.com`]) {
@@ -111,7 +111,7 @@ describe('wrong codes of a mailbox', () => {
     }
   });
 
-  test('are told to the owner once, by mail, when they were the last', async () => {
+  test('are reported to the owner once, by mail, after the last one', async () => {
     const email = newEmail();
     for (let each = 0; each < 2; each++) {
       const { token } = await ask(email);
@@ -124,7 +124,7 @@ describe('wrong codes of a mailbox', () => {
     expect(told.text).not.toMatch(/\d{6}|http/);
   });
 
-  test('right ones use up no try', async () => {
+  test('right codes use up no try', async () => {
     const email = newEmail();
     for (let each = 0; each < 9; each++) {
       const { token } = await ask(email);
@@ -136,7 +136,7 @@ describe('wrong codes of a mailbox', () => {
 });
 
 describe('the link that is mailed instead', () => {
-  test('is asked for and answered like a code: nothing tells which was mailed', async () => {
+  test('is requested and answered like a code: nothing reveals which was mailed', async () => {
     const [plain, { email }] = [newEmail(), await linked()];
     const replies = [(await ask(plain)).reply, (await ask(email)).reply];
     const shown = replies.map(({ status, body, headers }) => ({
@@ -150,10 +150,10 @@ describe('the link that is mailed instead', () => {
     expect(smtp.mailTo(email).html).toContain(`<a href="${linkIn(smtp.mailTo(email))}">`);
   });
 
-  test('opens the account by its button, in the browser that opened it; whoever asked gets nothing', async () => {
+  test('opens the account by its button, in the browser that opened it; the requester gets nothing', async () => {
     const { email, token, link, browser } = await linked();
     expect(link.startsWith(`${APP_URL}/api/agent/link?token=lnk_`)).toBe(true);
-    // Programs that look through mails open links.
+    // Mail scanners open links.
     for (const method of ['GET', 'HEAD', 'GET']) await fetch(link.replace(APP_URL, app().url), { method });
     expect(await accountsOf(email)).toBe(0);
     const page = await browser.open(link);
@@ -171,7 +171,7 @@ describe('the link that is mailed instead', () => {
     expect(await signupFaults(db.pool)).toEqual([]);
   });
 
-  test('tells its own reader alone that there is an account', async () => {
+  test('reveals only to its reader that there is an account', async () => {
     const email = newEmail();
     const { token } = await ask(email);
     await app().verify(token, codeIn(smtp.mailTo(email)));
@@ -182,7 +182,7 @@ describe('the link that is mailed instead', () => {
     expect(done.html).not.toMatch(/fk_/);
   });
 
-  test('pressed twenty times at once, at two processes, opens one account and shows one key', async () => {
+  test('pressed twenty times at once in two processes, opens one account and shows one key', async () => {
     const { email, link, browser } = await linked();
     await browser.open(link);
     const pages = await Promise.all(Array.from({ length: 20 }, () => browser.submit('/link')));
@@ -192,7 +192,7 @@ describe('the link that is mailed instead', () => {
     expect(await signupFaults(db.pool)).toEqual([]);
   });
 
-  test('is good for ten minutes', async () => {
+  test('is valid for ten minutes', async () => {
     const { email, link, browser } = await linked();
     await browser.open(link);
     await db.freeze('600 seconds');
@@ -213,7 +213,7 @@ describe('the link that is mailed instead', () => {
     ['a form with another proof', {}, { proof: '0'.repeat(26) }],
     ['a form with no link', {}, { token: '' }],
     ['a form with another link', {}, { token: `lnk_${'0'.repeat(26)}` }],
-  ])('is not used by %s', async (_what, headers, fields) => {
+  ])('cannot be used by %s', async (_what, headers, fields) => {
     const { email, link, browser } = await linked();
     await browser.open(link);
     if ('cookie' in headers) browser.cookies = [];
@@ -222,7 +222,7 @@ describe('the link that is mailed instead', () => {
     expect(problemOn(refused)).toBeDefined();
   });
 
-  test('is on pages that keep it: no referrer, no cache, no frame, nothing foreign, no script', async () => {
+  test('is on pages that protect it: no referrer, no cache, no frame, nothing from elsewhere, no script', async () => {
     const { link, browser } = await linked();
     const pages = [await browser.open(link), await browser.submit('/link'), await browser.open(`${link}x`)];
     for (const { html, headers } of pages) {
@@ -244,7 +244,7 @@ describe('the link that is mailed instead', () => {
     for (const one of apps) expect(one.log()).not.toMatch(/lnk_/);
   });
 
-  test('is pressed 60 times an hour for a network', async () => {
+  test('can be pressed 60 times an hour per network', async () => {
     const post = () => fetch(`${app().url}/api/agent/link`, { method: 'POST', headers: { accept: 'text/html' } });
     const statuses = [];
     for (let each = 0; each < 62; each++) statuses.push((await post()).status);

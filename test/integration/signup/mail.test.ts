@@ -49,7 +49,7 @@ async function signupsOf(email: string): Promise<number> {
   return (await db.pool.query('SELECT FROM signups WHERE email = $1', [email])).rowCount ?? -1;
 }
 
-/** 502, nothing kept, and a line in the log that says why, in our words. */
+/** 502, nothing stored, and a log line that gives the reason in our words. */
 async function expectFailure(app: SignupApp, failure: string, smtpStatus?: number): Promise<void> {
   const email = newEmail();
   const reply = await app.signUp(email);
@@ -84,7 +84,7 @@ describe('a mail server that refuses', () => {
     }
   });
 
-  test('for now: what is asked again later gets through, with another code', async () => {
+  test('temporarily: a later request succeeds with another code', async () => {
     const tried = new Set<string>();
     const smtp = await receiver({
       onRcptTo({ address }, _session, done) {
@@ -120,7 +120,7 @@ describe('a mail server that refuses', () => {
     expect((await app.signUp(newEmail())).status).toBe(200);
   });
 
-  test('to be encrypted, though it offered that', async () => {
+  test('encryption that it offered', async () => {
     const server = await scripted((line) => {
       if (line.startsWith('EHLO')) return '250-there\r\n250 STARTTLS';
       return line === 'STARTTLS' ? '454 not now' : politely(line);
@@ -129,7 +129,7 @@ describe('a mail server that refuses', () => {
     expect(server.lines).not.toContain('DATA');
   });
 
-  test('to show a certificate that is known', async () => {
+  test('to show a trusted certificate', async () => {
     const { url } = await receiver({ disabledCommands: ['AUTH'] });
     await expectFailure(await signupOver({ smtpUrl: url }), 'tls');
     const app = await signupOver({ smtpUrl: `${url}?tls.rejectUnauthorized=false` });
@@ -137,7 +137,7 @@ describe('a mail server that refuses', () => {
   });
 });
 
-describe('a mail server that hangs, goes away or talks nonsense', () => {
+describe('a mail server that hangs, disconnects or sends garbage', () => {
   test.each<[string, SmtpScript, string]>([
     ['never greets', politely, ''],
     ['is silent after EHLO', (line) => (line.startsWith('EHLO') ? undefined : politely(line)), '220 there'],
@@ -145,7 +145,7 @@ describe('a mail server that hangs, goes away or talks nonsense', () => {
     ['is silent after the mail', (line) => (line === '.' ? undefined : politely(line)), '220 there'],
   ])('%s', async (_, script, greeting) => {
     const server = await scripted(script, greeting);
-    // Each limit alone, but for the greeting's: silence counts from the connection on.
+    // Each limit alone, except for the greeting's: silence counts from the connection on.
     const timeouts = greeting === '' ? { ...TIMEOUTS, silence: 4_000 } : TIMEOUTS;
     const app = await signupOver({ smtpUrl: server.url, timeouts });
     const begun = performance.now();
@@ -154,7 +154,7 @@ describe('a mail server that hangs, goes away or talks nonsense', () => {
     await eventually('the connection is closed', () => server.connections() === 0, 5_000);
   });
 
-  test('says a little for ever', async () => {
+  test('says a little forever', async () => {
     const server = await scripted((line, socket) => {
       if (line !== '.') return politely(line);
       const timer = setInterval(() => socket.write('250-wait\r\n'), 50);
@@ -175,7 +175,7 @@ describe('a mail server that hangs, goes away or talks nonsense', () => {
       '220 there',
     ],
     ['hangs up after the mail', (line, socket) => (line === '.' ? void socket.end() : politely(line)), '220 there'],
-    ['is no mail server', () => 'HTTP/1.1 400 Bad Request', 'HTTP/1.1 400 Bad Request'],
+    ['is not a mail server', () => 'HTTP/1.1 400 Bad Request', 'HTTP/1.1 400 Bad Request'],
   ])('%s', async (_, script, greeting) => {
     const { url } = await scripted(script, greeting);
     const app = await signupOver({ smtpUrl: url });
@@ -184,7 +184,7 @@ describe('a mail server that hangs, goes away or talks nonsense', () => {
     expect(await signupsOf(email)).toBe(0);
   });
 
-  test('is not there', async () => {
+  test('does not exist', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo;
@@ -192,11 +192,11 @@ describe('a mail server that hangs, goes away or talks nonsense', () => {
     await expectFailure(await signupOver({ smtpUrl: `smtp://127.0.0.1:${port}` }), 'connection');
   });
 
-  test('has a name that nobody knows', async () => {
+  test('has an unknown name', async () => {
     await expectFailure(await signupOver({ smtpUrl: 'smtp://mail.invalid' }), 'connection');
   });
 
-  test('holds up nobody else: ten mails that hang take as long as one', async () => {
+  test('delays nobody else: ten hanging mails take as long as one', async () => {
     const { url } = await scripted((line) => (line === '.' ? undefined : politely(line)));
     const app = await signupOver({ smtpUrl: url });
     const begun = performance.now();
@@ -206,9 +206,9 @@ describe('a mail server that hangs, goes away or talks nonsense', () => {
   });
 });
 
-test('a password never travels in the clear to another machine', async () => {
+test('a password is never sent unencrypted to another machine', async () => {
   const server = await scripted(politely);
-  // A spelling of this machine's address that is not known as such.
+  // A spelling of this machine's address that is not recognised as local.
   const smtpUrl = server.url.replace('//127.0.0.1', '//me:secret@127.1');
   const app = await signupOver({ smtpUrl });
   expect(await app.signUp(newEmail())).toMatchObject({ code: 'email_failed' });
@@ -220,7 +220,7 @@ test('a password never travels in the clear to another machine', async () => {
 describe('without a mail server', () => {
   const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
-  test('mails are files that only their owner may read', async () => {
+  test('mails are files that only their owner can read', async () => {
     const app = await signupOver({ smtpUrl: undefined });
     const email = newEmail();
     const reply = await app.signUp(email);
@@ -234,14 +234,14 @@ describe('without a mail server', () => {
     expect((await app.verify(reply.body.signup_token, codeIn(mail))).status).toBe(201);
   });
 
-  test('a folder that was open is closed', async () => {
+  test('a folder with open permissions is restricted', async () => {
     const app = await signupOver({ smtpUrl: undefined });
     mkdirSync(app.outbox, { mode: 0o755 });
     expect((await app.signUp(newEmail())).status).toBe(200);
     expect(mode(app.outbox)).toBe('700');
   });
 
-  test('a folder that cannot be written is a mail that failed', async () => {
+  test('a folder that cannot be written is a failed mail', async () => {
     const app = await signupOver({ smtpUrl: undefined });
     mkdirSync(dirname(app.outbox), { recursive: true });
     writeFileSync(app.outbox, 'a file');

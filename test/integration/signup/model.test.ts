@@ -14,7 +14,7 @@ import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
 let db: TestDatabase;
 let smtp: SmtpReceiver;
-/** Two processes' worth, each in turn: they share the database alone. */
+/** Two processes' worth, used in turn: they share only the database. */
 let apps: [SignupApp, SignupApp];
 let turn = 0;
 const app = () => apps[turn++ % 2]!;
@@ -32,13 +32,13 @@ afterAll(async () => {
 
 let pressed = 0;
 
-/** Three mailboxes: one at a provider with dots, two at a small domain. */
+/** Three mailboxes: one at a provider that ignores dots, two at a small domain. */
 const SPELLINGS = ['one@gmail.com', 'o.n.e+x@googlemail.com', 'two@DOMAIN', 'Two+y@DOMAIN', 'three@DOMAIN'];
 
 interface Verify {
-  /** Which of the tokens that there are. */
+  /** Index of one of the existing tokens. */
   token: number;
-  /** 0: the right code; else how far beside it. */
+  /** 0: the right code; else its distance from it. */
   beside: number;
 }
 type Step =
@@ -72,8 +72,7 @@ interface KnownToken {
 }
 
 /**
- * What must be so, told without transactions: the answers of requests at once are one of the orders they may have come
- * in.
+ * The model, written without transactions: the answers to concurrent requests must fit one of their possible orders.
  */
 class Model {
   readonly tokens: KnownToken[] = [];
@@ -90,7 +89,7 @@ class Model {
     return Math.min(6 - since(1_440), 12 - since(43_200));
   }
 
-  /** How many of each answer there must be when these come at once for one token. */
+  /** How many of each answer concurrent codes of one token must get. */
   judge(known: KnownToken, codes: readonly number[], replies: readonly SignupReply[]): void {
     const kinds = replies.map(({ status, code }) => code ?? String(status));
     const count = (kind: string) => kinds.filter((one) => one === kind).length;
@@ -110,8 +109,7 @@ class Model {
     known.wrong += count('invalid_code');
     this.possible.set(known.mailbox, (this.possible.get(known.mailbox) ?? 0) + possible);
     this.judged.set(known.mailbox, (this.judged.get(known.mailbox) ?? 0) + count('invalid_code'));
-    // A right code that came after the last wrong one of its token or its mailbox is refused; else all right codes were
-    // judged.
+    // A right code after the last wrong one of its token or mailbox is refused; otherwise all right codes were judged.
     if (known.wrong < 3 && count('too_many_attempts') > 0) this.refused.add(known.mailbox);
     expect(count('201') + count('account_exists') + count('invalid_code') + count('too_many_attempts')).toBe(
       kinds.length,
@@ -123,14 +121,14 @@ class Model {
   }
 
   /**
-   * Of what came at once: wrong codes that tokens had room for, and those that were judged; mailboxes with codes that
+   * For concurrent codes: wrong codes that tokens had room for, those that were judged, and mailboxes with codes that
    * were not.
    */
   private readonly possible = new Map<string, number>();
   private readonly judged = new Map<string, number>();
   private readonly refused = new Set<string>();
 
-  /** What came at once is over: of each mailbox as many wrong codes were judged as it had tries, or all. */
+  /** After concurrent codes: each mailbox had as many wrong codes judged as it had tries, or all of them. */
   settle(): void {
     for (const [mailbox, possible] of this.possible) {
       const left = this.triesLeft(mailbox);
@@ -144,7 +142,7 @@ class Model {
     this.refused.clear();
   }
 
-  /** Accounts that came about among tokens of a mailbox that were verified at once. */
+  /** Accounts opened by concurrent verifications of a mailbox's tokens. */
   opened(mailbox: string, replies: readonly SignupReply[]): void {
     const created = replies.filter(({ status }) => status === 201);
     const exists = replies.some(({ code }) => code === 'account_exists');
@@ -178,7 +176,7 @@ async function run(model: Model, domain: string, steps: readonly Step[]): Promis
 
 async function ask(model: Model, email: string): Promise<void> {
   const reply = await app().signUp(email);
-  // So many an hour and mailbox: signup-limits.test.ts.
+  // The hourly limit of a mailbox; test/integration/signup/limits.test.ts tests it.
   if (reply.code === 'rate_limited') return;
   expect(reply.status).toBe(200);
   const token = reply.body.signup_token as string;
@@ -196,7 +194,7 @@ async function ask(model: Model, email: string): Promise<void> {
   });
 }
 
-/** Somebody asks twice for a mailbox's codes and guesses, and its owner asks after that. */
+/** Somebody requests two codes for a mailbox and guesses; then its owner requests one. */
 async function guess(model: Model, email: string): Promise<void> {
   await ask(model, email);
   await ask(model, email);
@@ -208,7 +206,7 @@ async function guess(model: Model, email: string): Promise<void> {
   await ask(model, email);
 }
 
-/** Presses the button of a link twice at once: the account is there once, or was before. */
+/** Presses the button of a link twice at once: the account is opened once, or existed before. */
 async function press(model: Model, at: number): Promise<void> {
   const links = model.tokens.filter(({ link }) => link !== undefined);
   const known = links[at % Math.max(1, links.length)];
@@ -259,7 +257,7 @@ async function verifyAtOnce(model: Model, verifies: readonly Verify[]): Promise<
   }
 }
 
-test('whatever comes at once and in whatever order: one account a mailbox, credits once, three wrong codes a token, six a day and mailbox', async () => {
+test('concurrent requests in any order: one account a mailbox, credits once, three wrong codes a token, six a day per mailbox', async () => {
   let accounts = 0;
   pressed = 0;
   await fc.assert(

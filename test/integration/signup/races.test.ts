@@ -13,7 +13,7 @@ import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
 let db: TestDatabase;
 let smtp: SmtpReceiver;
-/** Two processes' worth: they share the database alone. */
+/** Two processes' worth: they share only the database. */
 let apps: [SignupApp, SignupApp];
 beforeAll(async () => {
   db = await createTestDatabase();
@@ -37,7 +37,7 @@ function wrong(code: string, by = 1): string {
   return String((Number(code) + by) % 1_000_000).padStart(6, '0');
 }
 
-/** How many answers of each kind there were. */
+/** How many answers there were of each kind. */
 function tally(replies: readonly SignupReply[]): Record<string, number> {
   const kinds = replies.map(({ status, code }) => code ?? String(status));
   return Object.fromEntries([...Map.groupBy(kinds, (kind) => kind)].map(([kind, of]) => [kind, of.length]));
@@ -50,13 +50,13 @@ async function atOnce(
   return Promise.all(Array.from({ length: count }, (_, at) => verify(apps[at % 2]!, at)));
 }
 
-test('fifty right codes at once make one account with one key', async () => {
+test('fifty concurrent right codes open one account with one key', async () => {
   const { token, code } = await ask(newEmail());
   expect(tally(await atOnce(50, (app) => app.verify(token, code)))).toEqual({ 201: 1, account_exists: 49 });
   expect(await signupFaults(db.pool)).toEqual([]);
 });
 
-test('of twenty wrong codes at once three are judged', async () => {
+test('of twenty concurrent wrong codes three are judged', async () => {
   const { token, code } = await ask(newEmail());
   const replies = await atOnce(20, (app, at) => app.verify(token, wrong(code, at + 1)));
   expect(tally(replies)).toEqual({ invalid_code: 3, too_many_attempts: 17 });
@@ -69,7 +69,7 @@ test('of twenty wrong codes at once three are judged', async () => {
   expect(await apps[0].verify(token, code)).toMatchObject({ code: 'too_many_attempts' });
 });
 
-test('wrong and right codes at once: at most three wrong are judged, and the account is there exactly if the right one came in time', async () => {
+test('concurrent wrong and right codes: at most three wrong ones are judged, and the account exists exactly if the right one came in time', async () => {
   for (let round = 0; round < 10; round++) {
     const email = newEmail();
     const { token, code } = await ask(email);
@@ -81,7 +81,7 @@ test('wrong and right codes at once: at most three wrong are judged, and the acc
   expect(await signupFaults(db.pool)).toEqual([]);
 });
 
-test('five tokens of one mailbox, in five spellings, at once: one account, credited once', async () => {
+test('five concurrent tokens of one mailbox, in five spellings: one account, credited once', async () => {
   for (let round = 0; round < 5; round++) {
     const name = newEmail('').slice(0, -1);
     const spellings = [name, `${name}+a`, `${name[0]!}.${name.slice(1)}`, name.toUpperCase(), `${name}+b.c`];
@@ -94,7 +94,7 @@ test('five tokens of one mailbox, in five spellings, at once: one account, credi
   expect(await signupFaults(db.pool)).toEqual([]);
 });
 
-test('ten mailboxes of one small domain at once: three get credits', async () => {
+test('ten concurrent mailboxes of one small domain: three get credits', async () => {
   const asked = await Promise.all(Array.from({ length: 10 }, () => ask(newEmail('crowd.example'))));
   const replies = await atOnce(10, (app, at) => app.verify(asked[at]!.token, asked[at]!.code));
   expect(replies.map(({ status }) => status)).toEqual(Array(10).fill(201));
@@ -102,7 +102,7 @@ test('ten mailboxes of one small domain at once: three get credits', async () =>
   expect(await signupFaults(db.pool)).toEqual([]);
 });
 
-test('an account that is closed while its mailbox signs up again: nothing breaks, and all that is there is whole', async () => {
+test('closing an account while its mailbox signs up again: nothing breaks, and everything that exists is whole', async () => {
   const hash = createMailboxHash(SECRET_KEY);
   for (let round = 0; round < 12; round++) {
     const email = newEmail('outlook.com');
@@ -123,14 +123,14 @@ test('an account that is closed while its mailbox signs up again: nothing breaks
 });
 
 describe('whether a mailbox has an account', () => {
-  test('is not looked at: a code is asked for while there is no table of accounts', async () => {
+  test('is never read: a code can be requested while the table of accounts is missing', async () => {
     await db.pool.query('ALTER TABLE accounts RENAME TO accounts_away');
     const reply = await apps[0].signUp(newEmail());
     await db.pool.query('ALTER TABLE accounts_away RENAME TO accounts');
     expect(reply.status).toBe(200);
   });
 
-  test('is not told by the answer; the time it takes is measured beside', async () => {
+  test('is not revealed by the answer; its time is measured as well', async () => {
     const server = await startScriptedSmtp(politely);
     const app = await startSignupApp(db.pool, { smtpUrl: server.url });
     const known = Array.from({ length: 200 }, () => newEmail());
@@ -149,8 +149,8 @@ describe('whether a mailbox has an account', () => {
 });
 
 /**
- * Median milliseconds of known mailboxes and of as many unknown ones, in turns: what else the machine does falls on
- * both alike. Their answers are the same but for the token.
+ * Median milliseconds of known mailboxes and of as many unknown ones, in turns, so that other load affects both alike.
+ * Their answers must be equal except for the token.
  */
 async function timesOf(app: SignupApp, known: readonly string[]): Promise<{ known: number; unknown: number }> {
   const times = { known: [] as number[], unknown: [] as number[] };

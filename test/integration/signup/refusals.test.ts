@@ -30,7 +30,7 @@ afterAll(async () => {
   await db.drop();
 });
 
-/** Rows that a refused request must not have made, and mails that it must not have sent. */
+/** Rows that a refused request must not create, and mails that it must not send. */
 async function traces(): Promise<unknown> {
   const { rows } = await db.pool.query(
     `SELECT (SELECT count(*) FROM signups) AS signups, (SELECT count(*) FROM accounts) AS accounts,
@@ -44,7 +44,7 @@ function expectRefusal(reply: SignupReply, status: number, code: string, message
   expect(reply.message.startsWith(message), `${reply.message} begins with ${message}`).toBe(true);
 }
 
-describe('refused before anything is done', () => {
+describe('refused before any work is done', () => {
   test.each<[string, unknown, number, string, string]>([
     [SIGNUP, {}, 400, 'invalid_request', 'email: is required'],
     [SIGNUP, { email: null }, 400, 'invalid_request', 'email: must be a single string'],
@@ -88,14 +88,14 @@ describe('refused before anything is done', () => {
   });
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
-    'a body of type %s: 415',
+    'a body of type %s answers 415',
     async (type) => {
       const reply = await app.post(SIGNUP, '{"email":"a@example.com"}', { 'content-type': type });
       expectRefusal(reply, 415, 'unsupported_media_type', 'Send the body as JSON');
     },
   );
 
-  test('a character set or compression that is not known: 415; one that is: read', async () => {
+  test('refuses an unknown character set or compression with 415, and reads a known one', async () => {
     const body = JSON.stringify({ email: newEmail() });
     for (const headers of [
       { 'content-type': 'application/json; charset=klingon' },
@@ -107,7 +107,7 @@ describe('refused before anything is done', () => {
     expect((await app.post(SIGNUP, body, { 'content-type': 'application/vnd.me+json' })).status).toBe(200);
   });
 
-  test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s: 405 with Allow', async (method) => {
+  test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s answers 405 with Allow', async (method) => {
     for (const path of [SIGNUP, VERIFY]) {
       const response = await fetch(app.url + path, { method });
       expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
@@ -117,7 +117,7 @@ describe('refused before anything is done', () => {
   });
 });
 
-test('where sign-up is off, both routes say so before they look at anything', async () => {
+test('when sign-up is off, both routes say so before any other check', async () => {
   const off = await startSignupApp(db.pool, { smtpUrl: smtp.url, enabled: false });
   for (const path of [SIGNUP, VERIFY]) {
     for (const body of [{ email: newEmail() }, 'x'.repeat(5_000), '{']) {
@@ -137,7 +137,7 @@ describe('the domain', () => {
     resolve6: () => fault('ENODATA'),
   };
 
-  test('that takes no mail is refused; one whose servers fail is not', async () => {
+  test('is refused when it accepts no mail, but not when its name servers fail', async () => {
     const checked = await startSignupApp(db.pool, { smtpUrl: smtp.url, acceptsMail: createMailDomainCheck(resolver) });
     const mails = smtp.received.length;
     const reply = await checked.signUp(newEmail('null-mx.example'));
@@ -147,7 +147,7 @@ describe('the domain', () => {
     await checked.stop();
   });
 
-  test('is asked about only when the limits allow it', async () => {
+  test('is looked up only when the limits allow it', async () => {
     const asked: string[] = [];
     const acceptsMail = (domain: string) => Promise.resolve(asked.push(domain) > 0);
     const checked = await startSignupApp(db.pool, { smtpUrl: smtp.url, acceptsMail, perHour: 1_000 });
@@ -158,8 +158,8 @@ describe('the domain', () => {
   });
 });
 
-describe('what breaks on our side', () => {
-  test('is 500 with the request id and nothing else', async () => {
+describe('an internal failure', () => {
+  test('answers 500 with only the request id', async () => {
     await db.pool.query('ALTER TABLE signups RENAME TO signups_away');
     const replies = [await app.signUp(newEmail()), await app.verify(TOKEN, '123456')];
     await db.pool.query('ALTER TABLE signups_away RENAME TO signups');
@@ -171,7 +171,7 @@ describe('what breaks on our side', () => {
   });
 });
 
-describe('a client that goes away', () => {
+describe('a client that disconnects', () => {
   const begin = (path: string, headers: Record<string, string | number>) => {
     const sent = request(app.url + path, {
       method: 'POST',
@@ -181,7 +181,7 @@ describe('a client that goes away', () => {
     return sent;
   };
 
-  test('after its request gets its mail all the same', async () => {
+  test('after its request still gets its mail', async () => {
     const email = newEmail();
     const sent = begin(SIGNUP, { 'x-forwarded-for': '198.51.100.77' });
     sent.end(JSON.stringify({ email }));
@@ -191,14 +191,14 @@ describe('a client that goes away', () => {
     expect(await rowsOf(email)).toBe(1);
   });
 
-  test('in the middle of its body has asked for nothing', async () => {
+  test('in the middle of its body has requested nothing', async () => {
     const email = newEmail();
     const before = await traces();
     const sent = begin(SIGNUP, { 'content-length': 1_000 });
     sent.write(`{"email":"${email}"`);
     await once(sent, 'socket');
     sent.destroy();
-    // Another request that is answered meanwhile.
+    // Another request that is answered in the meantime.
     expect((await app.post(SIGNUP, {})).status).toBe(400);
     expect(await traces()).toEqual(before);
   });

@@ -28,14 +28,14 @@ beforeEach(async () => {
   await db.pool.query("UPDATE service_clock SET shift = '0', frozen_at = NULL");
 });
 
-/** A token and its code, by mail. */
+/** A token and its code, read from the mail. */
 async function ask(email: string): Promise<{ token: string; code: string }> {
   const reply = await app.signUp(email);
   expect(reply.status, reply.message).toBe(200);
   return { token: reply.body.signup_token as string, code: codeIn(smtp.mailTo(email)) };
 }
 
-/** The code as somebody who guesses would miss it. */
+/** A wrong code, at a distance from the right one. */
 function wrong(code: string): string {
   return String((Number(code) + 1) % 1_000_000).padStart(6, '0');
 }
@@ -52,8 +52,8 @@ async function accountOf(mailbox: string): Promise<{ balance: number; keys: Buff
   return rows[0];
 }
 
-describe('the way through', () => {
-  test('an address, a mail, a code, and then an account with a key that is known by its hash', async () => {
+describe('a complete sign-up', () => {
+  test('an address, a mail and a code give an account with a key that is stored as its hash', async () => {
     const email = newEmail();
     const sent = await app.signUp(email);
     expect(sent.status).toBe(200);
@@ -75,7 +75,7 @@ describe('the way through', () => {
     expect(await accountOf(email)).toEqual({ balance: 200, keys: [hashApiKey(created.api_key)], ledger: [200] });
   });
 
-  test('the mail says what it is, holds both forms, and goes to one recipient', async () => {
+  test('the mail states its purpose, has a text and an HTML part, and goes to one recipient', async () => {
     const email = newEmail();
     const { code } = await ask(email);
     const mail = smtp.mailTo(email);
@@ -100,7 +100,7 @@ describe('the way through', () => {
     expect(smtp.mailTo(`${name}@xn--bcher-kva.example`).headers.get('to')).toEqual([`${name}@xn--bcher-kva.example`]);
   });
 
-  test('neither token nor code is in the database', async () => {
+  test('the database has neither token nor code', async () => {
     const { token, code } = await ask(newEmail());
     const { rows } = await db.pool.query<{ row: string }>(
       "SELECT encode(token_hash, 'escape') || s::text AS row FROM signups s",
@@ -113,7 +113,7 @@ describe('the way through', () => {
 });
 
 describe('codes', () => {
-  test('three wrong codes are counted out, then the right one comes too late', async () => {
+  test('three wrong codes are counted down, then the right one comes too late', async () => {
     const email = newEmail();
     const { token, code } = await ask(email);
     const answers = [];
@@ -131,12 +131,12 @@ describe('codes', () => {
       exhausted,
     ]);
     expect(await accountOf(email)).toBeUndefined();
-    // A new code starts anew.
+    // A new code starts over.
     const again = await ask(email);
     expect((await app.verify(again.token, again.code)).status).toBe(201);
   });
 
-  test('after two wrong ones the right one still counts; sent again, it makes no second key', async () => {
+  test('after two wrong codes the right one still counts; repeated, it makes no second key', async () => {
     const email = newEmail();
     const { token, code } = await ask(email);
     await app.verify(token, wrong(code));
@@ -155,7 +155,7 @@ describe('codes', () => {
     expect((await app.verify(one.token, one.code)).status).toBe(201);
   });
 
-  test('a code is good until the tenth minute ends, then expired for an hour, then unknown', async () => {
+  test('a code is valid until the tenth minute ends, then expired for an hour, then unknown', async () => {
     await db.freeze();
     const [a, b] = [await ask(newEmail()), await ask(newEmail())];
     await db.freeze('599.999 seconds');
@@ -167,13 +167,13 @@ describe('codes', () => {
     await deleteExpiredSignups(db.pool, 1_000);
     expect(await app.verify(b.token, b.code)).toMatchObject({ code: 'code_expired' });
     await db.freeze('0.001 seconds');
-    // Whether it was swept already or not.
+    // Whether or not it was deleted already.
     expect(await app.verify(b.token, b.code)).toMatchObject({ status: 400, code: 'invalid_signup_token' });
     expect(await deleteExpiredSignups(db.pool, 1_000)).toBeGreaterThan(0);
     expect(await app.verify(b.token, b.code)).toMatchObject({ code: 'invalid_signup_token' });
   });
 
-  test('the sweep deletes at most as many as asked, the oldest first', async () => {
+  test('the sweep deletes at most as many as requested, the oldest first', async () => {
     await db.pool.query('DELETE FROM signups');
     await db.freeze();
     for (let each = 0; each < 5; each++) await ask(newEmail());
@@ -202,7 +202,7 @@ describe('mailboxes', () => {
     }
   });
 
-  test('where an account exists a code is mailed all the same, and the answers differ in the token alone', async () => {
+  test('a mailbox with an account gets a code too, and the answers differ only in the token', async () => {
     const [known, unknown] = [newEmail(), newEmail()];
     const { token, code } = await ask(known);
     await app.verify(token, code);
@@ -218,7 +218,7 @@ describe('mailboxes', () => {
     expect((await accountOf(known))?.keys).toHaveLength(1);
   });
 
-  test('a mailbox whose account is gone signs up again, without credits', async () => {
+  test('a mailbox whose account was deleted signs up again, without credits', async () => {
     const email = newEmail('example.org');
     const first = await ask(email);
     expect((await app.verify(first.token, first.code)).body.credits).toBe(200);

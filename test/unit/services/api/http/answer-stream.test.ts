@@ -7,7 +7,7 @@ import { afterEach, expect, test } from 'vitest';
 import { sendStream } from '../../../../../services/api/http/answer-stream.ts';
 import type { AnswerStream } from '../../../../../services/api/http/answer-stream.ts';
 
-/** Pieces without end. */
+/** A stream that never ends. */
 class Endless implements AnswerStream {
   readonly stallMs: number;
   readonly ending = new AbortController();
@@ -48,7 +48,7 @@ afterEach(() => {
   server.close();
 });
 
-/** Serves the stream to a client that reads the beginning. `sent` is what the sending failed with, if it did. */
+/** Serves the stream to a client that reads the beginning. `sent` is the error of sending, if it failed. */
 async function serve(stream: AnswerStream): Promise<{ sent: Promise<unknown> }> {
   const app = express();
   const { promise, resolve } = Promise.withResolvers<{ sent: Promise<unknown> }>();
@@ -69,7 +69,7 @@ async function serve(stream: AnswerStream): Promise<{ sent: Promise<unknown> }> 
   return serving;
 }
 
-test('a stream that is ended while its client does not read cuts the client off', async () => {
+test('a stream that ends while its client does not read disconnects the client', async () => {
   const stream = new Endless(FOREVER_MS);
   const { sent } = await serve(stream);
   client.pause();
@@ -78,7 +78,7 @@ test('a stream that is ended while its client does not read cuts the client off'
   expect(stream.closed).toBe(1);
 });
 
-test('a client that takes nothing for too long is cut off, and the stream is over', async () => {
+test('a client that reads nothing for too long is disconnected, and the stream ends', async () => {
   const stream = new Endless(200);
   const { sent } = await serve(stream);
   client.pause();
@@ -86,7 +86,7 @@ test('a client that takes nothing for too long is cut off, and the stream is ove
   expect([stream.ended.aborted, stream.closed]).toEqual([true, 1]);
 });
 
-test('a client that goes away ends the stream', async () => {
+test('a client that disconnects ends the stream', async () => {
   const stream = new Endless(FOREVER_MS);
   const { sent } = await serve(stream);
   client.destroy();
@@ -94,7 +94,7 @@ test('a client that goes away ends the stream', async () => {
   expect([stream.ended.aborted, stream.closed]).toEqual([true, 1]);
 });
 
-test('a stream that fails is closed, and the failure is told', async () => {
+test('a stream that fails is closed, and the error is reported', async () => {
   const stream = new Endless(FOREVER_MS, 3);
   const { sent } = await serve(stream);
   client.resume();

@@ -9,7 +9,7 @@ import {
 import { monitorExamples } from '../../../../../services/api/openapi/monitor-examples.ts';
 import { EventStreamParser } from '../../../../support/clients/event-stream-parser.ts';
 
-/** Parses the text, cut into pieces of so many bytes. */
+/** Parses the text in pieces of this many bytes. */
 function parse(text: string, size = 1_000): EventStreamParser {
   const parser = new EventStreamParser();
   const bytes = new TextEncoder().encode(text);
@@ -17,7 +17,7 @@ function parse(text: string, size = 1_000): EventStreamParser {
   return parser;
 }
 
-test("the examples of the HTML standard, and what it says of a field's blanks and of line ends", () => {
+test('the examples of the HTML standard, with its rules for blanks in fields and for line ends', () => {
   const event = (data: string, id = '', type = 'message') => ({ id, type, data });
   expect(parse('data: YHOO\ndata: +2\ndata: 10\n\n').events).toEqual([event('YHOO\n+2\n10')]);
   expect(parse(': test stream\n\ndata: first\nid: 1\n\ndata:second\nid\n\ndata:  third\n\n').events).toEqual([
@@ -32,7 +32,7 @@ test("the examples of the HTML standard, and what it says of a field's blanks an
   expect(() => parse('date: x\n\n')).toThrow('unknown field');
 });
 
-test('whatever a match holds, it is one event that says the same, wherever the bytes are cut', () => {
+test('any match is one event with the same content, wherever the bytes are split', () => {
   const [example] = monitorExamples.page.items;
   const text = fc.string({
     unit: fc.oneof(fc.constantFrom('\n', '\r', '\u2028', '\0', ':'), fc.string({ unit: 'binary' })),

@@ -23,7 +23,7 @@ test.each([
     { order: 'newest', before: SEVENTH },
     { order: 'newest', seq: 7 },
   ],
-])('%j is read', (query, request) => {
+])('reads %j', (query, request) => {
   expect(read(query)).toMatchObject({ monitorId: MONITOR, ...request });
 });
 
@@ -46,7 +46,7 @@ test.each([
   [{ order: 'newest', after: SEVENTH }, 'after: cannot be used with order=newest'],
   [{ order: 'newest', before: FOREIGN }, 'before: '],
   [{ page: '2' }, 'page: is not known here'],
-])('%j is refused: %s', (query, message) => {
+])('refuses %j: %s', (query, message) => {
   expect(() => read(query)).toThrow(ApiError);
   expect(() => read(query)).toThrow(message);
 });

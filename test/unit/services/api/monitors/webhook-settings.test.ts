@@ -30,7 +30,7 @@ test.each([
     { webhookUrl: DISCORD_URL, webhookKind: 'discord' },
     { webhook_kind: 'slack' },
   ],
-] as const)('%s is refused, naming webhook_kind', (_name, current, change) => {
+] as const)('refuses %s, naming webhook_kind', (_name, current, change) => {
   expect(changedWebhook(current, change)).toMatchObject({ fault: { field: 'webhook_kind' } });
 });
 

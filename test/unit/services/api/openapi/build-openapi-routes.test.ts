@@ -9,7 +9,7 @@ import { createPool } from '../../../../../shared/postgres/pool.ts';
 import { createMetrics } from '../../../../../shared/runtime/metrics.ts';
 import { silentLogger } from '../../../../support/fixtures/silent-logger.ts';
 
-/** An application that is asked nothing: what it would talk to is not there. */
+/** An application that gets no requests, so its collaborators are missing. */
 function idleApp(): Express {
   const logger = silentLogger();
   const away = () => Promise.reject(new Error('not in this test'));
@@ -47,7 +47,7 @@ interface Layer {
   handle: { stack?: Layer[] };
 }
 
-/** `get /v1/…` of every route, in routers within routers too; `all` stands for a refusal of the other methods. */
+/** `get /v1/…` of every route, including nested routers; `all` marks the refusal of other methods. */
 function routesOf(layers: readonly Layer[]): string[] {
   return layers.flatMap(({ route, handle }) =>
     route === undefined
@@ -58,9 +58,9 @@ function routesOf(layers: readonly Layer[]): string[] {
   );
 }
 
-/** Pages and files for people, links in their mails too. */
+/** Pages and files for people, and the pages of links in mails. */
 const FOR_BROWSERS = /^get \/docs(\/|$)|^(get|post) \/api\/agent\/link$/;
-/** The tool server, which describes itself, and what its clients find by its metadata. */
+/** The tool server, which describes itself, and the discovery documents of its clients. */
 const FOR_AGENTS = /^\w+ \/(mcp$|(oauth|\.well-known)\/)/;
 
 test('every route is documented, and every documented route exists', () => {

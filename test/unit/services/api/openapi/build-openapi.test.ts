@@ -35,7 +35,7 @@ describe('the document', () => {
     expect((await new Validator().validate(broken)).valid).toBe(false);
   });
 
-  test('names its version and where the API is', () => {
+  test('names its version and the server', () => {
     expect(document).toMatchObject({
       openapi: '3.1.0',
       info: { version: '1.0.0' },
@@ -43,7 +43,7 @@ describe('the document', () => {
     });
   });
 
-  test('has references that lead somewhere, and no component that nothing refers to', () => {
+  test('has references that resolve, and no unreferenced component', () => {
     const text = JSON.stringify(document);
     const references = new Set([...text.matchAll(/"\$ref":"(#[^"]+)"/g)].map(([, reference]) => reference!));
     for (const $ref of references) expect(resolved(document, { $ref }), $ref).toBeDefined();
@@ -77,7 +77,7 @@ describe('the document', () => {
     expect(open).toEqual([]);
   });
 
-  test('refuses a schema that has an id but is no component', () => {
+  test('refuses a schema that has an id but is not a component', () => {
     expect(() => jsonSchemasOf({ PostResponse: postResponse, Post: post }, 'output')).toThrow(/Comment|PostMeta|Graph/);
   });
 });
@@ -87,7 +87,7 @@ describe('errors', () => {
     expect(errorsOf(route)).toEqual(errors);
   });
 
-  test('are told of every route', () => {
+  test('are documented for every route', () => {
     expect(documentedErrors.map(({ route }) => route).sort()).toEqual(operations.map(({ name }) => name).sort());
   });
 });
@@ -113,7 +113,7 @@ describe('parameters', () => {
     }
   });
 
-  test.each(queried)('of $name are checked as they are documented', ({ name, query }) => {
+  test.each(queried)('of $name are validated as documented', ({ name, query }) => {
     const parameters = parametersOf(name);
     const asked = exampleRequest(parameters);
     expect(query.safeParse(asked).error).toBeUndefined();
@@ -132,7 +132,7 @@ describe('parameters', () => {
     }
   });
 
-  test('have examples that are valid', () => {
+  test('have valid examples', () => {
     for (const { name, operation } of operations) {
       for (const { name: parameter, schema, example } of operation.parameters) {
         if (example !== undefined) validate(document, schema, example, `${name} ${parameter}`);
@@ -147,7 +147,7 @@ function exampleRequest(parameters: readonly Parameter[]): Record<string, string
   return Object.fromEntries(given.map(({ name, example }) => [name, String(example)]));
 }
 
-/** Texts of a parameter and whether its schema allows them. */
+/** Texts of a parameter, and whether its schema allows them. */
 function probesOf({ schema }: Parameter): [string, boolean][] {
   const { type, enum: values } = schema;
   const bound = (name: string) => (typeof schema[name] === 'number' ? schema[name] : undefined);
@@ -197,7 +197,7 @@ describe('examples', () => {
     }
   };
 
-  test.each(operations)('of $name are there and valid', ({ name, operation }) => {
+  test.each(operations)('of $name exist and are valid', ({ name, operation }) => {
     if (operation.requestBody !== undefined) valid(operation.requestBody.content, `${name} request`);
     for (const [status, response] of Object.entries(operation.responses)) {
       const { content } = resolved(document, response);
@@ -205,7 +205,7 @@ describe('examples', () => {
     }
   });
 
-  test('of bodies are what the routes accept', () => {
+  test('of bodies are accepted by the routes', () => {
     const bodies = (name: string) => {
       const { content } = operations.find((one) => one.name === name)!.operation.requestBody!;
       return Object.values(content['application/json']!.examples).map(({ value }) => value);
@@ -214,7 +214,7 @@ describe('examples', () => {
     for (const body of bodies('patch /v1/monitors/{id}')) patchMonitorBody.parse(body);
   });
 
-  test('are given of every kind of answer', () => {
+  test('exist for every kind of answer', () => {
     const { content } = resolved(
       document,
       operations.find(({ name }) => name === 'get /v1/forum/post')!.operation.responses['200']!,

@@ -1,4 +1,4 @@
-/** The errors of every route: what the specification and the decisions say, written by hand. */
+/** The errors of every route, written by hand from the specification and the decisions. */
 const ALWAYS = {
   401: ['unauthorized'],
   405: ['method_not_allowed'],

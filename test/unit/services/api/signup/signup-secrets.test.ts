@@ -13,13 +13,13 @@ import {
 const SECRET_KEY = 'a secret key for tests, 32 characters';
 
 describe('tokens and codes', () => {
-  test('tokens have 160 random bits and never come twice', () => {
+  test('tokens have 160 random bits and never repeat', () => {
     const tokens = Array.from({ length: 1_000 }, newSignupToken);
     expect(new Set(tokens).size).toBe(1_000);
     for (const token of tokens) expect(token).toMatch(/^sgn_[0-9a-hjkmnp-tv-z]{32}$/);
   });
 
-  test('codes are six digits, leading zeros too, spread over the whole million', () => {
+  test('codes are six digits with leading zeros, spread over the whole million', () => {
     const codes = Array.from({ length: 20_000 }, newCode);
     for (const code of codes) expect(code).toMatch(/^\d{6}$/);
     // 2,000 in each tenth on average; 1,700 is seven standard deviations away.
@@ -27,7 +27,7 @@ describe('tokens and codes', () => {
     expect(new Set(codes.map((code) => code[0])).size).toBe(10);
   });
 
-  test('a code is right for its token, its key and itself alone', () => {
+  test('a code is right only for its token, its key and itself', () => {
     const hashes = createCodeHashes(SECRET_KEY);
     const [token, other] = [hashMailedToken('sgn_a'), hashMailedToken('sgn_b')];
     const stored = hashes.hash(token, '012345');
@@ -38,7 +38,7 @@ describe('tokens and codes', () => {
     expect(hashes.isCode(stored.subarray(1), token, '012345')).toBe(false);
   });
 
-  test('hashes have keys of their own', () => {
+  test('each kind of hash has its own key', () => {
     const token = hashMailedToken('sgn_a');
     const derived = (label: string) => Buffer.from(hkdfSync('sha256', SECRET_KEY, '', label, 32));
     const hmac = (key: Buffer, ...parts: (Buffer | string)[]) =>
@@ -71,13 +71,13 @@ describe('the network of a client', () => {
     expect(networksOf(address).map(({ network }) => network)).toEqual(networks);
   });
 
-  test('a larger one gets more, but far less than all that lie in it', () => {
+  test('a larger network gets more, but far less than all that it contains', () => {
     expect(networksOf('2001:db8::1').map(({ times }) => times)).toEqual([1, 2, 4]);
     expect(networksOf('192.0.2.1').map(({ times }) => times)).toEqual([1]);
   });
 });
 
-test('the mail with a code keeps to lines that every mail server takes as they are', () => {
+test('the mail with a code has only lines that every mail server accepts unchanged', () => {
   const { subject, text, html } = codeMail('ada@example.com', '012345', 'https://app.example.com:8443/x', SIGN_UP);
   expect(subject).toBe('Your sign-up code');
   expect(text).toContain('app.example.com:8443, and');
