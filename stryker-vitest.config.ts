@@ -6,7 +6,7 @@ import { BaseSequencer } from 'vitest/node';
 
 const at = (path: string): string => join(import.meta.dirname, path);
 
-/** The first failing test ends a mutant's run, so the tests that cost little come first: properties last. */
+/** The first failing test ends a mutant's run, so cheap tests run first and property tests last. */
 class ExamplesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const hasProperties = ({ moduleId }: TestSpecification) => readFileSync(moduleId, 'utf8').includes('fast-check');
@@ -15,14 +15,14 @@ class ExamplesFirst extends BaseSequencer {
   }
 }
 
-/** The instrumented code counts how often each mutant is passed. That is needed once, while none of them is active. */
+/** The instrumented code counts how often each mutant is reached. Only the first run, without a mutant, needs this. */
 function withoutCounting(code: string): string {
   return code.replace('function cover() {', 'function cover() { if (ns.activeMutant) return;');
 }
 
 /**
- * An endless loop is ended by the number of mutants it passes, see test/support/runner/mutation-setup.ts; such a hit
- * count means a timeout.
+ * Ends an endless loop by the number of mutants that it passes (see test/support/runner/mutation-setup.ts). Stryker
+ * treats this hit count as a timeout.
  */
 function withMostPasses(code: string): string {
   const endless = 'if (++ns.passes > ns.mostPasses) { ns.hitCount = Infinity; throw new Error("Endless loop"); }';
@@ -30,8 +30,8 @@ function withMostPasses(code: string): string {
 }
 
 /**
- * Each of these makes runs several times as quick; without them, or where they no longer apply, the verdicts are the
- * same.
+ * Each of these makes runs several times faster. Without them, or if they no longer apply to the code that Stryker
+ * generates, the verdicts are the same.
  */
 const quickRuns: Vite.Plugin = {
   name: 'quick-runs',
@@ -42,24 +42,24 @@ const quickRuns: Vite.Plugin = {
       : undefined,
   transform: (code, id) =>
     id.startsWith(at('shared/matching/')) ? { code: withoutCounting(withMostPasses(code)), map: null } : undefined,
-  // Stryker asks for the line of each test, which takes a stack trace, but needs it for incremental runs only.
+  // Stryker requests the line of each test, which costs a stack trace. Only incremental runs need it.
   configureVitest: ({ project }) => {
     project.config.includeTaskLocation = false;
   },
 };
 
-/** What a mutation run (stryker.config.ts) runs for every mutant: the unit tests of shared/matching, made quick. */
+/** The tests that a mutation run (stryker.config.ts) runs for every mutant: the unit tests of shared/matching. */
 export default defineConfig({
   plugins: [quickRuns],
   test: {
     include: ['test/unit/shared/matching/**/*.test.ts'],
-    // Long texts and many keywords show what matching costs, not what it finds.
+    // These tests measure the cost of matching with long texts and many keywords, not its results.
     exclude: ['test/unit/shared/matching/monitor-index-work.test.ts'],
     setupFiles: ['test/support/runner/mutation-setup.ts'],
     sequence: { sequencer: ExamplesFirst },
-    // Test files share nothing but the tables of the code, so one worker per run will do instead of one per file.
+    // Test files share only the constant tables of the code, so one worker per run is enough.
     isolate: false,
-    // The first run, which counts, takes ten times as long as the others.
+    // The first run, which counts, takes ten times as long as the other runs.
     testTimeout: 120_000,
   },
 });

@@ -1,7 +1,7 @@
 /**
- * A cached post, in a process of its own: by the API, which authenticates, limits and charges, and by the same route of
- * an application that does none of it, but logs and sets the same headers otherwise. Given the URL of a PostgreSQL
- * server it answers where both are.
+ * A cached post in a separate process, served by the API, which authenticates, limits and charges, and by the same
+ * route of an application that does none of this but logs and sets the same headers. It receives the URL of a
+ * PostgreSQL server and replies with the addresses of both.
  */
 import type { AddressInfo } from 'node:net';
 import express from 'express';
@@ -19,14 +19,14 @@ import { threadOf } from '../reading/reading-thread.ts';
 export interface AccountsJob {
   postgresUrl: string;
   accounts: number;
-  /** Of the post. */
+  /** The comments of the post. */
   comments: number;
 }
 
 export interface AccountsAddresses {
   /** Authenticated, limited, charged. */
   whole: string;
-  /** The same route without all of it. */
+  /** The same route without authentication, limits and charge. */
   bare: string;
   keys: string[];
 }

@@ -1,8 +1,8 @@
 /**
  * `npm run --silent bench -- accounts [--seconds N] [--rate N]`: what authentication, limits and the charge add to a
- * request: a cached post at an even rate over 50 accounts, with all of it and, in the same process, without; beside
- * them what one bare commit takes at that rate, since a charge is answered when it is on disk. On embedded Postgres, or
- * on TEST_POSTGRES_URL.
+ * request: a cached post at an even rate over 50 accounts, with all of them and, in the same process, without.
+ * Baseline: one bare commit at that rate, because a charge is answered when it is on disk. Runs on embedded Postgres,
+ * or on TEST_POSTGRES_URL.
  */
 import { Pool } from 'undici';
 import { createPool } from '../../../shared/postgres/pool.ts';
@@ -15,9 +15,9 @@ import type { Server } from '../shared/even-load.ts';
 export default function bench(report: Report, args: string[]): Promise<void> {
   return compareCachedPost(report, args, {
     rate: '200',
-    serversAt: (at, postgresUrl) => ({
-      bare: httpServer(at.bare, at.keys),
-      whole: httpServer(at.whole, at.keys),
+    createServers: (urls, postgresUrl) => ({
+      bare: httpServer(urls.bare, urls.keys),
+      whole: httpServer(urls.whole, urls.keys),
       commit: database(postgresUrl),
     }),
     conclude({ bare, whole }, say) {
@@ -41,7 +41,7 @@ function httpServer(url: string, keys: readonly string[]): Server {
   };
 }
 
-/** One row and its commit a call, on the same server and disk. */
+/** One row and its commit per call, on the same server and disk. */
 function database(url: string): Server {
   const pool = createPool({ url, name: 'bench', logger: createLogger('silent'), max: 10 });
   const table = pool.query('CREATE TABLE IF NOT EXISTS bench_commits (number integer)');

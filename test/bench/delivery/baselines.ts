@@ -15,7 +15,7 @@ const MONITORS = 50;
 const MATCHES_EACH = 100;
 const CLAIMED_AT_ONCE = 4;
 
-/** Requests a second through the egress client, to endpoints in turn; nothing is claimed or stored. */
+/** Requests per second through the egress client to endpoints in turn, without claims or stored outcomes. */
 export async function bareRequests(urls: readonly string[], count: number): Promise<number> {
   const egress = createEgressClient({
     allowPrivate: true,
@@ -43,8 +43,8 @@ export async function bareRequests(urls: readonly string[], count: number): Prom
 }
 
 /**
- * Matches a second that are claimed, and whose outcomes are stored, in groups as the deliverer does, 50 monitors at
- * once; no requests.
+ * Matches per second that are claimed and whose outcomes are stored, in the same groups as the deliverer, for 50
+ * monitors at once, without requests.
  */
 export async function claimsAndOutcomes(pool: Pool, secretBox: SecretBox): Promise<object> {
   const urls = Array.from({ length: MONITORS }, (_, i) => `http://127.0.0.1:9/${i}`);

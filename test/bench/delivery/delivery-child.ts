@@ -1,4 +1,4 @@
-/** The deliverer as it runs in production, in a process of its own. Its argument is where the engines are, as JSON. */
+/** The deliverer as in production, in a separate process. Its argument is the addresses of the engines, as JSON. */
 import { startDeliverer } from '../../../services/deliverer/start-deliverer.ts';
 import { createSecretBox } from '../../../shared/domain/secret-box.ts';
 import { createSystemLookup } from '../../../shared/http/address-lookup.ts';

@@ -1,16 +1,15 @@
 /**
  * `npm run --silent bench -- delivery [--matches N] [--seconds N] [--at-once N] [--phase
- * alone|waiting|hanging|silent]`: the deliverer in a process of its own, with real Kafka and Postgres, and 200
+ * alone|waiting|hanging|silent]`: the deliverer in a separate process, with real Kafka and Postgres, and 200
  * endpoints on 20 servers in another.
  *
- * - How many webhooks it delivers a second when all matches are there at once (through Kafka's hints and the poller, as
- *   they come).
- * - From a match's recording to its webhook at an even rate.
+ * - The webhooks delivered per second when all matches are there at once (through Kafka's hints and the poller).
+ * - The time from a match's recording to its webhook at an even rate.
  *
- * Both alone, beside 100,000 matches that wait for their next attempt, beside 100 endpoints that hang with 1,000 due
- * matches each, and beside 10,000 endpoints that are silent, each an origin of its own with 4 due matches; with the
- * deliverer's memory and its attempts under way. In the same run, as baselines: bare requests through the same egress
- * client to the same servers, and claims and outcomes alone.
+ * Each is measured alone, and while other matches are pending: 100,000 matches that wait for their next attempt, 100
+ * endpoints that hang with 1,000 due matches each, or 10,000 silent endpoints, each a separate origin with 4 due matches.
+ * Also reports the deliverer's memory and its concurrent attempts. Baselines in the same run: bare requests through the
+ * same egress client to the same servers, and claims and outcomes alone.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -47,7 +46,7 @@ const HANGING_ENDPOINTS = 100;
 const SILENT_ORIGINS = 10_000;
 const SECRET_KEY = 'a secret key of the benchmark, long enough';
 
-/** What the phases share. */
+/** State shared by the phases. */
 interface ServiceDeps {
   pool: Pool;
   publisher: Publisher;
@@ -72,7 +71,7 @@ export default async function bench(report: Report, args: string[]): Promise<voi
   let deliverer: ChildProcess | undefined;
   try {
     const [ports] = (await once(receivers, 'message')) as [ReceiverPorts];
-    // Without a listener words would be kept, and come with the first one: what no phase asks for is to be forgotten.
+    // Without a listener, messages would be buffered for the first listener. Discard what no phase asks for.
     receivers.on('message', () => undefined);
     const job: Omit<DelivererJob, 'postgresUrl'> = {
       broker: engines.urls.kafka.replace('kafka://', ''),
@@ -88,16 +87,16 @@ export default async function bench(report: Report, args: string[]): Promise<voi
     await ensureTopics(kafka, { prefix: job.prefix, embedded: true, topics: [MONITOR_MATCHES, MONITOR_DELIVERIES] });
     const publisher = await createPublisher({ ...job, kafka, metrics: createMetrics(), logger: silentLogger() });
     const secretBox = createSecretBox(SECRET_KEY);
-    const at = { pool: db.pool, publisher, receivers, monitorIds: await insertMonitors(db.pool, urls, secretBox) };
+    const deps = { pool: db.pool, publisher, receivers, monitorIds: await insertMonitors(db.pool, urls, secretBox) };
     report({ case: 'claims and outcomes alone', ...(await claimsAndOutcomes(db.pool, secretBox)) });
     const child = await startChild({ ...job, postgresUrl: db.url });
     deliverer = child;
 
     const seqs = numbering();
     const measure = async (beside: string) => {
-      await deliverAll(at, seqs(10));
-      report({ case: 'all at once', beside, ...(await deliverAll(at, seqs(perMonitor))) });
-      report({ case: 'at an even rate', beside, ...(await deliverEvenly(at, seqs, Number(values.seconds))) });
+      await deliverAll(deps, seqs(10));
+      report({ case: 'all at once', beside, ...(await deliverAll(deps, seqs(perMonitor))) });
+      report({ case: 'at an even rate', beside, ...(await deliverEvenly(deps, seqs, Number(values.seconds))) });
       report({ case: 'deliverer', beside, at_once: job.atOnce, ...(await stateOf(child)) });
     };
     const isAsked = (phase: string) => values.phase === undefined || values.phase === phase;
@@ -119,7 +118,7 @@ export default async function bench(report: Report, args: string[]): Promise<voi
     if (isAsked('silent')) {
       const silent = Array.from({ length: SILENT_ORIGINS }, (_, i) => silentUrl(ports.hanging, i));
       const silentIds = await insertMonitors(db.pool, silent, secretBox);
-      await deliverAll(at, seqs(1));
+      await deliverAll(deps, seqs(1));
       await insertMatches(db.pool, silentIds, { firstSeq: 1, count: 4, dueIn: '0 seconds', attempts: 0 });
       await db.pool.query('ANALYZE');
       await wait(3_000);
@@ -155,7 +154,7 @@ async function startChild(job: DelivererJob): Promise<ChildProcess> {
   return child;
 }
 
-/** Hands out each monitor's next seqs. */
+/** Allocates each monitor's next seqs. */
 function numbering(): (count: number) => { firstSeq: number; count: number } {
   let next = 1;
   return (count) => {
@@ -167,9 +166,9 @@ function numbering(): (count: number) => { firstSeq: number; count: number } {
 
 const FRESH = { dueIn: '3 seconds', attempts: 0 };
 
-/** Everything is recorded and told at once; from the first told to the last delivered. */
-async function deliverAll(at: ServiceDeps, range: { firstSeq: number; count: number }): Promise<object> {
-  const { pool, publisher, receivers, monitorIds } = at;
+/** Records and announces everything at once. Measures from the first announcement to the last delivery. */
+async function deliverAll(deps: ServiceDeps, range: { firstSeq: number; count: number }): Promise<object> {
+  const { pool, publisher, receivers, monitorIds } = deps;
   await insertMatches(pool, monitorIds, { ...range, ...FRESH });
   const expected = range.count * monitorIds.length;
   const started = performance.now();
@@ -180,7 +179,7 @@ async function deliverAll(at: ServiceDeps, range: { firstSeq: number; count: num
   return { matches: expected, goal_per_second: 1_000, per_second: Math.round(expected / seconds) };
 }
 
-/** One match after the other, each of another monitor, recorded in tenths of a second. */
+/** Records one match after another, each of a different monitor, in steps of a tenth of a second. */
 async function deliverEvenly(
   { pool, publisher, receivers, monitorIds }: ServiceDeps,
   seqs: (count: number) => { firstSeq: number; count: number },

@@ -9,7 +9,7 @@ import { recordedMatch } from '../../support/samples/recorded-match.ts';
 const BODY = 'Iron, water and air make rust; oil and paint keep it away. '.repeat(6);
 const PUBLISHED_AT_ONCE = 1_000;
 
-/** A monitor per URL, each with a secret of its own. Returns their ids. */
+/** Stores one monitor per URL, each with its own secret. Returns their ids. */
 export async function insertMonitors(pool: Pool, urls: readonly string[], secretBox: SecretBox): Promise<string[]> {
   const account = newAccountId();
   const ids = urls.map(() => newMonitorId());
@@ -27,9 +27,9 @@ export interface MatchRange {
   /** Of each monitor. */
   firstSeq: number;
   count: number;
-  /** When the poller may take them, as an interval from now. */
+  /** When the poller may claim them, as an interval from now. */
   dueIn: string;
-  /** Attempts made already. */
+  /** The number of attempts already made. */
   attempts: number;
 }
 
@@ -54,7 +54,7 @@ export async function insertMatches(pool: Pool, monitorIds: readonly string[], r
   );
 }
 
-/** Tells the deliverer of matches, the monitors in turn, as the recorder does after its commit. */
+/** Announces matches to the deliverer, with the monitors in turn, as the recorder does after its commit. */
 export async function publishHints(
   publisher: Publisher,
   monitorIds: readonly string[],

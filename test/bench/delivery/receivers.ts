@@ -1,6 +1,6 @@
 /**
- * Webhook endpoints in a process of their own: servers that answer 204 at once, and one that never answers. Tells their
- * ports, and every 100 ms how many webhooks came since it was asked last, and how long each took from its match's
+ * Webhook endpoints in a separate process: servers that answer 204 at once, and one that never answers. It reports
+ * their ports, and every 100 ms the number of webhooks since the last report and the time of each from its match's
  * recording, in milliseconds.
  */
 import { createServer } from 'node:http';
@@ -12,7 +12,7 @@ export interface ReceiverPorts {
   hanging: number;
 }
 
-/** What came in since the last word. */
+/** The webhooks received since the last message. */
 export interface ReceivedSince {
   latencies: number[];
 }
@@ -37,7 +37,7 @@ async function listen(handle: RequestListener, host = '127.0.0.1'): Promise<numb
 
 const ports: ReceiverPorts = {
   answering: await Promise.all(Array.from({ length: Number(process.argv[2]) }, () => listen(answering))),
-  // At all addresses of loopback, 127.0.0.0/8: as many origins as are wanted.
+  // Listens on all loopback addresses, 127.0.0.0/8, for any number of origins.
   hanging: await listen((request) => request.resume(), '0.0.0.0'),
 };
 process.send!(ports);

@@ -4,8 +4,8 @@ import kafkajs from 'kafkajs';
 import { parseBrokers } from '../../../shared/kafka/broker-list.ts';
 
 /**
- * The yardstick of the latency benchmark: bare kafkajs, three topics, each consumer producing to the next one. Returns
- * the milliseconds from each send to the last consumer.
+ * The baseline of the latency benchmark: bare kafkajs with three topics, where each consumer produces to the next
+ * topic. Returns the milliseconds from each send to the last consumer.
  */
 export async function threeHopEcho(brokers: string[], messages: number, perSecond: number): Promise<number[]> {
   const kafka = new kafkajs.Kafka({ clientId: 'echo', ...parseBrokers(brokers), logLevel: kafkajs.logLevel.NOTHING });

@@ -1,6 +1,6 @@
 /**
- * From "visible upstream" and from Kafka's append time to "webhook received", with the built-in simulator; beside it,
- * in the same run and on the same broker, a bare three-hop kafkajs echo.
+ * Measures the time from "visible upstream" and from Kafka's append time to "webhook received", with the built-in
+ * simulator. Baseline in the same run and on the same broker: a bare three-hop kafkajs echo.
  *
  * Arguments: seconds (default 60) and items per second (default 20).
  */
@@ -38,7 +38,7 @@ export default async function latency(report: Report, args: string[]): Promise<v
   try {
     report({ event: 'ready', first_start_ms: Math.round(await installation.start()) });
     await createMonitors(installation, receiver.url);
-    // The first seconds compile code and fill caches: not measured.
+    // The first seconds compile code and fill caches, so they are not measured.
     await wait(10_000);
     const from = Date.now();
     await wait(seconds * 1000);

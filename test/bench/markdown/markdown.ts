@@ -7,7 +7,8 @@ const COMMENTS = 2_000;
 /** Characters of each comment. */
 const LENGTH = 1_000;
 /**
- * Each repeated as often as fits: what makes a Markdown parser, or an expression that looks for its marks, look far.
+ * Units that are repeated to the given length. They make a Markdown parser, or an expression that searches for its
+ * marks, look far ahead.
  */
 const UNITS = [
   ...['- ', '| - ', '|-', '|:-: ', '-|', '> ', '>', '>\t', '#', '=', '~', '`', '``` `', '1.', '*', '_*', '+', '$', ':'],
@@ -21,7 +22,7 @@ function bodyOf(unit: string, length: number): string {
   return `|-${unit.repeat(Math.ceil(length / unit.length)).slice(0, length)}x`;
 }
 
-/** A hundred chains of twenty replies. */
+/** One hundred chains of twenty replies. */
 function threadOf(bodyAt: (index: number) => string): Comment[] {
   const roots: Comment[] = [];
   let above: Comment | undefined;
@@ -52,8 +53,8 @@ function renderMs(comments: Comment[]): number {
 }
 
 /**
- * Markdown of a thread of 2,000 comments in which everything is hostile, and how its time grows with the length of one
- * comment.
+ * Renders the Markdown of a thread of 2,000 comments in which everything is hostile, and measures how the time grows
+ * with the length of one comment.
  */
 const bench: Bench = async (report) => {
   const bodies = UNITS.map((unit) => bodyOf(unit, LENGTH));

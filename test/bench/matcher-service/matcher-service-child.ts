@@ -1,6 +1,4 @@
-/**
- * The matcher, as the service runs it, in a process of its own; how long its event loop stood still is measured here.
- */
+/** The matcher as the service runs it, in a separate process that measures the stalls of its event loop. */
 import { startMatcher } from '../../../services/matcher/start-matcher.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import { createPublisher } from '../../../shared/kafka/publisher.ts';
@@ -16,10 +14,10 @@ export interface MatcherChildJob {
   postgresUrl: string;
 }
 
-/** 'measure' is answered with 'measured', and begins the next measurement. */
+/** 'measure' is answered with 'measured' and begins the next measurement. */
 export type MatcherChildOrder = 'measure' | 'stop';
 
-/** What the process says. */
+/** The messages of the process. */
 export type MatcherChildMessage =
   | { event: 'loaded'; ms: number; monitors: number }
   | { event: 'compared'; ms: number; monitors: number }
@@ -27,7 +25,7 @@ export type MatcherChildMessage =
   | { event: 'failed'; reason: string }
   | ({ event: 'measured'; rssMb: number } & Stalls);
 
-/** The service's own words that end a phase. */
+/** The log messages of the service that end a phase. */
 const EVENTS: Record<string, 'loaded' | 'compared'> = {
   'all active monitors are loaded': 'loaded',
   'all active monitors were compared with the database': 'compared',

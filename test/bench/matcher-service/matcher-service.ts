@@ -1,9 +1,9 @@
 /**
- * The matcher as a service with 100,000 active monitors of 20 keywords and 2 excluded terms in Postgres: how long it
- * takes to load them and to compare them, how long its event loop stands still meanwhile and while items flow and rules
- * change, and how soon a change has its effect. On embedded engines, or on TEST_POSTGRES_URL and TEST_KAFKA_BROKERS.
+ * The matcher as a service with 100,000 active monitors of 20 keywords and 2 excluded terms in Postgres: the time to
+ * load and to compare them, the stalls of its event loop meanwhile and while items flow and rules change, and the time
+ * until a change takes effect. Runs on embedded engines, or on TEST_POSTGRES_URL and TEST_KAFKA_BROKERS.
  *
- * `--monitors N`, `--seconds N`, `--items N` and `--changes N` (both a second).
+ * `--monitors N`, `--seconds N`, `--items N` and `--changes N` (the last two per second).
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ const OPTIONS = {
   changes: { type: 'string', default: '200' },
 } as const;
 const COMMON_WORDS = 20_000;
-/** Code is compiled and caches fill: not measured. */
+/** Compiles code and fills caches. Not measured. */
 const WARM_UP_S = 3;
 
 export default async function benchMatcherService(report: Report, args: string[]): Promise<void> {

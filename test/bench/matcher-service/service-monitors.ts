@@ -7,13 +7,13 @@ import type { Random } from '../shared/matcher-random.ts';
 export const KEYWORDS = 20;
 export const EXCLUDES = 2;
 const PAGE = 2_000;
-/** Excluded terms are words that texts do have, but not the articles and pronouns. */
+/** Excluded terms are words that occur in texts, except articles and pronouns. */
 const EXCLUDED_RANKS = [100, 2_000] as const;
 
 const CONSONANTS = 'b,c,d,f,g,h,j,k,l,m,n,p,r,s,t,v'.split(',');
 const SYLLABLES = CONSONANTS.flatMap((consonant) => 'a,e,i,o'.split(',').map((vowel) => consonant + vowel));
 
-/** Word number `number`, below 16,777,216: each number has its own, of eight letters, and none of them has an x. */
+/** The word for a number below 16,777,216: unique, with eight letters and without an x. */
 export function watchedWord(number: number): string {
   let word = '';
   for (let rest = scattered(number), left = 4; left > 0; left--, rest = Math.floor(rest / 64)) {
@@ -22,12 +22,12 @@ export function watchedWord(number: number): string {
   return word;
 }
 
-/** Neighbouring numbers far apart, each to one of its own: 6,364,137 is odd, and so prime to 2^24. */
+/** A bijection that scatters neighbouring numbers: 6,364,137 is odd, so it is coprime to 2^24. */
 function scattered(number: number): number {
   return Number((BigInt(number) * 6_364_137n) % 16_777_216n);
 }
 
-/** What the texts of items are made of: words with an x, so that they are none of the watched ones. */
+/** The words of items. They have an x, so that no monitor watches for them. */
 export function commonWords(count: number): string[] {
   return Array.from(
     { length: count },
@@ -36,8 +36,8 @@ export function commonWords(count: number): string[] {
 }
 
 /**
- * Stores so many active monitors, of one new account, as the API's create leaves them. Monitor n watches the words n ×
- * 20 to n × 20 + 19, some of them as a phrase behind a common word. Answers their ids, the n-th of monitor n.
+ * Stores this many active monitors of one new account, as the API creates them. Monitor n watches for the words n × 20
+ * to n × 20 + 19, some of them as a phrase after a common word. Returns their ids, with monitor n at index n.
  */
 export async function insertWatchingMonitors(
   db: Queryable,

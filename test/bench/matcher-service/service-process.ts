@@ -10,7 +10,7 @@ type Told<E extends Event> = Extract<MatcherChildMessage, { event: E }>;
 const TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 5_000;
 
-/** The process that is measured, and what it tells. */
+/** The measured process and its messages. */
 export class MatcherProcess {
   private readonly child: ChildProcess;
   private readonly told: MatcherChildMessage[] = [];
@@ -29,21 +29,22 @@ export class MatcherProcess {
   }
 
   /**
-   * The oldest message of a kind that nobody took, or the next one. @throws when the process fails, or after two
-   * minutes
+   * The oldest message of this kind that was not returned yet, or the next one.
+   *
+   * @throws when the process fails, or after two minutes
    */
   async next<E extends Event>(event: E): Promise<Told<E>> {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     for (;;) {
-      const at = this.told.findIndex((message) => message.event === event);
-      if (at >= 0) return this.told.splice(at, 1)[0] as Told<E>;
+      const index = this.told.findIndex((message) => message.event === event);
+      if (index >= 0) return this.told.splice(index, 1)[0] as Told<E>;
       const failed = this.told.find((message) => message.event === 'failed');
       if (failed) throw new Error(`the matcher failed: ${failed.reason}`);
       await once(this.news, 'told', { signal });
     }
   }
 
-  /** What the event loop went through since the last call. */
+  /** The stalls of the event loop since the last call. */
   async measured(): Promise<object> {
     this.order('measure');
     const { rssMb, longestMs, longestWithoutGcMs, longestCpuMs, over10Ms, longestGcMs, cpuMs } =
@@ -59,7 +60,7 @@ export class MatcherProcess {
     };
   }
 
-  /** Lets it leave its consumer group, if it can. */
+  /** Stops it so that it can leave its consumer group. */
   async stop(): Promise<void> {
     if (this.hasEnded()) return;
     this.order('stop');

@@ -6,7 +6,7 @@ interface Span {
   end: number;
 }
 
-/** Calls that are shorter are no stalls; keeping all of them would cost memory that is being measured. */
+/** Shorter calls are not stalls. Recording all calls would use memory that is being measured. */
 const NOTED_MS = 1;
 
 interface Call extends Span {
@@ -14,7 +14,7 @@ interface Call extends Span {
   processorMs: number;
 }
 
-/** Times calls, and tells how much of the longest ones was their own work. */
+/** Measures calls, and how much of the longest ones was their own work. */
 export class StallClock {
   private readonly noted: Call[] = [];
   private readonly collections: Span[] = [];
@@ -37,9 +37,9 @@ export class StallClock {
     return (end - begin) * 1000;
   }
 
-  /** `ownMs` is neither a stop for the collection of garbage nor a wait for the processor. */
+  /** `ownMs` excludes pauses for garbage collection and waits for the processor. */
   async stop(): Promise<{ longestMs: number; longestOwnMs: number; over10Ms: number }> {
-    // The observer hears of collections in a later turn of the event loop.
+    // The observer is notified of collections in a later turn of the event loop.
     await setImmediate();
     this.keep(this.observer.takeRecords());
     this.observer.disconnect();

@@ -2,18 +2,18 @@ import { PerformanceObserver } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 
 export interface Stalls {
-  /** The longest time in which no timer of the process came to run, in milliseconds. */
+  /** The longest time without a run of any timer of the process, in milliseconds. */
   longestMs: number;
-  /** The same without the stops for the collection of garbage. */
+  /** The same without pauses for garbage collection. */
   longestWithoutGcMs: number;
   /**
-   * The most processor time that the event loop's thread used between two runs of a timer: about what remains on an
-   * idle machine, as exact as the system's accounting (4 ms on Linux).
+   * The maximum processor time of the event loop's thread between two runs of a timer: about what remains on an idle
+   * machine, as exact as the system's accounting (4 ms on Linux).
    */
   longestCpuMs: number;
   longestGcMs: number;
   over10Ms: number;
-  /** The processor time of the event loop's thread in all. */
+  /** The total processor time of the event loop's thread. */
   cpuMs: number;
 }
 
@@ -24,7 +24,7 @@ interface Span {
 
 const EVERY_MS = 1;
 
-/** Watches the event loop from within, by a timer that is always due. */
+/** Observes the event loop from within, with a timer that is always due. */
 export class StallProbe {
   private stalls: Span[] = [];
   private collections: Span[] = [];
@@ -39,10 +39,10 @@ export class StallProbe {
     setInterval(() => this.tick(), EVERY_MS);
   }
 
-  /** What was measured since the last call. */
+  /** The measurements since the last call. */
   async take(): Promise<Stalls> {
     this.tick();
-    // The observer hears of collections in a later turn of the event loop.
+    // The observer is notified of collections in a later turn of the event loop.
     await setImmediate();
     this.keep(this.observer.takeRecords());
     const { stalls, collections, longestCpuMs, cpuMs } = this;
@@ -61,13 +61,13 @@ export class StallProbe {
   }
 
   private tick(): void {
-    const at = performance.now();
+    const now = performance.now();
     const cpu = process.threadCpuUsage();
     const usedMs = (cpu.user + cpu.system - this.lastCpu.user - this.lastCpu.system) / 1000;
     this.cpuMs += usedMs;
     this.longestCpuMs = Math.max(this.longestCpuMs, usedMs);
-    if (at - this.lastAt > 2 * EVERY_MS) this.stalls.push({ begin: this.lastAt + EVERY_MS, end: at });
-    this.lastAt = at;
+    if (now - this.lastAt > 2 * EVERY_MS) this.stalls.push({ begin: this.lastAt + EVERY_MS, end: now });
+    this.lastAt = now;
     this.lastCpu = cpu;
   }
 

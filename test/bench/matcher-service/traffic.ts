@@ -9,7 +9,7 @@ import type { Random } from '../shared/matcher-random.ts';
 import { KEYWORDS, watchedWord } from './service-monitors.ts';
 
 const TICK_MS = 20;
-/** Of the items such a share has a word that one monitor watches. */
+/** The share of items with a word that one monitor watches for. */
 const WATCHED_SHARE = 0.1;
 
 export interface TrafficOptions {
@@ -20,7 +20,7 @@ export interface TrafficOptions {
   random: Random;
 }
 
-/** Comments that flow, rules that change, and the candidates of both. */
+/** Publishes comments, changes rules, and reads the candidates of both. */
 export class Traffic {
   private readonly options: TrafficOptions;
   private comments = 0;
@@ -35,12 +35,12 @@ export class Traffic {
     this.options = options;
   }
 
-  /** Changes that had no effect yet. */
+  /** Changes that have no effect yet. */
   get pending(): number {
     return this.awaited.size;
   }
 
-  /** Reads candidates from now on, until the function that is answered is called. */
+  /** Reads candidates until the returned function is called. */
   async readCandidates(): Promise<() => Promise<void>> {
     const { kafka, prefix } = this.options.kafka;
     const consumer = kafka.client.consumer({ groupId: `${prefix}reader`, maxWaitTimeInMs: 100 });
@@ -55,7 +55,7 @@ export class Traffic {
     return () => consumer.disconnect();
   }
 
-  /** Lets so many comments and changes a second happen. */
+  /** Generates comments and changes at these rates per second. */
   async flow(seconds: number, itemsPerSecond: number, changesPerSecond: number): Promise<void> {
     const begun = performance.now();
     const running: Promise<void>[] = [];
@@ -70,13 +70,11 @@ export class Traffic {
     await Promise.all(running);
   }
 
-  /**
-   * A monitor gets a word that nobody had, and a comment that has it is published as soon as the database has answered.
-   */
+  /** Gives a monitor a new word, and publishes a comment with the word as soon as the database has answered. */
   private async changeRule(): Promise<void> {
     const { db, monitorIds } = this.options;
     const number = this.changes++;
-    // 7,919 is prime to the number of monitors: neighbours in time are none in the table.
+    // 7,919 is coprime to the number of monitors, so that consecutive changes are not neighbours in the table.
     const monitorId = monitorIds[(number * 7_919) % monitorIds.length]!;
     const word = `q${number.toString(36)}`;
     await db.query(
@@ -103,11 +101,11 @@ export class Traffic {
 
   private text(): string {
     const { common, random, monitorIds } = this.options;
-    // The square of a random number prefers the front, as frequent words come more often.
+    // The square of a random number prefers the front, because frequent words occur more often.
     const words = Array.from({ length: 10 + Math.floor(random() * 20) }, () => {
       return common[Math.floor(random() ** 2 * common.length)]!;
     });
-    // The first keyword of a monitor may have changed; the second one never does, and is no phrase.
+    // The first keyword of a monitor may have changed. The second one never changes and is not a phrase.
     if (random() < WATCHED_SHARE) words.push(watchedWord(Math.floor(random() * monitorIds.length) * KEYWORDS + 1));
     return words.join(' ');
   }

@@ -14,16 +14,16 @@ export interface Bounds {
   seconds: number;
 }
 
-/** The program needed more memory or time than it was allowed; the message tells which. */
+/** The program exceeded its limit of memory or time. The message says which. */
 export class OutOfBounds extends Error {}
 
 const OUT_OF_MEMORY = /heap out of memory|Map maximum size exceeded|Invalid (?:array|string) length/;
-/** The end of a crash's report is what tells the reason; no more of it is kept. */
+/** Only the end of a crash report is kept, because it has the reason. */
 const KEPT_OUTPUT = 20_000;
 
 /**
- * Runs a file of this folder in a process of its own, sends it the job and returns its one message. Throws OutOfBounds,
- * or an error with the program's own words.
+ * Runs a file of this folder in a separate process, sends it the job and returns its only message. Throws OutOfBounds,
+ * or an error with the program's own message.
  */
 export function runBounded<F extends keyof Programs>(
   file: F,
@@ -32,7 +32,7 @@ export function runBounded<F extends keyof Programs>(
 ): Promise<Programs[F]['measurement']> {
   return new Promise((resolve, reject) => {
     const child = fork(join(import.meta.dirname, file), {
-      // The pipeline runs as the services do.
+      // The pipeline runs like the services.
       execArgv: [
         '--expose-gc',
         `--max-old-space-size=${heapMb}`,

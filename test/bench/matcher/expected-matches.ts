@@ -2,8 +2,8 @@ import { plainWords } from '../shared/matcher-vocabulary.ts';
 import type { PlainWord } from '../shared/matcher-vocabulary.ts';
 
 /**
- * How many different terms stand in the first n plain texts, each counted once per text; for n from 0 to all. It looks
- * every run of one to three words up in a set and shares no code with the product.
+ * The number of different terms in the first n plain texts, each counted once per text, for n from 0 to all. It looks
+ * up every run of one to three words in a set and shares no code with the product.
  */
 export function expectedMatches(plainTexts: readonly string[], terms: readonly string[]): number[] {
   const wanted = new Set(terms);

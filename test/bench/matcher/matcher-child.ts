@@ -1,6 +1,6 @@
 /**
- * One engine with one set of terms, in a process of its own, so that its memory is its own. It is given a Job and
- * answers with a Measurement.
+ * One engine with one set of terms in a separate process, so that its memory can be measured. It receives a MatcherJob
+ * and replies with a MatcherMeasurement.
  */
 import { readFileSync } from 'node:fs';
 import { BUILD } from './matching-engines.ts';
@@ -8,10 +8,10 @@ import type { EngineName } from './matching-engines.ts';
 
 export interface MatcherJob {
   engine: EngineName;
-  /** Files of a JSON array of strings each. */
+  /** Files with a JSON array of strings each. */
   textFile: string;
   termsFile: string;
-  /** So many of the texts, from the first. */
+  /** The number of texts, from the first one on. */
   texts: number;
 }
 
@@ -19,7 +19,7 @@ export interface MatcherMeasurement {
   units: number;
   build_ms: number;
   search: Speed;
-  /** Of the engine's other search, if it has one. */
+  /** The speed of the engine's other search, if it has one. */
   otherSearch: Speed | null;
   bytes: number | null;
   /** Growth of the process's heap and array buffers. */
@@ -30,7 +30,7 @@ export interface MatcherMeasurement {
 /** Million characters per second. */
 export interface Speed {
   byClock: number;
-  /** By the processor time of the thread: the same as by the clock, when nothing else needs the processor. */
+  /** By the processor time of the thread. It equals the time by the clock on an idle machine. */
   byProcessor: number;
 }
 
@@ -65,7 +65,7 @@ function measure({ engine: name, textFile, termsFile, texts: count }: MatcherJob
   };
 }
 
-/** Parsing makes each string anew: none is a slice of a larger one, as it would be when a text is cut into lines. */
+/** Parsing creates each string anew, so that no string is a slice of a larger one, as lines of a text would be. */
 function stringsOf(file: string, most?: number): string[] {
   return (JSON.parse(readFileSync(file, 'utf8')) as string[]).slice(0, most);
 }
@@ -76,9 +76,7 @@ function heapBytes(): number {
   return heapUsed + arrayBuffers;
 }
 
-/**
- * The best of three passes, after one that is not measured: what else runs on the machine can only make a pass slower.
- */
+/** The best of three passes, after an unmeasured one. Other load on the machine can only slow a pass down. */
 function bestOf(scan: () => number, units: number): Speed {
   const found = scan();
   const speed = { byClock: 0, byProcessor: 0 };

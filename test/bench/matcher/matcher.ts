@@ -29,14 +29,14 @@ interface TermCase {
 const COMPARED_SIZE = 100_000;
 const ENGINES: EngineName[] = ['ours', 'ahocorasick', 'regexp'];
 const TERM_CASES: Record<'terms' | 'rare-terms', TermCase> = {
-  /** Rare and frequent words and phrases of the text: several in each item, as soon as there are many. */
+  /** Rare and frequent words and phrases of the text. With many terms, each item has several. */
   terms: {
     shares: { words: 0.4, phrases: 0.3, mostFrequent: 20 },
     runs: [1_000, 10_000, COMPARED_SIZE, 1_000_000].flatMap((terms) => ENGINES.map((engine) => ({ engine, terms }))),
   },
   /**
-   * Nearly all terms are in no text, as nearly all keywords are not in an item: what the search costs without the
-   * finding.
+   * Nearly all terms occur in no text, as nearly all keywords do not occur in an item. This measures the search without
+   * the finding.
    */
   'rare-terms': {
     shares: { words: 0.03, phrases: 0.03, mostFrequent: 0 },
@@ -48,12 +48,12 @@ const TERM_CASES: Record<'terms' | 'rare-terms', TermCase> = {
   },
 };
 const TEXT_MB = 20;
-/** The slower engines search a beginning of the text; undefined: it would take too long. */
+/** The slower engines search only the beginning of the text. Undefined: even that would take too long. */
 const SLOWER_TEXT_MB: Record<Exclude<EngineName, 'ours'>, (terms: number) => number | undefined> = {
   ahocorasick: () => 4,
   regexp: (terms) => ({ 1_000: 0.5, 10_000: 0.1 })[terms],
 };
-/** Ours must come to its end, however busy the machine is. */
+/** Our engine must finish even on a busy machine. */
 const BOUNDS: Record<EngineName, Bounds> = {
   ours: { heapMb: 4_096, seconds: 1_800 },
   ahocorasick: { heapMb: 4_096, seconds: 120 },
@@ -120,7 +120,7 @@ async function benchTerms(
   reportRatio(line, compared.get('ours'), compared.get('ahocorasick'));
 }
 
-/** By processor time, so that what else runs on the machine does not tip the scales. */
+/** Compares processor time, so that other load on the machine does not matter. */
 function reportRatio(report: Report, ours?: MatcherMeasurement, theirs?: MatcherMeasurement): void {
   if (!ours?.otherSearch || !theirs?.otherSearch) throw new Error(`no ratio at ${COMPARED_SIZE} terms`);
   const ratio = (one: Speed, other: Speed) => rounded(one.byProcessor / other.byProcessor, 1);
@@ -128,13 +128,13 @@ function reportRatio(report: Report, ours?: MatcherMeasurement, theirs?: Matcher
     engine: 'ratio',
     terms: COMPARED_SIZE,
     ours_over_ahocorasick: ratio(ours.search, theirs.search),
-    // To the package's advantage: without sifting out the whole words.
+    // In favour of the package: without filtering whole words.
     ours_over_its_substrings: ratio(ours.search, theirs.otherSearch),
     our_monitors_over_ahocorasick: ratio(ours.otherSearch, theirs.search),
   });
 }
 
-/** Prints the engine's line. Undefined when it cannot be built within the bounds, which only the others may. */
+/** Prints the engine's line. Returns undefined if an engine other than ours cannot be built within the bounds. */
 async function measureTerms(report: Report, job: MatcherJob, terms: number): Promise<MatcherMeasurement | undefined> {
   const { engine } = job;
   try {
@@ -150,7 +150,7 @@ async function measureTerms(report: Report, job: MatcherJob, terms: number): Pro
   }
 }
 
-/** The texts as they are, with all their Unicode, entities and markdown. */
+/** The original texts, with all their Unicode, entities and Markdown. */
 async function benchRawText(report: Report, corpus: Corpus, vocabulary: Vocabulary, folder: string): Promise<void> {
   const raw = corpus.items.map(({ text }) => text);
   const texts = repeated(raw, TEXT_MB);
@@ -164,10 +164,10 @@ async function benchRawText(report: Report, corpus: Corpus, vocabulary: Vocabula
   report({ case: 'raw-text', engine: 'ours', terms: COMPARED_SIZE, ...figures(measured, job, COMPARED_SIZE) });
 }
 
-/** How the figures of an engine's other search begin. */
+/** The prefix of the figures of an engine's other search. */
 const OTHER = { ours: 'monitors_', ahocorasick: 'substrings_', regexp: '' };
 
-/** `mb_per_s` is for the same work by every engine. Memory as far as it can be told. */
+/** `mb_per_s` is the same work for every engine. Reports memory where it can be measured. */
 function figures(measured: MatcherMeasurement, { engine, texts }: MatcherJob, terms: number): object {
   const { search, otherSearch, build_ms, bytes, heap_bytes, units } = measured;
   const speeds = ({ byClock, byProcessor }: Speed, prefix: string) => ({
@@ -189,11 +189,11 @@ function rounded(value: number, digits: number): number {
   return Number(value.toFixed(digits));
 }
 
-/** The texts, from the first on and if need be again, until there are so many million characters. */
+/** Repeats the texts until they have this many million characters. */
 function repeated(texts: readonly string[], megabytes: number): string[] {
   const taken: string[] = [];
-  for (let at = 0, units = 0; units < megabytes * 1e6; at++) {
-    const text = texts[at % texts.length]!;
+  for (let index = 0, units = 0; units < megabytes * 1e6; index++) {
+    const text = texts[index % texts.length]!;
     units += text.length;
     taken.push(text);
   }

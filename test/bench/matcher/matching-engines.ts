@@ -6,13 +6,13 @@ import { unfilteredRule } from '../shared/matcher-monitors.ts';
 
 export type EngineName = 'ours' | 'ahocorasick' | 'regexp';
 
-/** One way to find terms in texts. */
+/** An engine that finds terms in texts. */
 export interface Engine {
-  /** Finds the terms that stand in each text as whole words, each once per text; returns how many those are. */
+  /** Finds the terms that are whole words of each text, each once per text; returns their number. */
   scan: () => number;
-  /** A search that tells more or less than that. Returns how much it found, so that nothing can be optimized away. */
+  /** A search with more or less detail. Returns the number of results, so that nothing can be optimized away. */
   other?: () => number;
-  /** Bytes of the tables, when the engine knows. */
+  /** The bytes of the tables, if the engine knows them. */
   bytes?: number;
 }
 
@@ -25,8 +25,8 @@ export const BUILD: Record<EngineName, (terms: readonly string[], texts: readonl
 };
 
 /**
- * The terms alone are searched as the other engines do; the monitors that hold them, with terms and places, are the
- * second search.
+ * Searches the terms alone like the other engines. The second search uses the monitors that have the terms, and returns
+ * terms and positions.
  */
 function buildOurs(terms: readonly string[], texts: readonly string[]): Engine {
   const index = new MonitorIndex();
@@ -58,7 +58,7 @@ function termIndexOf(terms: readonly string[]): TermIndex {
   return index;
 }
 
-/** The package finds substrings, several times over: the whole words are to be sifted out of them. */
+/** The package finds substrings, also repeatedly. This filters the whole words. */
 function buildAhoCorasick(terms: readonly string[], texts: readonly string[]): Engine {
   const automaton = new AhoCorasick(terms);
   const scan = () => {
@@ -82,12 +82,12 @@ function buildAhoCorasick(terms: readonly string[], texts: readonly string[]): E
 
 const IS_WORD_CHARACTER = Array.from({ length: 128 }, (_, code) => /[a-z0-9]/.test(String.fromCharCode(code)));
 
-/** Beyond the text's ends there is no code to be found in the table. */
+/** Beyond the ends of the text there is no code unit. */
 function isWholeWord(text: string, start: number, end: number): boolean {
   return !IS_WORD_CHARACTER[text.charCodeAt(start - 1)] && !IS_WORD_CHARACTER[text.charCodeAt(end)];
 }
 
-/** One regular expression per term: plain texts have no underscores, so that \b is the edge of a word. */
+/** One regular expression per term. Plain texts have no underscores, so \b is the edge of a word. */
 function buildRegExps(terms: readonly string[], texts: readonly string[]): Engine {
   const patterns = terms.map((term) => new RegExp(`\\b${term}\\b`));
   const scan = () => {

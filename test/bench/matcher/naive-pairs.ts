@@ -2,7 +2,7 @@ import type { MatchItem } from '../../../shared/matching/rule.ts';
 import { naiveFold, naiveSearch } from '../../support/oracles/naive-matcher.ts';
 import type { BenchMonitor } from '../shared/matcher-monitors.ts';
 
-/** Which keywords of which monitor an item has. */
+/** The keywords of a monitor that an item has. */
 export interface Pair {
   item: number;
   monitorId: string;
@@ -10,8 +10,8 @@ export interface Pair {
 }
 
 /**
- * What the monitors match among the items with keys of `items` as their numbers, by the second reading of the rules
- * that the tests compare the product with. The keywords must be of plain ASCII words.
+ * The matches of the monitors among the items, which have the keys of `items` as numbers, by the second implementation
+ * of the rules that the tests also use. The keywords must consist of plain ASCII words.
  */
 export function naivePairs(monitors: readonly BenchMonitor[], items: ReadonlyMap<number, MatchItem>): Pair[] {
   const byFirstWord = new Map<string, { monitor: BenchMonitor; keyword: string; words: string[] }[]>();
@@ -30,7 +30,7 @@ export function naivePairs(monitors: readonly BenchMonitor[], items: ReadonlyMap
     const found = new Map<BenchMonitor, Set<string>>();
     for (const run of runs) {
       for (const { monitor, keyword, words } of byFirstWord.get(run) ?? []) {
-        // The search itself is slow: not for what cannot be found.
+        // The search is slow, so it skips what cannot be found.
         if (!words.every((word) => runs.has(word)) || !isIn(keyword, texts)) continue;
         found.set(monitor, (found.get(monitor) ?? new Set()).add(keyword));
       }

@@ -1,6 +1,6 @@
 /**
- * The matcher's held monitors in a process of their own, as the service has them: loaded one by one, matched with items
- * that come in batches, changed meanwhile.
+ * The matcher's active monitors in a separate process, as in the service: loaded one by one, matched with batches of
+ * items, and changed meanwhile.
  */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -18,7 +18,7 @@ export interface PipelineJob {
   monitorsFile: string;
   /** JSON lines of MatchItem. */
   itemsFile: string;
-  /** Of the items whose number is divisible by this one the pairs are returned. */
+  /** Pairs are returned for items whose number is divisible by this. */
   sampleEvery: number;
 }
 
@@ -34,21 +34,18 @@ export interface PipelineMeasurement {
   updates: number;
   update_p50_us: number | null;
   update_p99_us: number | null;
-  /** The longest call of set or remove, all that happens meanwhile included. */
+  /** The longest call of set or remove, including everything that happens meanwhile. */
   longest_stall_ms: number;
-  /**
-   * Without stops for the collection of garbage, most of which the reading of the file makes, and waits for the
-   * processor.
-   */
+  /** Without waits for the processor and pauses for garbage collection, most of which reading the file causes. */
   longest_own_stall_ms: number;
   calls_over_10_ms: number;
   longest_match_ms: number;
-  /** The pairs of the sample before the updates, and after them, which take every change back. */
+  /** The pairs of the sample before and after the updates, which revert every change. */
   pairs: Pair[];
   pairsAfterUpdates: Pair[];
 }
 
-/** Enough that its processor time, which is counted in ticks, can be told; few enough not to matter for the memory. */
+/** Enough to measure processor time, which is counted in ticks; few enough not to matter for the memory. */
 const BATCH = 2_000;
 const WARM_UP_ITEMS = 20_000;
 const CHANGED_MONITORS = 3_000;
@@ -63,7 +60,7 @@ process.once('message', (job: PipelineJob) => {
 class Pipeline {
   private readonly job: PipelineJob;
   private readonly monitors = new ActiveMonitors();
-  /** Those that are changed later. */
+  /** The monitors that are changed later. */
   private readonly changing: BenchMonitor[] = [];
   private readonly sample = new Map<number, EnteredItem>();
   private version = 1;
@@ -102,7 +99,7 @@ class Pipeline {
     };
   }
 
-  /** Returns the milliseconds that the monitors' own code took, without the reading of the file. */
+  /** Returns the milliseconds of the monitors' own code, without reading the file. */
   private async load(): Promise<number> {
     let sumUs = 0;
     let number = 0;
@@ -155,8 +152,8 @@ class Pipeline {
   }
 
   /**
-   * Each monitor gets its neighbour's rule, is removed, and is added anew with its own rule; after each step an item is
-   * matched.
+   * Gives each monitor its neighbour's rule, removes it, and adds it again with its own rule. Matches an item after
+   * each step.
    */
   private update(): { updatesUs: number[]; longestMatchMs: number } {
     const updatesUs: number[] = [];

@@ -13,14 +13,12 @@ import { plainText, readVocabulary } from '../shared/matcher-vocabulary.ts';
 
 const MONITORS = 100_000;
 const ITEMS = 100_000;
-/** Matches an item; the number that is reached is smaller, since filters and excluded terms take some away. */
+/** Matches per item before filters and excluded terms, which remove some. */
 const MOST_PER_ITEM = 0.1;
 const SAMPLE_EVERY = 10;
 const BOUNDS = { heapMb: 4_096, seconds: 1_800 };
 
-/**
- * 100,000 monitors of 20 keywords and 2 excluded terms, and items in which nearly nothing is watched, as in real life.
- */
+/** 100,000 monitors of 20 keywords and 2 excluded terms, and items that contain almost no keyword, as in production. */
 export async function benchPipeline(report: Report, corpus: Corpus, folder: string): Promise<void> {
   const items = cutItems(corpus.items, ITEMS);
   const vocabulary = readVocabulary(items.flatMap(({ title, text }) => [plainText(title), plainText(text)]));

@@ -2,22 +2,20 @@ import { seededRandom, shuffled, syntheticWords } from '../shared/matcher-random
 import type { Vocabulary } from '../shared/matcher-vocabulary.ts';
 
 /**
- * How many of the terms are out of the text, as shares of them all. Never more than half of the text's words or
+ * How many of the terms come from the text, as shares of all terms. Never more than half of the text's words or
  * phrases.
  */
 export interface TextShares {
   words: number;
   phrases: number;
-  /** Number of terms among the most frequent words, at most one in a hundred. */
+  /** The number of terms among the most frequent words, at most one in a hundred. */
   mostFrequent: number;
 }
 
-/** So many of the most frequent words cover about three quarters of a text; hardly anybody watches them. */
+/** This number of the most frequent words covers about three quarters of a text. Few users watch for them. */
 const FREQUENT = 1_000;
 
-/**
- * Distinct terms in random order, always the same ones: out of the text, and for the rest words that are in no text.
- */
+/** Distinct terms in a fixed random order: terms from the text, and for the remainder words that occur in no text. */
 export function drawTerms({ words, counts, phrases }: Vocabulary, shares: TextShares, count: number): string[] {
   const random = seededRandom(3);
   const frequent = shuffled(words.slice(0, FREQUENT), random);

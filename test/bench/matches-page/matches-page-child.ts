@@ -1,5 +1,5 @@
 /**
- * A process beside the one that measures. `api`: the API over the database, with an account that owns the monitor.
+ * A process next to the measuring one. `api`: the API over the database, with an account that owns the monitor.
  * `writers`: a recorder that inserts at an even rate, and the sweep.
  */
 import { sweepRetention } from '../../../services/biller/retention-sweep.ts';
@@ -23,7 +23,7 @@ export interface ApiAddress {
 export interface WritersOutcome {
   batch_ms: Record<string, number | null>;
   swept_rows: number;
-  /** Until the sweep had nothing to do any more; null: it was not over when the time was. */
+  /** The time until the sweep had nothing left to do; null if it did not finish in time. */
   swept_in_s: number | null;
 }
 

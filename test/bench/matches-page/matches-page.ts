@@ -1,9 +1,9 @@
 /**
- * `npm run --silent bench -- matches-page [--rows N] [--seconds N]`: pages of 100 of a monitor with 30,000 matches
- * among N (10 million unless told), oldest and newest first, from random cursors: in the store and over HTTP, and polls
- * that find nothing new over HTTP; alone, and while a recorder inserts 500 matches a second and the sweep deletes the
- * older half of the others'. Beside them `SELECT 1` and /healthz. One client asks for each in turn, again as soon as it
- * is answered. On embedded Postgres, or on TEST_POSTGRES_URL.
+ * `npm run --silent bench -- matches-page [--rows N] [--seconds N]`: pages of 100 matches of a monitor with 30,000
+ * matches among N (default 10 million), oldest and newest first, from random cursors, in the store and over HTTP, and
+ * polls over HTTP without new matches; alone, and while a recorder inserts 500 matches a second and the sweep deletes
+ * the older half of the other matches. Baselines: `SELECT 1` and /healthz. One client sends a request of each kind in
+ * turn. Runs on embedded Postgres, or on TEST_POSTGRES_URL.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -31,7 +31,7 @@ const OTHERS = 2_000;
 const PAGE = 100;
 const WRITES_PER_SECOND = 500;
 
-/** Each asks once, and hands over a function that throws when the answer is not what it must be. */
+/** Each sends one request and returns a function that throws if the answer is wrong. */
 type Kinds = Record<string, () => Promise<() => void>>;
 
 export default async function bench(report: Report, args: string[]): Promise<void> {
@@ -95,7 +95,7 @@ async function fill(
   ];
   const things = thingsFor(given.rows, Math.max(MATCHES, each));
   await fillTables(url, { groups, things, oldestDays: 60, newestDays: 0, attempts: false });
-  // Its pages stay the same while the sweep runs.
+  // Its pages do not change while the sweep runs.
   await pool.query('UPDATE matches SET created_at = service_now() WHERE monitor_id = $1', [given.monitorId]);
   await pool.query('VACUUM (ANALYZE) matches');
   const gigabytes = Math.round((await databaseSize(pool)) / 1e8) / 10;
@@ -119,7 +119,7 @@ async function answerOf<T>(child: ChildProcess): Promise<T> {
     throw new Error(`the child ended with ${String(code)}`);
   });
   const [answer] = (await Promise.race([once(child, 'message'), ended])) as [T];
-  // It is killed later on.
+  // It is killed later.
   ended.catch(() => undefined);
   return answer;
 }
@@ -173,12 +173,12 @@ function expectItems(items: readonly object[], expected: number): void {
   if (items.length !== expected) throw new Error(`a page of ${items.length}`);
 }
 
-/** One with a whole page on either side. */
+/** A cursor with a whole page on either side. */
 function randomSeq(): number {
   return PAGE + 1 + Math.floor(Math.random() * (MATCHES - 2 * PAGE - 1));
 }
 
-/** Asks of each kind in turn, one request after the other. */
+/** Sends requests of each kind in turn, one after another. */
 async function askAll(kinds: Kinds, seconds: number): Promise<Map<string, number[]>> {
   const entries = Object.entries(kinds);
   const latencies = new Map(entries.map(([kind]) => [kind, [] as number[]]));

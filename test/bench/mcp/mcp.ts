@@ -1,7 +1,7 @@
 /**
- * `npm run --silent bench -- mcp [--seconds N] [--rate N]`: what a call of a tool adds to the same request over REST: a
- * cached post at an even rate over 50 accounts, with everything that a request passes through, in both eras of the
- * protocol. On embedded Postgres, or on TEST_POSTGRES_URL.
+ * `npm run --silent bench -- mcp [--seconds N] [--rate N]`: what a tool call adds to the same request over REST: a
+ * cached post at an even rate over 50 accounts, with everything that a request passes through, in both versions of the
+ * protocol. Runs on embedded Postgres, or on TEST_POSTGRES_URL.
  */
 import { Pool } from 'undici';
 import type { Report } from '../main.ts';
@@ -22,7 +22,7 @@ const ERAS = ['mcp 2026-07-28', 'mcp 2025-11-25'] as const;
 export default function bench(report: Report, args: string[]): Promise<void> {
   return compareCachedPost(report, args, {
     rate: '100',
-    serversAt: ({ whole, keys }) => ({
+    createServers: ({ whole, keys }) => ({
       rest: server(whole, keys, { method: 'GET', path: '/v1/forum/post?id=bench1' }),
       'mcp 2026-07-28': server(whole, keys, call({ ...TOOL, _meta: CLIENT }, MODERN)),
       'mcp 2025-11-25': server(whole, keys, call(TOOL, { 'mcp-protocol-version': '2025-11-25' })),

@@ -9,17 +9,17 @@ import type { BenchMonitor } from '../shared/matcher-monitors.ts';
 import { Unusable } from './percolate-files.ts';
 import { plainText, readVocabulary } from '../shared/matcher-vocabulary.ts';
 
-/** Of 100,000 monitors; of more or fewer in proportion. */
+/** For 100,000 monitors; proportional for other numbers. */
 const MATCHES_PER_ITEM = 193;
 const PHRASE_SHARE = 0.25;
 const TUNING_STEPS = 4;
 const TUNING_ITEMS = 4_000;
-/** Near enough. */
+/** The accepted relative difference. */
 const TOLERANCE = 0.01;
 
 /**
- * Writes monitors.jsonl and items.jsonl into the folder. How many of the keywords are words of the text is found by
- * trying, on some of the items.
+ * Writes monitors.jsonl and items.jsonl into the folder. Determines by trial, on some of the items, how many keywords
+ * must be words of the text.
  */
 export async function generateFiles(folder: string, options: { monitors: number; items: number }): Promise<object> {
   const corpus = readCorpus();

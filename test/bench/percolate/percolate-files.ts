@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-/** What the user gave cannot be used. Of a file, the message names the line. */
+/** An input of the user is unusable. For a file, the message names the line. */
 export class Unusable extends Error {}
 
 export interface FileMonitor {
@@ -27,7 +27,7 @@ export async function* readMonitors(file: string): AsyncGenerator<FileMonitor> {
   }
 }
 
-/** JSON lines of {"text": "…"}; other fields are ignored. */
+/** JSON lines of {"text": "…"}. Other fields are ignored. */
 export async function* readItems(file: string): AsyncGenerator<string> {
   for await (const { value, where } of jsonLines(file)) {
     if (typeof value.text !== 'string') throw new Unusable(`${where}: text must be a string`);

@@ -19,7 +19,7 @@ const USAGE = `Usage: npm run --silent bench -- percolate --monitors FILE --item
 const UPDATED_MONITORS = 2_000;
 const PROGRESS_MS = 5_000;
 
-/** To be updated later. */
+/** A monitor that is updated later. */
 interface Drawn {
   id: string;
   number: number;
@@ -32,7 +32,7 @@ export default async function benchPercolate(report: Report, args: string[]): Pr
     report('folder' in options ? await generateFiles(options.folder, options) : await percolate(options));
   } catch (error) {
     if (!(error instanceof Unusable)) throw error;
-    // The user's mistake, not the program's: the message says it all. main.ts would end the process with 0.
+    // This is a mistake of the user, so the message suffices. main.ts would end the process with 0.
     console.error(error.message);
     process.once('exit', () => (process.exitCode = 1));
   }
@@ -94,7 +94,7 @@ async function percolate({ monitorsFile, itemsFile }: { monitorsFile: string; it
   };
 }
 
-/** Of monitors with one id the last one counts. The time is the index's own, without the reading of the file. */
+/** The last monitor with an id counts. Measures only the index, without reading the file. */
 async function loadMonitors(file: string): Promise<{ index: MonitorIndex<number>; loadMs: number; drawn: Drawn[] }> {
   const index = new MonitorIndex<number>();
   const random = seededRandom(7);
@@ -132,7 +132,7 @@ function matchAll(index: MonitorIndex<number>, items: readonly MatchItem[]) {
   return { seconds: (performance.now() - begun) / 1000, matches, sumOfIds };
 }
 
-/** The microseconds of each update: each monitor is replaced by itself, removed and added. */
+/** Returns the microseconds of each update: each monitor is replaced by itself, removed and added. */
 function updateAll(index: MonitorIndex<number>, drawn: readonly Drawn[]): number[] {
   const timed = (call: () => void) => {
     const begun = performance.now();
@@ -146,7 +146,7 @@ function updateAll(index: MonitorIndex<number>, drawn: readonly Drawn[]): number
   ]);
 }
 
-/** Says on stderr how far it is, every few seconds. */
+/** Reports the progress on stderr every few seconds. */
 class Progress {
   private readonly what: string;
   private next = performance.now() + PROGRESS_MS;

@@ -1,6 +1,7 @@
 /**
- * The API over the simulator and PostgreSQL in a process of its own, and beside it a bare Express route that sends the
- * same bytes. Given the URL of a database it answers where both are; told so, it scans posts through the caches.
+ * The API over the simulator and PostgreSQL in a separate process, and a bare Express route that sends the same bytes.
+ * It receives the URL of a database and replies with the addresses of both. On request it scans posts through the
+ * caches.
  */
 import type { AddressInfo } from 'node:net';
 import express from 'express';
@@ -16,9 +17,9 @@ import { threadOf } from './reading-thread.ts';
 
 export interface ReadingJob {
   postgresUrl: string;
-  /** Comments of the post. */
+  /** The number of comments of the post. */
   comments: number;
-  /** Accounts that read, so that they do not wait for each other's charges. */
+  /** Several accounts read, so that they do not wait for each other's charges. */
   accounts: number;
 }
 
@@ -38,7 +39,7 @@ export interface ScanMeasurement {
   posts: number;
   cache_mb: number;
   entries: number;
-  /** Of the heap, with everything collected that nobody holds. */
+  /** The heap after garbage collection. */
   heap_growth_mb: number;
   rss_mb: number;
   posts_per_s: number;
@@ -52,7 +53,7 @@ process.on('message', (job: ReadingJob | ScanJob) => {
 async function serve({ postgresUrl, comments, accounts }: ReadingJob): Promise<ReadingAddresses> {
   const [db, forum] = await Promise.all([createTestDatabase(postgresUrl), startTestForum()]);
   const { forum: options } = forum;
-  // One post for ever: the clock of the simulator stands still, so what was read once stays fresh.
+  // One post only: the clock of the simulator is frozen, so a post that was read stays fresh.
   const upstream = { ...options.upstream, get: () => Promise.resolve(threadOf('bench1', comments)) };
   const api = await startTestApi(db.pool, { forum: { ...options, upstream } });
   const readers = await Promise.all(Array.from({ length: accounts }, () => api.account({ credits: 10_000_000 })));
@@ -75,7 +76,7 @@ async function serve({ postgresUrl, comments, accounts }: ReadingJob): Promise<R
 async function scan({ posts, memoryBytes }: ScanJob): Promise<ScanMeasurement> {
   const thread = JSON.stringify(threadOf('ID', 20));
   const upstream = {
-    // A new answer for each post, as if it had come over the network.
+    // A new answer for each post, as if it came over the network.
     get: (path: string) =>
       Promise.resolve(JSON.parse(thread.replaceAll('ID', path.slice('/comments/'.length))) as unknown),
     post: () => Promise.reject(new Error('nothing is left to be read')),
@@ -84,7 +85,7 @@ async function scan({ posts, memoryBytes }: ScanJob): Promise<ScanMeasurement> {
   };
   const source = new ForumSource({ upstream, siteUrl: 'https://www.reddit.com', clock: systemClock });
   const reader = new PostReader({ clock: systemClock, memoryBytes, disk: undefined, logger: silentLogger() });
-  // As large again, beside the posts.
+  // The same size again in addition to the posts.
   const rendered = new RenderedPosts({ memoryBytes });
   globalThis.gc!();
   const before = process.memoryUsage().heapUsed;

@@ -2,7 +2,7 @@ import { COMMENT, listingOf, nodeOf, POST } from '../../support/samples/upstream
 
 const TEXT = 'Iron, water and air make rust; oil and paint keep it away for some years. '.repeat(3);
 
-/** The forum's answer for a post with so many comments: every third one at the top, the others below it. */
+/** The forum's answer for a post with this many comments: every third at the top level, the others below it. */
 export function threadOf(postId: string, comments: number): unknown {
   const link = `t3_${postId}`;
   const commentOf = (number: number, parent: string, replies: unknown) => ({

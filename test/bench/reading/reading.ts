@@ -1,7 +1,7 @@
 /**
  * `npm run --silent bench -- reading [--seconds N]`: a cached post with 200 comments over HTTP, authenticated and
- * charged, beside a bare Express route that sends the same bytes; a thread of 2,000 comments from the forum's JSON to
- * the answer; memory under a scan of 100,000 posts. On embedded Postgres, or on TEST_POSTGRES_URL.
+ * charged, compared with a bare Express route that sends the same bytes; a thread of 2,000 comments from the forum's
+ * JSON to the answer; memory during a scan of 100,000 posts. Runs on embedded Postgres, or on TEST_POSTGRES_URL.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -32,20 +32,20 @@ export default async function bench(report: Report, args: string[]): Promise<voi
   const engine = await openPostgres();
   try {
     const job: ReadingJob = { postgresUrl: engine.url, comments: COMMENTS, accounts: CONNECTIONS };
-    await inChild<ReadingAddresses>(job, async ({ answer: at }) => {
+    await inChild<ReadingAddresses>(job, async ({ answer: addresses }) => {
       const durationMs = Number(values.seconds) * 1000;
       for (const [server, url] of [
-        ['bare express', at.bareUrl],
-        ['reading', at.apiUrl],
-        ['bare express', at.bareUrl],
-        ['reading', at.apiUrl],
+        ['bare express', addresses.bareUrl],
+        ['reading', addresses.apiUrl],
+        ['bare express', addresses.bareUrl],
+        ['reading', addresses.apiUrl],
       ] as const) {
         report({
           case: 'cached post',
           server,
           comments: COMMENTS,
-          bytes: at.bytes,
-          ...(await load(url, at.keys, durationMs)),
+          bytes: addresses.bytes,
+          ...(await load(url, addresses.keys, durationMs)),
         });
       }
     });
@@ -54,7 +54,7 @@ export default async function bench(report: Report, args: string[]): Promise<voi
   }
 }
 
-/** The best of some runs, milliseconds: from parsed JSON to what is sent, the tree and the graph included. */
+/** The best of several runs in milliseconds: from parsed JSON to the response, including tree and graph. */
 function mapLargeThread(): object {
   const text = JSON.stringify(threadOf('large1', LARGE_THREAD));
   const ms: number[] = [];
@@ -71,7 +71,7 @@ function mapLargeThread(): object {
   return { comments: LARGE_THREAD, first_ms: rounded({ ms: ms[0]! }).ms, best_ms: rounded({ ms: Math.min(...ms) }).ms };
 }
 
-/** Each connection asks again as soon as it is answered. */
+/** Each connection sends the next request as soon as it has the answer. */
 async function load(url: string, keys: readonly string[], durationMs: number): Promise<object> {
   const pool = new Pool(url, { connections: CONNECTIONS });
   const ask = async (key: string): Promise<void> => {

@@ -7,7 +7,7 @@ import { candidateOf } from '../../support/fixtures/recorder-fixtures.ts';
 const BODY = 'Iron, water and air make rust; oil and paint keep it away. '.repeat(6);
 const FULL_BATCH = 500;
 
-/** Matches of things that were never seen before, spread over monitors. */
+/** Matches of new things, spread over monitors. */
 export class RecorderLoad {
   private readonly pool: Pool;
   private readonly monitorIds: readonly string[];
@@ -18,7 +18,7 @@ export class RecorderLoad {
     this.monitorIds = monitorIds;
   }
 
-  /** Batches one after the other. Returns matches a second. */
+  /** Processes batches one after another. Returns matches per second. */
   async flatOut(ms: number): Promise<number> {
     const begun = performance.now();
     let recorded = 0;
@@ -30,9 +30,9 @@ export class RecorderLoad {
   }
 
   /**
-   * A batch every 100 ms, whether the one before is done or not, until time or signal end it.
+   * Starts a batch every 100 ms, even if the previous one is not done, until the time ends or the signal aborts.
    *
-   * @returns how long each took from the moment at which it was due, in ms
+   * @returns the milliseconds of each batch from its scheduled start
    */
   async evenly(perSecond: number, ms: number, signal?: AbortSignal): Promise<number[]> {
     const begun = performance.now();

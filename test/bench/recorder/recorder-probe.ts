@@ -3,8 +3,8 @@ import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 
 /**
- * The floor that the recorder is measured against: a batch's rows written by the same kind of statements, without
- * reading, checking or deciding anything. Written out here, so that it does not change with the recorder.
+ * The baseline of the recorder: a batch's rows written by the same kind of statements, without reading, checking or
+ * deciding anything. The statements are copied here, so that they do not change with the recorder.
  */
 export async function writeBarely(pool: Pool, batch: Candidate[]): Promise<void> {
   await pool.query({ name: 'probe-items', text: ITEMS, values: itemColumns(batch) });

@@ -1,7 +1,7 @@
 /**
  * `npm run --silent bench -- recorder [--seconds N]`: candidates per second through the recorder's work in Postgres
- * (contents and transaction, without Kafka), and how long a small batch takes. Beside it, in the same run, the bare
- * writes of the same rows. On embedded Postgres, or on TEST_POSTGRES_URL.
+ * (contents and transaction, without Kafka), and the time of a small batch. Baseline in the same run: the bare writes
+ * of the same rows. Runs on embedded Postgres, or on TEST_POSTGRES_URL.
  */
 import { parseArgs } from 'node:util';
 import type { Candidate } from '../../../schemas/messages/candidate.ts';
@@ -27,13 +27,13 @@ const RECORD: Run['work'] = async (pool, batch) => {
   if (matches.length !== batch.length) throw new Error(`${batch.length} candidates became ${matches.length} matches`);
 };
 
-/** As the service does with the batches of several partitions: each has monitors of its own. */
+/** Like the service with batches of several partitions: each has its own monitors. */
 const RECORD_FOUR_AT_ONCE: Run['work'] = async (pool, batch) => {
   const partitions = Map.groupBy(batch, (candidate) => candidate.monitor_id.charCodeAt(6) % 4);
   await Promise.all([...partitions.values()].map((partition) => RECORD(pool, partition)));
 };
 
-/** Of monitors that have stored all they may today. */
+/** Matches of monitors that have reached the daily limit of stored matches. */
 const RECORD_NOTHING: Run['work'] = async (pool, batch) => {
   const { matches } = await recordBatch({ pool, toleranceMs: 0, suppressedPerDay: 0 }, batch);
   if (matches.length > 0) throw new Error(`${matches.length} matches beyond the ceiling were stored`);
@@ -67,7 +67,7 @@ async function measure(run: Run, url: string, durationMs: number): Promise<objec
   if (run.work === RECORD_NOTHING) await fillDay(database.pool, monitorIds);
   const batches = generateBatches(run, monitorIds);
   const perBatch: number[] = [];
-  // Plans and connections warm first; they are part of a process's first second, not of its rate.
+  // First warms up plans and connections, which affect a process's first second but not its rate.
   for (let round = 0; round < 10; round += 1) await run.work(database.pool, batches());
   const times: number[] = [];
   let spent = 0;
@@ -106,14 +106,14 @@ function generateBatches(run: Run, monitorIds: string[]): () => Candidate[] {
   return () =>
     Array.from({ length: run.batchSize }, () => {
       const thing = Math.floor(made / run.monitorsPerThing);
-      // 7,919 is prime to the number of monitors: a batch's monitors are spread, and each pair comes once.
+      // 7,919 is coprime to the number of monitors, so a batch's monitors are spread and each pair occurs once.
       const monitorId = monitorIds[(made * 7_919) % monitorIds.length]!;
       made += 1;
       return candidateOf({ monitorId, thingId: `t1_${thing.toString(36)}`, terms: ['rust', 'iron ore'], body: BODY });
     });
 }
 
-/** Statements sent so far over the pool's connections, BEGIN and COMMIT included. */
+/** The statements sent so far over the pool's connections, including BEGIN and COMMIT. */
 function countStatements(pool: Pool): () => number {
   let sent = 0;
   pool.on('acquire', (client) => {

@@ -1,11 +1,11 @@
-/** A biller in a process of its own: renews until nothing is due, and ends. Its argument is the database's URL. */
+/** A biller in a separate process: it renews until nothing is due and then ends. Its argument is the database's URL. */
 import { runRenewalPass } from '../../../services/biller/renewal-pass.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import { delay } from '../../../shared/runtime/clock.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 
-/** As long as the service waits when it found nothing to do. */
+/** The time that the service waits when it has nothing to do. */
 const IDLE_MS = 1_000;
 
 const logger = silentLogger();

@@ -1,8 +1,8 @@
 /**
- * `npm run --silent bench -- renewals [--accounts N] [--monitors N] [--billers N]`: how long it takes to renew all
- * monitors, due at the same moment, with several biller processes at once; and again with one that is killed half-way.
- * Each is verified to be charged exactly once. Beside it, in the same run, the bare writes of the same rows in one
- * statement. On embedded Postgres, or on TEST_POSTGRES_URL.
+ * `npm run --silent bench -- renewals [--accounts N] [--monitors N] [--billers N]`: the time to renew all monitors that
+ * are due at the same moment, with several concurrent biller processes, and again with one that is killed half-way.
+ * Verifies that each monitor is charged exactly once. Baseline in the same run: the bare writes of the same rows in one
+ * statement. Runs on embedded Postgres, or on TEST_POSTGRES_URL.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -25,7 +25,7 @@ const ACCOUNTS_A_STATEMENT = 250;
 
 interface Size {
   accounts: number;
-  /** Of each account. */
+  /** The monitors of each account. */
   monitors: number;
   billers: number;
 }
@@ -50,7 +50,7 @@ export default async function bench(report: Report, args: string[]): Promise<voi
 interface Measured {
   seconds: number;
   billers?: number;
-  /** By each; null: it was killed. */
+  /** The renewals of each biller; null if it was killed. */
   decided?: (number | null)[];
   renewed_when_killed?: number;
 }
@@ -92,7 +92,7 @@ async function seed(db: TestDatabase, { accounts, monitors }: Size): Promise<voi
   await db.pool.query('CHECKPOINT');
 }
 
-/** Charged once, by a ledger row and by the balance. */
+/** Checks that each was charged once, by ledger row and by balance. */
 async function countRenewed(db: TestDatabase): Promise<number> {
   const { rows } = await db.pool.query<{ renewed: number; charged: number }>(
     `SELECT (SELECT count(*) FROM monitors m
@@ -105,7 +105,7 @@ async function countRenewed(db: TestDatabase): Promise<number> {
 }
 
 /**
- * The floor: the same rows, written in one statement that locks, tests and decides nothing. Written out, so that it
+ * The baseline: the same rows written in one statement without locks, tests or decisions. It is copied here, so that it
  * does not change.
  */
 async function writeBarely(db: TestDatabase): Promise<{ seconds: number }> {
@@ -151,7 +151,7 @@ async function renew(db: TestDatabase, size: Size, killOne = false): Promise<Mea
   return { seconds: (performance.now() - begun) / 1_000, billers: size.billers, decided, ...killed };
 }
 
-/** What a biller says it has renewed; null for one that was killed. */
+/** The renewals that a biller reports; null if it was killed. */
 async function decidedBy(child: ChildProcess): Promise<number | null> {
   const told: { decided: number }[] = [];
   child.on('message', (message: { decided: number }) => told.push(message));

@@ -52,7 +52,7 @@ export default async function replayRecorded(report: Report): Promise<void> {
   }
 }
 
-/** Every {kind: t1|t3, data} in the recorded bodies, at any depth, in file order; and the first copy of each. */
+/** All {kind: t1|t3, data} in the recorded bodies at any depth, in file order, and the first copy of each. */
 function readThings(recording: string): { things: Thing[]; distinct: Thing[] } {
   const text = spawnSync('xz', ['-dc', recording], { maxBuffer: 2 ** 30 }).stdout.toString();
   const things: Thing[] = [];
@@ -88,7 +88,7 @@ function fullname({ kind, data }: Thing): string {
   return `${kind}_${String(data.id)}`;
 }
 
-/** 1,000 times 5 words of the things' own, always the same ones; each word in one rule. */
+/** 1,000 times 5 words of the things, always the same, each word in one rule. */
 function drawRules(things: Thing[]): string[][] {
   const words = [...new Set(things.flatMap(plainWords))].sort();
   let state = 20261121;
@@ -142,7 +142,7 @@ function naiveMatches(things: Thing[], monitors: Map<string, string[]>): Set<str
   return matches;
 }
 
-/** Runs a crawler of its own on the dump until nothing more is recorded. */
+/** Runs a separate crawler on the dump until nothing more is recorded. */
 async function replay(
   installation: Installation,
   dump: string,
@@ -164,7 +164,7 @@ async function replay(
         const { rows } = await client.query<{ count: string }>('SELECT count(*) FROM matches');
         const count = Number(rows[0]!.count);
         if (count !== last) [last, lastChange] = [count, Date.now()];
-        // Also when the expected number is there: what is too many must have the time to arrive.
+        // Wait even if the expected number is reached, so that surplus matches have time to arrive.
         return Date.now() - lastChange > (count >= expected ? 5_000 : 20_000) && count > 0;
       },
       300_000,

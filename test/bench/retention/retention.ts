@@ -1,8 +1,8 @@
 /**
- * `npm run --silent bench -- retention [--rows N] [--seconds N] [--minutes N]`: what the recorder does without and
- * while the sweep deletes N matches (10 million unless told) of 2,000 monitors, each with an attempt, all past their
- * retention: flat out, and at an even 500 a second. Windows of both take turns, of `seconds` each. The sweep is ended
- * after `minutes`, if it has not deleted them all by then. On embedded Postgres, or on TEST_POSTGRES_URL.
+ * `npm run --silent bench -- retention [--rows N] [--seconds N] [--minutes N]`: the recorder's speed with and without
+ * the sweep, which deletes N expired matches (default 10 million) of 2,000 monitors, each with an attempt: at full
+ * speed, and at an even 500 a second. Windows of `seconds` alternate between the two loads. The sweep is stopped after
+ * `minutes` if it has not finished. Runs on embedded Postgres, or on TEST_POSTGRES_URL.
  */
 import { parseArgs } from 'node:util';
 import { sweepRetention } from '../../../services/biller/retention-sweep.ts';
@@ -81,7 +81,7 @@ async function measure(
   report({ what: 'slowed by', flat_out_percent: Math.round(slower * 1_000) / 10 });
 }
 
-/** One window of each load. What began when the sweep was over already does not count. */
+/** One window of each load. A window that began after the sweep ended does not count. */
 async function runWindows(load: RecorderLoad, windows: Windows, ms: number, isOver = () => false): Promise<void> {
   const flatOut = await load.flatOut(ms);
   if (!isOver()) windows.flatOut.push(flatOut);
@@ -89,7 +89,7 @@ async function runWindows(load: RecorderLoad, windows: Windows, ms: number, isOv
   windows.even.push(...(await load.evenly(PER_SECOND, ms)));
 }
 
-/** On a pool of its own, as in another process. */
+/** Uses a separate pool, as another process would. */
 async function sweepMeanwhile(
   url: string,
   mostMs: number,
@@ -124,7 +124,7 @@ function inNumbers({ flatOut, even }: Windows): object {
   };
 }
 
-/** NaN when the sweep was over before a window was. */
+/** NaN if the sweep ended before a window did. */
 function median(values: number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   return (sorted[Math.floor((sorted.length - 1) / 2)]! + sorted[Math.ceil((sorted.length - 1) / 2)]!) / 2;

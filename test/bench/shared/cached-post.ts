@@ -14,15 +14,15 @@ const ROUNDS = 3;
 const COMMENTS = [20, 200];
 
 export interface Comparison<Name extends string> {
-  /** Requests a second, unless told. */
+  /** The default number of requests per second. */
   rate: string;
-  /** Ways to ask for the same post. */
-  serversAt: (at: AccountsAddresses, postgresUrl: string) => Record<Name, Server>;
-  /** Reports what the ways mean together. */
+  /** The servers that return the same post. */
+  createServers: (urls: AccountsAddresses, postgresUrl: string) => Record<Name, Server>;
+  /** Reports the comparison of the servers. */
   conclude: (measured: Record<Name, ReturnType<typeof percentiles>>, report: Report) => void;
 }
 
-/** A cached post of 20 and of 200 comments, asked for by 50 accounts at an even rate in ways that take turns. */
+/** Reads a cached post of 20 and of 200 comments with 50 accounts at an even rate, from the servers in turn. */
 export async function compareCachedPost<Name extends string>(
   report: Report,
   args: string[],
@@ -53,8 +53,8 @@ async function compare<Name extends string>(
   const child = fork(join(import.meta.dirname, '../accounts/accounts-child.ts'));
   try {
     child.send({ postgresUrl, accounts: ACCOUNTS, comments } satisfies AccountsJob);
-    const [at] = (await once(child, 'message')) as [AccountsAddresses];
-    const servers = comparison.serversAt(at, postgresUrl);
+    const [urls] = (await once(child, 'message')) as [AccountsAddresses];
+    const servers = comparison.createServers(urls, postgresUrl);
     const names = Object.keys(servers) as Name[];
     for (const name of names) await run(servers[name], { ...load, seconds: 2 });
     const all = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;

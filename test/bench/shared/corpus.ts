@@ -13,7 +13,7 @@ export interface CorpusItem {
 
 export interface Corpus {
   name: 'real' | 'generated';
-  /** In an order of their own, always the same, so that every prefix is a sample of the whole. */
+  /** In a fixed shuffled order, so that every prefix is a sample of the whole. */
   items: CorpusItem[];
 }
 

@@ -6,7 +6,7 @@ export interface Load {
   seconds: number;
 }
 
-/** What is asked. */
+/** The request. */
 export interface Server {
   /** Resolves when the request with this number is answered whole. */
   ask(number: number): Promise<void>;

@@ -31,7 +31,7 @@ export function* plainWords(plain: string): Generator<PlainWord> {
 export interface Vocabulary {
   /** The most frequent first. Those that can be a keyword: 2 to 40 characters. */
   words: string[];
-  /** How often each of the words stands in the texts. */
+  /** How often each word occurs in the texts. */
   counts: ReadonlyMap<string, number>;
   /** Two or three words that follow each other in a text; each phrase once. */
   phrases: string[];

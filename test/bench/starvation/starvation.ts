@@ -1,11 +1,11 @@
 /**
  * `npm run --silent bench -- starvation [--reads 0,2,8,20] [--seconds N] [--clients N] [--window SECONDS] [--live-share
  * P --reading-share P]`: what reading costs the live crawl. A simulated forum with the real limits (1,000 calls in ten
- * minutes a client) and round trips of 300 to 600 ms emits 132 comments and 19 posts a second; crawler and API are two
- * processes; readers ask for things that no cache holds. Of each rate of reads a line says how many of the comments of
- * the measured time reached Kafka, and what readers were answered.
+ * minutes per client) and round trips of 300 to 600 ms emits 132 comments and 19 posts a second. Crawler and API are
+ * two processes, and readers request things that no cache has. For each rate of reads, one line says how many of the
+ * comments of the measured time reached Kafka, and what readers were answered.
  *
- * Windows are a minute long by default, with a tenth of the calls, so that a short run sees windows end.
+ * By default windows are one minute long, with a tenth of the calls, so that a short run includes ends of windows.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -2,9 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Pool } from 'undici';
 
 /**
- * Asks for posts that nobody asked for before, so many times a second, whether or not earlier answers have come.
+ * Requests posts that were not requested before, at an even rate, even if earlier requests are not answered yet.
  *
- * @returns how many answers had which status; failed connections count as 0
+ * @returns the number of answers by status; failed connections count as status 0
  */
 export async function readSteadily(load: {
   url: string;

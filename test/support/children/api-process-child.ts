@@ -1,6 +1,6 @@
 /**
- * The API over a simulated forum in a process of its own; its argument is JSON: {databaseUrl, limits}. Sends its URL
- * once it listens.
+ * The API over a simulated forum in a separate process. Its argument is JSON: {databaseUrl, limits}. It sends its URL
+ * when it listens.
  */
 import { createPool } from '../../../shared/postgres/pool.ts';
 import { silentLogger } from '../fixtures/silent-logger.ts';
@@ -13,6 +13,6 @@ const pool = createPool({ url: databaseUrl, name: 'api-process', logger: silentL
 const { forum } = await startTestForum();
 const options: TestApiOptions = { forum, ...(limits === undefined ? {} : { limits }) };
 const api = await startTestApi(pool, options);
-// A parent that dies takes this process with it.
+// This process ends when its parent ends.
 process.once('disconnect', () => process.exit());
 process.send!({ url: api.url });

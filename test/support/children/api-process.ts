@@ -3,16 +3,16 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** What came back; status 0: nothing, the process was gone. */
+/** The answer to a request. Status 0: the process ended before it answered. */
 export interface ProcessReply {
   status: number;
   code: string | undefined;
-  /** Credits that it said to have cost. */
+  /** The cost in credits, as stated by the answer. */
   used: number;
   body: Record<string, unknown>;
 }
 
-/** An API in a process of its own, which can be killed. */
+/** An API in a separate process, which can be killed. */
 export class ApiProcess {
   readonly url: string;
   private readonly child: ChildProcess;
@@ -22,7 +22,7 @@ export class ApiProcess {
     this.url = url;
   }
 
-  /** @param limits default: so many requests that no test meets a limit */
+  /** @param limits default: limits that no test reaches */
   static async start(databaseUrl: string, limits?: 'plans'): Promise<ApiProcess> {
     const argument = JSON.stringify({ databaseUrl, ...(limits === undefined ? {} : { limits }) });
     const child = fork(join(import.meta.dirname, 'api-process-child.ts'), [argument]);
@@ -33,7 +33,7 @@ export class ApiProcess {
     return new ApiProcess(child, url);
   }
 
-  /** Never fails: a request that was cut off has status 0. */
+  /** Never fails: an interrupted request has status 0. */
   async call(key: string, method: string, path: string, body?: object): Promise<ProcessReply> {
     try {
       const response = await fetch(this.url + path, {

@@ -1,6 +1,6 @@
 /**
- * A biller that is killed in the middle of its renewals, right before or after a commit. Run as a process of its own;
- * its argument is the job as JSON.
+ * A biller that is killed during its renewals, right before or after a commit. Runs as a separate process. Its argument
+ * is the job as JSON.
  */
 import { runRenewalPass } from '../../../services/biller/renewal-pass.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';

@@ -28,7 +28,7 @@ function inheritedEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(names.map((name) => [name, process.env[name]]));
 }
 
-/** A whole installation of its own: embedded engines, simulator and services, as `npm start` runs them. */
+/** A separate, complete installation: embedded engines, simulator and services, as `npm start` runs them. */
 export class Installation {
   readonly dataDir = mkdtempSync(join(tmpdir(), 'forum-test-installation-'));
   readonly env: Record<string, string>;
@@ -39,7 +39,7 @@ export class Installation {
     this.env = env;
   }
 
-  /** Prepares one; start() starts it. Webhooks may be private, the log is quiet, ports are free ones. */
+  /** Prepares an installation for start(): private webhooks allowed, quiet log, free ports. */
   static async prepare(env: Record<string, string> = {}): Promise<Installation> {
     const [port, metricsPort] = [await freePort(), await freePort()];
     return new Installation({
@@ -51,7 +51,7 @@ export class Installation {
     });
   }
 
-  /** All that its processes get. */
+  /** The environment of its processes. */
   get fullEnv(): NodeJS.ProcessEnv {
     return { ...inheritedEnvironment(), DATA_DIR: this.dataDir, ...this.env };
   }
@@ -68,7 +68,7 @@ export class Installation {
     return JSON.parse(readFileSync(join(this.dataDir, 'endpoints.json'), 'utf8')) as Endpoints;
   }
 
-  /** Starts it (again) and waits until it is ready; returns how long that took, in milliseconds. */
+  /** Starts or restarts it and waits until it is ready; returns the duration in milliseconds. */
   async start(timeoutMs = 60_000): Promise<number> {
     const begun = performance.now();
     const child = spawn(process.execPath, ['services/main.ts'], {
@@ -102,7 +102,7 @@ export class Installation {
     return performance.now() - begun;
   }
 
-  /** Ends it as an operator would; returns the exit code. */
+  /** Stops it as an operator would; returns the exit code. */
   async stop(): Promise<number | null> {
     const child = this.child;
     if (!child || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null;
@@ -119,12 +119,12 @@ export class Installation {
     await ended;
   }
 
-  /** The process whose command line holds `part`; of a shell and what it runs, the latter. */
+  /** The process whose command line contains `part`; not the shell that runs it. */
   find(part: string): number | undefined {
     return processTree(this.pid).findLast(({ command, pid }) => pid !== this.pid && command.includes(part))?.pid;
   }
 
-  /** kill -9 of the one process whose command line holds `part`; returns its pid. */
+  /** kill -9 of the one process whose command line contains `part`; returns its pid. */
   killOne(part: string): number {
     const pid = this.find(part);
     if (pid === undefined) throw new Error(`no process of the installation has ${part} in its command line`);
@@ -164,7 +164,7 @@ export class Installation {
     }
   }
 
-  /** Ends it whatever its state and removes its files. */
+  /** Stops it in any state and removes its files. */
   async remove(): Promise<void> {
     if (this.child && this.child.exitCode === null && this.child.signalCode === null) {
       const code = await Promise.race([

@@ -1,19 +1,20 @@
 import type { Pool, PoolClient } from 'pg';
 
 export interface KillPoint {
-  /** At which commit of a transaction, 1 and more, and whether before or after it. */
+  /** The number of the commit of a transaction, starting with 1, and whether before or after it. */
   commit: number;
   moment: 'before' | 'after';
 }
 
 /**
- * Lets this process be killed (SIGKILL) by one of the commits that go through the pool. @returns how many commits there
- * were so far
+ * Makes one of the commits through the pool kill this process (SIGKILL).
+ *
+ * @returns a function that returns the number of commits so far
  */
 export function killAtCommit(pool: Pool, killPoint: KillPoint): () => number {
   let commits = 0;
   const connect = pool.connect.bind(pool) as (callback?: unknown) => Promise<PoolClient>;
-  /** pool.query() connects with a callback; transactions await a client, and only theirs is doomed. */
+  /** pool.query() connects with a callback. Transactions await a client, and only those clients are killed. */
   const doomedConnect = async (callback?: unknown): Promise<PoolClient> => {
     if (callback !== undefined) return connect(callback);
     const client = await connect();

@@ -12,7 +12,7 @@ function processes(): Process[] {
     .flatMap((entry) => {
       try {
         const stat = readFileSync(`/proc/${entry}/stat`, 'utf8');
-        // The command's name stands in parentheses and may hold spaces.
+        // The command's name is in parentheses and may contain spaces.
         const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
         const command = readFileSync(`/proc/${entry}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
         return [{ pid: Number(entry), parent, command }];
@@ -22,7 +22,7 @@ function processes(): Process[] {
     });
 }
 
-/** A process and all its descendants, parents first. Linux only. */
+/** A process and all its descendants, parents first. Works only on Linux. */
 export function processTree(root: number): Process[] {
   const all = processes();
   const tree = all.filter(({ pid }) => pid === root);
@@ -30,7 +30,7 @@ export function processTree(root: number): Process[] {
   return tree;
 }
 
-/** Kills a process and all its descendants with SIGKILL, as a power cut would: none can clean up. */
+/** Kills a process and all its descendants with SIGKILL, like a power failure: none can clean up. */
 export function killTree(root: number): void {
   const tree = processTree(root);
   for (const { pid } of tree) {
@@ -38,7 +38,7 @@ export function killTree(root: number): void {
       // Stopped first, so that none sees another die.
       process.kill(pid, 'SIGSTOP');
     } catch {
-      // It ended by itself meanwhile.
+      // It has already ended.
     }
   }
   for (const { pid } of tree) {

@@ -1,6 +1,6 @@
 /**
- * A recorder that is killed right after its transaction has committed: before it could publish a match or commit an
- * offset. Run as a process of its own; its argument is JSON: {brokers, prefix, postgresUrl}.
+ * A recorder that is killed right after the commit of its transaction, before it can publish a match or commit an
+ * offset. Runs as a separate process. Its argument is JSON: {brokers, prefix, postgresUrl}.
  */
 import { startRecorder } from '../../../services/recorder/start-recorder.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';

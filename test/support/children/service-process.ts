@@ -6,13 +6,13 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '../../..');
 
 /**
- * One service in a process of its own, as a joining start runs it. Like any parent, this starts it again when it ends
- * by itself.
+ * One service in a separate process, like a joining start. As any parent would, it restarts the service when the
+ * service ends unexpectedly.
  */
 export class ServiceProcess {
-  /** The last lines that it printed, over all its lives. */
+  /** The last lines that it printed, across restarts. */
   output = '';
-  /** How often it ended without being asked or killed. */
+  /** How often it ended without being stopped or killed. */
   ownEnds = 0;
   private readonly service: string;
   private readonly env: NodeJS.ProcessEnv;
@@ -43,12 +43,12 @@ export class ServiceProcess {
     });
   }
 
-  /** kill -9; resolves when the process is gone. It stays gone until it is started again. */
+  /** kill -9; resolves when the process has ended. It stays stopped until it is started again. */
   kill(): Promise<void> {
     return this.end('SIGKILL');
   }
 
-  /** As an operator stops it. */
+  /** Stops it as an operator would. */
   stop(): Promise<void> {
     return this.end('SIGTERM');
   }

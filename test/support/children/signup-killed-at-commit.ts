@@ -1,6 +1,6 @@
 /**
- * Verifies codes as fast as it can, to be killed in the middle. Run as a process of its own; its argument is JSON:
- * {postgresUrl, codes: [[token, code], …]}. Says `begun` when the first code was answered.
+ * Verifies codes as fast as possible until it is killed. Runs as a separate process. Its argument is JSON:
+ * {postgresUrl, codes: [[token, code], …]}. It prints `begun` when the first code is answered.
  */
 import { createVerifyCode } from '../../../services/api/signup/verify-code.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';

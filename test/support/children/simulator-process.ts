@@ -9,17 +9,15 @@ import { readEmitted } from '../clients/emitted-items.ts';
 
 export interface SimulatorProcess {
   url: string;
-  /** What it says it emitted so far. */
+  /** The things that it reports as emitted so far. */
   emitted: () => EmittedItem[];
-  /** Sets a fault, as POST /simulator/faults takes it. */
+  /** Sets a fault, with the body of POST /simulator/faults. */
   fault: (fault: object) => Promise<void>;
   stats: () => Promise<{ emitted: number; finished: boolean }>;
   stop: () => Promise<void>;
 }
 
-/**
- * The simulator as a process of its own, on a free port, with a fresh folder. `settings` are its environment variables.
- */
+/** The simulator as a separate process, on a free port, with a new folder. `settings` are its environment variables. */
 export async function startSimulatorProcess(settings: Record<string, string>): Promise<SimulatorProcess> {
   const directory = mkdtempSync(join(tmpdir(), 'forum-test-simulator-'));
   const log = join(directory, 'emitted.jsonl');

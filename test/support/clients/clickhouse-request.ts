@@ -1,6 +1,6 @@
-/** fetch() takes no credentials in a URL: they go into a header. `init` is as of fetch. */
-export function askClickhouse(at: string, init: RequestInit = {}): Promise<Response> {
-  const url = new URL(at);
+/** fetch() rejects credentials in a URL, so this sends them in a header. `init` is that of fetch. */
+export function askClickhouse(address: string, init: RequestInit = {}): Promise<Response> {
+  const url = new URL(address);
   const { username, password } = url;
   const headers = new Headers(init.headers);
   if (username !== '') headers.set('authorization', `Basic ${btoa(`${username}:${password}`)}`);

@@ -12,7 +12,7 @@ export interface EmittedItem {
   over_18: boolean;
 }
 
-/** What the simulator says it emitted, in order. */
+/** The things that the simulator reports as emitted, in order. */
 export function readEmitted(path: string): EmittedItem[] {
   return readFileSync(path, 'utf8')
     .split('\n')
@@ -24,7 +24,7 @@ interface Listing {
   data: { children: { kind: 't1' | 't3'; data: Record<string, unknown> }[] };
 }
 
-/** The things behind some fullnames, as the simulator's own API shows them. */
+/** The things with these fullnames, from the simulator's own API. */
 export async function fetchThings(
   simulator: string,
   names: string[],

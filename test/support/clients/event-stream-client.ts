@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { EventStreamParser } from './event-stream-parser.ts';
 import type { StreamEvent } from './event-stream-parser.ts';
 
-/** A client of server-sent events that shows what it got, and can stop reading. */
+/** A client of server-sent events that exposes what it received and can stop reading. */
 export class EventStreamClient {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
@@ -39,17 +39,17 @@ export class EventStreamClient {
     return this.parser.events;
   }
 
-  /** Numbers of the matches that came, in the order they came in. */
+  /** The numbers of the received matches, in order of arrival. */
   get seqs(): number[] {
     return this.events.filter(({ type }) => type === 'match').map(({ id }) => Number(id.slice(-12)));
   }
 
-  /** Whether the other side ended it in good order, rather than cutting it off. */
+  /** Whether the server ended the stream cleanly instead of cutting it off. */
   get isComplete(): boolean {
     return this.response.complete;
   }
 
-  /** Waits until so many events came. @throws Error when the stream ends before, or after 20 s */
+  /** Waits for this number of events. @throws Error if the stream ends before, or after 20 s */
   async until(events: number): Promise<void> {
     const deadline = Date.now() + 20_000;
     while (this.events.length < events) {
@@ -59,7 +59,7 @@ export class EventStreamClient {
     }
   }
 
-  /** Nothing is taken from the connection any more. */
+  /** Stops reading from the connection. */
   stopReading(): void {
     this.response.pause();
   }

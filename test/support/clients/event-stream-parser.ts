@@ -12,7 +12,7 @@ export interface StreamEvent {
 export class EventStreamParser {
   readonly events: StreamEvent[] = [];
   readonly comments: string[] = [];
-  /** Milliseconds, when the stream said so. */
+  /** The retry time in milliseconds, if the stream set it. */
   retry: number | undefined;
   private readonly decoder = new TextDecoder('utf-8', { fatal: true });
   private rest = '';

@@ -1,4 +1,4 @@
-/** What a browser shows, or where it left the service to. */
+/** The page that a browser shows, or the address where it left the service. */
 export interface SeenPage {
   status: number;
   url: URL;
@@ -19,12 +19,12 @@ interface Cookie {
 const MOST_REDIRECTS = 10;
 
 /**
- * A browser without scripts: keeps cookies by path, follows redirects within the service, and sends the forms of the
- * page it is on.
+ * A browser without scripts. It keeps cookies by path, follows redirects within the service, and submits the forms of
+ * its current page.
  */
 export class Browser {
   cookies: Cookie[] = [];
-  /** Every Set-Cookie that came. */
+  /** All received Set-Cookie headers. */
   readonly setCookies: string[] = [];
   private readonly fetch: Fetch;
   private page: SeenPage | undefined;
@@ -37,7 +37,7 @@ export class Browser {
     return this.go(new URL(url), { headers });
   }
 
-  /** Sends the form of the present page whose action ends so. */
+  /** Submits the form of the current page whose action ends with this text. */
   submit(ending: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}): Promise<SeenPage> {
     if (!this.page) throw new Error('no page is open');
     const actions = [...this.page.html.matchAll(/<form method="post" action="([^"]+)"/g)].map((found) => found[1]!);
@@ -50,7 +50,7 @@ export class Browser {
       body: new URLSearchParams({ ...hiddenFields, ...fields }).toString(),
       headers: {
         'content-type': 'application/x-www-form-urlencoded',
-        // As the Fetch standard has it for forms of pages that send no referrer.
+        // As in the Fetch standard for forms of pages that send no referrer.
         origin: this.page.headers.get('referrer-policy') === 'no-referrer' ? 'null' : this.page.url.origin,
         'sec-fetch-site': 'same-origin',
         ...headers,

@@ -1,6 +1,6 @@
 import { eventually } from '../fixtures/eventually.ts';
 
-/** Fetches JSON; asks again for 20 s while the server refuses or is not there. */
+/** Fetches JSON. Retries for 20 s while the server is unavailable or refuses. */
 export function retryingJson<T>(url: string, init: RequestInit = {}): Promise<T> {
   return eventually(
     `an answer from ${url.slice(0, 80)}`,

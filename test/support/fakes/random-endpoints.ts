@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What endpoints did with the requests of one match, in their order: a status, or 0 for none. */
+/** The answers to the requests of one match, in order: a status, or 0 for none. */
 export type Answers = number[];
 
 const SHARES: [number, number | 'reset' | 'hang'][] = [
@@ -16,11 +16,11 @@ const SHARES: [number, number | 'reset' | 'hang'][] = [
 ];
 const LONGEST_ANSWER_MS = 400;
 
-/** Endpoints that fail at random: what a match's n-th request meets is drawn from (seed, match, n) and nothing else. */
+/** Endpoints that fail at random. The answer to a match's n-th request depends only on (seed, match, n). */
 export class RandomEndpoints {
   /** By match id. */
   readonly answers = new Map<string, Answers>();
-  /** Requests that have arrived and whose answer is still to come. */
+  /** Requests that have arrived and are not yet answered. */
   answering = 0;
   private readonly seed: number;
   private readonly servers: Server[] = [];
@@ -31,7 +31,7 @@ export class RandomEndpoints {
 
   /** @returns URLs, spread evenly over the servers */
   async start(servers: number, endpoints: number): Promise<string[]> {
-    for (let at = 0; at < servers; at++) {
+    for (let index = 0; index < servers; index++) {
       const server = createServer((request, response) => {
         request.resume();
         request.on('error', () => undefined);
@@ -42,9 +42,9 @@ export class RandomEndpoints {
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', 4_096, resolve));
       this.servers.push(server);
     }
-    return Array.from({ length: endpoints }, (_, at) => {
-      const { port } = this.servers[at % servers]!.address() as AddressInfo;
-      return `http://127.0.0.1:${port}/${at}`;
+    return Array.from({ length: endpoints }, (_, index) => {
+      const { port } = this.servers[index % servers]!.address() as AddressInfo;
+      return `http://127.0.0.1:${port}/${index}`;
     });
   }
 
@@ -60,7 +60,7 @@ export class RandomEndpoints {
     this.answers.set(match, answers);
     const drawn = this.draw(`${match}.${answers.length}`);
     const found = SHARES.find(([below]) => drawn < below)![1];
-    // A match hangs at its first request at the most, or the test would wait for little else.
+    // Only the first request of a match may hang, or the test would mostly wait.
     const kind = found === 'hang' && answers.length > 0 ? 500 : found;
     answers.push(typeof kind === 'number' ? kind : 0);
     if (kind === 'hang') return;

@@ -17,7 +17,9 @@ export interface Listing {
 
 export const namesOf = (listing: Listing): string[] => listing.data.children.map((thing) => String(thing.data.name));
 
-/** A simulator in this process, over real HTTP, with a clock that only the test moves and 30,000 items of history. */
+/**
+ * A simulator in this process, over real HTTP, with a clock that only the test advances and 30,000 items of history.
+ */
 export class RunningSimulator {
   clock = Date.UTC(2026, 0, 5);
   readonly url: string;

@@ -10,7 +10,7 @@ export interface EndpointRequest {
 }
 
 export interface ScriptedEndpoint {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   url: string;
   received: EndpointRequest[];
   stop(): Promise<void>;

@@ -1,18 +1,18 @@
 import type { ExpandRequest } from '../../../services/api/reading/comments/expand-comments.ts';
 import type { UpstreamCall } from '../../../shared/upstream/upstream-client.ts';
 
-/** The clock of a scripted forum stands still; its deadline is 8 seconds away. */
+/** The frozen clock of a scripted forum. The deadline is 8 seconds later. */
 export const NOW = 1_000_000;
 
 /**
- * A forum that answers by path; calls for children by `more a,b`. It notes what it was asked, and how many calls were
- * open at once.
+ * A forum with scripted answers by path; calls for children use `more a,b`. It records the requests and the maximum
+ * number of concurrent calls.
  */
 export class ScriptedForum {
   readonly asked: string[] = [];
   readonly calls: UpstreamCall[] = [];
   readonly params: Record<string, string>[] = [];
-  mostAtOnce = 0;
+  maxConcurrent = 0;
   private open = 0;
   private readonly answers: (question: string) => unknown;
 
@@ -31,8 +31,8 @@ export class ScriptedForum {
     this.asked.push(question);
     this.params.push(params);
     this.calls.push(call);
-    this.mostAtOnce = Math.max(this.mostAtOnce, ++this.open);
-    // Later questions are answered sooner.
+    this.maxConcurrent = Math.max(this.maxConcurrent, ++this.open);
+    // Later requests are answered sooner.
     for (let turn = this.asked.length; turn < 50; turn++) await Promise.resolve();
     this.open--;
     const found = this.answers(question);

@@ -6,21 +6,21 @@ const PAGE = 100;
 const START = Date.UTC(2026, 0, 1);
 
 export interface SlidingListingOptions {
-  /** Comments a second. */
+  /** Comments per second. */
   rate: number;
-  /** Milliseconds of each round trip, asked per call. */
+  /** The duration of each round trip in milliseconds, for each call. */
   roundTripMs: () => number;
-  /** Milliseconds from the start: no answer in between. */
+  /** An outage, in milliseconds from the start. */
   outages?: { from: number; to: number }[];
-  /** Whether comment k is deleted soon after it came. */
+  /** Whether comment k is deleted soon after it appears. */
   vanishes?: (k: number) => boolean;
-  /** Milliseconds by which comment k is shown later than it is dated. */
+  /** How many milliseconds after its date comment k appears. */
   lateMs?: (k: number) => number;
 }
 
 /**
- * The forum's listing of all comments as a busy site has it, with a clock of its own: comment k enters at the head k /
- * rate seconds after the start, the newest thousand can be paged through, and time goes on while they are.
+ * The forum's listing of all comments, as on a busy site, with its own clock: comment k appears at the head k / rate
+ * seconds after the start, the newest thousand can be paged through, and time advances during paging.
  */
 export class SlidingListing {
   now = START;
@@ -43,7 +43,7 @@ export class SlidingListing {
     return START + (k * 1000) / this.options.rate - (this.options.lateMs?.(k) ?? 0);
   }
 
-  /** As Upstream.get: half the round trip lies before the forum's look at its listing, half after. */
+  /** Like Upstream.get. Half of the round trip is before the forum reads its listing, half after. */
   async get(_path: string, params: Record<string, string>): Promise<unknown> {
     const half = this.options.roundTripMs() / 2;
     this.now += half;
@@ -60,7 +60,7 @@ export class SlidingListing {
     const { frontier } = this;
     const oldest = Math.max(0, frontier - DEPTH);
     const after = cursor === undefined ? frontier : numberOf(cursor);
-    // What slid out of the window, or vanished, is no cursor any more.
+    // A comment that left the window or was deleted is no longer a valid cursor.
     const isKnown = cursor === undefined || (after >= oldest && !this.isGone(after, frontier));
     const shown: number[] = [];
     for (let k = after - 1; isKnown && k >= oldest && shown.length < PAGE; k--) {
@@ -93,8 +93,8 @@ export function numberOf(name: string): number {
 }
 
 /**
- * The comments below `to` that were never seen, and of those the ones that no gap holds: by names, and by dates where
- * not late.
+ * The comments below `to` that were never seen, and those among them that no gap contains: by names, and by dates
+ * unless they appear late.
  */
 export function unaccounted(
   listing: SlidingListing,
@@ -124,7 +124,7 @@ export function unaccounted(
   return result;
 }
 
-function covers({ afterAt, beforeAt }: CrawlGap, at: number): boolean {
-  // Dates pass through seconds, so that they are exact to a fraction of a millisecond only.
-  return (afterAt === undefined || at >= afterAt - 1) && (beforeAt === undefined || at <= beforeAt + 1);
+function covers({ afterAt, beforeAt }: CrawlGap, timeMs: number): boolean {
+  // Dates are converted from seconds, so they are exact only to a fraction of a millisecond.
+  return (afterAt === undefined || timeMs >= afterAt - 1) && (beforeAt === undefined || timeMs <= beforeAt + 1);
 }

@@ -1,12 +1,12 @@
 export interface ReadMail {
-  /** By name in lower case; a header that comes twice has two values. */
+  /** By name in lower case. A repeated header has several values. */
   headers: Map<string, string[]>;
   text: string;
   html: string;
   raw: string;
 }
 
-/** Takes a mail with a text and an HTML part apart, as a mail program would. */
+/** Parses a mail with a text and an HTML part, as a mail program would. */
 export function readMail(raw: string): ReadMail {
   const { headers, body } = splitHead(raw);
   const boundary = /boundary="([^"]+)"/.exec(headers.get('content-type')?.[0] ?? '')?.[1];
@@ -20,14 +20,14 @@ export function readMail(raw: string): ReadMail {
   return { headers, text: partOf('text/plain'), html: partOf('text/html'), raw };
 }
 
-/** The six digits that a mail's text brings. */
+/** The six-digit code in a mail's text. */
 export function codeIn(mail: ReadMail): string {
   const code = /^Your code is (\d{6})$/m.exec(mail.text)?.[1];
   if (code === undefined) throw new Error(`there is no code in ${mail.text}`);
   return code;
 }
 
-/** The link that a mail's text brings. */
+/** The link in a mail's text. */
 export function linkIn(mail: ReadMail): string {
   const link = /^https?:\/\/\S+\?token=lnk_\w{26}$/m.exec(mail.text)?.[0];
   if (link === undefined) throw new Error(`there is no link in ${mail.text}`);

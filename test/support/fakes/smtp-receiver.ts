@@ -15,12 +15,12 @@ export interface SmtpReceiver {
   /** smtp://127.0.0.1:port */
   url: string;
   received: ReceivedMail[];
-  /** The only mail to an address, or the newest. */
+  /** The newest mail to an address. */
   mailTo(address: string): ReceivedMail;
   stop(): Promise<void>;
 }
 
-/** A real SMTP server on loopback that takes every mail, unless its options say otherwise. */
+/** A real SMTP server on loopback that accepts every mail unless its options say otherwise. */
 export async function startSmtpReceiver(options: SMTPServerOptions = {}): Promise<SmtpReceiver> {
   const received: ReceivedMail[] = [];
   const server = new SMTPServer({
@@ -35,7 +35,7 @@ export async function startSmtpReceiver(options: SMTPServerOptions = {}): Promis
         received.push({
           ...readMail(Buffer.concat(chunks).toString('latin1')),
           sender: envelope.mailFrom === false ? '' : envelope.mailFrom.address,
-          // The server shows domains in Unicode.
+          // The server returns domains in Unicode.
           recipients: envelope.rcptTo.map(({ address }) => inAscii(address)),
         });
         done();
@@ -43,7 +43,7 @@ export async function startSmtpReceiver(options: SMTPServerOptions = {}): Promis
     },
     ...options,
   });
-  // Clients that give up are part of these tests.
+  // Some tests have clients that give up.
   server.on('error', () => undefined);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
   return {
@@ -59,11 +59,11 @@ export async function startSmtpReceiver(options: SMTPServerOptions = {}): Promis
 }
 
 function inAscii(address: string): string {
-  const at = address.lastIndexOf('@');
-  return `${address.slice(0, at)}@${domainToASCII(address.slice(at + 1))}`;
+  const separator = address.lastIndexOf('@');
+  return `${address.slice(0, separator)}@${domainToASCII(address.slice(separator + 1))}`;
 }
 
-/** A reply of an SMTP server that refuses. */
+/** A rejection by an SMTP server. */
 export function smtpRefusal(status: number, words: string): Error {
   return Object.assign(new Error(words), { responseCode: status });
 }

@@ -1,19 +1,19 @@
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** What a scripted server says to a command line, `.` for the end of a mail; undefined: nothing at all. */
+/** The reply of a scripted server to a command line, `.` for the end of a mail. Undefined: no reply. */
 export type SmtpScript = (line: string, socket: Socket) => string | undefined;
 
 export interface ScriptedSmtp {
   url: string;
-  /** Every command that came, mails left out. */
+  /** All received commands, without the mails. */
   lines: string[];
-  /** Connections that stand. */
+  /** The number of open connections. */
   connections(): number;
   stop(): Promise<void>;
 }
 
-/** A server that takes a mail as others do. Scripts change a line of it. */
+/** The replies of a normal server. A script overrides some of them. */
 export function politely(line: string): string {
   const [verb = ''] = line.toUpperCase().split(' ');
   if (verb === 'EHLO') return '250-there\r\n250 8BITMIME';

@@ -28,7 +28,7 @@ export type DiscordPayload = z.infer<typeof discordPayload>;
 
 const LONGEST_EMBED = 6_000;
 
-/** What Discord's webhook answers to a request: the message or nothing, or its errors as JSON. */
+/** The answer of Discord's webhook to a request: the message, nothing, or errors as JSON. */
 export function answerAsDiscord(path: string, body: string): StrictAnswer<DiscordPayload> {
   const refuse = (problem: string) => {
     const answer = { message: 'Invalid Form Body', code: 50035, errors: { _errors: [{ message: problem }] } };
@@ -53,7 +53,7 @@ export function answerAsDiscord(path: string, body: string): StrictAnswer<Discor
 }
 
 export interface MarkdownReading {
-  /** What is shown, without any markup. */
+  /** The displayed text, without markup. */
   shown: string;
   bold: string[];
   /** Links, mentions, emoji, time stamps and all formatting but bold. */
@@ -61,7 +61,7 @@ export interface MarkdownReading {
 }
 
 const LINE_MARKUP = /^\s*(?:#{1,3}\s|-#\s|[-*+]\s|\d+[.)]\s|>{1,3}\s?)/;
-/** What a client's parser tries at each character, in this order; only the first shows its text as it is. */
+/** What a client's parser tries at each character, in this order. Only the first displays its text unchanged. */
 const ACTIVE = [
   /^\[[^\]]*\]\(.*?\)/,
   /^(?:https?|steam|discord|ftp):\/\/\S+/,
@@ -84,7 +84,7 @@ const ACTIVE = [
 const BOLD = /^\*\*((?:\\[\s\S]|[^\\])+?)\*\*(?!\*)/;
 const ESCAPE = /^\\([^0-9A-Za-z\s])/;
 
-/** What a client makes of a text of an embed. */
+/** How a client displays a text of an embed. */
 export function readDiscordMarkdown(text: string, isLineStart = true): MarkdownReading {
   const reading: MarkdownReading = { shown: '', bold: [], active: [] };
   if (isLineStart) {

@@ -19,7 +19,7 @@ const slackPayload = z.strictObject({
 
 export type SlackPayload = z.infer<typeof slackPayload>;
 
-/** What Slack's incoming webhook answers to a request: `ok`, or a code in plain text. */
+/** The answer of Slack's incoming webhook to a request: `ok`, or an error code in plain text. */
 export function answerAsSlack(body: string): StrictAnswer<SlackPayload> {
   let json: unknown;
   try {
@@ -48,20 +48,20 @@ export interface MrkdwnReading {
   bold: string[];
   /** All other formatting: italics, code, strike-through, quotations, emoji. */
   formatted: string[];
-  /** Signs that begin or end nothing and should have been entities. */
+  /** Signs that are not part of markup and should have been entities. */
   unescaped: string[];
 }
 
 const ENTITY = /^&(amp|lt|gt);/;
-/** A quotation mark counts as an entity too; the others stand for themselves and nothing more. */
+/** A quotation mark also counts as an entity. The other characters have no special meaning. */
 const SHOWN: Readonly<Record<string, string>> = { amp: '\ue001', lt: '\ue002', gt: '>' };
 
-/** What a client makes of a text. It sees formatting rather too often than too seldom. */
+/** How a client displays a text. When in doubt, it recognises formatting. */
 export function readMrkdwn(text: string): MrkdwnReading {
   const reading: MrkdwnReading = { links: [], mentions: [], dates: [], bold: [], formatted: [], unescaped: [] };
   let flat = '';
-  for (let at = 0; at < text.length;) {
-    const rest = text.slice(at);
+  for (let offset = 0; offset < text.length;) {
+    const rest = text.slice(offset);
     const token = /^<([^<>\n]*)>/.exec(rest);
     const entity = ENTITY.exec(rest);
     if (token) flat += readToken(token[1]!, reading);
@@ -70,13 +70,13 @@ export function readMrkdwn(text: string): MrkdwnReading {
       if (/^[&<>]/.test(rest)) reading.unescaped.push(rest.slice(0, 20));
       flat += rest.charAt(0);
     }
-    at += (token?.[0] ?? entity?.[0] ?? ' ').length;
+    offset += (token?.[0] ?? entity?.[0] ?? ' ').length;
   }
   readFormatting(flat, reading);
   return reading;
 }
 
-/** Notes what stands between angle brackets; returns the text that is shown for it. */
+/** Records the content of angle brackets; returns the text that is displayed for it. */
 function readToken(token: string, reading: MrkdwnReading): string {
   const [target = '', ...labels] = token.split('|');
   if (target.startsWith('!date^')) {

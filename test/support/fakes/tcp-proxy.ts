@@ -1,7 +1,7 @@
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** A relay to one server that can fall silent, as a broken network does, or go away, as a server does. */
+/** A relay to one server that can stop forwarding, like a broken network, or close, like a stopped server. */
 export class TcpProxy {
   private readonly target: URL;
   private readonly server: ReturnType<typeof createServer>;
@@ -37,29 +37,29 @@ export class TcpProxy {
     return this.pairs.size;
   }
 
-  /** Nothing passes any more, on old and new connections, and nobody is told. */
+  /** Stops forwarding on old and new connections without closing them. */
   freeze(): void {
     this.frozen = true;
     for (const pair of this.pairs) hold(pair);
   }
 
-  /** What was held passes now, and everything after it. */
+  /** Forwards the retained data and everything after it. */
   thaw(): void {
     this.frozen = false;
     for (const pair of this.pairs) for (const socket of pair) socket.resume();
   }
 
-  /** The next connection that sends this text falls silent for good, before the text is passed on. */
+  /** The next connection that sends this text is never forwarded again, starting with that text. */
   silenceAt(text: string): void {
     this.trap = text;
   }
 
-  /** Everything the server says arrives so much later. */
+  /** Delays everything that the server sends. */
   delayAnswers(ms: number): void {
     this.answerDelayMs = ms;
   }
 
-  /** Connections break, and new ones too. */
+  /** Breaks all connections, including new ones. */
   goAway(): void {
     this.away = true;
     for (const pair of this.pairs) destroy(pair);

@@ -16,7 +16,7 @@ export interface TestForum {
 
 export const SITE_URL = 'https://www.reddit.com';
 
-/** The simulator over real HTTP, and the client of it that an API is given. */
+/** The simulator over real HTTP, and a client of it for an API. */
 export async function startTestForum(): Promise<TestForum> {
   const simulator = await RunningSimulator.start();
   const clock = () => simulator.clock;
@@ -44,7 +44,7 @@ export async function startTestForum(): Promise<TestForum> {
     },
     async calm() {
       await faults('DELETE');
-      // Past any pause that the forum asked for.
+      // Longer than any pause that the forum requested.
       simulator.clock += 60_000;
     },
     async stop() {

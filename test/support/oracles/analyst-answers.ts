@@ -2,12 +2,12 @@ import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts'
 import { DAY, MONITORS, iso, wire } from '../samples/analyst-rows.ts';
 import type { PublishedRows } from '../samples/analyst-rows.ts';
 
-/** The matches that the views show. */
+/** The matches that the views contain. */
 export function keptMatches({ matches }: PublishedRows): RecordedMatch[] {
   return matches.filter(({ created_at }) => within(created_at, 30 * DAY));
 }
 
-/** A match's author and text as far as the archive knows them. */
+/** A match's author and text, if the archive has them. */
 export function archivedContent(published: PublishedRows, match: RecordedMatch): { author: string; body: string } {
   if (match === published.removed) return { author: '[deleted]', body: '' };
   return match === published.unknown ? { author: '', body: '' } : { author: match.item.author, body: match.item.body };
@@ -25,7 +25,7 @@ function dayOf(time: string): string {
   return time.slice(0, 10);
 }
 
-/** The first of seven days, today being the last. */
+/** The first of the seven days that end today. */
 function weekBegan(): string {
   return dayOf(iso(Date.now() - 6 * DAY));
 }
@@ -39,7 +39,7 @@ function quantile(values: number[], level: number): number | null {
   return sorted[Math.min(sorted.length - 1, Math.floor(level * sorted.length))] ?? null;
 }
 
-/** Compares by the first of some keys that differs. */
+/** Compares by the first key that differs. */
 export function byKeys<T>(...keys: ((entry: T) => number | string)[]): (a: T, b: T) => number {
   return (a, b) => {
     for (const key of keys) if (key(a) !== key(b)) return key(a) < key(b) ? -1 : 1;
@@ -47,7 +47,7 @@ export function byKeys<T>(...keys: ((entry: T) => number | string)[]): (a: T, b:
   };
 }
 
-/** What each query of the README must answer, computed from what was published. */
+/** The expected result of each query of the README, computed from the published rows. */
 export const EXPECTED: Record<string, (published: PublishedRows) => unknown[]> = {
   'the newest matches': (published) =>
     notRemoved(published)

@@ -14,10 +14,7 @@ import type { MonitorSettings } from '../../../shared/stores/monitors/monitors.t
 import { silentLogger } from '../fixtures/silent-logger.ts';
 import type { TestDatabase } from '../fixtures/test-database.ts';
 
-/**
- * What a client, an operator, a biller or the clock does. Numbers choose among the accounts and monitors that there
- * are.
- */
+/** Actions of a client, an operator, a biller or the clock. The numbers select existing accounts and monitors. */
 export type Action =
   | { kind: 'create' | 'freeze' | 'unfreeze' | 'close'; account: number }
   | { kind: 'pause' | 'resume' | 'delete'; account: number; monitor: number }
@@ -58,7 +55,7 @@ export const anyAction: fc.Arbitrary<Action> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('freeze', 'unfreeze', 'unfreeze', 'close'), account }) },
 );
 
-/** Does to two accounts what actions say, as the services do it; any number at once. */
+/** Performs actions on two accounts as the services do, any number of them concurrently. */
 export class BillerActions {
   private readonly db: TestDatabase;
   private readonly accountIds: readonly string[];
@@ -68,7 +65,7 @@ export class BillerActions {
     this.accountIds = accountIds;
   }
 
-  /** A refusal is an answer too; any other error is thrown. */
+  /** A rejection is a valid result. Any other error is thrown. */
   async run(action: Action): Promise<void> {
     try {
       await this.perform(action);
@@ -107,7 +104,7 @@ export class BillerActions {
     return runRenewalPass({ pool: this.db.pool, metrics: createMetrics(), logger: silentLogger(), signal, batchSize });
   }
 
-  /** From wherever it is: several may do so at once, and it never goes back. */
+  /** Advances the clock from its current time. Concurrent calls are safe, and the clock never goes back. */
   private moveClock(hours: number): Promise<unknown> {
     return this.db.pool.query('UPDATE service_clock SET shift = shift + make_interval(hours => $1)', [hours]);
   }
@@ -120,13 +117,13 @@ export class BillerActions {
     return inTransaction(this.db.pool, (client) => resumeMonitor(client, accountId, id));
   }
 
-  /** One of the account's monitors, deleted ones too; one that is not there when it has none. */
-  private async pick(accountId: string, at: number): Promise<string> {
+  /** One of the account's monitors, including deleted ones, or an unknown id if it has none. */
+  private async pick(accountId: string, draw: number): Promise<string> {
     const { rows } = await this.db.pool.query<{ id: string }>(
       'SELECT id FROM monitors WHERE account_id = $1 ORDER BY id',
       [accountId],
     );
-    return rows.length === 0 ? 'mon_000000000000' : rows[at % rows.length]!.id;
+    return rows.length === 0 ? 'mon_000000000000' : rows[draw % rows.length]!.id;
   }
 }
 

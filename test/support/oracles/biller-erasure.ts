@@ -4,7 +4,7 @@ import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
 import { silentLogger } from '../fixtures/silent-logger.ts';
 
-/** One round of erasures with engines behind Postgres that cannot be reached: no round gets that far. */
+/** One round of erasures. Kafka and ClickHouse are unreachable, because no round gets that far. */
 export function eraseInPostgres(pool: Pool, mayContinue = () => true): Promise<void> {
   const logger = silentLogger();
   return advanceErasures({
@@ -18,7 +18,7 @@ export function eraseInPostgres(pool: Pool, mayContinue = () => true): Promise<v
   });
 }
 
-/** Gives monitors matches with two attempts each, and rows in every other table. */
+/** Stores matches with two attempts each for some monitors, and rows in every other table. */
 export async function fillMonitors(db: Queryable, monitorIds: readonly string[], matches: number): Promise<void> {
   await db.query(
     `INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms, suppressed,
@@ -43,7 +43,7 @@ export async function fillMonitors(db: Queryable, monitorIds: readonly string[],
   await db.query('UPDATE monitor_counters SET last_seq = $2 WHERE monitor_id = ANY ($1)', [monitorIds, matches]);
 }
 
-/** Rows by table of what is stored by monitor. */
+/** The number of rows of each table that belong to monitors. */
 export async function rowsOfMonitors(db: Queryable, monitorIds: readonly string[]): Promise<Record<string, number>> {
   const tables = [
     'matches',

@@ -5,13 +5,13 @@ import { inPageOrder } from '../../../services/api/reading/comments/comment-tree
 type Root = ReturnType<typeof fromMarkdown>;
 type Node = Root | Root['children'][number];
 
-/** What an independent parser (CommonMark, not written by us) makes of a document. */
+/** The structure that an independent CommonMark parser finds in a document. */
 export interface MarkdownStructure {
   /** Level and text. */
   headings: string[];
   /** Level of the list, and the first line of the item. */
   items: string[];
-  /** Kinds of nodes that no document of ours has, with their source. */
+  /** Nodes of kinds that our documents must not have, with their source. */
   foreign: string[];
   code: string[];
 }
@@ -24,7 +24,7 @@ export function markdownStructure(markdown: string): MarkdownStructure {
   return structure;
 }
 
-/** What the structure of a post's document must be, whatever its texts are. */
+/** The expected structure of a post's document, whatever its texts are. */
 export function expectedStructure(post: Post): { headings: number[]; items: string[] } {
   const ours = [...post.media.map(() => ''), ...(post.poll?.options ?? []).map(() => '')].map(() => '0');
   const comments = inPageOrder(post.comments).map(({ id, depth }) => `${Math.min(depth, 8)} t1_${id}`);

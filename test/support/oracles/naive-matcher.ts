@@ -1,7 +1,7 @@
 /**
- * A second reading of the word rules, as a regular expression per keyword, that shares no code with shared/matching:
- * slow, and short enough to be checked by eye. It takes texts and keywords that are folded already; `naiveFold` folds
- * as far as keywords of plain ASCII need it.
+ * A second implementation of the word rules, with one regular expression per keyword, that shares no code with
+ * shared/matching: slow, and short enough to be checked by eye. It expects folded texts and keywords; `naiveFold` folds
+ * as much as keywords of plain ASCII need.
  */
 const SPACELESS =
   '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Bopomofo}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}' +
@@ -28,18 +28,18 @@ function escape(text: string): string {
   }).join('');
 }
 
-type Condition = (text: string, at: number) => boolean;
+type Condition = (text: string, offset: number) => boolean;
 
 const ALWAYS: Condition = () => true;
 
 /**
- * A condition on a place in the text. Sticky expressions look at one place only; they are compiled once, since they are
- * costly to compile.
+ * A condition on an offset in the text. Sticky expressions check only that offset. They are compiled once, because
+ * compiling is costly.
  */
 function place(source: string): Condition {
   const pattern = new RegExp(source, 'ivy');
-  return (text, at) => {
-    pattern.lastIndex = at;
+  return (text, offset) => {
+    pattern.lastIndex = offset;
     return pattern.test(text);
   };
 }
@@ -55,18 +55,19 @@ function leftCondition(keyword: string): Condition {
   const first = Array.from(keyword)[0] ?? '';
   if (HAS_SPACELESS.test(first) || FREE_SYMBOL.test(first)) return ALWAYS;
   const notTwice = place(`(?<!${escape(first)})`);
-  return (text, at) => NO_WORD_BEFORE(text, at) && notTwice(text, at);
+  return (text, offset) => NO_WORD_BEFORE(text, offset) && notTwice(text, offset);
 }
 
 function rightCondition(keyword: string): Condition {
   if (ENDS_WITH_POSSESSIVE.test(keyword)) return POSSESSIVE_MAY_END;
-  if (ENDS_WITH_LETTER.test(keyword)) return (text, at) => WORD_MAY_END(text, at) && NO_PLUS_AFTER(text, at);
+  if (ENDS_WITH_LETTER.test(keyword))
+    return (text, offset) => WORD_MAY_END(text, offset) && NO_PLUS_AFTER(text, offset);
   if (ENDS_WITH_WORD.test(keyword)) return WORD_MAY_END;
   const last = Array.from(keyword).at(-1) ?? '';
   return HAS_SPACELESS.test(last) || FREE_SYMBOL.test(last) ? ALWAYS : place(`(?!${escape(last)})`);
 }
 
-/** A search for the keyword in folded texts; one that finds nothing when nothing is left of the keyword. */
+/** A search for the keyword in folded texts. It finds nothing if the keyword has nothing to search for. */
 export function naiveSearch(foldedKeyword: string): (foldedText: string) => boolean {
   const keyword = foldedKeyword.replace(/^[\s_"'‘“”„«»「」]+|[\s_"'‘“”„«»「」]+$/g, '');
   if (keyword === '') return () => false;
@@ -95,7 +96,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '&nbsp;': ' ',
 };
 
-/** Brings what may hide a word of plain ASCII letters in real texts into the open. */
+/** Folds everything in real texts that may hide a word of plain ASCII letters. */
 export function naiveFold(text: string): string {
   return text
     .replace(/\\(?=[_*#~>\-.[\]()])|&(?:amp|lt|gt|quot|nbsp);|&#x?[0-9a-f]{1,7};/gi, (found) => {

@@ -1,20 +1,20 @@
 /**
- * A naive search that imports nothing of the product: it restates, for ASCII words, the rules it needs, so that the
- * recorded matches can be compared with something that was not made by the same code.
+ * A naive search that imports nothing from the product. It restates the rules for ASCII words, so that recorded matches
+ * can be compared with an independent implementation.
  */
 
-/** A post or comment as the forum tells it. */
+/** A post or comment as the forum returns it. */
 export interface Thing {
   kind: 't1' | 't3';
   data: Record<string, unknown>;
 }
 
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ' };
-// Scripts that write no spaces: next to them a Latin word ends.
+// Scripts without spaces. A Latin word ends next to them.
 const SPACELESS =
   /([\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}ー・])/gu;
 
-/** The text with everything folded that bears on whole ASCII words. */
+/** The text, folded as far as it matters for whole ASCII words. */
 function simplified(text: string): string {
   return text
     .replace(
@@ -39,7 +39,7 @@ function simplified(text: string): string {
     .replace(SPACELESS, ' $1 ');
 }
 
-/** Where the matching rules look: a post's title and its text apart, a comment's text. */
+/** The texts that are searched: a post's title and its text separately, a comment's text. */
 function searchedTexts({ kind, data }: Thing): string[] {
   const texts = kind === 't3' ? [data.title, data.selftext] : [data.body];
   return texts
@@ -49,8 +49,8 @@ function searchedTexts({ kind, data }: Thing): string[] {
 }
 
 /**
- * Which of the words (lower-case ASCII letters, four or more) stand in a thing as whole words. A word is a run of
- * letters, digits, marks and inner underscores; an apostrophe between letters belongs to it, except a possessive 's.
+ * The words (of at least four lower-case ASCII letters) that occur in a thing as whole words. A word is a run of
+ * letters, digits, marks and inner underscores. An apostrophe between letters belongs to it, except in a possessive 's.
  */
 export function wordsIn(thing: Thing, words: ReadonlyMap<string, RegExp>): string[] {
   const texts = searchedTexts(thing);
@@ -69,7 +69,7 @@ export function wordPattern(word: string): RegExp {
   return new RegExp(before + word + after, 'u');
 }
 
-/** The lower-case ASCII words of four letters and more that stand alone between spaces. */
+/** The lower-case ASCII words of at least four letters that are surrounded by spaces. */
 export function plainWords(thing: Thing): string[] {
   return searchedTexts(thing).flatMap((text) => text.split(/\s+/).filter((word) => /^[a-z]{4,30}$/.test(word)));
 }

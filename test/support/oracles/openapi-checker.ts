@@ -10,12 +10,12 @@ import type {
   ResponseObject,
 } from '../../../services/api/openapi/openapi-shape.ts';
 
-/** A reply broke the API's description. */
+/** A reply does not conform to the API's description. */
 export class UndocumentedError extends Error {
   override name = 'UndocumentedError';
 }
 
-/** Headers of ours: those that a client may rely on, and that must therefore be documented where they are sent. */
+/** Our own headers. Clients may rely on them, so they must be documented wherever they are sent. */
 const OURS =
   /^(x-(request-id|credits-|cache-|comments-|has-|service-)|ratelimit|retry-after$|allow$|www-authenticate$|etag$)/;
 const METHODS = ['get', 'post', 'patch', 'delete'] as const;
@@ -48,17 +48,18 @@ export function checkResponse(
   if (pattern === undefined) return;
   const operation = operationOf(document, pattern, method, status);
   if (operation === 'unknown route') return;
-  const at = `${method} ${pattern} answered ${status} (${path}):`;
+  const context = `${method} ${pattern} answered ${status} (${path}):`;
   const named = operation?.responses[String(status)];
-  if (named === undefined) throw new UndocumentedError(`${at} this status is not documented: ${body.slice(0, 300)}`);
+  if (named === undefined)
+    throw new UndocumentedError(`${context} this status is not documented: ${body.slice(0, 300)}`);
   const response = resolved<ResponseObject>(document, named);
-  checkHeaders(document, response, headers, at);
-  // An answer to HEAD has the headers of GET alone.
+  checkHeaders(document, response, headers, context);
+  // An answer to HEAD has only the headers of GET.
   if (method.toUpperCase() === 'HEAD') return;
-  checkBody(document, response, headers, body, at);
+  checkBody(document, response, headers, body, context);
 }
 
-/** The path of the document that a request's path is one of: the one with the fewest parameters. */
+/** The path of the document that matches a request's path, with the fewest parameters. */
 function patternOf(document: OpenApiDocument, path: string): string | undefined {
   const asked = (path.split('?')[0] ?? '')
     .replace(/(?<=.)\/$/, '')
@@ -66,15 +67,14 @@ function patternOf(document: OpenApiDocument, path: string): string | undefined 
     .split('/');
   const fits = (pattern: string) => {
     const parts = pattern.split('/');
-    return parts.length === asked.length && parts.every((part, at) => part.startsWith('{') || part === asked[at]);
+    return parts.length === asked.length && parts.every((part, index) => part.startsWith('{') || part === asked[index]);
   };
   const found = Object.keys(document.paths).filter(fits);
   return found.sort((a, b) => a.split('{').length - b.split('{').length)[0];
 }
 
 /**
- * A method that a path does not have is refused as its other methods say; where no key is needed it is an unknown
- * route.
+ * A method that a path does not have is rejected like its other methods. If no key is needed, it is an unknown route.
  */
 function operationOf(
   document: OpenApiDocument,
@@ -90,25 +90,25 @@ function operationOf(
     if (other?.security.length === 0) return 'unknown route';
     return [401, 405, 406, 500].includes(status) ? other : undefined;
   }
-  // The method is there, so it cannot be the wrong one.
+  // The path has the method, so it cannot be rejected as the wrong method.
   return status === 405 ? undefined : item[known];
 }
 
-function checkHeaders(document: OpenApiDocument, response: ResponseObject, headers: Headers, at: string): void {
+function checkHeaders(document: OpenApiDocument, response: ResponseObject, headers: Headers, context: string): void {
   const documented = new Map(Object.entries(response.headers).map(([name, header]) => [name.toLowerCase(), header]));
   for (const [name, given] of documented) {
     const header = resolved<HeaderObject>(document, given);
     const value = headers.get(name);
     if (value === null) {
-      if (header.required) throw new UndocumentedError(`${at} the header ${name} is missing`);
+      if (header.required) throw new UndocumentedError(`${context} the header ${name} is missing`);
       continue;
     }
     const { type } = header.schema;
-    validate(document, header.schema, typedValue(value, type), `${at} header ${name}`);
+    validate(document, header.schema, typedValue(value, type), `${context} header ${name}`);
   }
   for (const name of headers.keys()) {
     if (OURS.test(name) && !documented.has(name)) {
-      throw new UndocumentedError(`${at} the header ${name} is not documented`);
+      throw new UndocumentedError(`${context} the header ${name} is not documented`);
     }
   }
 }
@@ -118,17 +118,17 @@ function checkBody(
   { content }: ResponseObject,
   headers: Headers,
   body: string,
-  at: string,
+  context: string,
 ): void {
   const type = (headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '';
   if (content === undefined) {
-    if (body !== '') throw new UndocumentedError(`${at} a body is not documented`);
+    if (body !== '') throw new UndocumentedError(`${context} a body is not documented`);
     return;
   }
   const media: MediaType | undefined = content[type];
-  if (media === undefined) throw new UndocumentedError(`${at} the type "${type}" is not documented`);
+  if (media === undefined) throw new UndocumentedError(`${context} the type "${type}" is not documented`);
   const value: unknown = type.endsWith('json') ? JSON.parse(body) : body;
-  validate(document, media.schema, value, `${at} body`);
+  validate(document, media.schema, value, `${context} body`);
 }
 
 /**
@@ -146,20 +146,20 @@ export function validate(document: OpenApiDocument, schema: object, value: unkno
 }
 
 function validatorOf(document: OpenApiDocument, schema: string): ValidateFunction {
-  let held = compiled.get(document);
-  if (held === undefined) {
+  let compiledDocument = compiled.get(document);
+  if (compiledDocument === undefined) {
     const ajv = new Ajv2020({ strict: false, allErrors: true });
     addFormats.default(ajv);
     ajv.addSchema({ ...document, $id: ROOT });
-    held = { ajv, validators: new Map() };
-    compiled.set(document, held);
+    compiledDocument = { ajv, validators: new Map() };
+    compiled.set(document, compiledDocument);
   }
-  const known = held.validators.get(schema);
+  const known = compiledDocument.validators.get(schema);
   if (known !== undefined) return known;
-  // References of the schema are relative to the whole document.
+  // References in the schema are relative to the whole document.
   const absolute = JSON.parse(schema.replaceAll('"$ref":"#/', `"$ref":"${ROOT}#/`)) as object;
-  const validator = held.ajv.compile(absolute);
-  held.validators.set(schema, validator);
+  const validator = compiledDocument.ajv.compile(absolute);
+  compiledDocument.validators.set(schema, validator);
   return validator;
 }
 
@@ -169,7 +169,7 @@ function typedValue(value: string, type: unknown): unknown {
   return value;
 }
 
-/** What a reference refers to; anything else is itself. */
+/** The target of a reference, or the value itself if it is not a reference. */
 export function resolved<T extends object>(document: OpenApiDocument, value: T | Reference): T {
   if (!('$ref' in value)) return value;
   let found: unknown = document;

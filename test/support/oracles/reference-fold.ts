@@ -4,23 +4,23 @@ const BEYOND_ASCII = /[^\0-\x7f]/;
 /** Below U+0300 every string is in NFC already. */
 const MAY_COMPOSE = /[\u0300-\uffff]/;
 
-/** One pass for both, so that what one of them produces is never read again: `&amp;lt;` is `&lt;`, not `<`. */
+/** One pass decodes both, so that no result is decoded again: `&amp;lt;` is `&lt;`, not `<`. */
 const ESCAPE = /\\([_*#~>\-.[\]()])|&(?:(amp|lt|gt|quot|nbsp)|#(\d{1,7})|#[xX]([\da-fA-F]{1,6}));/g;
 const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: '\u00a0' };
 
 const VARIATION_SELECTOR = /\p{Variation_Selector}/gu;
 const ZERO_WIDTH_BUT_SPACE = /\u00ad|\u200c|\u200d|\u2060|\ufeff/g;
-/** There the zero-width space is what separates words. */
+/** In these scripts the zero-width space separates words. */
 const SPACE_OF_SPACELESS =
   /(?<=[\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}])\u200b+(?=[\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}])/gu;
 const ZERO_WIDTH_SPACE = /\u200b/g;
-/** Only behind what it colours: anywhere else it is a symbol of its own and keeps the words beside it apart. */
+/** Only after an emoji that takes it. Elsewhere it is a symbol of its own and separates words. */
 const SKIN_TONE = /(?<=\p{Emoji_Modifier_Base})\p{Emoji_Modifier}+/gu;
 
 /**
  * Full-width ASCII, half-width kana, Latin ligatures, mathematical letters and digits, and the letters that Unicode
- * left out of the mathematical block because the letter-like symbols had them (ℎ is the italic h). Nothing else is made
- * compatible: x² stays x².
+ * omitted from the mathematical block because they already were letter-like symbols (ℎ is the italic h). No other
+ * compatibility form is changed: x² stays x².
  */
 const COMPATIBLE =
   /[\uff01-\uff5e\uff61-\uff9f\ufb00-\ufb06\u{1d400}-\u{1d7ff}\u2102\u210a-\u210e\u2110-\u2113\u2115\u2119-\u211d\u2124\u2128\u212c\u212d\u212f-\u2131\u2133\u2134]/gu;
@@ -64,9 +64,9 @@ function foldBeyondAscii(text: string): string {
 }
 
 /**
- * The form in which keywords and texts are compared: entities and markdown escapes read, invisible characters gone, one
- * form per letter, one case, every run of whitespace one space. Takes any UTF-16, lone surrogates too; time grows with
- * the length.
+ * The form in which keywords and texts are compared: entities and Markdown escapes decoded, invisible characters
+ * removed, one form per letter, one case, every run of whitespace one space. Accepts any UTF-16, also lone surrogates,
+ * in linear time.
  */
 export function fold(text: string): string {
   const unescaped = text.includes('&') || text.includes('\\') ? unescape(text) : text;

@@ -3,8 +3,8 @@ import { naiveSearch } from './naive-matcher.ts';
 import { fold } from './reference-fold.ts';
 
 /**
- * A second reading of a whole rule: string folding, then one regular expression per term, every text by itself. Of
- * shared/matching it uses nothing but the table of cases, and it is as slow as it is plain.
+ * A second implementation of a whole rule: string folding, then one regular expression per term, for every text by
+ * itself. From shared/matching it uses only the table of case folding. It is simple and slow.
  */
 
 const AROUND = /^[\s_"'‘“”„«»「」]+|[\s_"'‘“”„«»「」]+$/g;
@@ -16,12 +16,12 @@ interface ReferenceTerm {
   readonly search: Search;
 }
 
-/** What is left of a keyword; of two that leave the same the first counts. Empty: nothing is left. */
+/** The folded keyword without markup, or empty. Of several keywords with the same result the first counts. */
 export function referenceTerm(written: string): string {
   return fold(written).replace(AROUND, '');
 }
 
-/** Expressions are costly to compile, and properties draw the same few terms again and again. */
+/** Regular expressions are costly to compile, and properties use the same few terms many times. */
 const compiled = new Map<string, Search>();
 
 export function referenceSearch(written: string): Search {
@@ -60,7 +60,7 @@ export function referenceBlocked(rule: Rule, item: MatchItem): 'kind' | 'nsfw' |
   return rule.subreddits.some((name) => community(name) === community(item.subreddit)) ? undefined : 'subreddit';
 }
 
-/** The keywords of a rule that occur, whatever its filters and excludes say; in the rule's order, equal ones once. */
+/** The keywords of a rule that occur, ignoring filters and excludes, in the rule's order, equal ones once. */
 export function referenceOccurring(terms: readonly string[], item: MatchItem): string[] {
   const texts = referenceTexts(item).map(fold);
   return distinct(terms)
@@ -68,7 +68,7 @@ export function referenceOccurring(terms: readonly string[], item: MatchItem): s
     .map(({ written }) => written);
 }
 
-/** What `matchOne` has to answer. */
+/** The expected result of `matchOne`. */
 export function referenceMatch(rule: Rule, item: MatchItem): string[] | undefined {
   if (referenceBlocked(rule, item) !== undefined) return undefined;
   const matched = referenceOccurring(rule.keywords, item);

@@ -1,6 +1,6 @@
 import type { Pool } from '../../../shared/postgres/pool.ts';
 
-/** One line for every account, mailbox or sign-up that is not as it must be, whatever happened before. */
+/** One line for every account, mailbox or sign-up that breaks an invariant. */
 export async function signupFaults(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ fault: string }>(
     `SELECT 'account ' || a.id || ' has ' || count(k.id) || ' keys' AS fault

@@ -10,16 +10,16 @@ export const DAY = 24 * HOUR;
 export const MONITORS = ['mon_7n3k0v9xq2ma', 'mon_7n3k0v9xq2mb'] as const;
 const HOSTS = ['good.example.com', 'slow.example.com', 'bad.example.com'];
 const MATCHES = 60;
-/** The number of the match whose thing the forum removed. */
+/** The number of the match whose thing was removed by the forum. */
 const REMOVED = 7;
 /** The number of the match whose thing was never archived. */
 const UNKNOWN = 11;
 
-/** What the other stages published, as the archiver finds it. */
+/** The rows that the other stages published for the archiver. */
 export interface PublishedRows {
   matches: RecordedMatch[];
   attempts: DeliveryAttempt[];
-  /** Of the matches, but for one that was never seen. */
+  /** The items of the matches, except one that was never seen. */
   items: ForumItem[];
   removed: RecordedMatch;
   unknown: RecordedMatch;
@@ -69,7 +69,7 @@ function matchOf(item: ForumItem, number: number, now: number): RecordedMatch {
   };
 }
 
-/** bad.example.com never takes one; the others always do, and every fourth match was sent again. */
+/** bad.example.com rejects all attempts, the others accept them, and every fourth match was sent again. */
 function attemptsOf(match: RecordedMatch, number: number): DeliveryAttempt[] {
   const host = HOSTS[number % 3]!;
   const tries = host === 'bad.example.com' ? 3 : number % 4 === 0 ? 2 : 1;

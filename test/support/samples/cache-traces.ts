@@ -17,11 +17,11 @@ export interface Access {
 export interface TraceOptions {
   seed: number;
   accesses: number;
-  /** How many keys the popular part has. */
+  /** The number of popular keys. */
   keys: number;
-  /** The exponent: the n-th most popular key is asked for with a weight of 1 / n^s. */
+  /** The exponent s: the weight of the n-th most popular key is 1 / n^s. */
   s: number;
-  /** Bytes of the popular key number n; the same for all unless given. */
+  /** The bytes of the n-th most popular key; by default the same for all. */
   bytesOf?: (n: number) => number;
 }
 
@@ -38,7 +38,7 @@ export function zipfTrace(options: TraceOptions): Access[] {
   });
 }
 
-/** The trace, interrupted again and again by a run through keys that are never asked for twice. */
+/** The trace, interrupted regularly by scans over keys that are requested only once. */
 export function withScans(trace: Access[], options: { every: number; length: number; bytes: number }): Access[] {
   let scanned = 0;
   return trace.flatMap((access, i) => {
@@ -48,13 +48,13 @@ export function withScans(trace: Access[], options: { every: number; length: num
   });
 }
 
-/** What both caches are to the comparison. */
+/** The interface of the compared caches. */
 export interface ByteCache {
   get(key: string): unknown;
   set(key: string, value: number, bytes: number): void;
 }
 
-/** The share of the accesses in question that were hits, when each miss is followed by a set. */
+/** The share of hits among the counted accesses, if each miss is followed by a set. */
 export function hitRatio(cache: ByteCache, trace: Access[], counts: (access: Access) => boolean = () => true): number {
   let hits = 0;
   let asked = 0;
@@ -68,7 +68,7 @@ export function hitRatio(cache: ByteCache, trace: Access[], counts: (access: Acc
   return hits / asked;
 }
 
-/** The yardstick: least recently used, bounded by the same bytes. */
+/** The baseline: least recently used, with the same limit in bytes. */
 export class PlainLru implements ByteCache {
   private readonly entries = new Map<string, number>();
   private readonly maxBytes: number;

@@ -23,7 +23,7 @@ export function chatMatch(changes: Partial<MonitorMatch> = {}): MonitorMatch {
   };
 }
 
-/** Texts of strangers that try to mention, to link, to format or to break out, in either product's markup. */
+/** Hostile texts that try to mention, link, format or break out, in the markup of either product. */
 export const HOSTILE_TEXTS = [
   '@everyone @here @channel @group everyone@here',
   '<!channel> <!here> <!everyone> <!subteam^S1|@ops> <@U123ABC> <@U123ABC|boss> <#C123|general>',
@@ -75,11 +75,11 @@ const piece = fc.oneof(
 );
 const hostileText = fc.oneof(
   fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join('')),
-  // Long enough to be cut, and made of what grows when it is escaped.
+  // Long enough to be truncated, and made of characters that grow when escaped.
   fc.tuple(piece, fc.integer({ min: 1, max: 800 })).map(([text, count]) => text.repeat(count)),
 );
 
-/** Matches of which every text is anybody's. */
+/** Matches in which every text is hostile. */
 export const hostileMatch: fc.Arbitrary<{ match: MonitorMatch; monitor: { id: string; name: string } }> = fc
   .record({
     kind: fc.constantFrom('post', 'comment'),

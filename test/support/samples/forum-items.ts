@@ -1,6 +1,6 @@
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
 
-/** A comment or, with a t3_ id, a post; it speaks of rust, was created and seen just now, and is not NSFW. */
+/** A comment or, with a t3_ id, a post. It mentions rust, was just created and seen, and is not NSFW. */
 export function forumItemOf(thingId: string, more: Partial<ForumItem> = {}): ForumItem {
   const now = new Date().toISOString();
   const isPost = thingId.startsWith('t3_');

@@ -1,6 +1,6 @@
 import type { Comment, Post } from '../../../schemas/messages/forum-post.ts';
 
-/** Raw answers about threads, as the forum gives them. */
+/** Raw answers about threads, as the forum returns them. */
 export interface RawThing {
   kind: string;
   data: Record<string, unknown>;
@@ -28,7 +28,7 @@ export function rawComment(id: string, parent: string, data: object = {}, replie
   return { kind: 't1', data: { ...fields, ...data } };
 }
 
-/** A stub for the named comments; without any, for what is deeper below the parent. */
+/** A stub for the named comments, or for deeper replies of the parent if there are none. */
 export function rawMore(parent: string, ids: readonly string[], count = ids.length): RawThing {
   const id = ids[0] ?? '_';
   return { kind: 'more', data: { count, name: `t1_${id}`, id, parent_id: parent, depth: 1, children: ids } };
@@ -113,7 +113,7 @@ export function postOf(fields: Partial<Post> = {}): Post {
   };
 }
 
-/** What a tree looks like: `a(b(c) d)`. */
+/** The shape of a tree: `a(b(c) d)`. */
 export function shapeOf(comments: readonly Comment[]): string {
   return comments.map(({ id, replies }) => (replies.length > 0 ? `${id}(${shapeOf(replies)})` : id)).join(' ');
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Comment } from '../../../schemas/messages/forum-post.ts';
 import { commentOf, postOf } from './forum-threads.ts';
 
-/** Pieces of which hostile texts are made: all that means something to a Markdown parser, and what hides it. */
+/** Pieces of hostile texts: everything that is special to a Markdown parser, and ways to hide it. */
 const PIECES = [
   ...[
     '# h',
@@ -128,7 +128,7 @@ const poll = fc.record({
   is_closed: fc.boolean(),
   options: fc.array(fc.record({ id: fc.constant('1'), text, vote_count: fc.nat(2) }), { maxLength: 2 }),
 });
-/** Posts with comments in which everything that somebody wrote is hostile. */
+/** Posts with comments in which every user-written text is hostile. */
 export const hostilePost = fc
   .record({
     title: text,

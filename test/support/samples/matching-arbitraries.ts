@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { MatchItem, Rule } from '../../../shared/matching/rule.ts';
 
-/** Few enough that texts and terms meet, and everything that folding or cutting into words has a rule for. */
+/** Few enough parts that terms occur in texts, with everything that has a rule for folding or cutting into words. */
 const LETTERS = [
   ...[
     'a',
@@ -99,7 +99,7 @@ const ESCAPES = [
   ...['\\_', '\\-', '\\.', '\\*', '\\a', '\\\\', '&am', '&#', '&#x', '&#xFE0F;', '&quot;', '&#9;'],
 ];
 
-/** Each kind of part as likely as the others, letters and spaces more so. */
+/** All kinds of parts are equally likely, except that letters and spaces are more likely. */
 const part = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...LETTERS) },
   { weight: 2, arbitrary: fc.constantFrom('a', 'b', 's') },
@@ -116,7 +116,9 @@ export function nastyText(maxLength: number): fc.Arbitrary<string> {
   return fc.array(part, { maxLength }).map((parts) => parts.join(''));
 }
 
-/** Terms that begin alike, hold each other, and differ in a hyphen, so that rules share what the index keeps. */
+/**
+ * Terms with common prefixes, terms that contain each other or differ in a hyphen, so that rules share index entries.
+ */
 export const ALIKE = [
   ...['a', 'b', 'ab', 'a b', 'a b a', 'a b a b', 'b a', 'b a b', 'A', "a's", "a's b", 'a_b', "a'b"],
   ...['a-b', 'a-b-a', 'b-a', 'a.b', 'a.b.a', 'a+', 'a++', '+a', '++a', '.a', '.b', '#a', 'a#', 'b#', 'a&b'],
@@ -167,7 +169,7 @@ const planted = (terms: readonly string[]): fc.Arbitrary<string> =>
           isWhole ? term : term.slice(one % (term.length + 1), 1 + (other % (term.length + 1))),
         );
 
-/** Terms and pieces of them among nasty parts, some between spaces, some right beside each other. */
+/** Terms and pieces of them among nasty parts, some between spaces, some adjacent. */
 export function textAround(terms: readonly string[], pieces: number): fc.Arbitrary<string> {
   const piece = fc.oneof(
     { weight: 3, arbitrary: planted(terms) },
@@ -196,12 +198,12 @@ export interface Scene {
   readonly items: readonly MatchItem[];
 }
 
-/** Monitors, and items in which their terms lie about. */
-export function scene(mostRules: number, mostItems: number): fc.Arbitrary<Scene> {
-  return fc.array(nastyRule, { minLength: 1, maxLength: mostRules }).chain((rules) =>
+/** Monitors, and items that contain their terms. */
+export function scene(maxRules: number, maxItems: number): fc.Arbitrary<Scene> {
+  return fc.array(nastyRule, { minLength: 1, maxLength: maxRules }).chain((rules) =>
     fc.record({
       rules: fc.constant(rules),
-      items: fc.array(itemAround(rules), { minLength: 1, maxLength: mostItems }),
+      items: fc.array(itemAround(rules), { minLength: 1, maxLength: maxItems }),
     }),
   );
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** Recorded answers of the forum, one a line: used by tests when it exists, and never part of the project. */
+/** Recorded answers of the forum, one per line. Tests use the file if it exists; it is never part of the project. */
 export const RECORDED = process.env.RECORDED_RESPONSES ?? '../shared/data/upstream-responses.jsonl.xz';
 
 export interface RecordedResponse {
@@ -15,12 +15,12 @@ export async function readRecordedResponses(): Promise<RecordedResponse[]> {
   const child = spawn('xz', ['-dc', RECORDED], { stdio: ['ignore', 'pipe', 'inherit'] });
   const chunks: Buffer[] = [];
   for await (const chunk of child.stdout as AsyncIterable<Buffer>) chunks.push(chunk);
-  // Not readline: it takes U+2028 inside a text for the end of a line.
+  // readline does not work here: it treats U+2028 inside a text as the end of a line.
   const lines = Buffer.concat(chunks).toString('utf8').split('\n');
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as RecordedResponse);
 }
 
-/** Every `{kind, data}` node of a value, however deep, with where it was found. */
+/** All `{kind, data}` nodes of a value at any depth, with their path. */
 export function* nodesOf(value: unknown, where: string): Generator<{ kind: string; data: object; where: string }> {
   if (typeof value !== 'object' || value === null) return;
   const { kind, data } = value as { kind?: unknown; data?: unknown };

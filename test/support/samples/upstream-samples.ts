@@ -1,7 +1,4 @@
-/**
- * Answers of the forum as it gives them, made up: the shapes of real ones, with every kind of thing that the reading
- * routes show.
- */
+/** Invented answers of the forum in the shape of real ones, with every kind of thing that the reading routes return. */
 
 export const POST = {
   id: '1abcde',

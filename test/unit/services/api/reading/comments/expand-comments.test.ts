@@ -84,7 +84,7 @@ describe('readThread', () => {
       ...Array<number>(10).fill(100),
       50,
     ]);
-    expect(forum.mostAtOnce).toBe(4);
+    expect(forum.maxConcurrent).toBe(4);
   });
 
   test('stops with enough comments and fills the last call', async () => {
