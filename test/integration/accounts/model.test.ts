@@ -291,4 +291,4 @@ test('limits and ledger hold for random requests, grants, purchases and refunds 
     await fc.asyncModelRun(() => ({ model, real: { db, processes } }), commands);
   });
   await fc.assert(property, { numRuns: Number(process.env.MODEL_RUNS ?? 8), endOnFailure: true });
-}, 180_000);
+}, 300_000);

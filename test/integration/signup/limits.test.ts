@@ -131,10 +131,13 @@ describe('a network', () => {
 
   test('of IPv6, however large, cannot use up the shared limit', async () => {
     const app = await start(500);
-    const ofSite = await many(600, () => app.signUp(newEmail(), randomAddressIn('2001:db8:5')));
+    // More at once would wait for the pool's connections longer than a request may.
+    const ofSite: string[] = [];
+    for (let round = 0; round < 12; round++)
+      ofSite.push(...(await many(50, () => app.signUp(newEmail(), randomAddressIn('2001:db8:5')))));
     expect(ofSite.filter((answer) => answer === 'ok')).toHaveLength(80);
     expect(shown(await app.signUp(newEmail(), '192.0.2.1'))).toBe('ok');
-  }, 60_000);
+  });
 
   test('has 100 a day, of which 20 each hour', async () => {
     const app = await start();
