@@ -50,10 +50,10 @@ export interface DelivererDeps {
   logger: Logger;
   fatal: (error: Error) => void;
   clock?: Clock;
-  /** Milliseconds since some fixed moment. */
+  /** Monotonic clock, milliseconds. */
   monotonic?: () => number;
   random?: () => number;
-  /** For one attempt; default 8 s. */
+  /** Deadline of one attempt, milliseconds; default 8 s. */
   deadlineMs?: number;
   limits?: Partial<DispatcherLimits>;
 }
@@ -62,23 +62,25 @@ export interface Deliverer extends Running {
   ready(): boolean;
 }
 
-/** How long a claim keeps others away. A killed process's matches are attempted again after it. */
+/** Length of a claim's lease. The matches of a killed process are claimed again after it. */
 const LEASE_MS = 20_000;
 const MONITORS_PER_STEP = 500;
-/** Attempts this old were not published by whoever made them. */
-const LEFT_BEHIND_MS = 60_000;
-/**
- * Older hints come from a backlog; the poller has had their rows for long, and claiming them one by one would be in
- * vain.
- */
-const HINT_USEFUL_MS = 60_000;
-/** An outcome is worth storing for about as long as its lease may last; then the match is attempted again. */
+/** Attempts that are unpublished after this time are published by the sweep. */
+const UNPUBLISHED_AFTER_MS = 60_000;
+/** Older hints are ignored: the poller has already found their rows. */
+const MAX_HINT_AGE_MS = 60_000;
+/** Storing an outcome is retried for about as long as its lease lasts; then the match is attempted again. */
 const OUTCOME_RETRIES = 15;
-/** The longest attempt and the storing of its outcome. */
+/** The longest attempt plus the storing of its outcome. */
 const STOP_TIMEOUT_MS = 9_000;
 
 /**
- * Delivers pending matches to their webhooks. See README.md of this folder for what it guarantees.
+ * Delivers pending matches to their webhooks and publishes each attempt to monitor.deliveries. See README.md of this
+ * folder for its guarantees.
+ *
+ * Before: the recorder stored the matches as pending and published them to monitor.matches. After: the archiver
+ * consumes monitor.deliveries. The pending rows are the source of truth, so a crash at any point only delays a delivery
+ * or repeats one with the same match id.
  *
  * @throws when no broker answers or a topic is missing
  */
@@ -88,23 +90,23 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
   attempts.sweep();
   const dispatcher = createDispatcher(deps, { attempts, clock });
   const consumer = await startHintConsumer(deps, { dispatcher, clock });
-  const looking = outageOf(deps, 'looking for due matches');
+  const pollerOutage = createOutageLog(deps, 'looking for due matches');
   const poller = startDuePoller({
     read: async (after) => {
       const page = await readDueMonitors(deps.pool, after, MONITORS_PER_STEP);
-      looking.recovered();
+      pollerOutage.recovered();
       return page;
     },
     onDue: (target) => {
       dispatcher.markDue(target);
     },
-    onError: errorHandler(deps, looking),
+    onError: errorHandler(deps, pollerOutage),
   });
   return {
     ready: () => consumer.ready(),
     async stop() {
-      // The dispatcher first: it claims nothing from this moment on, while the others still take their time.
-      const ended = withDeadline(dispatcher.stop(), STOP_TIMEOUT_MS, 'attempts under way did not end in time');
+      // The dispatcher first, so that it claims nothing more while the others stop.
+      const ended = withDeadline(dispatcher.stop(), STOP_TIMEOUT_MS, 'webhook attempts in flight did not end in time');
       const outcomes = await Promise.allSettled([ended, consumer.stop(), poller.stop()]);
       await attempts.stop();
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
@@ -112,9 +114,7 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
   };
 }
 
-/**
- * The topic is only a hint: the row is the fact. So a hint is put into the queue, or dropped, and its offset committed.
- */
+/** A message is only a hint of a pending row, so its offset is committed even when the hint is dropped. */
 async function startHintConsumer(
   deps: DelivererDeps,
   { dispatcher, clock }: { dispatcher: DeliveryDispatcher; clock: Clock },
@@ -127,7 +127,7 @@ async function startHintConsumer(
     deadLetters: new DeadLetters({ publisher, group: DELIVERER_GROUP, metrics, logger }),
     handle: async (batch) => {
       const { parsed, poison } = parseRecords(MONITOR_MATCHES.schema, batch);
-      const stale = clock() - HINT_USEFUL_MS;
+      const stale = clock() - MAX_HINT_AGE_MS;
       for (const { record, value } of parsed) {
         if (value.first_delivery !== 'pending' || record.timestampMs < stale) continue;
         dispatcher.addHint(value.monitor_id, value.seq);
@@ -139,11 +139,11 @@ async function startHintConsumer(
 
 function createDispatcher(
   deps: DelivererDeps,
-  parts: { attempts: AttemptPublisher; clock: Clock },
+  collaborators: { attempts: AttemptPublisher; clock: Clock },
 ): DeliveryDispatcher {
   const { pool, logger } = deps;
   const monotonic = deps.monotonic ?? (() => performance.now());
-  const outage = outageOf(deps, 'delivering');
+  const outage = createOutageLog(deps, 'delivering');
   const outcomes = new CallBatcher<FinishedAttempt, RecordedAttempt | undefined>({
     run: (attempts) => recordOutcomes(pool, attempts),
   });
@@ -153,14 +153,15 @@ function createDispatcher(
     onError: errorHandler(deps, outage),
     onOutage: ({ isPaused, code }) => {
       deps.metrics.deliveriesPaused.set(isPaused ? 1 : 0);
-      if (isPaused) logger.error({ code }, 'webhooks cannot be sent from here; matches wait, and use up no attempts');
+      if (isPaused)
+        logger.error({ code }, 'webhooks cannot be sent because of a local fault; matches wait and use up no attempts');
       else logger.info('webhooks can be sent again');
     },
     ...(deps.limits ? { limits: deps.limits } : {}),
     attempt: (delivery, claimedAt) =>
       attemptDelivery(delivery, claimedAt, {
         ...deps,
-        ...parts,
+        ...collaborators,
         monotonic,
         random: deps.random ?? Math.random,
         deadlineMs: deps.deadlineMs ?? WEBHOOK_DEADLINE_MS,
@@ -176,30 +177,30 @@ function createDispatcher(
           }),
         release: ({ monitorId, seq, leaseToken }) => releaseLeases(pool, monitorId, [seq], leaseToken),
         publish: (attempt) => {
-          parts.attempts.add(attempt);
+          collaborators.attempts.add(attempt);
         },
       }),
   });
 }
 
 function createAttemptPublisher(deps: DelivererDeps): AttemptPublisher {
-  const outage = outageOf(deps, 'publishing webhook attempts');
+  const outage = createOutageLog(deps, 'publishing webhook attempts');
   return new AttemptPublisher({
     publisher: deps.publisher,
     markPublished: async (attempts) => {
       await markAttemptsPublished(deps.pool, attempts);
       outage.recovered();
     },
-    readUnpublished: (limit) => readUnpublishedAttempts(deps.pool, LEFT_BEHIND_MS, limit),
+    readUnpublished: (limit) => readUnpublishedAttempts(deps.pool, UNPUBLISHED_AFTER_MS, limit),
     onError: errorHandler(deps, outage),
   });
 }
 
-function outageOf(deps: DelivererDeps, work: string): OutageLog {
+function createOutageLog(deps: DelivererDeps, work: string): OutageLog {
   return new OutageLog({ work, logger: deps.logger, metrics: deps.metrics });
 }
 
-/** An engine that is away comes back, and the poller or the sweep makes up for it; any other error ends the process. */
+/** When an engine is away, the poller or the sweep repeats the work later; any other error ends the process. */
 function errorHandler(deps: DelivererDeps, outage: OutageLog): (error: unknown) => void {
   return (error) => {
     if (awayEngine(error) !== undefined) outage.failed(error);

@@ -24,22 +24,22 @@ export interface MatcherDeps {
   publisher: Publisher;
   prefix: string;
   pool: Pool;
-  /** For the listening connection, which is its own. */
+  /** For the separate connection of the change listener. */
   postgresUrl: string;
   /** τ: how far this installation's clocks may differ from the broker's, in milliseconds; 0 with embedded engines. */
   toleranceMs: number;
   metrics: Metrics;
   logger: Logger;
   fatal: (error: Error) => void;
-  /** For the listener's proof that it hears; default: the system's. */
+  /** Clock of the change listener; default: the system clock. */
   clock?: Clock;
 }
 
 const GAUGES_EVERY_MS = 5_000;
 
 /**
- * Matches every new post and comment against all active monitors, held in memory, and publishes candidates. Ready when
- * all monitors are loaded, changes are heard and the consumer has joined.
+ * Matches every new post and comment against all active monitors in memory, and publishes candidates. Ready when
+ * all monitors are loaded, the change listener is connected and the consumer has joined.
  */
 export async function startMatcher(deps: MatcherDeps): Promise<Running & { ready(): boolean }> {
   const { kafka, publisher, prefix, metrics, fatal, toleranceMs } = deps;
@@ -69,24 +69,24 @@ export async function startMatcher(deps: MatcherDeps): Promise<Running & { ready
     metrics,
     logger,
   });
-  let held = true;
-  const hold = () => {
-    held = true;
+  let isPaused = true;
+  const pause = () => {
+    isPaused = true;
     consumer.pause();
     metrics.matcherPaused.set(1);
   };
-  let hearings = 0;
-  const compareAndGoOn = async (): Promise<void> => {
-    const hearing = ++hearings;
+  let connectionCount = 0;
+  const compareAndResume = async (): Promise<void> => {
+    const connection = ++connectionCount;
     await changes.compare();
-    // A connection that was lost meanwhile proves nothing; nor does its comparison when another one hears by now.
-    if (hearing !== hearings || !listener.isConnected()) return;
-    held = false;
+    // The comparison does not count when its connection was lost meanwhile or replaced by another one.
+    if (connection !== connectionCount || !listener.isConnected()) return;
+    isPaused = false;
     consumer.resume();
     metrics.matcherPaused.set(0);
   };
-  // Nothing is matched before the listener hears and everything that changed since the load is taken over.
-  hold();
+  // Nothing is matched before the listener is connected and all changes since the load are applied.
+  pause();
   const listener = new ChangeListener({
     postgresUrl: deps.postgresUrl,
     logger,
@@ -94,8 +94,8 @@ export async function startMatcher(deps: MatcherDeps): Promise<Running & { ready
     onChange: (id) => {
       changes.markChanged(id);
     },
-    onLost: hold,
-    onConnected: () => void compareAndGoOn(),
+    onLost: pause,
+    onConnected: () => void compareAndResume(),
   });
   listener.start();
 
@@ -115,7 +115,7 @@ export async function startMatcher(deps: MatcherDeps): Promise<Running & { ready
   parts.add('consumer', consumer);
   parts.add('listener', listener);
   return {
-    ready: () => consumer.ready() && !held,
+    ready: () => consumer.ready() && !isPaused,
     async stop() {
       await parts.stop();
     },

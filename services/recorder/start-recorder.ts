@@ -16,28 +16,32 @@ import { recordBatch } from './record-batch.ts';
 
 export interface RecorderDeps {
   kafka: KafkaConnection;
-  /** Of topics and consumer groups. */
+  /** Prefix of topics and consumer groups. */
   prefix: string;
   /** For matches and dead letters; takes topic names without the prefix. */
   publisher: Publisher;
-  /** Needs a free connection for each partition in work. */
+  /** Needs a free connection for each concurrent partition. */
   pool: Pool;
   /** How far the broker's clock and Postgres's may differ, in ms: 0 on one machine. */
   toleranceMs: number;
-  /** Suppressed matches that a monitor may store a UTC day; default 10,000. */
+  /** Maximum suppressed matches that one monitor stores per UTC day; default 10,000. */
   suppressedPerDay?: number;
   metrics: Metrics;
   logger: Logger;
-  /** Called once with an error that nobody expected; the process must end. */
+  /** Called once with an unexpected error; the process must end. */
   fatal: (error: Error) => void;
 }
 
-/** Bounds how long a monitor's lock is held. */
+/** Limits how long a transaction keeps the monitors locked. */
 const MAX_BATCH = 2_000;
-/** Their waits for the disk overlap; a monitor lives in one partition, so they never wait for each other's locks. */
-const PARTITIONS_AT_ONCE = 4;
+/** Their waits for the disk overlap. A monitor is in one partition, so they never wait for each other's locks. */
+const CONCURRENT_PARTITIONS = 4;
 
-/** Consumes monitor.candidates, records them, publishes monitor.matches, and only then commits the offsets. */
+/**
+ * Consumes monitor.candidates, stores the matches, publishes them to monitor.matches, and then commits the offsets.
+ *
+ * Before: the matcher published the candidates. After: the deliverer and the archiver consume monitor.matches.
+ */
 export async function startRecorder(deps: RecorderDeps): Promise<BatchConsumer> {
   const { kafka, prefix, publisher, metrics, logger, fatal } = deps;
   return startBatchConsumer({
@@ -47,7 +51,7 @@ export async function startRecorder(deps: RecorderDeps): Promise<BatchConsumer> 
     topics: [MONITOR_CANDIDATES.name],
     handle: (batch) => handleBatch(deps, batch),
     maxRecords: MAX_BATCH,
-    partitionsConcurrently: PARTITIONS_AT_ONCE,
+    partitionsConcurrently: CONCURRENT_PARTITIONS,
     deadLetters: new DeadLetters({ publisher, group: RECORDER_GROUP, metrics, logger }),
     fatal,
     metrics,
@@ -55,7 +59,7 @@ export async function startRecorder(deps: RecorderDeps): Promise<BatchConsumer> 
   });
 }
 
-/** Steps 1 and 2 are recordBatch's; a crash anywhere before step 4 is done repeats all of them, to the same effect. */
+/** `recordBatch` does steps 1 and 2. A crash before step 4 is done repeats all steps with the same result. */
 async function handleBatch(deps: RecorderDeps, batch: ConsumedBatch): Promise<BatchOutcome> {
   const { parsed, poison } = parseRecords(candidate, batch);
   const stopTimer = deps.metrics.recorderBatchSeconds.startTimer();
@@ -63,11 +67,11 @@ async function handleBatch(deps: RecorderDeps, batch: ConsumedBatch): Promise<Ba
     deps,
     parsed.map(({ value }) => value),
   );
-  // 3. Publish. Whoever took the partition over meanwhile publishes the same.
+  // 3. Publish. When the partition was reassigned, its new owner publishes the same matches.
   if (batch.isCurrent()) await deps.publisher.publish(MONITOR_MATCHES.name, matches.map(toRecord));
   stopTimer();
   for (const [outcome, count] of Object.entries(outcomes)) deps.metrics.recorderCandidates.inc({ outcome }, count);
-  // 4. The consumer sets the unreadable ones aside and commits the offsets.
+  // 4. The consumer sends unreadable candidates to the dead-letter topic and commits the offsets.
   return { poison };
 }
 
