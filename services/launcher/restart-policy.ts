@@ -31,7 +31,7 @@ export class RestartPolicy {
     if (!counts) return { action: 'restart', afterMs: MIN_WAIT_MS };
     const now = this.clock();
     if (now - this.startedAt >= WINDOW_MS) this.waitMs = MIN_WAIT_MS;
-    this.deaths = [...this.deaths.filter((at) => now - at < WINDOW_MS), now];
+    this.deaths = [...this.deaths.filter((diedAt) => now - diedAt < WINDOW_MS), now];
     if (this.deaths.length >= MAX_DEATHS) return { action: 'give-up' };
     return this.diedOfExternalCause();
   }

@@ -4,14 +4,14 @@ import type { Fault } from '../http/invalid-request.ts';
 const MAX_SUBREDDITS = 50;
 
 /** The lists of a rule as sent by a client; PATCH may omit any. */
-export interface RuleTerms {
+export interface RuleLists {
   keywords?: string[] | undefined;
   exclude?: string[] | undefined;
   subreddits?: string[] | undefined;
 }
 
 /** The lists in the form that is stored, omitted where they were absent, and what is wrong with them. */
-export function checkRule(given: RuleTerms): { terms: RuleTerms; faults: Fault[] } {
+export function checkRule(given: RuleLists): { terms: RuleLists; faults: Fault[] } {
   const keywords = given.keywords && validateTerms('keywords', given.keywords);
   const exclude = given.exclude && validateTerms('exclude', given.exclude);
   const subreddits = given.subreddits && checkSubreddits(given.subreddits);
