@@ -6,7 +6,6 @@ const KEY = 'an installation key of 32 characters';
 
 test('a sealed secret opens to what it was, and shows nothing of it', () => {
   const secret = newWebhookSecret();
-  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   const sealed = createSecretBox(KEY).seal(secret, 'mon_a');
   expect(sealed.toString('latin1')).not.toContain(secret.slice(6, 20));
   expect(createSecretBox(KEY).open(sealed, 'mon_a')).toBe(secret);

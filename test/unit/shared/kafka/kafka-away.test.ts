@@ -1,11 +1,20 @@
 import kafkajs from 'kafkajs';
+import kafkajsErrors from 'kafkajs/src/errors.js';
+import protocol from 'kafkajs/src/protocol/error.js';
 import { expect, test } from 'vitest';
 import { isKafkaAway } from '../../../../shared/kafka/kafka-away.ts';
 import { PublishFailed, PublishRefused } from '../../../../shared/kafka/publish-errors.ts';
+import { awayEngine } from '../../../../shared/outages/away-engine.ts';
+import { systemError } from '../../../support/samples/system-error.ts';
+import { KAFKA_OURS } from './kafka-away.cases.ts';
+
+function kafkajsError(name: string, about?: unknown, details: object = {}): Error {
+  return new kafkajsErrors[name]!(about, details);
+}
 
 const protocolError = (type: string) => new kafkajs.KafkaJSProtocolError(Object.assign(new Error(type), { type }));
 
-test.each([
+test.each<[string, Error]>([
   ['a failed publish', new PublishFailed('x')],
   ['a closed connection', new kafkajs.KafkaJSConnectionError('x')],
   ['a missing leader', protocolError('LEADER_NOT_AVAILABLE')],
@@ -14,11 +23,40 @@ test.each([
   expect(isKafkaAway(error)).toBe(true);
 });
 
-test.each([
+test.each<[string, Error]>([
   ['a refused publish', new PublishRefused('x')],
   ['a message that is too large', protocolError('MESSAGE_TOO_LARGE')],
   ['misuse of kafkajs', new kafkajs.KafkaJSNonRetriableError('x')],
   ['an error of another client', Object.assign(new Error('x'), { type: 'LEADER_NOT_AVAILABLE' })],
 ])('%s does not mean that Kafka is away', (_, error) => {
   expect(isKafkaAway(error)).toBe(false);
+});
+
+test.each(protocol.errorCodes.map(({ code, type }) => [type, code] as const))(
+  'the protocol error %s (%i)',
+  (type, code) => {
+    const isOurs = KAFKA_OURS.includes(type);
+    const error = protocol.createErrorFromCode(code);
+    expect(isKafkaAway(error)).toBe(!isOurs);
+    const givenUp = kafkajsError('KafkaJSNumberOfRetriesExceeded', error, { retryCount: 10, retryTime: 1 });
+    expect(awayEngine(givenUp)).toBe(isOurs ? undefined : 'kafka');
+  },
+);
+
+test.each([
+  [kafkajsError('KafkaJSConnectionError', 'connect ENOTFOUND'), true],
+  [kafkajsError('KafkaJSConnectionClosedError', 'closed'), true],
+  [kafkajsError('KafkaJSRequestTimeoutError', 'no answer', {}), true],
+  [kafkajsError('KafkaJSBrokerNotFound', 'gone'), true],
+  [kafkajsError('KafkaJSGroupCoordinatorNotFound', 'none'), true],
+  [kafkajsError('KafkaJSNoBrokerAvailableError'), true],
+  [kafkajsError('KafkaJSNumberOfRetriesExceeded', systemError('EAI_AGAIN'), { retryCount: 10, retryTime: 1 }), true],
+  [new PublishFailed('no acknowledgement'), true],
+  [new PublishRefused('too large'), false],
+  [kafkajsError('KafkaJSNonRetriableError', 'misused'), false],
+  [kafkajsError('KafkaJSNotImplemented', 'Snappy'), false],
+  [kafkajsError('KafkaJSSASLAuthenticationError', 'wrong password'), false],
+  [kafkajsError('KafkaJSServerDoesNotSupportApiKey', 'old', {}), false],
+])('%s means that Kafka is away: %s', (error, away) => {
+  expect(isKafkaAway(error)).toBe(away);
 });

@@ -2,9 +2,6 @@ import { createSocket } from 'node:dgram';
 import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { createDisposableCheck } from '../../../../services/api/signup/disposable-domains.ts';
-import { isLargeProvider } from '../../../../shared/domain/accounts/mail-providers.ts';
-import { mailboxOf } from '../../../../shared/domain/accounts/mailbox.ts';
 import { createMailDomainCheck } from '../../../../shared/mail/mail-domain.ts';
 import type { MailResolver } from '../../../../shared/mail/mail-domain.ts';
 
@@ -92,38 +89,5 @@ describe('a real resolver', () => {
     const { resolver, stop } = await startNameServer(3);
     stop();
     expect(await createMailDomainCheck(resolver)('example.com')).toBe(true);
-  });
-});
-
-describe('disposable mail domains', () => {
-  const isDisposable = createDisposableCheck();
-
-  test.each(['mailinator.com', 'a.mailinator.com', 'a.b.c.mailinator.com', 'yopmail.com'])('%s', (domain) => {
-    expect(isDisposable(domain)).toBe(true);
-  });
-
-  test.each(['example.com', 'zzz-mailinator.com', 'mailinator.com.example.org', 'com', ''])('not %s', (domain) => {
-    expect(isDisposable(domain)).toBe(false);
-  });
-
-  test('no large provider is disposable, and each is listed under the domain of its mailboxes', () => {
-    const large = [
-      'gmail.com',
-      'proton.me',
-      'outlook.com',
-      'yahoo.co.jp',
-      'icloud.com',
-      'qq.com',
-      'mail.ru',
-      'gmx.de',
-      'web.de',
-    ];
-    for (const domain of large) {
-      expect([isLargeProvider(domain), isDisposable(domain)], domain).toEqual([true, false]);
-    }
-    for (const domain of ['googlemail.com', 'protonmail.com', 'pm.me', 'GMAIL.com']) {
-      expect(isLargeProvider(mailboxOf(`a@${domain}`).slice(2)), domain).toBe(true);
-    }
-    for (const domain of ['example.com', 'mail.gmail.com', 'com', '']) expect(isLargeProvider(domain)).toBe(false);
   });
 });

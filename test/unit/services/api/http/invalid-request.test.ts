@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { ApiError } from '../../../../../services/api/http/api-error.ts';
+import { invalidRequest, parseRequest, refuseFaults } from '../../../../../services/api/http/invalid-request.ts';
+
+const faults = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ field: `f${index}`, message: 'is wrong' }));
+
+describe('invalidRequest', () => {
+  test('names the field of each fault first', () => {
+    expect(invalidRequest(faults(2))).toMatchObject({
+      status: 400,
+      code: 'invalid_request',
+      message: 'f0: is wrong; f1: is wrong',
+    });
+  });
+
+  test('counts the faults after the fifth', () => {
+    expect(invalidRequest(faults(5)).message).toMatch(/; f4: is wrong$/);
+    expect(invalidRequest(faults(7)).message).toMatch(/; f4: is wrong; and 2 more$/);
+  });
+});
+
+test('refuseFaults throws only when there are faults', () => {
+  expect(() => refuseFaults([])).not.toThrow();
+  expect(() => refuseFaults(faults(1))).toThrow(ApiError);
+});
+
+describe('parseRequest', () => {
+  const schema = z.strictObject({
+    words: z.array(z.string()).optional(),
+    filter: z.strictObject({ nsfw: z.boolean() }).optional(),
+    order: z.enum(['oldest', 'newest']).optional(),
+    name: z.string(),
+  });
+  const messageFor = (value: unknown): string => {
+    try {
+      parseRequest(schema, value, 'body');
+    } catch (error) {
+      if (error instanceof ApiError) return error.message;
+    }
+    throw new Error('no ApiError');
+  };
+
+  test('returns the parsed value', () => {
+    expect(parseRequest(z.strictObject({ n: z.string().transform(Number) }), { n: '7' }, 'query')).toEqual({ n: 7 });
+  });
+
+  test.each([
+    [{}, 'name: is required'],
+    [{ name: ['a', 'b'] }, 'name: must be a single string'],
+    [{ name: 'a', words: 'b' }, 'words: must be a list'],
+    [{ name: 'a', words: ['b', 'c', 3] }, 'words[2]: must be a single string'],
+    [{ name: 'a', filter: 1 }, 'filter: must be a JSON object'],
+    [{ name: 'a', filter: { nsfw: 'yes' } }, 'filter.nsfw: must be true or false'],
+    [{ name: 'a', order: 'random' }, 'order: must be oldest or newest'],
+    [{ name: 'a', more: 1, other: 2 }, 'more: is not known here; other: is not known here'],
+    ['text', 'body: must be a JSON object'],
+    [undefined, 'body: is required'],
+  ])('%j: %s', (value, message) => {
+    expect(messageFor(value)).toBe(message);
+  });
+
+  test('shortens an unknown key and replaces its control characters', () => {
+    expect(messageFor({ name: 'a', [`\n\u202e${'x'.repeat(100)}`]: 1 })).toBe(`??${'x'.repeat(48)}: is not known here`);
+  });
+});
