@@ -2,8 +2,8 @@ import type { Stryker } from '@stryker-mutator/core';
 
 /**
  * Mutation tests of shared/matching: `npm run mutate`, see CONTRIBUTING.md. Stryker copies the project into a sandbox,
- * activates one small change of the code at a time, and runs the unit tests that reach it. A mutant that no test notices
- * has survived.
+ * activates one small change of the code at a time, and runs the unit tests that reach it. A mutant that no test
+ * notices has survived.
  */
 const options: ConstructorParameters<typeof Stryker>[0] = {
   mutate: ['shared/matching/**/*.ts'],
@@ -12,8 +12,8 @@ const options: ConstructorParameters<typeof Stryker>[0] = {
   // Coverage already tells which tests reach a mutant, so Vitest need not search for related files.
   vitest: { configFile: 'stryker-vitest.config.ts', related: false },
   coverageAnalysis: 'perTest',
-  // Include mutants in code that runs when a module is loaded, because those tables are half of the matching rules. Each
-  // of them needs a run of all tests, which takes about a second. The `slow` warning would advise against them.
+  // Include mutants in code that runs when a module is loaded, because those tables are half of the matching rules.
+  // Each of them needs a run of all tests, which takes about a second. The `slow` warning would advise against them.
   ignoreStatic: false,
   warnings: { slow: false, unknownOptions: true, preprocessorErrors: true, unserializableOptions: true },
   concurrency: 2,

@@ -10,15 +10,16 @@ import { releaseLease, takeLease } from '../../shared/stores/upkeep/leases.ts';
 import { PendingGaps } from './pending-gaps.ts';
 
 /**
- * After kill -9 the source pauses for this long. It must be far shorter than the time in which a busy listing turns over
- * (1,000 items). If a slow database lets the lease expire, two crawlers run at once, which is harmless.
+ * After kill -9 the source pauses for this long. It must be far shorter than the time in which a busy listing turns
+ * over (1,000 items). If a slow database lets the lease expire, two crawlers run at once, which is harmless.
  */
 const LEASE_SECONDS = 4;
 const RENEW_MS = 1_000;
 /** A crash repeats what was published since the last checkpoint. The items' keys make that harmless. */
 const CHECKPOINT_MS = 2_000;
 /**
- * How long stopping waits for Postgres, at most twice. What is not written by then is found again from the saved cursor.
+ * How long stopping waits for Postgres, at most twice. What is not written by then is found again from the saved
+ * cursor.
  */
 const STOP_MS = 3_000;
 

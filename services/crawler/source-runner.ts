@@ -12,7 +12,9 @@ import { SourcePersistence, withinStopDeadline } from './source-persistence.ts';
 
 /** How often a standby process tries to acquire the lease. */
 const STANDBY_MS = 500;
-/** After an outage of Postgres, standby processes wait this long, so that the process that kept crawling renews first. */
+/**
+ * After an outage of Postgres, standby processes wait this long, so that the process that kept crawling renews first.
+ */
 const AFTER_OUTAGE_MS = 3_000;
 /** A failure is logged when it begins and then once per this interval. */
 const FAILURE_LOG_MS = 30_000;
@@ -45,7 +47,9 @@ export class SourceRunner {
   private failingSince: number | undefined;
   private failureLoggedAt = 0;
   private hasSettled = false;
-  /** Another process held the lease when it was last checked. If Postgres is away, that process may still be crawling. */
+  /**
+   * Another process held the lease when it was last checked. If Postgres is away, that process may still be crawling.
+   */
   private anotherMayCrawl = false;
 
   constructor(source: CrawlSource, deps: RunnerDeps) {

@@ -52,8 +52,8 @@ export interface BatchConsumerDeps {
   isRetryable?: (error: unknown) => boolean;
   onAssigned?: (assignment: readonly TopicPartition[], api: AssignmentApi) => Promise<void>;
   /**
-   * How long a killed member keeps its partitions. Default 10 s; the broker's minimum is 6 s. A process whose event loop
-   * is blocked for longer loses its partitions.
+   * How long a killed member keeps its partitions. Default 10 s; the broker's minimum is 6 s. A process whose event
+   * loop is blocked for longer loses its partitions.
    */
   sessionTimeoutMs?: number;
   /**

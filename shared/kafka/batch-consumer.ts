@@ -27,7 +27,10 @@ export interface BatchConsumer extends Running {
 
 const LOADING = new Set(['GROUP_LOAD_IN_PROGRESS', 'GROUP_COORDINATOR_NOT_AVAILABLE']);
 const MIB = 1024 * 1024;
-/** Shorter than Lifecycle's deadline, so that our message is logged. Does not wait for a handler that ignores its signal. */
+/**
+ * Shorter than Lifecycle's deadline, so that our message is logged. Does not wait for a handler that ignores its
+ * signal.
+ */
 const STOP_TIMEOUT_MS = 8_000;
 
 /**
@@ -49,9 +52,9 @@ export async function startBatchConsumer(options: BatchConsumerDeps): Promise<Ba
 }
 
 /**
- * States: joining → assigned (offsets loaded, onAssigned done) → joining again on each rebalance or reconnect. It can be
- * paused in each of them. Halted (stopped or fatal) is final. Each join creates a GroupAssignment; a batch belongs to the
- * assignment that was current when kafkajs delivered it.
+ * States: joining → assigned (offsets loaded, onAssigned done) → joining again on each rebalance or reconnect. It can
+ * be paused in each of them. Halted (stopped or fatal) is final. Each join creates a GroupAssignment; a batch belongs
+ * to the assignment that was current when kafkajs delivered it.
  */
 class GroupConsumer implements BatchConsumer {
   private readonly options: BatchConsumerDeps;

@@ -8,8 +8,8 @@ export interface ConsumedRecord {
   /** Empty for a record without a key. */
   key: string;
   /**
-   * A view into the fetch response, which stays in memory as a whole (megabytes) while the view is referenced: copy what
-   * outlives the batch. Empty for a record without a value.
+   * A view into the fetch response, which stays in memory as a whole (megabytes) while the view is referenced: copy
+   * what outlives the batch. Empty for a record without a value.
    */
   value: Buffer;
   headers: IHeaders;

@@ -15,7 +15,9 @@ export class TooManyDeadLetters extends Error {
 export interface DeadLetterLimits {
   /** The maximum number of consecutive poison records. */
   maxRun: number;
-  /** The maximum share of poison records among the last `window` to 2 × `window` records, from `window` / 10 records on. */
+  /**
+   * The maximum share of poison records among the last `window` to 2 × `window` records, from `window` / 10 records on.
+   */
   maxRatio: number;
   window: number;
 }

@@ -94,9 +94,9 @@ export class GroupAssignment {
   }
 
   /**
-   * Compares the first offset of a batch with the expected one. The topics are neither compacted nor transactional, so a
-   * gap means that records expired unread. A step back means that the log was truncated or recreated; then the committed
-   * offset is meaningless.
+   * Compares the first offset of a batch with the expected one. The topics are neither compacted nor transactional, so
+   * a gap means that records expired unread. A step back means that the log was truncated or recreated; then the
+   * committed offset is meaningless.
    */
   checkPosition(topic: string, partition: number, first: bigint, highWatermark: bigint): 'expected' | 'reset' {
     const state = this.states.get(partitionKey(topic, partition));

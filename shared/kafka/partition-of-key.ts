@@ -1,6 +1,6 @@
 /**
- * Returns the partition of a key: murmur2 over its UTF-8 bytes, without the sign bit, modulo the partition count. Kafka's
- * Java producer and kafkajs's default partitioner do the same, so other producers of a topic agree with ours.
+ * Returns the partition of a key: murmur2 over its UTF-8 bytes, without the sign bit, modulo the partition count.
+ * Kafka's Java producer and kafkajs's default partitioner do the same, so other producers of a topic agree with ours.
  */
 export function partitionOfKey(key: Uint8Array, partitions: number): number {
   return (murmur2(key) & 0x7fffffff) % partitions;

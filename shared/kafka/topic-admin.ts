@@ -25,8 +25,8 @@ interface TopicSettings {
  * Creates missing topics, each with its dead-letter topic. Existing topics keep their settings. Several processes may
  * call it at once.
  *
- * @throws PartitionCountMismatch that names every topic with another partition count. A changed count would move keys to
- * other partitions, so the records of a key would lose their order.
+ * @throws PartitionCountMismatch that names every topic with another partition count. A changed count would move keys
+ * to other partitions, so the records of a key would lose their order.
  */
 export async function ensureTopics(
   kafka: KafkaConnection,
@@ -124,7 +124,9 @@ export interface PartitionLag {
   /** Without the prefix. */
   topic: string;
   partition: number;
-  /** The number of records between the committed offset (or the oldest record if there is none) and the end of the log. */
+  /**
+   * The number of records between the committed offset (or the oldest record if there is none) and the end of the log.
+   */
   lag: number;
 }
 

@@ -1,6 +1,8 @@
 import { SeenThings } from '../seen-things.ts';
 
-/** The forum ends every listing after about a thousand items. More pages than this mean that its cursors form a loop. */
+/**
+ * The forum ends every listing after about a thousand items. More pages than this mean that its cursors form a loop.
+ */
 const MAX_PAGES = 30;
 /**
  * The number of names to remember as anchors: more than a minute of all comments, so that an outdated page from a cache
@@ -44,7 +46,9 @@ export type PageVerdict =
   | { outcome: 'deeper'; after: string }
   /** The listing ends before any item of an earlier pass: items may be missing. */
   | { outcome: 'gap'; missed: MissedStretch }
-  /** Nothing can be missing: the first page of a source without history, or a complete listing that was empty before. */
+  /**
+   * Nothing can be missing: the first page of a source without history, or a complete listing that was empty before.
+   */
   | { outcome: 'complete' };
 
 /** Where reading resumes after a restart. */

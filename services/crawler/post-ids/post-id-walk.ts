@@ -63,8 +63,8 @@ export interface WalkPosition {
 }
 
 /**
- * Decides which post ids to request next. The forum assigns ids in sequence, but some never appear and some appear late.
- * So the walk passes a missing id as soon as a later one exists, and requests it again after the times in
+ * Decides which post ids to request next. The forum assigns ids in sequence, but some never appear and some appear
+ * late. So the walk passes a missing id as soon as a later one exists, and requests it again after the times in
  * RECHECK_AFTER_MS. An id above the newest known one never counts as missing, because it may not be assigned yet. The
  * walk has no clock and makes no calls: `now` is in milliseconds since 1970.
  */
@@ -102,7 +102,8 @@ export class PostIdWalk {
   /**
    * Tells the walk the ids of the newest posts, in any order. The walk continues to a near head. It jumps to a far one,
    * so that new posts do not wait for old ones, but only after a probe finds several posts there, because a single
-   * outlier is not a head. If the walk is far ahead of the listing and finds no posts, it returns to the listing's head.
+   * outlier is not a head. If the walk is far ahead of the listing and finds no posts, it returns to the listing's
+   * head.
    */
   learnNewest(ids: readonly string[]): void {
     this.listedHead = supportedHead(ids) ?? this.listedHead;

@@ -2,7 +2,9 @@ import { z } from 'zod';
 
 export const faultSchema = z.strictObject({
   kind: z.enum(['outage', '429', 'html403', 'slow', 'truncated', '5xx', 'expired-tokens']),
-  /** The fault ends after `seconds`, or after `count` requests, whichever comes first; without either only by DELETE. */
+  /**
+   * The fault ends after `seconds`, or after `count` requests, whichever comes first; without either only by DELETE.
+   */
   seconds: z.number().positive().optional(),
   count: z.int().positive().optional(),
   /** Affects only paths with this prefix, including the token endpoint's. */

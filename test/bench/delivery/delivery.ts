@@ -1,15 +1,15 @@
 /**
  * `npm run --silent bench -- delivery [--matches N] [--seconds N] [--at-once N] [--phase
- * alone|waiting|hanging|silent]`: the deliverer in a separate process, with real Kafka and Postgres, and 200
- * endpoints on 20 servers in another.
+ * alone|waiting|hanging|silent]`: the deliverer in a separate process, with real Kafka and Postgres, and 200 endpoints
+ * on 20 servers in another.
  *
  * - The webhooks delivered per second when all matches are there at once (through Kafka's hints and the poller).
  * - The time from a match's recording to its webhook at an even rate.
  *
  * Each is measured alone, and while other matches are pending: 100,000 matches that wait for their next attempt, 100
- * endpoints that hang with 1,000 due matches each, or 10,000 silent endpoints, each a separate origin with 4 due matches.
- * Also reports the deliverer's memory and its concurrent attempts. Baselines in the same run: bare requests through the
- * same egress client to the same servers, and claims and outcomes alone.
+ * endpoints that hang with 1,000 due matches each, or 10,000 silent endpoints, each a separate origin with 4 due
+ * matches. Also reports the deliverer's memory and its concurrent attempts. Baselines in the same run: bare requests
+ * through the same egress client to the same servers, and claims and outcomes alone.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';

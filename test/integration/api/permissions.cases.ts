@@ -1,4 +1,6 @@
-/** Status, error code, RateLimit, X-Credits-Remaining, Retry-After and Allow of the answers to two requests in a row. */
+/**
+ * Status, error code, RateLimit, X-Credits-Remaining, Retry-After and Allow of the answers to two requests in a row.
+ */
 type Answers = readonly [first: string, second: string];
 
 /** The answers for a key without the permission forum:read, and for one with it. */

@@ -64,7 +64,7 @@ async function send(body: unknown): Promise<number> {
 const counts = () => [statements.filter((text) => text.includes('api_keys')).length, statements.length];
 
 async function limits(): Promise<unknown[]> {
-  const { rows } = await db.pool.query(
+  const { rows } = await db.pool.query<Record<string, unknown>>(
     `SELECT burst_whole_at, day_requests, (SELECT times FROM recent_uses WHERE name = 'mcp:' || account_id)
      FROM account_limits
      WHERE account_id = $1`,
