@@ -110,6 +110,7 @@ export const discussionGraph = z
   .meta({ id: 'DiscussionGraph' });
 export type DiscussionGraph = z.infer<typeof discussionGraph>;
 
+/** Values of X-Cache-Tier for posts; `services/api/reading/README.md` explains all tiers. */
 export const cacheTier = z.enum(['L1_TINYLFU', 'L2_BADGER', 'PARTIAL', 'MISS']);
 export type CacheTier = z.infer<typeof cacheTier>;
 

@@ -5,7 +5,7 @@ export const deliveryStatus = z.enum(['none', 'pending', 'delivered', 'failed', 
 export type DeliveryStatus = z.infer<typeof deliveryStatus>;
 
 /**
- * Value of monitor.matches: a match as it was first recorded. Key: monitor_id. A replay publishes the same value again,
+ * Value of monitor.matches: a match as it was first recorded. Key: monitor_id. A repeat publishes the same value again,
  * whatever became of the monitor since; only seq orders.
  */
 export const recordedMatch = z.object({
@@ -19,7 +19,7 @@ export const recordedMatch = z.object({
   first_delivery: z.enum(['none', 'pending', 'skipped']),
   entered_at: timestamp,
   created_at: timestamp,
-  /** As the first matcher run saw it; a replay may carry a later one. For latency only. */
+  /** As the first matcher run saw it; a repeat may carry a later one. For latency only. */
   first_seen_at: timestamp,
   item: itemContent,
 });
