@@ -70,8 +70,8 @@ export async function recordPairs(
   candidates: readonly Candidate[],
   limits: RecordingLimits,
 ): Promise<RecordedPairs> {
-  // 1. Lock the monitors' `monitor_counters` rows. Every change of a monitor's state or rule, and every numbering of its
-  // matches, takes this lock first, so numbers commit in order.
+  // 1. Lock the monitors' `monitor_counters` rows. Every change of a monitor's state or rule, and every numbering of
+  // its matches, takes this lock first, so numbers commit in order.
   const monitorIds = [...new Set(candidates.map((candidate) => candidate.monitor_id))].sort();
   await lockRecordingMonitors(db, monitorIds);
   // 2. Read their state after the lock, so that it cannot change before the commit.

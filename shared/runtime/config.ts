@@ -28,7 +28,7 @@ const list = (item: z.ZodString) =>
     )
     .pipe(z.array(item));
 
-/** A new variable also needs a row in the table of README.md; `test/architecture/structure.test.ts` compares the two. */
+/** A new variable also needs a row in the table of README.md: `test/architecture/structure.test.ts` compares them. */
 const VARIABLES = z.object({
   PORT: port.default(8080),
   HOST: z.string().min(1).default('127.0.0.1'),
