@@ -1,6 +1,4 @@
-/**
- * Keeps the newest entries and drops the oldest when it is full. For immutable content that can be computed again.
- */
+/** Drops the oldest entry when it is full. For immutable content that can be computed again. */
 export class BoundedCache<T> {
   private readonly entries = new Map<number, T>();
   private readonly size: number;

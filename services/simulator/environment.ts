@@ -2,13 +2,13 @@ import { z } from 'zod';
 
 const number = z.coerce.number();
 const share = number.min(0).max(0.9);
-/** `300-600`, or one number. */
+/** Milliseconds: a range such as `300-600`, or one number. */
 const latency = z
   .string()
   .regex(/^\d{1,5}(-\d{1,5})?$/, 'must be milliseconds, or a range such as 300-600')
   .transform((text) => {
-    const [least = 0, most = least] = text.split('-').map(Number);
-    return { least: Math.min(least, most), most: Math.max(least, most) };
+    const [minMs = 0, maxMs = minMs] = text.split('-').map(Number);
+    return { minMs: Math.min(minMs, maxMs), maxMs: Math.max(minMs, maxMs) };
   });
 
 const schema = z.object({
@@ -25,10 +25,12 @@ const schema = z.object({
   SIMULATOR_HOLES: share.default(0.02),
   SIMULATOR_HISTORY: number.int().min(0).max(1_000_000).default(2000),
   SIMULATOR_CLIENTS: z.string().default(''),
-  SIMULATOR_LATENCY_MS: latency.default({ least: 0, most: 0 }),
+  SIMULATOR_LATENCY_MS: latency.default({ minMs: 0, maxMs: 0 }),
 });
 
-/** Reads the simulator's settings; an empty variable counts as unset. Throws one message that names every fault. */
+/**
+ * Reads the simulator's settings. An empty variable counts as unset. Throws one error that lists every invalid setting.
+ */
 export function parseEnvironment(env: Readonly<Record<string, string | undefined>>) {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = schema.safeParse(set);

@@ -9,12 +9,12 @@ import type { Latency } from './http/server.ts';
 import type { WorldOptions } from './world.ts';
 import { openWorld } from './world.ts';
 
-/** How long the emitted log may lag while there are no requests. */
+/** The maximum lag of the emitted log while there are no requests. */
 const TICK_MS = 20;
 /** Longer than a crawler's pause, so that the crawler never uses a connection that is being closed. */
 const KEEP_ALIVE_MS = 60_000;
 
-const NEARBY: Latency = { least: 0, most: 0 };
+const NO_LATENCY: Latency = { minMs: 0, maxMs: 0 };
 
 export interface SimulatorOptions {
   port: number;
@@ -24,14 +24,14 @@ export interface SimulatorOptions {
   access: AccessOptions;
 }
 
-/** Starts the forum on a loopback port; `stop` keeps its position. `tick: false` leaves the emission to requests. */
+/** Starts the forum on a loopback port. `stop` saves its position. With `tick: false` only requests emit items. */
 export async function startSimulator(options: SimulatorOptions, now: () => number, tick = true) {
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS });
   server.listen(options.port, '127.0.0.1');
   await once(server, 'listening');
   // Only after the port is open: a second start on the same port must fail before it touches the files of the first.
   const world = openWorld(options.world, now);
-  const { latency = NEARBY } = options;
+  const { latency = NO_LATENCY } = options;
   server.on('request', requestListener({ world, faults: new Faults(), access: new Access(options.access), latency }));
   const timer = tick ? setInterval(() => world.emission.advance(), TICK_MS) : undefined;
   const stop = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Catalog } from './content/catalog.ts';
-import { describe, Emission, readInjected } from './timeline/emission.ts';
+import { logLineOf, Emission, readInjected } from './timeline/emission.ts';
 import { EmittedLog } from './timeline/emitted-log.ts';
 import type { CommentIds } from './timeline/numbering.ts';
 import { BLOCK } from './timeline/numbering.ts';
@@ -11,9 +11,7 @@ import type { Run } from './timeline/timeline.ts';
 import { Timeline } from './timeline/timeline.ts';
 
 const HOUR = 3_600_000;
-/**
- * The history ends well before the first start, because monitors accept items up to five minutes older than themselves.
- */
+/** Ten minutes: monitors accept items up to five minutes older than themselves, and must not match the history. */
 const HISTORY_ENDS_BEFORE = HOUR / 6;
 const HISTORY_LENGTH = 6 * HOUR;
 
@@ -25,7 +23,7 @@ export interface WorldOptions {
   ids: CommentIds;
   holes: number;
   late: number;
-  /** The number of back-dated items of the very first start. */
+  /** The number of back-dated slots of the very first start. */
   history: number;
   count: number | undefined;
   emittedLog: string | undefined;
@@ -77,13 +75,16 @@ function historyRun(options: WorldOptions, now: number): Run {
   return { first: 0, end: history, at: now - HISTORY_ENDS_BEFORE - HISTORY_LENGTH, rate, ids, holes, late: 0 };
 }
 
-/** Writes the log lines that are missing after a crash: those of items emitted according to the position. */
+/**
+ * Opens the log and adds the lines that are missing after a crash: those of items that the position says are emitted.
+ */
 function openLog(path: string, timeline: Timeline, catalog: Catalog): EmittedLog {
   const log = new EmittedLog(path);
   if (log.next === undefined) return log;
-  const owed: object[] = [];
+  const missing: object[] = [];
   const from = Math.max(log.next, log.next === 0 ? (timeline.runs.at(-1)?.first ?? 0) : 0);
-  for (let k = from; k < timeline.frontier; k++) if (timeline.exists(k)) owed.push(describe({ timeline, catalog }, k));
-  log.append(owed);
+  for (let k = from; k < timeline.frontier; k++)
+    if (timeline.exists(k)) missing.push(logLineOf({ timeline, catalog }, k));
+  log.append(missing);
   return log;
 }

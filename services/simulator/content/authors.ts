@@ -15,7 +15,7 @@ const FORMS: readonly ((a: string, b: string, n: number) => string)[] = [
   (a, b, n) => `${capital(a)}${capital(b)}_${n}`,
 ];
 const AUTHOR_COUNT = FIRST_PARTS.length * SECOND_PARTS.length * FORMS.length;
-/** A few authors write much, and many write little. */
+/** The power of the random draw: with 3, a few authors write much and many write little. */
 const SKEW = 3;
 const SUSPENDED_ONE_IN = 200;
 const SHADOW_BANNED = new Set(['shadow_shelly']);
@@ -35,28 +35,28 @@ function nameOf(seed: number, index: number): string {
   return name.slice(0, 20);
 }
 
-/** The author of the item in slot k, as a name of 3 to 20 characters. */
+/** The name of the author of slot k, 3 to 20 characters. */
 export function authorOf(seed: number, k: number): string {
   const random = new SeededRandom(seed, k, PURPOSE.author);
   if (random.chance(0.006)) return 'AutoModerator';
   return nameOf(seed, Math.floor(random.next() ** SKEW * AUTHOR_COUNT));
 }
 
-/** Every author that the seed can produce, to tell existing names from unknown ones. */
+/** All authors of the seed by name in lower case. Other names are unknown, unless an injected item has them. */
 export function everyAuthor(seed: number): Map<string, string> {
   const names = Array.from({ length: AUTHOR_COUNT }, (_, index) => nameOf(seed, index));
   return new Map([...names, ...SITE_STAFF, SUSPENDED_USER].map((name) => [name.toLowerCase(), name]));
 }
 
-export type Standing = 'good' | 'suspended' | 'shadow-banned';
+export type AccountStatus = 'good' | 'suspended' | 'shadow-banned';
 
-export function standingOf(seed: number, name: string): Standing {
+export function accountStatusOf(seed: number, name: string): AccountStatus {
   if (SHADOW_BANNED.has(name)) return 'shadow-banned';
   if (name === SUSPENDED_USER) return 'suspended';
   return !SITE_STAFF.has(name) && numberOf(seed, name) % SUSPENDED_ONE_IN === 0 ? 'suspended' : 'good';
 }
 
-/** A stable number for a name: its account id and karma derive from it. */
+/** A number that depends only on seed and name. Account id and karma derive from it. */
 export function numberOf(seed: number, name: string): number {
   let h = seed;
   for (const character of name.toLowerCase()) h = hash32(h, character.codePointAt(0)!, PURPOSE.user);

@@ -15,14 +15,14 @@ const MINUTE = 60_000;
 
 export type PostForm = 'self' | 'link' | 'image' | 'gallery' | 'video' | 'poll' | 'crosspost';
 
-/** The later changes of an item. Ages are in milliseconds; Infinity means never. */
-export interface Fate {
+/** How an item changes as it ages. Ages are in milliseconds; Infinity means never. */
+export interface Lifecycle {
   /** Removed before it becomes visible. */
   removedAtOnce: boolean;
   removedAfter: number;
   deletedAfter: number;
   editedAfter: number;
-  /** The score that it will reach. */
+  /** The score that the item approaches. */
   finalScore: number;
 }
 
@@ -32,7 +32,7 @@ export interface Post {
   community: Community;
   author: string;
   title: string;
-  /** The title as it ends a permalink. */
+  /** The last part of the permalink, made from the title. */
   slug: string;
   selftext: string;
   form: PostForm;
@@ -40,7 +40,7 @@ export interface Post {
   original: number | undefined;
   over18: boolean;
   spoiler: boolean;
-  fate: Fate;
+  lifecycle: Lifecycle;
 }
 
 export interface Comment {
@@ -48,10 +48,10 @@ export interface Comment {
   post: Post;
   author: string;
   body: string;
-  fate: Fate;
+  lifecycle: Lifecycle;
 }
 
-const NO_FATE: Fate = {
+const UNCHANGING: Lifecycle = {
   removedAtOnce: false,
   removedAfter: Infinity,
   deletedAfter: Infinity,
@@ -59,18 +59,18 @@ const NO_FATE: Fate = {
   finalScore: 12,
 };
 
-/** Within its first twenty minutes only the score of a visible item changes. */
-function fateOf(seed: number, k: number, cap: number): Fate {
-  const random = new SeededRandom(seed, k, PURPOSE.fate);
+/** Within its first twenty minutes only the score of a visible item changes. `maxScore` limits that score. */
+function lifecycleOf(seed: number, k: number, maxScore: number): Lifecycle {
+  const random = new SeededRandom(seed, k, PURPOSE.lifecycle);
   const end = random.next();
   const after = (20 + random.next() * 100) * MINUTE;
-  const height = Math.min(cap, Math.floor(1 / (1 - random.next() * 0.99999) ** 1.1));
+  const score = Math.min(maxScore, Math.floor(1 / (1 - random.next() * 0.99999) ** 1.1));
   return {
     removedAtOnce: end < 0.004,
     removedAfter: end >= 0.004 && end < 0.016 ? after : Infinity,
     deletedAfter: end >= 0.016 && end < 0.036 ? after : Infinity,
     editedAfter: random.chance(0.03) ? 15 * MINUTE + after / 2 : Infinity,
-    finalScore: random.chance(0.06) ? -Math.min(40, height) : height,
+    finalScore: random.chance(0.06) ? -Math.min(40, score) : score,
   };
 }
 
@@ -84,7 +84,7 @@ function formOf(roll: number): PostForm {
 }
 
 /**
- * The content of each slot: a pure function of (seed, k), but for the ties between items, which follow the timeline.
+ * The content of each slot. It depends only on (seed, k), except for relations between items: these need the timeline.
  */
 export class Catalog {
   private readonly timeline: Timeline;
@@ -101,7 +101,7 @@ export class Catalog {
     const known = this.posts.get(number);
     if (known) return known;
     const post = this.makePost(number);
-    // Content of posts that are still to come (holes filled by an injected item later) must not be kept.
+    // Do not cache a post that is not emitted yet: an injected item may still take its slot.
     if (this.timeline.exists(post.k)) this.posts.set(number, post);
     return post;
   }
@@ -126,7 +126,7 @@ export class Catalog {
         original: undefined,
         over18,
         spoiler: false,
-        fate: NO_FATE,
+        lifecycle: UNCHANGING,
       };
     }
     const community = communityOfPost(seed, number);
@@ -134,7 +134,7 @@ export class Catalog {
     const shape = new SeededRandom(seed, k, PURPOSE.form);
     const form = number === 0 ? 'self' : formOf(shape.next());
     const original = form === 'crosspost' ? this.originalOf(number, k, shape) : undefined;
-    const fate = fateOf(seed, k, 40_000);
+    const lifecycle = lifecycleOf(seed, k, 40_000);
     const title = postTitle(community, random);
     const writes = form === 'self' || form === 'poll';
     return {
@@ -144,23 +144,25 @@ export class Catalog {
       author: authorOf(seed, k),
       title,
       slug: slugOf(title),
-      selftext: fate.removedAtOnce && writes ? '[removed]' : writes ? postText(community, random) : '',
+      selftext: lifecycle.removedAtOnce && writes ? '[removed]' : writes ? postText(community, random) : '',
       form,
       original,
       over18: community.over18 || shape.chance(0.015),
       spoiler: shape.chance(0.02),
-      fate,
+      lifecycle,
     };
   }
 
-  /** One of the 32 posts before it that can be seen at its time. */
+  /**
+   * Draws one of the 32 previous posts, or the nearest post before it that is visible when the crosspost is emitted.
+   */
   private originalOf(number: number, k: number, random: SeededRandom): number {
-    const wanted = Math.max(0, number - 1 - random.below(32));
-    return this.threads.nearestVisible(wanted, this.timeline.emittedAt(k) ?? Infinity);
+    const drawn = Math.max(0, number - 1 - random.below(32));
+    return this.threads.nearestVisible(drawn, this.timeline.emittedAt(k) ?? Infinity);
   }
 
   post(k: number): Post {
-    return this.postNumbered(this.timeline.place(k).number);
+    return this.postNumbered(this.timeline.item(k).number);
   }
 
   comment(k: number): Comment {
@@ -175,22 +177,22 @@ export class Catalog {
     const { seed } = this.timeline;
     const post = this.postNumbered(this.threads.postOf(k));
     const injected = this.timeline.injected.get(k);
-    if (injected) return { k, post, author: injected.author, body: injected.text, fate: NO_FATE };
-    const fate = fateOf(seed, k, 4000);
-    const body = fate.removedAtOnce
+    if (injected) return { k, post, author: injected.author, body: injected.text, lifecycle: UNCHANGING };
+    const lifecycle = lifecycleOf(seed, k, 4000);
+    const body = lifecycle.removedAtOnce
       ? '[removed]'
       : commentText(post.community, new SeededRandom(seed, k, PURPOSE.text));
-    return { k, post, author: this.commentAuthor(k, post), body, fate };
+    return { k, post, author: this.commentAuthor(k, post), body, lifecycle };
   }
 
-  /** Posters answer in their own threads. */
+  /** The author of a post also writes some of the comments under it. */
   private commentAuthor(k: number, post: Post): string {
     const random = new SeededRandom(this.timeline.seed, k, PURPOSE.user);
     return random.chance(0.08) ? post.author : authorOf(this.timeline.seed, k);
   }
 
   attributes(k: number): { community: string; author: string } {
-    if (this.timeline.place(k).kind === 'post') {
+    if (this.timeline.item(k).kind === 'post') {
       const post = this.post(k);
       return { community: post.community.name.toLowerCase(), author: post.author.toLowerCase() };
     }

@@ -1,7 +1,7 @@
 import type { Post } from './catalog.ts';
 import { SeededRandom, PURPOSE } from './seeded-random.ts';
 
-/** Pictures and videos have URLs but are not served; nobody can own the example domains. */
+/** Pictures and videos have URLs, but nothing serves them. The domains are reserved for examples. */
 const IMAGES = 'https://i.forum.example';
 const PREVIEWS = 'https://preview.forum.example';
 const VIDEOS = 'https://v.forum.example';
@@ -30,7 +30,7 @@ function preview(id: string, width: number, height: number): object {
 function gallery(random: SeededRandom): Record<string, unknown> {
   const ids = Array.from({ length: 2 + random.below(6) }, () => mediaId(random));
   const metadata: Record<string, object> = {};
-  // The map is not in the order of the pictures, as upstream.
+  // As upstream, the map is not in the order of the pictures.
   for (const [rank, id] of [...ids].reverse().entries()) {
     const [x, y] = random.pick(SIZES);
     const animated = rank === 1 && random.chance(0.2);
@@ -80,7 +80,7 @@ function video(random: SeededRandom): Record<string, unknown> {
 function poll(random: SeededRandom, createdAt: number, now: number): Record<string, unknown> {
   const texts = ['Yes', 'No', 'Only on Sundays', 'Show me the results'].slice(0, 2 + random.below(3));
   const end = Math.floor(createdAt) + 3 * DAY;
-  // Counts per option are shown once the poll is over.
+  // The votes per option are public only after the end of the poll.
   const options = texts.map((text) => {
     const option = { text, id: String(10_000_000 + random.below(9_000_000)) };
     const votes = random.below(900);
@@ -92,7 +92,7 @@ function poll(random: SeededRandom, createdAt: number, now: number): Record<stri
   };
 }
 
-/** The fields that a post's form adds; crossposts and plain texts add none here. */
+/** The fields that the form of a post adds; none for texts and crossposts. */
 export function mediaFields(seed: number, post: Post, createdAt: number, now: number): Record<string, unknown> {
   const random = new SeededRandom(seed, post.k, PURPOSE.flair);
   switch (post.form) {

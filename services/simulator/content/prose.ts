@@ -4,19 +4,21 @@ import { BODY_SENTENCES, COMMENT_SENTENCES, TITLES } from './sentences.ts';
 import { PHRASEBOOKS } from './sentences-in-other-languages.ts';
 import { DECOYS, PLACES, SHAPES, THINGS, TIMES, WATCHED_SENTENCES, WATCHED_WORDS } from './vocabulary.ts';
 
-/** Per English text and word. Some nine texts in ten are English, so each word stands in about 2 % of all. */
+/**
+ * The share of English texts that contain a given watched word. About nine in ten texts are English: 2 % of all texts.
+ */
 const WATCHED_SHARE = 0.025;
-const WATCHED_ABROAD_SHARE = 0.5;
+const FOREIGN_WATCHED_SHARE = 0.5;
 const DECOY_SHARE = 0.03;
-/** Shares of comments written in a language that is not their community's. */
-const GUESTS: readonly [Language, number][] = [
+/** Shares of comments that are not in the language of their community. */
+const FOREIGN_COMMENT_SHARES: readonly [Language, number][] = [
   ['zh', 0.015],
   ['ja', 0.015],
   ['ko', 0.015],
   ['de', 0.005],
   ['es', 0.005],
 ];
-const GUEST_SHARE = GUESTS.reduce((sum, [, share]) => sum + share, 0);
+const FOREIGN_COMMENT_SHARE = FOREIGN_COMMENT_SHARES.reduce((sum, [, share]) => sum + share, 0);
 
 function fill(template: string, community: Community, random: SeededRandom): string {
   return template.replace(/\{([tupdn])\}/g, (_, slot: string) => {
@@ -36,7 +38,7 @@ function watchedSentence(word: (typeof WATCHED_WORDS)[number], random: SeededRan
   return random.pick(WATCHED_SENTENCES[word]).replace('{w}', shape);
 }
 
-/** The watched words that this text happens to contain, as sentences; mostly none. */
+/** Sentences with the watched words and decoys that are drawn for one text; usually none. */
 function watchedSentences(random: SeededRandom): string[] {
   const found: string[] = [];
   for (const word of WATCHED_WORDS) if (random.chance(WATCHED_SHARE)) found.push(watchedSentence(word, random));
@@ -44,17 +46,17 @@ function watchedSentences(random: SeededRandom): string[] {
   return found;
 }
 
-/** Different sentences of a pool with their placeholders filled; a text does not repeat a sentence. */
-function someOf(pool: readonly string[], count: number, community: Community, random: SeededRandom): string[] {
+/** Draws up to `count` different sentences and fills their placeholders. */
+function pickSentences(pool: readonly string[], count: number, community: Community, random: SeededRandom): string[] {
   const templates = new Set(Array.from({ length: count }, () => random.pick(pool)));
   return [...templates].map((template) => fill(template, community, random));
 }
 
 function englishText(pool: readonly string[], count: number, community: Community, random: SeededRandom): string {
-  const sentences = someOf(pool, count, community, random);
+  const sentences = pickSentences(pool, count, community, random);
   for (const sentence of watchedSentences(random)) sentences.splice(random.below(sentences.length + 1), 0, sentence);
   return sentences.reduce((text, sentence) => {
-    // Quotes and lists are blocks of their own.
+    // Quotes and lists are separate Markdown blocks.
     const isBlock = sentence.includes('\n') || text.includes('\n1. ');
     return text + (isBlock || random.chance(0.2) ? '\n\n' : ' ') + sentence;
   });
@@ -67,8 +69,8 @@ function foreignText(
   random: SeededRandom,
 ): string {
   const book = PHRASEBOOKS[language];
-  const sentences = someOf(book.sentences, count, community, random);
-  if (random.chance(WATCHED_ABROAD_SHARE)) sentences.push(fill(random.pick(book.watched), community, random));
+  const sentences = pickSentences(book.sentences, count, community, random);
+  if (random.chance(FOREIGN_WATCHED_SHARE)) sentences.push(fill(random.pick(book.watched), community, random));
   return sentences.join(language === 'zh' || language === 'ja' || language === 'th' ? '' : ' ');
 }
 
@@ -83,7 +85,7 @@ export function postTitle(community: Community, random: SeededRandom): string {
   return random.chance(0.05) ? `${title} (a question & an answer)` : title;
 }
 
-/** Markdown of 1 to 6 sentences. */
+/** Markdown of up to five sentences, plus those with watched words. */
 export function postText(community: Community, random: SeededRandom): string {
   const count = 1 + random.below(5);
   return community.language === 'en'
@@ -94,14 +96,14 @@ export function postText(community: Community, random: SeededRandom): string {
 export function commentText(community: Community, random: SeededRandom): string {
   const count = 1 + Math.floor(random.next() * random.next() * 4);
   let language = community.language;
-  let guest = random.next();
-  if (guest < GUEST_SHARE) {
-    for (const [other, share] of GUESTS) {
-      if (guest < share) {
+  let draw = random.next();
+  if (draw < FOREIGN_COMMENT_SHARE) {
+    for (const [other, share] of FOREIGN_COMMENT_SHARES) {
+      if (draw < share) {
         language = other;
         break;
       }
-      guest -= share;
+      draw -= share;
     }
   }
   return language === 'en'

@@ -1,6 +1,6 @@
-/** The decision that a random number is for. Two decisions about one item need different purposes to be independent. */
+/** What a random number is for. Two decisions about one item are independent only if their purposes differ. */
 export const PURPOSE = {
-  postPlace: 1,
+  postOffset: 1,
   hole: 2,
   late: 3,
   lateBy: 4,
@@ -11,7 +11,7 @@ export const PURPOSE = {
   author: 9,
   text: 10,
   score: 11,
-  fate: 12,
+  lifecycle: 12,
   form: 13,
   chain: 14,
   flair: 15,
@@ -39,7 +39,7 @@ export function roll(seed: number, number: number, purpose: number): number {
   return hash32(seed, number, purpose) / 2 ** 32;
 }
 
-/** A stream of random numbers that begins at (seed, number, purpose): the same three always give the same stream. */
+/** A stream of random numbers. The same (seed, number, purpose) always give the same stream. */
 export class SeededRandom {
   private state: number;
 

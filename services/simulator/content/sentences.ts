@@ -1,4 +1,4 @@
-/** English sentences; {t} and {u} are things of the community's theme, {p} a place, {d} a time, {n} a number. */
+/** English sentences. {t} and {u} become things of the community's theme, {p} a place, {d} a time, {n} a number. */
 export const TITLES: readonly string[] = [
   'How do you keep your {t} alive {d}?',
   'My {t} and my {u} disagree, who wins?',

@@ -4,8 +4,8 @@ import { BLOCK, slotOfPost } from '../timeline/numbering.ts';
 import type { Timeline } from '../timeline/timeline.ts';
 
 /**
- * Which post a comment belongs to. Most comments go to one of the posts of the last blocks; a quarter goes to every
- * 64th post, so that some threads reach a few hundred comments; a sixth goes to every 2,048th, so that some pass 2,000.
+ * Which post a comment belongs to. Most comments go to one of the 40 newest posts. A quarter goes to every 64th post,
+ * so that some threads reach a few hundred comments. A sixth goes to every 2,048th, so that some exceed 2,000.
  */
 const LARGE_EVERY = 64;
 const HUGE_EVERY = 2048;
@@ -14,18 +14,20 @@ const LARGE_SHARE = 0.26;
 const RECENT_POSTS = 40;
 const TOP_LEVEL_SHARE = 0.38;
 const REPLY_TO_LAST_SHARE = 0.25;
-/** Threads in which nearly every comment answers the previous one: deeper than a client shows. */
-const CHAIN_POSTS = 0.04;
-const CHAIN_SHARE = 0.9;
+/**
+ * The share of threads in which nearly every comment answers the previous one, so that clients cannot show all levels.
+ */
+const CHAIN_THREAD_SHARE = 0.04;
+const CHAIN_REPLY_SHARE = 0.9;
 const SCANNED_THREADS_KEPT = 64;
 
-/** How many blocks after its own a post is still chosen by comments. */
+/** For how many blocks after its own block a post still gets comments. */
 function reach(post: number): number {
   if (post % HUGE_EVERY === 0) return HUGE_EVERY + 1;
   return post % LARGE_EVERY === 0 ? 2 * LARGE_EVERY + 1 : RECENT_POSTS + 2;
 }
 
-/** Threads of the newest posts are kept: four times as many as can still get comments. */
+/** How many threads stay in memory: those of the newest posts, four times as many as can still get comments. */
 export const KEPT_POSTS = 4 * HUGE_EVERY;
 
 /** The comments of each post in slot order, whether visible yet or not. */
@@ -33,7 +35,7 @@ export class Threads {
   private readonly timeline: Timeline;
   private readonly kept = new Map<number, number[]>();
   private readonly scanned = new BoundedCache<number[]>(SCANNED_THREADS_KEPT);
-  /** Threads of posts from this number on are kept as they grow; older ones are found by a bounded scan. */
+  /** Threads of posts from this number on stay in memory. Older ones are recomputed with a bounded scan. */
   private firstKept: number;
 
   constructor(timeline: Timeline, firstKept: number) {
@@ -41,35 +43,35 @@ export class Threads {
     this.firstKept = firstKept;
   }
 
-  /** The number of the post that the comment in slot k is under. */
+  /** The number of the post that the comment in slot k belongs to. */
   postOf(k: number): number {
     const injected = this.timeline.injected.get(k);
-    if (typeof injected?.post === 'number') return this.timeline.place(injected.post).number;
+    if (typeof injected?.post === 'number') return this.timeline.item(injected.post).number;
     const before = Math.floor(k / BLOCK) - 1;
     if (before < 0) return 0;
     const random = new SeededRandom(this.timeline.seed, k, PURPOSE.thread);
     const kind = random.next();
-    let wanted: number;
-    if (kind < HUGE_SHARE) wanted = Math.floor(before / HUGE_EVERY) * HUGE_EVERY;
+    let chosen: number;
+    if (kind < HUGE_SHARE) chosen = Math.floor(before / HUGE_EVERY) * HUGE_EVERY;
     else if (kind < HUGE_SHARE + LARGE_SHARE)
-      wanted = (Math.floor(before / LARGE_EVERY) - random.below(2)) * LARGE_EVERY;
-    else wanted = before - Math.floor(random.next() * random.next() * RECENT_POSTS);
-    return this.nearestVisible(Math.max(0, wanted), this.timeline.emittedAt(k) ?? Infinity);
+      chosen = (Math.floor(before / LARGE_EVERY) - random.below(2)) * LARGE_EVERY;
+    else chosen = before - Math.floor(random.next() * random.next() * RECENT_POSTS);
+    return this.nearestVisible(Math.max(0, chosen), this.timeline.emittedAt(k) ?? Infinity);
   }
 
-  /** The chosen post; if that is a hole, lost or not yet visible, the nearest one before it. */
-  nearestVisible(wanted: number, at: number): number {
-    let post = wanted;
+  /** The chosen post if it is visible at `time`, otherwise the nearest visible post before it. */
+  nearestVisible(chosen: number, time: number): number {
+    let post = chosen;
     while (post > 0) {
       const k = slotOfPost(this.timeline.seed, post);
-      if (this.timeline.visibleAt(k) <= at) return post;
-      const inside = this.timeline.lastWithinRun(k);
-      post = inside === k ? post - 1 : Math.min(post - 1, Math.floor(inside / BLOCK));
+      if (this.timeline.visibleAt(k) <= time) return post;
+      const lastEmitted = this.timeline.lastWithinRun(k);
+      post = lastEmitted === k ? post - 1 : Math.min(post - 1, Math.floor(lastEmitted / BLOCK));
     }
     return 0;
   }
 
-  /** Records a newly emitted comment; slots arrive in rising order. */
+  /** Records a newly emitted comment. Callers pass slots in ascending order. */
   add(k: number): void {
     this.forget(Math.floor(k / BLOCK) - KEPT_POSTS);
     const post = this.postOf(k);
@@ -98,7 +100,7 @@ export class Threads {
 
   private scan(post: number): number[] {
     const { seed, frontier, injected } = this.timeline;
-    // Comments that wanted a missing or late post after this one fell back on it: their range counts as well.
+    // A comment falls back to this post if a later post was missing or late, so scan the range of those posts as well.
     let lastBlock = post + reach(post);
     for (let next = post + 1; next < lastBlock; next++) {
       const k = slotOfPost(seed, next);
@@ -113,10 +115,10 @@ export class Threads {
   }
 
   private isCommentOf(k: number, post: number): boolean {
-    return this.timeline.exists(k) && this.timeline.place(k).kind === 'comment' && this.postOf(k) === post;
+    return this.timeline.exists(k) && this.timeline.item(k).kind === 'comment' && this.postOf(k) === post;
   }
 
-  /** The slot that the comment in slot k answers: a comment before it in its thread, or the post itself. */
+  /** The slot that the comment in slot k answers: an earlier comment of its thread, or the post. */
   parentOf(k: number): number {
     const { seed } = this.timeline;
     const injected = this.timeline.injected.get(k);
@@ -128,16 +130,16 @@ export class Threads {
     if (rank === 0) return postSlot;
     const random = new SeededRandom(seed, k, PURPOSE.parent);
     const choice = random.next();
-    const chain = roll(seed, post, PURPOSE.chain) < CHAIN_POSTS;
+    const chain = roll(seed, post, PURPOSE.chain) < CHAIN_THREAD_SHARE;
     let parent: number;
-    if (chain ? choice < CHAIN_SHARE : choice < REPLY_TO_LAST_SHARE) parent = thread[rank - 1]!;
+    if (chain ? choice < CHAIN_REPLY_SHARE : choice < REPLY_TO_LAST_SHARE) parent = thread[rank - 1]!;
     else if (choice < REPLY_TO_LAST_SHARE + TOP_LEVEL_SHARE || chain) return postSlot;
     else parent = thread[random.below(rank)]!;
     return this.timeline.visibleAt(parent) <= this.timeline.emittedAt(k)! ? parent : postSlot;
   }
 }
 
-/** How many of the sorted slots lie below k. */
+/** The number of sorted slots below k (binary search). */
 function rankIn(sorted: readonly number[], k: number): number {
   let low = 0;
   let high = sorted.length;

@@ -1,10 +1,10 @@
 import type { Theme } from './communities.ts';
 
-/** Words that examples and tests watch for: each stands, as a whole word, in at least 1 % of posts and of comments. */
+/** Words that examples and tests watch for. Each occurs as a whole word in at least 1 % of posts and of comments. */
 export const WATCHED_WORDS = ['rust', 'coffee', 'python', 'release', 'update'] as const;
 export type WatchedWord = (typeof WATCHED_WORDS)[number];
 
-/** Sentences around a watched word; {w} is the word, plain or in one of the shapes below. */
+/** Sentences with a watched word. {w} becomes the word, plain or in one of the shapes below. */
 export const WATCHED_SENTENCES: Record<WatchedWord, readonly string[]> = {
   rust: [
     'We moved the slow part to {w} and kept the rest as it was.',
@@ -58,10 +58,7 @@ export const WATCHED_SENTENCES: Record<WatchedWord, readonly string[]> = {
   ],
 };
 
-/**
- * Ways a word comes up in the wild; {w} keeps its case, {W} is upper case, {C} capitalised. All count as the whole
- * word.
- */
+/** How a word appears in real text. {w} keeps its case, {W} is upper case, {C} capitalised. All are whole words. */
 export const SHAPES: readonly string[] = [
   ...['{w}', '{w}', '{w}', '{w}', '{w}', '{w}', '{w}', '{w}', '{C}', '{C}', '{W}'],
   ...['**{w}**', '*{w}*', '"{w}"', '({w})', '\\#{w}', '{w}-based', "{w}'s", '{C}’s', '{w}/whatever', '`{w}`', '{w}🦀'],

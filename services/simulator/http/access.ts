@@ -20,8 +20,8 @@ interface Usage {
 }
 
 /**
- * Tokens and quota. A token contains its client and its time, signed, so that it stays valid after a restart. The quota
- * is per client and window; a window of the upstream lasts ten minutes.
+ * Tokens and quota. A token contains its client and its time of issue, signed, so that it stays valid after a restart.
+ * The quota is per client and window. The upstream's window lasts ten minutes.
  */
 export class Access {
   private readonly options: AccessOptions;
@@ -59,7 +59,7 @@ export class Access {
     return createHmac('sha256', `simulator ${this.options.seed}`).update(payload).digest('base64url');
   }
 
-  /** The client of a valid Bearer token. */
+  /** The client of a valid Bearer token; undefined if the token is invalid or expired. */
   private clientOf(authorization: string | undefined, now: number): string | undefined {
     const [payload, signature] = (/^bearer (.+)$/i.exec(authorization ?? '')?.[1] ?? '').split('.');
     if (payload === undefined || signature === undefined) return undefined;
@@ -70,11 +70,11 @@ export class Access {
     return at >= this.validFrom && now < at + TOKEN_SECONDS * 1000 ? id : undefined;
   }
 
-  static refusesAgent(userAgent: string | undefined): Answer | undefined {
+  static agentRefusal(userAgent: string | undefined): Answer | undefined {
     return GENERIC.test(userAgent ?? '') ? page(429, 'Too Many Requests', { 'retry-after': '4' }) : undefined;
   }
 
-  /** Counts one call. `refusal` is the response to a refused call; `headers` state the rest of the quota. */
+  /** Counts one call. `refusal` is the response to a refused call; `headers` report the remaining quota. */
   admit(authorization: string | undefined, now: number): { refusal?: Answer; headers: Record<string, string> } {
     const client = this.clientOf(authorization, now);
     if (client === undefined) return { refusal: failure(401), headers: {} };

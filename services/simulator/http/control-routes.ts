@@ -16,7 +16,7 @@ const emitSchema = z.strictObject({
   subreddit: z.string().default('programming'),
   author: z.string().min(3).max(20).default('simulator_user'),
   over_18: z.boolean().default(false),
-  /** Comments: the post's fullname (the newest post when missing) and the parent's (the post when missing). */
+  /** Comments: the fullnames of the post (default: the newest post) and of the parent (default: the post). */
   post: z.string().optional(),
   parent: z.string().optional(),
 });
@@ -27,9 +27,9 @@ export interface ControlDeps {
   access: Access;
 }
 
-/** Routes under /simulator/, for tests and demonstrations: no token, no quota, no faults. */
-export function controlRoute(parts: ControlDeps, method: string, path: string, body: unknown): Answer {
-  const { world, faults, access } = parts;
+/** Routes under /simulator/, for tests and demonstrations. They need no token, count no call and ignore faults. */
+export function controlRoute(deps: ControlDeps, method: string, path: string, body: unknown): Answer {
+  const { world, faults, access } = deps;
   const now = world.now();
   if (path === '/simulator/stats' && method === 'GET') return ok(stats(world));
   if (path === '/simulator/emit' && method === 'POST') return emitRoute(world, body);
@@ -89,11 +89,11 @@ function emitRoute(world: World, body: unknown): Answer {
   }
   const newest = world.index.newest('post', 'all', 1)[0] ?? slotOfPost(timeline.seed, 0);
   const post = postName === undefined ? newest : timeline.find(postName, world.now());
-  if (post === undefined || timeline.place(post).kind !== 'post') return refused(400, 'no such post');
+  if (post === undefined || timeline.item(post).kind !== 'post') return refused(400, 'no such post');
   const parent = parentName === undefined ? post : timeline.find(parentName, world.now());
   const isInThread =
     parent === post ||
-    (parent !== undefined && timeline.place(parent).kind === 'comment' && catalog.comment(parent).post.k === post);
+    (parent !== undefined && timeline.item(parent).kind === 'comment' && catalog.comment(parent).post.k === post);
   if (parent === undefined || !isInThread) return refused(400, 'no such parent in this thread');
   const home = catalog.post(post).community.name;
   const item = { kind, title: '', text, author, subreddit: home, over_18: catalog.post(post).over18, post, parent };
@@ -102,7 +102,7 @@ function emitRoute(world: World, body: unknown): Answer {
 
 function emitted(world: World, k: number): object {
   const { timeline, catalog } = world;
-  const isPost = timeline.place(k).kind === 'post';
+  const isPost = timeline.item(k).kind === 'post';
   const post = isPost ? catalog.post(k) : catalog.comment(k).post;
   const permalink = permalinkOf(world, post) + (isPost ? '' : `${timeline.idOf(k)}/`);
   return { name: timeline.nameOf(k), id: timeline.idOf(k), k, at: timeline.emittedAt(k), permalink };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 export const faultSchema = z.strictObject({
   kind: z.enum(['outage', '429', 'html403', 'slow', 'truncated', '5xx', 'expired-tokens']),
   /**
-   * The fault ends after `seconds`, or after `count` requests, whichever comes first; without either only by DELETE.
+   * The fault ends after `seconds` or after `count` requests, whichever comes first. Without both, only DELETE ends it.
    */
   seconds: z.number().positive().optional(),
   count: z.int().positive().optional(),
@@ -51,8 +51,8 @@ export class Faults {
     this.active = this.active.filter((entry) => entry.until > now && entry.left > 0);
   }
 
-  /** Returns the oldest fault that applies to this request, and counts it. */
-  strike(path: string, now: number): Fault | undefined {
+  /** Returns the oldest fault that applies to this path, and counts this request against it. */
+  take(path: string, now: number): Fault | undefined {
     this.prune(now);
     const entry = this.active.find(({ fault }) => path.startsWith(fault.path ?? '/'));
     if (entry) entry.left--;

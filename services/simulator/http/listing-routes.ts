@@ -1,6 +1,6 @@
 import type { Answer } from './answer.ts';
 import { failure, ok, redirect } from './answer.ts';
-import { everyAuthor, standingOf, SUSPENDED_USER } from '../content/authors.ts';
+import { everyAuthor, accountStatusOf, SUSPENDED_USER } from '../content/authors.ts';
 import type { Community } from '../content/communities.ts';
 import { COMMUNITIES, communityNamed, communityWithId, isReadable } from '../content/communities.ts';
 import { listingOf } from '../render/comment-tree.ts';
@@ -14,11 +14,11 @@ import type { RouteRequest } from './request.ts';
 import { searchPosts } from './search-posts.ts';
 import { sorted } from './sorting.ts';
 
-const MOST_INFO_IDS = 100;
+const MAX_INFO_IDS = 100;
 
 function thingOf(request: RouteRequest, k: number): Thing {
   const { world, now } = request;
-  return world.timeline.place(k).kind === 'post' ? renderPost(world, k, now) : renderComment(world, k, now);
+  return world.timeline.item(k).kind === 'post' ? renderPost(world, k, now) : renderComment(world, k, now);
 }
 
 function slotsListing(request: RouteRequest, slots: readonly number[]): Answer {
@@ -26,29 +26,29 @@ function slotsListing(request: RouteRequest, slots: readonly number[]): Answer {
   return ok(pageListing(slots, pageOf(request.query), nameOf, (k) => thingOf(request, k)));
 }
 
-/** The refusal of an unreadable community; undefined if readable. An unknown one redirects to the search page. */
+/** The refusal of an unreadable community; undefined if it is readable. An unknown one redirects to the search page. */
 function refusal(name: string, community: Community | undefined): Answer | undefined {
   if (!community) return redirect(302, `/subreddits/search?q=${encodeURIComponent(name)}`);
   if (isReadable(community)) return undefined;
   return community.type === 'banned' ? failure(404, 'banned') : failure(403, community.type);
 }
 
-/** `all`, one community, or several joined by +; unreadable ones among several are left out. */
+/** `names` is `all`, one community, or several joined by `+`. Among several, unreadable ones are left out. */
 export function communityListing(request: RouteRequest, names: string, view: string): Answer {
   const { world, query, now } = request;
   const kind = view === 'comments' ? 'comment' : 'post';
   const sort = view === 'comments' ? 'new' : view;
-  const wanted = names.toLowerCase().split('+');
+  const requested = names.toLowerCase().split('+');
   const page = pageOf(query);
-  // Without an anchor the first page needs its own items and one more, to know whether there is a next page.
+  // The first page needs its own items and one more, to know whether there is a next page.
   const count = sort === 'new' && page.after === undefined && page.before === undefined ? page.limit + 1 : undefined;
   let slots: number[];
-  if (wanted.includes('all') || wanted.includes('popular')) {
+  if (requested.includes('all') || requested.includes('popular')) {
     slots = world.index.newest(kind, 'all', count);
   } else {
-    const only = wanted.length === 1 ? refusal(names, communityNamed(names)) : undefined;
+    const only = requested.length === 1 ? refusal(names, communityNamed(names)) : undefined;
     if (only) return only;
-    const readable = wanted.filter((name) => refusal(name, communityNamed(name)) === undefined);
+    const readable = requested.filter((name) => refusal(name, communityNamed(name)) === undefined);
     slots = world.index.newestOf(kind, readable, count);
   }
   return slotsListing(request, sorted(world, slots, sort, query.get('t'), now));
@@ -57,7 +57,7 @@ export function communityListing(request: RouteRequest, names: string, view: str
 export function infoRoute(request: RouteRequest): Answer {
   const { world, query, now } = request;
   const names = (query.get('id') ?? '').split(',').filter((name) => name !== '');
-  if (names.length > MOST_INFO_IDS) return failure(400);
+  if (names.length > MAX_INFO_IDS) return failure(400);
   const slots = [...new Set(names)].map((name) => world.timeline.find(name, now)).filter((k) => k !== undefined);
   // The upstream guarantees no order here. Newest first makes sure that no client relies on the requested order.
   const things = slots.sort((a, b) => b - a).map((k) => thingOf(request, k));
@@ -118,20 +118,20 @@ function userSearch(request: RouteRequest): Answer {
   const names = [...everyAuthor(seed).values()]
     .filter((name) => q !== '' && name.toLowerCase().includes(q))
     .slice(0, 250);
-  const found = names.filter((name) => standingOf(seed, name) === 'good');
+  const found = names.filter((name) => accountStatusOf(seed, name) === 'good');
   const idOf = (name: string): string => `t2_${String(renderUser(seed, name)?.data.id)}`;
   return ok(pageListing(found, pageOf(request.query), idOf, (name) => renderUser(seed, name)!));
 }
 
-/** about, submitted, comments or overview of a user. A name without any item is unknown. */
-export function userRoute(request: RouteRequest, asked: string, view: string): Answer {
+/** `view` is about, submitted, comments or overview. An injected author is known from the first item on. */
+export function userRoute(request: RouteRequest, requestedName: string, view: string): Answer {
   const { world, query, now } = request;
   const { seed } = world.timeline;
-  const key = `u/${asked.toLowerCase()}`;
+  const key = `u/${requestedName.toLowerCase()}`;
   const posts = world.index.newest('post', key);
   const comments = world.index.newest('comment', key);
-  const wrote = posts.length + comments.length > 0;
-  const name = everyAuthor(seed).get(asked.toLowerCase()) ?? (wrote ? asked : undefined);
+  const hasItems = posts.length + comments.length > 0;
+  const name = everyAuthor(seed).get(requestedName.toLowerCase()) ?? (hasItems ? requestedName : undefined);
   const user = name === undefined ? undefined : renderUser(seed, name);
   if (!user) return failure(404);
   if (view === 'about') return ok(user);

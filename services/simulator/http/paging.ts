@@ -8,18 +8,18 @@ export interface Page {
 }
 
 const DEFAULT_LIMIT = 25;
-const HIGHEST_LIMIT = 100;
+const MAX_LIMIT = 100;
 
-/** Like the upstream: clamps a limit to the range, and uses the default for a value that is not a number. */
+/** Clamps the limit to the range and uses the default for a value that is not a number, as the upstream does. */
 export function pageOf(query: URLSearchParams): Page {
-  const asked = Number.parseInt(query.get('limit') ?? '', 10);
-  const limit = Number.isNaN(asked) ? DEFAULT_LIMIT : Math.min(HIGHEST_LIMIT, Math.max(1, asked));
+  const requested = Number.parseInt(query.get('limit') ?? '', 10);
+  const limit = Number.isNaN(requested) ? DEFAULT_LIMIT : Math.min(MAX_LIMIT, Math.max(1, requested));
   return { limit, after: query.get('after') ?? undefined, before: query.get('before') ?? undefined };
 }
 
 /**
- * One page of a list, as a Listing. An anchor that is no longer in the list, or never was, gives an empty page, as
- * upstream. `before` gives the items next above the anchor.
+ * Returns one page of a list as a Listing. An anchor that is not in the list (any more) gives an empty page, as the
+ * upstream does. `before` gives the items directly above the anchor.
  */
 export function pageListing<T>(
   items: readonly T[],

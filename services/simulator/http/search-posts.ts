@@ -2,13 +2,13 @@ import type { Post } from '../content/catalog.ts';
 import { sorted, withinSpan } from './sorting.ts';
 import type { World } from '../world.ts';
 
-const LONGEST_RESULT = 250;
+const MAX_RESULTS = 250;
 
 type Test = (post: Post) => boolean;
 
 /**
- * The words, "phrases" and field:value parts of a query; all must hold. A word without a script of spaces matches
- * inside.
+ * One test per word, "phrase" and field:value part of a query; a result passes all. A word that does not begin with a
+ * Latin letter or a digit also matches within other text, because some scripts have no spaces.
  */
 export function parseQuery(q: string): Test[] {
   const parts = q.match(/(?:\b\w+:)?"[^"]*"|\S+/g) ?? [];
@@ -47,7 +47,7 @@ function textTest(part: string, textOf: (post: Post) => string): Test {
   return (post) => expression.test(textOf(post));
 }
 
-/** Searches the newest thousand posts (of one community or of all) and sorts what it found. */
+/** Searches the newest thousand posts (of one community or of all) and returns the slots of the hits, sorted. */
 export function searchPosts(
   world: World,
   query: URLSearchParams,
@@ -59,5 +59,5 @@ export function searchPosts(
   const within = withinSpan(slots, query.get('t'), (k) => now - world.timeline.emittedAt(k)!);
   const found = within.filter((k) => tests.every((test) => test(world.catalog.post(k))));
   const sort = query.get('sort') ?? 'relevance';
-  return sorted(world, found, sort === 'relevance' ? 'hot' : sort, null, now).slice(0, LONGEST_RESULT);
+  return sorted(world, found, sort === 'relevance' ? 'hot' : sort, null, now).slice(0, MAX_RESULTS);
 }

@@ -8,21 +8,21 @@ import { controlRoute } from './control-routes.ts';
 import type { Fault } from './faults.ts';
 import { route } from './routes.ts';
 
-const LARGEST_BODY = 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
 
 /** The range of the round-trip time, in milliseconds. */
 export interface Latency {
-  least: number;
-  most: number;
+  minMs: number;
+  maxMs: number;
 }
 
 type ServerDeps = ControlDeps & { latency: Latency };
 
 /** Handles HTTP: access, faults, and the encoding of responses. */
-export function requestListener(parts: ServerDeps): (request: IncomingMessage, response: ServerResponse) => void {
+export function requestListener(deps: ServerDeps): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
-    handle(parts, request, response).catch((error: unknown) => {
-      // A bug of the simulator must be visible and must end the request.
+    handle(deps, request, response).catch((error: unknown) => {
+      // Report a bug of the simulator and end the request, otherwise the client waits forever.
       process.stderr.write(`simulator: ${error instanceof Error ? String(error.stack) : String(error)}\n`);
       if (!response.headersSent) send(response, page(500, 'Internal Server Error'), false);
       else response.destroy();
@@ -30,8 +30,8 @@ export function requestListener(parts: ServerDeps): (request: IncomingMessage, r
   };
 }
 
-async function handle(parts: ServerDeps, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { world, faults } = parts;
+async function handle(deps: ServerDeps, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { world, faults } = deps;
   const target = request.url ?? '/';
   const url = new URL(target, 'http://localhost');
   const path = url.pathname;
@@ -39,17 +39,17 @@ async function handle(parts: ServerDeps, request: IncomingMessage, response: Ser
   const body = method === 'POST' ? await readBody(request) : '';
   world.emission.advance();
   if (path === '/healthz' || path.startsWith('/simulator/')) {
-    const isAlive = path === '/healthz';
-    send(response, isAlive ? ok({ status: 'ok' }) : controlRoute(parts, method, path, parseJson(body)), true);
+    const isHealthCheck = path === '/healthz';
+    send(response, isHealthCheck ? ok({ status: 'ok' }) : controlRoute(deps, method, path, parseJson(body)), true);
     return;
   }
-  // Half of the delay comes before the request is handled, half after it, while listings continue to slide.
-  const halfWay = oneWayMs(parts.latency);
-  if (halfWay > 0) {
-    await delay(halfWay);
+  // Half of the latency comes before the request is handled and half after it, so a response is already old on arrival.
+  const oneWayMs = oneWayDelayMs(deps.latency);
+  if (oneWayMs > 0) {
+    await delay(oneWayMs);
     world.emission.advance();
   }
-  const fault = faults.strike(path, world.now());
+  const fault = faults.take(path, world.now());
   if (fault?.kind === 'outage') {
     request.socket.destroy();
     return;
@@ -58,22 +58,22 @@ async function handle(parts: ServerDeps, request: IncomingMessage, response: Ser
     await delay(fault.delay_ms);
     world.emission.advance();
   }
-  const struck = fault && faultAnswer(fault);
+  const faultResponse = fault && faultAnswer(fault);
   for (const [name, value] of new URLSearchParams(body)) url.searchParams.set(name, value);
-  const answer = struck ?? answerApi(parts, request, url, method, target.length);
-  if (halfWay > 0) await delay(halfWay);
+  const answer = faultResponse ?? answerApi(deps, request, url, method, target.length);
+  if (oneWayMs > 0) await delay(oneWayMs);
   send(response, answer, url.searchParams.get('raw_json') === '1', fault?.kind === 'truncated');
 }
 
-function oneWayMs({ least, most }: Latency): number {
-  return (least + Math.random() * (most - least)) / 2;
+function oneWayDelayMs({ minMs, maxMs }: Latency): number {
+  return (minMs + Math.random() * (maxMs - minMs)) / 2;
 }
 
-function answerApi(parts: ControlDeps, request: IncomingMessage, url: URL, method: string, urlLength: number): Answer {
-  const { world, access } = parts;
+function answerApi(deps: ControlDeps, request: IncomingMessage, url: URL, method: string, urlLength: number): Answer {
+  const { world, access } = deps;
   const now = world.now();
-  const agent = Access.refusesAgent(request.headers['user-agent']);
-  if (agent) return agent;
+  const refusedAgent = Access.agentRefusal(request.headers['user-agent']);
+  if (refusedAgent) return refusedAgent;
   const { authorization } = request.headers;
   if (url.pathname === '/api/v1/access_token') {
     if (method !== 'POST') return { status: 405, body: { message: 'Method Not Allowed', error: 405 } };
@@ -105,14 +105,14 @@ async function readBody(request: IncomingMessage): Promise<string> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size <= LARGEST_BODY) chunks.push(chunk);
+    if (size <= MAX_BODY_BYTES) chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
 }
 
 /**
- * In JSON < > & occur inside strings only, so that escaping the finished text escapes every string, as upstream without
- * raw_json.
+ * Escapes every string of a JSON text, as the upstream does without raw_json. Works on the finished text because < > &
+ * occur only inside strings.
  */
 function escapeStrings(json: string): string {
   return json.replace(/[<>&]/g, (character) => (character === '<' ? '&lt;' : character === '>' ? '&gt;' : '&amp;'));

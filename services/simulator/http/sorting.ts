@@ -5,14 +5,13 @@ const SPANS: Readonly<Record<string, number>> = { hour: 1, day: 24, week: 168, m
 const HOUR = 3_600_000;
 
 /**
- * Posts or comments of a listing, newest first, brought into the order that `sort` names; `t` limits top and
- * controversial.
+ * Sorts the slots of a listing, given newest first, by `sort`. `t` limits the age of items in top and controversial.
  */
 export function sorted(world: World, slots: readonly number[], sort: string, t: string | null, now: number): number[] {
   const ageOf = (k: number): number => now - world.timeline.emittedAt(k)!;
   const scoreOf = (k: number): number => {
-    const isPost = world.timeline.place(k).kind === 'post';
-    return scoreAt((isPost ? world.catalog.post(k) : world.catalog.comment(k)).fate, ageOf(k));
+    const isPost = world.timeline.item(k).kind === 'post';
+    return scoreAt((isPost ? world.catalog.post(k) : world.catalog.comment(k)).lifecycle, ageOf(k));
   };
   const by = (rank: (k: number) => number, list: readonly number[]): number[] => {
     const ranks = new Map(list.map((k) => [k, rank(k)]));

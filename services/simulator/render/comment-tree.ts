@@ -6,9 +6,9 @@ import type { World } from '../world.ts';
 
 export interface TreeOptions {
   sort: string;
-  /** Comments shown; the rest is left to `more` stubs. */
+  /** The maximum number of comments; `more` stubs stand for the others. */
   limit: number;
-  /** Levels shown; what lies deeper is left to "continue this thread" stubs. */
+  /** The maximum number of levels; "continue this thread" stubs stand for deeper comments. */
   depth: number;
 }
 
@@ -54,45 +54,45 @@ export class CommentTree {
     if (this.sort === 'new') return k;
     if (this.sort === 'old') return -k;
     const age = this.now - this.world.timeline.emittedAt(k)!;
-    const { fate, author, post } = this.world.catalog.comment(k);
-    const score = scoreAt(fate, age);
+    const { lifecycle, author, post } = this.world.catalog.comment(k);
+    const score = scoreAt(lifecycle, age);
     if (this.sort === 'controversial') return -Math.abs(score);
     if (this.sort === 'qa') return score + (author === post.author ? 1e6 : 0);
     return score;
   }
 
-  /** The comments to show: all roots as far as the limit goes, then always the best one whose parent is shown. */
+  /** Chooses the comments up to the limit: all roots first, then repeatedly the best comment whose parent is chosen. */
   private select(roots: readonly number[], options: TreeOptions): Set<number> {
     const shown = new Set<number>();
-    const open: Node[] = roots.map((k) => ({ k, depth: 0, rank: this.rank(k) + 1e9 }));
-    while (shown.size < options.limit && open.length > 0) {
+    const candidates: Node[] = roots.map((k) => ({ k, depth: 0, rank: this.rank(k) + 1e9 }));
+    while (shown.size < options.limit && candidates.length > 0) {
       let best = 0;
-      for (let i = 1; i < open.length; i++) if (open[i]!.rank > open[best]!.rank) best = i;
-      const node = open[best]!;
-      open[best] = open.at(-1)!;
-      open.pop();
+      for (let i = 1; i < candidates.length; i++) if (candidates[i]!.rank > candidates[best]!.rank) best = i;
+      const node = candidates[best]!;
+      candidates[best] = candidates.at(-1)!;
+      candidates.pop();
       shown.add(node.k);
       if (node.depth + 1 >= options.depth) continue;
       for (const k of this.children.get(node.k) ?? []) {
-        open.push({ k, depth: node.depth + 1, rank: this.rank(k) / (node.depth + 2) });
+        candidates.push({ k, depth: node.depth + 1, rank: this.rank(k) / (node.depth + 2) });
       }
     }
     return shown;
   }
 
-  /** The children of a Listing under `parent`: nested comments and stubs. */
+  /** The comments and stubs under `parent`, nested. */
   nested(parent: number, options: TreeOptions): Thing[] {
     const roots = this.childrenOf(parent);
     return this.siblings(roots, parent, 0, this.select(roots, options), options);
   }
 
-  /** One comment at the top of a focused view, under it first the path to the focus, then the focus's own replies. */
+  /** The view of one comment: `path` leads from its topmost shown ancestor to the comment, whose replies follow. */
   focused(path: readonly number[], options: TreeOptions): Thing[] {
     const focus = path.at(-1)!;
     const replies = this.childrenOf(focus);
-    const below = path.length;
-    const shown = this.select(replies, { ...options, depth: Math.max(1, options.depth - below) });
-    let children = this.siblings(replies, focus, below, shown, options);
+    const depth = path.length;
+    const shown = this.select(replies, { ...options, depth: Math.max(1, options.depth - depth) });
+    let children = this.siblings(replies, focus, depth, shown, options);
     for (let i = path.length - 1; i >= 0; i--) children = [this.withReplies(path[i]!, i, children)];
     return children;
   }
@@ -123,9 +123,7 @@ export class CommentTree {
     return things;
   }
 
-  /**
-   * A flat answer: the asked-for comments, then their replies as far as the limit goes, each with stubs for the rest.
-   */
+  /** The requested comments, each followed by its replies, as a flat list. Stubs stand for comments over the limit. */
   flat(roots: readonly number[], depthOf: (k: number) => number, options: TreeOptions): Thing[] {
     const shown = this.select(roots, options);
     const things: Thing[] = [];
@@ -140,14 +138,14 @@ export class CommentTree {
     return things;
   }
 
-  private size(k: number): number {
-    return (this.children.get(k) ?? []).reduce((sum, child) => sum + this.size(child), 1);
+  private subtreeSize(k: number): number {
+    return (this.children.get(k) ?? []).reduce((sum, child) => sum + this.subtreeSize(child), 1);
   }
 
   private moreStub(hidden: readonly number[], parent: number, depth: number): Thing {
     const { timeline } = this.world;
     const ids = hidden.map((k) => timeline.idOf(k));
-    const count = hidden.reduce((sum, k) => sum + this.size(k), 0);
+    const count = hidden.reduce((sum, k) => sum + this.subtreeSize(k), 0);
     const data = {
       count,
       name: `t1_${ids[0]!}`,

@@ -1,4 +1,4 @@
-/** Fields that the upstream sends with every post and comment and that say nothing to a reader without an account. */
+/** Fields that the upstream sends with every post and comment. They have no meaning for a reader without an account. */
 export const BOTH: Readonly<Record<string, unknown>> = {
   approved_at_utc: null,
   approved_by: null,

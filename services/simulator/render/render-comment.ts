@@ -1,5 +1,5 @@
 import { accountId } from '../content/authors.ts';
-import { communityFields, commentCount, editedAt, endOf, permalinkOf, scoreAt, SITE } from './render-post.ts';
+import { communityFields, commentCount, editedAt, removalOf, permalinkOf, scoreAt, SITE } from './render-post.ts';
 import type { Thing } from './render-post.ts';
 import { toHtml } from './rendered-text.ts';
 import { BOTH, COMMENT_ONLY } from './constant-fields.ts';
@@ -7,17 +7,19 @@ import type { World } from '../world.ts';
 
 const SCORE_HIDDEN_MS = 15 * 60_000;
 
-/** A comment at `now`. Listings carry the post's title and NSFW flag with it, thread views do not, but the depth. */
+/**
+ * A comment at `now`. With `depth` it has the fields of a thread view, without it those of a listing (post's title …).
+ */
 export function renderComment(world: World, k: number, now: number, depth?: number): Thing {
   const { timeline, catalog, threads } = world;
-  const { post, author, body: written, fate } = catalog.comment(k);
+  const { post, author, body: written, lifecycle } = catalog.comment(k);
   const createdAt = timeline.emittedAt(k)!;
   const age = Math.max(0, now - createdAt);
-  const end = endOf(fate, age);
-  const edited = editedAt(fate, createdAt, now);
-  const body = end === 'none' ? (edited === false ? written : `${written}\n\nEdit: wording.`) : `[${end}]`;
+  const removal = removalOf(lifecycle, age);
+  const edited = editedAt(lifecycle, createdAt, now);
+  const body = removal === 'none' ? (edited === false ? written : `${written}\n\nEdit: wording.`) : `[${removal}]`;
   const hidden = age < SCORE_HIDDEN_MS && post.number % 3 === 0;
-  const score = hidden ? 1 : scoreAt(fate, age);
+  const score = hidden ? 1 : scoreAt(lifecycle, age);
   const seconds = Math.floor(createdAt / 1000);
   const fields: Record<string, unknown> = communityFields(post);
   delete fields.subreddit_subscribers;
@@ -25,7 +27,7 @@ export function renderComment(world: World, k: number, now: number, depth?: numb
     ...BOTH,
     ...COMMENT_ONLY,
     ...fields,
-    ...(end === 'none'
+    ...(removal === 'none'
       ? { author, author_fullname: `t2_${accountId(timeline.seed, author)}` }
       : { author: '[deleted]' }),
     id: timeline.idOf(k),
@@ -40,7 +42,7 @@ export function renderComment(world: World, k: number, now: number, depth?: numb
     score,
     ups: score,
     score_hidden: hidden,
-    is_submitter: end === 'none' && author === post.author,
+    is_submitter: removal === 'none' && author === post.author,
     distinguished: author === 'AutoModerator' ? 'moderator' : null,
     permalink: permalinkOf(world, post) + timeline.idOf(k) + '/',
     replies: '',

@@ -28,7 +28,7 @@ export function renderRules(community: Community): object {
   };
 }
 
-const STANDING: Readonly<Record<string, unknown>> = {
+const CONSTANT_FIELDS: Readonly<Record<string, unknown>> = {
   advertiser_category: '',
   all_original_content: false,
   allow_discovery: true,
@@ -89,14 +89,14 @@ const STANDING: Readonly<Record<string, unknown>> = {
   wls: 6,
 };
 
-/** The community's own page; listings of communities leave the number of readers out. */
+/** `alone` is the community's own page. Only that page has the number of active readers; listings do not. */
 export function renderCommunity(community: Community, alone = false): Thing {
   const { name, title, description, id, language, over18, type, subscribers, created } = community;
   const active = alone ? 3 + Math.floor(subscribers / 900) : null;
   return {
     kind: 't5',
     data: {
-      ...STANDING,
+      ...CONSTANT_FIELDS,
       id,
       name: `t5_${id}`,
       display_name: name,

@@ -1,5 +1,5 @@
 import { accountId } from '../content/authors.ts';
-import type { Fate, Post } from '../content/catalog.ts';
+import type { Lifecycle, Post } from '../content/catalog.ts';
 import { SeededRandom, PURPOSE } from '../content/seeded-random.ts';
 import { mediaFields } from '../content/media.ts';
 import { selfTextHtml } from './rendered-text.ts';
@@ -14,62 +14,62 @@ export interface Thing {
 export const SITE = 'https://forum.example';
 const SCORE_GROWTH_MS = 3 * 3_600_000;
 
-/** Scores rise towards their end with the item's age. */
-export function scoreAt(fate: Fate, age: number): number {
-  return 1 + Math.round(fate.finalScore * (1 - Math.exp(-age / SCORE_GROWTH_MS)));
+/** Scores approach their final value as the item ages. */
+export function scoreAt(lifecycle: Lifecycle, age: number): number {
+  return 1 + Math.round(lifecycle.finalScore * (1 - Math.exp(-age / SCORE_GROWTH_MS)));
 }
 
 export function permalinkOf(world: World, post: Post): string {
   return `/r/${post.community.name}/comments/${world.timeline.idOf(post.k)}/${post.slug}/`;
 }
 
-/** The longest delay of a late item: comments older than that are visible without asking. */
-const LATEST_MS = 20_000;
+/** The maximum delay of a late item. Comments that are older need no check, they are visible. */
+const MAX_LATENESS_MS = 20_000;
 
-/** How many comments under the post can be seen at `now`. */
+/** The number of comments of the post that are visible at `now`. */
 export function commentCount(world: World, post: Post, now: number): number {
   const thread = world.threads.commentsOf(post.number);
   let count = 0;
   for (let i = thread.length - 1; i >= 0; i--) {
-    if (world.timeline.emittedAt(thread[i]!)! + LATEST_MS <= now) return count + i + 1;
+    if (world.timeline.emittedAt(thread[i]!)! + MAX_LATENESS_MS <= now) return count + i + 1;
     if (world.timeline.visibleAt(thread[i]!) <= now) count++;
   }
   return count;
 }
 
-type End = 'none' | 'removed' | 'deleted';
+type Removal = 'none' | 'removed' | 'deleted';
 
-export function endOf(fate: Fate, age: number): End {
-  if (fate.removedAtOnce || age >= fate.removedAfter) return 'removed';
-  return age >= fate.deletedAfter ? 'deleted' : 'none';
+export function removalOf(lifecycle: Lifecycle, age: number): Removal {
+  if (lifecycle.removedAtOnce || age >= lifecycle.removedAfter) return 'removed';
+  return age >= lifecycle.deletedAfter ? 'deleted' : 'none';
 }
 
-/** When the item was edited, in seconds, or false. */
-export function editedAt(fate: Fate, createdAt: number, now: number): number | false {
-  return now - createdAt >= fate.editedAfter ? Math.floor((createdAt + fate.editedAfter) / 1000) : false;
+/** The time of the edit in seconds since 1970; false if the item is not edited at `now`. */
+export function editedAt(lifecycle: Lifecycle, createdAt: number, now: number): number | false {
+  return now - createdAt >= lifecycle.editedAfter ? Math.floor((createdAt + lifecycle.editedAfter) / 1000) : false;
 }
 
-function textFields(post: Post, end: End, edited: number | false): Record<string, unknown> {
+function textFields(post: Post, removal: Removal, edited: number | false): Record<string, unknown> {
   let selftext = post.selftext;
-  if (end !== 'none' && selftext !== '') selftext = `[${end}]`;
+  if (removal !== 'none' && selftext !== '') selftext = `[${removal}]`;
   else if (edited !== false && selftext !== '') selftext += '\n\nEdit: wording.';
   return {
     selftext,
     selftext_html: selftext === '' ? null : selfTextHtml(selftext),
     edited: selftext === '' ? false : edited,
     removed_by_category:
-      end === 'none'
+      removal === 'none'
         ? null
-        : end === 'deleted'
+        : removal === 'deleted'
           ? 'deleted'
-          : post.fate.removedAtOnce
+          : post.lifecycle.removedAtOnce
             ? 'automod_filtered'
             : 'moderator',
   };
 }
 
-function authorFields(world: World, post: Post, end: End): Record<string, unknown> {
-  if (end === 'deleted') return { author: '[deleted]' };
+function authorFields(world: World, post: Post, removal: Removal): Record<string, unknown> {
+  if (removal === 'deleted') return { author: '[deleted]' };
   return { author: post.author, author_fullname: `t2_${accountId(world.timeline.seed, post.author)}` };
 }
 
@@ -80,25 +80,25 @@ function flairFields(world: World, post: Post): Record<string, unknown> {
   return { link_flair_text: text, link_flair_css_class: '', link_flair_background_color: '#edeff1' };
 }
 
-/** A post as the upstream shows it at `now`; `nested` leaves out what a post inside another does not carry. */
+/** A post as the upstream shows it at `now`. `nested`: the original inside a crosspost, without crosspost fields. */
 export function renderPost(world: World, k: number, now: number, nested = false): Thing {
   const { timeline, catalog } = world;
   const post = catalog.post(k);
   const createdAt = timeline.emittedAt(k)!;
   const age = Math.max(0, now - createdAt);
-  const end = endOf(post.fate, age);
-  const score = scoreAt(post.fate, age);
+  const removal = removalOf(post.lifecycle, age);
+  const score = scoreAt(post.lifecycle, age);
   const permalink = permalinkOf(world, post);
   const isSelf = post.form === 'self' || post.form === 'poll';
   const data: Record<string, unknown> = {
     ...BOTH,
     ...POST_ONLY,
     ...communityFields(post),
-    ...authorFields(world, post, end),
+    ...authorFields(world, post, removal),
     id: timeline.idOf(k),
     name: timeline.nameOf(k),
-    title: end === 'deleted' ? '[deleted by user]' : post.title,
-    ...textFields(post, end, editedAt(post.fate, createdAt, now)),
+    title: removal === 'deleted' ? '[deleted by user]' : post.title,
+    ...textFields(post, removal, editedAt(post.lifecycle, createdAt, now)),
     created: Math.floor(createdAt / 1000),
     created_utc: Math.floor(createdAt / 1000),
     domain: isSelf ? `self.${post.community.name}` : 'forum.example',
@@ -116,7 +116,7 @@ export function renderPost(world: World, k: number, now: number, nested = false)
     stickied: false,
     distinguished: post.author === 'AutoModerator' ? 'moderator' : null,
     ...flairFields(world, post),
-    ...(end === 'removed' && post.form === 'gallery'
+    ...(removal === 'removed' && post.form === 'gallery'
       ? { is_gallery: true, gallery_data: null, media_metadata: null }
       : mediaFields(timeline.seed, post, createdAt, now)),
   };

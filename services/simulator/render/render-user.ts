@@ -1,14 +1,16 @@
-import { accountId, numberOf, standingOf } from '../content/authors.ts';
+import { accountId, numberOf, accountStatusOf } from '../content/authors.ts';
 import type { Thing } from './render-post.ts';
 
 const FIRST_ACCOUNTS = 1_300_000_000;
 const NINE_YEARS = 284_000_000;
 
-/** An account's page. A suspended account shows only that fact; a shadow-banned one is not found (undefined). */
+/**
+ * An account's page; of a suspended account only that it is suspended. Undefined for a shadow-banned one: not found.
+ */
 export function renderUser(seed: number, name: string): Thing | undefined {
-  const standing = standingOf(seed, name);
-  if (standing === 'shadow-banned') return undefined;
-  if (standing === 'suspended') {
+  const status = accountStatusOf(seed, name);
+  if (status === 'shadow-banned') return undefined;
+  if (status === 'suspended') {
     return { kind: 't2', data: { name, is_suspended: true, is_blocked: false, awardee_karma: 0, awarder_karma: 0 } };
   }
   const number = numberOf(seed, name);

@@ -2,7 +2,7 @@ function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** The HTML field beside a Markdown text: paragraphs only, enough for a reader that shows it. */
+/** The HTML of a Markdown text. It only splits paragraphs, because the product reads the Markdown. */
 export function toHtml(markdown: string): string {
   const paragraphs = markdown.split('\n\n').map((paragraph) => `<p>${escapeHtml(paragraph)}</p>`);
   return `<div class="md">${paragraphs.join('\n\n')}\n</div>`;
@@ -12,7 +12,7 @@ export function selfTextHtml(markdown: string): string {
   return `<!-- SC_OFF -->${toHtml(markdown)}<!-- SC_ON -->`;
 }
 
-/** The last part of a permalink: lower-case words of the title, at most 50 characters, `_` where nothing is left. */
+/** The last part of a permalink: lower-case words of the title, at most 50 characters; `_` if nothing remains. */
 export function slugOf(title: string): string {
   const words = title
     .toLowerCase()

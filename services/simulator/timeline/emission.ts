@@ -2,18 +2,18 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Catalog } from '../content/catalog.ts';
 import type { EmittedLog } from './emitted-log.ts';
-import { placeOf } from './numbering.ts';
+import { itemOfSlot } from './numbering.ts';
 import type { Position } from './position.ts';
 import type { RecentIndex } from './recent-index.ts';
 import type { Injected, Run, Timeline } from './timeline.ts';
 import { emissionTime } from './timeline.ts';
 
-/** The size of a reserved block in time: a kill -9 loses at most these slots. */
+/** How many seconds of slots a block reserves. A kill -9 loses at most one block. */
 const BLOCK_SECONDS = 2;
-const SMALLEST_BLOCK = 64;
-/** After a pause this long (a suspended machine) a new run begins, instead of a burst of overdue items. */
-const LONGEST_PAUSE_MS = 30_000;
-const SLOTS_PER_STEP = 20_000;
+const MIN_BLOCK_SLOTS = 64;
+/** After a longer pause (a suspended machine) a new run begins, instead of a burst of overdue items. */
+const MAX_PAUSE_MS = 30_000;
+const MAX_SLOTS_PER_STEP = 20_000;
 
 export interface EmissionDeps {
   timeline: Timeline;
@@ -28,119 +28,120 @@ export interface EmissionDeps {
 }
 
 /**
- * Moves the frontier with the clock. In this order, so that a crash anywhere loses nothing that was seen:
- * (1) slots are reserved, (2) the position is written, (3) the log is written, (4) the items can be seen.
+ * Moves the frontier with the clock. The order below guarantees that no crash loses an item that a client saw:
+ * (1) reserve slots, (2) write the position, (3) write the log, (4) serve the items.
  */
 export class Emission {
-  private readonly parts: EmissionDeps;
+  private readonly deps: EmissionDeps;
   private lastAdvance: number;
   /** The first slot that this process could emit. */
   readonly firstSlot: number;
   emitted = 0;
 
-  constructor(parts: EmissionDeps) {
-    this.parts = parts;
-    this.lastAdvance = parts.now();
-    this.firstSlot = parts.timeline.frontier;
+  constructor(deps: EmissionDeps) {
+    this.deps = deps;
+    this.lastAdvance = deps.now();
+    this.firstSlot = deps.timeline.frontier;
   }
 
   private get run(): Run {
-    return this.parts.timeline.runs.at(-1)!;
+    return this.deps.timeline.runs.at(-1)!;
   }
 
   /**
-   * Emits the items that are due; cheap if there are none. Each request calls it, and a timer, so that the log does not
-   * depend on requests.
+   * Emits all items up to the current time. Each request calls it first, and a timer does, so that the log does not
+   * depend on requests. It is cheap if there is nothing to emit.
    */
   advance(): void {
-    const now = this.parts.now();
-    const { timeline } = this.parts;
-    if (now - this.lastAdvance > LONGEST_PAUSE_MS && this.run.rate > 0) this.beginRun(timeline.frontier, now);
+    const now = this.deps.now();
+    const { timeline } = this.deps;
+    if (now - this.lastAdvance > MAX_PAUSE_MS && this.run.rate > 0) this.beginRun(timeline.frontier, now);
     this.lastAdvance = now;
-    while (this.dueSlot(now) > timeline.frontier) this.passUpTo(this.dueSlot(now));
-    this.parts.index.add([], now);
+    while (this.targetFrontier(now) > timeline.frontier) this.emitUpTo(this.targetFrontier(now));
+    this.deps.index.add([], now);
   }
 
-  private dueSlot(now: number): number {
-    const { frontier } = this.parts.timeline;
+  private targetFrontier(now: number): number {
+    const { frontier } = this.deps.timeline;
     const { run } = this;
     if (run.rate === 0 || this.finished) return frontier;
-    let due = run.first + Math.floor(((now - run.at) * run.rate) / 1000);
-    while (due > run.first && emissionTime(run, due - 1) > now) due--;
-    return Math.max(frontier, Math.min(due, frontier + SLOTS_PER_STEP));
+    let target = run.first + Math.floor(((now - run.at) * run.rate) / 1000);
+    while (target > run.first && emissionTime(run, target - 1) > now) target--;
+    return Math.max(frontier, Math.min(target, frontier + MAX_SLOTS_PER_STEP));
   }
 
   get finished(): boolean {
-    return this.parts.count !== undefined && this.emitted >= this.parts.count;
+    return this.deps.count !== undefined && this.emitted >= this.deps.count;
   }
 
-  private passUpTo(due: number): void {
-    const { timeline, position } = this.parts;
+  private emitUpTo(target: number): void {
+    const { timeline, position } = this.deps;
     const slots: number[] = [];
     let end = timeline.frontier;
-    while (end < due && !(this.parts.count !== undefined && this.emitted + slots.length >= this.parts.count)) {
+    while (end < target && !(this.deps.count !== undefined && this.emitted + slots.length >= this.deps.count)) {
       if (timeline.willEmit(this.run, end)) slots.push(end);
       end++;
     }
     if (end === timeline.frontier) return;
     if (end > position.reserved) position.reserve(end + this.blockSize());
-    this.show(slots, end);
+    this.makeVisible(slots, end);
   }
 
   private blockSize(): number {
-    return Math.max(SMALLEST_BLOCK, Math.ceil(this.run.rate * BLOCK_SECONDS));
+    return Math.max(MIN_BLOCK_SLOTS, Math.ceil(this.run.rate * BLOCK_SECONDS));
   }
 
-  private show(slots: readonly number[], frontier: number): void {
-    const { timeline, position, log, index, now } = this.parts;
+  private makeVisible(slots: readonly number[], frontier: number): void {
+    const { timeline, position, log, index, now } = this.deps;
     timeline.frontier = frontier;
     position.advance(frontier);
     index.add(slots, now());
-    log?.append(slots.map((k) => describe(this.parts, k)));
+    log?.append(slots.map((k) => logLineOf(this.deps, k)));
     this.emitted += slots.length;
   }
 
   private beginRun(first: number, at: number): void {
-    const { runs, frontier } = this.parts.timeline;
+    const { runs, frontier } = this.deps.timeline;
     const before = runs.pop()!;
     before.end = frontier;
     if (before.end > before.first) runs.push(before);
     runs.push({ ...before, first, end: null, at });
-    this.parts.position.reserve(Math.max(this.parts.position.reserved, first + this.blockSize()));
+    this.deps.position.reserve(Math.max(this.deps.position.reserved, first + this.blockSize()));
   }
 
   /**
-   * Emits the given item now, in the next slot of its kind. Skipped slots become holes. The schedule does not change.
+   * Emits the given item now, in the next slot of its kind, and returns the slot. Skipped slots become holes. The
+   * schedule of later items does not change.
    */
   inject(item: Omit<Injected, 'k' | 'at' | 'ids'>): number {
     this.advance();
-    const { timeline, directory, now } = this.parts;
+    const { timeline, directory, now } = this.deps;
     const { run } = this;
     let k = timeline.frontier;
-    while (placeOf(timeline.seed, k).kind !== item.kind) k++;
+    while (itemOfSlot(timeline.seed, k).kind !== item.kind) k++;
     const nextDue = emissionTime(run, timeline.frontier);
     this.beginRun(k + 1, run.rate === 0 ? run.at : nextDue - 1000 / run.rate);
     const injected: Injected = { ...item, k, at: now(), ids: run.ids };
     appendFileSync(join(directory, 'simulator-injected.jsonl'), `\n${JSON.stringify(injected)}\n`);
     timeline.injected.set(k, injected);
-    this.show([k], k + 1);
+    this.makeVisible([k], k + 1);
     return k;
   }
 
-  /** Releases the reserved slots that were not used. */
+  /** Releases the unused reserved slots. */
   close(): void {
-    this.parts.position.reserve(this.parts.timeline.frontier);
-    this.parts.position.close();
-    this.parts.log?.close();
+    this.deps.position.reserve(this.deps.timeline.frontier);
+    this.deps.position.close();
+    this.deps.log?.close();
   }
 }
 
-/** The line of the emitted log: the item as a reader first sees it. */
-export function describe(parts: Pick<EmissionDeps, 'timeline' | 'catalog'>, k: number): object {
-  const { timeline, catalog } = parts;
+/** The item's line in the emitted log: the item as a client first sees it. */
+export function logLineOf(deps: Pick<EmissionDeps, 'timeline' | 'catalog'>, k: number): object {
+  const { timeline, catalog } = deps;
   const when = { k, name: timeline.nameOf(k), at: timeline.emittedAt(k), visible_at: timeline.visibleAt(k) };
   const injected = timeline.injected.has(k);
-  if (timeline.place(k).kind === 'post') {
+  if (timeline.item(k).kind === 'post') {
     const { community, author, title, selftext: text, over18: over_18 } = catalog.post(k);
     return { ...when, kind: 'post', subreddit: community.name, author, title, text, over_18, injected };
   }
@@ -149,20 +150,22 @@ export function describe(parts: Pick<EmissionDeps, 'timeline' | 'catalog'>, k: n
   return { ...when, kind: 'comment', subreddit: post.community.name, author, text, ...link, injected };
 }
 
-/** The injected items of earlier runs; those past the position were never seen and stay so. */
+/** Reads the injected items of earlier runs. Items at or after the position are ignored: no client ever saw them. */
 export function readInjected(directory: string, frontier: number): Map<number, Injected> {
   const path = join(directory, 'simulator-injected.jsonl');
   const found = new Map<number, Injected>();
   if (!existsSync(path)) return found;
   for (const line of readFileSync(path, 'utf8').split('\n')) {
-    const item = parsed(line);
+    const item = parseInjected(line);
     if (item && item.k < frontier) found.set(item.k, item);
   }
   return found;
 }
 
-/** Skips an incomplete line after a crash: its item was never visible, because the position is written later. */
-function parsed(line: string): Injected | undefined {
+/**
+ * Undefined for an incomplete line after a crash: its item was never visible, because the position is written later.
+ */
+function parseInjected(line: string): Injected | undefined {
   try {
     return line === '' ? undefined : (JSON.parse(line) as Injected);
   } catch {

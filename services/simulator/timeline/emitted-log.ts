@@ -3,22 +3,24 @@ import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readSync, wr
 const TAIL_BYTES = 4 * 1024 * 1024;
 
 /**
- * One JSON line per emitted item, written after the position and before the item can be seen. So after kill -9 the log
- * may lack the items of the last moment, or end within a line: opening it cuts the torn line off, and says from which
- * slot on lines are owed.
+ * One JSON line per emitted item, written after the position and before the item is served. After a kill -9 the last
+ * lines may therefore be missing or incomplete. The constructor removes an incomplete line and sets `next`, the slot
+ * from which the caller has to add lines.
  */
 export class EmittedLog {
   private readonly descriptor: number;
-  /** The slot after the last logged one; undefined for a new file, which owes nothing; 0 for an empty one. */
+  /**
+   * The slot after the last logged one; 0 for an empty file; undefined for a new file, in which no lines are missing.
+   */
   readonly next: number | undefined;
 
   constructor(path: string) {
     const isNew = !existsSync(path);
     this.descriptor = openSync(path, isNew ? 'w+' : 'r+');
-    this.next = isNew ? undefined : this.mend();
+    this.next = isNew ? undefined : this.repair();
   }
 
-  private mend(): number {
+  private repair(): number {
     const size = fstatSync(this.descriptor).size;
     const start = Math.max(0, size - TAIL_BYTES);
     const tail = Buffer.alloc(size - start);

@@ -1,31 +1,31 @@
 import { hash32, PURPOSE } from '../content/seeded-random.ts';
 
 /**
- * Slots and ids. Slot k = 0, 1, 2 … is one post or comment. Eight slots make a block that holds one post, at a place
- * that depends on the seed, and seven comments; so post numbers and comment numbers both count up without gaps, and
- * every step from slot to id can be gone backwards without a table.
+ * Slots and ids. Slot k = 0, 1, 2 … is one post or comment. A block of eight slots has one post, at an offset that
+ * depends on the seed, and seven comments. So post numbers and comment numbers both count up without gaps, and an id
+ * can be converted back to its slot without a table.
  */
 export const BLOCK = 8;
 const COMMENTS_PER_BLOCK = BLOCK - 1;
 
 const FIRST_POST_ID = parseInt('1r00000', 36);
 const FIRST_COMMENT_ID = parseInt('p000000', 36);
-/** Sequential comment ids stay below 36^9 (100 trillion); random ones begin at 2^62, so the two never meet. */
-const LONGEST_SEQUENTIAL_ID = 9;
+/** Sequential comment ids stay below 36^9 (100 trillion) and random ones begin at 2^62, so no id belongs to both. */
+const MAX_SEQUENTIAL_ID_LENGTH = 9;
 const RANDOM_ID_BASE = 2n ** 62n;
 const HALF_BITS = 31n;
 const HALF = 2 ** 31;
 const ROUNDS = [11, 23, 37, 53] as const;
 
 export type CommentIds = 'sequential' | 'random';
-export type Place = { kind: 'post' | 'comment'; number: number };
+export type SlotItem = { kind: 'post' | 'comment'; number: number };
 
 /** The first block begins with its post, so that every comment has a post before it. */
 function postOffset(seed: number, block: number): number {
-  return block === 0 ? 0 : hash32(seed, block, PURPOSE.postPlace) % BLOCK;
+  return block === 0 ? 0 : hash32(seed, block, PURPOSE.postOffset) % BLOCK;
 }
 
-export function placeOf(seed: number, k: number): Place {
+export function itemOfSlot(seed: number, k: number): SlotItem {
   const block = Math.floor(k / BLOCK);
   const offset = k - block * BLOCK;
   const post = postOffset(seed, block);
@@ -48,8 +48,8 @@ export function postId(number: number): string {
 }
 
 /**
- * Sequential, or a Feistel permutation of 62 bits (a bijection, so two comments never share an id) of 12 to 13
- * characters.
+ * A sequential id, or a Feistel permutation of 62 bits with 12 to 13 characters. The permutation is a bijection, so two
+ * comments never share an id.
  */
 export function commentId(seed: number, number: number, ids: CommentIds): string {
   if (ids === 'sequential') return (FIRST_COMMENT_ID + number).toString(36);
@@ -62,7 +62,7 @@ export function commentId(seed: number, number: number, ids: CommentIds): string
 }
 
 function commentNumber(seed: number, id: string): { number: number; ids: CommentIds } | undefined {
-  if (id.length <= LONGEST_SEQUENTIAL_ID) {
+  if (id.length <= MAX_SEQUENTIAL_ID_LENGTH) {
     const number = parseInt(id, 36) - FIRST_COMMENT_ID;
     return number >= 0 ? { number, ids: 'sequential' } : undefined;
   }
@@ -79,9 +79,7 @@ function commentNumber(seed: number, id: string): { number: number; ids: Comment
   return Number.isSafeInteger(number) ? { number, ids: 'random' } : undefined;
 }
 
-/**
- * Returns the slot of a fullname and the id scheme of the name. It does not check whether the slot exists.
- */
+/** The slot and the id scheme of a fullname; undefined for a malformed one. Does not check whether the slot exists. */
 export function slotOfName(seed: number, name: string): { k: number; ids: CommentIds } | undefined {
   const parts = /^(t1|t3)_([0-9a-z]{1,13})$/.exec(name);
   if (!parts) return undefined;

@@ -23,14 +23,14 @@ const runSchema = z.object({
 });
 const fileSchema = z.object({ seed: z.int(), reserved: z.int().min(0), runs: z.array(runSchema) });
 
-/** Numbers below 10^15 fit, and a write of 16 bytes is never partially visible. */
+/** Enough for numbers below 10^15. A write of 16 bytes is never partially visible. */
 const POSITION_DIGITS = 15;
 
 /**
- * What survives the process. `simulator.json` (replaced atomically) holds the runs and the end of the reserved block;
- * `simulator-position` holds the frontier in fixed width, overwritten in place before anything new becomes visible. So
- * after kill -9 everything that was visible is still there, and the rest of the reserved block is a hole. Neither is
- * synced to the disk: a power failure may set the simulator back by some seconds.
+ * The state on disk. `simulator.json` (replaced atomically) stores the runs and the end of the reserved block.
+ * `simulator-position` stores the frontier in fixed width and is overwritten in place before new items become visible.
+ * So after a kill -9 every item that was visible still exists, and the rest of the reserved block is a hole. Neither
+ * file is synced to the disk: a power failure may set the simulator back by some seconds.
  */
 export class Position {
   private readonly path: string;
@@ -66,7 +66,7 @@ export class Position {
     return { position: new Position(path, descriptor, seed, runs, reserved), runs, frontier };
   }
 
-  /** Makes the runs and the reservation durable; slots below `reserved` may be emitted afterwards. */
+  /** Writes the runs and the end of the reservation. Afterwards slots below `reserved` may be emitted. */
   reserve(reserved: number): void {
     this.reserved = reserved;
     const temporary = `${this.path}.tmp`;

@@ -1,18 +1,19 @@
 import type { Threads } from '../content/threads.ts';
 import type { Timeline } from './timeline.ts';
 
-/** The upstream ends every listing at about a thousand items; authors' listings here reach back 200. */
+/** The upstream ends every listing after about a thousand items. Listings of authors end after 200 here. */
 const LISTING_DEPTH = 1000;
 const AUTHOR_DEPTH = 200;
 
 export interface Attributes {
-  /** Lower case, as names are compared. */
+  /** Both names are in lower case. */
   community: string;
   author: string;
 }
 
-/** The newest slots of one listing, oldest first in the order in which they became visible. */
-class NewestFirst {
+/** The newest slots of one listing. */
+class NewestSlots {
+  /** In the order in which they became visible. */
   private readonly slots: number[] = [];
   private readonly depth: number;
 
@@ -31,15 +32,15 @@ class NewestFirst {
 }
 
 /**
- * The newest items by listing: everything, a community, an author. It holds slot numbers only and is filled again at
- * start from the last slots, because everything about a slot can be computed. A late item enters when it becomes
- * visible, at the head, as if it had been held back by a moderator.
+ * The newest items of each listing: all items, a community's, an author's. It stores only slot numbers and is rebuilt
+ * from the last slots at start, because the content of a slot can be computed. A late item enters at the head when it
+ * becomes visible, like an item that a moderator approved late.
  */
 export class RecentIndex {
   private readonly timeline: Timeline;
   private readonly threads: Threads;
   private readonly attributes: (k: number) => Attributes;
-  private readonly lists = new Map<string, NewestFirst>();
+  private readonly lists = new Map<string, NewestSlots>();
   private waiting: { k: number; visibleAt: number }[] = [];
 
   constructor(timeline: Timeline, threads: Threads, attributes: (k: number) => Attributes) {
@@ -48,11 +49,11 @@ export class RecentIndex {
     this.attributes = attributes;
   }
 
-  /** Takes newly emitted slots in rising order; those not visible at `now` wait. */
+  /** Adds newly emitted slots, given in ascending order. Slots that are not visible at `now` enter later. */
   add(slots: readonly number[], now: number): void {
     const entering: { k: number; visibleAt: number }[] = [];
     for (const k of slots) {
-      if (this.timeline.place(k).kind === 'comment') this.threads.add(k);
+      if (this.timeline.item(k).kind === 'comment') this.threads.add(k);
       const visibleAt = this.timeline.visibleAt(k);
       (visibleAt <= now ? entering : this.waiting).push({ k, visibleAt });
     }
@@ -66,16 +67,16 @@ export class RecentIndex {
 
   private enter(k: number): void {
     const { community, author } = this.attributes(k);
-    const kind = this.timeline.place(k).kind;
+    const kind = this.timeline.item(k).kind;
     this.listOf(kind, 'all', LISTING_DEPTH).add(k);
     this.listOf(kind, `r/${community}`, LISTING_DEPTH).add(k);
     this.listOf(kind, `u/${author}`, AUTHOR_DEPTH).add(k);
   }
 
-  private listOf(kind: string, listing: string, depth: number): NewestFirst {
+  private listOf(kind: string, listing: string, depth: number): NewestSlots {
     const key = `${kind} ${listing}`;
     let list = this.lists.get(key);
-    if (!list) this.lists.set(key, (list = new NewestFirst(depth)));
+    if (!list) this.lists.set(key, (list = new NewestSlots(depth)));
     return list;
   }
 
@@ -84,7 +85,7 @@ export class RecentIndex {
     return this.lists.get(`${kind} ${listing}`)?.newest(count) ?? [];
   }
 
-  /** The newest of several communities together, newest first. */
+  /** The newest visible slots of several communities together, newest first. */
   newestOf(kind: 'post' | 'comment', communities: readonly string[], count = LISTING_DEPTH): number[] {
     if (communities.length === 1) return this.newest(kind, `r/${communities[0]!}`, count);
     const slots = communities.flatMap((name) => this.newest(kind, `r/${name}`, count));

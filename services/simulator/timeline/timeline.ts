@@ -1,17 +1,17 @@
 import { PURPOSE, roll } from '../content/seeded-random.ts';
-import type { CommentIds, Place } from './numbering.ts';
-import { commentId, placeOf, postId, slotOfName } from './numbering.ts';
+import type { CommentIds, SlotItem } from './numbering.ts';
+import { commentId, itemOfSlot, postId, slotOfName } from './numbering.ts';
 
 /**
- * A stretch of slots emitted at one rate: slot k leaves at `at + (k − first + 1) · 1000 / rate`. `end` is null while
- * the run goes on. Slots between one run's end and the next one's first were lost and never exist.
+ * Consecutive slots emitted at one rate: slot k at `at + (k − first + 1) · 1000 / rate`. `end` is null for the current
+ * run. Slots between the end of a run and the first slot of the next one never exist.
  */
 export interface Run {
   first: number;
   end: number | null;
   /** Milliseconds since 1970. */
   at: number;
-  /** Slots per second; 0 emits nothing. */
+  /** Slots per second; 0 emits only injected items. */
   rate: number;
   ids: CommentIds;
   /** Share of slots that never appear. */
@@ -20,7 +20,7 @@ export interface Run {
   late: number;
 }
 
-/** An item injected through the control route. It takes slot k, whose own content is never shown. */
+/** An item injected through the control route. It replaces the content of slot k. */
 export interface Injected {
   k: number;
   at: number;
@@ -38,14 +38,14 @@ export interface Injected {
 }
 
 /**
- * Which slots exist, and when. The past never changes: a run's end is fixed before the next begins, so whatever is
- * derived from (seed, k) and the runs before k gives the same answer for ever.
+ * Which slots exist, and since when. The past never changes, because the end of a run is fixed before the next run
+ * begins. So a function of (seed, k) and the runs up to k always returns the same value.
  */
 export class Timeline {
   readonly seed: number;
   readonly runs: Run[];
   readonly injected = new Map<number, Injected>();
-  /** Slots below this have been emitted (where they exist). */
+  /** All existing slots below this one have been emitted. */
   frontier: number;
 
   constructor(seed: number, runs: Run[], frontier: number) {
@@ -66,7 +66,7 @@ export class Timeline {
     return run && k < (run.end ?? this.frontier) ? run : undefined;
   }
 
-  /** The largest slot at or below k that lies inside a run: how a walk backwards crosses a stretch of lost slots. */
+  /** The largest slot at or below k that belongs to a run. A backward search uses it to skip the slots between runs. */
   lastWithinRun(k: number): number {
     if (this.runOf(k)) return k;
     for (let i = this.runs.length - 1; i >= 0; i--) {
@@ -82,7 +82,7 @@ export class Timeline {
     return k !== 0 && roll(this.seed, k, PURPOSE.hole) < run.holes;
   }
 
-  /** Whether slot k would be emitted by this run, asked before the frontier passes it. */
+  /** Whether this run will emit slot k, for slots at or after the frontier. */
   willEmit(run: Run, k: number): boolean {
     return !this.isHole(run, k);
   }
@@ -103,7 +103,7 @@ export class Timeline {
     return run && !this.isHole(run, k) ? emissionTime(run, k) : undefined;
   }
 
-  /** As emittedAt, plus the delay of late items; Infinity for a slot that does not exist. */
+  /** `emittedAt` plus the delay of a late item; Infinity for a slot that does not exist. */
   visibleAt(k: number): number {
     const at = this.emittedAt(k);
     if (at === undefined) return Infinity;
@@ -113,20 +113,20 @@ export class Timeline {
       : at;
   }
 
-  place(k: number): Place {
-    return placeOf(this.seed, k);
+  item(k: number): SlotItem {
+    return itemOfSlot(this.seed, k);
   }
 
   nameOf(k: number): string {
-    return (this.place(k).kind === 'post' ? 't3_' : 't1_') + this.idOf(k);
+    return (this.item(k).kind === 'post' ? 't3_' : 't1_') + this.idOf(k);
   }
 
   idOf(k: number): string {
-    const place = this.place(k);
-    return place.kind === 'post' ? postId(place.number) : commentId(this.seed, place.number, this.idsAt(k));
+    const item = this.item(k);
+    return item.kind === 'post' ? postId(item.number) : commentId(this.seed, item.number, this.idsAt(k));
   }
 
-  /** The slot of a fullname; undefined if no item is visible there at `now`. */
+  /** The slot of a fullname; undefined if no item with this name is visible at `now`. */
   find(name: string, now: number): number | undefined {
     const slot = slotOfName(this.seed, name);
     if (!slot || this.visibleAt(slot.k) > now) return undefined;

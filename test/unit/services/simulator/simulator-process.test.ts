@@ -53,7 +53,7 @@ async function untilLogged(count: number): Promise<void> {
   await expect.poll(() => logged().length, { timeout: 20_000, interval: 20 }).toBeGreaterThan(count);
 }
 
-test('survives kill -9 at full speed: nothing twice, nothing lost, the log complete', async () => {
+test('emits every item exactly once and keeps a complete log over kill -9 at full speed', async () => {
   let before: Line[] = [];
   for (let round = 0; round < 3; round++) {
     await start();
@@ -71,7 +71,7 @@ test('survives kill -9 at full speed: nothing twice, nothing lost, the log compl
   expect(logged().at(-1)!.k).toBeLessThan(position);
 });
 
-test('leaves the files of a living simulator alone when its port is taken', async () => {
+test('does not change the files of a running simulator whose port it tries to take', async () => {
   const url = await start({ SIMULATOR_RATE: '0' });
   const first = child!;
   const before = readFileSync(join(directory, 'simulator.json'), 'utf8');
@@ -83,7 +83,7 @@ test('leaves the files of a living simulator alone when its port is taken', asyn
   expect(await end('SIGTERM')).toBe(0);
 });
 
-test('names every wrong setting at once', async () => {
+test('reports every invalid setting at once', async () => {
   const env = { DATA_DIR: directory, SIMULATOR_RATE: 'fast', SIMULATOR_COMMENT_IDS: 'odd' };
   child = fork(MAIN, { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
   let said = '';

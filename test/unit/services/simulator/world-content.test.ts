@@ -33,7 +33,7 @@ function texts(world: World): { posts: string[]; comments: string[] } {
   const comments: string[] = [];
   for (let k = 0; k < world.timeline.frontier; k++) {
     if (!world.timeline.exists(k)) continue;
-    if (world.timeline.place(k).kind === 'comment') comments.push(world.catalog.comment(k).body);
+    if (world.timeline.item(k).kind === 'comment') comments.push(world.catalog.comment(k).body);
     else posts.push(`${world.catalog.post(k).title}\n${world.catalog.post(k).selftext}`);
   }
   return { posts, comments };
@@ -55,20 +55,20 @@ describe.each([1, 2, 20260105])('simulator content, seed %i', (seed) => {
     expect(comments.length / posts.length).toBeLessThan(7.3);
   });
 
-  test.each(WATCHED_WORDS)('says %s, as a whole word, in one in a hundred posts and of comments', (word) => {
+  test.each(WATCHED_WORDS)('has %s as a whole word in over 1 % of posts and of comments', (word) => {
     // Stricter than any matcher: underscores and letters on either side do not count.
     const whole = new RegExp(`(?<![\\p{L}\\p{N}_])${word}(?![\\p{L}\\p{N}_])`, 'iu');
     expect(share(posts, whole)).toBeGreaterThan(0.01);
     expect(share(comments, whole)).toBeGreaterThan(0.01);
   });
 
-  test.each(['咖啡', 'コーヒー', '커피'])('says %s in one in two hundred posts and of comments', (word) => {
+  test.each(['咖啡', 'コーヒー', '커피'])('has %s in over 0.5 % of posts and of comments', (word) => {
     expect(share(posts, new RegExp(word))).toBeGreaterThan(0.005);
     expect(share(comments, new RegExp(word))).toBeGreaterThan(0.005);
   });
 
   test.each(['trust', 'rusty', 'pythons', 'releases', 'rust\\_level', 'ｒｕｓｔ', '&#39;', '**', '\u00ad', '🦀'])(
-    'also has what makes matching hard: %s',
+    'contains text that is hard to match: %s',
     (text) => {
       expect([...posts, ...comments].some((candidate) => candidate.includes(text))).toBe(true);
     },
@@ -76,17 +76,17 @@ describe.each([1, 2, 20260105])('simulator content, seed %i', (seed) => {
 });
 
 describe('simulator content', () => {
-  test('is the same for the same seed and another for another', () => {
+  test('is equal for equal seeds and different for different seeds', () => {
     expect(texts(worldOf(4, 2000))).toEqual(texts(worldOf(4, 2000)));
     expect(texts(worldOf(4, 2000))).not.toEqual(texts(worldOf(5, 2000)));
   });
 
-  test('leaves out the share of ids that was asked for', () => {
+  test('leaves out the configured share of ids', () => {
     const { posts, comments } = texts(worldOf(1));
     expect(1 - (posts.length + comments.length) / ITEMS).toBeCloseTo(0.02, 2);
   });
 
-  test('has every kind of post, removed and NSFW ones, and a dozen or more communities', () => {
+  test('has every form of post, removed and NSFW posts, and more than 36 communities', () => {
     const { catalog, timeline } = worldOf(1);
     const posts = Array.from({ length: 2500 }, (_, number) => catalog.postNumbered(number)).filter((post) =>
       timeline.exists(post.k),
@@ -105,30 +105,30 @@ describe('simulator threads', () => {
   const world = worldOf(1, 40_000);
   const { timeline, threads } = world;
   const comments = Array.from({ length: 40_000 }, (_, k) => k).filter(
-    (k) => timeline.exists(k) && timeline.place(k).kind === 'comment',
+    (k) => timeline.exists(k) && timeline.item(k).kind === 'comment',
   );
 
-  test('give every comment a post and a parent that exist, are older and belong together', () => {
+  test('give every comment an older existing parent in the same thread', () => {
     for (const k of comments) {
       const parent = threads.parentOf(k);
       expect(timeline.exists(parent)).toBe(true);
       expect(parent).toBeLessThan(k);
       const postOfParent =
-        timeline.place(parent).kind === 'post' ? timeline.place(parent).number : threads.postOf(parent);
+        timeline.item(parent).kind === 'post' ? timeline.item(parent).number : threads.postOf(parent);
       expect(postOfParent).toBe(threads.postOf(k));
     }
   });
 
-  test('grow: some have more than 2,000 comments, some go deeper than ten levels', () => {
+  test('include one with over 2,000 comments and a comment with over twelve replies', () => {
     const sizes = Array.from({ length: 2100 }, (_, number) => threads.commentsOf(number).length);
     expect(Math.max(...sizes)).toBeGreaterThan(2000);
-    const depths = new Map<number, number>();
-    for (const k of comments) depths.set(k, (depths.get(threads.parentOf(k)) ?? 0) + 1);
-    expect(Math.max(...depths.values())).toBeGreaterThan(12);
+    const replies = new Map<number, number>();
+    for (const k of comments) replies.set(k, (replies.get(threads.parentOf(k)) ?? 0) + 1);
+    expect(Math.max(...replies.values())).toBeGreaterThan(12);
   });
 
-  test('are found again by a scan once they are no longer kept', () => {
-    // Enough slots after them that the threads of the first posts have been dropped.
+  test('are recomputed by a scan after they leave the memory', () => {
+    // With so many later slots, the threads of the first posts are no longer in memory.
     const later = worldOf(1, 120_000);
     for (const number of [0, 1, 2, 3, 64, 65, 128, 700, 2048]) {
       expect(later.threads.commentsOf(number).filter((k) => k < 40_000)).toEqual(threads.commentsOf(number));

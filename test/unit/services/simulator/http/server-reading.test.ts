@@ -20,7 +20,7 @@ describe('simulator threads over HTTP', () => {
     });
   }
 
-  test('show a tree, and morechildren brings every comment that the tree left out', async () => {
+  test('show a tree, and morechildren returns every comment that the tree left out', async () => {
     const [post, comments] = await simulator.json<[Listing, Listing]>(`/comments/${hugePost()}?limit=300`);
     expect(post.data.children[0]!.kind).toBe('t3');
     const seen = new Map<string, string>();
@@ -52,9 +52,9 @@ describe('simulator threads over HTTP', () => {
     expect([...seen.keys()].sort()).toEqual(all.map((k) => timeline.nameOf(k)).sort());
   });
 
-  test('focus on one comment with its path', async () => {
+  test('focus on one comment with its ancestors', async () => {
     const { timeline, threads } = simulator.world;
-    const depthOf = (k: number): number => (timeline.place(k).kind === 'post' ? 0 : 1 + depthOf(threads.parentOf(k)));
+    const depthOf = (k: number): number => (timeline.item(k).kind === 'post' ? 0 : 1 + depthOf(threads.parentOf(k)));
     const deep = threads.commentsOf(0).find((k) => depthOf(k) === 4)!;
     const [, comments] = await simulator.json<[Listing, Listing]>(
       `/comments/${hugePost()}/_/${timeline.idOf(deep)}?context=2`,
@@ -97,7 +97,7 @@ describe('simulator communities, users and search', () => {
     expect(await response.json()).toEqual(body);
   });
 
-  test('lead from an unknown community to the search page, and from a share link to the post', async () => {
+  test('redirect an unknown community to the search page, and a share link to the post', async () => {
     const unknown = await simulator.ask('/r/nowhere_at_all/about');
     expect([unknown.status, unknown.headers.get('location')]).toEqual([302, '/subreddits/search?q=nowhere_at_all']);
     const share = await simulator.ask(`/r/programming/s/${simulator.world.timeline.idOf(0)}`);
@@ -118,7 +118,7 @@ describe('simulator communities, users and search', () => {
     expect(namesOf(popular)).not.toContain('t5_5a01d');
   });
 
-  test('describe users and what they wrote', async () => {
+  test('describe users and list their posts and comments', async () => {
     const suspended = await simulator.json<Thing>('/user/suspended_sam/about');
     expect(suspended.data).toMatchObject({ name: 'suspended_sam', is_suspended: true });
     expect(suspended.data).not.toHaveProperty('link_karma');

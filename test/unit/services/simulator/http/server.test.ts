@@ -11,26 +11,29 @@ beforeAll(async () => {
 afterAll(() => simulator.stop());
 
 describe('simulator access', () => {
-  test('refuses the token endpoint without credentials', async () => {
+  test('answers 401 to a token request without credentials', async () => {
     const headers = { 'user-agent': AGENT };
     const response = await fetch(`${simulator.url}/api/v1/access_token`, { method: 'POST', headers });
     expect(response.status).toBe(401);
     expect(await response.json()).toEqual({ message: 'Unauthorized', error: 401 });
   });
 
-  test.each(['', 'bearer nonsense', 'bearer e30.e30'])('refuses %j as authorization', async (authorization) => {
-    const response = await simulator.ask('/new', { headers: { authorization } });
-    expect(response.status).toBe(401);
-  });
+  test.each(['', 'bearer nonsense', 'bearer e30.e30'])(
+    'answers 401 to the authorization header %j',
+    async (authorization) => {
+      const response = await simulator.ask('/new', { headers: { authorization } });
+      expect(response.status).toBe(401);
+    },
+  );
 
-  test('refuses a library’s user agent with an HTML 429', async () => {
+  test('answers an HTML 429 to the default user agent of a library', async () => {
     const response = await simulator.ask('/new', { headers: { 'user-agent': 'node' } });
     expect(response.status).toBe(429);
     expect(response.headers.get('content-type')).toContain('text/html');
     expect(response.headers.get('retry-after')).toBe('4');
   });
 
-  test('lets tokens expire after a day', async () => {
+  test('expires tokens after a day', async () => {
     const before = simulator.clock;
     simulator.clock += 86_400_001;
     expect((await simulator.ask('/new')).status).toBe(401);
@@ -38,7 +41,7 @@ describe('simulator access', () => {
     expect((await simulator.ask('/new')).status).toBe(200);
   });
 
-  test('tells the quota with every answer and refuses what goes over it', async () => {
+  test('reports the quota in every response and refuses calls over it', async () => {
     const { Access } = await import('../../../../../services/simulator/http/access.ts');
     const access = new Access({ seed: 1, callsPerWindow: 2, windowMs: 600_000, clients: new Map() });
     const issued = access.issue(`Basic ${btoa('a:b')}`, 'client_credentials', 0).body as { access_token: string };
@@ -55,7 +58,7 @@ describe('simulator access', () => {
 });
 
 describe('simulator listings', () => {
-  test('page through the newest thousand comments without a gap or a repeat', async () => {
+  test('page through the newest thousand comments without gaps or duplicates', async () => {
     const found: string[] = [];
     let after: string | null = '';
     while (after !== null) {
@@ -72,14 +75,14 @@ describe('simulator listings', () => {
     );
   });
 
-  test('give what is newer than an anchor, nearest first', async () => {
+  test('return the items directly above an anchor, and nothing for an unknown anchor', async () => {
     const all = namesOf(await simulator.json<Listing>('/r/all/new?limit=50'));
     expect(namesOf(await simulator.json<Listing>(`/r/all/new?limit=10&before=${all[20]!}`))).toEqual(all.slice(10, 20));
     expect(namesOf(await simulator.json<Listing>('/r/all/new?before=t3_gone'))).toEqual([]);
     expect(namesOf(await simulator.json<Listing>('/r/all/new?after=t3_gone'))).toEqual([]);
   });
 
-  test('hold the fields that a crawler needs', async () => {
+  test('contain the fields that a crawler needs', async () => {
     const comment = (await simulator.json<Listing>('/r/all/comments?limit=1&raw_json=1')).data.children[0]!;
     expect(comment.kind).toBe('t1');
     expect(comment.data).toMatchObject({ replies: '', edited: false, link_title: expect.any(String) as string });
@@ -94,7 +97,7 @@ describe('simulator listings', () => {
     });
   });
 
-  test('join communities, and leave out of several those that cannot be read', async () => {
+  test('join several communities and leave out unreadable ones', async () => {
     const joined = await simulator.json<Listing>('/r/rust+Coffee+backroom+nowhere/comments?limit=100');
     expect(new Set(joined.data.children.map((thing) => thing.data.subreddit))).toEqual(new Set(['rust', 'Coffee']));
     const times = joined.data.children.map((thing) => Number(thing.data.created_utc));
@@ -117,7 +120,7 @@ describe('simulator listings', () => {
     expect(raw.data.body_html).toContain('<div');
   });
 
-  test('find items by id, of every kind, and leave out the unknown', async () => {
+  test('find posts, comments and communities by id and leave out unknown ids', async () => {
     const post = namesOf(await simulator.json<Listing>('/r/all/new?limit=1'))[0]!;
     const comment = namesOf(await simulator.json<Listing>('/r/all/comments?limit=1'))[0]!;
     const found = namesOf(
@@ -137,7 +140,7 @@ describe('simulator control', () => {
     ['429', 429, 'Too Many Requests'],
     ['html403', 403, '<!doctype html>'],
     ['5xx', 503, '<!doctype html>'],
-  ])('makes a %s for as many requests as asked', async (kind, status, start) => {
+  ])('applies the fault %s to the given number of requests', async (kind, status, start) => {
     await simulator.control('faults', { kind, count: 1, retry_after: 7 });
     const response = await simulator.ask('/new');
     expect(response.status).toBe(status);
@@ -146,7 +149,7 @@ describe('simulator control', () => {
     expect((await simulator.ask('/new')).status).toBe(200);
   });
 
-  test('makes an outage for a time, on one path only', async () => {
+  test('applies an outage for the given time and path only', async () => {
     await simulator.control('faults', { kind: 'outage', seconds: 10, path: '/api/info' });
     await expect(simulator.ask('/api/info?id=t3_1')).rejects.toThrow();
     expect((await simulator.ask('/new')).status).toBe(200);
@@ -154,14 +157,14 @@ describe('simulator control', () => {
     expect((await simulator.ask('/api/info?id=t3_1')).status).toBe(200);
   });
 
-  test('cuts JSON short', async () => {
+  test('truncates JSON', async () => {
     await simulator.control('faults', { kind: 'truncated', count: 1 });
     const response = await simulator.ask('/new');
     expect(response.headers.get('content-type')).toContain('application/json');
     await expect(response.json()).rejects.toThrow();
   });
 
-  test('makes tokens expire', async () => {
+  test('expires all tokens', async () => {
     await simulator.control('faults', { kind: 'expired-tokens' });
     expect((await simulator.ask('/new')).status).toBe(401);
     simulator.clock += 10;
@@ -169,11 +172,11 @@ describe('simulator control', () => {
     expect((await simulator.ask('/new')).status).toBe(200);
   });
 
-  test('refuses a fault that it does not know', async () => {
+  test('answers 400 to an unknown fault', async () => {
     expect((await simulator.control('faults', { kind: 'earthquake' })).status).toBe(400);
   });
 
-  test('emits what it is told, to be found at once in listings, threads and by id', async () => {
+  test('emits an item that is found at once in listings, in threads and by id', async () => {
     const made = await simulator.control('emit', {
       kind: 'post',
       title: 'Needle & thread',
@@ -215,7 +218,7 @@ describe('simulator control', () => {
     expect((await simulator.control('emit', body)).status).toBe(400);
   });
 
-  test('tells where it stands', async () => {
+  test('reports its progress and health', async () => {
     const stats: unknown = await (await fetch(`${simulator.url}/simulator/stats`)).json();
     expect(stats).toMatchObject({ seed: 1, rate: 50, first_k: 30_000, finished: false });
     expect((await fetch(`${simulator.url}/healthz`)).status).toBe(200);

@@ -29,13 +29,13 @@ function run(world: World, seconds: number): void {
   }
 }
 
-/** Name, time and content of everything that can be seen. */
+/** The time and content of every visible item, by name. */
 function seen(world: World): Map<string, { at: number; text: string }> {
   const { timeline, catalog } = world;
   const found = new Map<string, { at: number; text: string }>();
   for (let k = 0; k < timeline.frontier; k++) {
     if (timeline.visibleAt(k) > clock) continue;
-    const isPost = timeline.place(k).kind === 'post';
+    const isPost = timeline.item(k).kind === 'post';
     const text = isPost
       ? catalog.post(k).title
       : `${timeline.nameOf(world.threads.parentOf(k))} ${catalog.comment(k).body}`;
@@ -56,7 +56,7 @@ function logged(): Line[] {
   return lines.map((line) => JSON.parse(line) as Line);
 }
 
-/** The names emitted since the first start, which the log must hold: no more, no fewer, in order. */
+/** The names emitted since the first start, in order. The log must list exactly these. */
 function emittedNames(world: World): string[] {
   const { timeline } = world;
   const slots = Array.from({ length: timeline.frontier }, (_, k) => k).filter((k) => k >= 200 && timeline.exists(k));
@@ -64,28 +64,28 @@ function emittedNames(world: World): string[] {
 }
 
 describe('simulator position', () => {
-  test('begins with a history that is too old for any monitor', () => {
+  test('begins with a history that is older than any monitor accepts', () => {
     const world = open();
     const newest = Math.max(...[...seen(world).values()].map((item) => item.at));
     expect(seen(world).size).toBeGreaterThan(150);
     expect(clock - newest).toBeGreaterThanOrEqual(10 * 60_000);
   });
 
-  test('emits at its rate, each item at its own time, and logs it', () => {
+  test('emits and logs each item at its own time, at the given rate', () => {
     const world = open({ holes: 0, late: 0 });
     run(world, 3);
     expect(world.emission.emitted).toBe(300);
     expect(logged().map((line) => line.at - START)).toEqual(Array.from({ length: 300 }, (_, i) => (i + 1) * 10));
   });
 
-  test('stops after the count it was given', () => {
+  test('stops after the given count', () => {
     const world = open({ count: 57 });
     run(world, 3);
     expect(world.emission.emitted).toBe(57);
     expect(logged()).toHaveLength(57);
   });
 
-  test.each(['a clean stop', 'kill -9'])('keeps everything that was seen over %s, and names nothing twice', (end) => {
+  test.each(['a clean stop', 'kill -9'])('keeps every visible item over %s and uses no name twice', (end) => {
     const first = open();
     run(first, 3.4);
     if (end === 'a clean stop') first.emission.close();
@@ -101,7 +101,7 @@ describe('simulator position', () => {
     expect(second.timeline.runs).toHaveLength(3);
   });
 
-  test('never emits what was reserved when it was killed', () => {
+  test('never emits slots that were reserved at a kill -9', () => {
     const first = open();
     run(first, 1);
     const { frontier } = first.timeline;
@@ -112,7 +112,7 @@ describe('simulator position', () => {
     for (const line of logged()) expect(line.k < frontier || line.k >= second.emission.firstSlot).toBe(true);
   });
 
-  test('mends a log that a crash left short or torn', () => {
+  test('repairs a log that a crash left incomplete', () => {
     const first = open();
     run(first, 2);
     const whole = logged();
@@ -123,23 +123,23 @@ describe('simulator position', () => {
     expect(logged().map((line) => line.name)).toEqual(emittedNames(second));
   });
 
-  test('shows late items late, and enters them in listings when they are seen', () => {
+  test('shows late items late and adds them to listings when they become visible', () => {
     const world = open({ late: 0.3, rate: 30 });
     run(world, 2);
     const waiting = logged().filter((line) => line.visible_at > clock);
     expect(waiting.length).toBeGreaterThan(10);
     for (const { name, k } of waiting) {
       expect(world.timeline.find(name, clock)).toBeUndefined();
-      expect(world.index.newest(world.timeline.place(k).kind, 'all')).not.toContain(k);
+      expect(world.index.newest(world.timeline.item(k).kind, 'all')).not.toContain(k);
     }
     run(world, 21);
     for (const { name, k } of waiting) {
       expect(world.timeline.find(name, clock)).toBe(k);
-      expect(world.index.newest(world.timeline.place(k).kind, 'all', 1000)).toContain(k);
+      expect(world.index.newest(world.timeline.item(k).kind, 'all', 1000)).toContain(k);
     }
   });
 
-  test('fills its listings again after a restart as they were', () => {
+  test('restores its listings after a restart', () => {
     const first = open();
     run(first, 8);
     const second = open();
@@ -150,7 +150,7 @@ describe('simulator position', () => {
     expect(second.threads.commentsOf(0)).toEqual(first.threads.commentsOf(0));
   });
 
-  test('goes on after a long pause instead of flooding', () => {
+  test('skips the items of a long pause', () => {
     const world = open();
     run(world, 1);
     clock += 3_600_000;
@@ -159,7 +159,7 @@ describe('simulator position', () => {
     expect(world.emission.emitted).toBeLessThan(210);
   });
 
-  test('takes a scheme of random ids from one run to the next, and both stay readable', () => {
+  test('switches from sequential to random ids and still finds items of both schemes', () => {
     const first = open();
     run(first, 1);
     const second = open({ ids: 'random' });
@@ -171,7 +171,7 @@ describe('simulator position', () => {
     expect(names.some((name) => name.startsWith('t1_') && name.length > 14)).toBe(true);
   });
 
-  test('refuses a directory of another seed', () => {
+  test('refuses the directory of another seed', () => {
     open();
     expect(() => open({ seed: 2 })).toThrow(/SIMULATOR_SEED=1/);
   });
@@ -179,12 +179,12 @@ describe('simulator position', () => {
 
 describe('simulator injection', () => {
   const post = { kind: 'post' as const, title: 'A wanted thing', text: 'body', author: 'tester', over_18: true };
-  const place = { subreddit: 'Coffee', post: null, parent: null };
+  const inCoffee = { subreddit: 'Coffee', post: null, parent: null };
 
-  test('emits at once, keeps the schedule, and survives kill -9 and a torn line', () => {
+  test('emits at once, keeps the schedule, and survives kill -9 and an incomplete line', () => {
     const first = open({ holes: 0, late: 0 });
     run(first, 1);
-    const k = first.emission.inject({ ...post, ...place });
+    const k = first.emission.inject({ ...post, ...inCoffee });
     const name = first.timeline.nameOf(k);
     const reply = {
       kind: 'comment' as const,
@@ -202,7 +202,7 @@ describe('simulator injection', () => {
     appendFileSync(join(directory, 'simulator-injected.jsonl'), '\n{"k":99999,"te');
     const second = open();
     expect(second.catalog.post(k)).toMatchObject({ title: 'A wanted thing', author: 'tester', over18: true });
-    expect(second.threads.commentsOf(second.timeline.place(k).number)).toContain(answer);
+    expect(second.threads.commentsOf(second.timeline.item(k).number)).toContain(answer);
     expect(second.catalog.comment(answer).body).toBe('hello');
     expect(logged().filter((line) => line.name === name)).toHaveLength(1);
     expect(logged().map((line) => line.name)).toEqual(emittedNames(second));
@@ -210,7 +210,7 @@ describe('simulator injection', () => {
 
   test('works when nothing else is emitted', () => {
     const world = open({ rate: 0 });
-    const slots = Array.from({ length: 50 }, () => world.emission.inject({ ...post, ...place }));
+    const slots = Array.from({ length: 50 }, () => world.emission.inject({ ...post, ...inCoffee }));
     run(world, 1);
     expect(world.emission.emitted).toBe(50);
     expect(world.index.newest('post', 'r/coffee', 50)).toEqual([...slots].reverse());
