@@ -30,7 +30,7 @@ const MONITORS = 200;
 const THINGS = 50;
 const CANDIDATES = MONITORS * THINGS;
 const BATCH = 100;
-/** Between batches: all candidates within about 20 s. */
+/** The pause between batches. All candidates are published within about 20 s. */
 const PACE_MS = 200;
 const SECRET_KEY = 'a secret key of the tests, long enough';
 
@@ -87,13 +87,13 @@ async function rows<Row extends object>(sql: string): Promise<Row[]> {
 }
 
 /**
- * Publishes every candidate, at least once, whatever becomes of the broker; calls `at` with the number of those
- * published.
+ * Publishes every candidate at least once, even if the broker fails. Calls `onProgress` with the number published so
+ * far.
  */
-async function publishCandidates(at: (published: number) => Promise<void>): Promise<void> {
+async function publishCandidates(onProgress: (published: number) => Promise<void>): Promise<void> {
   const publisher = await createPublisher({ kafka, prefix: '', metrics: createMetrics(), logger: silentLogger() });
   for (let published = 0; published < CANDIDATES; published += BATCH) {
-    await at(published);
+    await onProgress(published);
     const records = Array.from({ length: BATCH }, (_, index) => {
       const monitorId = monitors[(published + index) % MONITORS]!;
       const thingId = `t3_thing${Math.floor((published + index) / MONITORS)}`;
@@ -196,7 +196,7 @@ function expectByTheRules(attempts: Attempt[]): void {
     expect(delivery_status).toBe(ruledStatus(attempts.slice(0, at + 1)));
     const next = attempts[at + 1];
     expect(next_attempt_at === null).toBe(next === undefined);
-    // The begin of an attempt is calculated from its end, in milliseconds.
+    // The start of an attempt is calculated from its end, in milliseconds.
     if (next) expect(next.started_at.getTime()).toBeGreaterThanOrEqual(next_attempt_at!.getTime() - 1);
   }
 }
@@ -256,7 +256,7 @@ test('after kills of deliverer, recorder and broker every match is numbered once
   for (const [at, { seq }] of matches.entries()) expect(seq).toBe((at % THINGS) + 1);
   expect(new Set(matches.map(({ delivery_status }) => delivery_status))).toEqual(new Set(['delivered', 'failed']));
 
-  // The attempts follow the rules, and each was made when it was due.
+  // The attempts follow the rules, and each was made at its scheduled time.
   const stored = await rows<Attempt & { monitor_id: string; seq: number }>(
     `SELECT monitor_id, seq, attempt, status, error, delivery_status, started_at, next_attempt_at
      FROM delivery_attempts ORDER BY monitor_id, seq, attempt`,

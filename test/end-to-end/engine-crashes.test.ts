@@ -48,7 +48,7 @@ test.each([
   await expectFlowSince(0);
   const killed = installation.killOne(command);
   await eventually(
-    'another process has taken its place, and everything answers',
+    'another process has replaced it, and everything answers',
     async () => ![killed, undefined].includes(installation.find(command)) && (await ready()),
     60_000,
   );

@@ -104,7 +104,7 @@ async function expectNothingLost(): Promise<void> {
   const expected = await wanted(Date.now());
   expect(expected.length).toBeGreaterThan(0);
   await eventually(
-    'every wanted thing is a match',
+    'every expected thing is a match',
     async () => {
       const found = new Set((await matches()).map(({ thing_id: id }) => id));
       const missing = expected.filter((name) => !found.has(name));

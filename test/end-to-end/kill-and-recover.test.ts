@@ -11,10 +11,7 @@ import { startWebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 import type { WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 
 const ITEMS = 3_600;
-/**
- * The forum's listing holds its last 1,000 comments: at this rate a restart may take 20 s before any of them is out of
- * reach.
- */
+/** The forum lists its last 1,000 comments. At this rate a restart may take 20 s before one of them leaves the list. */
 const PER_SECOND = 60;
 
 interface Watch {
@@ -105,7 +102,7 @@ test('after kill -9 of the services and of the whole tree, nothing is lost, repe
     return matches.flat();
   };
   await eventually(
-    'every wanted item is recorded',
+    'every expected item is recorded',
     async () => {
       const pairs = new Set((await recordedPairs()).map((match) => `${match.monitor_id} ${match.thing_id}`));
       const missing = [...expected].filter((pair) => !pairs.has(pair));
@@ -120,7 +117,7 @@ test('after kill -9 of the services and of the whole tree, nothing is lost, repe
   expect(new Set(pairs).size).toBe(pairs.length);
   expect(pairs.filter((pair) => !possible.has(pair))).toEqual([]);
 
-  // Sequences have no holes: a match id ends with its number.
+  // Match ids end with their sequence number, and no number is missing.
   for (const monitor of monitors.keys()) {
     const numbers = matches.filter(({ monitor_id }) => monitor_id === monitor).map(({ id }) => Number(id.slice(-12)));
     expect(numbers).toEqual(numbers.map((_, index) => index + 1));

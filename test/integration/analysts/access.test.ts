@@ -49,13 +49,13 @@ function asReader(sql: string, search = ''): Promise<Answer> {
 }
 
 describe('a reader of the embedded ClickHouse', () => {
-  test('may send what drivers send with every statement', async () => {
+  test('may send the settings that drivers send with every statement', async () => {
     const sent = 'readonly=0&async_insert=1&session_id=any&wait_end_of_query=1&quota_key=k';
     expect(await asReader('SELECT 1', sent)).toMatchObject({ status: 200, text: '1\n' });
     expect(await asReader('SELECT 1', `max_result_rows=1',readonly='0`)).toMatchObject({ status: 200 });
   });
 
-  test('may give names as parameters, of its tables and columns', async () => {
+  test('may use parameters for names of tables and columns', async () => {
     expect(await asReader('SELECT {c:Identifier} FROM {t:Identifier}', 'param_t=t&param_c=a')).toMatchObject({
       status: 200,
       text: '1\n',
@@ -91,7 +91,7 @@ describe('a reader of the embedded ClickHouse', () => {
     expect(packed).toMatchObject({ code: '307' });
   });
 
-  test('may read whatever else it says, words of refused statements in strings and names included', async () => {
+  test('may use words of refused statements in strings and names', async () => {
     const harmless: [sql: string, answer: string][] = [
       [
         `SELECT 'INTO OUTFILE; file(SETTINGS) /etc', 'it''s \\'; DROP TABLE t' FORMAT JSONCompactEachRow;`,
@@ -120,7 +120,7 @@ describe('a reader of the embedded ClickHouse', () => {
     expect(wrong.text).not.toContain('formatQuery');
   });
 
-  test('may use the official client, with parameters and settings of its own', async () => {
+  test('may use the official client with parameters and settings', async () => {
     const client = createClient({ url: engines.clickhouseReadOnlyUrl!, log: { level: ClickHouseLogLevel.OFF } });
     const result = await client.query({
       query: 'SELECT a FROM t WHERE a = {a: UInt8}',
@@ -136,7 +136,7 @@ describe('a reader of the embedded ClickHouse', () => {
     await client.close();
   });
 
-  test('knows every table function of this engine either as harmless or as refused', async () => {
+  test('has a decision for every table function of this engine: harmless or refused', async () => {
     const names = (await asWriter('SELECT name FROM system.table_functions')).split('\n');
     expect(names.length).toBeGreaterThan(50);
     const unknown = names.filter(

@@ -30,7 +30,7 @@ const QUERIES = [...readFileSync(join(SCHEMA, 'README.md'), 'utf8').matchAll(/``
 
 let pipeline: Pipeline;
 let published: PublishedRows;
-/** In the middle of a minute, so that nothing lies on a border of the queries while the test runs. */
+/** In the middle of a minute, so that no row is at a boundary of the queries while the test runs. */
 const now = Math.floor(Date.now() / MINUTE) * MINUTE - 30_000;
 
 const TABLES = ['items', 'matches', 'delivery_attempts'];
@@ -58,8 +58,7 @@ beforeAll(async () => {
   const { items, matches, attempts, removed } = published;
   pipeline = await Pipeline.create();
   await pipeline.start('archiver');
-  // Everything twice, as after a crash, and nothing is merged: each row is there twice, and what is past its time is
-  // still there.
+  // Insert every row twice, as after a crash, without merges. So each row exists twice and expired rows still exist.
   for (const table of TABLES) await pipeline.clickhouse.command({ query: `SYSTEM STOP MERGES ${table}` });
   for (const copies of [1, 2]) {
     await publish(
@@ -88,12 +87,12 @@ beforeAll(async () => {
 });
 afterAll(() => pipeline.drop());
 
-test('the README has the queries that are tested here', () => {
+test('the README contains the queries that these tests run', () => {
   expect(QUERIES).toHaveLength(Object.keys(EXPECTED).length);
 });
 
 test.each(Object.keys(EXPECTED).map((name, index) => ({ name, index })))(
-  'the query about $name answers what was published',
+  'the query about $name returns the published rows',
   async ({ name, index }) => {
     const found = await rows(QUERIES[index]!);
     expect(found.length).toBeGreaterThan(0);
@@ -101,7 +100,7 @@ test.each(Object.keys(EXPECTED).map((name, index) => ({ name, index })))(
   },
 );
 
-test('matches_with_items shows each match once, of the last 30 days; what the forum removed is blank', async () => {
+test('matches_with_items shows each match of the last 30 days once, with blank text for removed items', async () => {
   const found = await rows<{ match_id: string; body: string; author: string; removed: number }>(
     'SELECT match_id, body, author, removed FROM matches_with_items ORDER BY match_id',
   );
@@ -159,7 +158,7 @@ test('an endpoint that failed and has succeeded since keeps its last success; on
   ]);
 });
 
-test('the views can be made again at any time', async () => {
+test('the views can be created again at any time', async () => {
   const before = await rows('SELECT count() AS n FROM matches_with_items');
   for (const query of statementsOf(readFileSync(join(SCHEMA, '0003_analyst_views.sql'), 'utf8'))) {
     await pipeline.clickhouse.command({ query });

@@ -1,6 +1,6 @@
-/** FILE, SECRET, FOLDER and OUTSIDE stand for a file to be written, one to be read, their folder, and an address. */
+/** The test replaces FILE (to be written), SECRET (to be read), FOLDER (of both) and OUTSIDE (an address). */
 
-/** Settings and parameters of the URL, refused on both ports, with a statement that is harmless without them. */
+/** Settings and parameters of the URL that both ports refuse, with a statement that is harmless without them. */
 export const URL_PARAMETERS: [search: string, statement?: string][] = [
   // Each names a file, a folder, an address or a program
   ['output_format_schema=FILE', 'SELECT 1 AS a'],
@@ -42,7 +42,7 @@ export const URL_PARAMETERS: [search: string, statement?: string][] = [
   ['trace_profile_events_list=x'],
   ['query_profiler_real_time_period_ns=1'],
   ['jemalloc_enable_profiler=1'],
-  // What else may be done, and how long it may take
+  // Permissions and limits of time
   ['allow_ddl=1'],
   ['dialect=prql'],
   ['dialect=kusto'],

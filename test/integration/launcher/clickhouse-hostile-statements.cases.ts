@@ -1,6 +1,6 @@
-/** FILE, SECRET, FOLDER and OUTSIDE stand for a file to be written, one to be read, their folder, and an address. */
+/** The test replaces FILE (to be written), SECRET (to be read), FOLDER (of both) and OUTSIDE (an address). */
 
-/** Nobody may say these, on either port, by any method. */
+/** Statements that both ports refuse, with any method. */
 export const REACHING_OUT = [
   // Files as tables, functions and targets
   `INSERT INTO FUNCTION file('FILE', 'CSV', 'a UInt8') VALUES (1)`,
@@ -188,7 +188,7 @@ export const REACHING_OUT = [
   `EXPLAIN AST INSERT INTO t VALUES (2)\n\nDROP TABLE t`,
 ];
 
-/** Readers may not say these, nor may anyone by GET. */
+/** Statements that are refused to readers, and to everyone with GET. */
 export const WRITING = [
   'INSERT INTO t VALUES (2)',
   'INSERT INTO t SELECT 2',
@@ -223,7 +223,7 @@ export const WRITING = [
   'SELECT 1 FORMAT JSON SETTINGS max_memory_usage = DEFAULT',
 ];
 
-/** INSERT statements of the URL with bodies that would be more than their data: query, body. */
+/** INSERT statements in the URL, with bodies that contain another statement or command: query, body. */
 export const HOSTILE_DATA: [query: string, body: string][] = [
   ['INSERT INTO t FORMAT JSONEachRow', '{"a":2}\n\nDROP TABLE t'],
   ['INSERT INTO t FORMAT JSONEachRow', '{"a":2}\r\n\r\nDROP TABLE t'],

@@ -78,8 +78,7 @@ async function askAsReader(search: string, sql: string): Promise<Answer[]> {
 }
 
 /**
- * Refused as not allowed, or as no single statement; 80: the engine runs no SELECT beside others; 36: an unknown
- * format.
+ * The codes of refusals: not allowed, or not a single statement. 80: the engine runs no SELECT with other statements.
  */
 function expectRefused(answers: Answer[]): void {
   for (const answer of answers) {
@@ -101,18 +100,18 @@ async function expectUntouched(): Promise<void> {
 }
 
 describe('on both ports of the embedded ClickHouse', () => {
-  test('the tables hold at least a hundred statements and a hundred parameters', () => {
+  test('the case tables have at least a hundred statements and a hundred parameters', () => {
     expect(REACHING_OUT.length).toBeGreaterThanOrEqual(100);
     expect(URL_PARAMETERS.length).toBeGreaterThanOrEqual(100);
   });
 
-  test.each(REACHING_OUT)('nobody can: %s', async (statement) => {
+  test.each(REACHING_OUT)('refuse: %s', async (statement) => {
     const sql = real(statement);
     expectRefused([...(await askAsReader('', sql)), await ask(engines.urls.clickhouse, '', sql)]);
     await expectUntouched();
   });
 
-  test.each(URL_PARAMETERS)('nobody can with the parameters %s: %s', async (parameters, statement = 'SELECT 1') => {
+  test.each(URL_PARAMETERS)('refuse the parameters %s with: %s', async (parameters, statement = 'SELECT 1') => {
     const given = new URLSearchParams();
     for (const pair of parameters.split('&')) {
       const [name = '', value = ''] = pair.split(/=(.*)/s).map(decodeURIComponent);
@@ -125,7 +124,7 @@ describe('on both ports of the embedded ClickHouse', () => {
     await expectUntouched();
   });
 
-  test.each(HOSTILE_DATA)('a body is only data: %s, %j', async (query, body) => {
+  test.each(HOSTILE_DATA)('treat a body only as data: %s, %j', async (query, body) => {
     const search = encoded(real(query));
     expectRefused([
       await ask(engines.urls.clickhouse, search, real(body)),
@@ -135,7 +134,7 @@ describe('on both ports of the embedded ClickHouse', () => {
     await expectUntouched();
   });
 
-  test('the format and the database in headers follow the same rules as in the URL', async () => {
+  test('apply the rules of the URL also to format and database in headers', async () => {
     for (const headers of [{ 'x-clickhouse-format': 'Protobuf' }, { 'x-clickhouse-database': folder }]) {
       for (const url of [engines.urls.clickhouse, engines.clickhouseReadOnlyUrl!]) {
         const response = await askClickhouse(url, { method: 'POST', body: 'SELECT 1 AS a', headers });
@@ -153,7 +152,7 @@ describe('readers of the embedded ClickHouse', () => {
     await expectUntouched();
   });
 
-  test('may choose only settings whose types in the engine hold neither names nor addresses', async () => {
+  test('may choose only settings whose types cannot contain names or addresses', async () => {
     const rows = await mustWrite('SELECT name, type FROM system.settings');
     const types = new Map(rows.split('\n').map((row) => row.split('\t') as [string, string]));
     const texts = ['format_csv_null_representation', 'format_tsv_null_representation', 'log_comment'];

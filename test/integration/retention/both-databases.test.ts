@@ -55,7 +55,7 @@ describe('in Postgres', () => {
     return (await db.pool.query<{ n: number }>(`SELECT count(*) AS n FROM ${from}`)).rows[0]!.n;
   }
 
-  test('a match of 30 days to the millisecond is kept, a millisecond later it and its attempts are gone', async () => {
+  test('a match and its attempts are kept for exactly 30 days and deleted a millisecond later', async () => {
     const [id] = (await insertMonitors(db.pool, 1)) as [string];
     await db.freeze();
     for (const thingId of ['t1_a', 't1_b']) {
@@ -79,7 +79,7 @@ describe('in Postgres', () => {
     expect([await seqs('matches', id), await seqs('delivery_attempts', id)]).toEqual([[], []]);
   });
 
-  test('day counts go with the day that ended 30 days ago', async () => {
+  test('a day count is deleted 30 days after the end of its day', async () => {
     const [id] = (await insertMonitors(db.pool, 1)) as [string];
     await db.pool.query(`UPDATE service_clock SET frozen_at = '2031-03-31T00:00:00Z'`);
     await db.pool.query(
@@ -101,7 +101,7 @@ describe('in Postgres', () => {
     expect(await days()).toEqual(['2031-03-02']);
   });
 
-  test('a match that was sent again goes 30 days after it was recorded, not after it was sent; none of its attempts stays', async () => {
+  test('a resent match is deleted with all attempts 30 days after it was recorded, not after it was resent', async () => {
     const [id] = (await insertMonitors(db.pool, 1, { webhookUrl: 'https://hooks.example.com/' })) as [string];
     await record(id, 't1_a');
     await record(id, 't1_b');
@@ -121,7 +121,7 @@ describe('in Postgres', () => {
     expect([await seqs('matches', id), await seqs('delivery_attempts', id)]).toEqual([[], []]);
   });
 
-  test('a deleted monitor keeps its matches as long as a living one, and contents outlive the last match of any', async () => {
+  test('matches of a deleted monitor are kept as long as others, and contents are kept longer than the last match', async () => {
     const [deleted, living] = (await insertMonitors(db.pool, 2)) as [string, string];
     await record(deleted, 't1_a');
     await record(living, 't1_a');
@@ -159,7 +159,7 @@ describe('in ClickHouse', () => {
     await pipeline.kafka.publisher.publish(topic, [{ key, value: JSON.stringify(value) }]);
   }
 
-  /** A thing with its match and an attempt, all of which came in at that moment. */
+  /** Stores a thing with its match and an attempt, all received at the given time. */
   async function publishAll(number: number, at: number): Promise<void> {
     const time = iso(at);
     const item = { ...commentItem(number, 'rust never sleeps'), created_utc: time, first_seen_at: time };
@@ -173,7 +173,7 @@ describe('in ClickHouse', () => {
     await publish(MONITOR_DELIVERIES.name, match.monitor_id, made);
   }
 
-  test('what came in over 30 days ago is hidden at once, whatever is merged, and gone once its part is', async () => {
+  test('rows received over 30 days ago are hidden at once, even before a merge, and deleted with their part', async () => {
     for (const table of TABLES) await pipeline.clickhouse.command({ query: `SYSTEM STOP MERGES ${table}` });
     await pipeline.start('archiver');
     const border = Date.now() - 30 * DAY;
@@ -202,7 +202,7 @@ describe('in ClickHouse', () => {
     expect(await ids('SELECT thing_id AS id FROM items ORDER BY id')).toEqual(['t1_2', 't1_3']);
   });
 
-  test('a failing endpoint whose last success is over 30 days ago has none', async () => {
+  test('a failing endpoint has no last success if that is over 30 days ago', async () => {
     const match = { monitor_id: 'mon_000000000000', seq: 1, match_id: 'match' };
     const made = { host: 'h', durationMs: 5 };
     const values = [

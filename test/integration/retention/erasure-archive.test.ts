@@ -24,7 +24,7 @@ afterEach(() => pipeline.drop());
 
 let things = 0;
 
-/** Records a match of each monitor, and publishes it with an attempt, as recorder and deliverer do. */
+/** Records a match of each monitor and publishes it with one attempt, as recorder and deliverer do. */
 async function match(...monitorIds: string[]): Promise<void> {
   const thingId = `t1_${(things++).toString(36)}`;
   const candidates = monitorIds.map((monitorId) => candidateOf({ monitorId, thingId }));
@@ -52,7 +52,7 @@ async function match(...monitorIds: string[]): Promise<void> {
   await pipeline.kafka.publisher.publish(MONITOR_DELIVERIES.name, attempts);
 }
 
-/** Matches and attempts of an account in ClickHouse. */
+/** The numbers of matches and attempts of an account in ClickHouse. */
 async function archived({ monitorIds }: PayingAccount): Promise<[number, number]> {
   const count = async (table: string) => {
     const result = await pipeline.clickhouse.query({
@@ -98,7 +98,7 @@ function close(account: PayingAccount): Promise<boolean> {
   return closeAccount(pipeline.db.pool, account.accountId, { mailboxHash: Buffer.from(account.accountId) });
 }
 
-test('what was published and not yet archived when the account was deleted is gone in the end; others keep all', async () => {
+test('erases matches that were published but not yet archived when their account was deleted, and no others', async () => {
   await pipeline.start('archiver');
   await match(...mine.monitorIds, ...other.monitorIds);
   await Promise.all([expectArchived(mine, 2), expectArchived(other, 2)]);
@@ -137,7 +137,7 @@ test('what was published and not yet archived when the account was deleted is go
   expect(rows).toHaveLength(2);
 });
 
-test('heads that were read stay the ones to be reached, whatever is published later; an account without monitors ends too', async () => {
+test('waits only for the topic offsets read at the start, and also finishes for an account without monitors', async () => {
   await pipeline.start('archiver');
   await match(...mine.monitorIds);
   await expectArchived(mine, 2);

@@ -46,7 +46,7 @@ async function select<T extends pg.QueryResultRow>(statement: string, ...values:
   return (await db.pool.query<T>(statement, values)).rows;
 }
 
-/** Everything that names an account, of those outside of what its monitors gathered. */
+/** All rows that identify an account, except the matches and attempts of its monitors. */
 async function personal({ accountId }: PayingAccount): Promise<unknown> {
   return {
     account: await select('SELECT email, mailbox, status, balance FROM accounts WHERE id = $1', accountId),
@@ -78,7 +78,7 @@ async function addPersonalRows({ accountId }: PayingAccount): Promise<void> {
   );
 }
 
-test('a deleted account is nobody any more; its ledger stays, and so does everything of others', async () => {
+test('deleting an account removes its personal data and keeps its ledger and the data of other accounts', async () => {
   await addPersonalRows(mine);
   await addPersonalRows(other);
   await db.pool.query(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [mine.monitorIds[1]]);
@@ -103,7 +103,7 @@ test('a deleted account is nobody any more; its ledger stays, and so does everyt
   ]);
 });
 
-test('deleting again, or what does not exist, changes nothing; a mailbox may be remembered already', async () => {
+test('deleting an account twice changes nothing, and its mailbox may already be recorded as credited', async () => {
   await db.pool.query('INSERT INTO credited_mailboxes (mailbox_hash) VALUES ($1)', [mailboxHash]);
   const outcomes = await Promise.all(Array.from({ length: 5 }, () => close()));
   expect(outcomes.filter((closed) => closed)).toHaveLength(1);
@@ -113,7 +113,7 @@ test('deleting again, or what does not exist, changes nothing; a mailbox may be 
   expect(await close({ ...other, monitorIds: [] })).toBe(true);
 });
 
-test('its monitors are announced and match nothing from then on', async () => {
+test('deleting an account announces its monitors, which then match nothing', async () => {
   const listener = new pg.Client({ connectionString: db.url });
   await listener.connect();
   const heard: (string | undefined)[] = [];
@@ -130,7 +130,7 @@ test('its monitors are announced and match nothing from then on', async () => {
   expect(matches.map(({ monitor_id }) => monitor_id)).toEqual(other.monitorIds);
 });
 
-test('a monitor whose creation commits while the account is being deleted is deleted with it', async () => {
+test('deletes a monitor whose creation commits during the deletion of its account', async () => {
   const { accountId } = mine;
   let closing: Promise<boolean> | undefined;
   await inTransaction(db.pool, async (client) => {
@@ -155,7 +155,7 @@ test('a monitor whose creation commits while the account is being deleted is del
   expect(erasure!.monitor_ids).toContain('mon_late');
 });
 
-test('what its monitors gathered goes, and the monitors; contents, and everything of others, stay', async () => {
+test('erases the matches and monitors of an account, and keeps contents and the data of other accounts', async () => {
   await fillMonitors(db.pool, [...mine.monitorIds, ...other.monitorIds], 100);
   const candidate = candidateOf({ monitorId: mine.monitorIds[0]!, thingId: 't1_shared' });
   await recordBatch({ pool: db.pool, toleranceMs: 0 }, [candidate]);
@@ -173,8 +173,8 @@ test('what its monitors gathered goes, and the monitors; contents, and everythin
   expect(await recordBatch({ pool: db.pool, toleranceMs: 0 }, [candidate])).toMatchObject({ matches: [] });
 });
 
-test('an erasure that is stopped at any point goes on later, and ends', async () => {
-  // 36,000 attempts of 18,000 matches: several statements of each.
+test('an erasure that is stopped at any point is resumed later and finishes', async () => {
+  // 36,000 attempts of 18,000 matches need several statements each.
   await fillMonitors(db.pool, mine.monitorIds, 6_000);
   await close();
   const left: number[] = [];
@@ -184,7 +184,7 @@ test('an erasure that is stopped at any point goes on later, and ends', async ()
     let steps = 1 + (allowed % 3);
     await eraseInPostgres(db.pool, () => steps-- > 0);
     const rows = await rowsOfMonitors(db.pool, mine.monitorIds);
-    if (rows.matches! + rows.delivery_attempts! > 0) expect(rows.monitors, 'the monitors go last').toBe(3);
+    if (rows.matches! + rows.delivery_attempts! > 0) expect(rows.monitors, 'the monitors are deleted last').toBe(3);
     left.push(Object.values(rows).reduce((sum, count) => sum + count, 0));
   }
   expect(left.at(-1)).toBe(0);

@@ -28,7 +28,7 @@ async function record(monitorId: string, ...things: string[]): Promise<number[]>
   return matches.map(({ seq }) => seq);
 }
 
-/** 12,000 matches with an attempt each, as the recorder and the deliverer leave them. */
+/** Stores 12,000 matches with one attempt each, as the recorder and the deliverer do. */
 async function fill(monitorId: string): Promise<void> {
   await db.pool.query(
     `INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms, suppressed,
@@ -45,7 +45,7 @@ async function fill(monitorId: string): Promise<void> {
   await db.pool.query('UPDATE monitor_counters SET last_seq = 12000 WHERE monitor_id = $1', [monitorId]);
 }
 
-test('after 30 days matches, attempts and contents are gone; newer ones stay; numbers go on', async () => {
+test('deletes matches, attempts and contents after 30 days, keeps newer ones and continues the numbering', async () => {
   const [kept, deleted] = (await insertMonitors(db.pool, 2)) as [string, string];
   await fill(kept);
   await record(deleted, 't1_d');
@@ -65,7 +65,7 @@ test('after 30 days matches, attempts and contents are gone; newer ones stay; nu
   const { rows } = await db.pool.query('SELECT monitor_id, seq, thing_id FROM matches');
   expect(rows).toEqual([{ monitor_id: kept, seq: 12_001, thing_id: 't1_new' }]);
   expect(await count('delivery_attempts')).toBe(0);
-  // The deleted monitor's lock row went with its last match; the living one's stays.
+  // The lock row of the deleted monitor is deleted with its last match. That of the other monitor stays.
   expect(await count('monitor_counters')).toBe(1);
   expect(await count('removed_things')).toBe(1);
 
@@ -80,7 +80,7 @@ test('after 30 days matches, attempts and contents are gone; newer ones stay; nu
   expect(await record(kept, 't1_newest')).toEqual([12_002]);
 });
 
-test('a sweep ends after the statement in hand when it is asked to', async () => {
+test('a sweep that is told to stop ends after its current statement', async () => {
   const [monitor] = (await insertMonitors(db.pool, 1)) as [string];
   await fill(monitor);
   await db.setShift('200 days');

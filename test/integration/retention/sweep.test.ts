@@ -39,7 +39,7 @@ async function fillMatches(monitorId: string, rows: number): Promise<void> {
   await db.pool.query('UPDATE monitor_counters SET last_seq = $2 WHERE monitor_id = $1', [monitorId, rows]);
 }
 
-/** From now on: how many rows each DELETE on the table took. */
+/** Returns a function that returns how many rows each DELETE on the table has removed since this call. */
 async function watchDeletes(table: string): Promise<() => Promise<number[]>> {
   await db.pool.query(`
     CREATE TABLE deletes_of_${table} (id bigint GENERATED ALWAYS AS IDENTITY, n bigint);
@@ -53,7 +53,7 @@ async function watchDeletes(table: string): Promise<() => Promise<number[]>> {
   };
 }
 
-test('many rows go in statements of at most 5,000, of every table', async () => {
+test('deletes rows of every table in statements of at most 5,000 rows', async () => {
   const [id] = (await insertMonitors(db.pool, 1)) as [string];
   await fillMatches(id, 12_000);
   await db.pool.query(
@@ -100,7 +100,7 @@ test('many rows go in statements of at most 5,000, of every table', async () => 
   for (const deletes of watched) expect(await deletes()).toEqual([5_000, 5_000, 2_000]);
 });
 
-test('the sweep rests after each statement that deleted rows, and after no other', async () => {
+test('sleeps after each statement that deleted rows, and after no other', async () => {
   const [id] = (await insertMonitors(db.pool, 1)) as [string];
   await fillMatches(id, 12_000);
   await db.setShift('31 days');
@@ -131,7 +131,7 @@ test('the sweep rests after each statement that deleted rows, and after no other
   expect(sleeps).toHaveLength(3);
 });
 
-test('a sweep that loses its lease in the middle stops there; the next one goes on', async () => {
+test('stops when it loses its lease; the next sweep continues', async () => {
   const [id] = (await insertMonitors(db.pool, 1)) as [string];
   await fillMatches(id, 12_000);
   const deletes = await watchDeletes('matches');
@@ -143,7 +143,7 @@ test('a sweep that loses its lease in the middle stops there; the next one goes 
   expect(await count('matches')).toBe(0);
 });
 
-test('the attempts of a match go with it, not before: a late resend keeps its history', async () => {
+test('deletes the attempts of a match with the match, not earlier, so that a late resend keeps its history', async () => {
   const [id] = (await insertMonitors(db.pool, 1)) as [string];
   await fillMatches(id, 2);
   await db.pool.query(`UPDATE matches SET created_at = created_at + interval '20 days' WHERE seq = 2`);
@@ -158,7 +158,7 @@ test('the attempts of a match go with it, not before: a late resend keeps its hi
   expect(rows).toEqual([{ seq: 2 }]);
 });
 
-test('a monitor with nothing left numbers on where it was, and day counts and old rule versions are gone', async () => {
+test('deletes day counts and old rule versions, and a monitor without matches continues its numbering', async () => {
   const [id] = (await insertMonitors(db.pool, 1, { version: 2 })) as [string];
   await db.pool.query(`INSERT INTO monitor_versions VALUES ($1, 1, wall_now() - interval '1 day')`, [id]);
   const record = async (thingId: string) => {
@@ -175,7 +175,7 @@ test('a monitor with nothing left numbers on where it was, and day counts and ol
   expect(await record('t1_c')).toEqual([3]);
 });
 
-test('a deleted monitor leaves nothing behind but its own row, however soon its last match went', async () => {
+test('deletes everything of a deleted monitor but its row, even if its last match expires before its day count', async () => {
   const [deleted, kept] = (await insertMonitors(db.pool, 2)) as [string, string];
   const candidates = [deleted, kept].map((monitorId) => candidateOf({ monitorId, thingId: 't1_a' }));
   await recordBatch({ pool: db.pool, toleranceMs: 0 }, candidates);
@@ -188,8 +188,8 @@ test('a deleted monitor leaves nothing behind but its own row, however soon its 
       ),
     );
   await sweep();
-  expect(await left(), 'while it has matches it stays').toEqual([1, 1, 1, 1, 1]);
-  // The match is over 30 days old, its day not yet.
+  expect(await left(), 'it stays while it has matches').toEqual([1, 1, 1, 1, 1]);
+  // The match is over 30 days old, but its day count is not.
   await db.setShift('30 days 00:00:05');
   await sweep();
   await db.setShift('32 days');
@@ -198,7 +198,7 @@ test('a deleted monitor leaves nothing behind but its own row, however soon its 
   expect(await count(`monitor_counters WHERE monitor_id = '${kept}'`)).toBe(1);
 });
 
-test('the row of a deleted monitor of which nothing is left says no more than whose it was and when', async () => {
+test('clears name, rule and webhook in the row of a deleted monitor without matches', async () => {
   const setup = { webhookUrl: 'https://hooks.example.com/secret', status: 'deleted' };
   const [forgotten, remembered] = (await insertMonitors(db.pool, 2, setup)) as [string, string];
   await db.pool.query(
@@ -227,7 +227,7 @@ test('the row of a deleted monitor of which nothing is left says no more than wh
   ]);
 });
 
-test('answers kept for repeated requests go after 24 hours', async () => {
+test('deletes idempotency keys after 24 hours', async () => {
   const keep = (key: string, age: string) =>
     db.pool.query(
       `INSERT INTO idempotency_keys (account_id, route, key, body_hash, answer, created_at)
@@ -240,7 +240,7 @@ test('answers kept for repeated requests go after 24 hours', async () => {
   expect((await db.pool.query('SELECT key FROM idempotency_keys')).rows).toEqual([{ key: 'young' }]);
 });
 
-test('sign-ups go an hour after their code expired, uses of limits when none of them counts any more', async () => {
+test('deletes sign-ups an hour after their code expired, and uses of limits when none of them counts any more', async () => {
   await db.pool.query(
     `INSERT INTO signups (token_hash, email, mailbox, code_hash, expires_at)
      SELECT name::bytea, name, 'm', '', service_now() - age
