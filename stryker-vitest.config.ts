@@ -25,7 +25,7 @@ function withoutCounting(code: string): string {
  * treats this hit count as a timeout.
  */
 function withMostPasses(code: string): string {
-  const endless = 'if (++ns.passes > ns.mostPasses) { ns.hitCount = Infinity; throw new Error("Endless loop"); }';
+  const endless = 'if (++ns.passes > ns.maxPasses) { ns.hitCount = Infinity; throw new Error("Endless loop"); }';
   return code.replace('function isActive(id) {', `function isActive(id) { ${endless}`);
 }
 

@@ -17,16 +17,16 @@ const PASSES = 'passes.json';
  * A mutant may make the code slower. Beyond this it is in an endless loop: found in a tenth of a second, where only
  * waiting would do.
  */
-const mostPasses = (unchanged: number): number => 5 * unchanged + 10_000_000;
+const maxPasses = (unchanged: number): number => 5 * unchanged + 10_000_000;
 
 /** The same for what runs before any test: the modules themselves, and test files while they are loaded. */
-const MOST_PASSES_OF_LOADING = 100_000_000;
+const MAX_PASSES_OF_LOADING = 100_000_000;
 
 /** Stryker's state in the worker; the passes are ours, counted by the instrumented code (stryker-vitest.config.ts). */
 interface Stryker {
   activeMutant?: string;
   passes: number;
-  mostPasses: number;
+  maxPasses: number;
 }
 const stryker = (globalThis as { __stryker__?: Stryker }).__stryker__;
 
@@ -35,10 +35,10 @@ if (stryker) {
   const isFirstRun = (): boolean => stryker.activeMutant === undefined;
 
   stryker.passes = 0;
-  stryker.mostPasses = isFirstRun() ? Infinity : MOST_PASSES_OF_LOADING;
+  stryker.maxPasses = isFirstRun() ? Infinity : MAX_PASSES_OF_LOADING;
   beforeEach(({ task }) => {
     stryker.passes = 0;
-    stryker.mostPasses = isFirstRun() ? Infinity : mostPasses(passes[`${task.file.name} ${task.name}`] ?? 0);
+    stryker.maxPasses = isFirstRun() ? Infinity : maxPasses(passes[`${task.file.name} ${task.name}`] ?? 0);
   });
   afterEach(({ task }) => {
     if (isFirstRun()) passes[`${task.file.name} ${task.name}`] = stryker.passes;
@@ -46,7 +46,7 @@ if (stryker) {
   afterAll(() => {
     // The next test file is loaded from here on.
     stryker.passes = 0;
-    stryker.mostPasses = isFirstRun() ? Infinity : MOST_PASSES_OF_LOADING;
+    stryker.maxPasses = isFirstRun() ? Infinity : MAX_PASSES_OF_LOADING;
     if (isFirstRun()) writeFileSync(PASSES, JSON.stringify(passes));
   });
 }
