@@ -52,8 +52,8 @@ export async function claimsAndOutcomes(pool: Pool, secretBox: SecretBox): Promi
   await insertMatches(pool, monitorIds, { firstSeq: 1, count: MATCHES_EACH, dueIn: '0 s', attempts: 0 });
   const claims = new CallBatcher<string, ClaimedDelivery[]>({
     async run(ids) {
-      const wanted = ids.map((monitorId) => ({ monitorId, limit: CLAIMED_AT_ONCE }));
-      const claimed = await claimDueMatches(pool, wanted, { token: randomUUID(), lengthMs: 20_000 });
+      const claims = ids.map((monitorId) => ({ monitorId, limit: CLAIMED_AT_ONCE }));
+      const claimed = await claimDueMatches(pool, claims, { token: randomUUID(), lengthMs: 20_000 });
       return ids.map((id) => claimed.filter(({ monitorId }) => monitorId === id));
     },
   });

@@ -61,9 +61,9 @@ export class Traffic {
     const running: Promise<void>[] = [];
     let [items, changes] = [0, 0];
     for (let elapsed = 0; elapsed < seconds; elapsed = (performance.now() - begun) / 1000) {
-      const due = Math.floor(elapsed * itemsPerSecond) - items;
-      if (due > 0) running.push(this.say(Array.from({ length: due }, () => this.text())));
-      items += due;
+      const count = Math.floor(elapsed * itemsPerSecond) - items;
+      if (count > 0) running.push(this.say(Array.from({ length: count }, () => this.text())));
+      items += count;
       for (; changes < Math.floor(elapsed * changesPerSecond); changes++) running.push(this.changeRule());
       await wait(TICK_MS);
     }

@@ -66,8 +66,8 @@ function measure({ engine: name, textFile, termsFile, texts: count }: MatcherJob
 }
 
 /** Parsing creates each string anew, so that no string is a slice of a larger one, as lines of a text would be. */
-function stringsOf(file: string, most?: number): string[] {
-  return (JSON.parse(readFileSync(file, 'utf8')) as string[]).slice(0, most);
+function stringsOf(file: string, limit?: number): string[] {
+  return (JSON.parse(readFileSync(file, 'utf8')) as string[]).slice(0, limit);
 }
 
 function heapBytes(): number {

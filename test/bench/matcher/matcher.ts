@@ -31,7 +31,7 @@ const ENGINES: EngineName[] = ['ours', 'ahocorasick', 'regexp'];
 const TERM_CASES: Record<'terms' | 'rare-terms', TermCase> = {
   /** Rare and frequent words and phrases of the text. With many terms, each item has several. */
   terms: {
-    shares: { words: 0.4, phrases: 0.3, mostFrequent: 20 },
+    shares: { words: 0.4, phrases: 0.3, maxFrequent: 20 },
     runs: [1_000, 10_000, COMPARED_SIZE, 1_000_000].flatMap((terms) => ENGINES.map((engine) => ({ engine, terms }))),
   },
   /**
@@ -39,7 +39,7 @@ const TERM_CASES: Record<'terms' | 'rare-terms', TermCase> = {
    * the finding.
    */
   'rare-terms': {
-    shares: { words: 0.03, phrases: 0.03, mostFrequent: 0 },
+    shares: { words: 0.03, phrases: 0.03, maxFrequent: 0 },
     runs: [
       { engine: 'ours', terms: COMPARED_SIZE },
       { engine: 'ahocorasick', terms: COMPARED_SIZE },

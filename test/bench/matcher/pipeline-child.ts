@@ -116,7 +116,7 @@ class Pipeline {
   }
 
   private async matchAll(
-    most: number,
+    maxItems: number,
   ): Promise<{ items: number; matches: number; seconds: number; processorSeconds: number }> {
     let items = 0;
     let matches = 0;
@@ -133,7 +133,7 @@ class Pipeline {
       batch = [];
     };
     for await (const line of createInterface({ input: createReadStream(this.job.itemsFile) })) {
-      if (items === most) break;
+      if (items === maxItems) break;
       const entered = enteredItem(JSON.parse(line) as MatchItem, items);
       if (items % this.job.sampleEvery === 0) this.sample.set(items, entered);
       items++;

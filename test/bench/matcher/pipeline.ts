@@ -14,7 +14,7 @@ import { plainText, readVocabulary } from '../shared/matcher-vocabulary.ts';
 const MONITORS = 100_000;
 const ITEMS = 100_000;
 /** Matches per item before filters and excluded terms, which remove some. */
-const MOST_PER_ITEM = 0.1;
+const MAX_PER_ITEM = 0.1;
 const SAMPLE_EVERY = 10;
 const BOUNDS = { heapMb: 4_096, seconds: 1_800 };
 
@@ -23,7 +23,7 @@ export async function benchPipeline(report: Report, corpus: Corpus, folder: stri
   const items = cutItems(corpus.items, ITEMS);
   const vocabulary = readVocabulary(items.flatMap(({ title, text }) => [plainText(title), plainText(text)]));
   const subreddits = [...new Set(items.map(({ subreddit }) => subreddit))].filter((name) => /^\w{2,21}$/.test(name));
-  const options = { count: MONITORS, items: items.length, mostPerItem: MOST_PER_ITEM, subreddits };
+  const options = { count: MONITORS, items: items.length, maxPerItem: MAX_PER_ITEM, subreddits };
   const monitors = sparseMonitors(vocabulary, options);
   const job: PipelineJob = {
     monitorsFile: linesFile(folder, 'monitors', monitors),
@@ -44,7 +44,7 @@ export async function benchPipeline(report: Report, corpus: Corpus, folder: stri
     checked_matches: pairs.length,
   });
 
-  if (density > MOST_PER_ITEM) throw new Error(`more than ${MOST_PER_ITEM} monitors match an item`);
+  if (density > MAX_PER_ITEM) throw new Error(`more than ${MAX_PER_ITEM} monitors match an item`);
   const sample = new Map<number, MatchItem>([...items.entries()].filter(([number]) => number % SAMPLE_EVERY === 0));
   const expected = naivePairs(monitors, sample);
   assertEqual('the sample', pairs, expected);
@@ -52,9 +52,11 @@ export async function benchPipeline(report: Report, corpus: Corpus, folder: stri
 }
 
 function assertEqual(what: string, pairs: readonly Pair[], expected: readonly Pair[]): void {
-  const [had, wanted] = [pairs, expected].map((list) => new Set(list.map((pair) => JSON.stringify(pair))));
-  const missing = [...wanted!].filter((pair) => !had!.has(pair));
-  const extra = [...had!].filter((pair) => !wanted!.has(pair));
+  const [foundPairs, expectedPairs] = [pairs, expected].map(
+    (list) => new Set(list.map((pair) => JSON.stringify(pair))),
+  );
+  const missing = [...expectedPairs!].filter((pair) => !foundPairs!.has(pair));
+  const extra = [...foundPairs!].filter((pair) => !expectedPairs!.has(pair));
   if (pairs.length === expected.length && missing.length === 0 && extra.length === 0) return;
   const examples = [
     ...missing.slice(0, 3).map((pair) => `missing ${pair}`),

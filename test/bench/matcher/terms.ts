@@ -9,7 +9,7 @@ export interface TextShares {
   words: number;
   phrases: number;
   /** The number of terms among the most frequent words, at most one in a hundred. */
-  mostFrequent: number;
+  maxFrequent: number;
 }
 
 /** This number of the most frequent words covers about three quarters of a text. Few users watch for them. */
@@ -20,7 +20,7 @@ export function drawTerms({ words, counts, phrases }: Vocabulary, shares: TextSh
   const random = seededRandom(3);
   const frequent = shuffled(words.slice(0, FREQUENT), random);
   const rare = shuffled(words.slice(FREQUENT), random);
-  const terms = frequent.slice(0, Math.min(count / 100, shares.mostFrequent));
+  const terms = frequent.slice(0, Math.min(count / 100, shares.maxFrequent));
   terms.push(...rare.slice(0, Math.min(count * shares.words, words.length / 2) - terms.length));
   const picked = Math.min(count * shares.phrases, phrases.length / 2);
   for (const phrase of shuffled(phrases, random).slice(0, picked)) terms.push(phrase);

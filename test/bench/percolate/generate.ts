@@ -28,14 +28,14 @@ export async function generateFiles(folder: string, options: { monitors: number;
   const vocabulary = readVocabulary(texts.map(plainText));
   const every = Math.max(1, Math.floor(texts.length / TUNING_ITEMS));
   const sample = texts.filter((_, position) => position % every === 0);
-  const wanted = (MATCHES_PER_ITEM * options.monitors) / 100_000;
+  const targetPerItem = (MATCHES_PER_ITEM * options.monitors) / 100_000;
   let words = 0.5;
   let monitors: BenchMonitor[] = [];
   for (let step = 0; step < TUNING_STEPS; step++) {
     monitors = denseMonitors(vocabulary, options.monitors, { words, phrases: PHRASE_SHARE });
     const mean = meanMatches(monitors, sample);
-    if (Math.abs(mean / wanted - 1) < TOLERANCE) break;
-    words = Math.min(1 - PHRASE_SHARE, (words * wanted) / mean);
+    if (Math.abs(mean / targetPerItem - 1) < TOLERANCE) break;
+    words = Math.min(1 - PHRASE_SHARE, (words * targetPerItem) / mean);
   }
   mkdirSync(folder, { recursive: true });
   const lines = monitors.map(({ id, rule: { keywords, exclude } }) => ({ id, keywords, exclude }));

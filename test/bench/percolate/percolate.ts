@@ -109,8 +109,8 @@ async function loadMonitors(file: string): Promise<{ index: MonitorIndex<number>
     loadMs += performance.now() - begun;
     count++;
     // Each of the monitors so far has been drawn with the same probability (reservoir sampling).
-    const place = drawn.length < UPDATED_MONITORS ? drawn.length : Math.floor(random() * count);
-    if (place < UPDATED_MONITORS) drawn[place] = { id, number, rule };
+    const slot = drawn.length < UPDATED_MONITORS ? drawn.length : Math.floor(random() * count);
+    if (slot < UPDATED_MONITORS) drawn[slot] = { id, number, rule };
     progress.show(count);
   }
   return { index, loadMs, drawn };

@@ -38,14 +38,14 @@ export class RecorderLoad {
     const begun = performance.now();
     const latencies: number[] = [];
     const sent: Promise<void>[] = [];
-    const record = async (due: number) => {
+    const record = async (scheduledAt: number) => {
       await this.record(Math.round(perSecond / 10));
-      latencies.push(performance.now() - due);
+      latencies.push(performance.now() - scheduledAt);
     };
     while (sent.length * 100 < ms && signal?.aborted !== true) {
-      const due = begun + sent.length * 100;
-      await wait(Math.max(0, due - performance.now()));
-      sent.push(record(due));
+      const scheduledAt = begun + sent.length * 100;
+      await wait(Math.max(0, scheduledAt - performance.now()));
+      sent.push(record(scheduledAt));
     }
     await Promise.all(sent);
     return latencies;

@@ -36,12 +36,18 @@ export default async function bench(report: Report, args: string[]): Promise<voi
     },
   });
   const windowMs = Number(values.seconds) * 1_000;
-  const mostMs = Number(values.minutes) * 60_000;
+  const maxSweepMs = Number(values.minutes) * 60_000;
   const engine = await openPostgres();
   try {
     const database = await createTestDatabase(engine.url);
     try {
-      await measure(report, { url: database.url, pool: database.pool, rows: Number(values.rows), windowMs, mostMs });
+      await measure(report, {
+        url: database.url,
+        pool: database.pool,
+        rows: Number(values.rows),
+        windowMs,
+        maxSweepMs,
+      });
     } finally {
       await database.drop();
     }
@@ -52,7 +58,13 @@ export default async function bench(report: Report, args: string[]): Promise<voi
 
 async function measure(
   report: Report,
-  { url, pool, rows, windowMs, mostMs }: { url: string; pool: Pool; rows: number; windowMs: number; mostMs: number },
+  {
+    url,
+    pool,
+    rows,
+    windowMs,
+    maxSweepMs,
+  }: { url: string; pool: Pool; rows: number; windowMs: number; maxSweepMs: number },
 ): Promise<void> {
   const monitorIds = await insertMonitors(pool, MONITORS, { webhookUrl: 'https://example.com/', pack: 79 });
   const matches = Math.ceil(rows / MONITORS);
@@ -70,7 +82,7 @@ async function measure(
   const alone: Windows = { flatOut: [], even: [] };
   const during: Windows = { flatOut: [], even: [] };
   for (let round = 0; round < 2; round += 1) await runWindows(load, alone, windowMs);
-  const swept = await sweepMeanwhile(url, mostMs, async (isOver) => {
+  const swept = await sweepMeanwhile(url, maxSweepMs, async (isOver) => {
     while (!isOver()) await runWindows(load, during, windowMs, isOver);
   });
   for (let round = 0; round < 2; round += 1) await runWindows(load, alone, windowMs);
@@ -92,12 +104,12 @@ async function runWindows(load: RecorderLoad, windows: Windows, ms: number, isOv
 /** Uses a separate pool, as another process would. */
 async function sweepMeanwhile(
   url: string,
-  mostMs: number,
+  maxSweepMs: number,
   work: (isOver: () => boolean) => Promise<void>,
 ): Promise<object> {
   const pool = createPool({ url, name: 'bench-sweep', logger: silentLogger(), max: 2 });
   const metrics = createMetrics();
-  const signal = AbortSignal.timeout(mostMs);
+  const signal = AbortSignal.timeout(maxSweepMs);
   const begun = performance.now();
   let isOver = false;
   let took = 0;

@@ -47,8 +47,7 @@ const SUBREDDITS = 200;
 const MOST_SENTENCES = 6;
 
 /**
- * Sentences of made-up words whose frequency falls as in a natural language: the n-th most frequent 1/n times as often
- * (Zipf).
+ * Sentences of invented words with Zipf frequencies, as in a natural language: the n-th word occurs 1/n times as often.
  */
 function generated(): CorpusItem[] {
   const random = seededRandom(2);
@@ -73,7 +72,7 @@ function sentence(draw: () => string, random: Random): string {
   return text.charAt(0).toUpperCase() + text.slice(1) + '.!?'.charAt(Math.floor(random() * random() * 3));
 }
 
-/** What real texts have between and around words, about as often. */
+/** Punctuation and spaces between words, about as frequent as in real texts. */
 function decorated(word: string, random: Random): string {
   const chance = random();
   if (chance < 0.06) return `${word},`;
@@ -85,7 +84,7 @@ function decorated(word: string, random: Random): string {
   return word;
 }
 
-/** The first position whose value is above `limit`, in rising values. */
+/** The first index whose value is above `limit`, for values in ascending order. */
 function firstAbove(values: Float64Array, limit: number): number {
   let low = 0;
   let high = values.length - 1;

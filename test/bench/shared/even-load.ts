@@ -8,23 +8,25 @@ export interface Load {
 
 /** The request. */
 export interface Server {
-  /** Resolves when the request with this number is answered whole. */
+  /** Resolves when the response to the request with this number is complete. */
   ask(number: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Asks at an even rate, whether answers come or not; a latency counts from the moment at which the request was due. */
+/**
+ * Sends requests at an even rate and does not wait for responses. Latencies count from the scheduled time of a request.
+ */
 export async function run(server: Server, { perSecond, seconds }: Load): Promise<number[]> {
   const latencies: number[] = [];
-  const ask = async (number: number, due: number): Promise<void> => {
+  const ask = async (number: number, scheduledAt: number): Promise<void> => {
     await server.ask(number);
-    latencies.push(performance.now() - due);
+    latencies.push(performance.now() - scheduledAt);
   };
   const begun = performance.now();
   const sent: Promise<void>[] = [];
   while (sent.length < perSecond * seconds) {
-    const due = begun + (sent.length * 1_000) / perSecond;
-    if (due <= performance.now()) sent.push(ask(sent.length, due));
+    const scheduledAt = begun + (sent.length * 1_000) / perSecond;
+    if (scheduledAt <= performance.now()) sent.push(ask(sent.length, scheduledAt));
     else await wait(1);
   }
   await Promise.all(sent);

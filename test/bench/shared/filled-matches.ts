@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 
-/** Monitors that all have as many matches. */
+/** A group of monitors that have the same number of matches. */
 export interface FilledGroup {
   monitorIds: string[];
   matches: number;
@@ -9,7 +9,7 @@ export interface FilledGroup {
 
 export interface FilledTables {
   groups: FilledGroup[];
-  /** How many things the matches are of; more than any monitor has matches. */
+  /** The number of matched things; greater than the number of matches of any monitor. */
   things: number;
   /** When the first and the last match were recorded, in days ago. */
   oldestDays: number;
@@ -23,8 +23,8 @@ const BODY = 'Iron, water and air make rust; oil and paint keep it away. '.repea
 const TABLES = ['matches', 'delivery_attempts', 'matched_items'];
 
 /**
- * Fills the tables as the recorder and the deliverer would have over that time: rows lie in the order of time, not of
- * monitors. Indexes are dropped before and made again after, as they were. Says on stderr how far it is.
+ * Fills the tables as the recorder and the deliverer would over that time: rows are stored in order of time, not of
+ * monitors. Drops the indexes first and creates them again at the end. Reports its progress on stderr.
  */
 export async function fillTables(url: string, filled: FilledTables): Promise<void> {
   const client = new pg.Client({ connectionString: url });
@@ -53,7 +53,7 @@ export async function fillTables(url: string, filled: FilledTables): Promise<voi
   }
 }
 
-/** Drops indexes and keys; returns the statements that make them again. */
+/** Drops indexes and keys. Returns the statements that create them again. */
 async function dropIndexes(client: pg.Client): Promise<string[]> {
   const { rows: keys } = await client.query<{ table: string; name: string; definition: string }>(
     `SELECT conrelid::regclass::text AS table, conname AS name, pg_get_constraintdef(oid) AS definition
@@ -83,7 +83,7 @@ async function insertItems(client: pg.Client, { things, newestDays }: FilledTabl
   );
 }
 
-/** $1, $2: all monitors and how many matches each has; $3, $4: the slice, and of how many; $5, $6: days; $7: things. */
+/** $1, $2: monitors and their numbers of matches; $3, $4: index and number of slices; $5, $6: days; $7: things. */
 const ROWS = `
   SELECT id, seq, (SELECT service_now()) - make_interval(secs => 86400 * ($5::float8 - ($5::float8 - $6::float8) * seq / matches::double precision)) AS at,
     't1_' || (seq * 7919 + place * 31) % $7::bigint AS thing_id
@@ -111,11 +111,11 @@ function rowsOf({ groups, things, oldestDays, newestDays }: FilledTables, slice:
 }
 
 /**
- * A number of things that fits `rows` matches, of which no monitor has more than `most`; odd, so that no pair comes
- * twice.
+ * The number of things for `rows` matches, of which no monitor has more than `maxPerMonitor`. It is odd, so that no
+ * pair of monitor and thing occurs twice.
  */
-export function thingsFor(rows: number, most: number): number {
-  const things = Math.max(Math.floor(rows / 10), most * 2) | 1;
+export function thingsFor(rows: number, maxPerMonitor: number): number {
+  const things = Math.max(Math.floor(rows / 10), maxPerMonitor * 2) | 1;
   return things % 7919 === 0 ? things + 2 : things;
 }
 

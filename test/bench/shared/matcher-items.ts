@@ -9,7 +9,9 @@ const SHORTEST = 64;
 const LONGEST = 162;
 const NSFW_SHARE = 0.05;
 
-/** At most `count` short items cut out of the corpus, as it is. A post's title is the first part of its piece. */
+/**
+ * At most `count` short pieces of the unchanged corpus, as items. The title of a post is the first part of its piece.
+ */
 export function cutItems(corpus: readonly CorpusItem[], count: number): MatchItem[] {
   const random = seededRandom(4);
   const items: MatchItem[] = [];
@@ -26,7 +28,7 @@ export function cutItems(corpus: readonly CorpusItem[], count: number): MatchIte
   return items;
 }
 
-/** The end of the last word that is wholly within `length` characters; within a word only where there are no spaces. */
+/** The end of the last complete word within `length` characters. Cuts within a word only if the text has no spaces. */
 function wordEnd(text: string, start: number, length: number): number {
   if (start + length >= text.length) return text.length;
   const space = text.lastIndexOf(' ', start + length);
@@ -35,7 +37,7 @@ function wordEnd(text: string, start: number, length: number): number {
   return start + length + (isWithinPair ? 1 : 0);
 }
 
-/** A comment of no particular community. */
+/** A comment of an arbitrary community. */
 export function commentOf(text: string): MatchItem {
   return { kind: 'comment', title: '', text, subreddit: '', nsfw: false };
 }

@@ -16,29 +16,28 @@ export function unfilteredRule(keywords: readonly string[], exclude: readonly st
 
 const KEYWORDS = 20;
 const EXCLUDES = 2;
-/** Excluded terms are frequent words, so that they do exclude: about one match in thirty. */
+/** Excluded terms are frequent words, so that they really exclude something: about one match in thirty. */
 const EXCLUDED_RANKS = [20, 300] as const;
-/** Of the keywords that are in no text, such a share begins with a word that is. */
+/** The share of the keywords without matches that begin with a word of the text. */
 const HALF_KNOWN_SHARE = 0.3;
 
 /**
- * Monitors for a text in which nearly nothing is watched: their keywords are in no text, but for as many rare words and
- * phrases as make `mostPerItem` matches an item when no filter and no excluded term takes any away. Some monitors have
- * filters.
+ * Monitors that match almost nothing. Nearly all keywords occur in no text. The others are rare words and phrases,
+ * enough for at most `maxPerItem` matches per item before filters and excluded terms. Some monitors have filters.
  */
 export function sparseMonitors(
   vocabulary: Vocabulary,
-  options: { count: number; items: number; mostPerItem: number; subreddits: readonly string[] },
+  options: { count: number; items: number; maxPerItem: number; subreddits: readonly string[] },
 ): BenchMonitor[] {
   const random = seededRandom(5);
-  const known = watchedRareTerms(vocabulary, options.items * options.mostPerItem, random);
+  const known = watchedRareTerms(vocabulary, options.items * options.maxPerItem, random);
   const unseen = unseenKeywords(vocabulary, options.count * KEYWORDS - known.length, random);
   const keywords = shuffled([...known, ...unseen], random);
   const excludable = vocabulary.words.slice(...EXCLUDED_RANKS);
-  return Array.from({ length: options.count }, (_, position) => ({
-    id: `m${position + 1}`,
+  return Array.from({ length: options.count }, (_, index) => ({
+    id: `m${index + 1}`,
     rule: {
-      keywords: keywords.slice(position * KEYWORDS, (position + 1) * KEYWORDS),
+      keywords: keywords.slice(index * KEYWORDS, (index + 1) * KEYWORDS),
       exclude: excludedWords(excludable, random),
       subreddits: random() < 0.2 ? [oneOf(options.subreddits, random), oneOf(options.subreddits, random)] : [],
       ...oneOf(KINDS, random),
@@ -55,8 +54,8 @@ const KINDS = [
 ];
 
 /**
- * Of the rarest third of the words, and of the phrases that end with one, as many as occur `occurrences` times
- * together.
+ * Draws from the rarest third of the words and from the phrases that end with such a word, until the drawn terms occur
+ * about `occurrences` times in total.
  */
 function watchedRareTerms({ words, counts, phrases }: Vocabulary, occurrences: number, random: Random): string[] {
   const rare = new Set(words.slice(Math.floor((words.length * 2) / 3)));
@@ -73,7 +72,7 @@ function watchedRareTerms({ words, counts, phrases }: Vocabulary, occurrences: n
   return watched;
 }
 
-/** All different. */
+/** Distinct keywords that occur in no text. */
 function unseenKeywords({ words, counts }: Vocabulary, count: number, random: Random): string[] {
   const unseen = syntheticWords(count, random, new Set(counts.keys()));
   return unseen.map((word) => (random() < HALF_KNOWN_SHARE ? `${oneOf(words, random)} ${word}` : word));
@@ -85,17 +84,13 @@ function excludedWords(excludable: readonly string[], random: Random): string[] 
   return [...excluded];
 }
 
-/**
- * How a keyword of `denseMonitors` is drawn: with this chance a word of the text, with that one a phrase of the text.
- */
+/** The shares of keywords of `denseMonitors` that are words and phrases of the text. The others occur in no text. */
 export interface DenseShares {
   words: number;
   phrases: number;
 }
 
-/**
- * Monitors of which many match each item: words and phrases of the text, all as likely, and words that are in no text.
- */
+/** Monitors many of which match each item. Words and phrases of the text are drawn with equal probability. */
 export function denseMonitors(vocabulary: Vocabulary, count: number, shares: DenseShares): BenchMonitor[] {
   const random = seededRandom(6);
   const unseen = syntheticWords(count, random, new Set(vocabulary.counts.keys()));
@@ -105,10 +100,10 @@ export function denseMonitors(vocabulary: Vocabulary, count: number, shares: Den
     if (chance < shares.words) return oneOf(vocabulary.words, random);
     return oneOf(chance < shares.words + shares.phrases ? vocabulary.phrases : unseen, random);
   };
-  return Array.from({ length: count }, (_, position) => {
+  return Array.from({ length: count }, (_, index) => {
     const keywords = new Set<string>();
     while (keywords.size < KEYWORDS) keywords.add(draw());
     const exclude = excludedWords(excludable, random);
-    return { id: `m${position + 1}`, rule: unfilteredRule([...keywords], exclude) };
+    return { id: `m${index + 1}`, rule: unfilteredRule([...keywords], exclude) };
   });
 }

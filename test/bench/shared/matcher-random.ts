@@ -1,7 +1,7 @@
 /** At least 0 and below 1. */
 export type Random = () => number;
 
-/** The same numbers at each run (the generator is mulberry32). */
+/** Returns the same numbers in each run (the generator is mulberry32). */
 export function seededRandom(seed: number): Random {
   let state = seed;
   return () => {
@@ -30,7 +30,7 @@ const BEGINNINGS = 'b,br,c,ch,cl,d,dr,f,fl,g,gr,h,j,k,l,m,n,p,pl,qu,r,s,sh,st,t,
 const VOWELS = 'a,e,i,o,u,ai,ea,ou'.split(',');
 const ENDS = ',,,n,r,s,t,l,nd,ck,x'.split(',');
 
-/** Made-up words of two to four syllables, all different and none of `taken`. */
+/** Distinct invented words of two to four syllables, none of them in `taken`. */
 export function syntheticWords(count: number, random: Random, taken?: ReadonlySet<string>): string[] {
   const words = new Set<string>();
   while (words.size < count) {

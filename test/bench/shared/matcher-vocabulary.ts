@@ -16,7 +16,7 @@ export interface PlainWord {
   text: string;
   start: number;
   end: number;
-  /** One space, and nothing else, is between it and the word before. */
+  /** Whether exactly one space separates it from the previous word. */
   follows: boolean;
 }
 

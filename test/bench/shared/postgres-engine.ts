@@ -8,7 +8,7 @@ export interface PostgresEngine {
   stop(): Promise<void>;
 }
 
-/** TEST_POSTGRES_URL if it is set, else an embedded server in a folder of its own, which goes with it. */
+/** Uses TEST_POSTGRES_URL if it is set, otherwise an embedded server in a temporary folder that `stop` removes. */
 export async function openPostgres(): Promise<PostgresEngine> {
   const given = process.env.TEST_POSTGRES_URL;
   if (given) return { url: given, stop: () => Promise.resolve() };

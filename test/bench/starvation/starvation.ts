@@ -23,7 +23,7 @@ import { StarvationProcesses } from './processes.ts';
 
 const ITEMS_PER_SECOND = 151;
 const WARM_UP_MS = 15_000;
-/** An item may be seen so long after it appeared and still count as live. */
+/** An item counts as live if it is seen within this time after it appeared. */
 const GRACE_MS = 15_000;
 
 interface Point {

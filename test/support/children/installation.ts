@@ -20,7 +20,9 @@ export interface Endpoints {
   simulator: string;
 }
 
-/** What a user's shell has; the test runner's own variables (BASE_URL for one) mean something else to the service. */
+/**
+ * The variables of a user's shell. Variables of the test runner, such as BASE_URL, mean something else to the service.
+ */
 function inheritedEnvironment(): NodeJS.ProcessEnv {
   const names = ['PATH', 'HOME', 'USER', 'LANG', 'TMPDIR', 'JAVA_HOME', 'XDG_CACHE_HOME', 'MAVEN_OPTS', 'MAVEN_ARGS'];
   // Not a user's: it makes Node start faster (runner/run.ts).
@@ -140,8 +142,8 @@ export class Installation {
   }
 
   /**
-   * A request to the API with a key; answers status, headers and parsed body. Waits as a good client does where it is
-   * told to.
+   * Sends a request to the API with a key. Returns status, headers and parsed body. Waits and retries if the API asks
+   * for it.
    */
   async call(
     key: string,

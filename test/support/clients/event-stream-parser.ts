@@ -15,17 +15,17 @@ export class EventStreamParser {
   /** The retry time in milliseconds, if the stream set it. */
   retry: number | undefined;
   private readonly decoder = new TextDecoder('utf-8', { fatal: true });
-  private rest = '';
+  private buffered = '';
   private lastEventId = '';
   private type = '';
   private data: string[] = [];
 
   push(bytes: Uint8Array): void {
-    this.rest += this.decoder.decode(bytes, { stream: true });
+    this.buffered += this.decoder.decode(bytes, { stream: true });
     // A CR at the very end may be the first half of a CRLF.
-    for (let end = /\r\n|\n|\r(?!$)/.exec(this.rest); end; end = /\r\n|\n|\r(?!$)/.exec(this.rest)) {
-      const line = this.rest.slice(0, end.index);
-      this.rest = this.rest.slice(end.index + end[0].length);
+    for (let end = /\r\n|\n|\r(?!$)/.exec(this.buffered); end; end = /\r\n|\n|\r(?!$)/.exec(this.buffered)) {
+      const line = this.buffered.slice(0, end.index);
+      this.buffered = this.buffered.slice(end.index + end[0].length);
       this.line(line);
     }
   }

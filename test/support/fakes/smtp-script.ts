@@ -50,13 +50,13 @@ export async function startScriptedSmtp(script: SmtpScript, greeting = '220 ther
 }
 
 function converse(socket: Socket, script: SmtpScript, lines: string[]): void {
-  let rest = '';
+  let buffered = '';
   let inMail = false;
   socket.on('data', (data) => {
-    rest += data.toString('latin1');
-    for (let end = rest.indexOf('\r\n'); end >= 0; end = rest.indexOf('\r\n')) {
-      const line = rest.slice(0, end);
-      rest = rest.slice(end + 2);
+    buffered += data.toString('latin1');
+    for (let end = buffered.indexOf('\r\n'); end >= 0; end = buffered.indexOf('\r\n')) {
+      const line = buffered.slice(0, end);
+      buffered = buffered.slice(end + 2);
       if (inMail && line !== '.') continue;
       lines.push(line);
       const reply = script(line, socket);

@@ -36,7 +36,7 @@ const ALWAYS: Condition = () => true;
  * A condition on an offset in the text. Sticky expressions check only that offset. They are compiled once, because
  * compiling is costly.
  */
-function place(source: string): Condition {
+function condition(source: string): Condition {
   const pattern = new RegExp(source, 'ivy');
   return (text, offset) => {
     pattern.lastIndex = offset;
@@ -44,17 +44,17 @@ function place(source: string): Condition {
   };
 }
 
-const WORD_MAY_BEGIN = place(`(?<!${WORD})(?<!${WORD}_+)(?<!${WORD}')`);
-const WORD_MAY_END = place(`(?!${WORD}|_+${WORD}|(?!'s(?!${GOES_ON}))'${WORD})`);
-const POSSESSIVE_MAY_END = place(`(?!${GOES_ON})`);
-const NO_WORD_BEFORE = place(`(?<!${WORD})`);
-const NO_PLUS_AFTER = place('(?![+#])');
+const WORD_MAY_BEGIN = condition(`(?<!${WORD})(?<!${WORD}_+)(?<!${WORD}')`);
+const WORD_MAY_END = condition(`(?!${WORD}|_+${WORD}|(?!'s(?!${GOES_ON}))'${WORD})`);
+const POSSESSIVE_MAY_END = condition(`(?!${GOES_ON})`);
+const NO_WORD_BEFORE = condition(`(?<!${WORD})`);
+const NO_PLUS_AFTER = condition('(?![+#])');
 
 function leftCondition(keyword: string): Condition {
   if (BEGINS_WITH_WORD.test(keyword)) return WORD_MAY_BEGIN;
   const first = Array.from(keyword)[0] ?? '';
   if (HAS_SPACELESS.test(first) || FREE_SYMBOL.test(first)) return ALWAYS;
-  const notTwice = place(`(?<!${escape(first)})`);
+  const notTwice = condition(`(?<!${escape(first)})`);
   return (text, offset) => NO_WORD_BEFORE(text, offset) && notTwice(text, offset);
 }
 
@@ -64,7 +64,7 @@ function rightCondition(keyword: string): Condition {
     return (text, offset) => WORD_MAY_END(text, offset) && NO_PLUS_AFTER(text, offset);
   if (ENDS_WITH_WORD.test(keyword)) return WORD_MAY_END;
   const last = Array.from(keyword).at(-1) ?? '';
-  return HAS_SPACELESS.test(last) || FREE_SYMBOL.test(last) ? ALWAYS : place(`(?!${escape(last)})`);
+  return HAS_SPACELESS.test(last) || FREE_SYMBOL.test(last) ? ALWAYS : condition(`(?!${escape(last)})`);
 }
 
 /** A search for the keyword in folded texts. It finds nothing if the keyword has nothing to search for. */

@@ -98,12 +98,12 @@ export class PlainLru implements ByteCache {
   }
 }
 
-function firstAtLeast(sorted: Float64Array, wanted: number): number {
+function firstAtLeast(sorted: Float64Array, target: number): number {
   let low = 0;
   let high = sorted.length - 1;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (sorted[middle]! < wanted) low = middle + 1;
+    if (sorted[middle]! < target) low = middle + 1;
     else high = middle;
   }
   return low;
