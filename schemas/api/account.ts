@@ -30,7 +30,7 @@ export const ledgerEntry = z.strictObject({
   id: z.string(),
   created_at: timestamp,
   kind: z.enum(['grant', 'pack', 'refund', 'monitor_create', 'monitor_resume', 'monitor_renewal', 'read']),
-  /** Credits: above 0 given, below 0 taken. */
+  /** Credits: positive for a grant, negative for a charge. */
   amount: z.number().int(),
   balance_after: z.number().int().min(0),
   /** What was charged or granted. */
@@ -42,7 +42,7 @@ export type LedgerEntry = z.infer<typeof ledgerEntry>;
 /** Newest first. */
 export const ledgerPage = z.strictObject({
   items: z.array(ledgerEntry),
-  /** Cursor of the next, older page; null on the last one. */
+  /** Cursor of the next, older page; null on the last page. */
   after: z.string().nullable(),
 });
 
@@ -50,38 +50,38 @@ export type LedgerPage = z.infer<typeof ledgerPage>;
 
 /** Query of GET /v1/account/ledger. */
 export const ledgerQuery = z.strictObject({
-  limit: queryInteger(1, 100).default(25).describe('Entries a page.'),
+  limit: queryInteger(1, 100).default(25).describe('Entries per page.'),
   after: z
     .string()
     .regex(/^\d{1,15}$/, 'must be the `after` of a page')
     .optional()
-    .describe('The `after` of the page before: the entries older than its last one are returned.'),
+    .describe('The `after` of the previous page: returns the entries older than its last one.'),
 });
 
 const scope = z.enum(['forum:read']);
 
 /** A key without its secret. */
 export const apiKey = z.strictObject({
-  /** The public part, which begins the key. */
+  /** The public first part of the key. */
   id: z.string(),
   name: z.string(),
   scopes: z.array(scope),
   created_at: timestamp,
-  /** To the minute; null: never. */
+  /** Accurate to the minute; null: never. */
   last_used_at: timestamp.nullable(),
 });
 
 export type ApiKey = z.infer<typeof apiKey>;
 
-/** A program that the account allowed something, by the sign-in for the tool server. */
+/** A program that the user gave access to the account, through the sign-in for the tool server. */
 export const accountGrant = z.strictObject({
   id: z.string(),
   client_id: z.string(),
-  /** What the program calls itself; null: it gave no name, or is not known any more. */
+  /** The name that the program gave itself; null when it gave none or is no longer registered. */
   client_name: z.string().nullable(),
   scopes: z.array(z.string()),
   granted_at: timestamp,
-  /** To the minute; null: never. */
+  /** Accurate to the minute; null: never. */
   last_used_at: timestamp.nullable(),
 });
 

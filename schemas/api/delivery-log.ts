@@ -6,28 +6,28 @@ import { queryInteger } from './query-integer.ts';
 /** One attempt to deliver one match. */
 export const deliveryLogEntry = z.strictObject({
   match_id: z.string(),
-  /** 1, 2, 3 …, over resends too. */
+  /** 1, 2, 3 …; resends continue the count. */
   attempt: z.number().int().min(1),
   started_at: timestamp,
   duration_ms: z.number().int().min(0),
   webhook_kind: webhookKind,
-  /** Host and port of the webhook; the rest of its address may be a secret. */
+  /** Host and port of the webhook. The rest of its URL may be a secret. */
   host: z.string(),
-  /** What the endpoint answered; 0: nothing. */
+  /** The HTTP status that the endpoint answered; 0 when it did not answer. */
   status: z.number().int().min(0),
   error: z.string().nullable(),
   response_excerpt: z.string().nullable(),
-  /** What the attempt made of the match. */
+  /** The match's delivery status after this attempt. */
   delivery_status: z.enum(['pending', 'delivered', 'failed']),
   next_attempt_at: timestamp.nullable(),
 });
 
 export type DeliveryLogEntry = z.infer<typeof deliveryLogEntry>;
 
-/** Newest match first, and of each match the last attempt first. */
+/** Newest match first; within a match, newest attempt first. */
 export const deliveryLogPage = z.strictObject({
   items: z.array(deliveryLogEntry),
-  /** Cursor of the next, older page; null on the last one. */
+  /** Cursor of the next, older page; null on the last page. */
   after: z.string().nullable(),
 });
 
@@ -35,18 +35,18 @@ export type DeliveryLogPage = z.infer<typeof deliveryLogPage>;
 
 /** Query of GET /v1/monitors/{id}/deliveries. */
 export const deliveryLogQuery = z.strictObject({
-  limit: queryInteger(1, 100).default(25).describe('Attempts a page.'),
+  limit: queryInteger(1, 100).default(25).describe('Attempts per page.'),
   after: z
     .string()
     .min(1, 'must not be empty')
     .optional()
-    .describe('The `after` of the page before: the attempts that come after its last one are returned.'),
-  match: z.string().min(1, 'must not be empty').optional().describe('The id of a match: only its attempts.'),
+    .describe('The `after` of the previous page: returns the attempts that follow its last one.'),
+  match: z.string().min(1, 'must not be empty').optional().describe('The id of a match: returns only its attempts.'),
 });
 
 const MAX_IDS = 200;
 
-/** Body of POST /v1/monitors/{id}/redeliver: ids of matches; or a status, a time, or both. */
+/** Body of POST /v1/monitors/{id}/redeliver: either ids of matches, or a status, a time or both. */
 export const redeliverBody = z
   .strictObject({
     match_ids: z
@@ -68,8 +68,8 @@ export const redeliverBody = z
 
 /** Answer of POST /v1/monitors/{id}/redeliver. */
 export const redelivery = z.strictObject({
-  /** Matches that are queued now because of this request. */
+  /** Matches that this request queued. */
   queued: z.number().int().min(0),
-  /** Whether more matches fit what was asked: ask again. */
+  /** Whether further matches fit the request. If so, send it again. */
   more: z.boolean(),
 });

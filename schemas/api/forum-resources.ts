@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { bareId, fullname, timestamp } from '../messages/forum-item.ts';
 import { post } from '../messages/forum-post.ts';
 
-/** A comment outside of its tree. */
+/** A comment without its tree. */
 export const commentItem = z
   .strictObject({
     id: bareId,
     name: fullname,
     post_id: bareId,
-    /** Empty where it could not be had. */
+    /** Empty when the post could not be read. */
     post_title: z.string(),
     subreddit: z.string(),
     author: z.string(),
@@ -25,7 +25,7 @@ export type CommentItem = z.infer<typeof commentItem>;
 
 export const subredditRule = z
   .strictObject({
-    /** What it is for: `link`, `comment` or `all`. */
+    /** What the rule applies to: `link`, `comment` or `all`. */
     kind: z.string(),
     short_name: z.string(),
     description: z.string(),
@@ -59,7 +59,7 @@ export type Subreddit = z.infer<typeof subreddit>;
 export const forumUser = z
   .strictObject({
     name: z.string(),
-    /** null: the forum does not tell, as of suspended accounts. */
+    /** null when the forum does not say, for example for suspended accounts. */
     created_at: timestamp.nullable(),
     link_karma: z.number().int(),
     comment_karma: z.number().int(),
@@ -79,9 +79,9 @@ const envelope = {
   count: z.number().int().min(0),
   /** The cursor of the next page, a fullname; null at the end. */
   after: z.string().nullable(),
-  /** Items of this page that were left out because they are NSFW. */
+  /** Items of this page that were omitted because they are NSFW. */
   filtered_nsfw: z.number().int().min(0),
-  /** The forum could not be reached, and this is an older copy. */
+  /** true: the forum could not be reached, and this is an older copy. */
   degraded: z.boolean(),
 };
 const within = { subreddit: z.string().nullable() };

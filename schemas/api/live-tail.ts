@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
-/** Query of GET /v1/monitors/{id}/stream. Whether the id is of this monitor is decided by the service. */
+/** Query of GET /v1/monitors/{id}/stream. The service checks that the id belongs to this monitor. */
 export const liveTailQuery = z.strictObject({
   after: z
     .string()
     .min(1, 'must not be empty')
     .optional()
     .describe(
-      'The id of a match: the stream begins with the next one. Absent: with the next that is recorded. `Last-Event-ID` counts more.',
+      'The id of a match: the stream starts with the match after it. Without it, the stream starts with the next recorded match. `Last-Event-ID` takes precedence.',
     ),
 });
 
-/** Why a stream ended for good. */
+/** Why the server ended a stream permanently. */
 export type LiveTailEnd = 'monitor_deleted' | 'key_revoked' | 'account_frozen' | 'account_deleted';

@@ -8,13 +8,13 @@ export type WebhookKind = z.infer<typeof webhookKind>;
 export const monitorStatus = z.enum(['active', 'paused', 'paused_balance', 'deleted']);
 export type MonitorStatus = z.infer<typeof monitorStatus>;
 
-/** A monitor as the API shows it. */
+/** A monitor in answers of the API. */
 export const monitor = z.strictObject({
   id: z.string(),
   name: z.string(),
   keywords: z.array(z.string()),
   exclude: z.array(z.string()),
-  /** Without r/, as the user wrote them; empty: everywhere. */
+  /** Without r/, as the user wrote them. An empty list means all communities. */
   subreddits: z.array(z.string()),
   include_posts: z.boolean(),
   include_comments: z.boolean(),
@@ -32,24 +32,24 @@ export const monitor = z.strictObject({
 export type Monitor = z.infer<typeof monitor>;
 
 export const monitorStats = z.strictObject({
-  /** Since 00:00 UTC; suppressed ones are counted apart. */
+  /** Since 00:00 UTC, without suppressed matches. */
   matches_today: z.number().int().min(0),
   suppressed_today: z.number().int().min(0),
-  /** Today's matches beyond the ceiling of suppressed ones: counted about right, and nothing else is known of them. */
+  /** Today's matches above the limit of stored suppressed matches. The count is approximate; nothing else is stored. */
   suppressed_not_stored: z.number().int().min(0),
-  /** Today and the six days before. */
+  /** Today and the previous six days. */
   matches_7d: z.number().int().min(0),
-  /** Deliveries given up in the last 24 hours. */
+  /** Deliveries that failed permanently in the last 24 hours. */
   delivery_failures_24h: z.number().int().min(0),
   last_match_at: timestamp.nullable(),
 });
 
 export type MonitorStats = z.infer<typeof monitorStats>;
 
-/** What is worth knowing about a monitor that was accepted, a sentence each; absent when there is nothing to say. */
+/** Possible problems of an accepted monitor, one sentence each; absent when there are none. */
 const warnings = z.array(z.string()).min(1).optional();
 
-/** Answer of POST /v1/monitors: the secret is shown this once. */
+/** Answer of POST /v1/monitors. The secret appears only here. */
 export const createdMonitor = z.strictObject({ monitor, webhook_secret: z.string(), warnings });
 
 /** Answer of PATCH /v1/monitors/{id}. */
@@ -58,7 +58,7 @@ export const updatedMonitor = z.strictObject({ monitor, warnings });
 /** Answer of GET /v1/monitors. */
 export const monitorList = z.strictObject({
   items: z.array(monitor),
-  /** Monitors that the account may have, running or not. */
+  /** How many monitors the account may have, active or paused. */
   limit: z.number().int().min(0),
   used: z.number().int().min(0),
   daily_match_cap: z.number().int().min(0),
@@ -69,7 +69,7 @@ export const monitorPaused = z.strictObject({ status: z.literal('paused') });
 
 const terms = z.array(storableString);
 
-/** Body of POST /v1/monitors. Shapes only: what a term, a community or a webhook may be is decided by the service. */
+/** Body of POST /v1/monitors. It checks shapes only; the service validates terms, communities and webhooks. */
 export const createMonitorBody = z.strictObject({
   name: givenName,
   keywords: terms,
@@ -82,7 +82,7 @@ export const createMonitorBody = z.strictObject({
   webhook_kind: webhookKind.optional(),
 });
 
-/** Body of PATCH /v1/monitors/{id}: what is absent stays; null, or an empty URL, removes the webhook. */
+/** Body of PATCH /v1/monitors/{id}. Absent fields do not change; null or an empty URL removes the webhook. */
 export const patchMonitorBody = z.strictObject({
   name: givenName.optional(),
   keywords: terms.optional(),

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** An integer of a query, which is text. `meta` says for the API's description what its schema does not show. */
+/**
+ * An integer in a query string. `meta` gives the OpenAPI document the type and bounds, which the text schema does not
+ * show.
+ */
 export function queryInteger(min: number, max: number) {
   const fault = `must be an integer from ${min} to ${max}`;
   return z

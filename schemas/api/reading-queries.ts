@@ -1,31 +1,31 @@
 import { z } from 'zod';
 import { queryInteger } from './query-integer.ts';
 
-// A query is text, and these schemas turn it into numbers, booleans and lists. `meta` and `describe` say for the API's
-// description what a parameter means where its schema does not show it; they check nothing.
+// These schemas parse the text of a query into numbers, booleans and lists. `meta` and `describe` only add to the
+// OpenAPI document what the schema does not show; they check nothing.
 
-/** Longer than any cursor, id or URL that means something. */
+/** Longer than any valid cursor, id or URL. */
 const MAX_PARAMETER_LENGTH = 2_048;
 
 const text = z.string().max(MAX_PARAMETER_LENGTH, 'is too long');
 const required = text.min(1, 'must not be empty');
 
-const limit = queryInteger(1, 100).default(25).describe('Items a page.');
+const limit = queryInteger(1, 100).default(25).describe('Items per page.');
 const flag = z
   .enum(['true', 'false', '1', '0'])
   .transform((value) => value === 'true' || value === '1')
   .meta({ type: 'boolean' });
 const nsfw = flag
   .default(false)
-  .describe('Whether NSFW items are included. Without them, `filtered_nsfw` counts those left out.');
+  .describe('Whether NSFW items are included. Without them, `filtered_nsfw` counts the omitted ones.');
 const after = z
   .string()
   .regex(/^t[1-6]_[0-9A-Za-z]{1,13}$/, 'must be the "after" of a page')
   .optional()
-  .describe('The `after` of the page before this one.');
+  .describe('The `after` of the previous page.');
 const WINDOWS = ['hour', 'day', 'week', 'month', 'year', 'all'] as const;
 const window = z.enum(WINDOWS);
-/** Only these two sorts look at a window of time. */
+/** Only the sorts `top` and `controversial` use a window of time. */
 const windowOfSort = (byDefault: (typeof WINDOWS)[number]) =>
   window.optional().describe(`Window of time for \`sort=top\` and \`controversial\`; \`${byDefault}\` when absent.`);
 const searchWindow = window.optional().describe('How old results may be; `all` when absent.');
@@ -69,7 +69,7 @@ export const postQuery = z
     context: queryInteger(0, 8).default(3).describe('How many levels above the focused comment are returned.'),
     max_comments: queryInteger(0, 2000)
       .default(200)
-      .describe('How many comments are returned at most; 0: the post alone.'),
+      .describe('Maximum number of comments to return; 0 returns only the post.'),
     format: z
       .enum(['json', 'md', 'graph'])
       .default('json')
@@ -82,7 +82,7 @@ export const duplicatesQuery = z
   .refine(({ url, id }) => url !== undefined || id !== undefined, { path: ['url'], message: 'url or id is required' });
 
 const MAX_THINGS = 100;
-/** A hundred long URLs; with the headers it must fit into what the server reads. */
+/** Room for a hundred long URLs. Together with the headers it must fit into the server's limit for a request head. */
 const MAX_IDS_LENGTH = 50_000;
 
 export const thingsQuery = z.strictObject({
@@ -122,7 +122,7 @@ export const userItemsQuery = z.strictObject({
   ...page,
 });
 
-/** Counted in characters (code points). */
+/** @param maxLength in characters (code points) */
 const searchText = (maxLength: number) =>
   z
     .string()

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Body of POST /api/agent/signup. What is an acceptable address is decided by the service. */
+/** Body of POST /api/agent/signup. The service validates the address. */
 export const signupBody = z.strictObject({ email: z.string() });
 
 /** Answer of POST /api/agent/signup, the same whether or not the mailbox has an account. */
@@ -23,7 +23,7 @@ export const verifyBody = z.strictObject({
 /** Answer of POST /api/agent/verify. */
 export const accountCreated = z.strictObject({
   status: z.literal('account_created'),
-  /** Shown this once. */
+  /** Appears only here. */
   api_key: z.string(),
   credits: z.number().int().min(0),
   limits: z.strictObject({

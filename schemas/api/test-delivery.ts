@@ -4,9 +4,9 @@ import { z } from 'zod';
 export const testDelivery = z.strictObject({
   /** Whether the endpoint answered 2xx. */
   delivered: z.boolean(),
-  /** What it answered; 0: nothing. */
+  /** The HTTP status of its answer; 0 when there was none. */
   status: z.number().int().min(0),
-  /** Why there was no answer, or that it was a redirect, which is not followed. */
+  /** Why there was no answer, or `redirect`: redirects are not followed. */
   error: z.enum(['timeout', 'dns', 'tls', 'connect', 'blocked_address', 'redirect', 'local']).nullable(),
 });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { itemContent, timestamp } from './forum-item.ts';
 
-/** UTF-16 code units [start, end) of the item's title or body as it was written. */
+/** A range [start, end) of UTF-16 code units in the item's title or body, as the author wrote it. */
 const matchPosition = z.object({
   field: z.enum(['title', 'body']),
   start: z.number().int().nonnegative(),
@@ -9,8 +9,8 @@ const matchPosition = z.object({
 });
 
 /**
- * Value of monitor.candidates: a monitor's rule holds for an item. Key: monitor_id. The recorder decides what becomes
- * of it.
+ * Value of monitor.candidates: an item that matches a monitor's rule. Key: monitor_id. The recorder decides whether it
+ * becomes a match.
  */
 export const candidate = z.object({
   v: z.literal(1),
@@ -19,7 +19,7 @@ export const candidate = z.object({
   monitor_version: z.number().int().min(1),
   /** Keywords as the user wrote them, in the monitor's order, each once. */
   matched_terms: z.array(z.string()).min(1),
-  /** Where each of the matched terms occurs first, in their order. Older messages lack it. */
+  /** The first occurrence of each matched term, in the order of the terms. Older messages do not have this field. */
   match_positions: z.array(matchPosition).optional(),
   /** The broker's append time of the item. */
   entered_at: timestamp,

@@ -1,4 +1,7 @@
-/** Consumer groups, without the installation's prefix. Each has an effect, so each reads from the beginning. */
+/**
+ * Consumer groups, without the installation's prefix. A new group reads its topics from the beginning, because every
+ * record must have its effect.
+ */
 export const MATCHER_GROUP = 'matcher';
 export const RECORDER_GROUP = 'recorder';
 export const ITEMS_ARCHIVER_GROUP = 'items-archiver';

@@ -7,14 +7,14 @@ export const deliveryAttempt = z.object({
   monitor_id: z.string(),
   seq: z.number().int().min(1),
   match_id: z.string(),
-  /** 1, 2, 3 … for ever, over resends too. */
+  /** 1, 2, 3 …; resends continue the count. */
   attempt: z.number().int().min(1),
   started_at: timestamp,
   duration_ms: z.number().int().min(0),
   webhook_kind: z.enum(['generic', 'slack', 'discord']),
-  /** Host of the webhook URL only: chat webhook URLs are secrets. */
+  /** Only the host of the webhook URL, because URLs of chat webhooks are secrets. */
   host: z.string(),
-  /** The answer's HTTP status; 0 when there was none. */
+  /** The HTTP status of the answer; 0 when there was none. */
   status: z.number().int().min(0).max(999),
   /** null, or timeout, dns, tls, connect, blocked_address, redirect, http_status … */
   error: z.string().nullable(),

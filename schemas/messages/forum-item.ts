@@ -3,11 +3,11 @@ import { z } from 'zod';
 /** ISO 8601 in UTC with milliseconds, as Date.prototype.toISOString prints it. */
 export const timestamp = z.iso.datetime({ precision: 3 });
 
-/** Bare ids are opaque: up to 13 letters and digits (base 36 so far), never a number, never an order. */
+/** An id without its kind: up to 13 letters and digits (base 36 so far). Never parse it as a number or sort by it. */
 export const bareId = z.string().regex(/^[0-9A-Za-z]{1,13}$/);
 export const fullname = z.string().regex(/^t[13]_[0-9A-Za-z]{1,13}$/);
 
-/** What every message about a post or comment carries. */
+/** The fields of every message about a post or comment. */
 export const itemContent = z.object({
   thing_id: fullname,
   kind: z.enum(['post', 'comment']),
@@ -15,11 +15,11 @@ export const itemContent = z.object({
   /** t3_… or t1_… of a comment's parent; null for a post. */
   parent_id: fullname.nullable(),
   subreddit: z.string(),
-  /** `[deleted]` when the account is gone. */
+  /** `[deleted]` when the account is deleted. */
   author: z.string(),
-  /** The post's title; for a comment the title of the post it is on, empty when that could not be had. */
+  /** The title of the post, or of the post that the comment is on; empty when that post could not be read. */
   title: z.string(),
-  /** A post's own text, or the comment's text, as markdown, unescaped. */
+  /** The text of the post or comment, as unescaped Markdown. */
   body: z.string(),
   /** Full URL. */
   permalink: z.string(),
@@ -34,12 +34,12 @@ export const forumItem = itemContent.extend({
   v: z.literal(1),
   /** Name of the crawl source: post-ids, comment-ids, listings, threads or replay. */
   source: z.string(),
-  /** From a dump file: the age of the item does not matter when it is matched. */
+  /** Whether the item comes from a dump file. Such items are matched at any age. */
   replay: z.boolean(),
   first_seen_at: timestamp,
   score: z.number().int(),
   num_comments: z.number().int().nullable(),
-  /** Where a link post points; the permalink for a text post; null for a comment. */
+  /** The target of a link post, the permalink of a text post, or null for a comment. */
   url: z.string().nullable(),
 });
 

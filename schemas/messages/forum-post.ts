@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { bareId, fullname, timestamp } from './forum-item.ts';
 
-/** One picture or video. A gallery is one item of type `gallery` per picture, in its order. */
+/** One picture or video. A gallery has one item of type `gallery` per picture, in order. */
 export const postMedia = z.strictObject({
   type: z.enum(['image', 'video', 'gallery']),
   url: z.string(),
-  /** Pixels; 0 where the forum does not say. */
+  /** Pixels; 0 when the forum does not say. */
   width: z.number().int().min(0),
   height: z.number().int().min(0),
-  /** Empty where there is none. */
+  /** Empty when there is none. */
   caption: z.string(),
 });
 export type PostMedia = z.infer<typeof postMedia>;
@@ -16,7 +16,7 @@ export type PostMedia = z.infer<typeof postMedia>;
 export const postPoll = z.strictObject({
   total_votes: z.number().int().min(0),
   is_closed: z.boolean(),
-  /** While a poll runs the forum hides the counts, which are 0 then. */
+  /** While a poll is open the forum hides the counts, so they are 0. */
   options: z.array(z.strictObject({ id: z.string(), text: z.string(), vote_count: z.number().int().min(0) })),
 });
 export type PostPoll = z.infer<typeof postPoll>;
@@ -34,17 +34,17 @@ const commentFields = z.strictObject({
   id: bareId,
   /** t3_… of the post, or t1_… of the comment that this one answers. */
   parent_id: fullname,
-  /** `[deleted]` when the account or the comment is gone. */
+  /** `[deleted]` when the account or the comment is deleted. */
   author: z.string(),
-  /** Markdown, unescaped; `[deleted]` or `[removed]` when it is gone. */
+  /** Unescaped Markdown; `[deleted]` or `[removed]` when the comment is deleted or removed. */
   body: z.string(),
   score: z.number().int(),
   created_at: timestamp,
-  /** 0: it answers the post. */
+  /** 0 for a reply to the post itself. */
   depth: z.number().int().min(0),
   /** Written by the author of the post. */
   is_submitter: z.boolean(),
-  /** 1: the forum counts it as controversial. */
+  /** 1 when the forum marks it as controversial. */
   controversy: z.number().int().min(0),
 });
 
@@ -59,19 +59,19 @@ export const comment: z.ZodType<Comment> = commentFields
   })
   .meta({ id: 'Comment' });
 
-/** A post as listings hold it; `comments` is filled by /v1/forum/post only, and empty elsewhere. */
+/** A post. `comments` is empty except in answers of /v1/forum/post. */
 export const post = z
   .strictObject({
     id: bareId,
     name: fullname,
     domain: z.string(),
     is_self: z.boolean(),
-    /** Empty where there is none. */
+    /** Empty when there is none. */
     flair: z.string(),
     spoiler: z.boolean(),
     stickied: z.boolean(),
     locked: z.boolean(),
-    /** By anybody but its author. */
+    /** Removed by anyone other than its author. */
     removed: z.boolean(),
     subreddit: z.string(),
     title: z.string(),
@@ -93,7 +93,7 @@ export const post = z
   .meta({ id: 'Post' });
 export type Post = z.infer<typeof post>;
 
-/** What a discussion is about, from the comments that were read; replies are left out. */
+/** A summary of a discussion, computed from the comments that were read. Its comments have no replies. */
 export const discussionGraph = z
   .strictObject({
     post_id: bareId,
@@ -101,7 +101,7 @@ export const discussionGraph = z
     author: z.string(),
     /** The original poster's own comments, in the order of the page. */
     author_followups: z.array(comment),
-    /** The highest scores, without the original poster, the automatic moderator and what was deleted. */
+    /** The highest scores, without the original poster, the automatic moderator and deleted comments. */
     most_upvoted: z.array(comment),
     /** Marked as controversial or with a negative score, without the original poster. */
     controversial: z.array(comment),
@@ -117,16 +117,16 @@ export type CacheTier = z.infer<typeof cacheTier>;
 export const postMeta = z
   .strictObject({
     comments_returned: z.number().int().min(0),
-    /** As the forum counts them, deleted and hidden ones included. */
+    /** The forum's count, which includes deleted and hidden comments. */
     comments_total: z.number().int().min(0),
     /** A larger max_comments would return more. */
     has_more: z.boolean(),
     max_comments: z.number().int().min(0),
     credits_used: z.number().int().min(1),
     cache: cacheTier,
-    /** The balance covered fewer comments than were asked for. */
+    /** The balance covered fewer comments than requested. */
     limited_by_balance: z.boolean(),
-    /** Only where a comment was asked for. */
+    /** Present only when a comment was requested. */
     focus_comment_id: bareId.optional(),
   })
   .meta({ id: 'PostMeta' });

@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { bareId, fullname, timestamp } from './forum-item.ts';
 import { deliveryStatus } from './recorded-match.ts';
 
-/** A match as pages and webhooks show it. */
+/** A match in pages and webhooks. */
 export const monitorMatch = z.strictObject({
-  /** Sorts, as text, in match order. */
+  /** Sorting ids as text gives the order of the matches. */
   id: z.string(),
   monitor_id: z.string(),
   thing_id: fullname,
   kind: z.enum(['post', 'comment']),
   subreddit: z.string(),
   author: z.string(),
-  /** For a comment the title of the post it is on. */
+  /** For a comment, the title of its post. */
   title: z.string(),
   body: z.string(),
   permalink: z.string(),
@@ -19,7 +19,7 @@ export const monitorMatch = z.strictObject({
   created_utc: timestamp,
   /** Keywords as the user wrote them, in the monitor's order. */
   matched_terms: z.array(z.string()),
-  /** Over the daily cap: recorded, never sent. */
+  /** Above the daily cap: recorded but never sent. */
   suppressed: z.boolean(),
   delivery_status: deliveryStatus,
   created_at: timestamp,
@@ -28,7 +28,7 @@ export const monitorMatch = z.strictObject({
 
 export type MonitorMatch = z.infer<typeof monitorMatch>;
 
-/** Answer of GET /v1/monitors/{id}/matches. A cursor is null when there is nothing more to get with it. */
+/** Answer of GET /v1/monitors/{id}/matches. A cursor is null when no further match follows it. */
 export const matchPage = z.strictObject({
   items: z.array(monitorMatch),
   after: z.string().nullable(),

@@ -6,7 +6,7 @@ export type DeliveryStatus = z.infer<typeof deliveryStatus>;
 
 /**
  * Value of monitor.matches: a match as it was first recorded. Key: monitor_id. A repeat publishes the same value again,
- * whatever became of the monitor since; only seq orders.
+ * even if the monitor changed since. Order matches by seq only.
  */
 export const recordedMatch = z.object({
   v: z.literal(1),
@@ -19,7 +19,7 @@ export const recordedMatch = z.object({
   first_delivery: z.enum(['none', 'pending', 'skipped']),
   entered_at: timestamp,
   created_at: timestamp,
-  /** As the first matcher run saw it; a repeat may carry a later one. For latency only. */
+  /** From the first run of the matcher; a repeat may have a later time. Use it only to measure latency. */
   first_seen_at: timestamp,
   item: itemContent,
 });

@@ -12,12 +12,12 @@ const GIB = 1024 ** 3;
 export interface Topic<S extends z.ZodType = z.ZodType> {
   /** Without the installation's prefix. */
   name: string;
-  /** What the record key is; records of one key keep their order. */
+  /** The field that is the record key. Records with the same key keep their order. */
   key: string;
-  /** Changes only by the runbook: a start refuses a differing count. */
+  /** Change it only by the runbook: a start fails when the broker has another count. */
   partitions: { cluster: number; embedded: number };
   retentionMs: number;
-  /** Bound per partition, with the embedded broker only. */
+  /** Limit per partition; applies only to the embedded broker. */
   embeddedRetentionBytes: number | undefined;
   /** Version that producers write. Old versions stay readable as long as their examples are in examples/. */
   version: number;
@@ -80,7 +80,7 @@ export const MONITOR_DELIVERIES = topic({
   schema: deliveryAttempt,
 });
 
-/** Every topic; each also has a `<name>.dead-letter` with one partition and 30 days. */
+/** All topics. Each also has a topic `<name>.dead-letter` with one partition and 30 days of retention. */
 export const TOPICS: readonly Topic[] = [
   FORUM_POSTS,
   FORUM_COMMENTS,
@@ -92,5 +92,5 @@ export const TOPICS: readonly Topic[] = [
 
 export const DEAD_LETTER_SUFFIX = '.dead-letter';
 export const DEAD_LETTER_RETENTION_MS = 30 * DAY_MS;
-/** A single record batch may be this large; the publisher stays far below. */
+/** Maximum size of a record batch; the publisher stays far below it. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { monitorMatch } from './monitor-match.ts';
 
-/** Body of the webhook that a generic endpoint gets, once per match; a repeated delivery carries the same match id. */
+/** Body of a webhook to a generic endpoint, one per match. A repeated delivery has the same match id. */
 export const webhookEvent = z.strictObject({
   type: z.literal('monitor.match'),
   monitor: z.strictObject({ id: z.string(), name: z.string() }),

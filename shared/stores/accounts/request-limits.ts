@@ -87,7 +87,7 @@ export async function admitRequests(
 // left by a clock that was set back, counts as one request just now; a stored day in the future counts as tomorrow at
 // the latest.
 const ADMIT = `
-  WITH lax AS MATERIALIZED (
+  WITH async_commit AS MATERIALIZED (
     SELECT set_config('synchronous_commit', 'off', true)
   ), asked AS (
     SELECT * FROM unnest($1::text[], $2::bytea[], $7::text[]) WITH ORDINALITY AS asked (key_id, key_hash, audience, number)
@@ -107,30 +107,30 @@ const ADMIT = `
     JOIN accounts a ON a.id = t.account_id
     WHERE t.model = 'AccessToken' AND t.expires_at > (SELECT service_now())
       AND g.model = 'Grant' AND g.expires_at > (SELECT service_now()) AND a.status = 'active'
-  ), wanted AS (
+  ), demand AS (
     SELECT account_id, pack, count(*)::integer AS requests FROM known GROUP BY account_id, pack
   ), locked AS MATERIALIZED (
     SELECT account_id, burst_whole_at, day, day_requests
     FROM account_limits
-    WHERE account_id IN (SELECT account_id FROM wanted)
+    WHERE account_id IN (SELECT account_id FROM demand)
     ORDER BY account_id
     FOR UPDATE
   ), timed AS MATERIALIZED (
     SELECT locked.*, service_now() AS now FROM locked
-  ), held AS (
+  ), limit_state AS (
     SELECT account_id, now, burst_whole_at, today.day, CASE WHEN timed.day = today.day THEN day_requests ELSE 0 END AS day_used
     FROM timed
     CROSS JOIN LATERAL (SELECT (now AT TIME ZONE 'UTC')::date AS day) AS clock
     CROSS JOIN LATERAL (SELECT least(greatest(timed.day, clock.day), clock.day + 1) AS day) AS today
   ), granted AS MATERIALIZED (
-    SELECT held.*, plan.every_ms, plan.per_day, burst_end.whole_at, ahead.ms AS whole_in_ms,
+    SELECT limit_state.*, plan.every_ms, plan.per_day, burst_end.whole_at, ahead.ms AS whole_in_ms,
       least(
-        wanted.requests,
+        demand.requests,
         greatest(0, (plan.burst * plan.every_ms - ahead.ms) / plan.every_ms),
-        greatest(0, coalesce(plan.per_day - day_used, wanted.requests))
+        greatest(0, coalesce(plan.per_day - day_used, demand.requests))
       ) AS taken
-    FROM held
-    JOIN wanted USING (account_id)
+    FROM limit_state
+    JOIN demand USING (account_id)
     JOIN plan USING (pack)
     CROSS JOIN LATERAL (
       SELECT CASE
@@ -169,7 +169,7 @@ const ADMIT = `
     granted.taken, whole_in_ms AS "wholeInMs", granted.day::text, day_used AS "dayUsed",
     (extract(epoch FROM (granted.day + 1)::timestamp AT TIME ZONE 'UTC' - now) * 1000)::integer AS "dayLeftMs",
     row_number() OVER (PARTITION BY account_id ORDER BY number)::integer AS ordinal
-  FROM lax, known
+  FROM async_commit, known
   JOIN granted USING (account_id)`;
 
 /** Returns the daily slot of a request that failed on our side. A day that is over does not change. */

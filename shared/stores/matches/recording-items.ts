@@ -33,9 +33,9 @@ export async function storeItems(db: Queryable, items: readonly ItemContent[]): 
     text: `
       INSERT INTO matched_items (thing_id, kind, post_id, parent_id, subreddit, author, title, body, permalink, nsfw,
         created_utc, kept_until)
-      SELECT w.*, (SELECT service_now()) + interval '33 days'
+      SELECT item.*, (SELECT service_now()) + interval '33 days'
       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-        $9::text[], $10::boolean[], $11::timestamptz[]) AS w
+        $9::text[], $10::boolean[], $11::timestamptz[]) AS item
       ON CONFLICT (thing_id) DO UPDATE SET kept_until = greatest(matched_items.kept_until, excluded.kept_until)`,
     values: [
       items.map((item) => item.thing_id),
@@ -80,9 +80,9 @@ export async function overwriteItems(db: Queryable, items: readonly ItemContent[
   await db.query({
     name: 'recording-overwrite-items',
     text: `
-      UPDATE matched_items i SET author = w.author, title = w.title, body = w.body
-      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS w (thing_id, author, title, body)
-      WHERE i.thing_id = w.thing_id`,
+      UPDATE matched_items i SET author = item.author, title = item.title, body = item.body
+      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS item (thing_id, author, title, body)
+      WHERE i.thing_id = item.thing_id`,
     values: [
       items.map((item) => item.thing_id),
       items.map((item) => item.author),

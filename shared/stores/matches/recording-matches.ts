@@ -27,8 +27,8 @@ export async function findStoredMatches(
     text: `
       SELECT m.monitor_id, m.seq, m.thing_id, m.kind, m.entered_at, m.first_seen_at, m.created_at, m.matched_terms,
         m.suppressed, m.first_delivery
-      FROM unnest($1::text[], $2::text[]) AS w (monitor_id, thing_id)
-      JOIN matches m ON m.monitor_id = w.monitor_id AND m.thing_id = w.thing_id
+      FROM unnest($1::text[], $2::text[]) AS pair (monitor_id, thing_id)
+      JOIN matches m ON m.monitor_id = pair.monitor_id AND m.thing_id = pair.thing_id
       ORDER BY m.monitor_id, m.seq`,
     values: [pairs.map((pair) => pair.monitorId), pairs.map((pair) => pair.thingId)],
   });
@@ -74,11 +74,12 @@ export async function advanceCounters(db: Queryable, advances: readonly CounterA
   await db.query({
     name: 'recording-advance-counters',
     text: `
-      UPDATE monitor_counters c SET last_seq = w.last_seq, last_match_at = w.last_match_at, last_day = w.last_day,
-        not_stored_until = greatest(c.not_stored_until, w.not_stored_until)
+      UPDATE monitor_counters c
+      SET last_seq = advance.last_seq, last_match_at = advance.last_match_at, last_day = advance.last_day,
+        not_stored_until = greatest(c.not_stored_until, advance.not_stored_until)
       FROM unnest($1::text[], $2::bigint[], $3::timestamptz[], $4::date[], $5::timestamptz[])
-        AS w (monitor_id, last_seq, last_match_at, last_day, not_stored_until)
-      WHERE c.monitor_id = w.monitor_id`,
+        AS advance (monitor_id, last_seq, last_match_at, last_day, not_stored_until)
+      WHERE c.monitor_id = advance.monitor_id`,
     values: [
       advances.map((advance) => advance.monitorId),
       advances.map((advance) => advance.lastSeq),
@@ -96,11 +97,11 @@ export async function insertMatches(db: Queryable, matches: readonly NumberedMat
     text: `
       INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms,
         suppressed, first_delivery, delivery_status, next_attempt_at)
-      SELECT w.monitor_id, w.seq, w.thing_id, w.kind, w.entered_at, w.first_seen_at, w.created_at,
-        w.matched_terms::text[], w.suppressed, w.first_delivery, w.first_delivery, w.next_attempt_at
+      SELECT monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms::text[], suppressed,
+        first_delivery, first_delivery, next_attempt_at
       FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[],
         $7::timestamptz[], $8::text[], $9::boolean[], $10::text[], $11::timestamptz[])
-        AS w (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms, suppressed,
+        AS new_match (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms, suppressed,
           first_delivery, next_attempt_at)`,
     values: [
       matches.map((match) => match.monitorId),
