@@ -88,7 +88,7 @@ async function recordSkippingContents(
 }
 
 class ContentNotStored extends Error {
-  override name = 'ContentNotKept';
+  override name = 'ContentNotStored';
 }
 
 function toRecordedMatch(match: FirstStoredMatch, contents: ReadonlyMap<string, ItemContent>): RecordedMatch {

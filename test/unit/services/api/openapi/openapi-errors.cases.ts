@@ -1,4 +1,4 @@
-/** The errors of every route, written by hand from the specification and the decisions. */
+/** The errors of every route, written by hand, independent of the route declarations. */
 const ALWAYS = {
   401: ['unauthorized'],
   405: ['method_not_allowed'],

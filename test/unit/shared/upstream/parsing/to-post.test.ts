@@ -11,7 +11,7 @@ function postOf(data: object) {
   return apiPost.parse(toPost(parseAnswer(postSchema, data), OPTIONS));
 }
 
-test('maps a post to every field of the specification', () => {
+test('maps a post to every documented field', () => {
   expect(postOf(samples.POST)).toEqual({
     id: '1abcde',
     name: 't3_1abcde',
