@@ -57,7 +57,7 @@ test('a repeated charge or credit is refused and moves nothing', async () => {
   expect([await charge(db.pool, renewal), await credit(db.pool, grant)]).toEqual([90, 95]);
   await expect(charge(db.pool, renewal)).rejects.toThrow('unique');
   await expect(credit(db.pool, grant)).rejects.toThrow('unique');
-  await expect(credit(db.pool, { ...grant, accountId: 'acc_none' })).rejects.toThrow('no account');
+  await expect(credit(db.pool, { ...grant, accountId: 'acc_none' })).rejects.toThrow('does not exist');
   const { rows } = await db.pool.query('SELECT balance FROM accounts WHERE id = $1', [accountId]);
   expect(rows).toEqual([{ balance: 95 }]);
 });
