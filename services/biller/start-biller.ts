@@ -30,9 +30,10 @@ export function startBiller(deps: BillerDeps): Running {
     erasures: new Lease(deps.pool, 'erasures'),
     ledger: new Lease(deps.pool, 'ledger-check'),
   };
+  // These names are values of the label `work` of metrics: dashboards and alerts use them.
   const rounds = {
     renewing: () => renew(roundDeps),
-    'deleting expired rows': () => sweep(roundDeps, leases.retention),
+    'deleting what is old': () => sweep(roundDeps, leases.retention),
     'erasing accounts': () => erase(roundDeps, leases.erasures),
     'checking the ledger': () => compareLedger(roundDeps, leases.ledger),
   };

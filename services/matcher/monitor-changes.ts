@@ -1,7 +1,7 @@
 import { PublishFailed } from '../../shared/kafka/publish-errors.ts';
 import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
-import { whenAborted } from '../../shared/runtime/abort.ts';
+import { untilAborted } from '../../shared/runtime/abort.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { retry } from '../../shared/runtime/retry.ts';
@@ -101,7 +101,8 @@ export class MonitorChanges implements Running {
    * @throws when stopped before; the offset must not be committed either
    */
   async settled(signal: AbortSignal): Promise<void> {
-    await Promise.race([this.updates.whenIdle, whenAborted(signal)]);
+    const { whenIdle } = this.updates;
+    if (whenIdle) await untilAborted(whenIdle, signal);
     if (!signal.aborted) this.stopping.signal.throwIfAborted();
   }
 

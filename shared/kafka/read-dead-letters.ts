@@ -115,8 +115,9 @@ function toDeadLetter(topic: string, { key, value, headers, timestampMs }: Consu
     return text === undefined ? undefined : String(text);
   };
   const number = (name: string): number | undefined => {
-    const text = header(name);
-    return text === undefined ? undefined : Number(text);
+    const value = Number(header(name));
+    // Another program may have written the header.
+    return Number.isFinite(value) ? value : undefined;
   };
   return {
     topic,

@@ -50,14 +50,18 @@ export async function replayDeadLetters(options: ReplayOptions): Promise<{ repla
   const ended = Promise.withResolvers<undefined>();
   // The group may fail before the promise is awaited.
   ended.promise.catch(() => undefined);
-  const handle = async (batch: ConsumedBatch): Promise<void> => {
+  /** The highest published offset of each partition. */
+  const published = new Map<number, bigint>();
+  const handle = async ({ records, signal }: ConsumedBatch): Promise<void> => {
+    const record = records[0]!;
+    // Published, but its commit failed, so it is delivered again and only its commit is missing.
+    if (record.offset <= (published.get(record.partition) ?? -1n)) return;
     // A letter beyond the last one waits here for the stop, after which nothing is committed.
-    if (replayed >= total || isBeyond(start, batch.records[0]!)) await whenAborted(batch.signal);
-    else {
-      await publisher.publish(topic, batch.records.map(toOriginal));
-      replayed += batch.records.length;
-      onReplayed?.(replayed, total);
-    }
+    if (replayed >= total || isBeyond(start, record)) return whenAborted(signal);
+    await publisher.publish(topic, [toOriginal(record)]);
+    published.set(record.partition, record.offset);
+    replayed += 1;
+    onReplayed?.(replayed, total);
   };
   const consumer = await startBatchConsumer({
     ...options,

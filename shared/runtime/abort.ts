@@ -1,8 +1,25 @@
-/** Resolves when the signal aborts, with no error. */
+/** Resolves when the signal aborts, with no error. Its listener stays on the signal until then. */
 export function whenAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/**
+ * Settles when the promise does, or resolves when the signal aborts first. It leaves no listener on the signal, so it
+ * may be called any number of times with a signal that lives for days.
+ */
+export function untilAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      resolve();
+    };
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', onAbort);
+    });
   });
 }
 

@@ -71,7 +71,8 @@ async function main(): Promise<number> {
     console.error('The test runner left no report.');
   }
   const leaks = findLeaks(logFile);
-  rmSync(folder, { recursive: true, force: true });
+  // A child process that ends late may still write its compile cache.
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   if (!report) {
     console.log('0 passed, 1 failed');
     return 1;

@@ -16,6 +16,7 @@ export interface KafkaCredential {
  * The log directory is relative to the working directory, so no path needs escaping. On a single node every replication
  * factor must be 1, or consumers wait forever. Both listeners require the password, because access to the controller
  * gives control of the cluster. The short session lets a broker register again 2.5 s after a kill -9 instead of 12 s.
+ * Offsets are kept for 45 days, longer than dead letters, so that a replay knows which letters it has published.
  * Topics set their own retention; the values here apply to topics that do not.
  */
 export function kafkaProperties(options: KafkaPropertiesOptions): string {
@@ -43,6 +44,7 @@ auto.create.topics.enable=false
 num.partitions=1
 default.replication.factor=1
 offsets.topic.num.partitions=4
+offsets.retention.minutes=64800
 offsets.topic.replication.factor=1
 transaction.state.log.num.partitions=2
 transaction.state.log.replication.factor=1

@@ -1,5 +1,6 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { rejectOnAbort, whenAborted } from '../../../../shared/runtime/abort.ts';
+import { rejectOnAbort, untilAborted, whenAborted } from '../../../../shared/runtime/abort.ts';
 
 const never = new Promise<never>(() => undefined);
 
@@ -15,6 +16,26 @@ test('whenAborted resolves when the signal aborts', async () => {
 
 test('whenAborted resolves at once for a signal that has aborted', async () => {
   await whenAborted(AbortSignal.abort());
+});
+
+test('untilAborted settles as the promise does, or resolves when the signal aborts', async () => {
+  const controller = new AbortController();
+  await untilAborted(Promise.resolve(), controller.signal);
+  await expect(untilAborted(Promise.reject(new Error('broken')), controller.signal)).rejects.toThrow('broken');
+  const waiting = untilAborted(never, controller.signal);
+  controller.abort();
+  await waiting;
+  await untilAborted(never, controller.signal);
+});
+
+test('untilAborted and rejectOnAbort leave no listener on a signal that does not abort', async () => {
+  const { signal } = new AbortController();
+  for (let n = 0; n < 1_000; n++) {
+    await untilAborted(Promise.resolve(), signal);
+    await rejectOnAbort(Promise.resolve(), signal);
+  }
+  await new Promise(setImmediate);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 test('rejectOnAbort settles as the promise does', async () => {
