@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Fuzz-tests a running API against its own /openapi.json with schemathesis. Run `npm start`, then in a second terminal
-# `npm run fuzz`, or `npm run fuzz -- --seed 7 --max-examples 500` with options of schemathesis. Exits with code 1 when a
-# response is a 5xx or does not match /openapi.json.
+# `npm run fuzz`, or `npm run fuzz -- --seed 7 --max-examples 500` with options of schemathesis. Exits with code 1
+# when a response is a 5xx or does not match /openapi.json.
 #
-# API: address of the API (default http://localhost:8080). API_KEY: the key that pays (default: the demo key in DATA_DIR).
+# API: address of the API (default http://localhost:8080). API_KEY: the key that pays (default: the demo key
+# in DATA_DIR).
 # Needs Python 3.10 or newer; schemathesis is installed into .fuzz/ once.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,6 +1,8 @@
--- Creates read-only access for analysts on a ClickHouse server. An administrator runs it once in the service's database:
+-- Creates read-only access for analysts on a ClickHouse server. An administrator runs it once in the database of the
+-- service:
 --   clickhouse-client --database forum --queries-file deploy/clickhouse/analyst.sql
--- Choose the password below first. The embedded engine has no users but a read-only port (schemas/clickhouse/README.md).
+-- Choose the password below first. The embedded engine has no users but a read-only port
+-- (schemas/clickhouse/README.md).
 
 CREATE SETTINGS PROFILE IF NOT EXISTS forum_analyst SETTINGS
     readonly = 1,

@@ -38,7 +38,7 @@ describe('matchExcerpt', () => {
     expect(matchExcerpt(chatMatch({ matched_terms: [] }), 600, length)!.after).toBe('Water and air make rust of it.');
   });
 
-  test.each(['', '\n \t', '\u200b\u2060\u2800\ufe0f', '\u202e\0'])('there is none of %j', (body) => {
+  test.each(['', '\n \t', '\u200b\u2060\u2800\ufe0f', '\u202e\0'])('has no excerpt for %j', (body) => {
     expect(excerptOf(body)).toBeUndefined();
   });
 
