@@ -2,6 +2,7 @@ import { createPool } from '../shared/postgres/pool.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
 import { exchangeReports } from '../shared/stores/crawl/budget-reports.ts';
 import { startBudgetExchange } from '../shared/upstream/budget/budget-exchange.ts';
+import { withSweepShares } from '../shared/upstream/budget/lanes.ts';
 import { createUpstream } from '../shared/upstream/upstream-client.ts';
 import type { Upstream } from '../shared/upstream/upstream-client.ts';
 import type { Installation } from './connect-engines.ts';
@@ -16,7 +17,8 @@ export async function connectUpstream(
   { config, postgresUrl, metrics, logger, lifecycle }: Installation,
   { callsForum }: { callsForum: boolean },
 ): Promise<Upstream> {
-  const { clients = [], url, tokenUrl, userAgent, shares } = config.upstream;
+  const { clients = [], url, tokenUrl, userAgent } = config.upstream;
+  const shares = withSweepShares(config.upstream.shares);
   const upstream = createUpstream({ url, tokenUrl, userAgent, clients, shares, clock: systemClock, metrics, logger });
   lifecycle.onStop('upstream', () => upstream.stop());
   if (!callsForum) return upstream;

@@ -1,36 +1,51 @@
 import type { Thing } from '../../shared/upstream/parsing/thing-schema.ts';
 
-/** The result of one round of a source. */
-export interface Round {
+/** What one call of a source brought. */
+export interface Fetched {
   things: readonly Thing[];
   /** When the things were received, in milliseconds since 1970. */
   seenAt: number;
-  /** Called once, after the broker has acknowledged every thing of the round. Only then may the source advance. */
+  /** Called once, after the broker has acknowledged every thing. Only then may the source advance. */
   acknowledged: () => void;
-  /** Milliseconds until the next round should begin. */
-  pauseMs: number;
   /** True when the source has no more things, now or later. */
-  done: boolean;
+  done?: boolean;
 }
 
+/** A call that a source wants to make now. */
+export interface Call {
+  /** Throws UpstreamError when the forum does not answer, or the error of an engine that is away. */
+  fetch: (signal: AbortSignal) => Promise<Fetched>;
+  /** Called once if `fetch` or publishing failed, instead of `acknowledged`. The source may ask for the same again. */
+  failed: (error: unknown) => void;
+}
+
+/** The source has nothing to call for this time. It is asked earlier if one of its calls ends. */
+export interface Wait {
+  waitMs: number;
+}
+
+export type SourceLabel = 'post-ids' | 'comment-ids' | 'listings' | 'threads' | 'replay';
+
 /**
- * A source of posts and comments, read in rounds. The next call of `round` returns an unacknowledged round again, in
- * whole or in part. So nothing is lost when publishing fails, and the dedupe removes the repetitions. One SourceRunner
- * drives each source; no other code calls it.
+ * A source of posts and comments, read in calls that may overlap. What a failed call would have brought is asked for
+ * again by a later one, in whole or in part. So nothing is lost when publishing fails, and the dedupe removes the
+ * repetitions. One SourceRunner drives each source; no other code calls it.
  */
 export interface CrawlSource {
   /** The name of the lease and the cursor in Postgres; unique among all sources. */
   readonly name: string;
   /** The name of the source in messages and metric labels. */
-  readonly label: 'post-ids' | 'listings' | 'replay';
+  readonly label: SourceLabel;
   /** True when the things come from a file: the forum is never asked about them. */
   readonly replay: boolean;
+  /** The number of calls that may be in flight at once, which also bounds the memory of a slow broker. */
+  readonly maxInFlight: number;
   /** Starts from a saved position; undefined on the first start ever. Called each time that the lease is acquired. */
   begin: (position: unknown) => Promise<void>;
-  /** Fetches the next things. Throws UpstreamError when the forum does not answer; the runner then backs off. */
-  round: (signal: AbortSignal) => Promise<Round>;
+  /** The next call, or how long to wait. Asked again after each start and end of a call. `now`: ms since 1970. */
+  next: (now: number) => Call | Wait;
   /** The position that `begin` needs to resume after everything acknowledged so far; stored as JSON. */
   position: () => unknown;
-  /** Closes files and leaves the shared pace. Called when the lease is released or lost. */
+  /** Closes files and leaves the shared pace. Called when the lease is released or lost, and no call is in flight. */
   end: () => Promise<void>;
 }

@@ -10,7 +10,7 @@ import type { CommentData, Thing } from '../../shared/upstream/parsing/thing-sch
 import { fullnameOf } from '../../shared/upstream/parsing/thing-schema.ts';
 import type { PostOfComment } from '../../shared/upstream/parsing/thing-to-forum-item.ts';
 import { hasPostDetails, thingToForumItem } from '../../shared/upstream/parsing/thing-to-forum-item.ts';
-import type { CrawlSource, Round } from './crawl-source.ts';
+import type { CrawlSource, Fetched } from './crawl-source.ts';
 import type { PostLookup } from './post-lookup.ts';
 import type { RecentPosts } from './recent-posts.ts';
 import type { SeenThings } from './seen-things.ts';
@@ -31,18 +31,41 @@ type Origin = Pick<CrawlSource, 'label' | 'replay'>;
 /** Publishes the things of every source: dedupe, enrich, publish, and only then mark as seen. */
 export class ItemPublisher {
   private readonly deps: ItemPublisherDeps;
+  /** Things that another call is publishing, by name. Pages that overlap share them. */
+  private readonly publishing = new Map<string, Promise<void>>();
 
   constructor(deps: ItemPublisherDeps) {
     this.deps = deps;
   }
 
   /**
-   * Resolves when the broker has acknowledged every unseen thing of the round. Waits while the broker is away. Comments
-   * whose post must be fetched are published after the others, so that they do not delay them.
+   * Resolves when the broker has acknowledged every unseen thing, including those that another call is publishing;
+   * fails if that call fails. Waits while the broker is away. Comments whose post must be fetched are published after
+   * the others, so that they do not delay them.
    */
-  async publish(round: Round, origin: Origin, signal: AbortSignal): Promise<void> {
+  async publish(fetched: Fetched, origin: Origin, signal: AbortSignal): Promise<void> {
+    const others = new Set<Promise<void>>();
+    const fresh = this.unseen(fetched.things, origin, others);
+    if (fresh.length > 0) {
+      const own = this.publishFresh(fresh, fetched.seenAt, origin, signal);
+      const names = fresh.map(fullnameOf);
+      for (const name of names) this.publishing.set(name, own);
+      try {
+        await own;
+      } finally {
+        for (const name of names) this.publishing.delete(name);
+      }
+    }
+    await Promise.all(others);
+  }
+
+  private async publishFresh(
+    fresh: readonly Thing[],
+    seenAt: number,
+    origin: Origin,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { posts, lookup } = this.deps;
-    const fresh = this.unseen(round.things, origin);
     for (const thing of fresh) posts.remember(thing);
     const orphans: CommentData[] = [];
     const ready = fresh.filter((thing) => {
@@ -51,19 +74,21 @@ export class ItemPublisher {
       orphans.push(thing.data);
       return false;
     });
-    await this.send(ready, (postId) => posts.get(postId), round.seenAt, origin, signal);
+    await this.send(ready, (postId) => posts.get(postId), seenAt, origin, signal);
     if (orphans.length === 0) return;
     const found = await lookup.find(orphans, signal);
     const late = orphans.map((data): Thing => ({ kind: 't1', data }));
-    await this.send(late, (postId) => found.get(postId), round.seenAt, origin, signal);
+    await this.send(late, (postId) => found.get(postId), seenAt, origin, signal);
   }
 
-  /** The first copy of each thing that was not seen before. */
-  private unseen(things: readonly Thing[], origin: Origin): Thing[] {
+  /** The first copy of each thing that was not seen before. Adds to `others` what another call is publishing. */
+  private unseen(things: readonly Thing[], origin: Origin, others: Set<Promise<void>>): Thing[] {
     const fresh = new Map<string, Thing>();
     for (const thing of things) {
       const name = fullnameOf(thing);
-      if (fresh.has(name) || this.deps.seen.has(name))
+      const other = this.publishing.get(name);
+      if (other) others.add(other);
+      if (other || fresh.has(name) || this.deps.seen.has(name))
         this.deps.metrics.crawlerDuplicates.inc({ source: origin.label });
       else fresh.set(name, thing);
     }

@@ -1,11 +1,10 @@
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import type { CrawlGap } from '../../shared/stores/crawl/crawl-gaps.ts';
-import { UpstreamError } from '../../shared/upstream/upstream-error.ts';
-import { backOffMs } from './back-off.ts';
+import { CallLoop, isExpectedFailure } from './call-loop.ts';
 import type { CrawlSource } from './crawl-source.ts';
 import type { ItemPublisher } from './item-publisher.ts';
 import { SourcePersistence, withinStopDeadline } from './source-persistence.ts';
@@ -16,8 +15,6 @@ const STANDBY_MS = 500;
  * After an outage of Postgres, standby processes wait this long, so that the process that kept crawling renews first.
  */
 const AFTER_OUTAGE_MS = 3_000;
-/** A failure is logged when it begins and then once per this interval. */
-const FAILURE_LOG_MS = 30_000;
 
 export interface RunnerDeps {
   /** Its statements must end by a deadline of a few seconds. */
@@ -25,6 +22,7 @@ export interface RunnerDeps {
   /** Names this process in leases. */
   holder: string;
   items: ItemPublisher;
+  metrics: Metrics;
   logger: Logger;
   clock: Clock;
   random: () => number;
@@ -33,19 +31,18 @@ export interface RunnerDeps {
 /**
  * Drives one source while this process holds its lease, or cannot check whether it does:
  *
- *   standby ──lease──▶ begin(cursor) ──▶ round ─▶ publish ─▶ acknowledged ─┐     concurrently, in SourcePersistence:
- *      ▲                                  ▲                                │     lease renewals, checkpoints, gaps
- *      └────────── lease lost ────────────┴────── pause, or back-off ◀─────┘
+ *   standby ──lease──▶ begin(cursor) ──▶ calls (call-loop.ts): fetch ─▶ publish ─▶ acknowledged
+ *      ▲                                  │      concurrently, in SourcePersistence: lease renewals, checkpoints, gaps
+ *      └────────── lease lost ────────────┘
  *
- * A crash before "acknowledged" repeats the round. A crash before a checkpoint repeats everything since the last one.
+ * A crash before "acknowledged" repeats the call. A crash before a checkpoint repeats everything since the last one.
  */
 export class SourceRunner {
   private readonly source: CrawlSource;
   private readonly deps: RunnerDeps;
   private readonly logger: Logger;
   private readonly persistence: SourcePersistence;
-  private failingSince: number | undefined;
-  private failureLoggedAt = 0;
+  private readonly calls: CallLoop;
   private hasSettled = false;
   /**
    * Another process held the lease when it was last checked. If Postgres is away, that process may still be crawling.
@@ -61,6 +58,18 @@ export class SourceRunner {
       source: source.name,
       position: () => source.position(),
       logger: this.logger,
+    });
+    this.calls = new CallLoop(source, {
+      ...deps,
+      logger: this.logger,
+      publish: (fetched, signal) => deps.items.publish(fetched, source, signal),
+      onMoved: () => {
+        this.hasSettled = true;
+        this.persistence.markMoved();
+      },
+      onShortOfBudget: (isShort) => {
+        this.reportBudget(isShort);
+      },
     });
   }
 
@@ -88,14 +97,14 @@ export class SourceRunner {
 
   /** Tries to acquire the lease, and then starts the source where the last holder stopped. */
   private async standBy(signal: AbortSignal): Promise<'leased' | 'standby'> {
-    if (this.anotherMayCrawl && this.failingSince !== undefined) {
+    if (this.anotherMayCrawl && this.calls.isFailing) {
       await this.persistence.writeGaps();
       await this.persistence.readCursor();
-      this.markRecovered();
+      this.settle();
       await delay(AFTER_OUTAGE_MS, signal);
     }
     if (!(await this.persistence.takeLease())) {
-      this.markRecovered();
+      this.settle();
       this.anotherMayCrawl = true;
       await this.persistence.writeGaps();
       await delay(STANDBY_MS, signal);
@@ -106,7 +115,7 @@ export class SourceRunner {
     return 'leased';
   }
 
-  /** Runs rounds and renews the lease until the lease is lost, the source is done, or the signal aborts. */
+  /** Makes calls and renews the lease until the lease is lost, the source is done, or the signal aborts. */
   private async crawlWhileLeased(signal: AbortSignal): Promise<'done' | 'ended'> {
     const ending = new AbortController();
     const running = AbortSignal.any([signal, ending.signal]);
@@ -117,7 +126,8 @@ export class SourceRunner {
     persisting.catch(() => undefined);
     let outcome: 'done' | 'ended';
     try {
-      outcome = await this.runRounds(running);
+      outcome = await this.calls.run(running);
+      if (outcome === 'done') await this.persistence.flush(running);
     } finally {
       end();
     }
@@ -128,25 +138,11 @@ export class SourceRunner {
     return outcome;
   }
 
-  private async runRounds(signal: AbortSignal): Promise<'done' | 'ended'> {
-    while (!signal.aborted) {
-      if ((await this.withBackOff(signal, () => this.runRound(signal))) === 'done') return 'done';
-    }
-    return 'ended';
-  }
-
-  private async runRound(signal: AbortSignal): Promise<'done' | 'more'> {
-    const round = await this.source.round(signal);
-    await this.deps.items.publish(round, this.source, signal);
-    round.acknowledged();
-    this.persistence.markMoved();
-    this.markRecovered();
-    if (round.done) {
-      await this.persistence.flush(signal);
-      return 'done';
-    }
-    await delay(round.pauseMs, signal);
-    return 'more';
+  private reportBudget(isShort: boolean): void {
+    this.hasSettled = true;
+    this.deps.metrics.crawlerDegraded.set({ part: this.source.name }, isShort ? 1 : 0);
+    if (isShort) this.logger.warn('the budget of calls to the forum leaves this source none; see upstream_lane_calls');
+    else this.logger.info('the budget of calls to the forum leaves this source calls again');
   }
 
   /** Logs an expected failure and backs off. Rethrows any other error, which ends the process. */
@@ -155,26 +151,14 @@ export class SourceRunner {
       return await work();
     } catch (error) {
       if (signal.aborted) return 'failed';
-      if (!(error instanceof UpstreamError) && !isPostgresAway(error)) throw error;
-      const now = this.deps.clock();
-      this.failingSince ??= now;
-      const waitMs = backOffMs(error, now - this.failingSince, this.deps.random());
-      if (now - this.failureLoggedAt >= FAILURE_LOG_MS) {
-        this.failureLoggedAt = now;
-        const detail = error instanceof UpstreamError ? { failure: error.failure, reason: error.reason } : {};
-        this.logger.warn({ err: error, ...detail, waitMs: Math.round(waitMs) }, 'the source has failed and backs off');
-      }
-      await delay(waitMs, signal);
+      if (!isExpectedFailure(error)) throw error;
+      await delay(this.calls.noteFailure(error), signal);
       return 'failed';
     }
   }
 
-  private markRecovered(): void {
+  private settle(): void {
     this.hasSettled = true;
-    if (this.failingSince === undefined) return;
-    const seconds = Math.round((this.deps.clock() - this.failingSince) / 1000);
-    this.failingSince = undefined;
-    this.failureLoggedAt = 0;
-    this.logger.info({ seconds }, 'the source has recovered');
+    this.calls.noteSuccess();
   }
 }

@@ -50,6 +50,11 @@ function declare(registers: Registry[]) {
       'Implausibly high post ids that were ignored (rejected), and returns from a range without posts (went_back). See the log.',
       ['what'],
     ),
+    crawlerDegraded: gauge(
+      'crawler_degraded',
+      '1 while the budget of calls leaves this part of the crawl too few: add a client.',
+      ['part'],
+    ),
     crawlerIncomplete: counter(
       'crawler_incomplete_comments_total',
       'Comments published without their post (empty title).',

@@ -6,11 +6,13 @@ import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { fullnameOf } from '../../../shared/upstream/parsing/thing-schema.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
 import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
-import type { CrawlSource, Round } from '../crawl-source.ts';
+import type { Call, CrawlSource, Wait } from '../crawl-source.ts';
 import type { Listed, PageVerdict } from './listing-pass.ts';
 import { ListingPass } from './listing-pass.ts';
 import type { Pace } from '../pace.ts';
 import { readThings } from '../read-things.ts';
+import type { Round } from '../serial-calls.ts';
+import { SerialCalls } from '../serial-calls.ts';
 
 const PAGE_SIZE = 100;
 /** A page should hold no more than about this many new items, so that a burst does not overflow it. */
@@ -48,8 +50,10 @@ export class ListingSource implements CrawlSource {
   readonly name: string;
   readonly label = 'listings';
   readonly replay = false;
+  readonly maxInFlight = 1;
   private readonly plan: ListingPlan;
   private readonly deps: ListingSourceDeps;
+  private readonly calls: SerialCalls;
   private pass = new ListingPass();
   private itemsPerSecond = 0;
   private lastFirstPageAt: number | undefined;
@@ -58,14 +62,20 @@ export class ListingSource implements CrawlSource {
     this.name = plan.name;
     this.plan = plan;
     this.deps = deps;
+    this.calls = new SerialCalls(deps.clock);
   }
 
   async begin(position: unknown): Promise<void> {
     this.pass = new ListingPass(position === undefined ? undefined : savedPosition.parse(position));
     this.lastFirstPageAt = undefined;
+    this.calls.reset();
   }
 
-  async round(signal: AbortSignal): Promise<Round> {
+  next(now: number): Call | Wait {
+    return this.calls.next(now, (signal) => this.round(signal));
+  }
+
+  private async round(signal: AbortSignal): Promise<Round> {
     const { upstream, clock } = this.deps;
     const startedAt = clock();
     const cursor = this.pass.cursor;
@@ -93,7 +103,6 @@ export class ListingSource implements CrawlSource {
         this.accept(listed, verdict);
       },
       pauseMs: verdict.outcome === 'deeper' ? 0 : Math.max(0, this.intervalMs() - spentMs),
-      done: false,
     };
   }
 

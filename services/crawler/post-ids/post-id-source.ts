@@ -4,11 +4,13 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import type { CrawlGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
-import type { CrawlSource, Round } from '../crawl-source.ts';
+import type { Call, CrawlSource, Wait } from '../crawl-source.ts';
 import type { Pace } from '../pace.ts';
 import { firstHead } from './post-id.ts';
 import { PostIdWalk } from './post-id-walk.ts';
 import { readThings } from '../read-things.ts';
+import type { Round } from '../serial-calls.ts';
+import { SerialCalls } from '../serial-calls.ts';
 
 const INTERVAL_MS = 1_000;
 /** The interval between two calls while more posts can be fetched at once. */
@@ -41,25 +43,32 @@ export class PostIdSource implements CrawlSource {
   readonly name = 'post-ids';
   readonly label = 'post-ids';
   readonly replay = false;
+  readonly maxInFlight = 1;
   private readonly deps: PostIdSourceDeps;
+  private readonly calls: SerialCalls;
   private walk: PostIdWalk | undefined;
   private headKnownAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: PostIdSourceDeps) {
     this.deps = deps;
+    this.calls = new SerialCalls(deps.clock);
   }
 
   async begin(position: unknown): Promise<void> {
     this.walk = position === undefined ? undefined : new PostIdWalk(savedPosition.parse(position));
     this.headKnownAt = Number.NEGATIVE_INFINITY;
+    this.calls.reset();
   }
 
-  async round(signal: AbortSignal): Promise<Round> {
+  next(now: number): Call | Wait {
+    return this.calls.next(now, (signal) => this.round(signal));
+  }
+
+  private async round(signal: AbortSignal): Promise<Round> {
     const { upstream, clock } = this.deps;
     const startedAt = clock();
     const walk = await this.walkFromHead(signal);
-    if (!walk)
-      return { things: [], seenAt: startedAt, acknowledged: () => undefined, pauseMs: INTERVAL_MS, done: false };
+    if (!walk) return { things: [], seenAt: startedAt, acknowledged: () => undefined, pauseMs: INTERVAL_MS };
     const step = walk.step(startedAt, upstream.perSecond('catch-up') > 0);
     const id = step.ids.map((bare) => `t3_${bare}`).join(',');
     const lane = step.purpose === 'catch-up' ? 'catch-up' : 'live';
@@ -74,7 +83,6 @@ export class PostIdSource implements CrawlSource {
         this.acknowledge(walk, step, found, seenAt);
       },
       pauseMs: Math.max(0, this.intervalMs(walk, found.size) - (seenAt - startedAt)),
-      done: false,
     };
   }
 

@@ -4,7 +4,9 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import type { Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
 import { unescapeThing } from '../../../shared/upstream/parsing/unescape-transport.ts';
-import type { CrawlSource, Round } from '../crawl-source.ts';
+import type { Call, CrawlSource, Wait } from '../crawl-source.ts';
+import type { Round } from '../serial-calls.ts';
+import { SerialCalls } from '../serial-calls.ts';
 import type { DumpLine } from './dump-lines.ts';
 import { readDumpLines } from './dump-lines.ts';
 import { parseDumpLine } from './parse-dump-line.ts';
@@ -39,8 +41,10 @@ export class ReplaySource implements CrawlSource {
   readonly name: string;
   readonly label = 'replay';
   readonly replay = true;
+  readonly maxInFlight = 1;
   private readonly plan: ReplayPlan;
   private readonly deps: ReplaySourceDeps;
+  private readonly calls: SerialCalls;
   private lines: AsyncGenerator<DumpLine> | undefined;
   private progress: Position = { line: 0, things: 0, skipped: 0, done: false };
   /** The round that was returned and is not yet acknowledged. */
@@ -54,10 +58,12 @@ export class ReplaySource implements CrawlSource {
     this.plan = plan;
     this.name = plan.name;
     this.deps = deps;
+    this.calls = new SerialCalls(deps.clock);
   }
 
   async begin(position: unknown): Promise<void> {
     await this.end();
+    this.calls.reset();
     this.progress =
       position === undefined ? { line: 0, things: 0, skipped: 0, done: false } : savedPosition.parse(position);
     this.startedAt = this.deps.clock();
@@ -68,7 +74,11 @@ export class ReplaySource implements CrawlSource {
     this.lines = readDumpLines(this.plan.path, this.progress.line);
   }
 
-  async round(signal: AbortSignal): Promise<Round> {
+  next(now: number): Call | Wait {
+    return this.calls.next(now, (signal) => this.round(signal));
+  }
+
+  private async round(signal: AbortSignal): Promise<Round> {
     if (this.progress.done) return this.finished();
     await this.deps.throttle?.waitUntilCaughtUp(signal);
     this.open ??= await this.nextRound();

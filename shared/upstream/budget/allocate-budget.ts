@@ -7,7 +7,7 @@ import { mapLanes, LANES } from './lanes.ts';
  * demand.
  */
 export function allocateLanes(perSecond: number, demand: LaneRates, shares: BudgetShares): LaneRates {
-  const shareOf = (lane: Lane): number => (lane in shares ? shares[lane as keyof BudgetShares] : 0);
+  const shareOf = (lane: Lane): number => shares[lane] ?? 0;
   const granted = new Map(LANES.map((lane) => [lane, Math.min(demand[lane], product(shareOf(lane), perSecond))]));
   let left = perSecond - sum(granted.values());
   for (const lane of LANES) {

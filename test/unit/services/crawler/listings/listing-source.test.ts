@@ -58,13 +58,18 @@ async function crawl(options: SlidingListingOptions, untilMs: number, restarts: 
       pendingRestarts.shift();
       await source.begin(JSON.parse(JSON.stringify(source.position())));
     }
+    const step = source.next(listing.now);
+    if ('waitMs' in step) {
+      listing.now += step.waitMs;
+      continue;
+    }
     try {
-      const round = await source.round(signal);
-      for (const thing of round.things) seen.add(numberOf(fullnameOf(thing)));
-      round.acknowledged();
+      const fetched = await step.fetch(signal);
+      for (const thing of fetched.things) seen.add(numberOf(fullnameOf(thing)));
+      fetched.acknowledged();
       failingSince = undefined;
-      listing.now += round.pauseMs;
     } catch (error) {
+      step.failed(error);
       if (!(error instanceof UpstreamError)) throw error;
       failingSince ??= listing.now;
       listing.now += backOffMs(error, listing.now - failingSince, 0.5);

@@ -10,12 +10,14 @@ const total = (rates: LaneRates): number => LANES.reduce((sum, lane) => sum + ra
 
 const rate = fc.oneof(fc.constant(0), fc.double({ min: 0, max: 50, noNaN: true }));
 const rates = fc
-  .tuple(rate, rate, rate, rate, rate, rate)
+  .array(rate, { minLength: LANES.length, maxLength: LANES.length })
   .map((all) => mapLanes((lane) => all[LANES.indexOf(lane)] ?? 0));
-const shares: fc.Arbitrary<BudgetShares> = fc
-  .tuple(fc.nat(100), fc.nat(100), fc.nat(100))
-  .map(([a, b, c]) => [a, b, c].map((part) => part / Math.max(100, a + b + c)))
-  .map(([live = 0, reading = 0, audit = 0]) => ({ live, reading, audit }));
+const shares: fc.Arbitrary<Required<BudgetShares>> = fc
+  .array(fc.nat(100), { minLength: LANES.length, maxLength: LANES.length })
+  .map((parts) => {
+    const sum = parts.reduce((all, part) => all + part, 0);
+    return mapLanes((lane) => (parts[LANES.indexOf(lane)] ?? 0) / Math.max(100, sum));
+  });
 const budget = fc.double({ min: 0, max: 100, noNaN: true });
 
 describe('allocateLanes', () => {
@@ -23,7 +25,13 @@ describe('allocateLanes', () => {
     ['live sources have their share, whatever readers want', { live: 3, reading: 20 }, { live: 3, reading: 7 }],
     ['readers have theirs, whatever live sources want', { live: 50, reading: 2 }, { live: 8, reading: 2 }],
     ['what live sources leave is lent to readers', { reading: 20 }, { reading: 10 }],
-    ['threads come after readers', { reading: 9, threads: 5 }, { reading: 9, threads: 1 }],
+    ['threads come after readers, beyond their share', { reading: 9, threads: 5 }, { reading: 9, threads: 1 }],
+    [
+      'groups come after live sources, and before readers beyond their share',
+      { live: 7, groups: 9, reading: 9 },
+      { live: 7, groups: 1, reading: 2 },
+    ],
+    ['threads have their share of a crowded budget', { groups: 50, threads: 3 }, { groups: 9.01, threads: 0.99 }],
     [
       'audit has its share of a crowded budget',
       { live: 50, reading: 50, audit: 1 },
@@ -45,7 +53,7 @@ describe('allocateLanes', () => {
         const granted = allocateLanes(perSecond, wanted, parts);
         expect(total(granted)).toBeCloseTo(Math.min(perSecond, total(wanted)), 6);
         for (const lane of LANES) expect(granted[lane]).toBeLessThanOrEqual(wanted[lane] + TOLERANCE);
-        for (const lane of ['live', 'reading', 'audit'] as const) {
+        for (const lane of LANES) {
           expect(granted[lane]).toBeGreaterThanOrEqual(Math.min(wanted[lane], parts[lane] * perSecond) - TOLERANCE);
         }
       }),
@@ -56,7 +64,7 @@ describe('allocateLanes', () => {
     fc.assert(
       fc.property(budget, rates, shares, (perSecond, wanted, parts) => {
         const granted = allocateLanes(perSecond, wanted, parts);
-        const shareOf = (lane: Lane) => (lane in parts ? parts[lane as keyof BudgetShares] : 0) * perSecond;
+        const shareOf = (lane: Lane) => parts[lane] * perSecond;
         const starving = LANES.findIndex((lane) => granted[lane] < wanted[lane] - 1e-6);
         if (starving < 0) return;
         for (const later of LANES.slice(starving + 1))

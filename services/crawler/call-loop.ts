@@ -1,0 +1,180 @@
+import { isClickhouseAway } from '../../shared/clickhouse/clickhouse-away.ts';
+import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { delay } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { UpstreamError } from '../../shared/upstream/upstream-error.ts';
+import { backOffMs } from './back-off.ts';
+import type { Call, CrawlSource, Fetched } from './crawl-source.ts';
+
+/** A source that says nothing can be called is asked again after this time at the latest. */
+const MAX_WAIT_MS = 60_000;
+/** A failure is logged when it begins and then once per this interval. */
+const FAILURE_LOG_MS = 30_000;
+/** A source without a call for this long, because the budget is used up, is reported as short of budget. */
+const SHORT_OF_BUDGET_MS = 30_000;
+
+export interface CallLoopDeps {
+  /** Resolves when the broker has every thing. */
+  publish: (fetched: Fetched, signal: AbortSignal) => Promise<void>;
+  /** Called after each acknowledgement. */
+  onMoved: () => void;
+  /** Called when the budget leaves the source no calls for 30 s, and when it has calls again. */
+  onShortOfBudget: (isShort: boolean) => void;
+  logger: Logger;
+  clock: Clock;
+  /** Returns a number in [0, 1), for jitter. */
+  random: () => number;
+}
+
+/**
+ * Makes the calls of one source, up to its `maxInFlight` at once. After a failure no call starts until the back-off has
+ * passed, or a later call succeeds. A call that our own budget refuses is no failure: it starts when the budget allows.
+ */
+export class CallLoop {
+  private readonly source: CrawlSource;
+  private readonly deps: CallLoopDeps;
+  private readonly inFlight = new Set<Promise<void>>();
+  private resumeAt = Number.NEGATIVE_INFINITY;
+  private failingSince: number | undefined;
+  private failedAt = Number.NEGATIVE_INFINITY;
+  private failureLoggedAt = Number.NEGATIVE_INFINITY;
+  private refusedSince: number | undefined;
+  private isShort = false;
+  private ending: 'done' | { unexpected: unknown } | undefined;
+  /** Ends the wait for the next start. */
+  private wake = new AbortController();
+
+  constructor(source: CrawlSource, deps: CallLoopDeps) {
+    this.source = source;
+    this.deps = deps;
+  }
+
+  /** True from a failure until the next success. */
+  get isFailing(): boolean {
+    return this.failingSince !== undefined;
+  }
+
+  /**
+   * Resolves when the source is done or the signal aborts, and no call is in flight. Rejects with the first unexpected
+   * error.
+   */
+  async run(signal: AbortSignal): Promise<'done' | 'ended'> {
+    const failed = new AbortController();
+    const running = AbortSignal.any([signal, failed.signal]);
+    const wakeUp = (): void => {
+      this.wake.abort();
+    };
+    running.addEventListener('abort', wakeUp, { once: true });
+    this.ending = undefined;
+    while (!running.aborted && this.hasMore()) {
+      this.wake = new AbortController();
+      const waitMs = this.start(running);
+      if (waitMs > 0) await delay(Math.min(waitMs, MAX_WAIT_MS), this.wake.signal);
+    }
+    failed.abort();
+    await Promise.all(this.inFlight);
+    return this.outcome();
+  }
+
+  private hasMore(): boolean {
+    return this.ending === undefined;
+  }
+
+  private outcome(): 'done' | 'ended' {
+    if (this.ending === undefined) return 'ended';
+    if (this.ending !== 'done') throw this.ending.unexpected;
+    return 'done';
+  }
+
+  /** Counts a failure outside the calls (Postgres is away on standby) and returns the milliseconds to wait. */
+  noteFailure(error: unknown): number {
+    const { clock, random, logger } = this.deps;
+    const now = clock();
+    this.failingSince ??= now;
+    this.failedAt = now;
+    const waitMs = backOffMs(error, now - this.failingSince, random());
+    if (now - this.failureLoggedAt >= FAILURE_LOG_MS) {
+      this.failureLoggedAt = now;
+      const detail = error instanceof UpstreamError ? { failure: error.failure, reason: error.reason } : {};
+      logger.warn({ err: error, ...detail, waitMs: Math.round(waitMs) }, 'the source has failed and backs off');
+    }
+    return waitMs;
+  }
+
+  /** Ends the phase of failures. */
+  noteSuccess(): void {
+    this.resumeAt = Number.NEGATIVE_INFINITY;
+    if (this.failingSince === undefined) return;
+    const seconds = Math.round((this.deps.clock() - this.failingSince) / 1000);
+    this.failingSince = undefined;
+    this.failureLoggedAt = Number.NEGATIVE_INFINITY;
+    this.deps.logger.info({ seconds }, 'the source has recovered');
+  }
+
+  /** Starts one call if the source has one; returns the milliseconds until it should be asked again. */
+  private start(signal: AbortSignal): number {
+    const now = this.deps.clock();
+    if (this.inFlight.size >= this.source.maxInFlight) return MAX_WAIT_MS;
+    if (now < this.resumeAt) return this.resumeAt - now;
+    const step = this.source.next(now);
+    // A wait of 0 would ask forever without giving other work a turn.
+    if ('waitMs' in step) return Math.max(1, step.waitMs);
+    const running: Promise<void> = this.makeCall(step, now, signal)
+      .catch((error: unknown) => {
+        if (this.ending === undefined || this.ending === 'done') this.ending = { unexpected: error };
+      })
+      .finally(() => {
+        this.inFlight.delete(running);
+        this.wake.abort();
+      });
+    this.inFlight.add(running);
+    return 0;
+  }
+
+  private async makeCall(call: Call, startedAt: number, signal: AbortSignal): Promise<void> {
+    let fetched: Fetched;
+    try {
+      fetched = await call.fetch(signal);
+      await this.deps.publish(fetched, signal);
+    } catch (error) {
+      call.failed(error);
+      this.afterFailure(error, signal);
+      return;
+    }
+    fetched.acknowledged();
+    this.deps.onMoved();
+    this.noteBudget(false);
+    // A call from before a failure says nothing about the forum now.
+    if (startedAt >= this.failedAt) this.noteSuccess();
+    if (fetched.done === true) this.ending ??= 'done';
+  }
+
+  /** Rethrows an unexpected error. */
+  private afterFailure(error: unknown, signal: AbortSignal): void {
+    if (signal.aborted) return;
+    const now = this.deps.clock();
+    if (error instanceof UpstreamError && error.reason === 'own_budget') {
+      this.noteBudget(true);
+      this.resumeAt = Math.max(this.resumeAt, now + (error.retryAfterMs ?? 0));
+      return;
+    }
+    if (!isExpectedFailure(error)) throw error;
+    this.resumeAt = Math.max(this.resumeAt, now + this.noteFailure(error));
+  }
+
+  private noteBudget(isRefused: boolean): void {
+    const now = this.deps.clock();
+    if (!isRefused) this.refusedSince = undefined;
+    else this.refusedSince ??= now;
+    const isShort = this.refusedSince !== undefined && now - this.refusedSince >= SHORT_OF_BUDGET_MS;
+    if (isShort === this.isShort) return;
+    this.isShort = isShort;
+    this.deps.onShortOfBudget(isShort);
+  }
+}
+
+/** The forum or an engine does not answer; any other error ends the process. */
+export function isExpectedFailure(error: unknown): boolean {
+  return error instanceof UpstreamError || isPostgresAway(error) || isClickhouseAway(error);
+}

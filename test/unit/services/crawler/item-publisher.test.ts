@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { ItemPublisher } from '../../../../services/crawler/item-publisher.ts';
+import { PostLookup } from '../../../../services/crawler/post-lookup.ts';
+import { RecentPosts } from '../../../../services/crawler/recent-posts.ts';
+import { SeenThings } from '../../../../services/crawler/seen-things.ts';
+import type { TopicRecords } from '../../../../shared/kafka/publisher.ts';
+import { PublishRefused } from '../../../../shared/kafka/publish-errors.ts';
+import { createMetrics } from '../../../../shared/runtime/metrics.ts';
+import { commentData } from '../../../../shared/upstream/parsing/thing-schema.ts';
+import type { Thing } from '../../../../shared/upstream/parsing/thing-schema.ts';
+import { silentLogger } from '../../../support/fixtures/silent-logger.ts';
+
+const signal = new AbortController().signal;
+const origin = { label: 'listings', replay: false } as const;
+
+function comment(id: string): Thing {
+  const fields = { id, author: 'ann', subreddit: 'rust', body: id, created_utc: 1_700_000_000, score: 1 };
+  const place = { parent_id: 't3_p1', link_id: 't3_p1', link_title: 'a title', over_18: false };
+  return { kind: 't1', data: commentData.parse({ ...fields, ...place }) };
+}
+
+/** A publisher whose sends the test ends. */
+function held() {
+  const sends: { names: string[]; acknowledge: () => void; refuse: () => void }[] = [];
+  const publisher = {
+    publishAll: (topics: readonly TopicRecords[]) =>
+      new Promise<void>((resolve, reject) => {
+        const names = topics.flatMap(({ records }) => records.map(({ key }) => key));
+        const refuse = () => {
+          reject(new PublishRefused('refused'));
+        };
+        sends.push({ names, acknowledge: resolve, refuse });
+      }),
+  };
+  const posts = new RecentPosts(10);
+  const upstream = { get: () => Promise.reject(new Error('no call is expected')) };
+  const items = new ItemPublisher({
+    publisher,
+    posts,
+    lookup: new PostLookup(upstream, posts, silentLogger()),
+    seen: new SeenThings(100),
+    metrics: createMetrics(),
+    logger: silentLogger(),
+    clock: () => 1_700_000_001_000,
+    siteUrl: 'https://forum.example',
+  });
+  const publish = (...ids: string[]) => items.publish({ ...fetched, things: ids.map(comment) }, origin, signal);
+  return { sends, publish };
+}
+
+const fetched = { seenAt: 1_700_000_001_000, acknowledged: () => undefined };
+
+describe('ItemPublisher with pages that overlap', () => {
+  test('publishes shared things once, and acknowledges a page only when the other page has published them', async () => {
+    const { sends, publish } = held();
+    const first = publish('a', 'b');
+    const second = publish('b', 'c');
+    expect(sends.map(({ names }) => names)).toEqual([['t1_a', 't1_b'], ['t1_c']]);
+    const ended: string[] = [];
+    void first.then(() => ended.push('first'));
+    void second.then(() => ended.push('second'));
+    sends[1]?.acknowledge();
+    await new Promise(setImmediate);
+    expect(ended).toEqual([]);
+    sends[0]?.acknowledge();
+    await Promise.all([first, second]);
+    await publish('a', 'b', 'c');
+    expect(sends).toHaveLength(2);
+  });
+
+  test('fails a page whose things another page could not publish, and publishes them when asked again', async () => {
+    const { sends, publish } = held();
+    const first = publish('a');
+    const second = publish('a');
+    sends[0]?.refuse();
+    await expect(first).rejects.toThrow(PublishRefused);
+    await expect(second).rejects.toThrow(PublishRefused);
+    const third = publish('a');
+    expect(sends[1]?.names).toEqual(['t1_a']);
+    sends[1]?.acknowledge();
+    await third;
+  });
+});
