@@ -14,11 +14,22 @@ import {
   forgetDeletedMonitor,
   listCounterIds,
 } from '../../shared/stores/upkeep/retention.ts';
+import {
+  deleteExpiredAuditSamples,
+  deleteExpiredCoverage,
+  deleteExpiredForumCalls,
+  deleteExpiredGaps,
+} from '../../shared/stores/upkeep/coverage-retention.ts';
 import { deleteExpiredSignups } from '../../shared/stores/accounts/signups.ts';
 
 const MATCH_DAYS = 30;
 const REMOVAL_DAYS = 90;
 const ANSWER_HOURS = 24;
+const GAP_DAYS = 90;
+/** The archive keeps 30 days; older hours are not estimated again. */
+const AUDIT_DAYS = 35;
+/** So that a month can be compared with the same one a year before. */
+const COVERAGE_DAYS = 400;
 /** Rows per statement: locks and transactions stay short, and other work runs in between. */
 const BATCH = 5_000;
 const MONITORS_PER_PAGE = 500;
@@ -44,6 +55,10 @@ const EXPIRING_TABLES: ExpiringTable[] = [
   { table: 'oauth_records', deleteSome: deleteExpiredOAuthRecords },
   { table: 'recent_uses', deleteSome: deleteExpiredUses },
   { table: 'live_tails', deleteSome: deleteExpiredLiveTailSlots },
+  { table: 'crawl_gaps', deleteSome: (db, limit) => deleteExpiredGaps(db, GAP_DAYS, limit) },
+  { table: 'audit_samples', deleteSome: (db, limit) => deleteExpiredAuditSamples(db, AUDIT_DAYS, limit) },
+  { table: 'forum_calls', deleteSome: (db, limit) => deleteExpiredForumCalls(db, COVERAGE_DAYS, limit) },
+  { table: 'coverage_hours', deleteSome: (db, limit) => deleteExpiredCoverage(db, COVERAGE_DAYS, limit) },
 ];
 
 export interface SweepDeps {

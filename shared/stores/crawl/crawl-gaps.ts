@@ -17,14 +17,74 @@ export interface CrawlGap {
 /** A gap, and how long it has been known, in milliseconds. */
 export type NoticedGap = CrawlGap & { ageMs: number };
 
-/** Records gaps, all or none. If the answer is lost, the caller may record them twice, which is harmless. */
+/** Whether everything of the stretch was found that can be found, or nobody looks for it any more. */
+export type GapOutcome = 'filled' | 'given_up';
+
+/** A gap that nobody has closed. */
+export interface OpenGap extends CrawlGap {
+  id: number;
+  /** Milliseconds since 1970. */
+  openedAt: number;
+  /** Things of the stretch that were found since it was opened. */
+  found: number;
+}
+
+/** A gap, open or closed. */
+export interface ListedGap extends OpenGap {
+  /** Milliseconds since 1970; undefined while the gap is open. */
+  closedAt: number | undefined;
+  outcome: GapOutcome | undefined;
+}
+
+interface GapRow {
+  id: number;
+  source: string;
+  reason: string;
+  opened_at: Date;
+  after_at: Date | null;
+  before_at: Date | null;
+  after_thing: string | null;
+  before_thing: string | null;
+  found: number;
+  filled_at: Date | null;
+  outcome: GapOutcome | null;
+}
+
+/**
+ * Records gaps, all or none. A gap that continues or overlaps an open one of the same source and reason, opened within
+ * the last minute, extends that row. If the answer is lost, the caller may record them again: with dates that changes
+ * nothing, without dates it adds the same rows once more, which is harmless.
+ */
 export async function openGaps(db: Queryable, gaps: readonly NoticedGap[]): Promise<void> {
   await db.query(
-    `INSERT INTO crawl_gaps (source, reason, after_thing, before_thing, after_at, before_at, opened_at)
-     SELECT source, reason, after_thing, before_thing, to_timestamp(after_ms / 1000), to_timestamp(before_ms / 1000),
-            service_now() - make_interval(secs => age_ms / 1000)
-       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::float8[], $7::float8[])
-            AS gap (source, reason, after_thing, before_thing, after_ms, before_ms, age_ms)`,
+    `WITH gap AS (
+       SELECT n, source, reason, after_thing, before_thing, to_timestamp(after_ms / 1000) AS after_at,
+              to_timestamp(before_ms / 1000) AS before_at,
+              (SELECT service_now()) - make_interval(secs => age_ms / 1000) AS opened_at
+         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::float8[], $7::float8[])
+              WITH ORDINALITY AS gap (source, reason, after_thing, before_thing, after_ms, before_ms, age_ms, n)
+     ), last AS (
+       SELECT DISTINCT ON (source, reason) id, source, reason
+         FROM crawl_gaps
+        WHERE filled_at IS NULL AND source = ANY ($1::text[])
+          AND opened_at > (SELECT service_now()) - interval '1 minute'
+        ORDER BY source, reason, opened_at DESC, id DESC
+     ), extended AS (
+       UPDATE crawl_gaps AS c
+          SET after_thing = CASE WHEN gap.after_at < c.after_at THEN gap.after_thing ELSE c.after_thing END,
+              after_at = CASE WHEN gap.after_at < c.after_at THEN gap.after_at ELSE c.after_at END,
+              before_thing = CASE WHEN gap.before_at < c.before_at THEN c.before_thing ELSE gap.before_thing END,
+              before_at = CASE WHEN gap.before_at < c.before_at THEN c.before_at ELSE gap.before_at END
+         FROM last JOIN gap USING (source, reason)
+        WHERE c.id = last.id AND c.filled_at IS NULL
+          AND (gap.after_thing = c.before_thing
+               OR (gap.after_at <= c.before_at AND gap.before_at >= c.after_at))
+       RETURNING gap.n
+     )
+     INSERT INTO crawl_gaps (source, reason, after_thing, before_thing, after_at, before_at, opened_at)
+     SELECT source, reason, after_thing, before_thing, after_at, before_at, opened_at
+       FROM gap WHERE n NOT IN (SELECT n FROM extended)
+      ORDER BY n`,
     [
       gaps.map((gap) => gap.source),
       gaps.map((gap) => gap.reason),
@@ -35,4 +95,98 @@ export async function openGaps(db: Queryable, gaps: readonly NoticedGap[]): Prom
       gaps.map((gap) => gap.ageMs),
     ],
   );
+}
+
+/** The open gaps, newest first: what is old is the hardest to find again. */
+export async function readOpenGaps(db: Queryable, limit: number): Promise<OpenGap[]> {
+  const { rows } = await db.query<GapRow>(
+    `SELECT id, source, reason, opened_at, after_at, before_at, after_thing, before_thing, found, filled_at, outcome
+       FROM crawl_gaps
+      WHERE filled_at IS NULL
+      ORDER BY opened_at DESC, id DESC
+      LIMIT $1`,
+    [limit],
+  );
+  return rows.map(toOpenGap);
+}
+
+/** Sets how many things of a gap's stretch were found so far; the number never decreases. */
+export async function noteGapFound(db: Queryable, id: number, found: number): Promise<void> {
+  await db.query('UPDATE crawl_gaps SET found = greatest(found, $2) WHERE id = $1 AND filled_at IS NULL', [id, found]);
+}
+
+/**
+ * Closes a gap; a closed gap stays as it is.
+ *
+ * @param closing.upTo the bounds that were worked on. A gap that reaches further by now, because the source has
+ *   extended it, stays open. Default: close it whatever its bounds
+ * @returns whether the gap was closed by this call
+ */
+export async function closeGap(
+  db: Queryable,
+  id: number,
+  closing: { found: number; outcome: GapOutcome; upTo?: Pick<CrawlGap, 'afterAt' | 'beforeAt' | 'beforeThing'> },
+): Promise<boolean> {
+  const { found, outcome, upTo } = closing;
+  const { rowCount } = await db.query(
+    `UPDATE crawl_gaps SET found = greatest(found, $2), outcome = $3, filled_at = service_now()
+      WHERE id = $1 AND filled_at IS NULL
+        AND (NOT $4
+             OR (after_at IS NOT DISTINCT FROM to_timestamp($5::float8 / 1000)
+                 AND before_at IS NOT DISTINCT FROM to_timestamp($6::float8 / 1000)
+                 AND before_thing IS NOT DISTINCT FROM $7::text))`,
+    [id, found, outcome, upTo !== undefined, upTo?.afterAt ?? null, upTo?.beforeAt ?? null, upTo?.beforeThing ?? null],
+  );
+  return rowCount === 1;
+}
+
+/**
+ * The gaps that were open at some time from `from` until before `to`, newest first. Times are milliseconds since 1970.
+ */
+export async function listGaps(
+  db: Queryable,
+  { from, to, limit }: { from: number; to: number; limit: number },
+): Promise<ListedGap[]> {
+  // Three disjoint parts, each with an index of its own.
+  const { rows } = await db.query<GapRow>(
+    `WITH bounds AS MATERIALIZED (
+       SELECT to_timestamp($1::float8 / 1000) AS lower, to_timestamp($2::float8 / 1000) AS upper
+     ), listed AS (
+       (SELECT c.* FROM crawl_gaps c
+         WHERE opened_at >= (SELECT lower FROM bounds) AND opened_at < (SELECT upper FROM bounds)
+         ORDER BY opened_at DESC, id DESC LIMIT $3)
+       UNION ALL
+       (SELECT c.* FROM crawl_gaps c
+         WHERE filled_at >= (SELECT lower FROM bounds) AND opened_at < (SELECT lower FROM bounds)
+         ORDER BY opened_at DESC, id DESC LIMIT $3)
+       UNION ALL
+       (SELECT c.* FROM crawl_gaps c
+         WHERE filled_at IS NULL AND opened_at < (SELECT lower FROM bounds)
+         ORDER BY opened_at DESC, id DESC LIMIT $3)
+     )
+     SELECT id, source, reason, opened_at, after_at, before_at, after_thing, before_thing, found, filled_at, outcome
+       FROM listed
+      ORDER BY opened_at DESC, id DESC
+      LIMIT $3`,
+    [from, to, limit],
+  );
+  return rows.map((row) => ({
+    ...toOpenGap(row),
+    closedAt: row.filled_at?.getTime(),
+    outcome: row.outcome ?? undefined,
+  }));
+}
+
+function toOpenGap(row: GapRow): OpenGap {
+  return {
+    id: row.id,
+    source: row.source,
+    reason: row.reason,
+    openedAt: row.opened_at.getTime(),
+    afterAt: row.after_at?.getTime(),
+    beforeAt: row.before_at?.getTime(),
+    afterThing: row.after_thing ?? undefined,
+    beforeThing: row.before_thing ?? undefined,
+    found: row.found,
+  };
 }

@@ -100,6 +100,33 @@ test('deletes rows of every table in statements of at most 5,000 rows', async ()
   for (const deletes of watched) expect(await deletes()).toEqual([5_000, 5_000, 2_000]);
 });
 
+test.each([
+  { table: 'crawl_gaps', days: 90, columns: '(source, reason, opened_at)', values: `'s', 'r', service_now()` },
+  {
+    table: 'audit_samples',
+    days: 35,
+    columns: '(hour, post_id, weight, seen, total)',
+    values: 'service_now(), n, 1, 0, 1',
+  },
+  { table: 'forum_calls', days: 400, columns: '(hour, lane, taken, refused)', values: 'service_now(), n, 1, 0' },
+  {
+    table: 'coverage_hours',
+    days: 400,
+    columns: '(hour, archived_rows, measured, computed_at)',
+    values: `service_now() - n * interval '1 microsecond', 0, '{}', service_now()`,
+  },
+])('keeps $table for $days days, and deletes at most 5,000 of its rows in a statement', async (row) => {
+  const { table, days, columns, values } = row;
+  await db.pool.query(`INSERT INTO ${table} ${columns} SELECT ${values} FROM generate_series(1, 6000) AS n`);
+  const deletes = await watchDeletes(table);
+  await db.setShift(`${days - 1} days 23 hours`);
+  await sweep();
+  expect(await deletes()).toEqual([]);
+  await db.setShift(`${days} days 1 hour`);
+  await sweep();
+  expect(await deletes()).toEqual([5_000, 1_000]);
+});
+
 test('sleeps after each statement that deleted rows, and after no other', async () => {
   const [id] = (await insertMonitors(db.pool, 1)) as [string];
   await fillMatches(id, 12_000);

@@ -1,0 +1,43 @@
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** A thread that the audit read completely. */
+export interface StoredAuditSample {
+  /** The hour that the sample speaks for: its start. */
+  hour: Date;
+  postId: string;
+  /** One over the probability with which the thread was chosen. */
+  weight: number;
+  /** Its comments that had been seen before the audit. */
+  seen: number;
+  /** All its comments. */
+  total: number;
+}
+
+/** Stores samples. A thread counts once an hour, as it was stored first. */
+export async function saveAuditSamples(db: Queryable, rows: readonly StoredAuditSample[]): Promise<void> {
+  await db.query(
+    `INSERT INTO audit_samples (hour, post_id, weight, seen, total)
+     SELECT DISTINCT ON (hour, post_id COLLATE "C") hour, post_id, weight, seen, total
+       FROM unnest($1::timestamptz[], $2::text[], $3::float8[], $4::int[], $5::int[])
+            WITH ORDINALITY AS sample (hour, post_id, weight, seen, total, n)
+      ORDER BY hour, post_id COLLATE "C", n
+     ON CONFLICT (hour, post_id) DO NOTHING`,
+    [
+      rows.map((row) => row.hour),
+      rows.map((row) => row.postId),
+      rows.map((row) => row.weight),
+      rows.map((row) => row.seen),
+      rows.map((row) => row.total),
+    ],
+  );
+}
+
+/** The samples of the hours that begin from `from` until before `to`. */
+export async function readAuditSamples(db: Queryable, from: Date, to: Date): Promise<StoredAuditSample[]> {
+  const { rows } = await db.query<StoredAuditSample>(
+    `SELECT hour, post_id AS "postId", weight, seen, total
+       FROM audit_samples WHERE hour >= $1 AND hour < $2 ORDER BY hour, post_id`,
+    [from, to],
+  );
+  return rows;
+}

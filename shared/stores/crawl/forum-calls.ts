@@ -1,0 +1,44 @@
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** Calls of a lane within an hour. */
+export interface LaneCalls {
+  lane: string;
+  /** Calls that were made. */
+  taken: number;
+  /** Times that a call was asked for and not made, because nothing was left for the lane. */
+  refused: number;
+}
+
+/** The calls of a lane, and the start of their hour. */
+export type HourCalls = LaneCalls & { hour: Date };
+
+/**
+ * Adds calls to those already counted. One row for each hour and lane; if the answer is lost, repeating it counts them
+ * twice.
+ */
+export async function addForumCalls(db: Queryable, calls: readonly HourCalls[]): Promise<void> {
+  await db.query(
+    `INSERT INTO forum_calls AS c (hour, lane, taken, refused)
+     SELECT hour, lane, sum(taken), sum(refused)
+       FROM unnest($1::timestamptz[], $2::text[], $3::bigint[], $4::bigint[]) AS added (hour, lane, taken, refused)
+      GROUP BY hour, lane
+      ORDER BY hour, lane COLLATE "C"
+     ON CONFLICT (hour, lane) DO UPDATE
+        SET taken = c.taken + excluded.taken, refused = c.refused + excluded.refused`,
+    [
+      calls.map((call) => call.hour),
+      calls.map((call) => call.lane),
+      calls.map((call) => call.taken),
+      calls.map((call) => call.refused),
+    ],
+  );
+}
+
+/** The calls of the hours that begin from `from` until before `to`. */
+export async function readForumCalls(db: Queryable, from: Date, to: Date): Promise<HourCalls[]> {
+  const { rows } = await db.query<HourCalls>(
+    'SELECT hour, lane, taken, refused FROM forum_calls WHERE hour >= $1 AND hour < $2 ORDER BY hour, lane',
+    [from, to],
+  );
+  return rows;
+}
