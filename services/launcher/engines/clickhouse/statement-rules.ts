@@ -12,7 +12,7 @@ const READING_WORDS = new Set(['SELECT', 'WITH', 'SHOW', 'DESCRIBE', 'EXPLAIN', 
 
 /** The writing statements that the services, their migrations and their tests need. */
 const WRITING =
-  /^(?:INSERT INTO (?!(?:TABLE )?FUNCTION\b)|CREATE (?:OR REPLACE )?(?:TEMPORARY )?(?:TABLE|VIEW|DATABASE)\b|DROP (?:TABLE|VIEW|DATABASE)\b|ALTER TABLE\b|TRUNCATE TABLE\b|OPTIMIZE TABLE\b|DELETE FROM\b|SET \w|SYSTEM (?:START|STOP) MERGES\b)/;
+  /^(?:INSERT INTO (?!(?:TABLE )?FUNCTION\b)|CREATE (?:OR REPLACE )?(?:TEMPORARY )?(?:TABLE|(?:MATERIALIZED )?VIEW|DATABASE)\b|DROP (?:TABLE|VIEW|DATABASE)\b|ALTER TABLE\b|TRUNCATE TABLE\b|OPTIMIZE TABLE\b|DELETE FROM\b|SET \w|SYSTEM (?:START|STOP) MERGES\b)/;
 
 /** Words of clauses that read or write files of the machine, or move table parts elsewhere. */
 const FILE_WORDS = new Set(['OUTFILE', 'INFILE']);

@@ -1,0 +1,203 @@
+import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
+
+/** A post of the archive. */
+export interface ArchivedPost {
+  postId: string;
+  /** Milliseconds since 1970, as all times here. */
+  createdAt: number;
+  /** Comments of it that are archived. */
+  comments: number;
+}
+
+/** A thing of the archive, and its place in the order by first sight. */
+export interface SeenThing {
+  thingId: string;
+  seenAt: number;
+}
+
+/** Names of posts or comments go into the URL of a request; some servers limit it to 16 KB. */
+const MAX_IDS = 500;
+
+type Row = Record<string, string | number>;
+
+async function select(
+  clickhouse: ClickHouseClient,
+  query: string,
+  params: Record<string, unknown>,
+  signal?: AbortSignal,
+): Promise<Row[]> {
+  const result = await clickhouse.query({
+    query,
+    query_params: params,
+    format: 'JSONEachRow',
+    // A client that gives up does not end its statement.
+    clickhouse_settings: { max_execution_time: 20 },
+    ...(signal ? { abort_signal: signal } : {}),
+  });
+  return result.json<Row>();
+}
+
+/**
+ * Counts the archived comments of posts that were created until `until`. Posts without any are not in the result.
+ *
+ * @param postIds bare ids
+ */
+export async function countArchivedComments(
+  clickhouse: ClickHouseClient,
+  { postIds, until }: { postIds: readonly string[]; until: number },
+  signal?: AbortSignal,
+): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  for (let start = 0; start < postIds.length; start += MAX_IDS) {
+    const rows = await select(
+      clickhouse,
+      `SELECT post_id AS postId, uniqExact(thing_id) AS comments
+         FROM thread_items
+        WHERE post_id IN {ids: Array(String)} AND kind = 'comment'
+          AND created_utc <= fromUnixTimestamp64Milli({until: Int64}, 'UTC')
+        GROUP BY post_id`,
+      { ids: postIds.slice(start, start + MAX_IDS), until: Math.floor(until) },
+      signal,
+    );
+    for (const { postId, comments } of rows) counts.set(String(postId), Number(comments));
+  }
+  return counts;
+}
+
+/** Reads which comments of a post are archived, by fullname, with the time of their first sight. */
+export async function readArchivedComments(
+  clickhouse: ClickHouseClient,
+  postId: string,
+  signal?: AbortSignal,
+): Promise<Map<string, number>> {
+  const rows = await select(
+    clickhouse,
+    `SELECT thing_id AS thingId, toUnixTimestamp64Milli(min(first_seen_at)) AS seenAt
+       FROM thread_items
+      WHERE post_id = {id: String} AND kind = 'comment'
+      GROUP BY thing_id`,
+    { id: postId },
+    signal,
+  );
+  return new Map(rows.map(({ thingId, seenAt }) => [String(thingId), Number(seenAt)]));
+}
+
+/**
+ * Reads posts by the time of their first sight, the earliest first, each with the number of its archived comments.
+ *
+ * @param range from `from` (included) to `to`, only posts created since `createdFrom`
+ */
+export async function readArchivedPosts(
+  clickhouse: ClickHouseClient,
+  { from, to, createdFrom, limit }: { from: number; to: number; createdFrom: number; limit: number },
+  signal?: AbortSignal,
+): Promise<(ArchivedPost & { seenAt: number })[]> {
+  const rows = await select(
+    clickhouse,
+    `WITH posts AS (
+       SELECT post_id, min(created_utc) AS createdUtc, min(first_seen_at) AS firstSeen
+         FROM thread_items
+        WHERE kind = 'post'
+          AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
+          AND first_seen_at < fromUnixTimestamp64Milli({to: Int64}, 'UTC')
+          AND created_utc >= fromUnixTimestamp64Milli({created: Int64}, 'UTC')
+        GROUP BY post_id
+        ORDER BY firstSeen, post_id
+        LIMIT {limit: UInt32}
+     )
+     SELECT p.post_id AS postId, toUnixTimestamp64Milli(p.createdUtc) AS createdAt,
+            toUnixTimestamp64Milli(p.firstSeen) AS seenAt, c.comments AS comments
+       FROM posts AS p
+       LEFT JOIN (
+         SELECT post_id, uniqExact(thing_id) AS comments
+           FROM thread_items
+          WHERE kind = 'comment' AND post_id IN (SELECT post_id FROM posts)
+          GROUP BY post_id
+       ) AS c ON c.post_id = p.post_id
+      ORDER BY seenAt, postId`,
+    { from: Math.floor(from), to: Math.ceil(to), created: Math.floor(createdFrom), limit },
+    signal,
+  );
+  return rows.map((row) => ({
+    postId: String(row.postId),
+    createdAt: Number(row.createdAt),
+    comments: Number(row.comments),
+    seenAt: Number(row.seenAt),
+  }));
+}
+
+/** Counts the comments of each post that were first seen in a time range; `oldestAt` is when its oldest was created. */
+export async function readCommentActivity(
+  clickhouse: ClickHouseClient,
+  { from, to, limit }: { from: number; to: number; limit: number },
+  signal?: AbortSignal,
+): Promise<{ postId: string; comments: number; oldestAt: number }[]> {
+  const rows = await select(
+    clickhouse,
+    `SELECT post_id AS postId, uniqExact(thing_id) AS comments,
+            toUnixTimestamp64Milli(min(created_utc)) AS oldestAt
+       FROM thread_items
+      WHERE kind = 'comment'
+        AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
+        AND first_seen_at < fromUnixTimestamp64Milli({to: Int64}, 'UTC')
+      GROUP BY post_id
+      ORDER BY comments DESC
+      LIMIT {limit: UInt32}`,
+    { from: Math.floor(from), to: Math.floor(to), limit },
+    signal,
+  );
+  return rows.map(({ postId, comments, oldestAt }) => ({
+    postId: String(postId),
+    comments: Number(comments),
+    oldestAt: Number(oldestAt),
+  }));
+}
+
+/**
+ * Reads things in the order of their first sight. Removed things are left out.
+ *
+ * @param options.after the last thing read before; undefined: from `from`
+ * @param options.share of all things, 0 to 1, chosen by a hash of their names
+ */
+export async function readThingsSeen(
+  clickhouse: ClickHouseClient,
+  options: { after: SeenThing; to: number; share: number; limit: number },
+  signal?: AbortSignal,
+): Promise<SeenThing[]> {
+  const { after, to, share, limit } = options;
+  const rows = await select(
+    clickhouse,
+    `SELECT thing_id AS thingId, toUnixTimestamp64Milli(first_seen_at) AS seenAt
+       FROM thread_items
+      WHERE first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
+        AND first_seen_at < fromUnixTimestamp64Milli({to: Int64}, 'UTC')
+        AND (first_seen_at > fromUnixTimestamp64Milli({from: Int64}, 'UTC') OR thing_id > {thing: String})
+        AND cityHash64(thing_id) % 10000 < {share: UInt32}
+      ORDER BY first_seen_at, thing_id
+      LIMIT 1 BY thing_id
+      LIMIT {limit: UInt32}`,
+    { from: after.seenAt, thing: after.thingId, to: Math.floor(to), share: Math.round(share * 10_000), limit },
+    signal,
+  );
+  return rows.map(({ thingId, seenAt }) => ({ thingId: String(thingId), seenAt: Number(seenAt) }));
+}
+
+/** Counts the comments of a time that were first seen after a moment: what a gap of that time was filled with. */
+export async function countCommentsSeenAfter(
+  clickhouse: ClickHouseClient,
+  { createdFrom, createdTo, seenAfter }: { createdFrom: number; createdTo: number; seenAfter: number },
+  signal?: AbortSignal,
+): Promise<number> {
+  const [row] = await select(
+    clickhouse,
+    `SELECT uniqExact(thing_id) AS comments
+       FROM thread_items
+      WHERE kind = 'comment'
+        AND created_utc >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
+        AND created_utc <= fromUnixTimestamp64Milli({to: Int64}, 'UTC')
+        AND first_seen_at > fromUnixTimestamp64Milli({seen: Int64}, 'UTC')`,
+    { from: Math.floor(createdFrom), to: Math.ceil(createdTo), seen: Math.floor(seenAfter) },
+    signal,
+  );
+  return Number(row?.comments ?? 0);
+}

@@ -1,0 +1,146 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
+import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
+import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { migrateClickhouse, statementsOf } from '../../../shared/clickhouse/migrate-clickhouse.ts';
+import {
+  countArchivedComments,
+  countCommentsSeenAfter,
+  readArchivedComments,
+  readArchivedPosts,
+  readCommentActivity,
+  readThingsSeen,
+} from '../../../shared/stores/crawl/thread-items.ts';
+import { insertItems } from '../../../services/archiver/archive-items.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
+import { createTestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
+import type { TestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { forumItemOf } from '../../support/samples/forum-items.ts';
+
+const SECOND = 1000;
+const HOUR = 3600 * SECOND;
+const NOW = Date.now();
+
+let database: TestDatabase;
+let archive: TestClickhouse;
+let clickhouse: ClickHouseClient;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  archive = await createTestClickhouse();
+  clickhouse = createClickhouse(archive.url, 'test');
+  await migrateClickhouse(clickhouse, database.pool, silentLogger());
+});
+beforeEach(async () => {
+  for (const table of ['items', 'thread_items']) await clickhouse.command({ query: `TRUNCATE TABLE ${table}` });
+});
+afterAll(async () => {
+  await clickhouse.close();
+  await archive.drop();
+  await database.drop();
+});
+
+const iso = (at: number): string => new Date(at).toISOString();
+
+function thing(name: string, at: { created: number; seen: number; post?: string }): ForumItem {
+  const times = { created_utc: iso(at.created), first_seen_at: iso(at.seen) };
+  return forumItemOf(name, at.post === undefined ? times : { ...times, post_id: at.post });
+}
+
+test('counts the comments of posts that were created until a time, however often they were archived', async () => {
+  const items = [
+    thing('t3_a', { created: NOW - HOUR, seen: NOW - HOUR }),
+    thing('t1_1', { post: 'a', created: NOW - 60_000, seen: NOW - 59_000 }),
+    thing('t1_2', { post: 'a', created: NOW - 30_000, seen: NOW - 29_000 }),
+    thing('t1_3', { post: 'b', created: NOW - 30_000, seen: NOW - 29_000 }),
+  ];
+  await insertItems(database.pool, clickhouse, items);
+  await insertItems(database.pool, clickhouse, items);
+  const count = (until: number) => countArchivedComments(clickhouse, { postIds: ['a', 'b', 'c'], until });
+  expect(await count(NOW)).toEqual(
+    new Map([
+      ['a', 2],
+      ['b', 1],
+    ]),
+  );
+  expect(await count(NOW - 45_000)).toEqual(new Map([['a', 1]]));
+});
+
+test('keeps the earliest sight of a thing that arrives again, also on another day', async () => {
+  const seen = NOW - 26 * HOUR;
+  const again = [seen + 10 * SECOND, NOW, seen, seen + 5 * SECOND];
+  for (const at of again) {
+    await insertItems(database.pool, clickhouse, [thing('t1_1', { post: 'a', created: seen - 1000, seen: at })]);
+  }
+  await clickhouse.command({ query: 'OPTIMIZE TABLE thread_items FINAL' });
+  expect(await readArchivedComments(clickhouse, 'a')).toEqual(new Map([['t1_1', seen]]));
+});
+
+test('lists posts by their first sight with the number of their comments, and the activity of a time', async () => {
+  await insertItems(database.pool, clickhouse, [
+    thing('t3_b', { created: NOW - 50_000, seen: NOW - 40_000 }),
+    thing('t3_a', { created: NOW - 90_000, seen: NOW - 80_000 }),
+    thing('t3_old', { created: NOW - 40 * HOUR, seen: NOW - 30_000 }),
+    thing('t1_1', { post: 'a', created: NOW - 45_000, seen: NOW - 44_000 }),
+    thing('t1_2', { post: 'a', created: NOW - 4_000, seen: NOW - 3_000 }),
+    thing('t1_3', { post: 'z', created: NOW - 5_000, seen: NOW - 3_000 }),
+  ]);
+  const day = { from: NOW - HOUR, to: NOW, createdFrom: NOW - 24 * HOUR, limit: 10 };
+  const [a, b] = await readArchivedPosts(clickhouse, day);
+  expect(a).toEqual({ postId: 'a', createdAt: NOW - 90_000, seenAt: NOW - 80_000, comments: 2 });
+  expect(b).toEqual({ postId: 'b', createdAt: NOW - 50_000, seenAt: NOW - 40_000, comments: 0 });
+  expect(await readArchivedPosts(clickhouse, { ...day, limit: 1 })).toEqual([a]);
+  const activity = await readCommentActivity(clickhouse, { from: NOW - 10_000, to: NOW, limit: 10 });
+  expect(activity.sort((x, y) => (x.postId < y.postId ? -1 : 1))).toEqual([
+    { postId: 'a', comments: 1, oldestAt: NOW - 4_000 },
+    { postId: 'z', comments: 1, oldestAt: NOW - 5_000 },
+  ]);
+});
+
+test('reads things page by page in the order of their first sight, all or a share of them', async () => {
+  const names = Array.from({ length: 300 }, (_, index) => `t1_${index.toString(36)}`);
+  // Ten things in each millisecond: a page may end between two of them.
+  const items = names.map((name, index) =>
+    thing(name, { post: 'a', created: NOW - HOUR, seen: NOW - HOUR + Math.floor(index / 10) }),
+  );
+  await insertItems(database.pool, clickhouse, items);
+  const read = async (share: number): Promise<string[]> => {
+    const found: string[] = [];
+    let after = { thingId: '', seenAt: 0 };
+    for (;;) {
+      const page = await readThingsSeen(clickhouse, { after, to: NOW, share, limit: 37 });
+      found.push(...page.map(({ thingId }) => thingId));
+      const last = page.at(-1);
+      if (last === undefined) return found;
+      after = last;
+    }
+  };
+  expect((await read(1)).sort()).toEqual([...names].sort());
+  const some = await read(0.3);
+  expect(some.length).toBeGreaterThan(50);
+  expect(some.length).toBeLessThan(130);
+  expect(await read(0.3)).toEqual(some);
+});
+
+test('counts what was found of a gap after it opened', async () => {
+  await insertItems(database.pool, clickhouse, [
+    thing('t1_1', { post: 'a', created: NOW - 60_000, seen: NOW - 59_000 }),
+    thing('t1_2', { post: 'a', created: NOW - 55_000, seen: NOW - 1_000 }),
+    thing('t1_3', { post: 'a', created: NOW - 5_000, seen: NOW - 1_000 }),
+  ]);
+  const gap = { createdFrom: NOW - 60_000, createdTo: NOW - 50_000, seenAfter: NOW - 20_000 };
+  expect(await countCommentsSeenAfter(clickhouse, gap)).toBe(1);
+});
+
+test('the migration fills the table with what was archived before, and may run twice', async () => {
+  await insertItems(database.pool, clickhouse, [thing('t1_1', { post: 'a', created: NOW - HOUR, seen: NOW - HOUR })]);
+  await clickhouse.command({ query: 'TRUNCATE TABLE thread_items' });
+  const file = new URL('../../../schemas/clickhouse/0004_thread_items.sql', import.meta.url);
+  for (let times = 0; times < 2; times++) {
+    for (const query of statementsOf(readFileSync(file, 'utf8'))) await clickhouse.command({ query });
+  }
+  expect(await readArchivedComments(clickhouse, 'a')).toEqual(new Map([['t1_1', NOW - HOUR]]));
+});
