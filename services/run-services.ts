@@ -27,6 +27,7 @@ import { startBiller } from './biller/start-biller.ts';
 import { connectEngines } from './connect-engines.ts';
 import type { Installation, ProcessDeps } from './connect-engines.ts';
 import { connectUpstream } from './connect-upstream.ts';
+import { listenForThings } from './crawler/seen-elsewhere.ts';
 import { startCrawler } from './crawler/start-crawler.ts';
 import { startDeliverer } from './deliverer/start-deliverer.ts';
 import { startMatcher } from './matcher/start-matcher.ts';
@@ -199,6 +200,7 @@ async function startCrawlerService(deps: ServiceDeps): Promise<Started> {
     publisher,
     sources: config.crawlSources,
     siteUrl: config.upstream.siteUrl,
+    listenForThings: (onThing) => listenForThings({ ...deps, onThing }),
     replayLag: { read: () => matcherLag(deps), max: config.replayMaxLag },
     clock: systemClock,
   });

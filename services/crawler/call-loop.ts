@@ -19,6 +19,8 @@ export interface CallLoopDeps {
   publish: (fetched: Fetched, signal: AbortSignal) => Promise<void>;
   /** Called after each acknowledgement. */
   onMoved: () => void;
+  /** Called when the source has no call to make now, and when a call waits for ClickHouse. */
+  onIdle: () => void;
   /** Called when the budget leaves the source no calls for 30 s, and when it has calls again. */
   onShortOfBudget: (isShort: boolean) => void;
   logger: Logger;
@@ -119,7 +121,10 @@ export class CallLoop {
     if (now < this.resumeAt) return this.resumeAt - now;
     const step = this.source.next(now);
     // A wait of 0 would ask forever without giving other work a turn.
-    if ('waitMs' in step) return Math.max(1, step.waitMs);
+    if ('waitMs' in step) {
+      if (this.inFlight.size === 0) this.deps.onIdle();
+      return Math.max(1, step.waitMs);
+    }
     const running: Promise<void> = this.makeCall(step, now, signal)
       .catch((error: unknown) => {
         if (this.ending === undefined || this.ending === 'done') this.ending = { unexpected: error };
@@ -160,6 +165,7 @@ export class CallLoop {
       return;
     }
     if (!isExpectedFailure(error)) throw error;
+    if (isClickhouseAway(error)) this.deps.onIdle();
     this.resumeAt = Math.max(this.resumeAt, now + this.noteFailure(error));
   }
 

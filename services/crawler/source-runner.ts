@@ -1,3 +1,4 @@
+import { isClickhouseAway } from '../../shared/clickhouse/clickhouse-away.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
@@ -8,9 +9,12 @@ import { CallLoop, isExpectedFailure } from './call-loop.ts';
 import type { CrawlSource } from './crawl-source.ts';
 import type { ItemPublisher } from './item-publisher.ts';
 import { SourcePersistence, withinStopDeadline } from './source-persistence.ts';
+import type { SourceShares } from './source-shares.ts';
 
 /** How often a standby process tries to acquire the lease. */
 const STANDBY_MS = 500;
+/** The same for a process that holds its part of the sources: it takes a source only if no other process does. */
+const SURPLUS_STANDBY_MS = 6_000;
 /**
  * After an outage of Postgres, standby processes wait this long, so that the process that kept crawling renews first.
  */
@@ -22,6 +26,7 @@ export interface RunnerDeps {
   /** Names this process in leases. */
   holder: string;
   items: ItemPublisher;
+  shares: Pick<SourceShares, 'mayTake' | 'add' | 'remove'>;
   metrics: Metrics;
   logger: Logger;
   clock: Clock;
@@ -48,6 +53,8 @@ export class SourceRunner {
    * Another process held the lease when it was last checked. If Postgres is away, that process may still be crawling.
    */
   private anotherMayCrawl = false;
+  /** This process holds its part of the sources, so the others try first. */
+  private mustYield = false;
 
   constructor(source: CrawlSource, deps: RunnerDeps) {
     this.source = source;
@@ -67,6 +74,9 @@ export class SourceRunner {
         this.hasSettled = true;
         this.persistence.markMoved();
       },
+      onIdle: () => {
+        this.hasSettled = true;
+      },
       onShortOfBudget: (isShort) => {
         this.reportBudget(isShort);
       },
@@ -74,8 +84,9 @@ export class SourceRunner {
   }
 
   /**
-   * True once this source has finished its first round, or another process holds its lease. It stays true during an
-   * upstream outage, which metrics and logs report: an outage must not take the rest of the service out of rotation.
+   * True once this source has finished its first call or has none to make, or another process holds its lease. It stays
+   * true during an upstream outage, which metrics and logs report: an outage must not take the rest of the service out
+   * of rotation. A source that waits for ClickHouse is ready, because nothing else waits for it.
    */
   ready(): boolean {
     return this.hasSettled;
@@ -103,7 +114,14 @@ export class SourceRunner {
       this.settle();
       await delay(AFTER_OUTAGE_MS, signal);
     }
+    if (this.mustYield) {
+      this.mustYield = false;
+      this.settle();
+      await delay(SURPLUS_STANDBY_MS, signal);
+      return 'standby';
+    }
     if (!(await this.persistence.takeLease())) {
+      this.mustYield = !this.deps.shares.mayTake;
       this.settle();
       this.anotherMayCrawl = true;
       await this.persistence.writeGaps();
@@ -124,12 +142,20 @@ export class SourceRunner {
     };
     const persisting = this.persistence.run(running, end).finally(end);
     persisting.catch(() => undefined);
+    const held = {
+      release: () => {
+        this.mustYield = true;
+        end();
+      },
+    };
+    this.deps.shares.add(held);
     let outcome: 'done' | 'ended';
     try {
       outcome = await this.calls.run(running);
       if (outcome === 'done') await this.persistence.flush(running);
     } finally {
       end();
+      this.deps.shares.remove(held);
     }
     // A hanging statement ends at its own deadline; stopping does not wait for it.
     await withinStopDeadline(persisting);
@@ -152,6 +178,7 @@ export class SourceRunner {
     } catch (error) {
       if (signal.aborted) return 'failed';
       if (!isExpectedFailure(error)) throw error;
+      if (isClickhouseAway(error)) this.hasSettled = true;
       await delay(this.calls.noteFailure(error), signal);
       return 'failed';
     }

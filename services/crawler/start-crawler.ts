@@ -22,6 +22,7 @@ import { RecentPosts } from './recent-posts.ts';
 import { ReplaySource } from './replay/replay-source.ts';
 import { ReplayThrottle } from './replay/replay-throttle.ts';
 import { SourceRunner } from './source-runner.ts';
+import { SourceShares } from './source-shares.ts';
 import { SeenThings } from './seen-things.ts';
 
 /** About 15 MB, and ten minutes of the whole site at its peaks. */
@@ -35,6 +36,11 @@ export interface CrawlerDeps {
   upstream: Upstream;
   publisher: Pick<Publisher, 'publishAll'>;
   pool: Pool;
+  /**
+   * Reports what other crawler processes publish. Used only while there are any. Undefined: what another process
+   * publishes may be published again.
+   */
+  listenForThings?: (onThing: (name: string) => void) => Running;
   /** The names in CRAWL_SOURCES. */
   sources: readonly string[];
   /** The URL of the public site, without a trailing slash. */
@@ -59,10 +65,10 @@ export interface CrawlerDeps {
 export async function startCrawler(deps: CrawlerDeps): Promise<Running & { ready(): boolean }> {
   const logger = deps.logger.child({ service: 'crawler' });
   const stopping = new AbortController();
-  const runners = createRunners({ ...deps, logger }, planSources(deps.sources));
-  const loops = runners.map(async (runner) => {
+  const { runners, shares } = createRunners({ ...deps, logger }, planSources(deps.sources));
+  const loops = [shares, ...runners].map(async (loop) => {
     try {
-      await runner.run(stopping.signal);
+      await loop.run(stopping.signal);
     } catch (error) {
       deps.fatal(toError(error));
     }
@@ -76,27 +82,39 @@ export async function startCrawler(deps: CrawlerDeps): Promise<Running & { ready
   };
 }
 
-function createRunners(deps: CrawlerDeps, plans: readonly SourcePlan[]): SourceRunner[] {
+function createRunners(
+  deps: CrawlerDeps,
+  plans: readonly SourcePlan[],
+): { runners: SourceRunner[]; shares: SourceShares } {
   const posts = new RecentPosts(RECENT_POSTS);
   const lookup = new PostLookup(deps.upstream, posts, deps.logger);
-  const items = new ItemPublisher({ ...deps, lookup, posts, seen: new SeenThings(SEEN_THINGS) });
+  const seen = new SeenThings(SEEN_THINGS);
+  const items = new ItemPublisher({ ...deps, lookup, posts, seen });
   const pace = new Pace(() => deps.upstream.perSecond('live'));
   const holder = `${hostname()}:${process.pid}:${randomUUID()}`;
   const random = deps.random ?? Math.random;
   const db = withQueryDeadline(deps.pool, QUERY_DEADLINE_MS);
-  return plans.map((plan) => {
-    const recordGap = (gap: CrawlGap): void => {
+  const gaps = new Map<string, (gap: CrawlGap) => void>();
+  const sources = plans.map((plan) => {
+    const recordGap = (gap: CrawlGap): void => gaps.get(source.name)?.(gap);
+    const source = createSource(plan, { ...deps, pace, recordGap });
+    return source;
+  });
+  const shares = new SourceShares({
+    db,
+    holder,
+    sources: sources.map(({ name }) => name),
+    listen: () => deps.listenForThings?.((name) => seen.add(name)),
+    logger: deps.logger,
+  });
+  const runners = sources.map((source) => {
+    const runner = new SourceRunner(source, { ...deps, db, holder, items, shares, random });
+    gaps.set(source.name, (gap) => {
       runner.recordGap(gap);
-    };
-    const runner = new SourceRunner(createSource(plan, { ...deps, pace, recordGap }), {
-      ...deps,
-      db,
-      holder,
-      items,
-      random,
     });
     return runner;
   });
+  return { runners, shares };
 }
 
 type SourceDeps = CrawlerDeps & { pace: Pace; recordGap: (gap: CrawlGap) => void };

@@ -13,7 +13,7 @@ export interface TopicKeyListenerDeps {
   /** A group for this process alone, without the prefix, so that every process sees every key. */
   group: string;
   /** Without the prefix. */
-  topic: string;
+  topics: readonly string[];
   /** Called with the key of each record that arrives from now on. */
   onKey: (key: string) => void;
   /** Called when keys may have been missed: at the start and after each reconnect. */
@@ -51,11 +51,13 @@ export function startTopicKeyListener(options: TopicKeyListenerDeps): Running {
   });
   const { signal } = stopping;
   const begin = () => {
-    retry(() => start(consumer, options, signal), { what: `watching ${options.topic}`, logger, signal }).catch(
-      (error: unknown) => {
-        logger.debug({ err: error }, 'the listener was stopped before it started');
-      },
-    );
+    retry(() => start(consumer, options, signal), {
+      what: `watching ${options.topics.join(' and ')}`,
+      logger,
+      signal,
+    }).catch((error: unknown) => {
+      logger.debug({ err: error }, 'the listener was stopped before it started');
+    });
   };
   const joining = listen(consumer, options, { logger, signal, startAgain: begin });
   begin();
@@ -76,11 +78,11 @@ export function startTopicKeyListener(options: TopicKeyListenerDeps): Running {
 
 async function start(
   consumer: Consumer,
-  { prefix, topic, onKey }: TopicKeyListenerDeps,
+  { prefix, topics, onKey }: TopicKeyListenerDeps,
   signal: AbortSignal,
 ): Promise<void> {
   await consumer.connect();
-  await consumer.subscribe({ topics: [prefix + topic], fromBeginning: false });
+  await consumer.subscribe({ topics: topics.map((topic) => prefix + topic), fromBeginning: false });
   if (signal.aborted) {
     // stop() was called while this connection was being opened.
     await consumer.disconnect();

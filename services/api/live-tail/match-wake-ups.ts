@@ -20,7 +20,7 @@ export function startMatchWakeUps(options: {
   const watch = startTopicKeyListener({
     ...options,
     group: GROUP + randomText(12),
-    topic: MONITOR_MATCHES.name,
+    topics: [MONITOR_MATCHES.name],
     onKey: (monitorId) => listener?.(monitorId),
     onGap: () => listener?.(undefined),
   });

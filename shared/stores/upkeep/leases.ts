@@ -22,3 +22,23 @@ export async function takeLease(
 export async function releaseLease(db: Queryable, lease: { name: string; holder: string }): Promise<void> {
   await db.query('DELETE FROM leases WHERE name = $1 AND holder = $2', [lease.name, lease.holder]);
 }
+
+/**
+ * The number of leases whose names begin with `prefix` and that have not expired. Deletes those that expired long ago.
+ */
+export async function countHolders(db: Queryable, prefix: string): Promise<number> {
+  await db.query(
+    `DELETE FROM leases
+      WHERE name IN (
+        SELECT name FROM leases
+         WHERE starts_with(name, $1) AND lease_until < service_now() - interval '1 minute'
+         FOR UPDATE SKIP LOCKED
+      )`,
+    [prefix],
+  );
+  const { rows } = await db.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM leases WHERE starts_with(name, $1) AND lease_until >= service_now()',
+    [prefix],
+  );
+  return rows[0]?.count ?? 0;
+}

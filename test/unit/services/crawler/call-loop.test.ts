@@ -51,6 +51,7 @@ function start(source: ScriptedSource) {
     onMoved: () => {
       moved += 1;
     },
+    onIdle: () => undefined,
     onShortOfBudget: (isShort) => short.push(isShort),
     logger: silentLogger(),
     clock: () => now,

@@ -1,0 +1,116 @@
+import type { Queryable } from '../../shared/postgres/pool.ts';
+import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
+import { delay } from '../../shared/runtime/clock.ts';
+import type { Running } from '../../shared/runtime/lifecycle.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { countHolders, releaseLease, takeLease } from '../../shared/stores/upkeep/leases.ts';
+
+const RENEW_MS = 1_000;
+/** A process that did not renew for this long has ended. */
+const MEMBER_SECONDS = 5;
+/** A process that has joined gets its sources after this time, so that a short overlap at a restart moves nothing. */
+const RELEASE_AFTER_MS = 3_000;
+
+/** A source that this process holds. */
+export interface HeldSource {
+  /** Stops crawling the source and releases its lease, so that another process can take it. */
+  release: () => void;
+}
+
+export interface SourceSharesDeps {
+  db: Queryable;
+  /** Names this process in leases. */
+  holder: string;
+  /** The names of the sources that this process can crawl. Only processes with the same sources share them. */
+  sources: readonly string[];
+  logger: Logger;
+  /** Listens for what the other processes publish. Called when there are any; stopped when there are none. */
+  listen: () => Running | undefined;
+}
+
+/**
+ * Divides the sources evenly among the crawler processes: none keeps more than its part, rounded up. Processes know of
+ * each other by a lease each, renewed every second. While Postgres is away the last count applies and nothing moves.
+ */
+export class SourceShares {
+  private readonly deps: SourceSharesDeps;
+  private readonly held: HeldSource[] = [];
+  private processes = 1;
+  private tooManyForMs = 0;
+  private listener: Running | undefined;
+
+  constructor(deps: SourceSharesDeps) {
+    this.deps = deps;
+  }
+
+  /** The number of sources that each process may hold. */
+  get limit(): number {
+    return Math.ceil(this.deps.sources.length / this.processes);
+  }
+
+  /** True while this process holds fewer sources than its part. A source that nobody takes may be taken anyway. */
+  get mayTake(): boolean {
+    return this.held.length < this.limit;
+  }
+
+  add(source: HeldSource): void {
+    this.held.push(source);
+  }
+
+  remove(source: HeldSource): void {
+    const index = this.held.indexOf(source);
+    if (index >= 0) this.held.splice(index, 1);
+  }
+
+  /** Renews the lease of this process until the signal aborts. Throws only unexpected errors. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { db, holder } = this.deps;
+    const lease = { name: `${this.prefix}${holder}`, holder };
+    while (!signal.aborted) {
+      await this.renew(lease);
+      await delay(RENEW_MS, signal);
+    }
+    await this.listener?.stop();
+    await releaseLease(db, lease).catch((error: unknown) => {
+      this.deps.logger.debug({ err: error }, 'the lease of this process was not released; it expires');
+    });
+  }
+
+  private async renew(lease: { name: string; holder: string }): Promise<void> {
+    const { db, logger } = this.deps;
+    try {
+      await takeLease(db, { ...lease, seconds: MEMBER_SECONDS });
+      const processes = Math.max(1, await countHolders(db, this.prefix));
+      if (processes !== this.processes) {
+        logger.info({ processes }, 'the number of crawler processes has changed');
+        this.processes = processes;
+        await this.listenToOthers();
+      }
+      this.releaseSurplus();
+    } catch (error) {
+      if (!isPostgresAway(error)) throw error;
+      this.tooManyForMs = 0;
+    }
+  }
+
+  private async listenToOthers(): Promise<void> {
+    if (this.processes > 1) {
+      this.listener ??= this.deps.listen();
+      return;
+    }
+    const { listener } = this;
+    this.listener = undefined;
+    await listener?.stop();
+  }
+
+  /** One source at a time: each moves only when the one before is released. */
+  private releaseSurplus(): void {
+    this.tooManyForMs = this.held.length > this.limit ? this.tooManyForMs + RENEW_MS : 0;
+    if (this.tooManyForMs < RELEASE_AFTER_MS) return;
+    this.held.at(-1)?.release();
+  }
+
+  private get prefix(): string {
+    return `crawler:${[...this.deps.sources].sort().join(',')}:`;
+  }
+}
