@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Omissions } from './timeline/timeline.ts';
 
 const number = z.coerce.number();
 const share = number.min(0).max(0.9);
@@ -9,6 +10,15 @@ const latency = z
   .transform((text) => {
     const [minMs = 0, maxMs = minMs] = text.split('-').map(Number);
     return { minMs: Math.min(minMs, maxMs), maxMs: Math.max(minMs, maxMs) };
+  });
+
+/** `0.2@60`: a share, and the rate per second beyond which it applies. */
+const shareBeyond = z
+  .string()
+  .regex(/^(0|1|0?\.\d{1,4})@\d{1,5}$/, 'must be a share and a rate per second, such as 0.2@60')
+  .transform((text) => {
+    const [drop, above] = text.split('@').map(Number);
+    return { share: drop!, above: above! };
   });
 
 const schema = z.object({
@@ -26,7 +36,23 @@ const schema = z.object({
   SIMULATOR_HISTORY: number.int().min(0).max(1_000_000).default(2000),
   SIMULATOR_CLIENTS: z.string().default(''),
   SIMULATOR_LATENCY_MS: latency.default({ minMs: 0, maxMs: 0 }),
+  SIMULATOR_COMMUNITIES: number.int().min(0).max(1_000_000).default(0),
+  SIMULATOR_LATE_SECONDS: number.min(2).max(600).optional(),
+  SIMULATOR_LATE_DEEP: z.enum(['0', '1']).default('0'),
+  SIMULATOR_DROP_ALL: shareBeyond.optional(),
+  SIMULATOR_OUTSIDE_ALL: share.default(0),
+  SIMULATOR_THREAD_ONLY: share.default(0),
+  SIMULATOR_HIDDEN: share.default(0),
 });
+
+type Settings = z.infer<typeof schema>;
+
+function omissionsOf(settings: Settings): Omissions | undefined {
+  const { SIMULATOR_DROP_ALL: drop_all, SIMULATOR_OUTSIDE_ALL: outside_all } = settings;
+  const { SIMULATOR_THREAD_ONLY: thread_only, SIMULATOR_HIDDEN: hidden } = settings;
+  if (drop_all === undefined && outside_all + thread_only + hidden === 0) return undefined;
+  return { drop_all, outside_all, thread_only, hidden };
+}
 
 /**
  * Reads the simulator's settings. An empty variable counts as unset. Throws one error that lists every invalid setting.
@@ -50,6 +76,10 @@ export function parseEnvironment(env: Readonly<Record<string, string | undefined
       history: e.SIMULATOR_HISTORY,
       count: e.SIMULATOR_COUNT,
       emittedLog: e.SIMULATOR_EMITTED_LOG,
+      communities: e.SIMULATOR_COMMUNITIES,
+      lateSeconds: e.SIMULATOR_LATE_SECONDS,
+      lateDeep: e.SIMULATOR_LATE_DEEP === '1',
+      omissions: omissionsOf(e),
     },
     access: {
       seed: e.SIMULATOR_SEED,

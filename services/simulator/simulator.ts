@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { AccessOptions } from './http/access.ts';
 import { Access } from './http/access.ts';
 import { Faults } from './http/faults.ts';
+import { OddShapes } from './http/odd-shapes.ts';
 import { requestListener } from './http/server.ts';
 import type { Latency } from './http/server.ts';
 import type { WorldOptions } from './world.ts';
@@ -32,7 +33,8 @@ export async function startSimulator(options: SimulatorOptions, now: () => numbe
   // Only after the port is open: a second start on the same port must fail before it touches the files of the first.
   const world = openWorld(options.world, now);
   const { latency = NO_LATENCY } = options;
-  server.on('request', requestListener({ world, faults: new Faults(), access: new Access(options.access), latency }));
+  const control = { world, faults: new Faults(), oddShapes: new OddShapes(), access: new Access(options.access) };
+  server.on('request', requestListener({ ...control, latency }));
   const timer = tick ? setInterval(() => world.emission.advance(), TICK_MS) : undefined;
   const stop = async (): Promise<void> => {
     clearInterval(timer);

@@ -1,13 +1,15 @@
 import { join } from 'node:path';
 import { Catalog } from './content/catalog.ts';
+import { CommunityDirectory } from './content/community-directory.ts';
 import { logLineOf, Emission, readInjected } from './timeline/emission.ts';
 import { EmittedLog } from './timeline/emitted-log.ts';
 import type { CommentIds } from './timeline/numbering.ts';
 import { BLOCK } from './timeline/numbering.ts';
 import { Position } from './timeline/position.ts';
+import { Removals } from './timeline/removals.ts';
 import { RecentIndex } from './timeline/recent-index.ts';
-import { KEPT_POSTS, Threads } from './content/threads.ts';
-import type { Run } from './timeline/timeline.ts';
+import { KEPT_POSTS, keptPostsAt, Threads } from './content/threads.ts';
+import type { Omissions, Run } from './timeline/timeline.ts';
 import { Timeline } from './timeline/timeline.ts';
 
 const HOUR = 3_600_000;
@@ -27,11 +29,19 @@ export interface WorldOptions {
   history: number;
   count: number | undefined;
   emittedLog: string | undefined;
+  /** The number of generated communities, beside the written ones. */
+  communities?: number | undefined;
+  lateSeconds?: number | undefined;
+  /** Late items enter a listing at the place of their creation time. */
+  lateDeep?: boolean | undefined;
+  omissions?: Omissions | undefined;
 }
 
 export interface World {
   timeline: Timeline;
   threads: Threads;
+  communities: CommunityDirectory;
+  removals: Removals;
   catalog: Catalog;
   index: RecentIndex;
   emission: Emission;
@@ -41,7 +51,8 @@ export interface World {
 /** Opens the forum stored in the directory and begins a new run. */
 export function openWorld(options: WorldOptions, now: () => number): World {
   const { directory, seed } = options;
-  const { position, runs, frontier } = Position.open(directory, seed);
+  const forum = { seed, ...(options.communities ? { communities: options.communities } : {}) };
+  const { position, runs, frontier } = Position.open(directory, forum);
   const last = runs.at(-1);
   if (last) {
     last.end ??= frontier;
@@ -54,19 +65,32 @@ export function openWorld(options: WorldOptions, now: () => number): World {
   for (const [k, item] of readInjected(directory, frontier)) timeline.injected.set(k, item);
 
   const oldestKept = Math.max(0, Math.floor(first / BLOCK) - KEPT_POSTS);
-  const threads = new Threads(timeline, oldestKept);
-  const catalog = new Catalog(timeline, threads);
-  const index = new RecentIndex(timeline, threads, (k) => catalog.attributes(k));
+  const threads = new Threads(timeline, oldestKept, keptPostsAt(options.rate));
+  const communities = new CommunityDirectory(seed, options.communities);
+  const catalog = new Catalog(timeline, threads, communities);
+  const index = new RecentIndex({
+    timeline,
+    threads,
+    attributes: (k) => catalog.attributes(k),
+    shownOf: (k) => catalog.shownOf(k),
+    lateDeep: options.lateDeep ?? false,
+  });
   const known: number[] = [];
   for (let k = oldestKept * BLOCK; k < first; k++) if (timeline.exists(k)) known.push(k);
   index.add(known, now());
 
   const log = options.emittedLog === undefined ? undefined : openLog(options.emittedLog, timeline, catalog);
   const { rate, ids, holes, late, count } = options;
-  runs.push({ first, end: null, at: now(), rate, ids, holes, late });
+  const { lateSeconds, omissions } = options;
+  const harder = {
+    ...(lateSeconds === undefined ? {} : { late_seconds: lateSeconds }),
+    ...(omissions && { omissions }),
+  };
+  runs.push({ first, end: null, at: now(), rate, ids, holes, late, ...harder });
   position.reserve(first);
   const emission = new Emission({ timeline, position, catalog, index, log, directory: join(directory), now, count });
-  return { timeline, threads, catalog, index, emission, now };
+  const removals = Removals.open(directory);
+  return { timeline, threads, communities, catalog, index, emission, removals, now };
 }
 
 function historyRun(options: WorldOptions, now: number): Run {

@@ -1,5 +1,5 @@
 import type { Community } from './communities.ts';
-import { communityNamed, communityOfPost } from './communities.ts';
+import type { CommunityDirectory } from './community-directory.ts';
 import { authorOf } from './authors.ts';
 import { BoundedCache } from '../bounded-cache.ts';
 import { SeededRandom, PURPOSE } from './seeded-random.ts';
@@ -7,7 +7,7 @@ import { slotOfPost } from '../timeline/numbering.ts';
 import { commentText, postText, postTitle } from './prose.ts';
 import { slugOf } from '../render/rendered-text.ts';
 import type { Threads } from './threads.ts';
-import type { Timeline } from '../timeline/timeline.ts';
+import type { Shown, Timeline } from '../timeline/timeline.ts';
 
 const POSTS_KEPT = 4096;
 const COMMENTS_KEPT = 8192;
@@ -89,12 +89,16 @@ function formOf(roll: number): PostForm {
 export class Catalog {
   private readonly timeline: Timeline;
   private readonly threads: Threads;
+  private readonly communities: CommunityDirectory;
+  /** By the share of items, see `Omissions`. */
+  private readonly optedOut = new Map<number, ReadonlySet<string>>();
   private readonly posts = new BoundedCache<Post>(POSTS_KEPT);
   private readonly comments = new BoundedCache<Comment>(COMMENTS_KEPT);
 
-  constructor(timeline: Timeline, threads: Threads) {
+  constructor(timeline: Timeline, threads: Threads, communities: CommunityDirectory) {
     this.timeline = timeline;
     this.threads = threads;
+    this.communities = communities;
   }
 
   postNumbered(number: number): Post {
@@ -111,7 +115,7 @@ export class Catalog {
     const k = slotOfPost(seed, number);
     const injected = this.timeline.injected.get(k);
     if (injected) {
-      const community = communityNamed(injected.subreddit)!;
+      const community = this.communities.named(injected.subreddit)!;
       const { author, title, text: selftext, over_18: over18 } = injected;
       const form = 'self' as const;
       return {
@@ -129,7 +133,7 @@ export class Catalog {
         lifecycle: UNCHANGING,
       };
     }
-    const community = communityOfPost(seed, number);
+    const community = this.communities.ofPost(number);
     const random = new SeededRandom(seed, k, PURPOSE.text);
     const shape = new SeededRandom(seed, k, PURPOSE.form);
     const form = number === 0 ? 'self' : formOf(shape.next());
@@ -200,5 +204,20 @@ export class Catalog {
     const post = this.postNumbered(this.threads.postOf(k));
     const author = injected?.author ?? this.commentAuthor(k, post);
     return { community: post.community.name.toLowerCase(), author: author.toLowerCase() };
+  }
+
+  /** The widest place that shows the item. */
+  shownOf(k: number): Shown {
+    const shown = this.timeline.shownInAll(k);
+    const share = this.timeline.omissionsOf(k)?.outside_all ?? 0;
+    return shown === 'all' && share > 0 && this.isOutsideAll(k, share) ? 'community' : shown;
+  }
+
+  private isOutsideAll(k: number, share: number): boolean {
+    let optedOut = this.optedOut.get(share);
+    if (!optedOut) this.optedOut.set(share, (optedOut = this.communities.optedOut(share)));
+    const item = this.timeline.item(k);
+    const post = item.kind === 'post' ? item.number : this.threads.postOf(k);
+    return optedOut.has(this.postNumbered(post).community.id);
   }
 }

@@ -120,6 +120,11 @@ export function communityOfPost(seed: number, post: number): Community {
   return DRAW[Math.floor(roll(seed, post, PURPOSE.community) * TOTAL_WEIGHT)]!;
 }
 
+/** The share of all posts, of the written communities alone. */
+export function weightOf(community: Community): number {
+  return community.weight / TOTAL_WEIGHT;
+}
+
 /** Whether every client may read the community. */
 export function isReadable(community: Community): boolean {
   return community.type === 'public' || community.type === 'restricted' || community.type === 'archived';

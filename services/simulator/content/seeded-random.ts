@@ -16,6 +16,10 @@ export const PURPOSE = {
   chain: 14,
   flair: 15,
   user: 16,
+  omitted: 17,
+  dropped: 18,
+  optedOut: 19,
+  generated: 20,
 } as const;
 
 function mix(value: number): number {

@@ -1,4 +1,5 @@
 import { BoundedCache } from '../bounded-cache.ts';
+import { CommentCounts } from './comment-counts.ts';
 import { SeededRandom, PURPOSE, roll } from './seeded-random.ts';
 import { BLOCK, slotOfPost } from '../timeline/numbering.ts';
 import type { Timeline } from '../timeline/timeline.ts';
@@ -29,6 +30,12 @@ function reach(post: number): number {
 
 /** How many threads stay in memory: those of the newest posts, four times as many as can still get comments. */
 export const KEPT_POSTS = 4 * HUGE_EVERY;
+const KEPT_SECONDS = 1200;
+
+/** At a high rate more threads stay in memory, so that those of the last twenty minutes need no scan. */
+export function keptPostsAt(rate: number): number {
+  return Math.max(KEPT_POSTS, Math.ceil((rate * KEPT_SECONDS) / BLOCK));
+}
 
 /** The comments of each post in slot order, whether visible yet or not. */
 export class Threads {
@@ -37,10 +44,14 @@ export class Threads {
   private readonly scanned = new BoundedCache<number[]>(SCANNED_THREADS_KEPT);
   /** Threads of posts from this number on stay in memory. Older ones are recomputed with a bounded scan. */
   private firstKept: number;
+  private readonly keptPosts: number;
+  private readonly counts: CommentCounts;
 
-  constructor(timeline: Timeline, firstKept: number) {
+  constructor(timeline: Timeline, firstKept: number, keptPosts = KEPT_POSTS) {
     this.timeline = timeline;
     this.firstKept = firstKept;
+    this.keptPosts = keptPosts;
+    this.counts = new CommentCounts(firstKept);
   }
 
   /** The number of the post that the comment in slot k belongs to. */
@@ -73,7 +84,7 @@ export class Threads {
 
   /** Records a newly emitted comment. Callers pass slots in ascending order. */
   add(k: number): void {
-    this.forget(Math.floor(k / BLOCK) - KEPT_POSTS);
+    this.forget(Math.floor(k / BLOCK) - this.keptPosts);
     const post = this.postOf(k);
     if (post < this.firstKept) {
       this.scanned.delete(post);
@@ -82,6 +93,16 @@ export class Threads {
     const thread = this.kept.get(post);
     if (thread) thread.push(k);
     else this.kept.set(post, [k]);
+  }
+
+  /** Counts a comment that clients can see from now on, or that is shown nowhere but counted. */
+  becameVisible(k: number): void {
+    this.counts.add(this.postOf(k));
+  }
+
+  /** How many comments of the post became visible, including those that are shown nowhere. */
+  visibleCount(post: number, now: number): number {
+    return this.counts.of(post, () => this.commentsOf(post).filter((k) => this.timeline.visibleAt(k) <= now).length);
   }
 
   /** Drops the threads of posts below `first`. */
@@ -135,7 +156,9 @@ export class Threads {
     if (chain ? choice < CHAIN_REPLY_SHARE : choice < REPLY_TO_LAST_SHARE) parent = thread[rank - 1]!;
     else if (choice < REPLY_TO_LAST_SHARE + TOP_LEVEL_SHARE || chain) return postSlot;
     else parent = thread[random.below(rank)]!;
-    return this.timeline.visibleAt(parent) <= this.timeline.emittedAt(k)! ? parent : postSlot;
+    const isSeen =
+      this.timeline.visibleAt(parent) <= this.timeline.emittedAt(k)! && this.timeline.shownInAll(parent) !== 'nowhere';
+    return isSeen ? parent : postSlot;
   }
 }
 

@@ -2,9 +2,12 @@ import { z } from 'zod';
 import type { Access } from './access.ts';
 import type { Answer } from './answer.ts';
 import { ok } from './answer.ts';
-import { communityNamed, isReadable } from '../content/communities.ts';
+import { isReadable } from '../content/communities.ts';
 import { faultSchema } from './faults.ts';
 import type { Faults } from './faults.ts';
+import { oddShapeSchema } from './odd-shapes.ts';
+import type { OddShapes } from './odd-shapes.ts';
+import { shownRoute } from './shown-route.ts';
 import { slotOfPost } from '../timeline/numbering.ts';
 import { permalinkOf } from '../render/render-post.ts';
 import type { World } from '../world.ts';
@@ -19,21 +22,50 @@ const emitSchema = z.strictObject({
   /** Comments: the fullnames of the post (default: the newest post) and of the parent (default: the post). */
   post: z.string().optional(),
   parent: z.string().optional(),
+  /** The creation time that answers state, in seconds since 1970, if it is not the present. */
+  created_utc: z.number().optional(),
+  shown: z.enum(['all', 'community', 'thread', 'nowhere']).optional(),
+  /** An unknown shape of the item from its first answer on, see POST /simulator/shapes. */
+  shape: oddShapeSchema.omit({ name: true }).optional(),
 });
+
+const removeSchema = z.strictObject({ name: z.string(), how: z.enum(['removed', 'deleted']).default('removed') });
 
 export interface ControlDeps {
   world: World;
   faults: Faults;
+  oddShapes: OddShapes;
   access: Access;
 }
 
+export interface ControlRequest {
+  method: string;
+  path: string;
+  query: URLSearchParams;
+  /** The JSON of the body. */
+  body: unknown;
+}
+
 /** Routes under /simulator/, for tests and demonstrations. They need no token, count no call and ignore faults. */
-export function controlRoute(deps: ControlDeps, method: string, path: string, body: unknown): Answer {
-  const { world, faults, access } = deps;
+export function controlRoute(deps: ControlDeps, { method, path, query, body }: ControlRequest): Answer {
+  const { world } = deps;
+  switch (`${method} ${path}`) {
+    case 'GET /simulator/stats':
+      return ok(stats(world));
+    case 'GET /simulator/shown':
+      return shownRoute(world, query);
+    case 'POST /simulator/emit':
+      return emitRoute(deps, body);
+    case 'POST /simulator/remove':
+      return removeRoute(world, body);
+  }
+  if (path === '/simulator/faults') return faultsRoute(deps, method, body);
+  if (path === '/simulator/shapes') return shapesRoute(deps, method, body);
+  return refused(404, 'no such control route');
+}
+
+function faultsRoute({ world, faults, access }: ControlDeps, method: string, body: unknown): Answer {
   const now = world.now();
-  if (path === '/simulator/stats' && method === 'GET') return ok(stats(world));
-  if (path === '/simulator/emit' && method === 'POST') return emitRoute(world, body);
-  if (path !== '/simulator/faults') return refused(404, 'no such control route');
   if (method === 'DELETE') faults.clear();
   else if (method === 'POST') {
     const fault = faultSchema.safeParse(body);
@@ -42,6 +74,27 @@ export function controlRoute(deps: ControlDeps, method: string, path: string, bo
     else faults.add(fault.data, now);
   } else if (method !== 'GET') return refused(405, 'GET, POST or DELETE');
   return ok({ faults: faults.list(now) });
+}
+
+function shapesRoute({ oddShapes }: ControlDeps, method: string, body: unknown): Answer {
+  if (method === 'DELETE') oddShapes.clear();
+  else if (method === 'POST') {
+    const shape = oddShapeSchema.safeParse(body);
+    if (!shape.success) return refused(400, z.prettifyError(shape.error));
+    oddShapes.add(shape.data);
+  } else if (method !== 'GET') return refused(405, 'GET, POST or DELETE');
+  return ok({ shapes: oddShapes.list() });
+}
+
+/** Removes a visible item at once: its text goes, and its author if the author deleted it. */
+function removeRoute(world: World, body: unknown): Answer {
+  const parsed = removeSchema.safeParse(body);
+  if (!parsed.success) return refused(400, z.prettifyError(parsed.error));
+  const { name, how } = parsed.data;
+  const k = world.timeline.find(name, world.now());
+  if (k === undefined) return refused(404, `no visible item ${name}`);
+  world.removals.add(k, how);
+  return ok({ name, how });
 }
 
 function refused(status: number, message: string): Answer {
@@ -66,38 +119,42 @@ function stats(world: World): object {
   };
 }
 
-function emitRoute(world: World, body: unknown): Answer {
+type EmitRequest = z.infer<typeof emitSchema>;
+type NewItem = Parameters<World['emission']['inject']>[0];
+
+function emitRoute({ world, oddShapes }: ControlDeps, body: unknown): Answer {
   const parsed = emitSchema.safeParse(body);
   if (!parsed.success) return refused(400, z.prettifyError(parsed.error));
-  const { kind, title, text, subreddit, author, over_18, post: postName, parent: parentName } = parsed.data;
-  const { timeline, emission, catalog } = world;
-  if (kind === 'post') {
-    if (title === undefined) return refused(400, 'a post needs a title');
-    const community = communityNamed(subreddit);
-    if (!community || !isReadable(community)) return refused(400, `no such community: ${subreddit}`);
-    const k = emission.inject({
-      kind,
-      title,
-      text,
-      author,
-      subreddit: community.name,
-      over_18,
-      post: null,
-      parent: null,
-    });
-    return ok(emitted(world, k));
-  }
+  const item = parsed.data.kind === 'post' ? newPost(world, parsed.data) : newComment(world, parsed.data);
+  if (typeof item === 'string') return refused(400, item);
+  const { created_utc, shown, shape } = parsed.data;
+  const created = created_utc === undefined ? {} : { created: created_utc * 1000 };
+  const k = world.emission.inject({ ...item, ...created, ...(shown && { shown }) });
+  if (shape) oddShapes.add({ ...shape, name: world.timeline.nameOf(k) });
+  return ok(emitted(world, k));
+}
+
+/** Returns the reason when the request makes no post. */
+function newPost(world: World, { title, text, author, subreddit, over_18 }: EmitRequest): NewItem | string {
+  if (title === undefined) return 'a post needs a title';
+  const community = world.communities.named(subreddit);
+  if (!community || !isReadable(community)) return `no such community: ${subreddit}`;
+  return { kind: 'post', title, text, author, subreddit: community.name, over_18, post: null, parent: null };
+}
+
+function newComment(world: World, request: EmitRequest): NewItem | string {
+  const { timeline, catalog } = world;
   const newest = world.index.newest('post', 'all', 1)[0] ?? slotOfPost(timeline.seed, 0);
-  const post = postName === undefined ? newest : timeline.find(postName, world.now());
-  if (post === undefined || timeline.item(post).kind !== 'post') return refused(400, 'no such post');
-  const parent = parentName === undefined ? post : timeline.find(parentName, world.now());
+  const post = request.post === undefined ? newest : timeline.find(request.post, world.now());
+  if (post === undefined || timeline.item(post).kind !== 'post') return 'no such post';
+  const parent = request.parent === undefined ? post : timeline.find(request.parent, world.now());
   const isInThread =
     parent === post ||
     (parent !== undefined && timeline.item(parent).kind === 'comment' && catalog.comment(parent).post.k === post);
-  if (parent === undefined || !isInThread) return refused(400, 'no such parent in this thread');
-  const home = catalog.post(post).community.name;
-  const item = { kind, title: '', text, author, subreddit: home, over_18: catalog.post(post).over18, post, parent };
-  return ok(emitted(world, emission.inject(item)));
+  if (parent === undefined || !isInThread) return 'no such parent in this thread';
+  const { community, over18: over_18 } = catalog.post(post);
+  const { text, author } = request;
+  return { kind: 'comment', title: '', text, author, subreddit: community.name, over_18, post, parent };
 }
 
 function emitted(world: World, k: number): object {

@@ -1,7 +1,18 @@
 import { z } from 'zod';
 
 export const faultSchema = z.strictObject({
-  kind: z.enum(['outage', '429', 'html403', 'slow', 'truncated', '5xx', 'expired-tokens']),
+  kind: z.enum([
+    'outage',
+    '429',
+    'html403',
+    'slow',
+    'truncated',
+    '5xx',
+    'expired-tokens',
+    'stale',
+    'duplicates',
+    'more',
+  ]),
   /**
    * The fault ends after `seconds` or after `count` requests, whichever comes first. Without both, only DELETE ends it.
    */
@@ -13,6 +24,8 @@ export const faultSchema = z.strictObject({
   retry_after: z.number().min(0).default(5),
   /** slow: the delay of a response. */
   delay_ms: z.int().min(0).max(120_000).default(12_000),
+  /** stale: how old the listing is. */
+  age_ms: z.int().min(1).max(3_600_000).default(10_000),
   /** 5xx: the status. */
   status: z.int().min(500).max(599).default(503),
 });

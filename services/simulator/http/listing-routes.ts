@@ -2,7 +2,7 @@ import type { Answer } from './answer.ts';
 import { failure, ok, redirect } from './answer.ts';
 import { everyAuthor, accountStatusOf, SUSPENDED_USER } from '../content/authors.ts';
 import type { Community } from '../content/communities.ts';
-import { COMMUNITIES, communityNamed, communityWithId, isReadable } from '../content/communities.ts';
+import { isReadable } from '../content/communities.ts';
 import { listingOf } from '../render/comment-tree.ts';
 import { pageListing, pageOf } from './paging.ts';
 import { renderComment } from '../render/render-comment.ts';
@@ -23,7 +23,8 @@ function thingOf(request: RouteRequest, k: number): Thing {
 
 function slotsListing(request: RouteRequest, slots: readonly number[]): Answer {
   const nameOf = (k: number): string => request.world.timeline.nameOf(k);
-  return ok(pageListing(slots, pageOf(request.query), nameOf, (k) => thingOf(request, k)));
+  const placeOf = (name: string): number => slots.indexOf(request.world.timeline.find(name, request.now) ?? -1);
+  return ok(pageListing(slots, pageOf(request.query), nameOf, (k) => thingOf(request, k), placeOf));
 }
 
 /** The refusal of an unreadable community; undefined if it is readable. An unknown one redirects to the search page. */
@@ -35,22 +36,24 @@ function refusal(name: string, community: Community | undefined): Answer | undef
 
 /** `names` is `all`, one community, or several joined by `+`. Among several, unreadable ones are left out. */
 export function communityListing(request: RouteRequest, names: string, view: string): Answer {
-  const { world, query, now } = request;
+  const { world, query, now, staleMs } = request;
   const kind = view === 'comments' ? 'comment' : 'post';
   const sort = view === 'comments' ? 'new' : view;
   const requested = names.toLowerCase().split('+');
   const page = pageOf(query);
   // The first page needs its own items and one more, to know whether there is a next page.
-  const count = sort === 'new' && page.after === undefined && page.before === undefined ? page.limit + 1 : undefined;
+  const isFirst = page.after === undefined && page.before === undefined;
+  const count = sort === 'new' && isFirst && staleMs === 0 ? page.limit + 1 : undefined;
   let slots: number[];
   if (requested.includes('all') || requested.includes('popular')) {
     slots = world.index.newest(kind, 'all', count);
   } else {
-    const only = requested.length === 1 ? refusal(names, communityNamed(names)) : undefined;
+    const only = requested.length === 1 ? refusal(names, world.communities.named(names)) : undefined;
     if (only) return only;
-    const readable = requested.filter((name) => refusal(name, communityNamed(name)) === undefined);
+    const readable = requested.filter((name) => refusal(name, world.communities.named(name)) === undefined);
     slots = world.index.newestOf(kind, readable, count);
   }
+  if (staleMs > 0) slots = slots.filter((k) => world.timeline.visibleAt(k) <= now - staleMs);
   return slotsListing(request, sorted(world, slots, sort, query.get('t'), now));
 }
 
@@ -61,13 +64,15 @@ export function infoRoute(request: RouteRequest): Answer {
   const slots = [...new Set(names)].map((name) => world.timeline.find(name, now)).filter((k) => k !== undefined);
   // The upstream guarantees no order here. Newest first makes sure that no client relies on the requested order.
   const things = slots.sort((a, b) => b - a).map((k) => thingOf(request, k));
-  const communities = names.filter((name) => name.startsWith('t5_')).map((name) => communityWithId(name.slice(3)));
+  const communities = names
+    .filter((name) => name.startsWith('t5_'))
+    .map((name) => world.communities.withId(name.slice(3)));
   const known = communities.filter((community) => community !== undefined);
   return ok(listingOf([...things, ...known.map((community) => renderCommunity(community))], null, null));
 }
 
-export function aboutRoute(name: string, rules: boolean): Answer {
-  const community = communityNamed(name);
+export function aboutRoute({ world }: RouteRequest, name: string, rules: boolean): Answer {
+  const community = world.communities.named(name);
   const refused = refusal(name, community);
   if (refused || !community) return refused ?? failure(404);
   return ok(rules ? renderRules(community) : renderCommunity(community, true));
@@ -85,19 +90,22 @@ function communitiesListing(request: RouteRequest, communities: readonly Communi
   );
 }
 
-const LISTED = COMMUNITIES.filter((community) => isReadable(community));
+function listedCommunities({ world }: RouteRequest): Community[] {
+  return world.communities.listed().filter((community) => isReadable(community));
+}
 
 export function communitiesRoute(request: RouteRequest, sort: string): Answer {
   const key = (community: Community): number => (sort === 'new' ? community.created : community.subscribers);
   return communitiesListing(
     request,
-    [...LISTED].sort((a, b) => key(b) - key(a)),
+    listedCommunities(request).sort((a, b) => key(b) - key(a)),
   );
 }
 
 export function communitySearchRoute(request: RouteRequest): Answer {
   const q = (request.query.get('q') ?? '').toLowerCase();
-  const found = LISTED.filter(({ name, title }) => q !== '' && `${name} ${title}`.toLowerCase().includes(q));
+  const matches = ({ name, title }: Community): boolean => `${name} ${title}`.toLowerCase().includes(q);
+  const found = q === '' ? [] : listedCommunities(request).filter(matches);
   return communitiesListing(request, found);
 }
 
@@ -106,7 +114,7 @@ export function searchRoute(request: RouteRequest, name: string | undefined): An
   const type = query.get('type') ?? 'link';
   if (type === 'sr') return communitySearchRoute(request);
   if (type === 'user') return userSearch(request);
-  const refused = name === undefined ? undefined : refusal(name, communityNamed(name));
+  const refused = name === undefined ? undefined : refusal(name, world.communities.named(name));
   if (refused) return refused;
   const restricted = name !== undefined && !/^(0|false|no|off)$/i.test(query.get('restrict_sr') ?? 'false');
   return slotsListing(request, searchPosts(world, query, restricted ? name : undefined, now));

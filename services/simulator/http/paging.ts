@@ -19,24 +19,22 @@ export function pageOf(query: URLSearchParams): Page {
 
 /**
  * Returns one page of a list as a Listing. An anchor that is not in the list (any more) gives an empty page, as the
- * upstream does. `before` gives the items directly above the anchor.
+ * upstream does. `before` gives the items directly above the anchor. `placeOf` finds an anchor, -1 for an unknown one.
  */
 export function pageListing<T>(
   items: readonly T[],
   page: Page,
   nameOf: (item: T) => string,
   render: (item: T) => Thing,
+  placeOf = (name: string): number => items.findIndex((item) => nameOf(item) === name),
 ): Thing {
   let start = 0;
   let end = items.length;
   if (page.after !== undefined) {
-    const anchor = items.findIndex((item) => nameOf(item) === page.after);
+    const anchor = placeOf(page.after);
     start = anchor === -1 ? end : anchor + 1;
   } else if (page.before !== undefined) {
-    end = Math.max(
-      0,
-      items.findIndex((item) => nameOf(item) === page.before),
-    );
+    end = Math.max(0, placeOf(page.before));
     start = Math.max(0, end - page.limit);
   }
   const shown = items.slice(start, Math.min(end, start + page.limit));

@@ -9,4 +9,6 @@ export interface RouteRequest {
   /** The length of the URL as sent. */
   urlLength: number;
   now: number;
+  /** Listings are this much older than `now`. */
+  staleMs: number;
 }

@@ -6,6 +6,7 @@ import { ok, page } from './answer.ts';
 import type { ControlDeps } from './control-routes.ts';
 import { controlRoute } from './control-routes.ts';
 import type { Fault } from './faults.ts';
+import { duplicateChildren, insertMore } from './odd-shapes.ts';
 import { route } from './routes.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -40,27 +41,31 @@ async function handle(deps: ServerDeps, request: IncomingMessage, response: Serv
   world.emission.advance();
   if (path === '/healthz' || path.startsWith('/simulator/')) {
     const isHealthCheck = path === '/healthz';
-    send(response, isHealthCheck ? ok({ status: 'ok' }) : controlRoute(deps, method, path, parseJson(body)), true);
+    send(
+      response,
+      isHealthCheck
+        ? ok({ status: 'ok' })
+        : controlRoute(deps, { method, path, query: url.searchParams, body: parseJson(body) }),
+      true,
+    );
     return;
   }
   // Half of the latency comes before the request is handled and half after it, so a response is already old on arrival.
   const oneWayMs = oneWayDelayMs(deps.latency);
-  if (oneWayMs > 0) {
-    await delay(oneWayMs);
-    world.emission.advance();
-  }
+  if (oneWayMs > 0) await delay(oneWayMs);
   const fault = faults.take(path, world.now());
   if (fault?.kind === 'outage') {
     request.socket.destroy();
     return;
   }
-  if (fault?.kind === 'slow') {
-    await delay(fault.delay_ms);
-    world.emission.advance();
-  }
+  if (fault?.kind === 'slow') await delay(fault.delay_ms);
   const faultResponse = fault && faultAnswer(fault);
   for (const [name, value] of new URLSearchParams(body)) url.searchParams.set(name, value);
-  const answer = faultResponse ?? answerApi(deps, request, url, method, target.length);
+  const staleMs = fault?.kind === 'stale' ? fault.age_ms : 0;
+  const answer = faultResponse ?? answerApi(deps, request, { url, method, urlLength: target.length, staleMs });
+  if (fault?.kind === 'duplicates') duplicateChildren(answer.body);
+  if (fault?.kind === 'more') insertMore(answer.body);
+  deps.oddShapes.apply(answer.body);
   if (oneWayMs > 0) await delay(oneWayMs);
   send(response, answer, url.searchParams.get('raw_json') === '1', fault?.kind === 'truncated');
 }
@@ -69,9 +74,17 @@ function oneWayDelayMs({ minMs, maxMs }: Latency): number {
   return (minMs + Math.random() * (maxMs - minMs)) / 2;
 }
 
-function answerApi(deps: ControlDeps, request: IncomingMessage, url: URL, method: string, urlLength: number): Answer {
+interface ParsedRequest {
+  url: URL;
+  method: string;
+  urlLength: number;
+  staleMs: number;
+}
+
+function answerApi(deps: ControlDeps, request: IncomingMessage, parsed: ParsedRequest): Answer {
   const { world, access } = deps;
-  const now = world.now();
+  const { url, method, urlLength, staleMs } = parsed;
+  const now = world.emission.advance();
   const refusedAgent = Access.agentRefusal(request.headers['user-agent']);
   if (refusedAgent) return refusedAgent;
   const { authorization } = request.headers;
@@ -80,7 +93,8 @@ function answerApi(deps: ControlDeps, request: IncomingMessage, url: URL, method
     return access.issue(authorization, url.searchParams.get('grant_type'), now);
   }
   const { refusal, headers } = access.admit(authorization, now);
-  const answer = refusal ?? route({ world, method, path: url.pathname, query: url.searchParams, urlLength, now });
+  const answer =
+    refusal ?? route({ world, method, path: url.pathname, query: url.searchParams, urlLength, now, staleMs });
   return { ...answer, headers: { ...headers, ...answer.headers } };
 }
 

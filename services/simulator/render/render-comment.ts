@@ -12,15 +12,16 @@ const SCORE_HIDDEN_MS = 15 * 60_000;
  */
 export function renderComment(world: World, k: number, now: number, depth?: number): Thing {
   const { timeline, catalog, threads } = world;
-  const { post, author, body: written, lifecycle } = catalog.comment(k);
+  const comment = catalog.comment(k);
+  const { post, author, body: written, lifecycle } = comment;
   const createdAt = timeline.emittedAt(k)!;
   const age = Math.max(0, now - createdAt);
-  const removal = removalOf(lifecycle, age);
+  const removal = removalOf(world, comment, age);
   const edited = editedAt(lifecycle, createdAt, now);
   const body = removal === 'none' ? (edited === false ? written : `${written}\n\nEdit: wording.`) : `[${removal}]`;
   const hidden = age < SCORE_HIDDEN_MS && post.number % 3 === 0;
   const score = hidden ? 1 : scoreAt(lifecycle, age);
-  const seconds = Math.floor(createdAt / 1000);
+  const seconds = Math.floor(timeline.createdAt(k) / 1000);
   const fields: Record<string, unknown> = communityFields(post);
   delete fields.subreddit_subscribers;
   const data: Record<string, unknown> = {

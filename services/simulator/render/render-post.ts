@@ -1,5 +1,5 @@
 import { accountId } from '../content/authors.ts';
-import type { Lifecycle, Post } from '../content/catalog.ts';
+import type { Comment, Lifecycle, Post } from '../content/catalog.ts';
 import { SeededRandom, PURPOSE } from '../content/seeded-random.ts';
 import { mediaFields } from '../content/media.ts';
 import { selfTextHtml } from './rendered-text.ts';
@@ -23,23 +23,17 @@ export function permalinkOf(world: World, post: Post): string {
   return `/r/${post.community.name}/comments/${world.timeline.idOf(post.k)}/${post.slug}/`;
 }
 
-/** The maximum delay of a late item. Comments that are older need no check, they are visible. */
-const MAX_LATENESS_MS = 20_000;
-
-/** The number of comments of the post that are visible at `now`. */
+/** The number of comments of the post that became visible, including those that no answer shows. */
 export function commentCount(world: World, post: Post, now: number): number {
-  const thread = world.threads.commentsOf(post.number);
-  let count = 0;
-  for (let i = thread.length - 1; i >= 0; i--) {
-    if (world.timeline.emittedAt(thread[i]!)! + MAX_LATENESS_MS <= now) return count + i + 1;
-    if (world.timeline.visibleAt(thread[i]!) <= now) count++;
-  }
-  return count;
+  return world.threads.visibleCount(post.number, now);
 }
 
 type Removal = 'none' | 'removed' | 'deleted';
 
-export function removalOf(lifecycle: Lifecycle, age: number): Removal {
+/** Whether the item is removed at `now`: by its own lifecycle, or since a control request. */
+export function removalOf(world: World, { k, lifecycle }: Post | Comment, age: number): Removal {
+  const forced = world.removals.of(k);
+  if (forced) return forced;
   if (lifecycle.removedAtOnce || age >= lifecycle.removedAfter) return 'removed';
   return age >= lifecycle.deletedAfter ? 'deleted' : 'none';
 }
@@ -86,7 +80,7 @@ export function renderPost(world: World, k: number, now: number, nested = false)
   const post = catalog.post(k);
   const createdAt = timeline.emittedAt(k)!;
   const age = Math.max(0, now - createdAt);
-  const removal = removalOf(post.lifecycle, age);
+  const removal = removalOf(world, post, age);
   const score = scoreAt(post.lifecycle, age);
   const permalink = permalinkOf(world, post);
   const isSelf = post.form === 'self' || post.form === 'poll';
@@ -99,8 +93,8 @@ export function renderPost(world: World, k: number, now: number, nested = false)
     name: timeline.nameOf(k),
     title: removal === 'deleted' ? '[deleted by user]' : post.title,
     ...textFields(post, removal, editedAt(post.lifecycle, createdAt, now)),
-    created: Math.floor(createdAt / 1000),
-    created_utc: Math.floor(createdAt / 1000),
+    created: Math.floor(timeline.createdAt(k) / 1000),
+    created_utc: Math.floor(timeline.createdAt(k) / 1000),
     domain: isSelf ? `self.${post.community.name}` : 'forum.example',
     url: post.form === 'gallery' ? `${SITE}/gallery/${timeline.idOf(k)}` : SITE + permalink,
     permalink,

@@ -50,15 +50,16 @@ export class Emission {
 
   /**
    * Emits all items up to the current time. Each request calls it first, and a timer does, so that the log does not
-   * depend on requests. It is cheap if there is nothing to emit.
+   * depend on requests. It is cheap if there is nothing to emit. Returns that time: what is visible then is counted.
    */
-  advance(): void {
+  advance(): number {
     const now = this.deps.now();
     const { timeline } = this.deps;
     if (now - this.lastAdvance > MAX_PAUSE_MS && this.run.rate > 0) this.beginRun(timeline.frontier, now);
     this.lastAdvance = now;
-    while (this.targetFrontier(now) > timeline.frontier) this.emitUpTo(this.targetFrontier(now));
+    while (this.targetFrontier(now) > timeline.frontier) this.emitUpTo(this.targetFrontier(now), now);
     this.deps.index.add([], now);
+    return now;
   }
 
   private targetFrontier(now: number): number {
@@ -74,7 +75,7 @@ export class Emission {
     return this.deps.count !== undefined && this.emitted >= this.deps.count;
   }
 
-  private emitUpTo(target: number): void {
+  private emitUpTo(target: number, now: number): void {
     const { timeline, position } = this.deps;
     const slots: number[] = [];
     let end = timeline.frontier;
@@ -84,18 +85,18 @@ export class Emission {
     }
     if (end === timeline.frontier) return;
     if (end > position.reserved) position.reserve(end + this.blockSize());
-    this.makeVisible(slots, end);
+    this.makeVisible(slots, end, now);
   }
 
   private blockSize(): number {
     return Math.max(MIN_BLOCK_SLOTS, Math.ceil(this.run.rate * BLOCK_SECONDS));
   }
 
-  private makeVisible(slots: readonly number[], frontier: number): void {
-    const { timeline, position, log, index, now } = this.deps;
+  private makeVisible(slots: readonly number[], frontier: number, now: number): void {
+    const { timeline, position, log, index } = this.deps;
     timeline.frontier = frontier;
     position.advance(frontier);
-    index.add(slots, now());
+    index.add(slots, now);
     log?.append(slots.map((k) => logLineOf(this.deps, k)));
     this.emitted += slots.length;
   }
@@ -114,17 +115,17 @@ export class Emission {
    * schedule of later items does not change.
    */
   inject(item: Omit<Injected, 'k' | 'at' | 'ids'>): number {
-    this.advance();
-    const { timeline, directory, now } = this.deps;
+    const now = this.advance();
+    const { timeline, directory } = this.deps;
     const { run } = this;
     let k = timeline.frontier;
     while (itemOfSlot(timeline.seed, k).kind !== item.kind) k++;
     const nextDue = emissionTime(run, timeline.frontier);
     this.beginRun(k + 1, run.rate === 0 ? run.at : nextDue - 1000 / run.rate);
-    const injected: Injected = { ...item, k, at: now(), ids: run.ids };
+    const injected: Injected = { ...item, k, at: now, ids: run.ids };
     appendFileSync(join(directory, 'simulator-injected.jsonl'), `\n${JSON.stringify(injected)}\n`);
     timeline.injected.set(k, injected);
-    this.makeVisible([k], k + 1);
+    this.makeVisible([k], k + 1, now);
     return k;
   }
 
@@ -141,13 +142,15 @@ export function logLineOf(deps: Pick<EmissionDeps, 'timeline' | 'catalog'>, k: n
   const { timeline, catalog } = deps;
   const when = { k, name: timeline.nameOf(k), at: timeline.emittedAt(k), visible_at: timeline.visibleAt(k) };
   const injected = timeline.injected.has(k);
+  // Only a run that leaves something out, or an injected item with its own setting, needs to say so.
+  const shown = timeline.omissionsOf(k) || timeline.injected.get(k)?.shown ? { shown: catalog.shownOf(k) } : {};
   if (timeline.item(k).kind === 'post') {
     const { community, author, title, selftext: text, over18: over_18 } = catalog.post(k);
-    return { ...when, kind: 'post', subreddit: community.name, author, title, text, over_18, injected };
+    return { ...when, kind: 'post', subreddit: community.name, author, title, text, over_18, injected, ...shown };
   }
   const { post, author, body: text } = catalog.comment(k);
   const link = { link_id: timeline.nameOf(post.k), link_title: post.title, over_18: post.over18 };
-  return { ...when, kind: 'comment', subreddit: post.community.name, author, text, ...link, injected };
+  return { ...when, kind: 'comment', subreddit: post.community.name, author, text, ...link, injected, ...shown };
 }
 
 /** Reads the injected items of earlier runs. Items at or after the position are ignored: no client ever saw them. */

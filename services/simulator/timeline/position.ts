@@ -20,8 +20,29 @@ const runSchema = z.object({
   ids: z.enum(['sequential', 'random']),
   holes: z.number(),
   late: z.number(),
+  late_seconds: z.number().optional(),
+  omissions: z
+    .object({
+      drop_all: z.object({ share: z.number(), above: z.number() }).optional(),
+      outside_all: z.number().optional(),
+      thread_only: z.number().optional(),
+      hidden: z.number().optional(),
+    })
+    .optional(),
 });
-const fileSchema = z.object({ seed: z.int(), reserved: z.int().min(0), runs: z.array(runSchema) });
+const fileSchema = z.object({
+  seed: z.int(),
+  communities: z.int().optional(),
+  reserved: z.int().min(0),
+  runs: z.array(runSchema),
+});
+
+/** What decides the content of a forum, and so must never change for a directory. */
+export interface Forum {
+  seed: number;
+  /** The number of generated communities; undefined: none. */
+  communities?: number | undefined;
+}
 
 /** Enough for numbers below 10^15. A write of 16 bytes is never partially visible. */
 const POSITION_DIGITS = 15;
@@ -36,41 +57,37 @@ export class Position {
   private readonly path: string;
   private readonly descriptor: number;
   reserved: number;
-  private readonly seed: number;
+  private readonly forum: Forum;
   private readonly runs: Run[];
 
-  private constructor(path: string, descriptor: number, seed: number, runs: Run[], reserved: number) {
+  private constructor(path: string, descriptor: number, forum: Forum, runs: Run[], reserved: number) {
     this.path = path;
     this.descriptor = descriptor;
-    this.seed = seed;
+    this.forum = forum;
     this.runs = runs;
     this.reserved = reserved;
   }
 
-  /** Throws if the folder belongs to another seed, because the same ids would have other content. */
-  static open(directory: string, seed: number): { position: Position; runs: Run[]; frontier: number } {
+  /** Throws if the folder belongs to another forum, because the same ids would have other content. */
+  static open(directory: string, forum: Forum): { position: Position; runs: Run[]; frontier: number } {
     mkdirSync(directory, { recursive: true });
     const path = join(directory, 'simulator.json');
     const positionPath = join(directory, 'simulator-position');
     const stored = existsSync(path) ? fileSchema.parse(JSON.parse(readFileSync(path, 'utf8'))) : undefined;
-    if (stored && stored.seed !== seed) {
-      throw new Error(
-        `${path} was written with SIMULATOR_SEED=${stored.seed}; use that seed, or remove the file to start over with seed ${seed}`,
-      );
-    }
+    if (stored) requireSame(path, stored, forum);
     const text = existsSync(positionPath) ? readFileSync(positionPath, 'utf8') : '';
     const runs = stored?.runs ?? [];
     const reserved = stored?.reserved ?? 0;
     const frontier = stored && /^\d+\n$/.test(text) ? Math.min(Number(text), reserved) : reserved;
     const descriptor = openSync(positionPath, existsSync(positionPath) ? 'r+' : 'w+', 0o644);
-    return { position: new Position(path, descriptor, seed, runs, reserved), runs, frontier };
+    return { position: new Position(path, descriptor, forum, runs, reserved), runs, frontier };
   }
 
   /** Writes the runs and the end of the reservation. Afterwards slots below `reserved` may be emitted. */
   reserve(reserved: number): void {
     this.reserved = reserved;
     const temporary = `${this.path}.tmp`;
-    writeFileSync(temporary, JSON.stringify({ seed: this.seed, reserved, runs: this.runs }));
+    writeFileSync(temporary, JSON.stringify({ ...this.forum, reserved, runs: this.runs }));
     renameSync(temporary, this.path);
   }
 
@@ -80,5 +97,19 @@ export class Position {
 
   close(): void {
     closeSync(this.descriptor);
+  }
+}
+
+function requireSame(path: string, stored: Forum, forum: Forum): void {
+  if (stored.seed !== forum.seed) {
+    throw new Error(
+      `${path} was written with SIMULATOR_SEED=${stored.seed}; use that seed, or remove the file to start over with seed ${forum.seed}`,
+    );
+  }
+  const [before, now] = [stored.communities ?? 0, forum.communities ?? 0];
+  if (before !== now) {
+    throw new Error(
+      `${path} was written with SIMULATOR_COMMUNITIES=${before}; use that number, or remove the file to start over with ${now}`,
+    );
   }
 }

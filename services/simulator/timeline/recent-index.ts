@@ -1,5 +1,5 @@
 import type { Threads } from '../content/threads.ts';
-import type { Timeline } from './timeline.ts';
+import type { Shown, Timeline } from './timeline.ts';
 
 /** The upstream ends every listing after about a thousand items. Listings of authors end after 200 here. */
 const LISTING_DEPTH = 1000;
@@ -11,19 +11,25 @@ export interface Attributes {
   author: string;
 }
 
-/** The newest slots of one listing. */
+/** The newest slots of one listing, in the order of their keys. */
 class NewestSlots {
-  /** In the order in which they became visible. */
-  private readonly slots: number[] = [];
+  readonly slots: number[] = [];
+  readonly keys: number[] = [];
   private readonly depth: number;
 
   constructor(depth: number) {
     this.depth = depth;
   }
 
-  add(k: number): void {
-    this.slots.push(k);
-    if (this.slots.length >= 2 * this.depth) this.slots.splice(0, this.slots.length - this.depth);
+  /** Keys usually ascend, so the search for the place begins at the end. */
+  add(k: number, key: number): void {
+    let place = this.slots.length;
+    while (place > 0 && this.keys[place - 1]! > key) place--;
+    this.slots.splice(place, 0, k);
+    this.keys.splice(place, 0, key);
+    if (this.slots.length < 2 * this.depth) return;
+    this.slots.splice(0, this.slots.length - this.depth);
+    this.keys.splice(0, this.keys.length - this.depth);
   }
 
   newest(count: number): number[] {
@@ -31,30 +37,36 @@ class NewestSlots {
   }
 }
 
+export interface IndexDeps {
+  timeline: Timeline;
+  threads: Threads;
+  attributes: (k: number) => Attributes;
+  shownOf: (k: number) => Shown;
+  /** Whether a late item enters a listing at the place of its creation time, instead of at the top. */
+  lateDeep: boolean;
+}
+
 /**
  * The newest items of each listing: all items, a community's, an author's. It stores only slot numbers and is rebuilt
- * from the last slots at start, because the content of a slot can be computed. A late item enters at the head when it
- * becomes visible, like an item that a moderator approved late.
+ * from the last slots at start, because the content of a slot can be computed. A late item enters when it becomes
+ * visible: at the head, like an item that a moderator approved late, or deep in the listing.
  */
 export class RecentIndex {
-  private readonly timeline: Timeline;
-  private readonly threads: Threads;
-  private readonly attributes: (k: number) => Attributes;
+  private readonly deps: IndexDeps;
   private readonly lists = new Map<string, NewestSlots>();
   private waiting: { k: number; visibleAt: number }[] = [];
 
-  constructor(timeline: Timeline, threads: Threads, attributes: (k: number) => Attributes) {
-    this.timeline = timeline;
-    this.threads = threads;
-    this.attributes = attributes;
+  constructor(deps: IndexDeps) {
+    this.deps = deps;
   }
 
   /** Adds newly emitted slots, given in ascending order. Slots that are not visible at `now` enter later. */
   add(slots: readonly number[], now: number): void {
+    const { timeline, threads } = this.deps;
     const entering: { k: number; visibleAt: number }[] = [];
     for (const k of slots) {
-      if (this.timeline.item(k).kind === 'comment') this.threads.add(k);
-      const visibleAt = this.timeline.visibleAt(k);
+      if (timeline.item(k).kind === 'comment') threads.add(k);
+      const visibleAt = timeline.visibleAt(k);
       (visibleAt <= now ? entering : this.waiting).push({ k, visibleAt });
     }
     if (this.waiting.some((item) => item.visibleAt <= now)) {
@@ -62,15 +74,20 @@ export class RecentIndex {
       this.waiting = this.waiting.filter((item) => item.visibleAt > now);
     }
     entering.sort((a, b) => a.visibleAt - b.visibleAt || a.k - b.k);
-    for (const { k } of entering) this.enter(k);
+    for (const { k, visibleAt } of entering) this.enter(k, visibleAt);
   }
 
-  private enter(k: number): void {
-    const { community, author } = this.attributes(k);
-    const kind = this.timeline.item(k).kind;
-    this.listOf(kind, 'all', LISTING_DEPTH).add(k);
-    this.listOf(kind, `r/${community}`, LISTING_DEPTH).add(k);
-    this.listOf(kind, `u/${author}`, AUTHOR_DEPTH).add(k);
+  private enter(k: number, visibleAt: number): void {
+    const { timeline, threads, attributes, shownOf, lateDeep } = this.deps;
+    const kind = timeline.item(k).kind;
+    if (kind === 'comment') threads.becameVisible(k);
+    const shown = shownOf(k);
+    if (shown === 'thread' || shown === 'nowhere') return;
+    const { community, author } = attributes(k);
+    const key = lateDeep ? k : visibleAt;
+    if (shown === 'all') this.listOf(kind, 'all', LISTING_DEPTH).add(k, key);
+    this.listOf(kind, `r/${community}`, LISTING_DEPTH).add(k, key);
+    this.listOf(kind, `u/${author}`, AUTHOR_DEPTH).add(k, key);
   }
 
   private listOf(kind: string, listing: string, depth: number): NewestSlots {
@@ -87,12 +104,24 @@ export class RecentIndex {
 
   /** The newest visible slots of several communities together, newest first. */
   newestOf(kind: 'post' | 'comment', communities: readonly string[], count = LISTING_DEPTH): number[] {
-    if (communities.length === 1) return this.newest(kind, `r/${communities[0]!}`, count);
-    const slots = communities.flatMap((name) => this.newest(kind, `r/${name}`, count));
-    const keyed = slots.map((k) => ({ k, at: this.timeline.visibleAt(k) }));
-    return keyed
-      .sort((a, b) => b.at - a.at || b.k - a.k)
-      .slice(0, count)
-      .map((item) => item.k);
+    const lists = [...new Set(communities)]
+      .map((name) => this.lists.get(`${kind} r/${name}`))
+      .filter((list) => list !== undefined);
+    const merged: number[] = [];
+    /** How many slots of each list are not taken yet. */
+    const left = lists.map((list) => list.slots.length);
+    while (merged.length < Math.min(count, LISTING_DEPTH)) {
+      let best = -1;
+      for (let i = 0; i < lists.length; i++) {
+        if (left[i]! > 0 && (best === -1 || isNewer(lists[i]!, left[i]! - 1, lists[best]!, left[best]! - 1))) best = i;
+      }
+      if (best === -1) break;
+      merged.push(lists[best]!.slots[--left[best]!]!);
+    }
+    return merged;
   }
+}
+
+function isNewer(a: NewestSlots, i: number, b: NewestSlots, j: number): boolean {
+  return a.keys[i]! > b.keys[j]! || (a.keys[i] === b.keys[j] && a.slots[i]! > b.slots[j]!);
 }

@@ -1,6 +1,6 @@
 import { PURPOSE, roll } from '../content/seeded-random.ts';
 import type { CommentIds, SlotItem } from './numbering.ts';
-import { commentId, itemOfSlot, postId, slotOfName } from './numbering.ts';
+import { BLOCK, commentId, itemOfSlot, postId, slotOfName } from './numbering.ts';
 
 /**
  * Consecutive slots emitted at one rate: slot k at `at + (k − first + 1) · 1000 / rate`. `end` is null for the current
@@ -16,9 +16,28 @@ export interface Run {
   ids: CommentIds;
   /** Share of slots that never appear. */
   holes: number;
-  /** Share of slots that become visible 1 to 20 s after their time. */
+  /** Share of slots that become visible late. */
   late: number;
+  /** A late slot becomes visible 1 s to this many seconds after its time; default 20. */
+  late_seconds?: number | undefined;
+  /** What its listings leave out; default: nothing. */
+  omissions?: Omissions | undefined;
 }
+
+/** Which comments a run does not show everywhere. Shares are of all comments, decided by seed and slot. */
+export interface Omissions {
+  /** Of the comments beyond `above` a second, this share is missing in /r/all/comments. */
+  drop_all?: { share: number; above: number } | undefined;
+  /** The share of items whose communities opted out of /r/all/…. */
+  outside_all?: number | undefined;
+  /** The share that only /api/info and the thread show. */
+  thread_only?: number | undefined;
+  /** The share that no answer shows, but num_comments counts. */
+  hidden?: number | undefined;
+}
+
+/** The widest place that shows an item: /r/all, its community and its author, its thread, or none. */
+export type Shown = 'all' | 'community' | 'thread' | 'nowhere';
 
 /** An item injected through the control route. It replaces the content of slot k. */
 export interface Injected {
@@ -35,7 +54,15 @@ export interface Injected {
   /** Comments: the slots of post and parent. */
   post: number | null;
   parent: number | null;
+  /** The creation time that answers state, in milliseconds since 1970, if it is not `at`. */
+  created?: number | undefined;
+  /** Default: all. */
+  shown?: Shown | undefined;
 }
+
+const DEFAULT_LATE_SECONDS = 20;
+/** Seven of the eight slots of a block are comments. */
+const COMMENT_SHARE = (BLOCK - 1) / BLOCK;
 
 /**
  * Which slots exist, and since when. The past never changes, because the end of a run is fixed before the next run
@@ -108,9 +135,33 @@ export class Timeline {
     const at = this.emittedAt(k);
     if (at === undefined) return Infinity;
     const run = this.injected.has(k) ? undefined : this.runOf(k);
-    return run && k !== 0 && roll(this.seed, k, PURPOSE.late) < run.late
-      ? at + 1000 + 19_000 * roll(this.seed, k, PURPOSE.lateBy)
-      : at;
+    if (!run || k === 0 || roll(this.seed, k, PURPOSE.late) >= run.late) return at;
+    const longest = 1000 * (run.late_seconds ?? DEFAULT_LATE_SECONDS);
+    return at + 1000 + (longest - 1000) * roll(this.seed, k, PURPOSE.lateBy);
+  }
+
+  /** The creation time that answers state. It differs from `emittedAt` only for injected items with a wrong date. */
+  createdAt(k: number): number {
+    return this.injected.get(k)?.created ?? this.emittedAt(k)!;
+  }
+
+  omissionsOf(k: number): Omissions | undefined {
+    return this.injected.has(k) ? undefined : this.runOf(k)?.omissions;
+  }
+
+  /** Where the item can be seen if its community is in /r/all. Posts are seen everywhere. */
+  shownInAll(k: number): Shown {
+    const injected = this.injected.get(k);
+    if (injected) return injected.shown ?? 'all';
+    const run = this.runOf(k);
+    if (!run?.omissions || this.item(k).kind === 'post') return 'all';
+    const { hidden = 0, thread_only = 0, drop_all } = run.omissions;
+    const drawn = roll(this.seed, k, PURPOSE.omitted);
+    if (drawn < hidden) return 'nowhere';
+    if (drawn < hidden + thread_only) return 'thread';
+    if (!drop_all) return 'all';
+    const beyond = Math.max(0, 1 - drop_all.above / (run.rate * COMMENT_SHARE * (1 - run.holes)));
+    return roll(this.seed, k, PURPOSE.dropped) < drop_all.share * beyond ? 'community' : 'all';
   }
 
   item(k: number): SlotItem {
@@ -129,7 +180,7 @@ export class Timeline {
   /** The slot of a fullname; undefined if no item with this name is visible at `now`. */
   find(name: string, now: number): number | undefined {
     const slot = slotOfName(this.seed, name);
-    if (!slot || this.visibleAt(slot.k) > now) return undefined;
+    if (!slot || this.visibleAt(slot.k) > now || this.shownInAll(slot.k) === 'nowhere') return undefined;
     return name.startsWith('t3_') || slot.ids === this.idsAt(slot.k) ? slot.k : undefined;
   }
 

@@ -10,6 +10,8 @@ export interface EmittedItem {
   at: number;
   visible_at: number;
   over_18: boolean;
+  /** The widest place that shows it; absent unless the simulator leaves something out. */
+  shown?: 'all' | 'community' | 'thread' | 'nowhere';
 }
 
 /** The things that the simulator reports as emitted, in order. */

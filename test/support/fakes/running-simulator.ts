@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSimulator } from '../../../services/simulator/simulator.ts';
+import type { WorldOptions } from '../../../services/simulator/world.ts';
 
 export const AGENT = 'test:simulator:1.0 (by /u/tester)';
 
@@ -36,10 +37,10 @@ export class RunningSimulator {
     };
   }
 
-  static async start(): Promise<RunningSimulator> {
+  static async start(change: Partial<WorldOptions> = {}): Promise<RunningSimulator> {
     const directory = mkdtempSync(join(tmpdir(), 'simulator-http-'));
     const rest = { holes: 0.02, late: 0, history: 30_000, count: undefined, emittedLog: undefined };
-    const world = { directory, seed: 1, rate: 50, ids: 'sequential' as const, ...rest };
+    const world = { directory, seed: 1, rate: 50, ids: 'sequential' as const, ...rest, ...change };
     const access = { seed: 1, callsPerWindow: 100_000, windowMs: 600_000, clients: new Map<string, string>() };
     const clock = { now: () => Date.UTC(2026, 0, 5) };
     const started = await startSimulator({ port: 0, world, access }, () => clock.now(), false);

@@ -215,4 +215,24 @@ describe('simulator injection', () => {
     expect(world.emission.emitted).toBe(50);
     expect(world.index.newest('post', 'r/coffee', 50)).toEqual([...slots].reverse());
   });
+
+  test('keeps what a run left out, and how late its items were, under other settings of the next run', () => {
+    const omissions = { drop_all: { share: 0.5, above: 10 }, thread_only: 0.1, hidden: 0.1 };
+    const world = open({ omissions, lateSeconds: 300, communities: 50 });
+    run(world, 5);
+    const end = world.timeline.frontier;
+    world.emission.close();
+    const later = open({ communities: 50 });
+    run(later, 5);
+    const shown = (from: number, to: number): Set<string> =>
+      new Set(Array.from({ length: to - from }, (_, i) => later.catalog.shownOf(from + i)));
+    expect(shown(200, end)).toEqual(new Set(['all', 'community', 'thread', 'nowhere']));
+    expect(shown(end, later.timeline.frontier)).toEqual(new Set(['all']));
+    for (let k = 200; k < end; k++) {
+      expect(later.catalog.shownOf(k)).toBe(world.catalog.shownOf(k));
+      expect(later.timeline.visibleAt(k)).toBe(world.timeline.visibleAt(k));
+    }
+    later.emission.close();
+    expect(() => open({ communities: 51 })).toThrow('SIMULATOR_COMMUNITIES=50');
+  });
 });
