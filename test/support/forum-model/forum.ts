@@ -1,0 +1,202 @@
+import { AliasTable } from './alias-table.ts';
+import type { ForumOptions } from './forum-options.ts';
+import { LateItems } from './late-items.ts';
+import { Random } from './random.ts';
+import { CommentStore, IN_ALL, IN_COMMUNITY, NONE, PostStore } from './stores.ts';
+import { ThreadPicker } from './thread-picker.ts';
+import { rateAt } from './traffic.ts';
+import { LISTING_DEPTH, ListingWindow } from './window.ts';
+
+/** The rate is computed this often. */
+const RATE_STEP_MS = 1_000;
+/** Communities of these ranks are never outside /r/all: each holds too much of the whole. */
+const LARGEST = 50;
+
+/**
+ * The items of a forum, made as virtual time passes. The same options give the same items. Times are milliseconds since
+ * the start of the model.
+ */
+export class Forum {
+  readonly options: ForumOptions;
+  readonly comments = new CommentStore();
+  readonly posts = new PostStore();
+  /** The newest comment in each community's listing. */
+  readonly newestInCommunity: Int32Array;
+  readonly allComments = new ListingWindow();
+  readonly allPosts = new ListingWindow();
+  /** Each community's share of all items. */
+  readonly shares: Float64Array;
+  /** The posts with smaller ordinals were made before the start. */
+  readonly firstPost: number;
+  /** The comments that no request returns. */
+  hidden = 0;
+
+  private readonly random: Random;
+  private readonly communities: AliasTable;
+  private readonly picker: ThreadPicker;
+  private readonly isOutsideAll: Uint8Array;
+  private readonly late = new LateItems();
+  private nextItemAt = 0;
+  private rate = 1;
+  private rateUntil = -Infinity;
+  private second = -1;
+  private commentsOfSecond = 0;
+
+  constructor(options: ForumOptions) {
+    this.options = options;
+    this.random = new Random(options.seed);
+    this.shares = zipfShares(options);
+    this.communities = new AliasTable(this.shares);
+    this.isOutsideAll = this.chooseOutside();
+    this.newestInCommunity = new Int32Array(options.communities).fill(NONE);
+    const hourly = rateAt(options.traffic, 0) * 3600;
+    this.picker = new ThreadPicker(
+      this.shares.map((share) => share * hourly),
+      this.random,
+    );
+    this.makeHistory(hourly * options.historyHours * (1 - options.comments));
+    this.firstPost = this.posts.count;
+  }
+
+  /** Makes all items up to a time. */
+  advance(toMs: number): void {
+    while (this.nextItemAt <= toMs) {
+      const at = this.nextItemAt;
+      this.late.releaseUntil(at);
+      if (this.random.next() < this.options.comments) this.makeComment(at);
+      else this.makePost(this.communities.draw(this.random), at);
+      if (at >= this.rateUntil) {
+        this.rate = rateAt(this.options.traffic, at);
+        this.rateUntil = at + RATE_STEP_MS;
+      }
+      this.nextItemAt = at + (this.random.exponential() * 1000) / this.rate;
+    }
+    this.late.releaseUntil(toMs);
+  }
+
+  isPostVisible(ordinal: number, nowMs: number): boolean {
+    return ordinal >= 0 && ordinal < this.posts.count && this.posts.shownAt[ordinal]! <= nowMs;
+  }
+
+  private makePost(community: number, at: number): void {
+    const { holes } = this.options;
+    const shownAt = this.random.next() < holes ? Infinity : this.shownAt(at);
+    const post = this.posts.add(community, { createdAt: at, shownAt });
+    if (shownAt === at) this.showPost(post);
+    else if (shownAt !== Infinity) this.late.add(shownAt, () => this.showPost(post));
+  }
+
+  private showPost(post: number): void {
+    const community = this.posts.community[post]!;
+    this.picker.addPost(community, post);
+    if (this.isOutsideAll[community]) return;
+    const created = this.posts.createdAt[post]!;
+    if (!this.options.lateInPlace) this.allPosts.add(post);
+    else this.allPosts.insert(post, (other) => this.posts.createdAt[other]! > created);
+  }
+
+  private makeComment(at: number): void {
+    const { random, options } = this;
+    const community = this.communities.draw(random);
+    const post = this.picker.pick(community);
+    const chance = random.next();
+    if (chance < options.inNothing) {
+      this.posts.comments[post]! += 1;
+      this.hidden += 1;
+      return;
+    }
+    const isInThreadOnly = chance < options.inNothing + options.inThreadOnly;
+    const places = isInThreadOnly ? 0 : IN_COMMUNITY + (this.isInAll(community, at) ? IN_ALL : 0);
+    const shownAt = this.shownAt(at);
+    if (shownAt === at) this.showComment(post, places, { createdAt: at, shownAt });
+    else this.late.add(shownAt, () => this.showComment(post, places, { createdAt: at, shownAt }));
+  }
+
+  private showComment(post: number, places: number, times: { createdAt: number; shownAt: number }): void {
+    const { comments, posts } = this;
+    // Comments are stored in the order of `shownAt`; a late one may be released a moment after its time.
+    const previous = comments.count === 0 ? 0 : comments.shownAt[comments.count - 1]!;
+    const item = comments.add(post, places, { ...times, shownAt: Math.max(times.shownAt, previous) });
+    posts.comments[post]! += 1;
+    posts.shownComments[post]! += 1;
+    comments.olderInThread[item] = posts.newestComment[post]!;
+    posts.newestComment[post] = item;
+    const community = posts.community[post]!;
+    this.picker.addComment(community, post);
+    const isInPlace = this.options.lateInPlace && comments.isLate(item);
+    if (places & IN_COMMUNITY) {
+      if (isInPlace) this.insertInCommunity(item, community);
+      else {
+        comments.olderInCommunity[item] = this.newestInCommunity[community]!;
+        this.newestInCommunity[community] = item;
+      }
+    }
+    if (!(places & IN_ALL)) return;
+    if (isInPlace) this.allComments.insert(item, (other) => comments.createdAt(other) > times.createdAt);
+    else this.allComments.add(item);
+  }
+
+  private insertInCommunity(item: number, community: number): void {
+    const { comments } = this;
+    const createdAt = comments.createdAt(item);
+    let newer = NONE;
+    let older = this.newestInCommunity[community]!;
+    for (let steps = 0; older !== NONE && steps < LISTING_DEPTH; steps++) {
+      if (comments.createdAt(older) <= createdAt) break;
+      newer = older;
+      older = comments.olderInCommunity[older]!;
+    }
+    comments.olderInCommunity[item] = older;
+    if (newer === NONE) this.newestInCommunity[community] = item;
+    else comments.olderInCommunity[newer] = item;
+  }
+
+  /** Whether /r/all/comments shows the next comment of a community: it drops some of a busy second. */
+  private isInAll(community: number, at: number): boolean {
+    const second = Math.floor(at / 1000);
+    if (second !== this.second) {
+      this.second = second;
+      this.commentsOfSecond = 0;
+    }
+    this.commentsOfSecond += 1;
+    if (this.isOutsideAll[community]) return false;
+    return this.commentsOfSecond <= this.options.keptPerSecond || this.random.next() >= this.options.dropped;
+  }
+
+  private shownAt(at: number): number {
+    const { late, latenessMs } = this.options;
+    return this.random.next() < late ? at + this.random.next() * latenessMs : at;
+  }
+
+  /** Chooses communities at random until they have their share. */
+  private chooseOutside(): Uint8Array {
+    const isOutside = new Uint8Array(this.shares.length);
+    let left = this.options.outsideAll;
+    for (let tries = 0; left > 0 && tries < this.shares.length; tries++) {
+      const community = this.random.below(this.shares.length);
+      const share = this.shares[community]!;
+      if (isOutside[community] || share > left || community < LARGEST) continue;
+      isOutside[community] = 1;
+      left -= share;
+    }
+    return isOutside;
+  }
+
+  /** Makes posts of the hours before the start, at least one in each community, so that every comment has a thread. */
+  private makeHistory(count: number): void {
+    const { random, options } = this;
+    const times = Float64Array.from({ length: count }, () => -random.next() * options.historyHours * 3_600_000).sort();
+    for (const community of this.shares.keys()) {
+      const at = -(1 + random.next()) * options.historyHours * 3_600_000;
+      this.showPost(this.posts.add(community, { createdAt: at, shownAt: at }));
+    }
+    for (const at of times) this.makePost(this.communities.draw(random), at);
+    this.late.releaseUntil(0);
+  }
+}
+
+function zipfShares({ communities, exponent }: ForumOptions): Float64Array {
+  const weights = Float64Array.from({ length: communities }, (_, rank) => (rank + 1) ** -exponent);
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  return weights.map((weight) => weight / total);
+}
