@@ -1,0 +1,126 @@
+import type { BudgetShares } from '../../../shared/upstream/budget/lanes.ts';
+import { DEFAULT_SHARES } from '../../../shared/upstream/budget/lanes.ts';
+import type { ForumOptions } from '../forum-model/forum-options.ts';
+import { Forum } from '../forum-model/forum.ts';
+import { ForumReader } from '../forum-model/forum-reader.ts';
+import { Random } from '../forum-model/random.ts';
+import { EventQueue } from './event-queue.ts';
+import type { Fault } from './network.ts';
+import { Network } from './network.ts';
+import { Sightings } from './sightings.ts';
+import { VirtualProcess } from './virtual-process.ts';
+import type { VirtualSource } from './virtual-source.ts';
+
+const EXCHANGE_MS = 500;
+const CHECKPOINT_MS = 2_000;
+/** A lease lasts 4 s and standby processes ask for it every half second. */
+const TAKE_OVER_MS = 4_500;
+
+/** A crawler process that is killed, in milliseconds since the start. */
+export interface Kill {
+  process: number;
+  atMs: number;
+}
+
+export interface CrawlOptions {
+  clients: number;
+  processes: number;
+  roundTripMs: readonly [number, number];
+  faults: readonly Fault[];
+  kills: readonly Kill[];
+  shares: BudgetShares;
+}
+
+export const ONE_CRAWLER: CrawlOptions = {
+  clients: 4,
+  processes: 1,
+  roundTripMs: [100, 300],
+  faults: [],
+  kills: [],
+  shares: DEFAULT_SHARES,
+};
+
+/** What a source is built from. */
+export interface SourceContext {
+  forum: Forum;
+  reader: ForumReader;
+  sightings: Sightings;
+  process: VirtualProcess;
+}
+
+export type BuildSource = (context: SourceContext) => VirtualSource;
+
+/** Crawlers that read a forum in virtual time. */
+export class VirtualCrawl {
+  readonly forum: Forum;
+  readonly sightings: Sightings;
+  readonly queue: EventQueue;
+  /** Calls by purpose. */
+  readonly calls = new Map<string, number>();
+  readonly processes: VirtualProcess[];
+  private readonly reader: ForumReader;
+  private readonly build = new Map<string, BuildSource>();
+  private readonly positions = new Map<string, unknown>();
+
+  constructor(forumOptions: ForumOptions, options: CrawlOptions, sources: readonly BuildSource[]) {
+    this.forum = new Forum(forumOptions);
+    this.reader = new ForumReader(this.forum);
+    this.sightings = new Sightings(this.forum);
+    this.queue = new EventQueue(forumOptions.startsAt);
+    const random = new Random(forumOptions.seed + 1);
+    const network = new Network(this.forum, this.reader, this.queue, { ...options, seed: forumOptions.seed + 2 });
+    const { queue, sightings, calls } = this;
+    const deps = { queue, network, sightings, random, calls, clients: options.clients, shares: options.shares };
+    this.processes = Array.from({ length: options.processes }, () => new VirtualProcess(deps));
+    for (const [index, build] of sources.entries()) this.assign(build, this.processes[index % options.processes]!);
+    if (options.processes > 1) queue.at(queue.now, (now) => this.exchange(now));
+    for (const { process, atMs } of options.kills) {
+      queue.at(forumOptions.startsAt + atMs, () => this.kill(this.processes[process]!));
+    }
+  }
+
+  runUntil(atMs: number): void {
+    this.queue.runUntil(this.forum.options.startsAt + atMs);
+    this.forum.advance(atMs);
+  }
+
+  private assign(build: BuildSource, process: VirtualProcess): void {
+    const { forum, reader, sightings } = this;
+    const source = build({ forum, reader, sightings, process });
+    this.build.set(source.name, build);
+    process.hold(source, this.positions.get(source.name));
+  }
+
+  /** Kills a process; another one takes each of its sources over from the last checkpoint. */
+  private kill(dead: VirtualProcess): void {
+    dead.kill();
+    this.queue.at(this.queue.now + TAKE_OVER_MS, () => {
+      const alive = this.processes.filter(({ isAlive }) => isAlive);
+      for (const [index, { name }] of dead.held().entries()) {
+        this.assign(this.build.get(name)!, alive[index % alive.length]!);
+      }
+    });
+  }
+
+  private exchange(now: number): void {
+    const alive = this.processes.filter(({ isAlive }) => isAlive);
+    for (const one of alive) {
+      one.exchange(
+        alive.filter((other) => other !== one),
+        now,
+      );
+    }
+    // Each process saves its positions at its own moment; one moment for all is as good here.
+    if ((now - this.forum.options.startsAt) % CHECKPOINT_MS < EXCHANGE_MS) this.saveCheckpoints();
+    this.queue.at(now + EXCHANGE_MS, (later) => this.exchange(later));
+  }
+
+  private saveCheckpoints(): void {
+    for (const process of this.processes) {
+      if (!process.isAlive) continue;
+      for (const source of process.held()) {
+        this.positions.set(source.name, JSON.parse(JSON.stringify(source.position() ?? null)) ?? undefined);
+      }
+    }
+  }
+}
