@@ -1,5 +1,7 @@
 import { ConfigError } from '../../shared/runtime/config.ts';
 import type { ListingPlan } from './listings/listing-source.ts';
+import type { IdPlan } from './post-ids/post-id-source.ts';
+import { COMMENT_IDS, POST_IDS } from './post-ids/post-id-source.ts';
 import type { ReplayPlan } from './replay/replay-plan.ts';
 import { parseReplayPlan } from './replay/replay-plan.ts';
 
@@ -9,11 +11,11 @@ const LISTINGS: readonly ListingPlan[] = [
   { name: 'listings:new', path: '/r/all/new', endpoint: 'listing-new', intervalMs: 1_000 },
 ];
 
-const UNAVAILABLE = ['comment-ids', 'threads'];
+const UNAVAILABLE = ['threads'];
 const REPLAY = 'replay:';
 
 export type SourcePlan =
-  { kind: 'post-ids' } | { kind: 'listing'; listing: ListingPlan } | { kind: 'replay'; replay: ReplayPlan };
+  { kind: 'ids'; ids: IdPlan } | { kind: 'listing'; listing: ListingPlan } | { kind: 'replay'; replay: ReplayPlan };
 
 /**
  * Parses CRAWL_SOURCES into the sources to start. Repeated names count once.
@@ -22,10 +24,11 @@ export type SourcePlan =
  */
 export function planSources(names: readonly string[]): SourcePlan[] {
   return [...new Set(names)].flatMap((name): SourcePlan[] => {
-    if (name === 'post-ids') return [{ kind: 'post-ids' }];
+    if (name === 'post-ids') return [{ kind: 'ids', ids: POST_IDS }];
+    if (name === 'comment-ids') return [{ kind: 'ids', ids: COMMENT_IDS }];
     if (name === 'listings') return LISTINGS.map((listing) => ({ kind: 'listing', listing }));
     if (name.startsWith(REPLAY)) return [{ kind: 'replay', replay: parseReplayPlan(name.slice(REPLAY.length)) }];
     const why = UNAVAILABLE.includes(name) ? 'is not available yet' : 'is unknown';
-    throw new ConfigError(`CRAWL_SOURCES: ${name} ${why}; use post-ids, listings or replay:FILE`);
+    throw new ConfigError(`CRAWL_SOURCES: ${name} ${why}; use post-ids, comment-ids, listings or replay:FILE`);
   });
 }

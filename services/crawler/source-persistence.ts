@@ -4,8 +4,8 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { readCursor, saveCursor } from '../../shared/stores/crawl/crawl-cursors.ts';
-import type { CrawlGap } from '../../shared/stores/crawl/crawl-gaps.ts';
-import { openGaps } from '../../shared/stores/crawl/crawl-gaps.ts';
+import type { CrawlGap, GapClosing } from '../../shared/stores/crawl/crawl-gaps.ts';
+import { closeGapsBefore, openGaps } from '../../shared/stores/crawl/crawl-gaps.ts';
 import { releaseLease, takeLease } from '../../shared/stores/upkeep/leases.ts';
 import { PendingGaps } from './pending-gaps.ts';
 
@@ -45,6 +45,7 @@ export interface SourcePersistenceDeps {
 export class SourcePersistence {
   private readonly deps: SourcePersistenceDeps;
   private readonly gaps = new PendingGaps();
+  private closings: GapClosing[] = [];
   private leaseUntil = 0;
   private revision = 0;
   private savedRevision = 0;
@@ -77,6 +78,11 @@ export class SourcePersistence {
     this.gaps.add(gap, this.deps.clock());
   }
 
+  /** Queues the end of a gap, which is written after all gaps. */
+  closeGap(closing: GapClosing): void {
+    this.closings.push(closing);
+  }
+
   /** Marks the position as changed, so that the next checkpoint saves it. */
   markMoved(): void {
     this.revision += 1;
@@ -99,15 +105,22 @@ export class SourcePersistence {
   /** Resolves once everything is written, or the signal aborts. `run` must be running. */
   async flush(signal: AbortSignal): Promise<void> {
     this.checkpointNow.abort();
-    while (!signal.aborted && (this.savedRevision !== this.revision || this.gaps.size > 0)) await delay(50, signal);
+    while (!signal.aborted && (this.savedRevision !== this.revision || this.gaps.size + this.closings.length > 0))
+      await delay(50, signal);
   }
 
-  /** Writes the queued gaps. Throws while Postgres is away. */
+  /** Writes the queued gaps and their ends. Throws while Postgres is away. */
   async writeGaps(): Promise<void> {
-    const gaps = this.gaps.list(this.deps.clock());
-    if (gaps.length === 0) return;
-    await openGaps(this.deps.db, gaps);
-    this.gaps.remove(gaps);
+    const { db, source, clock } = this.deps;
+    const gaps = this.gaps.list(clock());
+    const { closings } = this;
+    if (gaps.length > 0) {
+      await openGaps(db, gaps);
+      this.gaps.remove(gaps);
+    }
+    if (closings.length === 0) return;
+    await closeGapsBefore(db, source, closings);
+    this.closings = this.closings.slice(closings.length);
   }
 
   /** Writes the queued gaps, then the cursor if the lease is still valid, and releases the lease. */

@@ -4,7 +4,7 @@ import { delay } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
-import type { CrawlGap } from '../../shared/stores/crawl/crawl-gaps.ts';
+import type { CrawlGap, GapClosing } from '../../shared/stores/crawl/crawl-gaps.ts';
 import { CallLoop, isExpectedFailure } from './call-loop.ts';
 import type { CrawlSource } from './crawl-source.ts';
 import type { ItemPublisher } from './item-publisher.ts';
@@ -95,6 +95,11 @@ export class SourceRunner {
   /** Notes a stretch that the source may have missed. */
   recordGap(gap: CrawlGap): void {
     this.persistence.recordGap(gap);
+  }
+
+  /** Notes that nothing is missing any more in a stretch noted before, or that it will not be looked for. */
+  closeGap(closing: GapClosing): void {
+    this.persistence.closeGap(closing);
   }
 
   /** Runs until the signal aborts or the source is done. Throws only unexpected errors. */

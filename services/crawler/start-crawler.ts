@@ -8,7 +8,7 @@ import { toError } from '../../shared/runtime/errors.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import type { CrawlGap } from '../../shared/stores/crawl/crawl-gaps.ts';
+import type { CrawlGap, GapClosing } from '../../shared/stores/crawl/crawl-gaps.ts';
 import type { Upstream } from '../../shared/upstream/upstream-client.ts';
 import type { CrawlSource } from './crawl-source.ts';
 import { ItemPublisher } from './item-publisher.ts';
@@ -94,10 +94,11 @@ function createRunners(
   const holder = `${hostname()}:${process.pid}:${randomUUID()}`;
   const random = deps.random ?? Math.random;
   const db = withQueryDeadline(deps.pool, QUERY_DEADLINE_MS);
-  const gaps = new Map<string, (gap: CrawlGap) => void>();
+  const byName = new Map<string, SourceRunner>();
   const sources = plans.map((plan) => {
-    const recordGap = (gap: CrawlGap): void => gaps.get(source.name)?.(gap);
-    const source = createSource(plan, { ...deps, pace, recordGap });
+    const recordGap = (gap: CrawlGap): void => byName.get(source.name)?.recordGap(gap);
+    const closeGap = (closing: GapClosing): void => byName.get(source.name)?.closeGap(closing);
+    const source = createSource(plan, { ...deps, pace, recordGap, closeGap });
     return source;
   });
   const shares = new SourceShares({
@@ -109,20 +110,22 @@ function createRunners(
   });
   const runners = sources.map((source) => {
     const runner = new SourceRunner(source, { ...deps, db, holder, items, shares, random });
-    gaps.set(source.name, (gap) => {
-      runner.recordGap(gap);
-    });
+    byName.set(source.name, runner);
     return runner;
   });
   return { runners, shares };
 }
 
-type SourceDeps = CrawlerDeps & { pace: Pace; recordGap: (gap: CrawlGap) => void };
+type SourceDeps = CrawlerDeps & {
+  pace: Pace;
+  recordGap: (gap: CrawlGap) => void;
+  closeGap: (closing: GapClosing) => void;
+};
 
 function createSource(plan: SourcePlan, deps: SourceDeps): CrawlSource {
   switch (plan.kind) {
-    case 'post-ids':
-      return new PostIdSource(deps);
+    case 'ids':
+      return new PostIdSource(plan.ids, deps);
     case 'listing':
       return new ListingSource(plan.listing, deps);
     case 'replay':

@@ -9,12 +9,16 @@ export interface IdStretch {
   to: bigint;
 }
 
+/** A stretch that is being caught up, and how many of its ids were found so far. */
+export type OpenStretch = IdStretch & { found: number };
+
 /** The stretches of ids that the walk skipped when it jumped, oldest first, bounded in number and length. */
 export class IdStretches {
-  private stretches: IdStretch[];
+  private stretches: OpenStretch[];
   private givenUp: IdStretch[] = [];
+  private caughtUp: OpenStretch[] = [];
 
-  constructor(stretches: readonly IdStretch[] = []) {
+  constructor(stretches: readonly OpenStretch[] = []) {
     this.stretches = stretches.map((stretch) => ({ ...stretch }));
   }
 
@@ -22,22 +26,26 @@ export class IdStretches {
     return this.stretches.length;
   }
 
-  list(): readonly IdStretch[] {
+  list(): readonly OpenStretch[] {
     return this.stretches;
   }
 
   /** Adds a skipped stretch. Gives up the oldest ids where there are too many. */
   add(stretch: IdStretch): void {
     if (stretch.from >= stretch.to) return;
-    this.stretches.push(stretch);
-    while (this.stretches.length > MAX_STRETCHES) this.givenUp.push(this.stretches.shift()!);
+    this.stretches.push({ ...stretch, found: 0 });
+    while (this.stretches.length > MAX_STRETCHES) {
+      const { from, to } = this.stretches.shift()!;
+      this.givenUp.push({ from, to });
+    }
     let excess = this.stretches.reduce((sum, { from, to }) => sum + to - from, -MAX_IDS);
     while (excess > 0n) {
       const oldest = this.stretches[0]!;
       const length = oldest.to - oldest.from;
       const cut = length < excess ? length : excess;
       this.givenUp.push({ from: oldest.from, to: oldest.from + cut });
-      this.shorten(cut);
+      oldest.from += cut;
+      if (oldest.from >= oldest.to) this.stretches.shift();
       excess -= cut;
     }
   }
@@ -52,19 +60,30 @@ export class IdStretches {
     return ids;
   }
 
-  /** Removes the first `count` ids of the oldest stretch, after they were requested. */
-  shorten(count: bigint): void {
+  /** Removes the first `count` ids of the oldest stretch, after they were requested and `found` of them exist. */
+  shorten(count: bigint, found: number): void {
     const stretch = this.stretches[0];
     if (!stretch) return;
     stretch.from += count;
-    if (stretch.from >= stretch.to) this.stretches.shift();
+    stretch.found += found;
+    if (stretch.from < stretch.to) return;
+    this.stretches.shift();
+    this.caughtUp.push(stretch);
   }
 
-  /** Removes the stretch that holds `id` and all later ones. Returns that stretch, or undefined if none holds `id`. */
+  /**
+   * Removes the stretch that holds `id` and all later ones, which count as caught up. Returns the one that holds it.
+   */
   cutAt(id: bigint): IdStretch | undefined {
     const holding = this.stretches.find(({ from, to }) => from <= id && id < to);
+    this.caughtUp.push(...this.stretches.filter(({ to }) => to > id));
     this.stretches = this.stretches.filter(({ to }) => to <= id);
     return holding;
+  }
+
+  /** Returns the stretches whose ids were all requested since the last call. */
+  takeCaughtUp(): OpenStretch[] {
+    return this.caughtUp.splice(0);
   }
 
   /** Returns the stretches given up since the last call. */

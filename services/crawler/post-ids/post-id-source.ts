@@ -2,11 +2,13 @@ import { z } from 'zod';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
-import type { CrawlGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
+import type { CrawlGap, GapClosing } from '../../../shared/stores/crawl/crawl-gaps.ts';
+import type { Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
 import type { Call, CrawlSource, Wait } from '../crawl-source.ts';
 import type { Pace } from '../pace.ts';
 import { firstHead } from './post-id.ts';
+import type { WalkStep } from './post-id-walk.ts';
 import { PostIdWalk } from './post-id-walk.ts';
 import { readThings } from '../read-things.ts';
 import type { Round } from '../serial-calls.ts';
@@ -24,7 +26,8 @@ const FIRST_MARGIN = 100;
 
 const savedPosition = z.object({
   next: z.string(),
-  stretches: z.array(z.tuple([z.string(), z.string()])),
+  stretches: z.array(z.union([z.tuple([z.string(), z.string()]), z.tuple([z.string(), z.string(), z.number()])])),
+  newestAt: z.number().optional(),
   missing: z.array(z.tuple([z.string(), z.number(), z.number()])),
 });
 
@@ -36,26 +39,56 @@ export interface PostIdSourceDeps {
   clock: Clock;
   /** Queues a gap; it must be written before the position that passes it. */
   recordGap: (gap: CrawlGap) => void;
+  /** Queues the end of the gap that ends before `beforeThing`. */
+  closeGap: (closing: GapClosing) => void;
 }
 
-/** Requests the sequential post ids from /api/info, a hundred per call, up to just past the newest one. */
+/** The things of a forum whose ids are sequential. */
+export interface IdPlan {
+  name: 'post-ids' | 'comment-ids';
+  kind: Thing['kind'];
+  /** The listing of the newest things, and the metrics label of its calls. */
+  listing: { path: string; endpoint: string };
+}
+
+export const POST_IDS: IdPlan = {
+  name: 'post-ids',
+  kind: 't3',
+  listing: { path: '/r/all/new', endpoint: 'listing-new' },
+};
+
+export const COMMENT_IDS: IdPlan = {
+  name: 'comment-ids',
+  kind: 't1',
+  listing: { path: '/r/all/comments', endpoint: 'listing-comments' },
+};
+
+/** Requests sequential ids from /api/info, a hundred per call, up to just past the newest one. */
 export class PostIdSource implements CrawlSource {
-  readonly name = 'post-ids';
-  readonly label = 'post-ids';
+  readonly name: IdPlan['name'];
+  readonly label: IdPlan['name'];
   readonly replay = false;
   readonly maxInFlight = 1;
+  private readonly plan: IdPlan;
   private readonly deps: PostIdSourceDeps;
   private readonly calls: SerialCalls;
   private walk: PostIdWalk | undefined;
   private headKnownAt = Number.NEGATIVE_INFINITY;
+  /** When the newest thing that was found before any jump was created, in milliseconds since 1970. */
+  private newestAt: number | undefined;
 
-  constructor(deps: PostIdSourceDeps) {
+  constructor(plan: IdPlan, deps: PostIdSourceDeps) {
+    this.name = plan.name;
+    this.label = plan.name;
+    this.plan = plan;
     this.deps = deps;
     this.calls = new SerialCalls(deps.clock);
   }
 
   async begin(position: unknown): Promise<void> {
-    this.walk = position === undefined ? undefined : new PostIdWalk(savedPosition.parse(position));
+    const saved = position === undefined ? undefined : savedPosition.parse(position);
+    this.walk = saved && new PostIdWalk(saved);
+    this.newestAt = saved?.newestAt;
     this.headKnownAt = Number.NEGATIVE_INFINITY;
     this.calls.reset();
   }
@@ -70,45 +103,47 @@ export class PostIdSource implements CrawlSource {
     const walk = await this.walkFromHead(signal);
     if (!walk) return { things: [], seenAt: startedAt, acknowledged: () => undefined, pauseMs: INTERVAL_MS };
     const step = walk.step(startedAt, upstream.perSecond('catch-up') > 0);
-    const id = step.ids.map((bare) => `t3_${bare}`).join(',');
+    const id = step.ids.map((bare) => this.nameOf(bare)).join(',');
     const lane = step.purpose === 'catch-up' ? 'catch-up' : 'live';
     const body = await upstream.get('/api/info', { id }, { endpoint: 'info', lane, signal });
     const seenAt = clock();
     const { things } = readThings(body, { ...this.deps, label: this.label, endpoint: 'info' });
-    const found = new Set(things.filter((thing) => thing.kind === 't3').map((thing) => thing.data.id));
+    const found = things.filter((thing) => thing.kind === this.plan.kind);
     return {
       things,
       seenAt,
       acknowledged: () => {
         this.acknowledge(walk, step, found, seenAt);
       },
-      pauseMs: Math.max(0, this.intervalMs(walk, found.size) - (seenAt - startedAt)),
+      pauseMs: Math.max(0, this.intervalMs(walk, found.length) - (seenAt - startedAt)),
     };
   }
 
   position(): unknown {
-    return this.walk?.position();
+    return this.walk && { ...this.walk.position(), newestAt: this.newestAt };
   }
 
   async end(): Promise<void> {
     this.deps.pace.remove(this.name);
   }
 
-  private acknowledge(
-    walk: PostIdWalk,
-    step: ReturnType<PostIdWalk['step']>,
-    found: ReadonlySet<string>,
-    now: number,
-  ): void {
+  private acknowledge(walk: PostIdWalk, step: WalkStep, found: readonly Thing[], now: number): void {
     const before = walk.nextId;
-    walk.learn(step, found, now);
+    walk.learn(step, new Set(found.map(({ data }) => data.id)), now);
     if (walk.nextId !== before) this.headKnownAt = now;
-    this.reportEvents(walk);
+    const created = found.map(({ data }) => Math.min(data.created_utc * 1000, now));
+    // After a probe the walk is past the stretch that it skipped, so its posts are the first ones after it.
+    this.reportEvents(walk, {
+      afterAt: this.newestAt,
+      beforeAt: created.length > 0 ? Math.min(...created) : undefined,
+    });
+    if (step.purpose !== 'catch-up' && created.length > 0)
+      this.newestAt = Math.max(this.newestAt ?? -Infinity, ...created);
   }
 
-  private reportEvents(walk: PostIdWalk): void {
+  private reportEvents(walk: PostIdWalk, dates: Pick<CrawlGap, 'afterAt' | 'beforeAt'>): void {
     const { metrics, logger } = this.deps;
-    const { absent, rejected, givenUp, returnedTo } = walk.takeEvents();
+    const { absent, skipped, caughtUp, rejected, givenUp, returnedTo } = walk.takeEvents();
     if (absent > 0) metrics.crawlerAbsent.inc({ source: this.label }, absent);
     for (const id of rejected) {
       metrics.crawlerHeadAlarms.inc({ what: 'rejected' });
@@ -118,20 +153,37 @@ export class PostIdSource implements CrawlSource {
       metrics.crawlerHeadAlarms.inc({ what: 'went_back' });
       logger.error({ id: returnedTo }, 'the walk was far ahead of the newest posts and returned to them');
     }
-    for (const { from, to } of givenUp) {
-      const afterThing = from === undefined ? undefined : `t3_${from}`;
-      const reason = from === undefined ? 'walk_went_back' : 'stretch_given_up';
-      this.deps.recordGap({
-        source: this.name,
-        reason,
-        afterThing,
-        afterAt: undefined,
-        beforeThing: `t3_${to}`,
-        beforeAt: undefined,
-      });
-      metrics.crawlerGaps.inc({ source: this.name });
-      logger.error({ from, to }, 'a stretch of post ids was given up; a gap is recorded');
+    for (const { from, to } of skipped) {
+      this.recordGap('skipped', from, to, dates);
+      logger.warn({ source: this.name, from, to }, 'the walk skipped ids, which are now caught up');
     }
+    for (const { to, found } of caughtUp) {
+      this.deps.closeGap({ beforeThing: this.nameOf(to), found, outcome: 'filled' });
+      logger.info({ source: this.name, to, found }, 'skipped ids are caught up');
+    }
+    for (const { from, to } of givenUp) this.giveUp(from, to);
+  }
+
+  private giveUp(from: string | undefined, to: string): void {
+    const reason = from === undefined ? 'walk_went_back' : 'stretch_given_up';
+    this.recordGap(reason, from, to, { afterAt: undefined, beforeAt: undefined });
+    this.deps.closeGap({ beforeThing: this.nameOf(to), found: 0, outcome: 'given_up' });
+    this.deps.logger.error({ source: this.name, from, to }, 'a stretch of ids was given up; a gap is recorded');
+  }
+
+  private recordGap(
+    reason: string,
+    from: string | undefined,
+    to: string,
+    dates: Pick<CrawlGap, 'afterAt' | 'beforeAt'>,
+  ): void {
+    const afterThing = from === undefined ? undefined : this.nameOf(from);
+    this.deps.recordGap({ source: this.name, reason, afterThing, beforeThing: this.nameOf(to), ...dates });
+    this.deps.metrics.crawlerGaps.inc({ source: this.name });
+  }
+
+  private nameOf(id: string): string {
+    return `${this.plan.kind}_${id}`;
   }
 
   /** Returns the walk, after asking for the head when it is uncertain; undefined while the forum has no posts. */
@@ -140,16 +192,17 @@ export class PostIdSource implements CrawlSource {
     const sinceHead = clock() - this.headKnownAt;
     // A negative value means that the clock was set back.
     if (this.walk && sinceHead >= 0 && sinceHead < HEAD_CHECK_MS) return this.walk;
-    const call = { endpoint: 'listing-new', lane: 'live', signal } as const;
-    const body = await upstream.get('/r/all/new', { limit: '100' }, call);
+    const { path, endpoint } = this.plan.listing;
+    const call = { endpoint, lane: 'live', signal } as const;
+    const body = await upstream.get(path, { limit: '100' }, call);
     const { things } = readThings(body, { ...this.deps, label: this.label, endpoint: call.endpoint });
-    const ids = things.filter((thing) => thing.kind === 't3').map((thing) => thing.data.id);
+    const ids = things.filter((thing) => thing.kind === this.plan.kind).map((thing) => thing.data.id);
     const head = firstHead(ids);
     if (head === undefined) return this.walk;
     this.headKnownAt = clock();
     this.walk ??= new PostIdWalk({ head, margin: FIRST_MARGIN });
     this.walk.learnNewest(ids);
-    this.reportEvents(this.walk);
+    this.reportEvents(this.walk, { afterAt: undefined, beforeAt: undefined });
     return this.walk;
   }
 

@@ -1,5 +1,4 @@
 import { IdStretches } from './id-stretches.ts';
-import type { IdStretch } from './id-stretches.ts';
 import { idToNumber, numberToId, supportedHead } from './post-id.ts';
 import { SeenThings } from '../seen-things.ts';
 
@@ -48,6 +47,10 @@ export interface WalkEvents {
   absent: number;
   /** Far heads that the walk ignores because they have no neighbours. */
   rejected: string[];
+  /** Stretches that the walk skipped, to be caught up. */
+  skipped: { from: string; to: string }[];
+  /** Stretches that are caught up: the end, and how many posts were found in them. */
+  caughtUp: { to: string; found: number }[];
   /** Stretches that will not be requested. `from` is missing where the begin is unknown. */
   givenUp: { from?: string; to: string }[];
   /** The id to which the walk returned because it was far ahead of the newest posts. */
@@ -57,8 +60,8 @@ export interface WalkEvents {
 export interface WalkPosition {
   /** The first id that was never requested. */
   next: string;
-  /** The stretches [from, to) that the walk skipped when it jumped. */
-  stretches: [string, string][];
+  /** The stretches [from, to) that the walk skipped when it jumped, and how many of their posts were found so far. */
+  stretches: ([string, string] | [string, string, number])[];
   missing: [id: string, firstAskedAt: number, rechecks: number][];
 }
 
@@ -80,7 +83,7 @@ export class PostIdWalk {
   /** The newest id in the listing that has neighbours. Ids above it are not caught up. */
   private listedHead: bigint | undefined;
   private checksFarAhead = 0;
-  private events: WalkEvents = { absent: 0, rejected: [], givenUp: [], returnedTo: undefined };
+  private events: WalkEvents = noEvents();
 
   /** `start`: a saved position, or for a first walk the newest post's id and how many ids to read up to it. */
   constructor(start: WalkPosition | { head: string; margin: number }) {
@@ -94,7 +97,7 @@ export class PostIdWalk {
     this.next = idToNumber(start.next);
     this.head = this.next - 1n;
     this.stretches = new IdStretches(
-      start.stretches.map(([from, to]): IdStretch => ({ from: idToNumber(from), to: idToNumber(to) })),
+      start.stretches.map(([from, to, found = 0]) => ({ from: idToNumber(from), to: idToNumber(to), found })),
     );
     for (const [id, firstAskedAt, rechecks] of start.missing) this.missing.set(id, { id, firstAskedAt, rechecks });
   }
@@ -148,7 +151,7 @@ export class PostIdWalk {
   /** Takes in the result of a call, after the broker has acknowledged its posts. */
   learn(step: WalkStep, found: ReadonlySet<string>, now: number): void {
     if (step.purpose === 'probe' && !this.jump(step.ids, found)) return;
-    if (step.purpose === 'catch-up') this.stretches.shorten(BigInt(step.ids.length));
+    if (step.purpose === 'catch-up') this.stretches.shorten(BigInt(step.ids.length), found.size);
     for (const id of step.ids) {
       const value = idToNumber(id);
       if (found.has(id) && value > this.head) this.head = value;
@@ -168,14 +171,15 @@ export class PostIdWalk {
     for (const { from, to } of this.stretches.takeGivenUp()) {
       events.givenUp.push({ from: numberToId(from), to: numberToId(to) });
     }
-    this.events = { absent: 0, rejected: [], givenUp: [], returnedTo: undefined };
+    for (const { to, found } of this.stretches.takeCaughtUp()) events.caughtUp.push({ to: numberToId(to), found });
+    this.events = noEvents();
     return events;
   }
 
   position(): WalkPosition {
     return {
       next: numberToId(this.next),
-      stretches: this.stretches.list().map(({ from, to }) => [numberToId(from), numberToId(to)]),
+      stretches: this.stretches.list().map(({ from, to, found }) => [numberToId(from), numberToId(to), found]),
       missing: [...this.missing.values()].map(({ id, firstAskedAt, rechecks }) => [id, firstAskedAt, rechecks]),
     };
   }
@@ -221,10 +225,16 @@ export class PostIdWalk {
       return false;
     }
     const [first = candidate] = idsUpTo(candidate);
-    this.stretches.add({ from: this.next, to: first });
+    this.skip(this.next, first);
     this.next = first;
     if (this.listedHead !== undefined && this.listedHead < candidate) this.listedHead = candidate;
     return true;
+  }
+
+  private skip(from: bigint, to: bigint): void {
+    if (from >= to) return;
+    this.events.skipped.push({ from: numberToId(from), to: numberToId(to) });
+    this.stretches.add({ from, to });
   }
 
   /**
@@ -238,7 +248,7 @@ export class PostIdWalk {
     const left = this.stretches.cutAt(head);
     this.head = head;
     this.next = left && left.from > first ? left.from : first;
-    if (left) this.stretches.add({ from: left.from, to: this.next });
+    if (left) this.skip(left.from, this.next);
     else this.events.givenUp.push({ to: numberToId(first) });
     this.events.returnedTo = numberToId(this.next);
   }
@@ -257,4 +267,8 @@ function idsUpTo(last: bigint): bigint[] {
   const ids: bigint[] = [];
   for (let id = last - BigInt(IDS_PER_CALL) + 1n; id <= last; id += 1n) if (id >= 0n) ids.push(id);
   return ids;
+}
+
+function noEvents(): WalkEvents {
+  return { absent: 0, skipped: [], caughtUp: [], rejected: [], givenUp: [], returnedTo: undefined };
 }

@@ -140,6 +140,29 @@ export async function closeGap(
   return rowCount === 1;
 }
 
+/** How the gap that ends before `beforeThing` was closed. */
+export interface GapClosing {
+  beforeThing: string;
+  found: number;
+  outcome: GapOutcome;
+}
+
+/** Closes the open gaps of a source that end before the given things; those that are closed stay as they are. */
+export async function closeGapsBefore(db: Queryable, source: string, closings: readonly GapClosing[]): Promise<void> {
+  await db.query(
+    `UPDATE crawl_gaps AS c
+        SET found = greatest(c.found, closing.found), outcome = closing.outcome, filled_at = service_now()
+       FROM unnest($2::text[], $3::bigint[], $4::text[]) AS closing (before_thing, found, outcome)
+      WHERE c.source = $1 AND c.before_thing = closing.before_thing AND c.filled_at IS NULL`,
+    [
+      source,
+      closings.map(({ beforeThing }) => beforeThing),
+      closings.map(({ found }) => found),
+      closings.map(({ outcome }) => outcome),
+    ],
+  );
+}
+
 /**
  * The gaps that were open at some time from `from` until before `to`, newest first. Times are milliseconds since 1970.
  */

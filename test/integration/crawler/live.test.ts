@@ -35,10 +35,13 @@ describe('the live crawl', () => {
   });
 
   /** A first crawl begins at the newest page, so items emitted before it are not expected. */
-  async function start(settings: Record<string, string>): Promise<[SimulatorProcess, CollectingPublisher]> {
+  async function start(
+    settings: Record<string, string>,
+    sources = SOURCES,
+  ): Promise<[SimulatorProcess, CollectingPublisher]> {
     simulator = await startSimulatorProcess({ SIMULATOR_HISTORY: '50', SIMULATOR_LATE: '0', ...settings });
     const publisher = new CollectingPublisher();
-    crawler = await startTestCrawler({ url: simulator.url, pool: database.pool, publisher, sources: SOURCES });
+    crawler = await startTestCrawler({ url: simulator.url, pool: database.pool, publisher, sources });
     await eventually('the crawl begins', () => crawler?.ready());
     owedSince = Date.now();
     return [simulator, publisher];
@@ -157,10 +160,12 @@ describe('the live crawl', () => {
   });
 
   test('lets one process crawl a source at a time, and hands the source over when that process stops', async () => {
-    const [sim, first] = await start({ SIMULATOR_RATE: '100', SIMULATOR_COUNT: '600' });
+    // One source only: several would be divided among the two.
+    const sources = ['post-ids'];
+    const [sim, first] = await start({ SIMULATOR_RATE: '800', SIMULATOR_COUNT: '6000' }, sources);
     await eventually('the first is at work', () => first.items.size > 100 && crawler?.ready());
     const second = new CollectingPublisher();
-    const standby = await startTestCrawler({ url: sim.url, pool: database.pool, publisher: second, sources: SOURCES });
+    const standby = await startTestCrawler({ url: sim.url, pool: database.pool, publisher: second, sources });
     try {
       await eventually('the second stands by', () => standby.ready());
       const before = first.items.size;
@@ -169,7 +174,7 @@ describe('the live crawl', () => {
       await crawler?.stop();
       await eventually('everything is published by one or the other', async () => {
         const { finished } = await sim.stats();
-        return finished && missing(first).every((name) => second.items.has(name));
+        return finished && missing(first).every((name) => name.startsWith('t1_') || second.items.has(name));
       });
       expect(second.items.size).toBeGreaterThan(0);
     } finally {
