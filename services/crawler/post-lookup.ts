@@ -11,6 +11,10 @@ import type { RecentPosts } from './recent-posts.ts';
 const IDS_PER_CALL = 100;
 /** The pause before the second attempt: the forum's own caches may not know a new post yet. */
 const SECOND_TRY_MS = 500;
+/** How long an attempt waits for our own budget of calls, which is no answer of the forum. */
+const BUDGET_WAIT_MS = 5_000;
+/** The shortest wait between two requests for a call. */
+const MIN_BUDGET_WAIT_MS = 50;
 
 /** Communities in a response of /api/info. A community's NSFW flag replaces that of a post that cannot be fetched. */
 const communities = z.object({
@@ -55,6 +59,20 @@ export class PostLookup {
     return found;
   }
 
+  private async call(id: string, signal: AbortSignal): Promise<unknown> {
+    for (let waitedMs = 0; ;) {
+      try {
+        return await this.upstream.get('/api/info', { id }, { endpoint: 'info', lane: 'live', signal });
+      } catch (error) {
+        const isRefused = error instanceof UpstreamError && error.reason === 'own_budget';
+        if (!isRefused || waitedMs >= BUDGET_WAIT_MS || signal.aborted) throw error;
+        const waitMs = Math.max(MIN_BUDGET_WAIT_MS, Math.min(error.retryAfterMs ?? 0, BUDGET_WAIT_MS - waitedMs));
+        waitedMs += waitMs;
+        await delay(waitMs, signal);
+      }
+    }
+  }
+
   /** Adds the posts to `found`; returns the NSFW flags of the communities by fullname. */
   private async fetch(
     names: readonly string[],
@@ -65,7 +83,7 @@ export class PostLookup {
     for (let start = 0; start < names.length; start += IDS_PER_CALL) {
       const id = names.slice(start, start + IDS_PER_CALL).join(',');
       try {
-        const body = await this.upstream.get('/api/info', { id }, { endpoint: 'info', lane: 'live', signal });
+        const body = await this.call(id, signal);
         for (const thing of parseListing(body).things) {
           if (thing.kind !== 't3') continue;
           this.posts.remember(thing);

@@ -10,7 +10,10 @@ const RECHECKS_PER_CALL = 50;
  * last of these counts as absent.
  */
 const RECHECK_AFTER_MS = [5_000, 30_000, 120_000, 600_000, 3_600_000] as const;
-/** The missing ids of an hour at 10 % holes and 50 posts a second. Beyond this the oldest count as absent. */
+/**
+ * The missing ids of an hour at 10 % holes and 50 posts a second. Beyond this the oldest count as absent and
+ * are reported as given up.
+ */
 const MAX_MISSING = 20_000;
 /** The walk jumps to a head further away than this. The skipped ids become a stretch that is caught up separately. */
 const FAR_BEHIND = 1_000n;
@@ -253,12 +256,20 @@ export class PostIdWalk {
     this.events.returnedTo = numberToId(this.next);
   }
 
+  /** Without its rechecks an id that appears late is not found, so the dropped ids are reported as given up. */
   private giveUpOldest(): void {
+    const dropped: bigint[] = [];
     for (const id of this.missing.keys()) {
-      if (this.missing.size <= MAX_MISSING) return;
+      if (this.missing.size <= MAX_MISSING) break;
       this.missing.delete(id);
       this.events.absent += 1;
+      dropped.push(idToNumber(id));
     }
+    const [first = 0n] = dropped;
+    if (dropped.length === 0) return;
+    const lowest = dropped.reduce((low, id) => (id < low ? id : low), first);
+    const highest = dropped.reduce((high, id) => (id > high ? id : high), first);
+    this.events.givenUp.push({ from: numberToId(lowest), to: numberToId(highest + 1n) });
   }
 }
 

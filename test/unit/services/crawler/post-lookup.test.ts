@@ -11,16 +11,22 @@ class Info {
   readonly asked: string[][] = [];
   private readonly children: { kind: string; data: object }[];
   private failures: number;
+  private readonly failure: UpstreamError;
 
-  constructor(children: { kind: string; data: object }[], failures = 0) {
+  constructor(
+    children: { kind: string; data: object }[],
+    failures = 0,
+    failure = new UpstreamError('timeout', 'slow'),
+  ) {
     this.children = children;
     this.failures = failures;
+    this.failure = failure;
   }
 
   async get(_: string, params: Record<string, string>): Promise<unknown> {
     const ids = params.id?.split(',') ?? [];
     this.asked.push(ids);
-    if (this.failures-- > 0) throw new UpstreamError('timeout', 'slow');
+    if (this.failures-- > 0) throw this.failure;
     const children = this.children.filter(({ data }) => 'name' in data && ids.includes(String(data.name)));
     return { kind: 'Listing', data: { after: null, children } };
   }
@@ -55,6 +61,14 @@ const COMMUNITY = { kind: 't5', data: { name: 't5_tea', over18: false } };
 const signal = new AbortController().signal;
 
 describe('PostLookup.find', () => {
+  test('waits for our own budget, which does not count as an attempt', async () => {
+    const refusal = new UpstreamError('busy', 'used up', { reason: 'own_budget', retryAfterMs: 1 });
+    const info = new Info([POST], 5, refusal);
+    const found = await info.lookup().find([comment('c1', 'p1')], signal);
+    expect(found.get('p1')).toEqual({ title: 'Kettles', nsfw: false });
+    expect(info.asked).toHaveLength(6);
+  });
+
   test('requests a post once for all its comments, and remembers it', async () => {
     const info = new Info([POST]);
     const posts = new RecentPosts(10);

@@ -141,4 +141,19 @@ describe('PostIdWalk', () => {
     expect(forum.asked.at(-1)).toContain(id(1401));
     expect(forum.asked.at(-1)).toContain(id(1000));
   });
+
+  test('reports the oldest of more than 20,000 missing ids as given up', () => {
+    const forum = new Forum();
+    const walk = new PostIdWalk({ head: id(21_000), margin: 1 });
+    walk.learnNewest([id(21_000)]);
+    forum.posts.add(id(41_100));
+    let givenUp: object[] = [];
+    for (let head = 21_100; head <= 41_100; head += 100) {
+      walk.learnNewest([id(head)]);
+      forum.call(walk);
+      givenUp = [...givenUp, ...walk.takeEvents().givenUp];
+    }
+    expect(walk.position().missing).toHaveLength(20_000);
+    expect(givenUp).toEqual([{ from: id(21_000), to: id(21_100) }]);
+  });
 });
