@@ -1,11 +1,18 @@
 import { createPool } from '../shared/postgres/pool.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
+import { withQueryDeadline } from '../shared/postgres/query-deadline.ts';
 import { exchangeReports } from '../shared/stores/crawl/budget-reports.ts';
+import { addForumCalls } from '../shared/stores/crawl/forum-calls.ts';
 import { startBudgetExchange } from '../shared/upstream/budget/budget-exchange.ts';
+import { startCallRecorder } from '../shared/upstream/budget/call-recorder.ts';
 import { withSweepShares } from '../shared/upstream/budget/lanes.ts';
 import { createUpstream } from '../shared/upstream/upstream-client.ts';
-import type { Upstream } from '../shared/upstream/upstream-client.ts';
+import type { BudgetedUpstream } from '../shared/upstream/upstream-client.ts';
+import type { CountedCalls } from '../shared/upstream/budget/call-counts.ts';
 import type { Installation } from './connect-engines.ts';
+
+/** A stop waits this long for Postgres to take the last counts. */
+const RECORDING_MS = 3_000;
 
 /**
  * The client of the forum's API, which all services of a process share.
@@ -16,7 +23,7 @@ import type { Installation } from './connect-engines.ts';
 export async function connectUpstream(
   { config, postgresUrl, metrics, logger, lifecycle }: Installation,
   { callsForum }: { callsForum: boolean },
-): Promise<Upstream> {
+): Promise<BudgetedUpstream> {
   const { clients = [], url, tokenUrl, userAgent } = config.upstream;
   const shares = withSweepShares(config.upstream.shares);
   const upstream = createUpstream({ url, tokenUrl, userAgent, clients, shares, clock: systemClock, metrics, logger });
@@ -32,5 +39,8 @@ export async function connectUpstream(
     logger,
   });
   lifecycle.add('budget', exchange);
+  const recording = withQueryDeadline(db, RECORDING_MS);
+  const add = (calls: CountedCalls[]) => addForumCalls(recording, calls);
+  lifecycle.add('counted calls', startCallRecorder({ counts: upstream.budget.counts, add, logger }));
   return upstream;
 }

@@ -18,7 +18,7 @@ import { createMailDomainCheck } from '../shared/mail/mail-domain.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
 import type { Running } from '../shared/runtime/lifecycle.ts';
 import { startOperationsServer } from '../shared/runtime/operations-server.ts';
-import type { Upstream } from '../shared/upstream/upstream-client.ts';
+import type { BudgetedUpstream } from '../shared/upstream/upstream-client.ts';
 import { ensureDemoAccount } from './api/demo-account.ts';
 import { startMatchWakeUps } from './api/live-tail/match-wake-ups.ts';
 import { startApi } from './api/start-api.ts';
@@ -28,6 +28,7 @@ import { connectEngines } from './connect-engines.ts';
 import type { Installation, ProcessDeps } from './connect-engines.ts';
 import { connectUpstream } from './connect-upstream.ts';
 import { listenForThings } from './crawler/seen-elsewhere.ts';
+import { startCoverage } from './crawler/coverage/start-coverage.ts';
 import { startCrawler } from './crawler/start-crawler.ts';
 import { startDeliverer } from './deliverer/start-deliverer.ts';
 import { startMatcher } from './matcher/start-matcher.ts';
@@ -62,7 +63,7 @@ const CLOCK_TOLERANCE_MS = 500;
 type Announce = (addresses: { api: string; metrics: string }) => Promise<void>;
 
 /** What every service is given: the engines, and the forum's client, whose budget the services of a process share. */
-type ServiceDeps = Installation & { upstream: Upstream };
+type ServiceDeps = Installation & { upstream: BudgetedUpstream };
 
 type Started = { stop(): Promise<void> } & ({ ready(): boolean } | { port: number } | object);
 
@@ -193,7 +194,14 @@ async function startMatcherService(deps: ServiceDeps): Promise<Started> {
 }
 
 async function startCrawlerService(deps: ServiceDeps): Promise<Started> {
-  const { config } = deps;
+  const { config, archiveSchema, upstream } = deps;
+  const coverage = startCoverage({
+    ...deps,
+    archiveReady: archiveSchema.ready,
+    allowedPerSecond: () => upstream.budget.allowedPerSecond(),
+    clock: systemClock,
+  });
+  deps.lifecycle.add('coverage', coverage);
   const publisher = await addPublisher(deps);
   return startCrawler({
     ...deps,

@@ -19,9 +19,12 @@ GRANT SELECT ON matches_with_items TO forum_analyst;
 GRANT SELECT ON matches_per_day_and_term TO forum_analyst;
 GRANT SELECT ON delivery_latency TO forum_analyst;
 GRANT SELECT ON failing_endpoints TO forum_analyst;
+GRANT SELECT ON items_with_lag TO forum_analyst;
+GRANT SELECT ON coverage_per_hour TO forum_analyst;
 GRANT SELECT ON items TO forum_analyst;
 GRANT SELECT ON matches TO forum_analyst;
 GRANT SELECT ON delivery_attempts TO forum_analyst;
+GRANT SELECT ON coverage_hours TO forum_analyst;
 
 CREATE USER IF NOT EXISTS analyst IDENTIFIED WITH sha256_password BY 'CHOOSE A PASSWORD' DEFAULT ROLE forum_analyst
     SETTINGS PROFILE 'forum_analyst';

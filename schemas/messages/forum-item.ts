@@ -29,6 +29,9 @@ export const itemContent = z.object({
 
 export type ItemContent = z.infer<typeof itemContent>;
 
+/** An item is late when it is first seen more than this long after its creation. */
+export const LATE_AFTER_MS = 120_000;
+
 /** Value of forum.posts and forum.comments. Key: thing_id. The broker's append time is the item's entered_at. */
 export const forumItem = itemContent.extend({
   v: z.literal(1),
@@ -41,6 +44,11 @@ export const forumItem = itemContent.extend({
   num_comments: z.number().int().nullable(),
   /** The target of a link post, the permalink of a text post, or null for a comment. */
   url: z.string().nullable(),
+  /**
+   * Present when the item was first seen more than LATE_AFTER_MS after its creation; never on items of a dump file. It
+   * informs: late items are matched and delivered like all others.
+   */
+  late: z.literal(true).optional(),
 });
 
 export type ForumItem = z.infer<typeof forumItem>;

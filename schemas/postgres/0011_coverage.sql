@@ -32,12 +32,13 @@ CREATE TABLE forum_calls (
   PRIMARY KEY (hour, lane)
 ) WITH (fillfactor = 50);
 
--- What the archive says of an hour, computed anew whenever the number of its rows there changes. measured: counts by source,
--- lags and found posts, in the shape of shared/domain/coverage.
+-- What is known of an hour, written again whenever it changes. coverage: in the shape of shared/domain/coverage/hour-coverage.ts.
 CREATE TABLE coverage_hours (
   hour timestamptz PRIMARY KEY,
-  -- Rows of the hour in the archive when it was computed, repeated ones included.
+  -- Rows of the hour in the archive when its items were counted, repeated ones included: another number, and they are counted again.
   archived_rows bigint NOT NULL,
-  measured jsonb NOT NULL,
+  coverage jsonb NOT NULL,
+  -- Calls a second that the forum's windows allowed, as last known in the hour.
+  calls_per_second float8,
   computed_at timestamptz NOT NULL
 );

@@ -14,7 +14,12 @@ export type ArchiveRow = Record<string, unknown>;
  * @param removed true when the forum removed the thing: the row keeps its ids, kind, community and times, no content
  */
 export function itemRow(item: ForumItem, removed: boolean): ArchiveRow {
-  const { v: _v, replay: _replay, ...columns } = removed ? { ...item, ...blankedContent(item), url: '' } : item;
+  const {
+    v: _v,
+    replay: _replay,
+    late: _late,
+    ...columns
+  } = removed ? { ...item, ...blankedContent(item), url: '' } : item;
   return readable({
     ...columns,
     parent_id: item.parent_id ?? '',

@@ -45,6 +45,21 @@ function declare(registers: Registry[]) {
       'Ranges that a source may have missed; the table crawl_gaps lists them. Repeated: the source is too slow for the forum.',
       ['source'],
     ),
+    crawlerGapsOpen: gauge(
+      'crawler_gaps_open',
+      'Gaps that are not closed, by source. Growing: the budget does not suffice to fill them. Run: npm run admin -- gaps --open.',
+      ['source'],
+    ),
+    crawlerCompleteness: gauge(
+      'crawler_completeness',
+      'Share of posts or comments seen, for the newest hour that has one; for comments with a 95 % interval (low, high). Falling: see /v1/coverage.',
+      ['kind', 'bound'],
+    ),
+    crawlerNewestItemAge: gauge(
+      'crawler_newest_item_age_seconds',
+      'Time since the newest archived item was first seen. Minutes: the crawler or the archiver stands still.',
+      ['stage'],
+    ),
     crawlerHeadAlarms: counter(
       'crawler_head_alarms_total',
       'Implausibly high post ids that were ignored (rejected), and returns from a range without posts (went_back). See the log.',

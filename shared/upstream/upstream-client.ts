@@ -55,7 +55,7 @@ export interface Upstream {
 
 export interface BudgetedUpstream extends Upstream {
   /** The call budget of this process, to be exchanged with the other processes of the installation. */
-  budget: Pick<CallBudget, 'report' | 'receive'>;
+  budget: Pick<CallBudget, 'report' | 'receive' | 'counts' | 'allowedPerSecond'>;
 }
 
 export interface UpstreamDeps {

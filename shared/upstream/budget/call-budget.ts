@@ -1,4 +1,5 @@
 import { laneLimits, fairLevel } from './allocate-budget.ts';
+import { CallCounts } from './call-counts.ts';
 import type { BudgetShares, Lane, LaneRates } from './lanes.ts';
 import { mapLanes, LANES } from './lanes.ts';
 import type { WindowReport } from './rate-budget.ts';
@@ -71,6 +72,8 @@ const newClaimant = (): Claimant => ({ demand: new EventRate(), bucket: new Toke
  */
 export class CallBudget {
   readonly clients: readonly RateBudget[];
+  /** What was taken and refused, to be drained by whoever records it. */
+  readonly counts = new CallCounts();
   private readonly names: readonly string[];
   private readonly shares: BudgetShares;
   private readonly lanes = new Map<Lane, Claimant>(LANES.map((lane) => [lane, newClaimant()]));
@@ -88,6 +91,12 @@ export class CallBudget {
 
   /** Takes a call from the client with the most calls left. */
   take(claim: Claim, now: number): Taken {
+    const taken = this.takeFromClients(claim, now);
+    this.counts.note(claim.lane, taken.client === undefined ? 'refused' : 'taken', now);
+    return taken;
+  }
+
+  private takeFromClients(claim: Claim, now: number): Taken {
     const waitMs = this.claim(claim, now);
     if (waitMs > 0) return { client: undefined, waitMs };
     const byRemaining = [...this.clients.keys()].sort((a, b) => this.remaining(b, now) - this.remaining(a, now));
@@ -103,6 +112,7 @@ export class CallBudget {
   takeRetry(client: number, claim: Claim, now: number): boolean {
     if (this.claim(claim, now) > 0 || this.clients[client]?.take(now) !== true) return false;
     this.count(claim, now);
+    this.counts.note(claim.lane, 'taken', now);
     return true;
   }
 
@@ -116,6 +126,16 @@ export class CallBudget {
   perSecond(lane: Lane, now: number): number {
     this.refresh(now);
     return this.limits[lane];
+  }
+
+  /**
+   * Calls a second that the forum allows all clients together; undefined until a whole window of one of them was seen.
+   * A client whose window is not known is assumed to be like the others.
+   */
+  allowedPerSecond(): number | undefined {
+    const known = this.clients.map((client) => client.allowedPerSecond()).filter((rate) => rate !== undefined);
+    if (known.length === 0) return undefined;
+    return (known.reduce((total, rate) => total + rate, 0) * this.clients.length) / known.length;
   }
 
   report(now: number): BudgetReport {

@@ -35,6 +35,10 @@ export class RateBudget {
   /** Whether the forum sent the headers of this window, to this process or another one. */
   private isKnown = false;
 
+  /** Whether a window has ended, and with it whether `windowMs` is the length of a whole window. */
+  private hasEndedWindow = false;
+  private hasWholeWindow = false;
+
   /** Calls left in this window; Infinity before the first response. */
   remaining(now: number): number {
     this.rollWindow(now);
@@ -65,6 +69,7 @@ export class RateBudget {
     this.endsAt = now + reset * 1000;
     this.windowMs = Math.max(this.windowMs, reset * 1000);
     this.isKnown = true;
+    this.hasWholeWindow ||= this.hasEndedWindow;
   }
 
   /** Blocks the client until the end of a pause that the forum asked for. */
@@ -119,11 +124,18 @@ export class RateBudget {
     return Math.max(0, this.left) / Math.max(1, (this.endsAt - now) / 1000);
   }
 
+  /** Calls a second that a whole window allows; undefined until one was seen from its beginning. */
+  allowedPerSecond(): number | undefined {
+    if (!this.hasWholeWindow || this.limit === undefined || this.windowMs === 0) return undefined;
+    return (this.limit * 1000) / this.windowMs;
+  }
+
   private rollWindow(now: number): void {
     if (now < this.endsAt) return;
     this.left = (this.limit ?? Number.POSITIVE_INFINITY) - this.inFlight;
     this.endsAt = Math.max(now, this.endsAt) + (this.windowMs || Number.POSITIVE_INFINITY);
     this.isKnown = false;
+    this.hasEndedWindow = true;
   }
 }
 

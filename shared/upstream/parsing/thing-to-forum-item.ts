@@ -1,3 +1,4 @@
+import { LATE_AFTER_MS } from '../../../schemas/messages/forum-item.ts';
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
 import type { CommentData, PostData, Thing } from './thing-schema.ts';
 import { fullnameOf } from './thing-schema.ts';
@@ -39,10 +40,15 @@ export function thingToForumItem(thing: Thing, origin: ItemOrigin, post?: PostOf
     replay: origin.replay,
     first_seen_at: new Date(origin.firstSeenAt).toISOString(),
     score: thing.data.score,
+    ...(isLate(thing, origin) ? { late: true as const } : {}),
   };
   return thing.kind === 't3'
     ? { ...shared, ...postFields(thing.data, origin.siteUrl) }
     : { ...shared, ...commentItemFields(thing.data, origin.siteUrl, post) };
+}
+
+function isLate(thing: Thing, { replay, firstSeenAt }: ItemOrigin): boolean {
+  return !replay && firstSeenAt - thing.data.created_utc * 1000 > LATE_AFTER_MS;
 }
 
 function postFields(data: PostData, siteUrl: string) {

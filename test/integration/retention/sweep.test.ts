@@ -112,7 +112,7 @@ test.each([
   {
     table: 'coverage_hours',
     days: 400,
-    columns: '(hour, archived_rows, measured, computed_at)',
+    columns: '(hour, archived_rows, coverage, computed_at)',
     values: `service_now() - n * interval '1 microsecond', 0, '{}', service_now()`,
   },
 ])('keeps $table for $days days, and deletes at most 5,000 of its rows in a statement', async (row) => {

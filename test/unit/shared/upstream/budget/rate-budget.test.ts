@@ -25,6 +25,16 @@ describe('RateBudget', () => {
     expect(budget.perSecond(NOW)).toBeCloseTo(999 / 300);
   });
 
+  test('knows what a whole window allows once it has seen one begin', () => {
+    const budget = after('400', '600', '60');
+    expect(budget.allowedPerSecond(), 'the rest of a window').toBeUndefined();
+    budget.settle({ remaining: '300', used: '700', reset: '10' }, NOW + 50_000);
+    expect(budget.allowedPerSecond()).toBeUndefined();
+    budget.take(NOW + 61_000);
+    budget.settle({ remaining: '999', used: '1', reset: '599' }, NOW + 61_000);
+    expect(budget.allowedPerSecond()).toBeCloseTo(1000 / 599);
+  });
+
   test('is empty after the last call of a window', () => {
     const budget = after('1.0', '999', '60');
     expect(budget.take(NOW)).toBe(true);

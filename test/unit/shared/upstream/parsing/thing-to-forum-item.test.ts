@@ -37,6 +37,19 @@ describe('a post', () => {
     });
   });
 
+  test.each([
+    { ageMs: 120_000, replay: false, late: undefined },
+    { ageMs: 120_001, replay: false, late: true },
+    { ageMs: -5_000, replay: false, late: undefined },
+    { ageMs: 86_400_000, replay: true, late: undefined },
+  ])('first seen $ageMs ms after its creation, replay $replay: late is $late', ({ ageMs, replay, late }) => {
+    const parsed = parseThing({ kind: 't3', data: POST }, '');
+    if (parsed.outcome !== 'thing') throw new Error(JSON.stringify(parsed));
+    const origin = { ...ORIGIN, replay, firstSeenAt: parsed.thing.data.created_utc * 1000 + ageMs };
+    const item = forumItem.parse(thingToForumItem(parsed.thing, origin));
+    expect([item.late, 'late' in item]).toEqual([late, late === true]);
+  });
+
   test.each([null, undefined])('with selftext %j has an empty body', (selftext) => {
     expect(itemOf('t3', { ...POST, selftext }).body).toBe('');
   });

@@ -1,0 +1,143 @@
+import { isDeepStrictEqual } from 'node:util';
+import { LATE_AFTER_MS } from '../../../schemas/messages/forum-item.ts';
+import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { estimateCompleteness } from '../../../shared/domain/coverage/estimate-completeness.ts';
+import { hourCoverage } from '../../../shared/domain/coverage/hour-coverage.ts';
+import type { HourCoverage } from '../../../shared/domain/coverage/hour-coverage.ts';
+import { LAG_GAMMA, SHORTEST_LAG_SECONDS } from '../../../shared/domain/coverage/lag-histogram.ts';
+import { unreadPostsByHour } from '../../../shared/domain/coverage/unread-posts.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import {
+  countArchivedRows,
+  countPostsByCreation,
+  measureArchivedHour,
+} from '../../../shared/stores/crawl/archived-hours.ts';
+import { readAuditSamples } from '../../../shared/stores/crawl/audit-samples.ts';
+import type { StoredAuditSample } from '../../../shared/stores/crawl/audit-samples.ts';
+import { readCoverageHours, saveCoverageHours } from '../../../shared/stores/crawl/coverage-hours.ts';
+import type { StoredCoverage } from '../../../shared/stores/crawl/coverage-hours.ts';
+import { countRemovals, lastPostIdWalk, readUnreadStretches } from '../../../shared/stores/crawl/coverage-sources.ts';
+import { countedItems, coverageRow } from './counted-items.ts';
+
+const HOUR_MS = 3_600_000;
+/** The walk over post ids saves its position every two seconds; after this time without it nobody walks. */
+const WALK_SILENT_MS = 300_000;
+const LAGS = { gamma: LAG_GAMMA, shortest: SHORTEST_LAG_SECONDS, lateAfterMs: LATE_AFTER_MS };
+
+export interface CoverageRollupDeps {
+  db: Queryable;
+  clickhouse: ClickHouseClient;
+  /** Calls a second that the forum allows; undefined while that is not known. */
+  allowedPerSecond: () => number | undefined;
+}
+
+/** An hour with its coverage, newest first in results. */
+export interface CoveredHour {
+  /** Its start in milliseconds since 1970. */
+  hour: number;
+  coverage: HourCoverage;
+}
+
+/** What the engines know of the hours of a pass, by the hour's start. */
+interface Known {
+  stored: Map<number, StoredCoverage>;
+  archivedRows: Map<number, number>;
+  postsFound: Map<number, number>;
+  postsUnread: Map<number, number>;
+  removals: Map<number, number>;
+  samples: Map<number, StoredAuditSample[]>;
+  walkedAt: number;
+}
+
+/**
+ * Computes the coverage of the last hours and stores what changed in Postgres, which serves it, and in ClickHouse for
+ * analysts. The items of an hour are counted again only when the number of its archived rows has changed since: that
+ * is so for the current hour, and for hours that were archived late because an engine was away. Repeating a pass, or
+ * running it in two processes at once, changes nothing.
+ */
+export class CoverageRollup {
+  private readonly deps: CoverageRollupDeps;
+
+  constructor(deps: CoverageRollupDeps) {
+    this.deps = deps;
+  }
+
+  /**
+   * Computes the hour of `now` (milliseconds since 1970) and those before it, `hours` in all.
+   *
+   * @returns their coverage, newest first
+   */
+  async pass(now: number, hours: number, signal?: AbortSignal): Promise<CoveredHour[]> {
+    const current = Math.floor(now / HOUR_MS) * HOUR_MS;
+    const known = await this.readKnown(current - (hours - 1) * HOUR_MS, current + HOUR_MS);
+    const covered: CoveredHour[] = [];
+    for (let hour = current; covered.length < hours && signal?.aborted !== true; hour -= HOUR_MS) {
+      const callsPerSecond = hour === current ? (this.deps.allowedPerSecond() ?? null) : null;
+      covered.push({ hour, coverage: await this.cover(hour, now, known, callsPerSecond) });
+    }
+    return covered;
+  }
+
+  private async readKnown(from: number, to: number): Promise<Known> {
+    const { db, clickhouse } = this.deps;
+    const [first, end] = [new Date(from), new Date(to)];
+    const [archived, posts, stored, removals, stretches, samples, walkedAt] = await Promise.all([
+      countArchivedRows(clickhouse, from),
+      countPostsByCreation(clickhouse, from),
+      readCoverageHours(db, first, end),
+      countRemovals(db, first),
+      readUnreadStretches(db, first),
+      readAuditSamples(db, first, end),
+      lastPostIdWalk(db),
+    ]);
+    return {
+      stored: new Map(stored.map((row) => [row.hour.getTime(), row])),
+      archivedRows: new Map(archived.map(({ hour, count }) => [hour, count])),
+      postsFound: new Map(posts.map(({ hour, count }) => [hour, count])),
+      postsUnread: unreadPostsByHour(stretches),
+      removals: new Map(removals.map(({ hour, count }) => [hour.getTime(), count])),
+      samples: Map.groupBy(samples, ({ hour }) => hour.getTime()),
+      walkedAt: walkedAt?.getTime() ?? Number.NEGATIVE_INFINITY,
+    };
+  }
+
+  /** Computes an hour and stores it if it changed. */
+  private async cover(hour: number, now: number, known: Known, callsPerSecond: number | null): Promise<HourCoverage> {
+    const stored = known.stored.get(hour);
+    // A row of an earlier version that cannot be read is computed anew.
+    const last = hourCoverage.safeParse(stored?.coverage).data;
+    const archivedRows = known.archivedRows.get(hour) ?? 0;
+    const isCounted = last !== undefined && stored?.archivedRows === archivedRows;
+    const counted = isCounted
+      ? { seen: last.seen, late: last.late, lags: last.lags }
+      : countedItems(await measureArchivedHour(this.deps.clickhouse, hour, LAGS));
+    const coverage: HourCoverage = {
+      ...counted,
+      tombstones: known.removals.get(hour) ?? 0,
+      posts: postsOf(hour, now, known) ?? last?.posts ?? null,
+      comments: commentsOf(known.samples.get(hour) ?? []),
+    };
+    const isSame = isCounted && isDeepStrictEqual(coverage, last);
+    if (isSame && (callsPerSecond === null || callsPerSecond === stored.callsPerSecond)) return coverage;
+    // ClickHouse first: if only its row is stored, the next pass finds the hour changed and stores both again.
+    if (!isSame) {
+      const values = [coverageRow(hour, coverage, now)];
+      await this.deps.clickhouse.insert({ table: 'coverage_hours', values, format: 'JSONEachRow' });
+    }
+    await saveCoverageHours(this.deps.db, [{ hour: new Date(hour), archivedRows, coverage, callsPerSecond }]);
+    return coverage;
+  }
+}
+
+function commentsOf(samples: readonly StoredAuditSample[]): HourCoverage['comments'] {
+  const estimated = estimateCompleteness(samples);
+  if (estimated === undefined) return null;
+  const comments = samples.reduce((sum, { weight, total }) => sum + weight * total, 0);
+  return { ...estimated, threads: samples.length, comments };
+}
+
+/** The posts of an hour; undefined when the walk over post ids did not reach the end of the hour, or stands still. */
+function postsOf(hour: number, now: number, known: Known): HourCoverage['posts'] | undefined {
+  if (known.walkedAt < Math.min(now - WALK_SILENT_MS, hour + HOUR_MS)) return undefined;
+  return { found: known.postsFound.get(hour) ?? 0, unread: Math.round(known.postsUnread.get(hour) ?? 0) };
+}

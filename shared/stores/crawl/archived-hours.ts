@@ -1,0 +1,103 @@
+import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
+
+/** Items of a source and kind that were first seen in an hour, by the bucket of their lag. */
+export interface ArchivedGroup {
+  source: string;
+  kind: 'post' | 'comment';
+  /** The lag's bucket: the lag in seconds is at most `gamma` to the power of it. */
+  bucket: number;
+  items: number;
+  late: number;
+}
+
+/** Counts of an hour, which is given by its start in milliseconds since 1970. */
+export interface HourCount {
+  hour: number;
+  count: number;
+}
+
+const HOUR_MS = 3_600_000;
+/** An item that is seen again within this time, by any source, counts once: in the hour of its first sight. */
+const REPEATED_WITHIN_MS = HOUR_MS;
+
+/** Counts the rows of each hour since `from` (milliseconds since 1970), repeated ones included. */
+export async function countArchivedRows(clickhouse: ClickHouseClient, from: number): Promise<HourCount[]> {
+  const result = await clickhouse.query({
+    query: `SELECT toUnixTimestamp(toStartOfHour(first_seen_at)) * 1000 AS hour, count() AS count
+  FROM item_sightings
+ WHERE first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
+ GROUP BY hour`,
+    query_params: { from },
+    format: 'JSONEachRow',
+  });
+  return result.json<HourCount>();
+}
+
+/** Counts the posts by the hour of their creation since `from`, each once; without those of dump files. */
+export async function countPostsByCreation(clickhouse: ClickHouseClient, from: number): Promise<HourCount[]> {
+  const result = await clickhouse.query({
+    query: `SELECT toUnixTimestamp(toStartOfHour(created_utc)) * 1000 AS hour, uniqExact(thing_id) AS count
+  FROM item_sightings
+ WHERE kind = 'post' AND source != 'replay'
+   AND created_utc >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
+   AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
+ GROUP BY hour`,
+    query_params: { from },
+    format: 'JSONEachRow',
+  });
+  return result.json<HourCount>();
+}
+
+/**
+ * Counts the items that were first seen in the hour from `hour` (milliseconds since 1970), each once.
+ *
+ * @param lags.gamma the ratio of a bucket's upper bound to its lower one
+ * @param lags.shortest shorter lags count as this many seconds
+ * @param lags.lateAfterMs items with a longer lag are late; those of dump files never are
+ */
+export async function measureArchivedHour(
+  clickhouse: ClickHouseClient,
+  hour: number,
+  lags: { gamma: number; shortest: number; lateAfterMs: number },
+): Promise<ArchivedGroup[]> {
+  const result = await clickhouse.query({
+    query: `SELECT first_source AS source, first_kind AS kind, count() AS items,
+       toInt32(ceil(log(greatest(lag_ms / 1000, {shortest: Float64})) / log({gamma: Float64}))) AS bucket,
+       countIf(lag_ms > {late_after: Int64} AND first_source != 'replay') AS late
+  FROM (
+    SELECT thing_id, min(first_seen_at) AS seen_at, argMin(source, first_seen_at) AS first_source, any(kind) AS first_kind,
+           dateDiff('millisecond', any(created_utc), seen_at) AS lag_ms
+      FROM item_sightings
+     WHERE first_seen_at >= fromUnixTimestamp64Milli({begin: Int64}, 'UTC')
+       AND first_seen_at < fromUnixTimestamp64Milli({to: Int64}, 'UTC')
+     GROUP BY thing_id
+    HAVING seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
+  )
+ GROUP BY source, kind, bucket`,
+    query_params: {
+      begin: hour - REPEATED_WITHIN_MS,
+      from: hour,
+      to: hour + HOUR_MS,
+      gamma: lags.gamma,
+      shortest: lags.shortest,
+      late_after: lags.lateAfterMs,
+    },
+    format: 'JSONEachRow',
+  });
+  return result.json<ArchivedGroup>();
+}
+
+/** When the newest archived item was first seen, in milliseconds since 1970; undefined when the last day has none. */
+export async function newestArchivedAt(
+  clickhouse: ClickHouseClient,
+  signal?: AbortSignal,
+): Promise<number | undefined> {
+  const result = await clickhouse.query({
+    query: `SELECT toUnixTimestamp64Milli(max(first_seen_at)) AS at, count() AS items
+  FROM item_sightings WHERE first_seen_at > now64(3) - INTERVAL 1 DAY`,
+    format: 'JSONEachRow',
+    ...(signal ? { abort_signal: signal } : {}),
+  });
+  const [newest] = await result.json<{ at: number; items: number }>();
+  return newest === undefined || newest.items === 0 ? undefined : newest.at;
+}

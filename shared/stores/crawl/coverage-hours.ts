@@ -1,0 +1,43 @@
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** The coverage of an hour. */
+export interface StoredCoverage {
+  /** The start of the hour. */
+  hour: Date;
+  /** The rows of the hour in the archive when its items were counted, repeated ones included. */
+  archivedRows: number;
+  /** A HourCoverage (shared/domain/coverage) of this or an earlier version. */
+  coverage: unknown;
+  /** Calls a second that the forum allowed; null when that was not known. */
+  callsPerSecond: number | null;
+}
+
+/** Stores the coverage of hours, in place of what was stored of them. A rate that is not known leaves the last one. */
+export async function saveCoverageHours(db: Queryable, hours: readonly StoredCoverage[]): Promise<void> {
+  await db.query(
+    `INSERT INTO coverage_hours AS c (hour, archived_rows, coverage, calls_per_second, computed_at)
+     SELECT hour, archived_rows, coverage, calls_per_second, service_now()
+       FROM unnest($1::timestamptz[], $2::bigint[], $3::jsonb[], $4::float8[])
+            AS computed (hour, archived_rows, coverage, calls_per_second)
+      ORDER BY hour
+     ON CONFLICT (hour) DO UPDATE
+        SET archived_rows = excluded.archived_rows, coverage = excluded.coverage, computed_at = excluded.computed_at,
+            calls_per_second = coalesce(excluded.calls_per_second, c.calls_per_second)`,
+    [
+      hours.map(({ hour }) => hour),
+      hours.map(({ archivedRows }) => archivedRows),
+      hours.map(({ coverage }) => JSON.stringify(coverage)),
+      hours.map(({ callsPerSecond }) => callsPerSecond),
+    ],
+  );
+}
+
+/** The coverage of the hours that begin from `from` until before `to`, as far as it is stored. */
+export async function readCoverageHours(db: Queryable, from: Date, to: Date): Promise<StoredCoverage[]> {
+  const { rows } = await db.query<StoredCoverage>(
+    `SELECT hour, archived_rows AS "archivedRows", coverage, calls_per_second AS "callsPerSecond"
+       FROM coverage_hours WHERE hour >= $1 AND hour < $2 ORDER BY hour`,
+    [from, to],
+  );
+  return rows;
+}

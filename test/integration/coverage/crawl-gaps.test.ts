@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { NoticedGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
+import { closeGap, listGaps, noteGapFound, openGaps, readOpenGaps } from '../../../shared/stores/crawl/crawl-gaps.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+
+let db: TestDatabase;
+beforeEach(async () => {
+  db = await createTestDatabase();
+  await db.freeze();
+});
+afterEach(() => db.drop());
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+async function now(): Promise<number> {
+  const { rows } = await db.pool.query<{ now: Date }>('SELECT service_now() AS now');
+  return rows[0]!.now.getTime();
+}
+
+/** A gap from `after` to `before`, in seconds of some day. */
+function gap(after: number, before: number, other: Partial<NoticedGap> = {}): NoticedGap {
+  return {
+    source: 'listings:comments',
+    reason: 'overflow',
+    afterThing: `t1_${after}`,
+    beforeThing: `t1_${before}`,
+    afterAt: 1_700_000_000_123 + after * SECOND,
+    beforeAt: 1_700_000_000_123 + before * SECOND,
+    ageMs: 0,
+    ...other,
+  };
+}
+
+const boundsOf = (gaps: readonly { afterThing: string | undefined; beforeThing: string | undefined }[]) =>
+  gaps.map(({ afterThing, beforeThing }) => [afterThing, beforeThing]);
+
+test('an open gap is read as it was noticed', async () => {
+  const noticed = gap(1, 5, { ageMs: 7 * SECOND });
+  const unbounded = gap(2, 3, { source: 'post-ids', afterThing: undefined, afterAt: undefined });
+  await openGaps(db.pool, [noticed, unbounded]);
+  const { ageMs, ...expected } = noticed;
+  const { ageMs: none, ...alsoExpected } = unbounded;
+  const openedAt = await now();
+  expect(await readOpenGaps(db.pool, 10)).toEqual([
+    { ...alsoExpected, id: 2, found: 0, openedAt: openedAt - none },
+    { ...expected, id: 1, found: 0, openedAt: openedAt - ageMs },
+  ]);
+  expect(await readOpenGaps(db.pool, 1)).toHaveLength(1);
+});
+
+test.each([
+  { what: 'begins where the last one ends', next: gap(5, 9), bounds: [['t1_1', 't1_9']] },
+  {
+    what: 'begins where the last one ends, without dates',
+    next: gap(5, 9, { afterAt: undefined, beforeAt: undefined }),
+    bounds: [['t1_1', 't1_9']],
+  },
+  { what: 'overlaps it above', next: gap(4, 9), bounds: [['t1_1', 't1_9']] },
+  { what: 'overlaps it below', next: gap(0, 2), bounds: [['t1_0', 't1_5']] },
+  { what: 'lies within it', next: gap(2, 3), bounds: [['t1_1', 't1_5']] },
+  { what: 'is the same, because the answer was lost', next: gap(1, 5), bounds: [['t1_1', 't1_5']] },
+])('a gap that $what extends its row', async ({ next, bounds }) => {
+  await openGaps(db.pool, [gap(1, 5)]);
+  await db.freeze('50 seconds');
+  await openGaps(db.pool, [next]);
+  expect(boundsOf(await readOpenGaps(db.pool, 10))).toEqual(bounds);
+});
+
+test.each([
+  { what: 'is apart', next: gap(6, 9), later: '1 second' },
+  { what: 'has another reason', next: gap(5, 9, { reason: 'blocked' }), later: '1 second' },
+  { what: 'is of another source', next: gap(5, 9, { source: 'listings:new' }), later: '1 second' },
+  { what: 'was noticed over a minute later', next: gap(5, 9), later: '61 seconds' },
+])('a gap that $what gets its own row', async ({ next, later }) => {
+  await openGaps(db.pool, [gap(1, 5)]);
+  await db.freeze(later);
+  await openGaps(db.pool, [next]);
+  expect(await readOpenGaps(db.pool, 10)).toHaveLength(2);
+});
+
+test('a closed gap is not extended', async () => {
+  await openGaps(db.pool, [gap(1, 5)]);
+  await closeGap(db.pool, 1, { found: 3, outcome: 'filled' });
+  await openGaps(db.pool, [gap(5, 9)]);
+  expect(boundsOf(await readOpenGaps(db.pool, 10))).toEqual([['t1_5', 't1_9']]);
+});
+
+test('a gap is closed once, with what was found', async () => {
+  await openGaps(db.pool, [gap(1, 5)]);
+  await noteGapFound(db.pool, 1, 4);
+  await noteGapFound(db.pool, 1, 2);
+  expect((await readOpenGaps(db.pool, 10))[0]!.found).toBe(4);
+  await db.freeze('1 minute');
+  expect(await closeGap(db.pool, 1, { found: 6, outcome: 'filled' })).toBe(true);
+  expect(await closeGap(db.pool, 1, { found: 9, outcome: 'given_up' })).toBe(false);
+  const closedAt = await now();
+  const listed = await listGaps(db.pool, { from: closedAt - MINUTE, to: closedAt, limit: 10 });
+  expect(listed).toMatchObject([{ id: 1, found: 6, outcome: 'filled', closedAt, openedAt: closedAt - MINUTE }]);
+  expect(await readOpenGaps(db.pool, 10)).toEqual([]);
+});
+
+test('a gap that was extended while it was worked on stays open', async () => {
+  await openGaps(db.pool, [gap(1, 5)]);
+  const [worked] = await readOpenGaps(db.pool, 1);
+  await openGaps(db.pool, [gap(5, 9)]);
+  expect(await closeGap(db.pool, worked!.id, { found: 1, outcome: 'filled', upTo: worked! })).toBe(false);
+  const [extended] = await readOpenGaps(db.pool, 1);
+  expect(await closeGap(db.pool, extended!.id, { found: 1, outcome: 'filled', upTo: extended! })).toBe(true);
+});
+
+test('a list of gaps holds those that were open at some time of the range, newest first', async () => {
+  const begun = await now();
+  const at = (minute: number) => begun + minute * MINUTE;
+  /** Rows 1 to 5: closed before the range, closed in it, open since before it, opened in it, opened after it. */
+  for (const [minute, closedAfter] of [
+    [0, 5],
+    [1, 20],
+    [2, undefined],
+    [15, undefined],
+    [30, undefined],
+  ] as const) {
+    await db.pool.query(
+      `INSERT INTO crawl_gaps (source, reason, opened_at, filled_at, outcome)
+       VALUES ('listings:new', 'overflow', to_timestamp($1::float8 / 1000), to_timestamp($2::float8 / 1000), $3)`,
+      [at(minute), closedAfter === undefined ? null : at(closedAfter), closedAfter === undefined ? null : 'given_up'],
+    );
+  }
+  const idsOf = async (limit: number) =>
+    (await listGaps(db.pool, { from: at(10), to: at(30), limit })).map(({ id }) => id);
+  expect(await idsOf(10)).toEqual([4, 3, 2]);
+  expect(await idsOf(2)).toEqual([4, 3]);
+});

@@ -1,0 +1,207 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { CoverageRollup } from '../../../services/crawler/coverage/coverage-rollup.ts';
+import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
+import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';
+import { lagQuantiles } from '../../../shared/domain/coverage/lag-histogram.ts';
+import { saveAuditSamples } from '../../../shared/stores/crawl/audit-samples.ts';
+import { readCoverageHours } from '../../../shared/stores/crawl/coverage-hours.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
+import { createTestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
+import type { TestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+/** Half past some hour of today, so that the archive's retention does not matter. */
+const NOW = Math.floor(Date.now() / HOUR) * HOUR - 5 * HOUR + 30 * MINUTE;
+const CURRENT = NOW - 30 * MINUTE;
+
+let db: TestDatabase;
+let archive: TestClickhouse;
+let clickhouse: ClickHouseClient;
+let rollup: CoverageRollup;
+/** The rate that the forum allows. */
+let allowed: number | undefined;
+
+beforeEach(async () => {
+  [db, archive] = await Promise.all([createTestDatabase(), createTestClickhouse()]);
+  clickhouse = createClickhouse(archive.url, 'test');
+  await migrateClickhouse(clickhouse, db.pool, silentLogger());
+  allowed = undefined;
+  rollup = new CoverageRollup({ db: db.pool, clickhouse, allowedPerSecond: () => allowed });
+});
+afterEach(async () => {
+  await clickhouse.close();
+  await archive.drop();
+  await db.drop();
+});
+
+interface Row {
+  thing: string;
+  source?: string;
+  seenAt: number;
+  lag?: number;
+  ver?: number;
+}
+
+/** Archives items that were created `lag` before they were seen. */
+async function archiveItems(rows: readonly Row[]): Promise<void> {
+  const values = rows.map(({ thing, source = 'listings', seenAt, lag = 2 * SECOND, ver = 1 }) => ({
+    thing_id: thing,
+    kind: thing.startsWith('t3_') ? 'post' : 'comment',
+    source,
+    created_utc: new Date(seenAt - lag).toISOString(),
+    first_seen_at: new Date(seenAt).toISOString(),
+    ver,
+  }));
+  await clickhouse.insert({ table: 'items', values, format: 'JSONEachRow' });
+}
+
+async function analystRows(): Promise<Record<string, unknown>[]> {
+  const result = await clickhouse.query({
+    query: 'SELECT * FROM coverage_per_hour ORDER BY hour DESC',
+    format: 'JSONEachRow',
+  });
+  return result.json();
+}
+
+const countedRows = async () =>
+  (await (await clickhouse.query({ query: 'SELECT count() AS n FROM coverage_hours' })).json<{ n: number }>()).data[0]!
+    .n;
+
+test('items count once, in the hour and for the source of their first sight', async () => {
+  await archiveItems([
+    { thing: 't3_a', seenAt: CURRENT + MINUTE },
+    { thing: 't1_a', seenAt: CURRENT + MINUTE },
+    // Seen again by another source, blanked since, and seen again after an hour had begun.
+    { thing: 't1_a', source: 'threads', seenAt: CURRENT + 2 * MINUTE },
+    { thing: 't1_a', seenAt: CURRENT + MINUTE, ver: 2 },
+    { thing: 't1_b', source: 'threads', seenAt: CURRENT - SECOND },
+    { thing: 't1_b', seenAt: CURRENT + SECOND },
+    // Late, not late, and of a dump file.
+    { thing: 't1_c', source: 'threads', seenAt: CURRENT + MINUTE, lag: 120_001 },
+    { thing: 't1_d', seenAt: CURRENT + MINUTE, lag: 120_000 },
+    { thing: 't1_e', source: 'replay', seenAt: CURRENT + MINUTE, lag: 900 * 24 * HOUR },
+    // Dated in the future.
+    { thing: 't1_f', seenAt: CURRENT + MINUTE, lag: -10 * SECOND },
+  ]);
+  const [current, previous] = await rollup.pass(NOW, 2);
+  expect(current!.coverage).toMatchObject({
+    seen: {
+      listings: { posts: 1, comments: 3 },
+      threads: { posts: 0, comments: 1 },
+      replay: { posts: 0, comments: 1 },
+    },
+    late: 1,
+  });
+  expect(previous!.coverage).toMatchObject({ seen: { threads: { posts: 0, comments: 1 } }, late: 0 });
+  const quantiles = lagQuantiles(current!.coverage.lags, [0, 0.5, 1])!;
+  expect(quantiles[0]).toBeCloseTo(0.1, 2);
+  expect(Math.abs(quantiles[1]! - 2)).toBeLessThan(0.05);
+  expect(Math.abs(quantiles[2]! - 120)).toBeLessThan(2.5);
+});
+
+test('an hour that is archived late is computed anew; one that did not change is not stored again', async () => {
+  await archiveItems([{ thing: 't1_a', seenAt: CURRENT + MINUTE }]);
+  await rollup.pass(NOW, 4);
+  const stored = await countedRows();
+  await rollup.pass(NOW, 4);
+  expect(await countedRows()).toBe(stored);
+  // What the archiver missed three hours ago, while ClickHouse was away.
+  await archiveItems([{ thing: 't1_b', seenAt: CURRENT - 3 * HOUR + MINUTE }]);
+  await rollup.pass(NOW, 2);
+  expect(await countedRows()).toBe(stored);
+  const covered = await rollup.pass(NOW, 4);
+  expect(covered.at(-1)!.coverage.seen).toEqual({ listings: { posts: 0, comments: 1 } });
+  expect(await countedRows()).toBe(stored + 1);
+  const hours = await readCoverageHours(db.pool, new Date(CURRENT - 3 * HOUR), new Date(CURRENT + HOUR));
+  expect(hours.map(({ archivedRows }) => archivedRows)).toEqual([1, 0, 0, 1]);
+});
+
+test('posts are complete by their ids while the walk over ids goes on; other hours keep what is known of them', async () => {
+  await archiveItems([
+    // Created in the previous hour, seen in this one.
+    { thing: 't3_a', seenAt: CURRENT + MINUTE, lag: 10 * MINUTE },
+    { thing: 't3_b', seenAt: CURRENT + MINUTE },
+    { thing: 't3_b', source: 'post-ids', seenAt: CURRENT + MINUTE },
+    { thing: 't3_c', source: 'replay', seenAt: CURRENT + MINUTE },
+  ]);
+  const postsOf = async () => (await rollup.pass(NOW, 2)).map(({ coverage }) => coverage.posts);
+  expect(await postsOf(), 'nobody walks').toEqual([null, null]);
+  const walk = (at: number) =>
+    db.pool.query(
+      `INSERT INTO crawl_cursors (source, position, updated_at) VALUES ('post-ids', '{}', $1)
+       ON CONFLICT (source) DO UPDATE SET updated_at = excluded.updated_at`,
+      [new Date(at)],
+    );
+  await walk(NOW - 6 * MINUTE);
+  expect(await postsOf(), 'the walk stopped in this hour').toEqual([null, { found: 1, unread: 0 }]);
+  await walk(NOW);
+  await db.pool.query(
+    `INSERT INTO crawl_gaps (source, reason, after_thing, before_thing, after_at, before_at, opened_at)
+     VALUES ('post-ids', 'outage', 't3_10', 't3_1b', $1, $2, $2), ('listings:new', 'overflow', 't3_10', 't3_1b', $1, $2, $2)`,
+    [new Date(CURRENT - 5 * MINUTE), new Date(CURRENT + 5 * MINUTE)],
+  );
+  expect(await postsOf(), 'ten ids of two hours were not read').toEqual([
+    { found: 1, unread: 5 },
+    { found: 1, unread: 5 },
+  ]);
+  await db.pool.query(`UPDATE crawl_gaps SET outcome = 'filled', filled_at = opened_at`);
+  expect(await postsOf(), 'they were read').toEqual([
+    { found: 1, unread: 0 },
+    { found: 1, unread: 0 },
+  ]);
+  await walk(CURRENT - 20 * MINUTE);
+  expect(await postsOf(), 'the walk stopped').toEqual([
+    { found: 1, unread: 0 },
+    { found: 1, unread: 0 },
+  ]);
+});
+
+test('an hour has its tombstones, its audit and the last rate that the forum allowed', async () => {
+  await db.pool.query('INSERT INTO removed_things (thing_id, at) VALUES ($1, $3), ($2, $4)', [
+    't1_a',
+    't1_b',
+    new Date(CURRENT + MINUTE),
+    new Date(CURRENT - MINUTE),
+  ]);
+  await saveAuditSamples(db.pool, [
+    { hour: new Date(CURRENT - HOUR), postId: 'a', weight: 10, seen: 9, total: 10 },
+    { hour: new Date(CURRENT - HOUR), postId: 'b', weight: 2, seen: 1, total: 4 },
+  ]);
+  allowed = 6.5;
+  const [current, previous] = await rollup.pass(NOW, 2);
+  expect(current!.coverage).toMatchObject({ tombstones: 1, comments: null });
+  expect(previous!.coverage).toMatchObject({ tombstones: 1, comments: { threads: 2, comments: 108 } });
+  const { low, share, high } = previous!.coverage.comments!;
+  expect(share).toBeCloseTo((10 * 9 + 2 * 1) / 108);
+  expect(low).toBeLessThan(share);
+  expect(high).toBeGreaterThan(share);
+  allowed = undefined;
+  await rollup.pass(NOW, 2);
+  const stored = await readCoverageHours(db.pool, new Date(CURRENT - HOUR), new Date(CURRENT + HOUR));
+  expect(stored.map(({ callsPerSecond }) => callsPerSecond)).toEqual([null, 6.5]);
+});
+
+test('analysts see the newest computation of each hour', async () => {
+  await archiveItems([{ thing: 't1_a', seenAt: CURRENT + MINUTE }]);
+  await rollup.pass(NOW, 1);
+  await archiveItems([{ thing: 't3_b', source: 'post-ids', seenAt: CURRENT + MINUTE, lag: 300 * SECOND }]);
+  await rollup.pass(NOW + SECOND, 1);
+  const rows = await analystRows();
+  expect(rows).toHaveLength(1);
+  expect(rows[0]).toMatchObject({
+    hour: new Date(CURRENT).toISOString().slice(0, 19).replace('T', ' '),
+    posts: 1,
+    comments: 1,
+    late: 1,
+    removed: 0,
+    items_by_source: { listings: 1, 'post-ids': 1 },
+    post_completeness: null,
+    comment_completeness: null,
+    audited_threads: 0,
+  });
+});
