@@ -1,0 +1,245 @@
+import { expectedRate, meanComments } from './expected-comments.ts';
+import type { TrackedPosts } from './tracked-posts.ts';
+
+/** The interval between two checks of a post while the budget allows it for every post. */
+export const SHORTEST_MS = 60_000;
+const LONGEST_MS = 12 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
+/** A post older than a day is dropped once it is expected to miss less than this in an hour. */
+const QUIET_PER_HOUR = 0.02;
+/** No post is followed longer without new activity. */
+const LONGEST_AGE_MS = 3 * DAY_MS;
+/** While the budget is short, a post is checked for a gap only if it can be expected to have had this in it. */
+const LEAST_IN_GAP = 0.02;
+const WEIGH_TURNS = 4;
+const YOUNG_MS = 2 * 3_600_000;
+const LARGEST_FACTOR = 1e9;
+/** The prior of the share of a post's comments that only its thread shows counts as this many comments. */
+const PRIOR_COMMENTS = 50;
+const FIRST_MISSED_SHARE = 0.05;
+const LEAST_MISSED_SHARE = 0.005;
+
+/** A time in which a source may have missed comments; all in milliseconds since 1970. */
+export interface MissedTime {
+  afterAt: number;
+  beforeAt: number;
+  /** Posts that were checked later than this have been checked for it. */
+  openedAt: number;
+}
+
+export interface Plan {
+  /** Slots to check now, the most urgent first. */
+  due: number[];
+  /** Slots to check because of a gap, those with most comments first. */
+  owed: number[];
+  /** The posts that each gap still waits for. */
+  waiting: number[];
+}
+
+/**
+ * Decides which posts to check. The comments that would wait for a check are fewest in total when a post is checked
+ * at intervals proportional to one over the root of the rate at which it gets comments that no other source sees. The
+ * factor is set so that the budget suffices. No post is checked more than once a minute.
+ */
+export class CheckPlan {
+  private readonly posts: TrackedPosts;
+  /** Seconds of interval for a post with one missed comment a second. */
+  private factor = SHORTEST_MS;
+  /** The root of the missed rate, by slot; 0 for no post. */
+  private weights = new Float32Array(0);
+  private urgencies = new Float32Array(0);
+  private weighsAll = true;
+  private turn = 0;
+  /** Over all posts, fading: comments, and those of them found only in threads. */
+  private grown = PRIOR_COMMENTS;
+  private missed = PRIOR_COMMENTS * FIRST_MISSED_SHARE;
+
+  constructor(posts: TrackedPosts) {
+    this.posts = posts;
+  }
+
+  /** True while every post can be checked once a minute. */
+  get isAmple(): boolean {
+    return this.factor <= 0;
+  }
+
+  noteGrowth(grown: number): void {
+    this.grown += grown;
+    if (this.grown < 100_000) return;
+    this.grown /= 2;
+    this.missed /= 2;
+  }
+
+  noteMissed(missed: number): void {
+    this.missed = Math.min(this.grown, this.missed + missed);
+  }
+
+  /** Comments a second of this post that are expected to be seen in its thread only. */
+  missedRate(slot: number, now: number): number {
+    const { posts } = this;
+    const age = now - posts.createdAt[slot]!;
+    const exposed = posts.exposed[slot]! + meanComments(posts.checkedAt[slot]! - posts.createdAt[slot]!, age);
+    const grown = posts.grown[slot]! + posts.activity[slot]!;
+    return expectedRate(age, grown, exposed) * this.missedShare(slot);
+  }
+
+  /**
+   * Drops what is old and quiet, and while there are too many posts, those with the least to find.
+   *
+   * @returns how many of them had a deficit
+   */
+  drop(now: number): number {
+    const { posts } = this;
+    let waiting = 0;
+    const crowded = posts.size > 0.95 * posts.capacity ? this.leastRates(now, posts.size - 0.85 * posts.capacity) : 0;
+    for (let slot = 0; slot < posts.end; slot++) {
+      if (!posts.isUsed(slot) || posts.checking[slot] === 1 || posts.reading[slot] === 1) continue;
+      const age = now - posts.createdAt[slot]!;
+      if (age <= DAY_MS && crowded === 0) continue;
+      const rate = this.missedRate(slot, now);
+      const isQuiet = rate * 3_600 < QUIET_PER_HOUR * this.missedShare(slot) && posts.deficit[slot] === 0;
+      if (rate >= crowded && (age <= DAY_MS || !isQuiet) && age <= LONGEST_AGE_MS) continue;
+      if (posts.deficit[slot]! > 0) waiting += 1;
+      posts.remove(slot);
+    }
+    return waiting;
+  }
+
+  /**
+   * @param checksPerSecond what the budget allows
+   * @param horizonMs until the next plan; nothing later is due
+   * @param gaps times for which every post that may have had comments must be checked
+   */
+  make(now: number, checksPerSecond: number, horizonMs: number, gaps: readonly MissedTime[]): Plan {
+    this.weigh(now);
+    this.adapt(checksPerSecond);
+    const most = Math.max(100, Math.ceil((4 * checksPerSecond * horizonMs) / 1000));
+    const due = this.mostUrgent(now + horizonMs / 2, most);
+    const { owed, waiting } = this.owedTo(gaps, now, most);
+    return { due, owed, waiting };
+  }
+
+  private missedShare(slot: number): number {
+    const mean = Math.max(LEAST_MISSED_SHARE, this.missed / this.grown);
+    return (this.posts.missed[slot]! + PRIOR_COMMENTS * mean) / (this.posts.grown[slot]! + PRIOR_COMMENTS);
+  }
+
+  /** Weights of old posts change slowly: a plan computes a quarter of them anew. */
+  private weigh(now: number): void {
+    const { posts } = this;
+    if (this.weights.length < posts.end) {
+      this.weights = new Float32Array(posts.end * 2);
+      this.urgencies = new Float32Array(posts.end * 2);
+      this.weighsAll = true;
+    }
+    this.turn = (this.turn + 1) % WEIGH_TURNS;
+    for (let slot = 0; slot < posts.end; slot++) {
+      if (!posts.isUsed(slot)) {
+        this.weights[slot] = 0;
+        continue;
+      }
+      const isYoung = now - posts.createdAt[slot]! < YOUNG_MS;
+      const isTurn = slot % WEIGH_TURNS === this.turn;
+      if (this.weights[slot] !== 0 && !this.weighsAll && !isYoung && !isTurn && posts.activity[slot] === 0) continue;
+      this.weights[slot] = Math.sqrt(this.missedRate(slot, now));
+    }
+    this.weighsAll = false;
+  }
+
+  /** Sets the factor so that all intervals together fit into the budget; a few steps towards a fixed point. */
+  private adapt(checksPerSecond: number): void {
+    const { posts } = this;
+    if (posts.size / (SHORTEST_MS / 1000) <= checksPerSecond) {
+      this.factor = 0;
+      return;
+    }
+    if (this.factor === 0) this.factor = 1;
+    for (let step = 0; step < 4; step++) {
+      let atShortest = 0;
+      let others = 0;
+      for (let slot = 0; slot < posts.end; slot++) {
+        const weight = this.weights[slot]!;
+        if (weight === 0) continue;
+        if (this.factor <= (weight * SHORTEST_MS) / 1000) atShortest += 1;
+        else others += weight;
+      }
+      const left = checksPerSecond - atShortest / (SHORTEST_MS / 1000);
+      // Too many are at the shortest interval: larger steps until that changes.
+      this.factor = left > 0.05 * checksPerSecond ? others / left : this.factor * 2 + 0.01;
+      this.factor = Math.min(LARGEST_FACTOR, this.factor);
+    }
+  }
+
+  private intervalMs(slot: number): number {
+    const interval = (this.factor / this.weights[slot]!) * 1000;
+    return Math.min(LONGEST_MS, Math.max(SHORTEST_MS, interval));
+  }
+
+  private mostUrgent(until: number, most: number): number[] {
+    const { posts, urgencies } = this;
+    let count = 0;
+    for (let slot = 0; slot < posts.end; slot++) {
+      const isFree = this.weights[slot] !== 0 && posts.checking[slot] === 0;
+      const urgency = isFree ? (until - posts.checkedAt[slot]!) / this.intervalMs(slot) : 0;
+      urgencies[slot] = urgency;
+      if (urgency >= 1) count += 1;
+    }
+    return this.largest(1, count, most);
+  }
+
+  /** Posts that may have had comments in a gap and were not checked since. */
+  private owedTo(gaps: readonly MissedTime[], now: number, most: number): Pick<Plan, 'owed' | 'waiting'> {
+    const { posts } = this;
+    const waiting = gaps.map(() => 0);
+    if (gaps.length === 0) return { owed: [], waiting };
+    let count = 0;
+    for (let slot = 0; slot < posts.end; slot++) {
+      this.urgencies[slot] = 0;
+      if (this.weights[slot] === 0) continue;
+      let isOwed = false;
+      for (const [index, { afterAt, beforeAt, openedAt }] of gaps.entries()) {
+        const createdAt = posts.createdAt[slot]!;
+        if (createdAt > beforeAt || createdAt < afterAt - 2 * DAY_MS) continue;
+        const inGap = ((beforeAt - afterAt) / 1000) * (this.missedRate(slot, now) / this.missedShare(slot));
+        if (!this.isAmple && inGap < LEAST_IN_GAP) continue;
+        const isChecked = posts.checkedAt[slot]! > openedAt && posts.checking[slot] === 0;
+        if (isChecked && (posts.deficit[slot] === 0 || posts.readAt[slot]! > openedAt)) continue;
+        waiting[index]! += 1;
+        isOwed ||= !isChecked;
+      }
+      if (!isOwed || posts.checking[slot] === 1) continue;
+      this.urgencies[slot] = this.weights[slot]!;
+      count += 1;
+    }
+    return { owed: this.largest(Number.MIN_VALUE, count, most), waiting };
+  }
+
+  /** The rate below which about `count` posts lie, from a sample. */
+  private leastRates(now: number, count: number): number {
+    const { posts } = this;
+    const rates: number[] = [];
+    const step = Math.max(1, Math.floor(posts.end / 2_000));
+    for (let slot = 0; slot < posts.end; slot += step) {
+      if (posts.isUsed(slot)) rates.push(this.missedRate(slot, now));
+    }
+    rates.sort((a, b) => a - b);
+    return rates[Math.floor((rates.length * count) / posts.size)] ?? 0;
+  }
+
+  /** The `most` slots, about, with the highest urgency of at least `least`, in order. The bound comes from a sample. */
+  private largest(least: number, count: number, most: number): number[] {
+    const { urgencies } = this;
+    const end = this.posts.end;
+    let bound = least;
+    if (count > 2 * most) {
+      const step = Math.max(1, Math.floor(end / 20_000));
+      const sample: number[] = [];
+      for (let slot = 0; slot < end; slot += step) if (urgencies[slot]! >= least) sample.push(urgencies[slot]!);
+      sample.sort((a, b) => b - a);
+      bound = sample[Math.floor((sample.length * most) / count)] ?? least;
+    }
+    const slots: number[] = [];
+    for (let slot = 0; slot < end; slot++) if (urgencies[slot]! >= bound) slots.push(slot);
+    return slots.sort((a, b) => urgencies[b]! - urgencies[a]!);
+  }
+}

@@ -1,0 +1,240 @@
+import { CheckPlan } from './check-plan.ts';
+import type { MissedTime } from './check-plan.ts';
+import { meanComments, remembered } from './expected-comments.ts';
+import { ReadingQueue } from './reading-queue.ts';
+import type { NewPost } from './tracked-posts.ts';
+import { TrackedPosts } from './tracked-posts.ts';
+
+const CAPACITY = 500_000;
+/** Posts in one call of /api/info. */
+export const POSTS_PER_CHECK = 100;
+/** A plan is made for as many seconds as it takes to look at this many posts a second. */
+const POSTS_PER_PLAN_SECOND = 5_000;
+const SHORTEST_PLAN_MS = 5_000;
+const LONGEST_PLAN_MS = 60_000;
+/** The least share of the calls that goes into checks while threads wait to be read. */
+const LEAST_CHECK_SHARE = 0.25;
+/** With so many seconds of readings waiting, checks get only that share. */
+const BACKLOG_S = 60;
+/**
+ * Between a check and the count of what is archived. Comments that other sources show in this time need no reading;
+ * while the budget is short it is long enough for every listing.
+ */
+const SETTLE_MS = 5_000;
+const SETTLE_SHORT_MS = 45_000;
+
+/** What the forum and the archive say about a post. */
+export interface CheckedPost {
+  postId: string;
+  /** num_comments; undefined when the forum did not return the post. */
+  comments: number | undefined;
+  /** Archived comments that were created until the check. */
+  archived: number;
+}
+
+/** What a reading of a thread showed. */
+export interface ReadThread {
+  readAt: number;
+  /** num_comments in the thread's answer. */
+  comments: number;
+  /** Comments that are archived or were found now. */
+  known: number;
+  /** Of these, those that were not archived before. */
+  found: number;
+  /** Comments that the thread names, but that could not be read in this reading. */
+  unread: number;
+}
+
+/**
+ * Decides which posts to ask for num_comments and which threads to read, so that comments are found which no listing
+ * showed. No clock, no network: the caller passes the time and makes the calls. The deficit of a post is num_comments
+ * less the archived comments less its residual: what a complete reading could not find, such as removed comments. A
+ * deletion lowers num_comments; the residual then follows, and may be negative.
+ */
+export class ThreadSweep {
+  private readonly posts: TrackedPosts;
+  private readonly plan: CheckPlan;
+  private readonly readings: ReadingQueue;
+  private due: number[] = [];
+  private owed: number[] = [];
+  private plannedAt = Number.NEGATIVE_INFINITY;
+  private planMs = SHORTEST_PLAN_MS;
+  private waitingPosts = 0;
+  private gaps: readonly (MissedTime & { id: number })[] = [];
+  private waitingFor = new Map<number, number>();
+  private turn = 0;
+
+  constructor({ capacity = CAPACITY }: { capacity?: number } = {}) {
+    this.posts = new TrackedPosts(capacity);
+    this.plan = new CheckPlan(this.posts);
+    this.readings = new ReadingQueue(this.posts);
+  }
+
+  get size(): number {
+    return this.posts.size;
+  }
+
+  /** Posts whose thread waits to be read. */
+  get backlog(): number {
+    return this.waitingPosts;
+  }
+
+  /** Milliseconds after a check at which the archive should be asked. */
+  get settleMs(): number {
+    return this.plan.isAmple ? SETTLE_MS : SETTLE_SHORT_MS;
+  }
+
+  /** Follows a post. Repeating it changes nothing. `comments`: those archived so far. */
+  add(post: NewPost): void {
+    if (this.posts.slotOf(post.postId) === undefined && this.posts.size < this.posts.capacity) this.posts.add(post);
+  }
+
+  /** Notes comments that other sources saw; an unknown post is followed as if it began with the oldest of them. */
+  noteActivity({ postId, comments, oldestAt }: { postId: string; comments: number; oldestAt: number }): void {
+    const slot = this.posts.slotOf(postId);
+    if (slot === undefined) this.add({ postId, createdAt: oldestAt, comments });
+    else this.posts.activity[slot] = Math.min(0xffff, this.posts.activity[slot]! + comments);
+  }
+
+  /** Sets the gaps to work on: posts that may have had comments in them are checked with half of the checks. */
+  setGaps(gaps: readonly (MissedTime & { id: number })[]): void {
+    const known = new Set(this.gaps.map(({ id }) => id));
+    if (gaps.some(({ id }) => !known.has(id))) this.plannedAt = Number.NEGATIVE_INFINITY;
+    this.gaps = gaps;
+    this.waitingFor = new Map([...this.waitingFor].filter(([id]) => gaps.some((gap) => gap.id === id)));
+  }
+
+  /** Posts that a gap still waits for, as of the last plan; undefined before a plan with this gap was made. */
+  waitingForGap(id: number): number | undefined {
+    return this.waitingFor.get(id);
+  }
+
+  /**
+   * The posts to ask for num_comments now, by bare id, at most a hundred; undefined when none is due. Each batch must
+   * come back in `learnChecks` or `checkFailed`.
+   *
+   * @param callsPerSecond that the budget allows for this sweep; Infinity while that is unknown
+   */
+  nextCheck(now: number, callsPerSecond: number): string[] | undefined {
+    this.planIfNeeded(now, callsPerSecond);
+    const { posts } = this;
+    const batch: string[] = [];
+    while (batch.length < POSTS_PER_CHECK) {
+      this.turn += 1;
+      const slot = this.turn % 2 === 0 ? (this.owed.pop() ?? this.due.pop()) : (this.due.pop() ?? this.owed.pop());
+      if (slot === undefined) break;
+      if (!posts.isUsed(slot) || posts.checking[slot] === 1) continue;
+      posts.checking[slot] = 1;
+      batch.push(posts.ids[slot]!);
+    }
+    return batch.length === 0 ? undefined : batch;
+  }
+
+  /** When `nextCheck` makes its next plan. */
+  get nextPlanAt(): number {
+    return this.plannedAt + this.planMs;
+  }
+
+  /** @param checkedAt when num_comments was received */
+  learnChecks(checkedAt: number, checked: readonly CheckedPost[]): void {
+    for (const { postId, comments, archived } of checked) {
+      const slot = this.posts.slotOf(postId);
+      if (slot !== undefined) this.learnCheck(slot, checkedAt, comments, archived);
+    }
+  }
+
+  /** The posts are due again with the next plan. */
+  checkFailed(postIds: readonly string[]): void {
+    for (const postId of postIds) {
+      const slot = this.posts.slotOf(postId);
+      if (slot !== undefined) this.posts.checking[slot] = 0;
+    }
+  }
+
+  /** The thread to read now; it must come back in `learnReading` or `readingFailed`. */
+  nextReading(): { postId: string; deficit: number } | undefined {
+    const slot = this.readings.take();
+    if (slot === undefined) return undefined;
+    this.posts.reading[slot] = 1;
+    return { postId: this.posts.ids[slot]!, deficit: this.posts.deficit[slot]! };
+  }
+
+  learnReading(postId: string, { readAt, comments, known, found, unread }: ReadThread): void {
+    const { posts } = this;
+    const slot = posts.slotOf(postId);
+    if (slot === undefined) return;
+    posts.reading[slot] = 0;
+    posts.missed[slot]! += found;
+    this.plan.noteMissed(found);
+    if (unread === 0) posts.readAt[slot] = readAt;
+    posts.difference[slot] = comments - known;
+    // A reading that found nothing is not repeated before the post grows, even if it left something unread.
+    const left = found > 0 ? unread : 0;
+    posts.residual[slot] = comments - known - left;
+    this.setDeficit(slot, left);
+  }
+
+  /** The thread waits again. `isGone`: the forum does not have it any more. */
+  readingFailed(postId: string, isGone: boolean): void {
+    const slot = this.posts.slotOf(postId);
+    if (slot === undefined) return;
+    this.posts.reading[slot] = 0;
+    const deficit = this.posts.deficit[slot]!;
+    if (isGone) this.posts.residual[slot] = this.posts.difference[slot]!;
+    this.waitingPosts -= deficit > 0 ? 1 : 0;
+    this.posts.deficit[slot] = 0;
+    this.setDeficit(slot, isGone ? 0 : deficit);
+  }
+
+  private planIfNeeded(now: number, callsPerSecond: number): void {
+    if (now < this.nextPlanAt) return;
+    this.waitingPosts -= this.plan.drop(now);
+    this.planMs = Math.min(
+      LONGEST_PLAN_MS,
+      Math.max(SHORTEST_PLAN_MS, (this.posts.size / POSTS_PER_PLAN_SECOND) * 1_000),
+    );
+    this.plannedAt = now;
+    const backlogS = callsPerSecond > 0 ? this.waitingPosts / callsPerSecond : BACKLOG_S;
+    const share = Math.max(LEAST_CHECK_SHARE, 1 - backlogS / BACKLOG_S);
+    const checksPerSecond = callsPerSecond * share * POSTS_PER_CHECK;
+    const { due, owed, waiting } = this.plan.make(now, checksPerSecond, this.planMs, this.gaps);
+    // The most urgent last: a batch is taken from the end.
+    this.due = due.reverse();
+    this.owed = owed.reverse();
+    this.waitingFor = new Map(this.gaps.map(({ id }, index) => [id, waiting[index]!]));
+  }
+
+  private learnCheck(slot: number, checkedAt: number, comments: number | undefined, archived: number): void {
+    const { posts } = this;
+    const createdAt = posts.createdAt[slot]!;
+    const mean = meanComments(posts.checkedAt[slot]! - createdAt, checkedAt - createdAt);
+    const counted = comments ?? posts.counted[slot]!;
+    const grown = Math.max(0, counted - posts.counted[slot]!, comments === undefined ? 0 : posts.activity[slot]!);
+    const left = remembered(mean);
+    posts.grown[slot] = posts.grown[slot]! * left + grown;
+    posts.exposed[slot] = posts.exposed[slot]! * left + mean;
+    posts.missed[slot]! *= left;
+    posts.activity[slot] = 0;
+    posts.counted[slot] = counted;
+    posts.checkedAt[slot] = Math.max(checkedAt, posts.checkedAt[slot]!);
+    posts.checking[slot] = 0;
+    this.plan.noteGrowth(grown);
+    // A reading since then knows better.
+    if (comments === undefined || posts.reading[slot] === 1 || posts.readAt[slot]! >= checkedAt) return;
+    const difference = comments - archived;
+    // Deletions lower it for good; a count that lags behind for one check does not.
+    const lower = Math.max(difference, posts.difference[slot]!);
+    posts.residual[slot] = Math.min(posts.residual[slot]!, lower);
+    posts.difference[slot] = difference;
+    this.setDeficit(slot, Math.max(0, difference - posts.residual[slot]));
+  }
+
+  private setDeficit(slot: number, deficit: number): void {
+    const { posts } = this;
+    const before = posts.deficit[slot]!;
+    if (deficit === before) return;
+    posts.deficit[slot] = deficit;
+    this.waitingPosts += (deficit > 0 ? 1 : 0) - (before > 0 ? 1 : 0);
+    this.readings.add(slot, before === 0);
+  }
+}

@@ -1,0 +1,118 @@
+const FIRST_ROOM = 1_024;
+/** Instead of the creation time of a post. */
+const UNUSED = Number.NEGATIVE_INFINITY;
+
+/** What the sweep knows of a post; see `TrackedPosts` for the meaning of the columns. */
+export interface NewPost {
+  postId: string;
+  createdAt: number;
+  comments: number;
+}
+
+/**
+ * The posts of the sweep in columns, about 100 bytes each with the name: half a million fit into 50 MB. A post has a
+ * slot until it is removed; the slot is then used again.
+ */
+export class TrackedPosts {
+  readonly capacity: number;
+  readonly ids: string[] = [];
+  createdAt = new Float64Array(FIRST_ROOM);
+  /** When num_comments was asked last, as far as the answer was evaluated; before that, the creation. */
+  checkedAt = new Float64Array(FIRST_ROOM);
+  /** When its thread was last read completely. */
+  readAt = new Float64Array(FIRST_ROOM);
+  /** Comments that the post got lately, and those that a mean post would have got; both fade (expected-comments.ts). */
+  grown = new Float32Array(FIRST_ROOM);
+  exposed = new Float32Array(FIRST_ROOM);
+  /** Comments lately found only in its thread, fading in the same way. */
+  missed = new Float32Array(FIRST_ROOM);
+  /** Comments that other sources saw since the last check. */
+  activity = new Uint16Array(FIRST_ROOM);
+  /** num_comments at the last check. */
+  counted = new Uint32Array(FIRST_ROOM);
+  /** num_comments less the archived comments: what a complete reading could not find, and the last value. */
+  residual = new Int32Array(FIRST_ROOM);
+  difference = new Int32Array(FIRST_ROOM);
+  /** Comments to be found by reading the thread. */
+  deficit = new Uint32Array(FIRST_ROOM);
+  /** 1 while a check or a reading is under way. */
+  checking = new Uint8Array(FIRST_ROOM);
+  reading = new Uint8Array(FIRST_ROOM);
+  private readonly slots = new Map<string, number>();
+  private readonly free: number[] = [];
+
+  constructor(capacity: number) {
+    this.capacity = capacity;
+  }
+
+  get size(): number {
+    return this.slots.size;
+  }
+
+  /** Slots from 0 to this one, not included, may be in use. */
+  get end(): number {
+    return this.ids.length;
+  }
+
+  isUsed(slot: number): boolean {
+    return this.createdAt[slot] !== UNUSED;
+  }
+
+  slotOf(postId: string): number | undefined {
+    return this.slots.get(postId);
+  }
+
+  /** The post must be unknown. */
+  add({ postId, createdAt, comments }: NewPost): number {
+    const slot = this.free.pop() ?? this.ids.length;
+    if (slot >= this.createdAt.length) this.grow();
+    this.ids[slot] = postId;
+    this.slots.set(postId, slot);
+    this.createdAt[slot] = createdAt;
+    this.checkedAt[slot] = createdAt;
+    this.readAt[slot] = 0;
+    this.grown[slot] = 0;
+    this.exposed[slot] = 0;
+    this.missed[slot] = 0;
+    this.activity[slot] = Math.min(0xffff, comments);
+    this.counted[slot] = 0;
+    this.residual[slot] = 0;
+    this.difference[slot] = 0;
+    this.deficit[slot] = 0;
+    this.checking[slot] = 0;
+    this.reading[slot] = 0;
+    return slot;
+  }
+
+  remove(slot: number): void {
+    this.slots.delete(this.ids[slot]!);
+    this.ids[slot] = '';
+    this.createdAt[slot] = UNUSED;
+    this.deficit[slot] = 0;
+    this.free.push(slot);
+  }
+
+  private grow(): void {
+    const room = Math.min(Math.max(this.capacity, FIRST_ROOM), this.createdAt.length * 2);
+    const copy = <T extends Float64Array | Float32Array | Int32Array | Uint32Array | Uint16Array | Uint8Array>(
+      column: T,
+    ): T => {
+      const larger = new (column.constructor as new (length: number) => T)(room);
+      larger.set(column);
+      return larger;
+    };
+    this.createdAt = copy(this.createdAt);
+    this.checkedAt = copy(this.checkedAt);
+    this.readAt = copy(this.readAt);
+    this.grown = copy(this.grown);
+    this.exposed = copy(this.exposed);
+    this.missed = copy(this.missed);
+    this.activity = copy(this.activity);
+    this.counted = copy(this.counted);
+    this.residual = copy(this.residual);
+    this.difference = copy(this.difference);
+    this.deficit = copy(this.deficit);
+    this.checking = copy(this.checking);
+    this.reading = copy(this.reading);
+  }
+}

@@ -1,0 +1,246 @@
+import { describe, expect, test } from 'vitest';
+import { ThreadSweep } from '../../../../../services/crawler/threads/thread-sweep.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+interface Post {
+  createdAt: number;
+  /** num_comments of the forum. */
+  comments: number;
+  archived: number;
+  /** When each of its missing comments was written. */
+  missingSince: number[];
+}
+
+/** A forum and an archive in virtual time: every second the sweep gets `callsPerSecond` calls. */
+class Forum {
+  readonly posts = new Map<string, Post>();
+  readonly sweep: ThreadSweep;
+  /** By post, when it was checked. */
+  readonly checks = new Map<string, number[]>();
+  readonly readings: { postId: string; at: number; deficit: number }[] = [];
+  /** How long missing comments waited for a reading. */
+  readonly waits: number[] = [];
+  private readonly callsPerSecond: number;
+  private credit = 0;
+  private pending: { at: number; posts: { postId: string; comments: number; archived: number }[] }[] = [];
+
+  constructor(callsPerSecond: number, capacity?: number) {
+    this.callsPerSecond = callsPerSecond;
+    this.sweep = new ThreadSweep(capacity === undefined ? {} : { capacity });
+  }
+
+  add(postId: string, createdAt: number, comments = 0): void {
+    this.posts.set(postId, { createdAt, comments, archived: comments, missingSince: [] });
+    this.sweep.add({ postId, createdAt, comments });
+  }
+
+  /** Comments that a listing shows. */
+  listed(postId: string, comments: number, at: number): void {
+    const post = this.posts.get(postId)!;
+    post.comments += comments;
+    post.archived += comments;
+    this.sweep.noteActivity({ postId, comments, oldestAt: at });
+  }
+
+  /** A comment that only its thread shows. */
+  missed(postId: string, at: number): void {
+    const post = this.posts.get(postId)!;
+    post.comments += 1;
+    post.missingSince.push(at);
+  }
+
+  run(from: number, to: number, each?: (now: number) => void): void {
+    for (let now = from; now < to; now += SECOND) {
+      each?.(now);
+      this.settle(now);
+      this.credit = Math.min(20, this.credit + this.callsPerSecond);
+      while (this.credit >= 1 && (this.check(now) || this.read(now))) this.credit -= 1;
+    }
+  }
+
+  private settle(now: number): void {
+    const isReady = ({ at }: { at: number }): boolean => now - at >= this.sweep.settleMs;
+    for (const { at, posts } of this.pending.filter(isReady)) this.sweep.learnChecks(at, posts);
+    this.pending = this.pending.filter((batch) => !isReady(batch));
+  }
+
+  private check(now: number): boolean {
+    const batch = this.sweep.nextCheck(now, this.callsPerSecond);
+    if (batch === undefined) return false;
+    const posts = batch.map((postId) => {
+      this.checks.set(postId, [...(this.checks.get(postId) ?? []), now]);
+      const { comments, archived } = this.posts.get(postId)!;
+      return { postId, comments, archived };
+    });
+    this.pending.push({ at: now, posts });
+    return true;
+  }
+
+  private read(now: number): boolean {
+    const next = this.sweep.nextReading();
+    if (next === undefined) return false;
+    this.readings.push({ ...next, at: now });
+    const post = this.posts.get(next.postId)!;
+    const found = post.missingSince.length;
+    this.waits.push(...post.missingSince.map((since) => now - since));
+    post.missingSince = [];
+    post.archived += found;
+    const known = post.archived;
+    this.sweep.learnReading(next.postId, { readAt: now, comments: post.comments, known, found, unread: 0 });
+    return true;
+  }
+}
+
+describe('with budget to spare', () => {
+  test('finds every comment that only its thread shows within two minutes, on posts of any age under a day', () => {
+    const forum = new Forum(2);
+    const start = 2 * DAY;
+    for (let post = 0; post < 3_000; post++) forum.add(`p${post}`, start - (post / 3_000) * 23 * HOUR);
+    let written = 0;
+    forum.run(start, start + 20 * MINUTE, (now) => {
+      if (now >= start + 17 * MINUTE) return;
+      forum.missed(`p${(written * 997) % 3_000}`, now);
+      written += 1;
+    });
+    expect(forum.waits).toHaveLength(written);
+    expect(Math.max(...forum.waits)).toBeLessThanOrEqual(2 * MINUTE);
+    const intervals = [...forum.checks.values()].flatMap((times) =>
+      times.slice(1).map((time, index) => time - times[index]!),
+    );
+    expect(Math.min(...intervals)).toBeGreaterThanOrEqual(55 * SECOND);
+  });
+
+  test('reads no thread whose comments other sources showed', () => {
+    const forum = new Forum(2);
+    for (let post = 0; post < 50; post++) forum.add(`p${post}`, DAY);
+    forum.run(DAY, DAY + 10 * MINUTE, (now) => forum.listed(`p${(now / SECOND) % 50}`, 3, now));
+    expect(forum.readings).toEqual([]);
+  });
+});
+
+describe('a deficit', () => {
+  test('that a complete reading cannot find is its residual: only growth triggers a new reading', () => {
+    const forum = new Forum(1);
+    forum.add('a', DAY, 10);
+    forum.posts.get('a')!.comments = 13;
+    forum.run(DAY, DAY + 10 * MINUTE);
+    expect(forum.readings).toHaveLength(1);
+    forum.missed('a', DAY + 10 * MINUTE);
+    forum.run(DAY + 10 * MINUTE, DAY + 20 * MINUTE);
+    expect(forum.readings.map(({ deficit }) => deficit)).toEqual([3, 1]);
+    expect(forum.waits).toHaveLength(1);
+  });
+
+  test('is never hidden by deletions for longer than they are new', () => {
+    const forum = new Forum(1);
+    forum.add('a', DAY, 10);
+    forum.posts.get('a')!.comments = 4;
+    forum.run(DAY, DAY + 10 * MINUTE);
+    expect(forum.readings).toEqual([]);
+    forum.missed('a', DAY + 10 * MINUTE);
+    forum.run(DAY + 10 * MINUTE, DAY + 15 * MINUTE);
+    expect(forum.waits).toHaveLength(1);
+  });
+
+  test('survives a failed check and a failed reading, and ends when the thread is gone', () => {
+    const sweep = new ThreadSweep();
+    sweep.add({ postId: 'a', createdAt: 0, comments: 0 });
+    expect(sweep.nextCheck(2 * MINUTE, 1)).toEqual(['a']);
+    expect(sweep.nextCheck(4 * MINUTE, 1)).toBeUndefined();
+    sweep.checkFailed(['a']);
+    expect(sweep.nextCheck(6 * MINUTE, 1)).toEqual(['a']);
+    sweep.learnChecks(6 * MINUTE, [{ postId: 'a', comments: 5, archived: 1 }]);
+    expect(sweep.backlog).toBe(1);
+    expect(sweep.nextReading()).toEqual({ postId: 'a', deficit: 4 });
+    expect(sweep.nextReading()).toBeUndefined();
+    sweep.readingFailed('a', false);
+    expect(sweep.nextReading()).toEqual({ postId: 'a', deficit: 4 });
+    sweep.readingFailed('a', true);
+    expect(sweep.nextReading()).toBeUndefined();
+    expect(sweep.backlog).toBe(0);
+    sweep.checkFailed(['a', 'unknown']);
+    expect(sweep.nextCheck(9 * MINUTE, 1)).toEqual(['a']);
+    sweep.learnChecks(9 * MINUTE, [{ postId: 'a', comments: undefined, archived: 0 }]);
+    expect(sweep.backlog).toBe(0);
+  });
+
+  test('is read in the order of its size, and every fourth time the oldest', () => {
+    const sweep = new ThreadSweep();
+    const sizes = [1, 300, 2, 7, 5, 3, 900, 4];
+    const names = sizes.map((size) => `p${size}`);
+    for (const postId of names) sweep.add({ postId, createdAt: 0, comments: 0 });
+    const due = sweep.nextCheck(2 * MINUTE, 1);
+    expect(due?.sort()).toEqual([...names].sort());
+    sweep.learnChecks(
+      2 * MINUTE,
+      sizes.map((size) => ({ postId: `p${size}`, comments: size, archived: 0 })),
+    );
+    const order = sizes.map(() => sweep.nextReading()?.deficit);
+    // Beyond 255 all count as equally large.
+    expect([order[0], order[1]].sort()).toEqual([300, 900]);
+    expect(order.slice(2)).toEqual([7, 1, 5, 4, 3, 2]);
+  });
+});
+
+describe('with too little budget', () => {
+  test('checks busy threads often and quiet ones ever less often, within the budget', () => {
+    const forum = new Forum(0.02);
+    const isBusy = (post: number): boolean => post % 50 === 0;
+    let born = 0;
+    forum.run(DAY, DAY + 6 * HOUR, (now) => {
+      if (now % (4 * SECOND) === 0) forum.add(`p${born++}`, now);
+      if (now % (20 * SECOND) !== 0) return;
+      for (let post = 0; post < born; post += 50) forum.listed(`p${post}`, 1, now);
+    });
+    const timesOf = (post: number): number[] => forum.checks.get(`p${post}`) ?? [];
+    // Those of the first hour have been followed for five hours.
+    const first = Array.from({ length: 900 }, (_, post) => post);
+    const mean = (posts: number[]): number => posts.reduce((sum, post) => sum + timesOf(post).length, 0) / posts.length;
+    const quiet = first.filter((post) => !isBusy(post));
+    expect(mean(first.filter(isBusy))).toBeGreaterThan(5 * mean(quiet));
+    const intervals = quiet.map((post) => timesOf(post).map((time, index, times) => time - (times[index - 1] ?? time)));
+    const growing = intervals.filter((each) => each.length >= 4 && each.at(-1)! > each[1]!);
+    expect(growing.length).toBeGreaterThan(0.9 * intervals.filter((each) => each.length >= 4).length);
+    const total = [...forum.checks.values()].reduce((sum, times) => sum + times.length, 0);
+    expect(total).toBeLessThanOrEqual(0.02 * 100 * 6 * 3_600 + 2_000);
+    expect(total).toBeGreaterThan(0.02 * 100 * 6 * 3_600 * 0.6);
+  });
+
+  test('follows a bounded number of posts: those with the most to find', () => {
+    const forum = new Forum(0.1, 2_000);
+    let born = 0;
+    forum.run(DAY, DAY + 2 * HOUR, (now) => {
+      forum.add(`p${born}`, now);
+      if (born % 100 === 0) forum.listed(`p${born}`, 40, now);
+      born += 1;
+    });
+    expect(forum.sweep.size).toBeLessThanOrEqual(2_000);
+    const recentBusy = Array.from({ length: 20 }, (_, index) => `p${7_100 - 100 * index}`);
+    const isFollowed = recentBusy.filter((postId) => (forum.checks.get(postId)?.length ?? 0) > 0);
+    expect(isFollowed.length).toBeGreaterThan(15);
+  });
+});
+
+describe('a gap', () => {
+  const gap = { id: 7, afterAt: DAY, beforeAt: DAY + 5 * MINUTE, openedAt: DAY + 6 * MINUTE };
+
+  test('is worked on until every post that may have had comments in it was checked after it, and read', () => {
+    const forum = new Forum(0.3);
+    for (let post = 0; post < 500; post++) forum.add(`p${post}`, DAY - post * MINUTE, 30);
+    forum.add('later', DAY + 20 * MINUTE);
+    for (let post = 0; post < 500; post += 5) forum.missed(`p${post}`, DAY + MINUTE);
+    forum.sweep.setGaps([gap]);
+    expect(forum.sweep.waitingForGap(7)).toBeUndefined();
+    forum.run(gap.openedAt, gap.openedAt + 30 * SECOND);
+    expect(forum.sweep.waitingForGap(7)).toBeGreaterThan(300);
+    forum.run(gap.openedAt + 30 * SECOND, gap.openedAt + 40 * MINUTE);
+    expect(forum.sweep.waitingForGap(7)).toBe(0);
+    expect(forum.waits).toHaveLength(100);
+    forum.sweep.setGaps([]);
+    expect(forum.sweep.waitingForGap(7)).toBeUndefined();
+  });
+});
