@@ -39,6 +39,8 @@ export interface KafkaWorkDeps {
   kafka: KafkaConnection;
   /** Of topics and consumer groups. */
   prefix: string;
+  /** The URL of the public site, without a trailing slash. */
+  siteUrl: string;
   /** Reports to the person at the terminal, who sees it on stderr. */
   report: (line: string) => void;
 }

@@ -1,9 +1,12 @@
 import { DEAD_LETTER_SUFFIX, TOPICS } from '../../schemas/messages/topics.ts';
+import type { ConsumedRecord } from '../../shared/kafka/consumed-batch.ts';
 import { createPublisher } from '../../shared/kafka/publisher.ts';
+import type { OutgoingRecord } from '../../shared/kafka/publisher.ts';
 import { readDeadLetters } from '../../shared/kafka/read-dead-letters.ts';
 import type { DeadLetter } from '../../shared/kafka/read-dead-letters.ts';
 import { replayDeadLetters } from '../../shared/kafka/replay-dead-letters.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
+import { readThingLetter } from '../../shared/upstream/thing-letter.ts';
 import { AdminError } from './admin-error.ts';
 import type { KafkaCommand, KafkaWorkDeps, OptionValues } from './command.ts';
 
@@ -67,7 +70,7 @@ async function* listLetters(
 
 async function* replayTopics(deps: KafkaWorkDeps, topics: readonly string[], limit: number): AsyncIterable<object> {
   const metrics = createMetrics();
-  const { kafka, prefix, report } = deps;
+  const { kafka, prefix, siteUrl, report } = deps;
   const publisher = await createPublisher({ kafka, prefix, metrics, logger: kafka.logger });
   try {
     let left = limit;
@@ -75,14 +78,28 @@ async function* replayTopics(deps: KafkaWorkDeps, topics: readonly string[], lim
       const onReplayed = (replayed: number, total: number) => {
         if (replayed % PROGRESS_EVERY === 0) report(`${topic}: ${replayed} of ${total} letters replayed`);
       };
+      const restore = (letter: ConsumedRecord) => restoreThing(letter, siteUrl, (why) => report(`${topic}: ${why}`));
       const options = { kafka, prefix, topic, publisher, metrics, logger: kafka.logger, limit: left, onReplayed };
-      const { replayed, remaining } = await replayDeadLetters(options);
+      const { replayed, setAsideAgain, remaining } = await replayDeadLetters({ ...options, restore });
       left -= replayed;
-      yield { topic, replayed, remaining };
+      yield { topic, replayed, ...(setAsideAgain === 0 ? {} : { set_aside_again: setAsideAgain }), remaining };
     }
   } finally {
     await publisher.stop();
   }
+}
+
+/** The item of a thing that the crawler could not read. Other letters are published as they are. */
+function restoreThing(
+  letter: ConsumedRecord,
+  siteUrl: string,
+  report: (why: string) => void,
+): OutgoingRecord | { reason: string } | undefined {
+  const read = readThingLetter(letter, siteUrl);
+  if (read.outcome === 'other') return undefined;
+  if (read.outcome === 'item') return { key: read.item.thing_id, value: JSON.stringify(read.item) };
+  report(`${letter.key} is set aside again: ${read.reason}`);
+  return { reason: read.reason };
 }
 
 function toLine(letter: DeadLetter): object {
@@ -96,6 +113,7 @@ function toLine(letter: DeadLetter): object {
     group: letter.group,
     step: letter.step,
     reason: letter.reason,
+    source: letter.source,
     value: letter.excerpt,
     value_bytes: letter.bytes,
   };

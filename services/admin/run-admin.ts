@@ -139,7 +139,9 @@ function withKafka(command: KafkaCommand): RunnableCommand {
       const report = (line: string) => {
         terminal.err(line);
       };
-      await print(await work({ kafka, prefix: config.kafka.topicPrefix, report }), terminal);
+      const { topicPrefix: prefix } = config.kafka;
+      const { siteUrl } = config.upstream;
+      await print(await work({ kafka, prefix, siteUrl, report }), terminal);
     };
   };
   return { ...command, prepare };

@@ -1,11 +1,14 @@
 import type { Thing } from '../../shared/upstream/parsing/thing-schema.ts';
+import type { UnreadableThing } from '../../shared/upstream/thing-letter.ts';
 
 /** What one call of a source brought. */
 export interface Fetched {
   things: readonly Thing[];
+  /** Things of unknown shape, which are kept as dead letters. */
+  unreadable?: readonly UnreadableThing[];
   /** When the things were received, in milliseconds since 1970. */
   seenAt: number;
-  /** Called once, after the broker has acknowledged every thing. Only then may the source advance. */
+  /** Called once, after the broker has every thing, also the unreadable. Only then may the source advance. */
   acknowledged: () => void;
   /** True when the source has no more things, now or later. */
   done?: boolean;

@@ -14,6 +14,7 @@ import type { CrawlSource, Fetched } from './crawl-source.ts';
 import type { PostLookup } from './post-lookup.ts';
 import type { RecentPosts } from './recent-posts.ts';
 import type { SeenThings } from './seen-things.ts';
+import { UnreadableThings } from './unreadable-things.ts';
 
 export interface ItemPublisherDeps {
   publisher: Pick<Publisher, 'publishAll'>;
@@ -31,11 +32,13 @@ type Origin = Pick<CrawlSource, 'label' | 'replay'>;
 /** Publishes the things of every source: dedupe, enrich, publish, and only then mark as seen. */
 export class ItemPublisher {
   private readonly deps: ItemPublisherDeps;
+  private readonly unreadable: UnreadableThings;
   /** Things that another call is publishing, by name. Pages that overlap share them. */
   private readonly publishing = new Map<string, Promise<void>>();
 
   constructor(deps: ItemPublisherDeps) {
     this.deps = deps;
+    this.unreadable = new UnreadableThings(deps);
   }
 
   /**
@@ -56,6 +59,7 @@ export class ItemPublisher {
         for (const name of names) this.publishing.delete(name);
       }
     }
+    await this.unreadable.keep(fetched.unreadable ?? [], fetched.seenAt, origin.label, signal);
     await Promise.all(others);
   }
 

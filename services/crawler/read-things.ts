@@ -2,6 +2,8 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { ParsedListing } from '../../shared/upstream/parsing/parse-things.ts';
 import { parseListing } from '../../shared/upstream/parsing/parse-things.ts';
+import type { UnreadableThing } from '../../shared/upstream/thing-letter.ts';
+import { identifyThing } from '../../shared/upstream/thing-letter.ts';
 import type { CrawlSource } from './crawl-source.ts';
 
 export interface ThingReader {
@@ -11,18 +13,24 @@ export interface ThingReader {
   endpoint: string;
 }
 
+export interface ReadThings extends ParsedListing {
+  /** What `Fetched` needs to keep the things of unknown shape. */
+  unreadable: UnreadableThing[];
+}
+
 /**
- * Parses the things of a listing. An item of unknown shape must not stop the others: it is skipped, counted as a call
- * with outcome `shape`, and logged with its path. Unknown kinds are counted.
+ * Parses the things of a listing. An item of unknown shape must not stop the others: it is counted as a call with
+ * outcome `shape`, logged with its path, and returned to be kept. Unknown kinds are counted.
  *
  * @throws UpstreamError when the listing itself has an unknown shape.
  */
-export function readThings(body: unknown, reader: ThingReader): ParsedListing {
+export function readThings(body: unknown, reader: ThingReader): ReadThings {
   const page = parseListing(body);
-  for (const fault of page.faults) {
+  for (const { path, message } of page.faults) {
     reader.metrics.upstreamRequests.inc({ endpoint: reader.endpoint, outcome: 'shape' });
-    reader.logger.error({ endpoint: reader.endpoint, ...fault }, 'an item of an unknown shape was skipped');
+    reader.logger.error({ endpoint: reader.endpoint, path, message }, 'an item has an unknown shape');
   }
   for (const [, count] of page.unknownKinds) reader.metrics.crawlerUnknownKinds.inc({ source: reader.label }, count);
-  return page;
+  const unreadable = page.faults.map(({ raw }) => identifyThing(raw)).filter((thing) => thing !== undefined);
+  return { ...page, unreadable };
 }

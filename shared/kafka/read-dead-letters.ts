@@ -23,6 +23,8 @@ export interface DeadLetter {
   /** What the group was doing with it: `parse` for instance. */
   step: string | undefined;
   reason: string | undefined;
+  /** The crawl source of a thing of unknown shape. */
+  source: string | undefined;
   /** The beginning of the value, as text; bytes that are not UTF-8 become U+FFFD. */
   excerpt: string;
   /** Of the whole value. */
@@ -129,6 +131,7 @@ function toDeadLetter(topic: string, { key, value, headers, timestampMs }: Consu
     group: header('group'),
     step: header('step'),
     reason: header('reason'),
+    source: header('source'),
     excerpt: value.subarray(0, EXCERPT_BYTES).toString('utf8'),
     bytes: value.length,
   };

@@ -8,7 +8,7 @@ import { startBatchConsumer } from './batch-consumer.ts';
 import type { ConsumedBatch, ConsumedRecord } from './consumed-batch.ts';
 import { DEAD_LETTER_HEADER_PREFIX } from './dead-letters.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
-import type { Publisher } from './publisher.ts';
+import type { OutgoingRecord, Publisher } from './publisher.ts';
 import { groupPositions } from './topic-admin.ts';
 import type { GroupPosition } from './topic-admin.ts';
 
@@ -18,11 +18,22 @@ export interface ReplayOptions {
   /** The source topic, without the prefix. */
   topic: string;
   limit: number;
+  /**
+   * The record to publish for a letter, or why it cannot be published yet: then the letter is set aside again, for the
+   * next replay. Undefined: the original record.
+   */
+  restore?: (letter: ConsumedRecord) => OutgoingRecord | { reason: string } | undefined;
   publisher: Publisher;
   metrics: Metrics;
   logger: Logger;
   /** Called after each letter with how many were replayed so far, and how many will be. */
   onReplayed?: (replayed: number, total: number) => void;
+}
+
+export interface Replayed {
+  replayed: number;
+  setAsideAgain: number;
+  remaining: number;
 }
 
 /** How often a replay looks whether another one has replayed its letters. */
@@ -39,14 +50,15 @@ export function replayGroup(topic: string): string {
  * circle, or after `limit` letters. Every consumer group of the topic gets the records again; their effects are
  * idempotent. A crash, or a second replay at the same time, may publish a letter twice.
  *
- * @returns how many were published, and how many of those at the start remain
+ * @returns how many were read, how many of these were set aside again, and how many of those at the start remain
  */
-export async function replayDeadLetters(options: ReplayOptions): Promise<{ replayed: number; remaining: number }> {
+export async function replayDeadLetters(options: ReplayOptions): Promise<Replayed> {
   const { kafka, topic, publisher, onReplayed } = options;
   const start = await readPositions(options);
   const total = Math.min(countUntil(start, start), options.limit);
-  if (total <= 0) return { replayed: 0, remaining: countUntil(start, start) };
+  if (total <= 0) return { replayed: 0, setAsideAgain: 0, remaining: countUntil(start, start) };
   let replayed = 0;
+  let setAsideAgain = 0;
   const ended = Promise.withResolvers<undefined>();
   // The group may fail before the promise is awaited.
   ended.promise.catch(() => undefined);
@@ -58,7 +70,13 @@ export async function replayDeadLetters(options: ReplayOptions): Promise<{ repla
     if (record.offset <= (published.get(record.partition) ?? -1n)) return;
     // A letter beyond the last one waits here for the stop, after which nothing is committed.
     if (replayed >= total || isBeyond(start, record)) return whenAborted(signal);
-    await publisher.publish(topic, [toOriginal(record)]);
+    const restored = options.restore?.(record) ?? toOriginal(record);
+    if ('reason' in restored) {
+      await publisher.publish(topic + DEAD_LETTER_SUFFIX, [toLetterAgain(record, restored.reason)]);
+      setAsideAgain += 1;
+    } else {
+      await publisher.publish(topic, [restored]);
+    }
     published.set(record.partition, record.offset);
     replayed += 1;
     onReplayed?.(replayed, total);
@@ -88,7 +106,7 @@ export async function replayDeadLetters(options: ReplayOptions): Promise<{ repla
     clearInterval(check);
     await consumer.stop();
   }
-  return { replayed, remaining: countUntil(await readPositions(options), start) };
+  return { replayed, setAsideAgain, remaining: countUntil(await readPositions(options), start) };
 }
 
 function readPositions({ kafka, prefix, topic }: ReplayOptions): Promise<GroupPosition[]> {
@@ -104,6 +122,10 @@ function countUntil(now: readonly GroupPosition[], start: readonly GroupPosition
 
 function isBeyond(start: readonly GroupPosition[], { partition, offset }: ConsumedRecord): boolean {
   return start.some((position) => position.partition === partition && offset >= position.head);
+}
+
+function toLetterAgain({ key, value, headers }: ConsumedRecord, reason: string): OutgoingRecord {
+  return { key, value, headers: { ...headers, [`${DEAD_LETTER_HEADER_PREFIX}reason`]: reason } };
 }
 
 function toOriginal(record: ConsumedRecord): { key: string; value: Buffer; headers: IHeaders } {

@@ -98,6 +98,7 @@ export class ListingSource implements CrawlSource {
     const spentMs = clock() - startedAt;
     return {
       things: page.things,
+      unreadable: page.unreadable,
       seenAt,
       acknowledged: () => {
         this.accept(listed, verdict);

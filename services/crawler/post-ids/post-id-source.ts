@@ -107,10 +107,11 @@ export class PostIdSource implements CrawlSource {
     const lane = step.purpose === 'catch-up' ? 'catch-up' : 'live';
     const body = await upstream.get('/api/info', { id }, { endpoint: 'info', lane, signal });
     const seenAt = clock();
-    const { things } = readThings(body, { ...this.deps, label: this.label, endpoint: 'info' });
+    const { things, unreadable } = readThings(body, { ...this.deps, label: this.label, endpoint: 'info' });
     const found = things.filter((thing) => thing.kind === this.plan.kind);
     return {
       things,
+      unreadable,
       seenAt,
       acknowledged: () => {
         this.acknowledge(walk, step, found, seenAt);

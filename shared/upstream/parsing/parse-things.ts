@@ -10,6 +10,11 @@ export interface ShapeFault {
   message: string;
 }
 
+/** A child of a listing that could not be parsed, as it was received. */
+export interface ChildFault extends ShapeFault {
+  raw: unknown;
+}
+
 export type ParsedThing =
   | { outcome: 'thing'; thing: Thing }
   | { outcome: 'unknown_kind'; kind: string }
@@ -18,10 +23,10 @@ export type ParsedThing =
 export interface ParsedListing {
   things: Thing[];
   /**
-   * Children that could not be parsed. They are never silently dropped: the caller counts and logs them or refuses the
-   * page.
+   * Children that could not be parsed. They are never silently dropped: the caller counts, logs and keeps them or
+   * refuses the page.
    */
-  faults: ShapeFault[];
+  faults: ChildFault[];
   /** Kinds other than t1 and t3, with their counts. */
   unknownKinds: Map<string, number>;
   /** Cursor of the next page; undefined at the end. */
@@ -82,7 +87,7 @@ export function parseListing(value: unknown): ParsedListing {
   for (const [index, child] of parsed.data.data.children.entries()) {
     const entry = parseThing(child, `data.children.${index}`);
     if (entry.outcome === 'thing') result.things.push(entry.thing);
-    else if (entry.outcome === 'fault') result.faults.push(entry.fault);
+    else if (entry.outcome === 'fault') result.faults.push({ ...entry.fault, raw: child });
     else result.unknownKinds.set(entry.kind, (result.unknownKinds.get(entry.kind) ?? 0) + 1);
   }
   return result;

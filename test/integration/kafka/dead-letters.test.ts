@@ -165,9 +165,9 @@ test('replay publishes the original records, up to its limit, and resumes where 
   }));
   await fixture.publisher.publish(`${topic}.dead-letter`, letters);
   const replay = (limit: number) => replayDeadLetters({ ...fixture, topic, limit, logger: silentLogger() });
-  expect(await replay(2)).toEqual({ replayed: 2, remaining: 3 });
-  expect(await replay(100)).toEqual({ replayed: 3, remaining: 0 });
-  expect(await replay(100)).toEqual({ replayed: 0, remaining: 0 });
+  expect(await replay(2)).toEqual({ replayed: 2, setAsideAgain: 0, remaining: 3 });
+  expect(await replay(100)).toEqual({ replayed: 3, setAsideAgain: 0, remaining: 0 });
+  expect(await replay(100)).toEqual({ replayed: 0, setAsideAgain: 0, remaining: 0 });
   const back: ConsumedRecord[] = [];
   await start(topic, { handle: async (batch) => void back.push(...batch.records) });
   await eventually('all back', () => back.length >= 5);

@@ -28,6 +28,7 @@ export const SECONDS_OF_SLOW_FILES: Readonly<Record<string, number>> = {
   'test/integration/signup/races.test.ts': 18,
   'test/integration/archiver/archiver.test.ts': 18,
   'test/integration/kafka/batch-consumer.test.ts': 17,
+  'test/integration/crawler/unreadable-things.test.ts': 16,
   'test/integration/deliveries/deliverer.test.ts': 16,
   'test/integration/deliveries/fairness.test.ts': 16,
   'test/integration/signup/links.test.ts': 15,
