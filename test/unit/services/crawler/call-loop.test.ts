@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { CallLoop } from '../../../../services/crawler/call-loop.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../../../../services/crawler/crawl-source.ts';
 import { UpstreamError } from '../../../../shared/upstream/upstream-error.ts';
@@ -67,7 +67,12 @@ function start(source: ScriptedSource) {
 }
 
 describe('CallLoop', () => {
-  vi.useFakeTimers();
+  beforeAll(() => {
+    vi.useFakeTimers();
+  });
+  afterAll(() => {
+    vi.useRealTimers();
+  });
 
   test('overlaps calls up to the limit and acknowledges each as it ends, in any order', async () => {
     const source = new ScriptedSource(3);
