@@ -6,13 +6,13 @@ const MAX_INTERVAL_MS = 30_000;
  * sources together would exceed the budget, every interval is stretched by the same factor.
  */
 export class Pace {
-  private readonly perSecond: () => number;
+  private readonly perSecondOfAll: () => number;
   /** Calls per second that each source requested last. */
   private readonly requestedRates = new Map<string, number>();
 
   /** `perSecond`: calls per second that the budget sustains; Infinity while it is unknown. */
   constructor(perSecond: () => number) {
-    this.perSecond = perSecond;
+    this.perSecondOfAll = perSecond;
   }
 
   /**
@@ -22,9 +22,22 @@ export class Pace {
   intervalMs(source: string, requestedMs: number): number {
     this.requestedRates.set(source, 1000 / requestedMs);
     const total = [...this.requestedRates.values()].reduce((sum, rate) => sum + rate, 0);
-    const affordable = this.perSecond();
+    const affordable = this.perSecondOfAll();
     if (affordable <= 0 || affordable >= total) return requestedMs;
     return Math.min(MAX_INTERVAL_MS, (requestedMs * total) / affordable);
+  }
+
+  /**
+   * Returns the calls a second that `source` may make: while there is enough for all requests, the rest as well;
+   * otherwise its part in proportion to what it requests.
+   */
+  perSecond(source: string, requested: number): number {
+    this.requestedRates.set(source, requested);
+    const total = [...this.requestedRates.values()].reduce((sum, rate) => sum + rate, 0);
+    const affordable = this.perSecondOfAll();
+    if (affordable <= 0) return Infinity;
+    const part = affordable >= total ? requested + affordable - total : (requested * affordable) / total;
+    return Math.max(1000 / MAX_INTERVAL_MS, part);
   }
 
   /** Removes a source that has ended from the shares. */

@@ -19,3 +19,13 @@ test('stretches all intervals by the same factor when the sources together would
 test('does not stretch an interval while no call is allowed at all', () => {
   expect(new Pace(() => 0).intervalMs('a', 400)).toBe(400);
 });
+
+test('lends a source what the others do not request, and shares a shortage in proportion', () => {
+  const pace = new Pace(() => 10);
+  expect(pace.perSecond('a', 2.5)).toBe(10);
+  expect(pace.perSecond('b', 1)).toBe(7.5);
+  const short = new Pace(() => 1.75);
+  short.perSecond('a', 2.5);
+  expect(short.perSecond('b', 1)).toBeCloseTo(0.5);
+  expect(new Pace(() => 0).perSecond('a', 1)).toBe(Infinity);
+});

@@ -1,136 +1,155 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { backOffMs } from '../../../../../services/crawler/back-off.ts';
+import type { Call, Fetched } from '../../../../../services/crawler/crawl-source.ts';
 import { ListingSource } from '../../../../../services/crawler/listings/listing-source.ts';
 import { Pace } from '../../../../../services/crawler/pace.ts';
 import { createMetrics } from '../../../../../shared/runtime/metrics.ts';
 import type { CrawlGap } from '../../../../../shared/stores/crawl/crawl-gaps.ts';
-import { fullnameOf } from '../../../../../shared/upstream/parsing/thing-schema.ts';
 import { UpstreamError } from '../../../../../shared/upstream/upstream-error.ts';
+import { counted } from '../../../../support/fixtures/crawler-fixture.ts';
 import { silentLogger } from '../../../../support/fixtures/silent-logger.ts';
-import { numberOf, SlidingListing, unaccounted } from '../../../../support/fakes/sliding-listing.ts';
-import type { SlidingListingOptions } from '../../../../support/fakes/sliding-listing.ts';
 
-const HOUR = 3_600_000;
+const START = Date.UTC(2026, 0, 1);
 const signal = new AbortController().signal;
 
-interface Crawl {
-  listing: SlidingListing;
-  seen: Set<number>;
-  gaps: CrawlGap[];
-  /** The first comment that the crawl had to find. */
-  from: number;
-  /** A finished pass has reached every comment below this one. */
-  to: number;
+function listing(numbers: number[], after: number | null): unknown {
+  const children = numbers.map((k) => {
+    const data = { id: String(k), author: 'a', subreddit: 'tea', body: '', score: 1, parent_id: 't3_p' };
+    return { kind: 't1', data: { ...data, link_id: 't3_p', created_utc: START / 1000 + k } };
+  });
+  return { kind: 'Listing', data: { after: after === null ? null : `t1_${after}`, children } };
 }
 
-/**
- * Crawls a listing until `untilMs` of the listing's clock, as the runner does: with back-off after failures, and with a
- * restart at each of the times in `restarts`.
- */
-async function crawl(options: SlidingListingOptions, untilMs: number, restarts: number[] = []): Promise<Crawl> {
-  const listing = new SlidingListing(options);
+function numbers(newest: number, count = 100): number[] {
+  return Array.from({ length: count }, (_, index) => newest - index);
+}
+
+/** A source whose answers and clock the test sets. */
+function start() {
   const gaps: CrawlGap[] = [];
-  const seen = new Set<number>();
+  const metrics = createMetrics();
+  const calls: { path: string; params: Record<string, string>; lane: string | undefined }[] = [];
+  const forum = { now: START + 10_000_000, answer: (): unknown => listing([], null) };
   const source = new ListingSource(
     { name: 'listings:comments', path: '/r/all/comments', endpoint: 'listing-comments', intervalMs: 400 },
     {
       upstream: {
-        get: (path, params) => listing.get(path, params),
+        get: async (path, params, { lane }) => {
+          calls.push({ path, params, lane });
+          return forum.answer();
+        },
         post: () => Promise.reject(new Error('the crawler never posts')),
         perSecond: () => 10,
         stop: () => Promise.resolve(),
       },
       pace: new Pace(() => 10),
-      metrics: createMetrics(),
+      metrics,
       logger: silentLogger(),
-      clock: () => listing.now,
+      clock: () => forum.now,
       recordGap: (gap) => gaps.push(gap),
     },
   );
-  await source.begin(undefined);
-  const pendingRestarts = [...restarts];
-  let failingSince: number | undefined;
-  listing.now += 10_000;
-  const from = listing.frontier;
-  while (listing.elapsed < untilMs) {
-    if (pendingRestarts[0] !== undefined && listing.elapsed >= pendingRestarts[0]) {
-      pendingRestarts.shift();
-      await source.begin(JSON.parse(JSON.stringify(source.position())));
-    }
-    const step = source.next(listing.now);
-    if ('waitMs' in step) {
-      listing.now += step.waitMs;
-      continue;
-    }
-    try {
-      const fetched = await step.fetch(signal);
-      for (const thing of fetched.things) seen.add(numberOf(fullnameOf(thing)));
-      fetched.acknowledged();
-      failingSince = undefined;
-    } catch (error) {
-      step.failed(error);
-      if (!(error instanceof UpstreamError)) throw error;
-      failingSince ??= listing.now;
-      listing.now += backOffMs(error, listing.now - failingSince, 0.5);
-    }
-  }
-  const { anchors } = source.position() as { anchors: string[] };
-  return { listing, seen, gaps, from, to: numberOf(anchors.at(-1)!) };
+  const call = (): Call => {
+    const step = source.next(forum.now);
+    if ('waitMs' in step) throw new Error(`the source waits ${step.waitMs} ms`);
+    return step;
+  };
+  const read = async (answer: unknown): Promise<Fetched> => {
+    forum.answer = () => answer;
+    const fetched = await call().fetch(signal);
+    fetched.acknowledged();
+    return fetched;
+  };
+  return { source, forum, calls, gaps, metrics, call, read };
 }
 
-describe('ListingSource, while the listing slides during a pass', () => {
-  test.each([300, 350, 400, 450, 500, 550, 600])(
-    'records every unseen comment as a gap after an outage of an hour at 132 comments a second and %i ms a call',
-    async (roundTripMs) => {
-      const outages = [{ from: 30_000, to: 30_000 + HOUR }];
-      const result = await crawl({ rate: 132, roundTripMs: () => roundTripMs, outages }, 30_000 + HOUR + 60_000);
-      const { lost, withoutRow, outOfDates } = unaccounted(result.listing, result);
-      expect(lost).toBeGreaterThan(470_000);
-      expect({ withoutRow, outOfDates }).toEqual({ withoutRow: 0, outOfDates: 0 });
-    },
-  );
-
-  test('records no gap while it reads as fast as the listing moves', async () => {
-    const { gaps, listing, ...rest } = await crawl({ rate: 132, roundTripMs: () => 300 }, 120_000);
-    expect(gaps).toEqual([]);
-    expect(unaccounted(listing, { gaps, ...rest }).lost).toBe(0);
+describe('ListingSource', () => {
+  test('asks for the newest page at its interval without waiting for answers', async () => {
+    const { source, forum, calls, call } = start();
+    await source.begin(undefined);
+    for (let n = 0; n < 3; n++) {
+      void call().fetch(signal);
+      expect(source.next(forum.now)).toEqual({ waitMs: 400 });
+      forum.now += 400;
+    }
+    expect(calls).toEqual(
+      Array.from({ length: 3 }, () => ({ path: '/r/all/comments', params: { limit: '100' }, lane: 'live' })),
+    );
   });
 
-  test('sees each comment or records it in a gap, for random rates, latencies, outages, restarts and deletions', async () => {
-    const times = fc.integer({ min: 12_000, max: 90_000 });
-    const property = fc.asyncProperty(
-      fc.record({
-        rate: fc.integer({ min: 100, max: 320 }),
-        trips: fc.array(fc.integer({ min: 300, max: 600 }), { minLength: 1, maxLength: 20 }),
-        outages: fc.array(fc.tuple(times, fc.integer({ min: 200, max: 40_000 })), { maxLength: 3 }),
-        restarts: fc.array(times, { maxLength: 2 }).map((list) => list.sort((a, b) => a - b)),
-        vanishing: fc.integer({ min: 5, max: 200 }),
-        late: fc.integer({ min: 5, max: 200 }),
-      }),
-      async ({ rate, trips, outages, restarts, vanishing, late }) => {
-        let call = 0;
-        const isLate = (k: number) => k % late === 0;
-        const options = {
-          rate,
-          roundTripMs: () => trips[call++ % trips.length]!,
-          outages: outages.map(([from, length]) => ({ from, to: from + length })),
-          vanishes: (k: number) => k % vanishing === 1,
-          lateMs: (k: number) => (isLate(k) ? 1_000 + (k % 19_000) : 0),
-        };
-        const { listing, ...result } = await crawl(options, 100_000, restarts);
-        const { withoutRow, outOfDates } = unaccounted(listing, { ...result, isLate });
-        // A comment that was deleted before any page showed it cannot be found: count it only with its neighbours.
-        const vanished = unaccountedVanished(listing, result, vanishing);
-        expect({ withoutRow: withoutRow - vanished, outOfDates }).toEqual({ withoutRow: 0, outOfDates: 0 });
-      },
-    );
-    await fc.assert(property, { numRuns: 40 });
+  test('reads a hole, records it as a gap when the listing ends, and resumes above it', async () => {
+    const { source, forum, calls, gaps, metrics, read } = start();
+    await source.begin(undefined);
+    await read(listing(numbers(1000), 901));
+    forum.now += 400;
+    await read(listing(numbers(5000), 4901));
+    expect(await counted(metrics, 'crawler_overflows_total')).toBe(1);
+    expect(gaps).toEqual([]);
+    await read(listing(numbers(4903, 50), null));
+    expect(calls.at(-1)?.params).toEqual({ limit: '100', after: 't1_4904' });
+    const bounds = { afterThing: 't1_1000', afterAt: START + 1_000_000, beforeThing: 't1_4854' };
+    expect(gaps).toEqual([
+      { source: 'listings:comments', reason: 'listing_too_short', ...bounds, beforeAt: START + 4_903_000 },
+    ]);
+    await source.begin(JSON.parse(JSON.stringify(source.position())));
+    forum.now += 400;
+    const fetched = await read(listing(numbers(5020), 4921));
+    expect(fetched.things).toHaveLength(100);
+    expect(gaps).toHaveLength(1);
+  });
+
+  test('does not move before the acknowledgement, and asks again after a failure', async () => {
+    const { source, forum, call, read } = start();
+    await source.begin(undefined);
+    await read(listing(numbers(1000), 901));
+    const before = source.position();
+    forum.now += 400;
+    forum.answer = () => listing(numbers(1060), 961);
+    const failing = call();
+    await failing.fetch(signal);
+    failing.failed(new UpstreamError('broken', 'no answer'));
+    expect(source.position()).toEqual(before);
+    forum.now += 400;
+    await read(listing(numbers(1070), 971));
+    expect(source.position()).toMatchObject({ newestAt: START + 1_070_000 });
+  });
+
+  test('a deeper page that fails for good holds up no newest page, and becomes a gap', async () => {
+    const { source, forum, calls, gaps, read } = start();
+    await source.begin(undefined);
+    await read(listing(numbers(1000), 901));
+    let newest = 5000;
+    forum.answer = () => {
+      if (calls.at(-1)?.params['after'] === undefined) return listing(numbers(newest), newest - 99);
+      throw new UpstreamError('broken', 'no answer', { status: 503 });
+    };
+    for (; gaps.length === 0 && newest < 6000; newest += 10) {
+      forum.now += 400;
+      for (let step = source.next(forum.now); !('waitMs' in step); step = source.next(forum.now)) {
+        // It does not reject: a failure would make the source back off.
+        const { acknowledged } = await step.fetch(signal);
+        acknowledged();
+      }
+    }
+    expect(gaps).toMatchObject([{ afterThing: 't1_1000', beforeThing: 't1_4901' }]);
+    expect(calls.filter(({ params }) => params['after'] === 't1_4904').length).toBeGreaterThan(5);
+  });
+
+  test('refuses an empty newest page after items, but not before', async () => {
+    const { source, forum, call, read } = start();
+    await source.begin(undefined);
+    await read(listing([], null));
+    forum.now += 400;
+    await read(listing(numbers(1000), 901));
+    forum.now += 400;
+    forum.answer = () => listing([], null);
+    await expect(call().fetch(signal)).rejects.toMatchObject({ failure: 'broken', reason: 'empty_listing' });
+  });
+
+  test('dates no item in the future', async () => {
+    const { source, forum, read } = start();
+    await source.begin(undefined);
+    const inOneHour = (forum.now - START) / 1000 + 3600;
+    await read(listing([inOneHour, ...numbers(1000, 50)], 951));
+    expect(source.position()).toMatchObject({ newestAt: forum.now });
   });
 });
-
-function unaccountedVanished(listing: SlidingListing, result: Omit<Crawl, 'listing'>, vanishing: number): number {
-  const others = new Set(result.seen);
-  for (let k = result.from; k < result.to; k++) if (k % vanishing !== 1) others.add(k);
-  return unaccounted(listing, { ...result, seen: others }).withoutRow;
-}

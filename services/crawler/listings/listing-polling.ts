@@ -1,0 +1,136 @@
+import { HeadInterval } from './head-interval.ts';
+import type { ListingPage, ListingPosition, PageLesson, PageRequest } from './listing-timeline.ts';
+import { ListingTimeline } from './listing-timeline.ts';
+import type { MissedStretch } from './segment-list.ts';
+
+/** Calls that overlap. Half of them may read into holes, so that these never delay the newest page. */
+export const MAX_IN_FLIGHT = 16;
+const MAX_HEADS_IN_FLIGHT = 12;
+const MAX_DEEPER_IN_FLIGHT = 8;
+/** Unused calls of this many seconds can be made up for, so that a hole is closed soon after it opened. */
+const BURST_SECONDS = 3;
+/** Holes are given up at this interval at the latest. */
+const MAX_WAIT_MS = 1_000;
+/** How long an answer that was overtaken by another is waited for. */
+const OVERTAKEN_MS = 300;
+
+export interface PollRequest extends PageRequest {
+  sentAt: number;
+}
+
+/**
+ * Decides which page of a listing to ask for, and when. The newest page is asked for at an interval, without waiting
+ * for answers, so that each brings a part of a page; pages into holes are asked for as the calls allow. When calls are
+ * short, a newest page that would overflow comes first, then a hole, then a newest page that only reduces latency.
+ * Knows no clock and no network; times are milliseconds since 1970.
+ */
+export class ListingPolling {
+  private readonly timeline: ListingTimeline;
+  private readonly heads: HeadInterval;
+  private sequence = 0;
+  private lastHeadAt: number | undefined;
+  /** Sequences of the calls for newest pages in flight, ascending. */
+  private headsInFlight: number[] = [];
+  private deeperInFlight = 0;
+  /** Calls that may be made now. */
+  private allowance = 1;
+  private allowedAt: number | undefined;
+
+  constructor(options: { maxIntervalMs: number; position?: ListingPosition | undefined }) {
+    this.timeline = new ListingTimeline(options.position);
+    this.heads = new HeadInterval(options.maxIntervalMs);
+  }
+
+  /** Calls a second for newest pages; what is left goes into holes. */
+  get wantedPerSecond(): number {
+    return 1000 / this.heads.intervalMs;
+  }
+
+  /** The next call, or how long to wait for one. `perSecond`: calls a second that this listing may make. */
+  next(now: number, perSecond: number): PollRequest | { waitMs: number } {
+    this.timeline.expire(now);
+    this.refill(now, perSecond);
+    const untilAllowedMs = this.allowance >= 1 ? 0 : ((1 - this.allowance) * 1000) / perSecond;
+    const sinceHeadMs = this.sinceHeadMs(now);
+    const isHeadFree = this.headsInFlight.length < MAX_HEADS_IN_FLIGHT;
+    const isHeadDue = isHeadFree && sinceHeadMs >= this.heads.intervalMs;
+    const isDeeperFree = this.deeperInFlight < MAX_DEEPER_IN_FLIGHT;
+    if (untilAllowedMs <= 0) {
+      if (isHeadDue && sinceHeadMs >= this.heads.fillMs) return this.head(now);
+      const hole = isDeeperFree ? this.timeline.holeToRead(now) : undefined;
+      if (hole) {
+        hole.isInFlight = true;
+        this.deeperInFlight += 1;
+        this.allowance -= 1;
+        return { sequence: 0, sentAt: now, after: hole.cursor, hole };
+      }
+      if (isHeadDue) return this.head(now);
+    }
+    const untilHeadMs = isHeadFree ? this.heads.intervalMs - sinceHeadMs : Infinity;
+    const untilHoleMs = isDeeperFree ? this.timeline.nextRetryAt() - now : Infinity;
+    return { waitMs: Math.max(1, untilAllowedMs, Math.min(MAX_WAIT_MS, untilHeadMs, untilHoleMs)) };
+  }
+
+  /** Learns an answer after the broker has acknowledged everything in it. */
+  learn(request: PollRequest, page: ListingPage, now: number): PageLesson {
+    this.end(request);
+    // An answer that this one overtook probably shows the items in between.
+    const isEarly = request.sequence > (this.headsInFlight[0] ?? Infinity);
+    const lesson = this.timeline.learn(request, page, now, isEarly ? now + OVERTAKEN_MS : now);
+    if (!request.hole && !(isEarly && lesson.outcome === 'overflow')) this.heads.learn(request, lesson);
+    return lesson;
+  }
+
+  failed(request: PollRequest, now: number): void {
+    this.end(request);
+    this.timeline.failed(request, now);
+  }
+
+  /** True from a failure of the newest page until its next answer. */
+  get isFailing(): boolean {
+    return this.timeline.isFailing;
+  }
+
+  /** True once an item was seen: from then on an empty newest page is a failure of the forum. */
+  get hasHistory(): boolean {
+    return this.timeline.hasHistory;
+  }
+
+  position(): ListingPosition | undefined {
+    return this.timeline.position();
+  }
+
+  /** The gaps since the last call. */
+  takeGaps(): MissedStretch[] {
+    return this.timeline.takeGaps();
+  }
+
+  private head(now: number): PollRequest {
+    this.lastHeadAt = now;
+    this.allowance -= 1;
+    this.sequence += 1;
+    this.headsInFlight.push(this.sequence);
+    return { sequence: this.sequence, sentAt: now, after: undefined, hole: undefined };
+  }
+
+  private end(request: PollRequest): void {
+    if (request.hole) this.deeperInFlight -= 1;
+    else this.headsInFlight = this.headsInFlight.filter((sequence) => sequence !== request.sequence);
+  }
+
+  private sinceHeadMs(now: number): number {
+    if (this.lastHeadAt === undefined) return Infinity;
+    // The clock was set back.
+    if (now < this.lastHeadAt) this.lastHeadAt = now;
+    return now - this.lastHeadAt;
+  }
+
+  private refill(now: number, perSecond: number): void {
+    const elapsedMs = Math.max(0, now - (this.allowedAt ?? now));
+    this.allowedAt = now;
+    const most = Math.max(1, BURST_SECONDS * perSecond);
+    // Infinity times zero is not a number.
+    const earned = elapsedMs === 0 ? 0 : (perSecond * elapsedMs) / 1000;
+    this.allowance = perSecond === Infinity ? most : Math.min(most, this.allowance + earned);
+  }
+}

@@ -1,0 +1,279 @@
+import { describe, expect, test } from 'vitest';
+import type { Listed } from '../../../../../services/crawler/listed.ts';
+import type { PageRequest } from '../../../../../services/crawler/listings/listing-timeline.ts';
+import { ListingTimeline } from '../../../../../services/crawler/listings/listing-timeline.ts';
+
+const MINUTE = 60_000;
+
+/** Item n, created n seconds after the epoch. */
+function item(n: number): Listed {
+  return { name: `t1_${n}`, createdAt: 1000 * n, subreddit: 'tea', postId: 'p' };
+}
+
+/** `count` items, newest first: newest, newest - 1, … */
+function items(newest: number, count = 100): Listed[] {
+  return Array.from({ length: count }, (_, index) => item(newest - index));
+}
+
+function numberOf(name: string | undefined): number {
+  return Number(name?.slice(3));
+}
+
+/** A timeline with the calls of a reader that makes them one after the other. */
+class Reader {
+  readonly timeline: ListingTimeline;
+  now = 0;
+  sequence = 0;
+
+  constructor(timeline = new ListingTimeline()) {
+    this.timeline = timeline;
+  }
+
+  head(page: Listed[], after: string | null = page.at(-1)?.name ?? null, sequence = ++this.sequence) {
+    return this.timeline.learn(
+      { sequence, after: undefined, hole: undefined },
+      { items: page, after: after ?? undefined },
+      this.now,
+    );
+  }
+
+  /** Asks for the page into the next hole. */
+  ask(): PageRequest | undefined {
+    const hole = this.timeline.holeToRead(this.now);
+    if (!hole) return undefined;
+    hole.isInFlight = true;
+    return { sequence: 0, after: hole.cursor, hole };
+  }
+
+  answer(request: PageRequest, page: Listed[], after: string | null = page.at(-1)?.name ?? null): void {
+    this.timeline.learn(request, { items: page, after: after ?? undefined }, this.now);
+  }
+
+  /** Reads holes of a listing that ends after `oldest`; returns the number of calls. */
+  readHoles(oldest = -Infinity): number {
+    for (let calls = 0; ; calls++) {
+      const request = this.ask();
+      if (!request || calls > 100) return calls;
+      const page = items(numberOf(request.after) - 1).filter(({ name }) => numberOf(name) >= oldest);
+      this.answer(request, page, page.length < 100 ? null : undefined);
+    }
+  }
+}
+
+/** A reader whose newest known item is item 1. */
+function readerAfterOne(): Reader {
+  return new Reader(new ListingTimeline({ anchors: ['t1_0', 't1_1'], newestAt: 1000 }));
+}
+
+describe('ListingTimeline', () => {
+  test('is complete after the first page of a source without history', () => {
+    const reader = new Reader();
+    expect(reader.head(items(5000))).toEqual({ fresh: 100, outcome: 'first' });
+    expect(reader.ask()).toBeUndefined();
+    expect(reader.head(items(5060))).toEqual({ fresh: 60, outcome: 'joined' });
+    expect(reader.head(items(5060))).toEqual({ fresh: 0, outcome: 'joined' });
+  });
+
+  test('reads a hole page by page, each page showing some of the one above', () => {
+    const reader = new Reader();
+    reader.head(items(5000));
+    expect(reader.head(items(5350)).outcome).toBe('overflow');
+    const first = reader.ask();
+    expect(first?.after).toBe('t1_5254');
+    expect(reader.ask()).toBeUndefined();
+    if (first) reader.answer(first, items(5253));
+    expect(reader.readHoles()).toBe(2);
+    expect(reader.timeline.takeGaps()).toEqual([]);
+    expect(reader.timeline.position()).toMatchObject({ newestAt: 5_350_000 });
+  });
+
+  test('reports a gap with both bounds when the listing ends before a known item', () => {
+    const reader = readerAfterOne();
+    reader.head(items(9000));
+    reader.readHoles(8001);
+    const missed = { afterThing: 't1_1', afterAt: 1_000, beforeThing: 't1_8001' };
+    expect(reader.timeline.takeGaps()).toEqual([{ ...missed, beforeAt: expect.any(Number) as number }]);
+    expect(reader.head(items(9001)).outcome).toBe('joined');
+    expect(reader.timeline.takeGaps()).toEqual([]);
+  });
+
+  test.each([40, 250, 899])('reports a gap when the listing ends after %i items', (depth) => {
+    const reader = readerAfterOne();
+    const page = items(5000, Math.min(100, depth));
+    reader.head(page, depth < 100 ? null : undefined);
+    reader.readHoles(5001 - depth);
+    expect(reader.timeline.takeGaps()).toMatchObject([{ afterThing: 't1_1', beforeThing: `t1_${5001 - depth}` }]);
+  });
+
+  test('treats a listing that was empty before as complete only if one page shows all of it', () => {
+    const empty = new Reader();
+    expect(empty.head([]).outcome).toBe('first');
+    expect(empty.timeline.hasHistory).toBe(false);
+    expect(empty.head(items(5000, 60), null).outcome).toBe('first');
+    expect(empty.timeline.takeGaps()).toEqual([]);
+    const restarted = new Reader(new ListingTimeline({ anchors: [] }));
+    restarted.head(items(5000));
+    restarted.readHoles(4701);
+    expect(restarted.timeline.takeGaps()).toMatchObject([{ afterThing: undefined, beforeThing: 't1_4701' }]);
+  });
+
+  test('merges answers that arrive in any order', () => {
+    const reader = new Reader();
+    reader.head(items(5000), 'more', 1);
+    reader.head(items(5250), 'more', 4);
+    expect(reader.timeline.openHoles).toBe(1);
+    reader.head(items(5170), 'more', 3);
+    expect(reader.timeline.openHoles).toBe(1);
+    reader.head(items(5080), 'more', 2);
+    expect(reader.timeline.openHoles).toBe(0);
+    expect(reader.timeline.takeGaps()).toEqual([]);
+    expect(reader.timeline.position()?.newestAt).toBe(5_250_000);
+  });
+
+  test('reads several holes at once, and closes one that another page reaches', () => {
+    const reader = new Reader();
+    reader.head(items(5000));
+    reader.head(items(5300));
+    reader.head(items(5600));
+    const [upper, lower] = [reader.ask(), reader.ask()];
+    expect([upper?.after, lower?.after]).toEqual(['t1_5504', 't1_5204']);
+    expect(reader.ask()).toBeUndefined();
+    if (!upper || !lower) return;
+    // The lower hole is closed by a page of the upper one before its own answer arrives.
+    reader.answer(upper, [...items(5503, 50), ...items(5210, 50)]);
+    expect(reader.timeline.openHoles).toBe(1);
+    reader.answer(lower, items(5203));
+    reader.readHoles();
+    expect(reader.timeline.openHoles).toBe(0);
+    expect(reader.timeline.takeGaps()).toEqual([]);
+  });
+
+  test('does not count a page of an unfinished hole as history', () => {
+    const reader = new Reader();
+    reader.head(items(5000));
+    reader.head(items(5350));
+    const restarted = new Reader(new ListingTimeline(reader.timeline.position()));
+    expect(restarted.head(items(5350)).outcome).toBe('overflow');
+    restarted.readHoles();
+    expect(restarted.timeline.takeGaps()).toEqual([]);
+    expect(restarted.timeline.openHoles).toBe(0);
+  });
+
+  test('saves the newest 500 names, also after it has read deep into a hole', () => {
+    const reader = new Reader();
+    reader.head(items(5000));
+    reader.head(items(5900));
+    reader.readHoles();
+    const numbers = reader.timeline.position()?.anchors.map(numberOf) ?? [];
+    expect(numbers.at(-1)).toBe(5900);
+    expect(numbers).toHaveLength(500);
+    expect(Math.min(...numbers)).toBe(5401);
+  });
+
+  test('joins although the newest known item and most others were deleted', () => {
+    const reader = new Reader();
+    reader.head(items(5000));
+    expect(reader.head([...items(5090, 90), item(4905)]).outcome).toBe('joined');
+  });
+
+  test('tries two earlier cursors when the item of a cursor was deleted, and then reports a gap', () => {
+    const reader = readerAfterOne();
+    reader.head(items(5000));
+    const cursors: (string | undefined)[] = [];
+    for (let request = reader.ask(); request; request = reader.ask()) {
+      cursors.push(request.after);
+      reader.answer(request, []);
+    }
+    expect(cursors).toEqual(['t1_4904', 't1_4921', 't1_4941']);
+    expect(reader.timeline.takeGaps()).toHaveLength(1);
+  });
+
+  test('does not join a page that begins at the top because the item of its cursor was deleted', () => {
+    const reader = readerAfterOne();
+    reader.head(items(5000));
+    const request = reader.ask();
+    if (request) reader.answer(request, items(5200));
+    expect(reader.timeline.openHoles).toBe(1);
+    expect(reader.ask()?.after).toBe('t1_4921');
+  });
+
+  test.each([
+    ['the same page', items(4903)],
+    ['only known items', items(5000, 50)],
+  ])('ends with a gap when the forum returns %s repeatedly', (_, same) => {
+    const reader = readerAfterOne();
+    reader.head(items(5000));
+    let calls = 0;
+    for (let request = reader.ask(); request; request = reader.ask()) {
+      calls += 1;
+      reader.answer(request, same, 'more');
+    }
+    expect(calls).toBeLessThanOrEqual(4);
+    expect(reader.timeline.takeGaps()).toHaveLength(1);
+  });
+
+  test("ends when the forum's cursors never end", () => {
+    const reader = readerAfterOne();
+    reader.head(items(50_000));
+    expect(reader.readHoles()).toBe(29);
+    expect(reader.timeline.takeGaps()).toHaveLength(1);
+  });
+
+  test('ignores outdated pages from a cache', () => {
+    const reader = new Reader();
+    for (let newest = 5000; newest <= 9000; newest += 50) reader.head(items(newest));
+    expect(reader.head(items(5500))).toEqual({ fresh: 0, outcome: 'ignored' });
+    expect(reader.head(items(3000))).toEqual({ fresh: 100, outcome: 'ignored' });
+    expect(reader.timeline.openHoles).toBe(0);
+    expect(reader.timeline.position()).toMatchObject({ newestAt: 9_000_000 });
+    expect(reader.head(items(9050)).outcome).toBe('joined');
+  });
+
+  test('follows a listing that went back for good after a minute, with a gap', () => {
+    const reader = new Reader();
+    reader.head(items(9000));
+    expect(reader.head(items(3000)).outcome).toBe('ignored');
+    reader.now += MINUTE;
+    expect(reader.head(items(3060)).outcome).toBe('overflow');
+    reader.readHoles(2000);
+    expect(reader.timeline.takeGaps()).toHaveLength(1);
+    expect(reader.head(items(3100)).outcome).toBe('joined');
+  });
+
+  test('counts a late item in the middle of a page as new, and duplicates once in the position', () => {
+    const reader = new Reader();
+    reader.head(items(5000));
+    const late = { ...item(7), createdAt: 4_950_000 };
+    expect(reader.head([...items(5010, 50), late, ...items(4960, 49)])).toEqual({ fresh: 11, outcome: 'joined' });
+    reader.head([item(5011), item(5011), ...items(5010, 98)]);
+    expect(reader.timeline.position()?.anchors.filter((name) => name === 't1_5011')).toEqual(['t1_5011']);
+  });
+
+  test('gives up a hole after 30 s, but not while the forum does not answer at all', () => {
+    const reader = readerAfterOne();
+    reader.head(items(5000));
+    const hole = reader.ask();
+    if (hole) reader.timeline.failed(hole, reader.now);
+    expect(reader.ask()).toBeUndefined();
+    reader.timeline.failed({ sequence: 9, after: undefined, hole: undefined }, reader.now);
+    reader.now = 10 * MINUTE;
+    reader.timeline.expire(reader.now);
+    reader.head(items(5010));
+    reader.now += 29_000;
+    reader.timeline.expire(reader.now);
+    expect(reader.timeline.openHoles).toBe(1);
+    reader.now += 2_000;
+    reader.timeline.expire(reader.now);
+    expect(reader.timeline.takeGaps()).toMatchObject([{ afterThing: 't1_1', beforeThing: 't1_4901' }]);
+    expect(reader.timeline.openHoles).toBe(0);
+  });
+
+  test('keeps at most 50 holes and gives up the oldest', () => {
+    const reader = readerAfterOne();
+    for (let n = 1; n <= 60; n++) reader.head(items(1000 * n));
+    expect(reader.timeline.openHoles).toBe(50);
+    expect(reader.timeline.takeGaps().map(({ beforeThing }) => beforeThing)).toEqual(
+      Array.from({ length: 10 }, (_, index) => `t1_${1000 * (index + 1) - 99}`),
+    );
+  });
+});
