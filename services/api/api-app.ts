@@ -8,6 +8,7 @@ import { systemClock } from '../../shared/runtime/clock.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { accountRoutes } from './account/account-routes.ts';
 import { createAdmissionMiddleware } from './admission/admission-middleware.ts';
+import { coverageRoute } from './coverage/coverage-route.ts';
 import { ApiError } from './http/api-error.ts';
 import { createErrorHandler } from './http/error-handler.ts';
 import { createHealthRouter } from './http/health-router.ts';
@@ -68,6 +69,7 @@ export function createApiApp(options: ApiAppDeps): Express {
     ...monitorRoutes(options),
     liveTailRoute(options.pool, options.liveTails),
     ...webhookRoutes({ ...options, clock: systemClock, siteUrl: options.forum.siteUrl }),
+    coverageRoute({ pool: options.pool, clock: systemClock }),
     ...accountRoutes({ ...options, mailboxHash: createMailboxHash(options.secretKey) }),
   ];
   const admission = createAdmissionMiddleware(admissionControl, routes);

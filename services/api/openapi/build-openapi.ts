@@ -2,6 +2,7 @@ import { API_VERSION } from '../http/api-version.ts';
 import { accountDocuments } from './account-documents.ts';
 import { componentSchemas } from './component-schemas.ts';
 import { monitorDocuments } from './monitor-documents.ts';
+import { coverageDocuments } from './coverage-documents.ts';
 import type { OpenApiDocument } from './openapi-shape.ts';
 import { operationsDocuments } from './operations-documents.ts';
 import { readingDocuments } from './reading-documents.ts';
@@ -29,6 +30,7 @@ const DESCRIPTION = `Reads, searches and monitors a large public discussion site
 export const routeDocuments = [
   ...readingDocuments,
   ...monitorDocuments,
+  ...coverageDocuments,
   ...accountDocuments,
   ...signupDocuments,
   ...operationsDocuments,
@@ -66,6 +68,7 @@ export function buildOpenApiDocument(baseUrl: string, appUrl = baseUrl): OpenApi
         name: 'Monitors',
         description: 'Monitors watch the forum for keywords. A running monitor costs 10 credits every 24 hours.',
       },
+      { name: 'Coverage', description: 'What the service saw of the forum, and what it missed. Free.' },
       { name: 'Account', description: 'Balance, plan, limits, ledger and keys.' },
       { name: 'Sign-up', description: 'An account and a key for a program without a browser. No key is needed.' },
       {

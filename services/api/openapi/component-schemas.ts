@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { account, accountGrant, apiKey, createKeyBody, ledgerEntry, ledgerPage } from '../../../schemas/api/account.ts';
+import { coverage, coverageGap, coverageHour, coverageTotal } from '../../../schemas/api/coverage.ts';
 import { deliveryLogEntry, deliveryLogPage, redeliverBody, redelivery } from '../../../schemas/api/delivery-log.ts';
 import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
 import * as posts from '../../../schemas/messages/forum-post.ts';
@@ -68,6 +69,10 @@ const ANSWERS = {
   AccountGrant: accountGrant,
   AccountGrantList: z.strictObject({ items: z.array(accountGrant) }),
   AccountGrantRevoked: z.strictObject({ status: z.literal('revoked') }),
+  Coverage: coverage,
+  CoverageHour: coverageHour,
+  CoverageTotal: coverageTotal,
+  CoverageGap: coverageGap,
   CodeSent: codeSent,
   AccountCreated: accountCreated,
   Health: z.strictObject({ status: z.literal('ok') }),

@@ -1,3 +1,4 @@
+import { coverageNotes } from './coverage-notes.ts';
 import type { JsonSchema } from './openapi-shape.ts';
 
 const TERMS = { items: { minLength: 2, maxLength: 100 }, maxItems: 20 };
@@ -150,6 +151,7 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
     response_excerpt: 'The first 500 characters of the answer.',
     delivery_status: "The match's delivery state after the attempt; `pending`: it is retried at `next_attempt_at`.",
   },
+  ...coverageNotes,
   DeliveryLogPage: { after: 'Send it as `after` to get the next, older page; null on the last page.' },
   Redeliver: {
     match_ids: 'At most 200 matches of this monitor. Cannot be combined with other fields.',

@@ -36,7 +36,7 @@ export interface RouteDocument {
   path: string;
   /** Unique; names the function in generated clients. */
   operationId: string;
-  tag: 'Reading' | 'Monitors' | 'Account' | 'Sign-up' | 'Operations';
+  tag: 'Reading' | 'Monitors' | 'Coverage' | 'Account' | 'Sign-up' | 'Operations';
   summary: string;
   /** Markdown. */
   description: string;

@@ -32,10 +32,14 @@ export async function saveCoverageHours(db: Queryable, hours: readonly StoredCov
   );
 }
 
+/** The same, and when it was last stored. */
+export type ReadCoverage = StoredCoverage & { computedAt: Date };
+
 /** The coverage of the hours that begin from `from` until before `to`, as far as it is stored. */
-export async function readCoverageHours(db: Queryable, from: Date, to: Date): Promise<StoredCoverage[]> {
-  const { rows } = await db.query<StoredCoverage>(
-    `SELECT hour, archived_rows AS "archivedRows", coverage, calls_per_second AS "callsPerSecond"
+export async function readCoverageHours(db: Queryable, from: Date, to: Date): Promise<ReadCoverage[]> {
+  const { rows } = await db.query<ReadCoverage>(
+    `SELECT hour, archived_rows AS "archivedRows", coverage, calls_per_second AS "callsPerSecond",
+            computed_at AS "computedAt"
        FROM coverage_hours WHERE hour >= $1 AND hour < $2 ORDER BY hour`,
     [from, to],
   );

@@ -76,6 +76,7 @@ const CALLS: Record<string, string[]> = {
   'post /v1/monitors/{id}/redeliver': [''],
   'get /v1/monitors/{id}/matches': ['', '?order=newest&limit=1'],
   'get /v1/monitors/{id}/stream': [''],
+  'get /v1/coverage': ['', '?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z'],
   'get /v1/account': [''],
   'delete /v1/account': [''],
   'get /v1/account/ledger': ['', '?limit=1'],

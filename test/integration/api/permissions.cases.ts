@@ -88,6 +88,8 @@ export const PERMISSION_CASES: readonly PermissionCase[] = [
   ['GET', '/v1/monitors/mon_x/matches', NOT_FOUND, NOT_FOUND],
   ['GET', '/v1/monitors/mon_x/stream', NOT_FOUND, NOT_FOUND],
   ['GET', '/v1/account', OK, OK],
+  ['GET', '/v1/coverage', OK, OK],
+  ['GET', '/v1/coverage?from=x', INVALID, INVALID],
   ['GET', '/v1/Account/Keys/', OK, OK],
   ['GET', '/v1/account/nothing', NOT_FOUND, NOT_FOUND],
   ['HEAD', '/v1/forum/post', HEAD_FORBIDDEN, HEAD_INVALID],

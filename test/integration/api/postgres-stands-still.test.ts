@@ -79,6 +79,7 @@ const TOOL = {
 const ROUTES = [
   ['GET', '/v1/account'],
   ['GET', '/v1/account/ledger'],
+  ['GET', '/v1/coverage'],
   ['GET', '/v1/forum/subreddits'],
   ['GET', '/v1/monitors'],
   ['POST', '/v1/monitors', MONITOR],

@@ -68,6 +68,7 @@ export const documentedErrors: { route: string; errors: Record<string, string[]>
   { route: 'post /v1/monitors/{id}/redeliver', errors: { ...ALWAYS, ...BODY, ...NOT_FOUND } },
   { route: 'get /v1/monitors/{id}/matches', errors: { ...ALWAYS, 400: ['invalid_request'], ...NOT_FOUND } },
   { route: 'get /v1/monitors/{id}/stream', errors: { ...ALWAYS, 400: ['invalid_request'], ...NOT_FOUND } },
+  { route: 'get /v1/coverage', errors: { ...ALWAYS, 400: ['invalid_request'] } },
   { route: 'get /v1/account', errors: ALWAYS },
   { route: 'delete /v1/account', errors: ALWAYS },
   { route: 'get /v1/account/ledger', errors: { ...ALWAYS, 400: ['invalid_request'] } },

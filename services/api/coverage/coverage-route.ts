@@ -1,0 +1,38 @@
+import { coverageQuery } from '../../../schemas/api/coverage.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { readCoverageHours } from '../../../shared/stores/crawl/coverage-hours.ts';
+import { countGapsByHour, countGapsOpenAt } from '../../../shared/stores/crawl/coverage-sources.ts';
+import { listGaps } from '../../../shared/stores/crawl/crawl-gaps.ts';
+import { readForumCalls } from '../../../shared/stores/crawl/forum-calls.ts';
+import { parseRequest } from '../http/invalid-request.ts';
+import type { Answer, Call, Route } from '../http/route.ts';
+import { coverageAnswer } from './coverage-answer.ts';
+import { coverageRange } from './coverage-range.ts';
+
+/** How many gaps an answer lists. */
+const MAX_GAPS = 200;
+
+export interface CoverageDeps {
+  pool: Queryable;
+  clock: Clock;
+}
+
+/** GET /v1/coverage: what the service saw of the forum in each hour, and what it missed. Free, for every key. */
+export function coverageRoute(deps: CoverageDeps): Route {
+  return { method: 'get', path: '/v1/coverage', handle: (call) => show(deps, call) };
+}
+
+async function show({ pool, clock }: CoverageDeps, { query }: Call): Promise<Answer> {
+  const now = clock();
+  const range = coverageRange(parseRequest(coverageQuery, query, 'query'), now);
+  const [from, to] = [new Date(range.from), new Date(range.to)];
+  const [hours, calls, gapsByHour, openBefore, gaps] = await Promise.all([
+    readCoverageHours(pool, from, to),
+    readForumCalls(pool, from, to),
+    countGapsByHour(pool, from, to),
+    countGapsOpenAt(pool, from),
+    listGaps(pool, { ...range, limit: MAX_GAPS }),
+  ]);
+  return { status: 200, body: coverageAnswer(range, { hours, calls, gapsByHour, openBefore, gaps }, now) };
+}

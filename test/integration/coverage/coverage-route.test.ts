@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Coverage } from '../../../schemas/api/coverage.ts';
+import { saveCoverageHours } from '../../../shared/stores/crawl/coverage-hours.ts';
+import { addForumCalls } from '../../../shared/stores/crawl/forum-calls.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { TestApi } from '../../support/fixtures/test-api.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+
+const HOUR = 3_600_000;
+/** The start of an hour some days ago. */
+const FROM = Math.floor(Date.now() / HOUR) * HOUR - 80 * HOUR;
+
+let db: TestDatabase;
+let api: TestApi;
+let poor: string;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  api = await startTestApi(db.pool);
+  poor = (await api.account({ credits: 0 })).apiKey;
+});
+afterAll(async () => {
+  await api.stop();
+  await db.drop();
+});
+
+const at = (hours: number) => new Date(FROM + hours * HOUR);
+
+async function ask(from: number, to: number, key = poor): Promise<Coverage> {
+  const query = `from=${at(from).toISOString()}&to=${at(to).toISOString()}`;
+  const reply = await api.call(key, 'GET', `/v1/coverage?${query}`);
+  expect(reply.status, reply.text).toBe(200);
+  return reply.body as unknown as Coverage;
+}
+
+test('tells what is stored of the hours and their gaps, and charges nothing', async () => {
+  const coverage = {
+    seen: { listings: { posts: 1, comments: 20 } },
+    late: 1,
+    lags: { 18: 21 },
+    tombstones: 2,
+    posts: { found: 1, unread: 1 },
+    comments: { share: 0.9, low: 0.8, high: 0.95, threads: 4, comments: 22 },
+  };
+  await saveCoverageHours(db.pool, [{ hour: at(1), archivedRows: 21, coverage, callsPerSecond: 1.5 }]);
+  await addForumCalls(db.pool, [{ hour: at(1), lane: 'live', taken: 30, refused: 4 }]);
+  await db.pool.query(
+    `INSERT INTO crawl_gaps (source, reason, opened_at, filled_at, outcome, found)
+     VALUES ('listings:new', 'before', $1, NULL, NULL, 0), ('listings:new', 'within', $2, $3, 'filled', 9),
+            ('listings:new', 'over', $1, $1, 'filled', 9), ('listings:new', 'after', $4, NULL, NULL, 0)`,
+    [at(-1), at(1.5), at(1.6), at(2)],
+  );
+  const { hours, total, gaps, gap_count } = await ask(0, 2);
+  expect(hours).toHaveLength(2);
+  expect(hours[0]).toMatchObject({ measured_at: null, gaps: { opened: 0, closed: 0, open: 1 } });
+  expect(hours[1]).toMatchObject({
+    hour: at(1).toISOString(),
+    seen: { posts: 1, comments: 20 },
+    late: 1,
+    tombstones: 2,
+    completeness: { posts: { share: 0.5 }, comments: { share: 0.9, threads: 4 } },
+    gaps: { opened: 1, closed: 1, open: 1 },
+    budget: { allowed: 5_400, used: 30, by_lane: { live: { used: 30, refused: 4 } } },
+  });
+  expect(total.seen).toEqual(hours[1]!.seen);
+  expect(gaps.map(({ reason, outcome, found }) => [reason, outcome, found])).toEqual([
+    ['within', 'filled', 9],
+    ['before', null, 0],
+  ]);
+  expect(gap_count).toBe(2);
+  const { rows } = await db.pool.query(`SELECT FROM ledger_entries WHERE kind = 'read'`);
+  expect(rows).toEqual([]);
+});
+
+test('lists the newest 200 gaps and counts them all', async () => {
+  await db.pool.query(
+    `INSERT INTO crawl_gaps (source, reason, opened_at)
+     SELECT 'listings:comments', n, $1::timestamptz + n * interval '1 second' FROM generate_series(1, 250) AS n`,
+    [at(10)],
+  );
+  const { gaps, gap_count, total } = await ask(10, 11);
+  expect(gaps).toHaveLength(200);
+  expect(gaps[0]!.reason).toBe('250');
+  expect([gap_count, total.gaps.opened]).toEqual([252, 250]);
+});
+
+test('without times it tells the last 24 hours; a key without any permission may ask', async () => {
+  const { apiKey } = await api.account();
+  const created = await api.call(apiKey, 'POST', '/v1/account/keys', { name: 'nothing', scopes: [] });
+  const reply = await api.call(String(created.body.api_key), 'GET', '/v1/coverage');
+  const { from, to, hours } = reply.body as unknown as Coverage;
+  expect(hours).toHaveLength(24);
+  expect(Date.parse(to) - Date.parse(from)).toBe(24 * HOUR);
+  expect(Date.parse(to)).toBeGreaterThanOrEqual(Date.now());
+});
+
+test('wrong times and missing keys are refused', async () => {
+  const refusal = async (query: string, key: string | undefined = poor) => {
+    const { status, body } = await api.call(key, 'GET', `/v1/coverage${query}`);
+    return [status, (body.error as { message: string }).message];
+  };
+  expect(await refusal('?from=yesterday')).toEqual([400, 'from: must be a time like 2026-03-04T10:00:00Z']);
+  expect(await refusal('?since=2026-03-04T10:00:00Z')).toEqual([400, 'since: is not known here']);
+  expect(await refusal('?from=2026-03-04T10:00:00Z&to=2026-03-04T09:00:00Z')).toEqual([
+    400,
+    'from: must be before `to`',
+  ]);
+  expect((await api.call(undefined, 'GET', '/v1/coverage')).status).toBe(401);
+});
+
+test('a month of full hours is answered within a second', async () => {
+  const lags = Object.fromEntries(Array.from({ length: 300 }, (_, bucket) => [bucket, 1_000]));
+  const lane = { used: 1 };
+  const coverage = {
+    seen: { listings: { posts: 1, comments: 1 } },
+    late: 0,
+    lags,
+    tombstones: 0,
+    posts: null,
+    comments: null,
+  };
+  const hours = Array.from({ length: 31 * 24 }, (_, number) => ({
+    hour: at(-1_000 + number),
+    archivedRows: lane.used,
+    coverage,
+    callsPerSecond: 1,
+  }));
+  await saveCoverageHours(db.pool, hours);
+  await ask(-1_000, -1_000 + 31 * 24);
+  const begun = performance.now();
+  const { total } = await ask(-1_000, -1_000 + 31 * 24);
+  expect(total.seen.posts).toBe(31 * 24);
+  expect(performance.now() - begun).toBeLessThan(5_000);
+});
