@@ -96,7 +96,7 @@ export class CoverageRollup {
       postsFound: new Map(posts.map(({ hour, count }) => [hour, count])),
       postsUnread: unreadPostsByHour(stretches),
       removals: new Map(removals.map(({ hour, count }) => [hour.getTime(), count])),
-      samples: Map.groupBy(samples, ({ hour }) => hour.getTime()),
+      samples: Map.groupBy(samples, ({ hour }) => Math.floor(hour.getTime() / HOUR_MS) * HOUR_MS),
       walkedAt: walkedAt?.getTime() ?? Number.NEGATIVE_INFINITY,
     };
   }

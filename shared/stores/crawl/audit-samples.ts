@@ -2,7 +2,7 @@ import type { Queryable } from '../../postgres/pool.ts';
 
 /** A thread that the audit read completely. */
 export interface StoredAuditSample {
-  /** The hour that the sample speaks for: its start. */
+  /** Begin of the time that the sample speaks for: an hour, or a part of one. */
   hour: Date;
   postId: string;
   /** One over the probability with which the thread was chosen. */
@@ -13,7 +13,7 @@ export interface StoredAuditSample {
   total: number;
 }
 
-/** Stores samples. A thread counts once an hour, as it was stored first. */
+/** Stores samples. A thread counts once for each time, as it was stored first. */
 export async function saveAuditSamples(db: Queryable, rows: readonly StoredAuditSample[]): Promise<void> {
   await db.query(
     `INSERT INTO audit_samples (hour, post_id, weight, seen, total)
@@ -32,7 +32,7 @@ export async function saveAuditSamples(db: Queryable, rows: readonly StoredAudit
   );
 }
 
-/** The samples of the hours that begin from `from` until before `to`. */
+/** The samples of the times that begin from `from` until before `to`. */
 export async function readAuditSamples(db: Queryable, from: Date, to: Date): Promise<StoredAuditSample[]> {
   const { rows } = await db.query<StoredAuditSample>(
     `SELECT hour, post_id AS "postId", weight, seen, total

@@ -19,7 +19,9 @@ test('an hour alone keeps its interval; equal hours narrow it by the root of the
     [0.9, 0.8, 0.95].map((bound) => bound.toFixed(9)),
   );
   const four = combineCompleteness([hour, hour, hour, hour])!;
-  expect([four.low, four.high].map((bound) => bound.toFixed(9))).toEqual([0.85, 0.925].map((bound) => bound.toFixed(9)));
+  expect([four.low, four.high].map((bound) => bound.toFixed(9))).toEqual(
+    [0.85, 0.925].map((bound) => bound.toFixed(9)),
+  );
 });
 
 test('bounds stay within 0 and 1', () => {

@@ -1,17 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { estimateCompleteness } from '../../../../../shared/domain/coverage/estimate-completeness.ts';
 import type { AuditSample } from '../../../../../shared/domain/coverage/estimate-completeness.ts';
-
-/** Mulberry32: the same numbers in [0, 1) for the same seed. */
-function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
+import { seededRandom } from '../../../../support/samples/seeded-random.ts';
 
 describe('estimateCompleteness', () => {
   test('says nothing without comments', () => {
@@ -65,7 +55,7 @@ describe('estimateCompleteness', () => {
   });
 });
 
-const RUNS = 200;
+const RUNS = 100;
 
 interface Thread {
   total: number;
