@@ -40,6 +40,16 @@ export class Pace {
     return Math.max(1000 / MAX_INTERVAL_MS, part);
   }
 
+  /**
+   * Returns the milliseconds between calls that only make the source faster: they may take `share` of the budget, and
+   * never come closer than `shortestMs`.
+   */
+  affordableMs(share: number, shortestMs: number): number {
+    const affordable = this.perSecondOfAll();
+    if (affordable <= 0) return shortestMs;
+    return Math.max(shortestMs, Math.min(MAX_INTERVAL_MS, 1000 / (share * affordable)));
+  }
+
   /** Removes a source that has ended from the shares. */
   remove(source: string): void {
     this.requestedRates.delete(source);

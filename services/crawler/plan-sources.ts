@@ -7,8 +7,15 @@ import { parseReplayPlan } from './replay/replay-plan.ts';
 
 const LISTINGS: readonly ListingPlan[] = [
   // Most items are comments, so this interval makes up most of the latency.
-  { name: 'listings:comments', path: '/r/all/comments', endpoint: 'listing-comments', intervalMs: 400 },
-  { name: 'listings:new', path: '/r/all/new', endpoint: 'listing-new', intervalMs: 1_000 },
+  {
+    name: 'listings:comments',
+    path: '/r/all/comments',
+    endpoint: 'listing-comments',
+    intervalMs: 400,
+    latencyShare: 0.2,
+  },
+  // The walk over post ids sees the same posts.
+  { name: 'listings:new', path: '/r/all/new', endpoint: 'listing-new', intervalMs: 1_000, latencyShare: 0.03 },
 ];
 
 const UNAVAILABLE = ['threads'];

@@ -1,10 +1,13 @@
 import type { PageLesson } from './listing-timeline.ts';
 
-/** A page should bring no more than about this many new items, so that a burst does not overflow it. */
-const FRESH_PER_PAGE = 65;
+/**
+ * A page should bring about this many new items. At 300 items/s of the whole site 80 cost 3.1 calls/s, with the deeper
+ * pages of those that overflow, where 65 cost 3.4 and 88 cost 3.2.
+ */
+const FRESH_PER_PAGE = 80;
 const MIN_INTERVAL_MS = 100;
-/** What remains of a measurement after the next page: about three pages count. */
-const DECAY = 0.7;
+/** What remains of a measurement after the next page: about seven pages count, so that chance overflows fewer pages. */
+const DECAY = 0.85;
 /** A page with only new items says that the rate is higher than measured, but not how much. */
 const OVERFLOW_FACTOR = 1.5;
 
@@ -13,7 +16,8 @@ const OVERFLOW_FACTOR = 1.5;
  * page counts from the latest request before it that was answered. Times are milliseconds since 1970.
  */
 export class HeadInterval {
-  private readonly maxIntervalMs: number;
+  /** The longest interval, however slow the listing is. */
+  maxIntervalMs: number;
   /** Sums with decaying weights; their ratio is the rate. */
   private items = 0;
   private elapsedMs = 0;

@@ -41,6 +41,11 @@ export class ListingPolling {
     this.heads = new HeadInterval(options.maxIntervalMs);
   }
 
+  /** Sets the longest interval between two newest pages. */
+  setMaxInterval(maxIntervalMs: number): void {
+    this.heads.maxIntervalMs = maxIntervalMs;
+  }
+
   /** Calls a second for newest pages; what is left goes into holes. */
   get wantedPerSecond(): number {
     return 1000 / this.heads.intervalMs;

@@ -31,8 +31,13 @@ export interface ListingPlan {
   path: string;
   /** The metrics label of the calls. */
   endpoint: string;
-  /** The longest interval between two reads of the newest page, in milliseconds. */
+  /**
+   * The longest interval between two reads of the newest page, in milliseconds, while the budget is ample: with
+   * `latencyShare` of it the reads come as often as that.
+   */
   intervalMs: number;
+  /** The part of the live budget that reads may take which are not needed to see everything. */
+  latencyShare: number;
 }
 
 /** Polls a listing of the whole forum with calls that overlap. ListingPolling decides which. */
@@ -60,7 +65,8 @@ export class ListingSource implements CrawlSource {
   }
 
   next(now: number): Call | Wait {
-    const { polling } = this;
+    const { polling, plan } = this;
+    polling.setMaxInterval(this.deps.pace.affordableMs(plan.latencyShare, plan.intervalMs));
     const request = polling.next(now, this.deps.pace.perSecond(this.name, polling.wantedPerSecond));
     this.recordGaps(polling);
     if ('waitMs' in request) return request;

@@ -15,6 +15,10 @@ import type { Round } from '../serial-calls.ts';
 import { SerialCalls } from '../serial-calls.ts';
 
 const INTERVAL_MS = 1_000;
+/** The interval while the budget is small: so many posts of the whole site nearly fill a call. */
+const LONGEST_INTERVAL_MS = 5_000;
+/** The part of the live budget that calls may take which are not needed to see every post. */
+const LATENCY_SHARE = 0.08;
 /** The interval between two calls while more posts can be fetched at once. */
 const BUSY_INTERVAL_MS = 100;
 /** The interval while stretches are to be caught up. It limits catching up to about two calls a second. */
@@ -208,8 +212,10 @@ export class PostIdSource implements CrawlSource {
   }
 
   private intervalMs(walk: PostIdWalk, found: number): number {
-    const requestedMs =
-      walk.isBehind || found > 80 ? BUSY_INTERVAL_MS : walk.hasStretches ? CATCH_UP_INTERVAL_MS : INTERVAL_MS;
-    return this.deps.pace.intervalMs(this.name, requestedMs);
+    const { pace } = this.deps;
+    const isBusy = walk.isBehind || found > 80;
+    const quietMs = Math.min(LONGEST_INTERVAL_MS, pace.affordableMs(LATENCY_SHARE, INTERVAL_MS));
+    const requestedMs = isBusy ? BUSY_INTERVAL_MS : walk.hasStretches ? CATCH_UP_INTERVAL_MS : quietMs;
+    return pace.intervalMs(this.name, requestedMs);
   }
 }

@@ -29,3 +29,11 @@ test('lends a source what the others do not request, and shares a shortage in pr
   expect(short.perSecond('b', 1)).toBeCloseTo(0.5);
   expect(new Pace(() => 0).perSecond('a', 1)).toBe(Infinity);
 });
+
+test('spaces calls that only save time so that they take their share of the budget', () => {
+  expect(new Pace(() => 4).affordableMs(0.2, 400)).toBe(1250);
+  expect(new Pace(() => 40).affordableMs(0.2, 400)).toBe(400);
+  expect(new Pace(() => 0.01).affordableMs(0.2, 400)).toBe(30_000);
+  expect(new Pace(() => Infinity).affordableMs(0.2, 400)).toBe(400);
+  expect(new Pace(() => 0).affordableMs(0.2, 400)).toBe(400);
+});

@@ -30,7 +30,13 @@ function start() {
   const calls: { path: string; params: Record<string, string>; lane: string | undefined }[] = [];
   const forum = { now: START + 10_000_000, answer: (): unknown => listing([], null) };
   const source = new ListingSource(
-    { name: 'listings:comments', path: '/r/all/comments', endpoint: 'listing-comments', intervalMs: 400 },
+    {
+      name: 'listings:comments',
+      path: '/r/all/comments',
+      endpoint: 'listing-comments',
+      intervalMs: 400,
+      latencyShare: 1,
+    },
     {
       upstream: {
         get: async (path, params, { lane }) => {
