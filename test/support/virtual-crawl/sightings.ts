@@ -9,6 +9,7 @@ export class Sightings {
   private ofPost = new Int32Array(1024);
   /** Comments first seen by each source. */
   readonly bySource = new Map<string, number>();
+  private fresh: { comments: number[]; posts: number[] } = { comments: [], posts: [] };
 
   constructor(forum: Forum) {
     this.forum = forum;
@@ -23,6 +24,7 @@ export class Sightings {
       if (this.comments[index]) continue;
       this.comments[index] = at;
       this.ofPost[this.forum.comments.post[index]!]! += 1;
+      this.fresh.comments.push(index);
       added += 1;
     }
     if (added > 0) this.bySource.set(source, (this.bySource.get(source) ?? 0) + added);
@@ -31,7 +33,29 @@ export class Sightings {
 
   addPosts(ordinals: readonly number[], at: number): void {
     this.posts = grown(this.posts, this.forum.posts.count);
-    for (const ordinal of ordinals) if (!this.posts[ordinal]) this.posts[ordinal] = at;
+    for (const ordinal of ordinals) {
+      if (this.posts[ordinal]) continue;
+      this.posts[ordinal] = at;
+      this.fresh.posts.push(ordinal);
+    }
+  }
+
+  /** What was first seen since the last call, as the archive tells it. */
+  takeFresh(): { comments: readonly number[]; posts: readonly number[] } {
+    const { fresh } = this;
+    this.fresh = { comments: [], posts: [] };
+    return fresh;
+  }
+
+  /** The archived comments of a post that were created until a time, counted from the start of the model. */
+  archivedOf(ordinal: number, untilMs: number): number {
+    const { comments, posts } = this.forum;
+    let count = this.seenOfPost(ordinal);
+    for (let item = posts.newestComment[ordinal]!; item >= 0; item = comments.olderInThread[item]!) {
+      if (comments.shownAt[item]! <= untilMs) break;
+      if (this.comments[item] && comments.createdAt(item) > untilMs) count -= 1;
+    }
+    return count;
   }
 
   /** When a comment was first seen; 0: never. */

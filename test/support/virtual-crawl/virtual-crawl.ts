@@ -31,6 +31,7 @@ export interface CrawlOptions {
   shares: BudgetShares;
 }
 
+/** One crawler process with four clients. */
 export const ONE_CRAWLER: CrawlOptions = {
   clients: 4,
   processes: 1,
@@ -46,6 +47,15 @@ export interface SourceContext {
   reader: ForumReader;
   sightings: Sightings;
   process: VirtualProcess;
+  /** Where sources record what they may have missed. */
+  gaps: VirtualGap[];
+}
+
+/** A stretch of a listing that a source may have missed; times in milliseconds since 1970. */
+export interface VirtualGap {
+  source: string;
+  afterAt: number | undefined;
+  beforeAt: number | undefined;
 }
 
 export type BuildSource = (context: SourceContext) => VirtualSource;
@@ -58,6 +68,7 @@ export class VirtualCrawl {
   /** Calls by purpose. */
   readonly calls = new Map<string, number>();
   readonly processes: VirtualProcess[];
+  readonly gaps: VirtualGap[] = [];
   private readonly reader: ForumReader;
   private readonly build = new Map<string, BuildSource>();
   private readonly positions = new Map<string, unknown>();
@@ -85,8 +96,8 @@ export class VirtualCrawl {
   }
 
   private assign(build: BuildSource, process: VirtualProcess): void {
-    const { forum, reader, sightings } = this;
-    const source = build({ forum, reader, sightings, process });
+    const { forum, reader, sightings, gaps } = this;
+    const source = build({ forum, reader, sightings, process, gaps });
     this.build.set(source.name, build);
     process.hold(source, this.positions.get(source.name));
   }

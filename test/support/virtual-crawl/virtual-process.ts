@@ -1,3 +1,4 @@
+import { Pace } from '../../../services/crawler/pace.ts';
 import type { Claim, ReceivedReport, Taken } from '../../../shared/upstream/budget/call-budget.ts';
 import { CallBudget } from '../../../shared/upstream/budget/call-budget.ts';
 import type { BudgetShares } from '../../../shared/upstream/budget/lanes.ts';
@@ -23,6 +24,7 @@ export interface ProcessDeps {
 /** One crawler process: its budget and the sources whose leases it holds. */
 export class VirtualProcess {
   readonly budget: CallBudget;
+  readonly pace: Pace;
   readonly queue: EventQueue;
   readonly random: Random;
   isAlive = true;
@@ -35,6 +37,7 @@ export class VirtualProcess {
     this.random = deps.random;
     const names = Array.from({ length: deps.clients }, (_, client) => `client${client}`);
     this.budget = new CallBudget(names, deps.shares);
+    this.pace = new Pace(() => this.budget.perSecond('live', this.queue.now));
   }
 
   /** Starts a source from a saved position. */
@@ -72,9 +75,10 @@ export class VirtualProcess {
     });
   }
 
-  published(call: VirtualCall, answer: ForumAnswer, seenAt: number): void {
-    this.deps.sightings.addComments(answer.comments, seenAt, call.purpose);
+  /** Notes what was published; returns how many comments were new. */
+  published(call: VirtualCall, answer: ForumAnswer, seenAt: number): number {
     this.deps.sightings.addPosts(answer.posts, seenAt);
+    return this.deps.sightings.addComments(answer.comments, seenAt, call.purpose);
   }
 
   exchange(others: readonly VirtualProcess[], now: number): void {

@@ -62,8 +62,7 @@ export class VirtualRunner {
       process.queue.at(now + PUBLISH_MS, (published) => {
         this.inFlight -= 1;
         if (this.hasEnded) return;
-        process.published(call, answer, now);
-        call.succeeded(answer, now);
+        call.succeeded(answer, now, process.published(call, answer, now));
         if (startedAt >= this.failedAt) this.recover();
         this.run(published);
       });

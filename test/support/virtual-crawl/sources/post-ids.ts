@@ -6,6 +6,8 @@ import type { SourceContext } from '../virtual-crawl.ts';
 import type { VirtualCall, VirtualSource } from '../virtual-source.ts';
 
 const INTERVAL_MS = 1_000;
+const LONGEST_INTERVAL_MS = 5_000;
+const LATENCY_SHARE = 0.08;
 const BUSY_INTERVAL_MS = 100;
 const CATCH_UP_INTERVAL_MS = 250;
 const HEAD_CHECK_MS = 5_000;
@@ -80,13 +82,18 @@ export class VirtualPostIds implements VirtualSource {
         if (walk.nextId !== before) this.headKnownAt = seenAt;
         this.givenUp.push(...walk.takeEvents().givenUp);
         this.isWaiting = false;
-        const isBusy = walk.isBehind || found.size > 80;
-        const interval = isBusy ? BUSY_INTERVAL_MS : walk.hasStretches ? CATCH_UP_INTERVAL_MS : INTERVAL_MS;
-        this.nextAt = startedAt + interval;
+        this.nextAt = startedAt + this.intervalMs(walk, found.size);
       },
       failed: () => {
         this.isWaiting = false;
       },
     };
+  }
+
+  private intervalMs(walk: PostIdWalk, found: number): number {
+    const { pace } = this.context.process;
+    const isBusy = walk.isBehind || found > 80;
+    const quietMs = Math.min(LONGEST_INTERVAL_MS, pace.affordableMs(LATENCY_SHARE, INTERVAL_MS));
+    return pace.intervalMs(this.name, isBusy ? BUSY_INTERVAL_MS : walk.hasStretches ? CATCH_UP_INTERVAL_MS : quietMs);
   }
 }

@@ -1,0 +1,150 @@
+import { POSTS_PER_CHECK, ThreadSweep } from '../../../../services/crawler/threads/thread-sweep.ts';
+import type { ForumAnswer } from '../../forum-model/forum-reader.ts';
+import { postId, postOrdinal } from '../../forum-model/names.ts';
+import type { SourceContext } from '../virtual-crawl.ts';
+import type { VirtualCall, VirtualSource } from '../virtual-source.ts';
+
+/** How often the archive is asked for new posts and comments. */
+const ACTIVITY_MS = 5_000;
+const IDLE_MS = 500;
+/** Names that one reading looks up at most, a hundred a call. */
+const MOST_LOOKED_UP = 1_000;
+
+/** A reading under way: names of the thread that its answer left out. */
+interface Lookup {
+  post: number;
+  names: string[];
+  found: number;
+  comments: number;
+  readAt: number;
+}
+
+/** ThreadSweep, with an archive that answers at once. */
+export class VirtualThreads implements VirtualSource {
+  readonly name = 'threads';
+  readonly maxInFlight = 8;
+  readonly sweep = new ThreadSweep();
+  private readonly context: SourceContext;
+  private readonly lookups: Lookup[] = [];
+  private activityAt = Number.NEGATIVE_INFINITY;
+
+  constructor(context: SourceContext) {
+    this.context = context;
+  }
+
+  begin(): void {
+    const { forum, sightings } = this.context;
+    for (let post = 0; post < forum.posts.count; post++) {
+      if (sightings.postSeenAt(post) > 0) this.follow(post);
+    }
+  }
+
+  next(now: number): VirtualCall | { waitMs: number } {
+    if (now - this.activityAt >= ACTIVITY_MS) this.readActivity(now);
+    const lookup = this.lookups.shift();
+    if (lookup) return this.lookUp(lookup);
+    const postIds = this.sweep.nextCheck(now, this.context.process.budget.perSecond('threads', now));
+    if (postIds) return this.check(postIds);
+    const reading = this.sweep.nextReading();
+    return reading ? this.read(reading.postId) : { waitMs: IDLE_MS };
+  }
+
+  position(): unknown {
+    return undefined;
+  }
+
+  private check(postIds: readonly string[]): VirtualCall {
+    const { process, forum, sightings } = this.context;
+    return {
+      request: { path: '/api/info', names: postIds.map((id) => `t3_${id}`) },
+      lane: 'threads',
+      purpose: 'threads check',
+      succeeded: ({ posts }, seenAt) => {
+        const counts = new Map(posts.map((ordinal) => [ordinal, forum.posts.comments[ordinal]!]));
+        process.queue.at(seenAt + this.sweep.settleMs, () => {
+          const checked = postIds.map((id) => {
+            const archived = sightings.archivedOf(postOrdinal(id), seenAt - forum.options.startsAt);
+            return { postId: id, comments: counts.get(postOrdinal(id)), archived };
+          });
+          this.sweep.learnChecks(seenAt, checked);
+        });
+      },
+      failed: () => {
+        this.sweep.checkFailed(postIds);
+      },
+    };
+  }
+
+  private read(id: string): VirtualCall {
+    const post = postOrdinal(id);
+    return {
+      request: { path: '/comments', postId: id },
+      lane: 'threads',
+      purpose: 'threads reading',
+      succeeded: (answer, seenAt, added) => {
+        const names = this.unseen(answer).map((index) => this.context.reader.commentName(index));
+        const comments = this.context.forum.posts.comments[post]!;
+        this.finishOrLookUp({ post, names: names.slice(0, MOST_LOOKED_UP), found: added, comments, readAt: seenAt });
+      },
+      failed: () => {
+        this.sweep.readingFailed(id, false);
+      },
+    };
+  }
+
+  private unseen({ more }: ForumAnswer): number[] {
+    return more.filter((index) => this.context.sightings.commentSeenAt(index) === 0);
+  }
+
+  private lookUp(lookup: Lookup): VirtualCall {
+    const names = lookup.names.slice(0, POSTS_PER_CHECK);
+    return {
+      request: { path: '/api/info', names },
+      lane: 'threads',
+      purpose: 'threads more',
+      succeeded: (_answer, _seenAt, added) => {
+        lookup.names = lookup.names.slice(POSTS_PER_CHECK);
+        lookup.found += added;
+        this.finishOrLookUp(lookup);
+      },
+      failed: () => {
+        this.lookups.unshift(lookup);
+      },
+    };
+  }
+
+  private finishOrLookUp(lookup: Lookup): void {
+    if (lookup.names.length > 0) {
+      this.lookups.push(lookup);
+      return;
+    }
+    const { post, readAt, comments, found } = lookup;
+    const known = this.context.sightings.seenOfPost(post);
+    this.sweep.learnReading(postId(post), { readAt, comments, known, found, unread: 0 });
+  }
+
+  private readActivity(now: number): void {
+    const { forum, sightings } = this.context;
+    this.activityAt = now;
+    const { comments, posts } = sightings.takeFresh();
+    for (const post of posts) this.follow(post);
+    const byPost = new Map<number, { comments: number; oldestAt: number }>();
+    for (const index of comments) {
+      const post = forum.comments.post[index]!;
+      const createdAt = forum.options.startsAt + forum.comments.createdAt(index);
+      const activity = byPost.get(post);
+      if (!activity) byPost.set(post, { comments: 1, oldestAt: createdAt });
+      else {
+        activity.comments += 1;
+        activity.oldestAt = Math.min(activity.oldestAt, createdAt);
+      }
+    }
+    for (const [post, activity] of byPost) this.sweep.noteActivity({ postId: postId(post), ...activity });
+  }
+
+  private follow(post: number): void {
+    const { forum, sightings } = this.context;
+    const createdAt = forum.options.startsAt + forum.posts.createdAt[post]!;
+    this.sweep.add({ postId: postId(post), createdAt, comments: sightings.seenOfPost(post) });
+  }
+}
