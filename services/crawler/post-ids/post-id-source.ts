@@ -11,8 +11,6 @@ import { firstHead } from './post-id.ts';
 import type { WalkStep } from './post-id-walk.ts';
 import { PostIdWalk } from './post-id-walk.ts';
 import { readThings } from '../read-things.ts';
-import type { Round } from '../serial-calls.ts';
-import { SerialCalls } from '../serial-calls.ts';
 
 const INTERVAL_MS = 1_000;
 /** The interval while the budget is small: so many posts of the whole site nearly fill a call. */
@@ -72,12 +70,18 @@ export class PostIdSource implements CrawlSource {
   readonly name: IdPlan['name'];
   readonly label: IdPlan['name'];
   readonly replay = false;
-  readonly maxInFlight = 1;
+  readonly maxInFlight = 4;
   private readonly plan: IdPlan;
   private readonly deps: PostIdSourceDeps;
-  private readonly calls: SerialCalls;
   private walk: PostIdWalk | undefined;
   private headKnownAt = Number.NEGATIVE_INFINITY;
+  /** A call for the head is in flight: the first one, or another. */
+  private isAskingHead: 'first' | 'again' | undefined;
+  private askHeadAt = Number.NEGATIVE_INFINITY;
+  /** When the next step may begin, in milliseconds since 1970. */
+  private resumeAt = Number.NEGATIVE_INFINITY;
+  /** Things found by the last step. */
+  private lastFound = 0;
   /** When the newest thing that was found before any jump was created, in milliseconds since 1970. */
   private newestAt: number | undefined;
 
@@ -86,7 +90,6 @@ export class PostIdSource implements CrawlSource {
     this.label = plan.name;
     this.plan = plan;
     this.deps = deps;
-    this.calls = new SerialCalls(deps.clock);
   }
 
   async begin(position: unknown): Promise<void> {
@@ -94,34 +97,91 @@ export class PostIdSource implements CrawlSource {
     this.walk = saved && new PostIdWalk(saved);
     this.newestAt = saved?.newestAt;
     this.headKnownAt = Number.NEGATIVE_INFINITY;
-    this.calls.reset();
+    this.isAskingHead = undefined;
+    this.askHeadAt = Number.NEGATIVE_INFINITY;
+    this.resumeAt = Number.NEGATIVE_INFINITY;
+    this.lastFound = 0;
   }
 
   next(now: number): Call | Wait {
-    return this.calls.next(now, (signal) => this.round(signal));
+    if (this.needsHead(now)) return this.headCall(now);
+    if (!this.walk || this.isAskingHead === 'first') return { waitMs: INTERVAL_MS };
+    if (now < this.resumeAt) return { waitMs: this.resumeAt - now };
+    const step = this.walk.step(now, this.deps.upstream.perSecond('catch-up') > 0);
+    if (!step) return { waitMs: INTERVAL_MS };
+    this.resumeAt = now + this.intervalMs(this.walk);
+    return this.stepCall(this.walk, step);
   }
 
-  private async round(signal: AbortSignal): Promise<Round> {
+  private stepCall(walk: PostIdWalk, step: WalkStep): Call {
     const { upstream, clock } = this.deps;
-    const startedAt = clock();
-    const walk = await this.walkFromHead(signal);
-    if (!walk) return { things: [], seenAt: startedAt, acknowledged: () => undefined, pauseMs: INTERVAL_MS };
-    const step = walk.step(startedAt, upstream.perSecond('catch-up') > 0);
-    const id = step.ids.map((bare) => this.nameOf(bare)).join(',');
     const lane = step.purpose === 'catch-up' ? 'catch-up' : 'live';
-    const body = await upstream.get('/api/info', { id }, { endpoint: 'info', lane, signal });
-    const seenAt = clock();
-    const { things, unreadable } = readThings(body, { ...this.deps, label: this.label, endpoint: 'info' });
-    const found = things.filter((thing) => thing.kind === this.plan.kind);
     return {
-      things,
-      unreadable,
-      seenAt,
-      acknowledged: () => {
-        this.acknowledge(walk, step, found, seenAt);
+      fetch: async (signal) => {
+        const id = step.ids.map((bare) => this.nameOf(bare)).join(',');
+        const body = await upstream.get('/api/info', { id }, { endpoint: 'info', lane, signal });
+        const seenAt = clock();
+        const { things, unreadable } = readThings(body, { ...this.deps, label: this.label, endpoint: 'info' });
+        const found = things.filter((thing) => thing.kind === this.plan.kind);
+        return {
+          things,
+          unreadable,
+          seenAt,
+          acknowledged: () => {
+            this.acknowledge(walk, step, found, seenAt);
+          },
+        };
       },
-      pauseMs: Math.max(0, this.intervalMs(walk, found.length) - (seenAt - startedAt)),
+      failed: () => {
+        walk.fail(step);
+      },
     };
+  }
+
+  /** A negative time means that the clock was set back. */
+  private needsHead(now: number): boolean {
+    if (this.isAskingHead !== undefined || now < this.askHeadAt) return false;
+    const sinceHead = now - this.headKnownAt;
+    return !this.walk || sinceHead < 0 || sinceHead >= HEAD_CHECK_MS;
+  }
+
+  /** Asks for the newest things. Until the first answer the walk makes no step, because it may have to jump. */
+  private headCall(now: number): Call {
+    const { path, endpoint } = this.plan.listing;
+    this.isAskingHead = this.headKnownAt === Number.NEGATIVE_INFINITY ? 'first' : 'again';
+    const ended = (waitMs: number): void => {
+      this.isAskingHead = undefined;
+      this.askHeadAt = now + waitMs;
+    };
+    return {
+      fetch: async (signal) => {
+        const body = await this.deps.upstream.get(path, { limit: '100' }, { endpoint, lane: 'live', signal });
+        const seenAt = this.deps.clock();
+        const { things } = readThings(body, { ...this.deps, label: this.label, endpoint });
+        return {
+          things: [],
+          seenAt,
+          acknowledged: () => {
+            ended(INTERVAL_MS);
+            this.learnHead(things, seenAt);
+          },
+        };
+      },
+      failed: () => {
+        ended(this.headKnownAt === Number.NEGATIVE_INFINITY ? 0 : HEAD_CHECK_MS);
+      },
+    };
+  }
+
+  /** An empty listing tells nothing: a forum without posts has no walk. */
+  private learnHead(things: readonly Thing[], seenAt: number): void {
+    const ids = things.filter((thing) => thing.kind === this.plan.kind).map((thing) => thing.data.id);
+    const head = firstHead(ids);
+    if (head === undefined) return;
+    this.headKnownAt = seenAt;
+    this.walk ??= new PostIdWalk({ head, margin: FIRST_MARGIN });
+    this.walk.learnNewest(ids);
+    this.reportEvents(this.walk, { afterAt: undefined, beforeAt: undefined });
   }
 
   position(): unknown {
@@ -133,6 +193,7 @@ export class PostIdSource implements CrawlSource {
   }
 
   private acknowledge(walk: PostIdWalk, step: WalkStep, found: readonly Thing[], now: number): void {
+    this.lastFound = found.length;
     const before = walk.nextId;
     walk.learn(step, new Set(found.map(({ data }) => data.id)), now);
     if (walk.nextId !== before) this.headKnownAt = now;
@@ -191,29 +252,9 @@ export class PostIdSource implements CrawlSource {
     return `${this.plan.kind}_${id}`;
   }
 
-  /** Returns the walk, after asking for the head when it is uncertain; undefined while the forum has no posts. */
-  private async walkFromHead(signal: AbortSignal): Promise<PostIdWalk | undefined> {
-    const { upstream, clock } = this.deps;
-    const sinceHead = clock() - this.headKnownAt;
-    // A negative value means that the clock was set back.
-    if (this.walk && sinceHead >= 0 && sinceHead < HEAD_CHECK_MS) return this.walk;
-    const { path, endpoint } = this.plan.listing;
-    const call = { endpoint, lane: 'live', signal } as const;
-    const body = await upstream.get(path, { limit: '100' }, call);
-    const { things } = readThings(body, { ...this.deps, label: this.label, endpoint: call.endpoint });
-    const ids = things.filter((thing) => thing.kind === this.plan.kind).map((thing) => thing.data.id);
-    const head = firstHead(ids);
-    if (head === undefined) return this.walk;
-    this.headKnownAt = clock();
-    this.walk ??= new PostIdWalk({ head, margin: FIRST_MARGIN });
-    this.walk.learnNewest(ids);
-    this.reportEvents(this.walk, { afterAt: undefined, beforeAt: undefined });
-    return this.walk;
-  }
-
-  private intervalMs(walk: PostIdWalk, found: number): number {
+  private intervalMs(walk: PostIdWalk): number {
     const { pace } = this.deps;
-    const isBusy = walk.isBehind || found > 80;
+    const isBusy = walk.isBehind || this.lastFound > 80;
     const quietMs = Math.min(LONGEST_INTERVAL_MS, pace.affordableMs(LATENCY_SHARE, INTERVAL_MS));
     const requestedMs = isBusy ? BUSY_INTERVAL_MS : walk.hasStretches ? CATCH_UP_INTERVAL_MS : quietMs;
     return pace.intervalMs(this.name, requestedMs);

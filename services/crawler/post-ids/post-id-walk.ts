@@ -1,20 +1,13 @@
+import type { IdStretch } from './id-stretches.ts';
 import { IdStretches } from './id-stretches.ts';
 import { idToNumber, numberToId, supportedHead } from './post-id.ts';
+import type { SavedMissing } from './missing-ids.ts';
+import { MissingIds } from './missing-ids.ts';
 import { SeenThings } from '../seen-things.ts';
 
 const IDS_PER_CALL = 100;
 /** The share of a call for ids that were missing earlier, so that every call also asks for new ids. */
 const RECHECKS_PER_CALL = 50;
-/**
- * When a missing id is requested again, in milliseconds since its first request. An id that is still missing at the
- * last of these counts as absent.
- */
-const RECHECK_AFTER_MS = [5_000, 30_000, 120_000, 600_000, 3_600_000] as const;
-/**
- * The missing ids of an hour at 10 % holes and 50 posts a second. Beyond this the oldest count as absent and
- * are reported as given up.
- */
-const MAX_MISSING = 20_000;
 /** The walk jumps to a head further away than this. The skipped ids become a stretch that is caught up separately. */
 const FAR_BEHIND = 1_000n;
 
@@ -27,16 +20,11 @@ const REJECTED_HEADS = 1_000;
  */
 const CHECKS_BEFORE_RETURN = 3;
 
-interface Missing {
-  id: string;
-  firstAskedAt: number;
-  /** The rechecks done or skipped so far: the index of the next one in RECHECK_AFTER_MS. */
-  rechecks: number;
-}
-
-/** The ids of one call. */
+/** The ids of one call. Each step is passed to `learn` or `fail` once. */
 export interface WalkStep {
   ids: string[];
+  /** The new ids among them. A catch-up step has none. */
+  range?: IdStretch;
   /**
    * head: the next new ids, and missing ids that are due for a recheck. catch-up: ids of a skipped stretch. probe: the
    * ids up to a far head, to which the walk jumps if several of them exist.
@@ -61,24 +49,30 @@ export interface WalkEvents {
 }
 
 export interface WalkPosition {
-  /** The first id that was never requested. */
+  /** The first id that no call has answered. */
   next: string;
   /** The stretches [from, to) that the walk skipped when it jumped, and how many of their posts were found so far. */
   stretches: ([string, string] | [string, string, number])[];
-  missing: [id: string, firstAskedAt: number, rechecks: number][];
+  missing: SavedMissing[];
 }
 
 /**
  * Decides which post ids to request next. The forum assigns ids in sequence, but some never appear and some appear
- * late. So the walk passes a missing id as soon as a later one exists, and requests it again after the times in
- * RECHECK_AFTER_MS. An id above the newest known one never counts as missing, because it may not be assigned yet. The
- * walk has no clock and makes no calls: `now` is in milliseconds since 1970.
+ * late. So the walk passes a missing id as soon as a later one exists, and requests it again later (missing-ids.ts). An
+ * id above the newest known one never counts as missing, because it may not be assigned yet. Calls may overlap while
+ * the walk is behind the head. The walk has no clock and makes no calls: `now` is in milliseconds since 1970.
  */
 export class PostIdWalk {
+  /** The first id that no head step has asked for. */
   private next: bigint;
+  /** The new ids of head steps without an answer. */
+  private open: IdStretch[] = [];
+  /** A probe or a catch-up step has no answer yet. */
+  private isProbing = false;
+  private isCatchingUp = false;
   private head: bigint;
   private readonly stretches: IdStretches;
-  private readonly missing = new Map<string, Missing>();
+  private readonly missing: MissingIds;
   private calls = 0;
   /** A far head to probe in the next call. */
   private candidate: bigint | undefined;
@@ -95,6 +89,7 @@ export class PostIdWalk {
       this.next = this.head - BigInt(start.margin) + 1n;
       if (this.next < 0n) this.next = 0n;
       this.stretches = new IdStretches();
+      this.missing = new MissingIds();
       return;
     }
     this.next = idToNumber(start.next);
@@ -102,7 +97,7 @@ export class PostIdWalk {
     this.stretches = new IdStretches(
       start.stretches.map(([from, to, found = 0]) => ({ from: idToNumber(from), to: idToNumber(to), found })),
     );
-    for (const [id, firstAskedAt, rechecks] of start.missing) this.missing.set(id, { id, firstAskedAt, rechecks });
+    this.missing = new MissingIds(start.missing);
   }
 
   /**
@@ -129,42 +124,74 @@ export class PostIdWalk {
     return this.next <= this.head;
   }
 
-  /** The first id that was never requested; it grows when new posts are found. */
+  /** The first id that no call has answered; it grows when new posts are found. */
   get nextId(): string {
-    return numberToId(this.next);
+    return numberToId(this.open.reduce((lowest, { from }) => (from < lowest ? from : lowest), this.next));
   }
 
   get hasStretches(): boolean {
     return this.stretches.size > 0;
   }
 
-  /** Returns the ids of the next call. If `mayCatchUp`, every second call may catch up a stretch. */
-  step(now: number, mayCatchUp: boolean): WalkStep {
+  /**
+   * Returns the ids of the next call; undefined if it must wait for calls in flight. If `mayCatchUp`, every second call
+   * may catch up a stretch.
+   */
+  step(now: number, mayCatchUp: boolean): WalkStep | undefined {
+    if (this.candidate !== undefined) return this.probe(this.candidate);
     this.calls += 1;
-    if (this.candidate !== undefined) return { ids: idsUpTo(this.candidate).map(numberToId), purpose: 'probe' };
-    if (mayCatchUp && this.calls % 2 === 0) {
+    if (mayCatchUp && !this.isCatchingUp && this.calls % 2 === 0) {
       const ids = this.stretches.next(IDS_PER_CALL, this.listedHead ?? this.head);
-      if (ids.length > 0) return { ids: ids.map(numberToId), purpose: 'catch-up' };
+      this.isCatchingUp = ids.length > 0;
+      if (this.isCatchingUp) return { ids: ids.map(numberToId), purpose: 'catch-up' };
     }
-    const ids = this.dueRechecks(now, RECHECKS_PER_CALL);
-    for (let id = this.next; ids.length < IDS_PER_CALL; id += 1n) ids.push(numberToId(id));
-    return { ids, purpose: 'head' };
+    // Only one call at a time goes beyond the newest known id.
+    if (this.isProbing || (this.open.length > 0 && !this.isBehind)) return undefined;
+    const ids = this.missing.takeDue(now, RECHECKS_PER_CALL);
+    const range = { from: this.next, to: this.next + BigInt(IDS_PER_CALL - ids.length) };
+    for (let id = range.from; id < range.to; id += 1n) ids.push(numberToId(id));
+    this.open.push(range);
+    this.next = range.to;
+    return { ids, range, purpose: 'head' };
+  }
+
+  /** Waits for the head steps, so that a jump skips only ids that no call has asked for. */
+  private probe(candidate: bigint): WalkStep | undefined {
+    if (this.isProbing || this.open.length > 0) return undefined;
+    this.isProbing = true;
+    const ids = idsUpTo(candidate);
+    return { ids: ids.map(numberToId), range: { from: ids[0] ?? candidate, to: candidate + 1n }, purpose: 'probe' };
+  }
+
+  /** Takes back a step whose call failed. */
+  fail(step: WalkStep): void {
+    this.close(step);
+    if (step.purpose === 'head' && step.range && step.range.from < this.next) this.next = step.range.from;
+  }
+
+  private close({ ids, purpose, range }: WalkStep): void {
+    if (purpose === 'probe') this.isProbing = false;
+    if (purpose === 'catch-up') this.isCatchingUp = false;
+    this.open = this.open.filter((one) => one !== range);
+    this.missing.answered(ids);
   }
 
   /** Takes in the result of a call, after the broker has acknowledged its posts. */
   learn(step: WalkStep, found: ReadonlySet<string>, now: number): void {
-    if (step.purpose === 'probe' && !this.jump(step.ids, found)) return;
+    this.close(step);
+    if (step.purpose === 'probe' && !this.jump(step, found)) return;
     if (step.purpose === 'catch-up') this.stretches.shorten(BigInt(step.ids.length), found.size);
     for (const id of step.ids) {
       const value = idToNumber(id);
       if (found.has(id) && value > this.head) this.head = value;
     }
     for (const id of step.ids) {
-      if (found.has(id)) this.missing.delete(id);
-      else if (this.missing.has(id)) this.scheduleNextRecheck(id, now);
-      else if (idToNumber(id) <= this.head) this.missing.set(id, { id, firstAskedAt: now, rechecks: 0 });
+      if (found.has(id)) this.missing.remove(id);
+      else if (!this.missing.has(id)) {
+        if (idToNumber(id) <= this.head) this.missing.add(id, now);
+      } else if (this.missing.noteMissingAgain(id, now)) this.events.absent += 1;
     }
-    if (step.purpose !== 'catch-up') this.moveNext(step.ids);
+    if (step.range) this.settle(step.range);
     this.giveUpOldest();
   }
 
@@ -181,56 +208,34 @@ export class PostIdWalk {
 
   position(): WalkPosition {
     return {
-      next: numberToId(this.next),
+      next: this.nextId,
       stretches: this.stretches.list().map(({ from, to, found }) => [numberToId(from), numberToId(to), found]),
-      missing: [...this.missing.values()].map(({ id, firstAskedAt, rechecks }) => [id, firstAskedAt, rechecks]),
+      missing: this.missing.list(),
     };
   }
 
-  private dueRechecks(now: number, limit: number): string[] {
-    const ids: string[] = [];
-    for (const { id, firstAskedAt, rechecks } of this.missing.values()) {
-      if (ids.length >= limit) break;
-      if (now >= firstAskedAt + (RECHECK_AFTER_MS[rechecks] ?? 0)) ids.push(id);
-    }
-    return ids;
-  }
-
-  /** Skips rechecks whose time has passed during an outage or a stop, so that an id is not requested in a burst. */
-  private scheduleNextRecheck(id: string, now: number): void {
-    const entry = this.missing.get(id);
-    if (!entry) return;
-    do entry.rechecks += 1;
-    while (now >= entry.firstAskedAt + (RECHECK_AFTER_MS[entry.rechecks] ?? Number.POSITIVE_INFINITY));
-    if (entry.rechecks < RECHECK_AFTER_MS.length) return;
-    this.missing.delete(id);
-    this.events.absent += 1;
-  }
-
-  private moveNext(asked: readonly string[]): void {
-    for (const id of asked) {
-      const value = idToNumber(id);
-      if (value < this.next || value > this.head) continue;
-      this.next = value + 1n;
-      this.checksFarAhead = 0;
-    }
+  /** An id above the newest known one may not be assigned yet, so it is asked for again. */
+  private settle({ from, to }: IdStretch): void {
+    if (from <= this.head) this.checksFarAhead = 0;
+    const unsettled = this.head + 1n > from ? this.head + 1n : from;
+    if (unsettled < to && unsettled < this.next) this.next = unsettled;
   }
 
   /** Jumps to the far head just probed if several posts exist there; returns whether it did. */
-  private jump(probed: readonly string[], found: ReadonlySet<string>): boolean {
-    const { candidate } = this;
+  private jump({ ids, range }: WalkStep, found: ReadonlySet<string>): boolean {
+    if (!range) return false;
+    const probed = range.to - 1n;
+    // The listing may have shown a newer head since; it is learned again with the next listing.
     this.candidate = undefined;
-    if (candidate === undefined) return false;
-    if (probed.filter((id) => found.has(id)).length < MIN_NEIGHBOURS) {
-      const id = numberToId(candidate);
+    if (ids.filter((id) => found.has(id)).length < MIN_NEIGHBOURS) {
+      const id = numberToId(probed);
       this.rejectedHeads.add(id);
       this.events.rejected.push(id);
       return false;
     }
-    const [first = candidate] = idsUpTo(candidate);
-    this.skip(this.next, first);
-    this.next = first;
-    if (this.listedHead !== undefined && this.listedHead < candidate) this.listedHead = candidate;
+    this.skip(this.next, range.from);
+    this.next = range.to;
+    if (this.listedHead !== undefined && this.listedHead < probed) this.listedHead = probed;
     return true;
   }
 
@@ -246,7 +251,7 @@ export class PostIdWalk {
    */
   private returnTo(head: bigint): void {
     this.checksFarAhead = 0;
-    for (const id of this.missing.keys()) if (idToNumber(id) > head) this.missing.delete(id);
+    this.missing.removeWhere((id) => idToNumber(id) > head);
     const [first = head] = idsUpTo(head);
     const left = this.stretches.cutAt(head);
     this.head = head;
@@ -256,17 +261,11 @@ export class PostIdWalk {
     this.events.returnedTo = numberToId(this.next);
   }
 
-  /** Without its rechecks an id that appears late is not found, so the dropped ids are reported as given up. */
   private giveUpOldest(): void {
-    const dropped: bigint[] = [];
-    for (const id of this.missing.keys()) {
-      if (this.missing.size <= MAX_MISSING) break;
-      this.missing.delete(id);
-      this.events.absent += 1;
-      dropped.push(idToNumber(id));
-    }
-    const [first = 0n] = dropped;
-    if (dropped.length === 0) return;
+    const dropped = this.missing.dropOldest().map(idToNumber);
+    const [first] = dropped;
+    if (first === undefined) return;
+    this.events.absent += dropped.length;
     const lowest = dropped.reduce((low, id) => (id < low ? id : low), first);
     const highest = dropped.reduce((high, id) => (id > high ? id : high), first);
     this.events.givenUp.push({ from: numberToId(lowest), to: numberToId(highest + 1n) });

@@ -70,7 +70,8 @@ export class VirtualPostIds implements VirtualSource {
 
   private stepCall(walk: PostIdWalk, startedAt: number): VirtualCall {
     const { budget } = this.context.process;
-    const step = walk.step(startedAt, budget.perSecond('catch-up', startedAt) > 0);
+    // One call at a time: a step is always possible.
+    const step = walk.step(startedAt, budget.perSecond('catch-up', startedAt) > 0)!;
     return {
       request: { path: '/api/info', names: step.ids.map((id) => `t3_${id}`) },
       lane: step.purpose === 'catch-up' ? 'catch-up' : 'live',
@@ -85,6 +86,7 @@ export class VirtualPostIds implements VirtualSource {
         this.nextAt = startedAt + this.intervalMs(walk, found.size);
       },
       failed: () => {
+        walk.fail(step);
         this.isWaiting = false;
       },
     };

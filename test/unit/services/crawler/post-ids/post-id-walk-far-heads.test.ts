@@ -25,7 +25,7 @@ class Forum {
   /** Makes one call, after reading the listing if `readListing`; then the head grows by `growth`. */
   turn(walk: PostIdWalk, { readListing = true, growth = 20 } = {}): void {
     if (readListing) walk.learnNewest(this.newest());
-    const step = walk.step(this.now, true);
+    const step = walk.step(this.now, true)!;
     const found = new Set(step.ids.filter((one) => this.others.has(one) || Number(idToNumber(one)) <= this.head));
     for (const one of step.ids) this.asked.add(one);
     for (const one of found) this.found.add(one);
@@ -67,7 +67,7 @@ describe('a single post with an id far above all others', () => {
 
   test('does not become the head when a response contains it unrequested', () => {
     const walk = new PostIdWalk({ head: id(5_000), margin: 100 });
-    const step = walk.step(0, false);
+    const step = walk.step(0, false)!;
     walk.learn(step, new Set([...step.ids.filter((one) => Number(idToNumber(one)) <= 5_000), FAR_OFF]), 0);
     expect(walk.nextId).toBe(id(5_001));
     expect(walk.position().missing).toEqual([]);

@@ -18,7 +18,7 @@ class Forum {
   }
 
   call(walk: PostIdWalk, mayCatchUp = true): void {
-    const step = walk.step(this.now, mayCatchUp);
+    const step = walk.step(this.now, mayCatchUp)!;
     this.asked.push(step.ids);
     const found = new Set(step.ids.filter((id) => this.posts.has(id)));
     for (const id of found) this.found.add(id);
