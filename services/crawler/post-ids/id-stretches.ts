@@ -60,10 +60,13 @@ export class IdStretches {
     return ids;
   }
 
-  /** Removes the first `count` ids of the oldest stretch, after they were requested and `found` of them exist. */
-  shorten(count: bigint, found: number): void {
+  /**
+   * Removes `count` ids from `first` on, the begin of the oldest stretch, after they were requested and `found` of them
+   * exist. Does nothing if the oldest stretch has changed since the ids were handed out.
+   */
+  shorten(first: bigint, count: bigint, found: number): void {
     const stretch = this.stretches[0];
-    if (!stretch) return;
+    if (stretch?.from !== first) return;
     stretch.from += count;
     stretch.found += found;
     if (stretch.from < stretch.to) return;

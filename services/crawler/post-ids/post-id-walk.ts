@@ -180,7 +180,9 @@ export class PostIdWalk {
   learn(step: WalkStep, found: ReadonlySet<string>, now: number): void {
     this.close(step);
     if (step.purpose === 'probe' && !this.jump(step, found)) return;
-    if (step.purpose === 'catch-up') this.stretches.shorten(BigInt(step.ids.length), found.size);
+    const [first] = step.ids;
+    if (step.purpose === 'catch-up' && first !== undefined)
+      this.stretches.shorten(idToNumber(first), BigInt(step.ids.length), found.size);
     for (const id of step.ids) {
       const value = idToNumber(id);
       if (found.has(id) && value > this.head) this.head = value;

@@ -7,9 +7,11 @@ test('hands out the ids of the oldest stretch first, none above the highest allo
   expect(stretches.next(100, 1_000n)).toEqual([10n, 11n, 12n]);
   expect(stretches.next(2, 1_000n)).toEqual([10n, 11n]);
   expect(stretches.next(100, 11n)).toEqual([10n, 11n]);
-  stretches.shorten(2n, 1);
+  stretches.shorten(20n, 2n, 2);
+  expect(stretches.next(100, 1_000n)).toEqual([10n, 11n, 12n]);
+  stretches.shorten(10n, 2n, 1);
   expect(stretches.takeCaughtUp()).toEqual([]);
-  stretches.shorten(1n, 1);
+  stretches.shorten(12n, 1n, 1);
   expect(stretches.takeCaughtUp()).toEqual([{ from: 13n, to: 13n, found: 4 }]);
   expect(stretches.takeCaughtUp()).toEqual([]);
   expect(stretches.next(100, 1_000n)).toEqual([20n, 21n]);
