@@ -8,7 +8,7 @@ import { createDnsLookup, createSystemLookup } from '../shared/http/address-look
 import type { AddressLookup } from '../shared/http/address-lookup.ts';
 import { createEgressClient } from '../shared/http/egress-client.ts';
 import type { EgressClient } from '../shared/http/egress-client.ts';
-import { startLagMonitor } from '../shared/kafka/lag-monitor.ts';
+import { readGroupLags, startLagMonitor } from '../shared/kafka/lag-monitor.ts';
 import { createPublisher } from '../shared/kafka/publisher.ts';
 import type { Publisher } from '../shared/kafka/publisher.ts';
 import { consumerLag } from '../shared/kafka/topic-admin.ts';
@@ -71,6 +71,17 @@ interface Starter {
   name: ServiceName;
   start: (deps: ServiceDeps, readiness: Readiness) => Promise<Started> | Started;
 }
+
+/** The consumer groups whose lag is watched. */
+const SUBSCRIPTIONS = [
+  { group: groups.MATCHER_GROUP, topics: [FORUM_POSTS.name, FORUM_COMMENTS.name] },
+  { group: groups.ITEMS_ARCHIVER_GROUP, topics: [FORUM_POSTS.name, FORUM_COMMENTS.name] },
+  { group: groups.REMOVALS_ARCHIVER_GROUP, topics: [FORUM_REMOVALS.name] },
+  { group: groups.RECORDER_GROUP, topics: [MONITOR_CANDIDATES.name] },
+  { group: groups.MATCHES_ARCHIVER_GROUP, topics: [MONITOR_MATCHES.name] },
+  { group: groups.DELIVERER_GROUP, topics: [MONITOR_MATCHES.name] },
+  { group: groups.DELIVERIES_ARCHIVER_GROUP, topics: [MONITOR_DELIVERIES.name] },
+] as const;
 
 /** Downstream first: the next stage of an item runs before the item is published. */
 const STARTERS: readonly Starter[] = [
@@ -146,6 +157,7 @@ async function startApiService(deps: ServiceDeps, readiness: Readiness): Promise
       disk: await openPostCache(deps),
     },
     ready: () => readiness.answer(),
+    consumerLag: () => readGroupLags({ ...deps, subscriptions: SUBSCRIPTIONS }),
     liveTail: { wakeUps: lifecycle.add('live tail', startMatchWakeUps(deps)) },
   });
 }
@@ -253,16 +265,5 @@ function clockTolerance({ config }: Installation): number {
 }
 
 function watchLag(deps: Installation): Running {
-  return startLagMonitor({
-    ...deps,
-    subscriptions: [
-      { group: groups.MATCHER_GROUP, topics: [FORUM_POSTS.name, FORUM_COMMENTS.name] },
-      { group: groups.ITEMS_ARCHIVER_GROUP, topics: [FORUM_POSTS.name, FORUM_COMMENTS.name] },
-      { group: groups.REMOVALS_ARCHIVER_GROUP, topics: [FORUM_REMOVALS.name] },
-      { group: groups.RECORDER_GROUP, topics: [MONITOR_CANDIDATES.name] },
-      { group: groups.MATCHES_ARCHIVER_GROUP, topics: [MONITOR_MATCHES.name] },
-      { group: groups.DELIVERER_GROUP, topics: [MONITOR_MATCHES.name] },
-      { group: groups.DELIVERIES_ARCHIVER_GROUP, topics: [MONITOR_DELIVERIES.name] },
-    ],
-  });
+  return startLagMonitor({ ...deps, subscriptions: SUBSCRIPTIONS });
 }

@@ -32,6 +32,7 @@ import { createRequestLog } from './http/request-log.ts';
 import { createRouter } from './http/route.ts';
 import { createSignupRouter } from './signup/signup-router.ts';
 import type { SignupDeps } from './signup/signup-deps.ts';
+import { createStatusRouter } from './status/status-router.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
 
 export interface ApiAppDeps extends MonitorDeps, SignupDeps {
@@ -44,6 +45,8 @@ export interface ApiAppDeps extends MonitorDeps, SignupDeps {
   forum: ForumReadingDeps;
   clickhouse: ClickHouseClient;
   liveTails: LiveTails;
+  /** Records that wait, by consumer group; for GET /status. */
+  consumerLag: () => Promise<Record<string, number>>;
   /** Overrides the request limits of the plans; for tests. */
   limits?: LimitsByPack;
 }
@@ -57,7 +60,7 @@ export function createApiApp(options: ApiAppDeps): Express {
   if (options.trustProxy !== undefined) app.set('trust proxy', trustProxySetting(options.trustProxy));
 
   app.use(createRequestLog(options.logger), measure(options.metrics), helmet());
-  app.use(createHealthRouter(options.ready));
+  app.use(createHealthRouter(options.ready), createStatusRouter({ ...options, clock: systemClock }));
   app.use(createOpenApiRouter(buildOpenApiDocument(options.baseUrl, options.appUrl)), createDocsRouter());
   app.use(createSignupRouter(options));
   app.use(createOAuthRouter(options));

@@ -5,6 +5,29 @@ import { delay } from '../runtime/clock.ts';
 import type { KafkaConnection } from './kafka-connection.ts';
 import { readConsumerLag } from './topic-admin.ts';
 
+/** A consumer group and the topics that it reads, without the prefix. */
+export interface Subscription {
+  group: string;
+  topics: readonly string[];
+}
+
+/** The records that wait for each group. Takes as long as the broker; retries for about 7 s while it is away. */
+export async function readGroupLags(options: {
+  kafka: KafkaConnection;
+  prefix: string;
+  subscriptions: readonly Subscription[];
+}): Promise<Record<string, number>> {
+  const { kafka, prefix, subscriptions } = options;
+  return kafka.withAdmin(async (admin) => {
+    const lags: Record<string, number> = {};
+    for (const { group, topics } of subscriptions) {
+      const partitions = await readConsumerLag(admin, { prefix, group, topics });
+      lags[group] = partitions.reduce((sum, { lag }) => sum + lag, 0);
+    }
+    return lags;
+  });
+}
+
 /**
  * Exports the lag of each group per topic every `intervalMs` (default 15 s). While the broker is away the metric keeps
  * its last value.
@@ -12,7 +35,7 @@ import { readConsumerLag } from './topic-admin.ts';
 export function startLagMonitor(options: {
   kafka: KafkaConnection;
   prefix: string;
-  subscriptions: readonly { group: string; topics: readonly string[] }[];
+  subscriptions: readonly Subscription[];
   metrics: Metrics;
   logger: Logger;
   intervalMs?: number;

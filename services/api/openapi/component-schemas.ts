@@ -18,6 +18,7 @@ import {
   updatedMonitor,
 } from '../../../schemas/api/monitor.ts';
 import { accountCreated, codeSent, signupBody, verifyBody } from '../../../schemas/api/signup.ts';
+import { serviceStatus } from '../../../schemas/api/status.ts';
 import { testDelivery } from '../../../schemas/api/test-delivery.ts';
 import { fieldNotes } from './field-notes.ts';
 import { jsonSchemasOf } from './json-schemas.ts';
@@ -75,6 +76,7 @@ const ANSWERS = {
   CoverageGap: coverageGap,
   CodeSent: codeSent,
   AccountCreated: accountCreated,
+  ServiceStatus: serviceStatus,
   Health: z.strictObject({ status: z.literal('ok') }),
   Readiness: z.strictObject({ ready: z.boolean(), parts: z.record(z.string(), z.boolean()) }),
 };

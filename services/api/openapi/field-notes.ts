@@ -170,6 +170,12 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
     gaps: 'The newest 200 gaps that were open at some time of the range, newest first.',
     gap_count: 'The number of all gaps that were open at some time of the range.',
   },
+  ServiceStatus: {
+    status: '`down` when a part is down, else `degraded` when one is not `ok`.',
+    checked_at: 'When it was measured.',
+    parts:
+      '`services`: whether everything answers. `items`: the age of the newest item. `processing`: the records that wait, by the stage that reads them. `deliveries`: those due now, a lower bound when there are very many.',
+  },
   CoverageHour: {
     hour: 'Start of the hour.',
     measured_at: 'When the figures last changed; null: nothing was measured, and the figures mean nothing.',

@@ -1,4 +1,29 @@
+import type { ServiceStatus } from '../../../schemas/api/status.ts';
 import type { RouteDocument } from './route-document.ts';
+
+const statusExample: ServiceStatus = {
+  status: 'ok',
+  checked_at: '2026-03-04T10:00:00.000Z',
+  parts: {
+    services: { status: 'ok', message: 'All parts of the service answer.' },
+    items: { status: 'ok', message: 'The newest item was seen 1.4 s ago.', newest_age_seconds: 1.4 },
+    processing: {
+      status: 'ok',
+      message: 'Every stage is up to date.',
+      waiting_records: { matcher: 12, recorder: 0, deliverer: 0 },
+    },
+    deliveries: { status: 'ok', message: 'No delivery is due.', due: 0, oldest_due_seconds: null },
+  },
+};
+
+const downExample: ServiceStatus = {
+  ...statusExample,
+  status: 'down',
+  parts: {
+    ...statusExample.parts,
+    items: { status: 'down', message: 'The newest item was seen 612 s ago.', newest_age_seconds: 612 },
+  },
+};
 
 /** Documents the routes that need no key. */
 export const operationsDocuments: readonly RouteDocument[] = [
@@ -41,6 +66,29 @@ export const operationsDocuments: readonly RouteDocument[] = [
         content: [
           { schema: 'Readiness', examples: { waiting: { ready: false, parts: { postgres: true, kafka: false } } } },
         ],
+      },
+    ],
+    errors: [],
+    isPublic: true,
+  },
+  {
+    method: 'get',
+    path: '/status',
+    operationId: 'getStatus',
+    tag: 'Operations',
+    summary: 'Check that the pipeline is up to date',
+    description:
+      'For status pages: the age of the newest item, the records that wait for each stage, and the webhook deliveries that are due, measured at most every 5 s. A part that does not answer in time is `unknown`. The service is `down` when a part is, and `degraded` when one is not `ok`.',
+    answers: [
+      {
+        status: 200,
+        description: 'No part is down.',
+        content: [{ schema: 'ServiceStatus', examples: { ok: statusExample } }],
+      },
+      {
+        status: 503,
+        description: 'A part is down.',
+        content: [{ schema: 'ServiceStatus', examples: { down: downExample } }],
       },
     ],
     errors: [],

@@ -36,6 +36,9 @@ beforeAll(async () => {
   [db, archive, forum] = await Promise.all([createTestDatabase(), createTestClickhouse(), startTestForum()]);
   clickhouse = createClickhouse(archive.url, 'test');
   await migrateClickhouse(clickhouse, db.pool, silentLogger());
+  // An archive without a new item is down.
+  const item = { thing_id: 't1_new', kind: 'comment', first_seen_at: new Date().toISOString() };
+  await clickhouse.insert({ table: 'items', values: [item], format: 'JSONEachRow' });
   api = await startTestApi(db.pool, { forum: forum.forum, clickhouse, mailer, allowPrivate: true });
   owner = await api.account();
   document = (await (await fetch(`${api.url}/openapi.json`)).json()) as OpenApiDocument;
@@ -89,6 +92,7 @@ const CALLS: Record<string, string[]> = {
   'post /api/agent/verify': [''],
   'get /healthz': [''],
   'get /readyz': [''],
+  'get /status': [''],
   'get /openapi.json': [''],
 };
 const BODIES: Record<string, object> = {

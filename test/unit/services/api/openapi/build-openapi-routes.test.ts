@@ -33,6 +33,7 @@ function idleApp(): Express {
     acceptsMail: undefined,
     egress: { send: away, close: away },
     ready: away,
+    consumerLag: away,
     forum: {
       upstream: { get: away, post: away },
       siteUrl: 'https://www.example.com',

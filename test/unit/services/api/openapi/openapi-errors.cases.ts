@@ -98,5 +98,6 @@ export const documentedErrors: { route: string; errors: Record<string, string[]>
   },
   { route: 'get /healthz', errors: {} },
   { route: 'get /readyz', errors: {} },
+  { route: 'get /status', errors: {} },
   { route: 'get /openapi.json', errors: {} },
 ];
