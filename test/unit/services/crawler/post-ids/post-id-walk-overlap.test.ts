@@ -24,7 +24,7 @@ interface Schedule {
   restarts: number[];
 }
 
-/** Walks a forum for some minutes with up to four calls at once; returns the posts that were neither found nor given up. */
+/** Walks a forum for some minutes with up to four calls at once. Returns the posts neither found nor given up. */
 function walkThrough({ rate, trips, failing, holes, late, outage, restarts }: Schedule): number[] {
   const activeMs = 4 * MINUTE;
   let now = 0;
