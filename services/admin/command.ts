@@ -8,7 +8,7 @@ export type OptionValues = Readonly<Record<string, string | undefined>>;
 
 /** One command of the program, as data. */
 export interface Command {
-  /** As typed: `account create`. */
+  /** As typed, one word or two: `gaps`, `account create`. */
   name: string;
   summary: string;
   /** One line of help per option. */

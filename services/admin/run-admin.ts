@@ -11,6 +11,7 @@ import { ACCOUNT_CREATE, ACCOUNT_LIST, ACCOUNT_SHOW } from './account-commands.t
 import { ACCOUNT_EXPORT } from './account-export.ts';
 import { ACCOUNT_DELETE, ACCOUNT_FREEZE, ACCOUNT_UNFREEZE } from './account-state-commands.ts';
 import { ACCOUNT_GRANT, ACCOUNT_PACK, ACCOUNT_REFUND } from './credit-commands.ts';
+import { GAPS } from './gap-commands.ts';
 import { GRANT_LIST, GRANT_REVOKE } from './grant-commands.ts';
 import { KEY_CREATE, KEY_LIST, KEY_REVOKE } from './key-commands.ts';
 import { LEDGER_CHECK } from './ledger-check-command.ts';
@@ -36,6 +37,7 @@ const POSTGRES_COMMANDS: readonly PostgresCommand[] = [
   GRANT_LIST,
   GRANT_REVOKE,
   LEDGER_CHECK,
+  GAPS,
 ];
 const KAFKA_COMMANDS: readonly KafkaCommand[] = [DEAD_LETTERS_LIST, DEAD_LETTERS_REPLAY];
 const COMMANDS: readonly RunnableCommand[] = [...POSTGRES_COMMANDS.map(withPostgres), ...KAFKA_COMMANDS.map(withKafka)];
@@ -64,9 +66,9 @@ export async function runAdmin(
   terminal: Terminal,
 ): Promise<number> {
   try {
-    const command = COMMANDS.find(({ name }) => name === args.slice(0, 2).join(' '));
+    const command = COMMANDS.find(({ name }) => name === args.slice(0, words(name)).join(' '));
     if (!command) return answerWithOverview(args, terminal);
-    const values = parseOptions(command, args.slice(2));
+    const values = parseOptions(command, args.slice(words(command.name)));
     if (values.help !== undefined) {
       terminal.out(helpOf(command));
       return 0;
@@ -78,6 +80,10 @@ export async function runAdmin(
     terminal.err(describeError(error));
     return 1;
   }
+}
+
+function words(name: string): number {
+  return name.split(' ').length;
 }
 
 function answerWithOverview(args: readonly string[], terminal: Terminal): number {

@@ -95,6 +95,9 @@ test('the commands about the account and about sign-up work as written', async (
   expect((ledger!.items as unknown[]).length).toBe(3);
   expect(made).toMatchObject({ key: { name: 'laptop' }, api_key: expect.stringMatching(/^fk_/) as string });
   expect(keys!.items).toMatchObject([{ name: 'demo' }, { name: 'laptop' }]);
+  const [coverage, status] = documents(walk(['walk-through:1', 'walk-through:11']));
+  expect(coverage).toMatchObject({ hours: expect.any(Array) as unknown[], total: expect.anything() as object });
+  expect(status).toMatchObject({ status: expect.stringMatching(/^(ok|degraded)$/) as string });
   const [created] = documents(walk(['walk-through:1', 'walk-through:8']));
   expect(created).toMatchObject({ status: 'account_created', credits: 200, limits: { requests_per_day: 100 } });
   expect((await installation.call(String(created!.api_key), 'GET', '/v1/account')).body).toMatchObject({

@@ -8,7 +8,7 @@ import {
   MONITOR_MATCHES,
 } from '../../../schemas/messages/topics.ts';
 import { statementsOf } from '../../../shared/clickhouse/migrate-clickhouse.ts';
-import { EXPECTED, archivedContent, byKeys, keptMatches } from '../../support/oracles/analyst-answers.ts';
+import { EXPECTED, archivedContent, byKeys, keptMatches, lagSeconds } from '../../support/oracles/analyst-answers.ts';
 import {
   HOUR,
   MINUTE,
@@ -81,6 +81,15 @@ beforeAll(async () => {
       return true;
     });
   }
+  for (const computedAt of [now - HOUR, now]) {
+    // What was computed first is replaced: it has no comments.
+    const values = published.coverage.map((row) => ({
+      ...row,
+      comments: computedAt === now ? row.comments : 0,
+      computed_at: iso(computedAt),
+    }));
+    await pipeline.clickhouse.insert({ table: 'coverage_hours', values, format: 'JSONEachRow' });
+  }
   const removal = { v: 1, thing_id: removed.item.thing_id, removed_at: iso(now) };
   await publish(FORUM_REMOVALS.name, [{ key: removal.thing_id, value: removal }]);
   await eventually('the removal is archived', async () => (await rows('SELECT 1 FROM items WHERE ver = 2')).length > 0);
@@ -114,6 +123,41 @@ test('matches_with_items shows each match of the last 30 days once, with blank t
         removed: match === published.removed ? 1 : 0,
       })),
   );
+});
+
+test('matches_with_items ends with the source and the lag of the item', async () => {
+  const found = await rows<Record<string, unknown>>(
+    'SELECT * FROM matches_with_items WHERE created_at > now() - INTERVAL 1 DAY ORDER BY match_id',
+  );
+  expect(Object.keys(found[0]!).slice(-2)).toEqual(['source', 'lag_seconds']);
+  const sources = new Map(published.items.map(({ thing_id, source }) => [thing_id, source]));
+  expect(found.map(({ match_id, source, lag_seconds }) => [match_id, source, lag_seconds])).toEqual(
+    published.matches
+      .filter(({ created_at }) => Date.parse(created_at) > now - 24 * HOUR + MINUTE)
+      .sort(byKeys(({ match_id }) => match_id))
+      .map((match) => [
+        match.match_id,
+        sources.get(match.item.thing_id) ?? '',
+        lagSeconds({ created_utc: match.item.created_utc, first_seen_at: match.first_seen_at }),
+      ]),
+  );
+});
+
+test('items_with_lag shows each item once, without text when it was removed; items of dump files have no lag', async () => {
+  const [counts] = await rows<{ items: number; removed: number }>(
+    "SELECT count() AS items, countIf(removed AND body = '') AS removed FROM items_with_lag",
+  );
+  const kept = published.items.filter(({ first_seen_at }) => Date.parse(first_seen_at) > now - 30 * 24 * HOUR);
+  expect(counts).toEqual({ items: kept.length, removed: 1 });
+  const replayed = { thing_id: 't3_dump', kind: 'post', source: 'replay', created_utc: iso(now - 900 * 24 * HOUR) };
+  const values = [
+    { ...replayed, first_seen_at: iso(now - 40 * 24 * HOUR) },
+    { ...replayed, first_seen_at: iso(now) },
+  ];
+  await pipeline.clickhouse.insert({ table: 'items', values, format: 'JSONEachRow' });
+  expect(await rows(`SELECT thing_id, lag_seconds, late FROM items_with_lag WHERE source = 'replay'`)).toEqual([
+    { thing_id: 't3_dump', lag_seconds: null, late: 0 },
+  ]);
 });
 
 test('an endpoint that failed and has succeeded since keeps its last success; one that failed over a day ago is not listed', async () => {

@@ -21,6 +21,11 @@ function notRemoved(published: PublishedRows): RecordedMatch[] {
   return keptMatches(published).filter((match) => match !== published.removed);
 }
 
+/** From creation to first sight. */
+export function lagSeconds({ created_utc, first_seen_at }: { created_utc: string; first_seen_at: string }): number {
+  return (Date.parse(first_seen_at) - Date.parse(created_utc)) / 1_000;
+}
+
 function dayOf(time: string): string {
   return time.slice(0, 10);
 }
@@ -156,4 +161,39 @@ export const EXPECTED: Record<string, (published: PublishedRows) => unknown[]> =
       },
     ];
   },
+  'lag by source': (published) =>
+    grouped(
+      published.items.filter(({ first_seen_at }) => within(first_seen_at, DAY)),
+      ({ source, kind }) => `${source} ${kind}`,
+    )
+      .map(([, found]) => {
+        const lags = found.map(lagSeconds);
+        return {
+          source: found[0]!.source,
+          kind: found[0]!.kind,
+          items: found.length,
+          late_share: Math.round((1_000 * lags.filter((lag) => lag > 120).length) / lags.length) / 1_000,
+          lag_p50_seconds: quantile(lags, 0.5),
+          lag_p95_seconds: quantile(lags, 0.95),
+        };
+      })
+      .sort(
+        byKeys(
+          ({ items }) => -items,
+          ({ source }) => source,
+        ),
+      ),
+  'coverage by hour': ({ coverage }) =>
+    coverage
+      .filter(({ hour }) => within(hour, 2 * DAY))
+      .map((row) => ({
+        hour: wire(row.hour).slice(0, 19),
+        posts: row.posts,
+        comments: row.comments,
+        late: row.late,
+        completeness: row.comment_completeness,
+        low: row.comment_completeness_low,
+        high: row.comment_completeness_high,
+        audited_threads: row.audited_threads,
+      })),
 };

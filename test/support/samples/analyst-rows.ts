@@ -23,6 +23,20 @@ export interface PublishedRows {
   items: ForumItem[];
   removed: RecordedMatch;
   unknown: RecordedMatch;
+  coverage: CoverageRow[];
+}
+
+/** An hour's row of coverage_hours; the others of its columns have their defaults. */
+export interface CoverageRow {
+  /** ISO 8601. */
+  hour: string;
+  posts: number;
+  comments: number;
+  late: number;
+  comment_completeness: number | null;
+  comment_completeness_low: number | null;
+  comment_completeness_high: number | null;
+  audited_threads: number;
 }
 
 /** 60 matches of two monitors over 30 days before `now` and beyond, with one to three attempts each. */
@@ -35,6 +49,22 @@ export function makePublishedRows(now: number): PublishedRows {
     items: all.filter((_, number) => number !== UNKNOWN),
     removed: matches[REMOVED]!,
     unknown: matches[UNKNOWN]!,
+    coverage: Array.from({ length: 80 }, (_, number) => coverageOf(number, now)),
+  };
+}
+
+/** Every fourth hour was not audited. */
+function coverageOf(number: number, now: number): CoverageRow {
+  const isAudited = number % 4 !== 0;
+  return {
+    hour: iso(Math.floor(now / HOUR) * HOUR - number * HOUR),
+    posts: 100 + number,
+    comments: 1_000 + number,
+    late: number % 7,
+    comment_completeness: isAudited ? 0.98 : null,
+    comment_completeness_low: isAudited ? 0.97 : null,
+    comment_completeness_high: isAudited ? 0.99 : null,
+    audited_threads: isAudited ? number : 0,
   };
 }
 
@@ -47,6 +77,9 @@ function itemOf(number: number, now: number): ForumItem {
     ...commentItem(number, `text ${number}`),
     author: `author${number % 4}`,
     subreddit: ['metals', 'metals', 'metals', 'coffee', 'coffee', 'boats', 'boats'][number % 7]!,
+    source: number % 3 === 0 ? 'threads' : 'listings',
+    // First seen 0 to 160 s after their creation: every fifth is late.
+    created_utc: iso(createdAt(number, now) - 2_000 - (number % 5) * 40_000),
     first_seen_at: iso(createdAt(number, now) - 2_000),
   };
 }
