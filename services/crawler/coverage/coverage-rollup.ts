@@ -22,6 +22,7 @@ import { countedItems, coverageRow } from './counted-items.ts';
 const HOUR_MS = 3_600_000;
 /** The walk over post ids saves its position every two seconds; after this time without it nobody walks. */
 const WALK_SILENT_MS = 300_000;
+const NOTHING: HourCoverage = { seen: {}, late: 0, lags: {}, tombstones: 0, posts: null, comments: null };
 const LAGS = { gamma: LAG_GAMMA, shortest: SHORTEST_LAG_SECONDS, lateAfterMs: LATE_AFTER_MS };
 
 export interface CoverageRollupDeps {
@@ -110,15 +111,17 @@ export class CoverageRollup {
     const isCounted = last !== undefined && stored?.archivedRows === archivedRows;
     const counted = isCounted
       ? { seen: last.seen, late: last.late, lags: last.lags }
-      : countedItems(await measureArchivedHour(this.deps.clickhouse, hour, LAGS));
+      : countedItems(archivedRows === 0 ? [] : await measureArchivedHour(this.deps.clickhouse, hour, LAGS));
     const coverage: HourCoverage = {
       ...counted,
       tombstones: known.removals.get(hour) ?? 0,
       posts: postsOf(hour, now, known) ?? last?.posts ?? null,
       comments: commentsOf(known.samples.get(hour) ?? []),
     };
-    const isSame = isCounted && isDeepStrictEqual(coverage, last);
-    if (isSame && (callsPerSecond === null || callsPerSecond === stored.callsPerSecond)) return coverage;
+    // Before the first start, or while nothing ran, nothing was measured.
+    const isBlank = stored === undefined && hour + HOUR_MS <= now && isDeepStrictEqual(coverage, NOTHING);
+    const isSame = isBlank || (isCounted && isDeepStrictEqual(coverage, last));
+    if (isSame && (callsPerSecond === null || callsPerSecond === stored?.callsPerSecond)) return coverage;
     // ClickHouse first: if only its row is stored, the next pass finds the hour changed and stores both again.
     if (!isSame) {
       const values = [coverageRow(hour, coverage, now)];

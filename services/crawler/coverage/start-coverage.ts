@@ -22,7 +22,7 @@ const LEASE_SECONDS = 60;
 /** Reading the audit's samples of three days takes a while. */
 const QUERY_DEADLINE_MS = 15_000;
 const INTERVAL_MS = 10_000;
-/** A pass that takes long is repeated less often, so that counting takes a small part of the time. */
+/** A slow pass over the recent hours is repeated less often, so that counting takes a small part of the time. */
 const PAUSE_FACTOR = 20;
 const MAX_INTERVAL_MS = 120_000;
 /** Every pass computes the current and the previous hour. */
@@ -74,9 +74,10 @@ async function computeUntilStopped(deps: CoverageDeps, signal: AbortSignal): Pro
   let allAt = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
     const begun = clock();
+    let isAllDue = false;
     try {
       if (await takeLease(db, { name: LEASE, holder, seconds: LEASE_SECONDS })) {
-        const isAllDue = begun - allAt >= ALL_INTERVAL_MS;
+        isAllDue = begun - allAt >= ALL_INTERVAL_MS;
         const covered = await rollup.pass(begun, isAllDue ? ALL_HOURS : RECENT_HOURS, signal);
         if (isAllDue) {
           allAt = begun;
@@ -92,7 +93,7 @@ async function computeUntilStopped(deps: CoverageDeps, signal: AbortSignal): Pro
       if (awayEngine(error) === undefined) throw error;
       outage.failed(error);
     }
-    const pauseMs = Math.min(PAUSE_FACTOR * (clock() - begun), MAX_INTERVAL_MS);
+    const pauseMs = isAllDue ? 0 : Math.min(PAUSE_FACTOR * (clock() - begun), MAX_INTERVAL_MS);
     await delay(Math.max(INTERVAL_MS, pauseMs), signal);
   }
   await releaseLease(db, { name: LEASE, holder }).catch((error: unknown) => {
