@@ -220,6 +220,7 @@ async function startCrawlerService(deps: ServiceDeps): Promise<Started> {
     publisher,
     sources: config.crawlSources,
     siteUrl: config.upstream.siteUrl,
+    archive: { clickhouse: deps.clickhouse, ready: archiveSchema.ready },
     listenForThings: (onThing) => listenForThings({ ...deps, onThing }),
     replayLag: { read: () => matcherLag(deps), max: config.replayMaxLag },
     clock: systemClock,

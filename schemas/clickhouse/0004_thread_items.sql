@@ -6,6 +6,7 @@ CREATE TABLE IF NOT EXISTS thread_items
     post_id String,
     thing_id String,
     kind Enum8('post' = 1, 'comment' = 2),
+    source LowCardinality(String),
     created_utc DateTime64(3, 'UTC'),
     first_seen_at DateTime64(3, 'UTC'),
     -- Higher for an earlier sight.
@@ -22,6 +23,7 @@ SELECT
     post_id,
     thing_id,
     kind,
+    source,
     created_utc,
     first_seen_at,
     toUInt64(9000000000000000 - toUnixTimestamp64Milli(first_seen_at)) AS earliness
@@ -33,6 +35,7 @@ SELECT
     post_id,
     thing_id,
     kind,
+    source,
     created_utc,
     first_seen_at,
     toUInt64(9000000000000000 - toUnixTimestamp64Milli(first_seen_at)) AS earliness

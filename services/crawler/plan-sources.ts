@@ -18,11 +18,15 @@ const LISTINGS: readonly ListingPlan[] = [
   { name: 'listings:new', path: '/r/all/new', endpoint: 'listing-new', intervalMs: 1_000, latencyShare: 0.03 },
 ];
 
-const UNAVAILABLE = ['threads'];
+/** What `threads` starts: sources that compare the forum with the archive. */
+const SWEEPS = ['threads'] as const;
 const REPLAY = 'replay:';
 
 export type SourcePlan =
-  { kind: 'ids'; ids: IdPlan } | { kind: 'listing'; listing: ListingPlan } | { kind: 'replay'; replay: ReplayPlan };
+  | { kind: 'ids'; ids: IdPlan }
+  | { kind: 'listing'; listing: ListingPlan }
+  | { kind: 'sweep'; sweep: (typeof SWEEPS)[number] }
+  | { kind: 'replay'; replay: ReplayPlan };
 
 /**
  * Parses CRAWL_SOURCES into the sources to start. Repeated names count once.
@@ -34,8 +38,10 @@ export function planSources(names: readonly string[]): SourcePlan[] {
     if (name === 'post-ids') return [{ kind: 'ids', ids: POST_IDS }];
     if (name === 'comment-ids') return [{ kind: 'ids', ids: COMMENT_IDS }];
     if (name === 'listings') return LISTINGS.map((listing) => ({ kind: 'listing', listing }));
+    if (name === 'threads') return SWEEPS.map((sweep) => ({ kind: 'sweep', sweep }));
     if (name.startsWith(REPLAY)) return [{ kind: 'replay', replay: parseReplayPlan(name.slice(REPLAY.length)) }];
-    const why = UNAVAILABLE.includes(name) ? 'is not available yet' : 'is unknown';
-    throw new ConfigError(`CRAWL_SOURCES: ${name} ${why}; use post-ids, comment-ids, listings or replay:FILE`);
+    throw new ConfigError(
+      `CRAWL_SOURCES: ${name} is unknown; use post-ids, comment-ids, listings, threads or replay:FILE`,
+    );
   });
 }

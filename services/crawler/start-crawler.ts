@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import type { Publisher } from '../../shared/kafka/publisher.ts';
-import type { Pool } from '../../shared/postgres/pool.ts';
+import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
 import { withQueryDeadline } from '../../shared/postgres/query-deadline.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { ConfigError } from '../../shared/runtime/config.ts';
 import { toError } from '../../shared/runtime/errors.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
@@ -24,6 +26,8 @@ import { ReplayThrottle } from './replay/replay-throttle.ts';
 import { SourceRunner } from './source-runner.ts';
 import { SourceShares } from './source-shares.ts';
 import { SeenThings } from './seen-things.ts';
+import { createSweep, isSweep } from './sweeps.ts';
+import type { Archive } from './sweeps.ts';
 
 /** About 15 MB, and ten minutes of the whole site at its peaks. */
 const SEEN_THINGS = 200_000;
@@ -41,12 +45,16 @@ export interface CrawlerDeps {
    * publishes may be published again.
    */
   listenForThings?: (onThing: (name: string) => void) => Running;
+  /** ClickHouse, and whether its schema is up to date; false when the process stops before. `threads` needs it. */
+  archive?: { clickhouse: ClickHouseClient; ready: Promise<boolean> } | undefined;
   /** The names in CRAWL_SOURCES. */
   sources: readonly string[];
   /** The URL of the public site, without a trailing slash. */
   siteUrl: string;
   /** Throttles replays: they pause while the matcher is more than `max` records behind. Undefined: they never pause. */
   replayLag?: { read: () => Promise<number>; max: number };
+  /** The least time between two looks at the comment count of a post, in milliseconds; default: a minute. */
+  checkEveryMs?: number;
   metrics: Metrics;
   logger: Logger;
   clock: Clock;
@@ -58,14 +66,14 @@ export interface CrawlerDeps {
 
 /**
  * Starts every named source, each in its own loop with its own lease. Returns at once. `ready` is true once each source
- * has finished its first round or is on standby.
+ * has finished its first round or is on standby; it does not wait for sources that need ClickHouse.
  *
  * @throws ConfigError when a source is unknown or a replay file cannot be read.
  */
 export async function startCrawler(deps: CrawlerDeps): Promise<Running & { ready(): boolean }> {
   const logger = deps.logger.child({ service: 'crawler' });
   const stopping = new AbortController();
-  const { runners, shares } = createRunners({ ...deps, logger }, planSources(deps.sources));
+  const { runners, shares, live } = createRunners({ ...deps, logger }, planSources(deps.sources));
   const loops = [shares, ...runners].map(async (loop) => {
     try {
       await loop.run(stopping.signal);
@@ -74,7 +82,7 @@ export async function startCrawler(deps: CrawlerDeps): Promise<Running & { ready
     }
   });
   return {
-    ready: () => runners.every((runner) => runner.ready()),
+    ready: () => live.every((runner) => runner.ready()),
     async stop() {
       stopping.abort();
       await Promise.all(loops);
@@ -85,7 +93,7 @@ export async function startCrawler(deps: CrawlerDeps): Promise<Running & { ready
 function createRunners(
   deps: CrawlerDeps,
   plans: readonly SourcePlan[],
-): { runners: SourceRunner[]; shares: SourceShares } {
+): { runners: SourceRunner[]; live: SourceRunner[]; shares: SourceShares } {
   const posts = new RecentPosts(RECENT_POSTS);
   const lookup = new PostLookup(deps.upstream, posts, deps.logger);
   const seen = new SeenThings(SEEN_THINGS);
@@ -95,10 +103,11 @@ function createRunners(
   const random = deps.random ?? Math.random;
   const db = withQueryDeadline(deps.pool, QUERY_DEADLINE_MS);
   const byName = new Map<string, SourceRunner>();
+  const archive = openArchive(deps);
   const sources = plans.map((plan) => {
     const recordGap = (gap: CrawlGap): void => byName.get(source.name)?.recordGap(gap);
     const closeGap = (closing: GapClosing): void => byName.get(source.name)?.closeGap(closing);
-    const source = createSource(plan, { ...deps, pace, recordGap, closeGap });
+    const source = createSource(plan, { ...deps, pace, recordGap, closeGap, archive, db });
     return source;
   });
   const shares = new SourceShares({
@@ -113,10 +122,22 @@ function createRunners(
     byName.set(source.name, runner);
     return runner;
   });
-  return { runners, shares };
+  return { runners, live: runners.filter((_, index) => !isSweep(sources[index]!)), shares };
 }
 
-type SourceDeps = CrawlerDeps & {
+/** Tells the sources whether ClickHouse's schema is up to date, without making them wait for it. */
+function openArchive({ archive }: CrawlerDeps): Archive | undefined {
+  if (archive === undefined) return undefined;
+  const opened: Archive = { clickhouse: archive.clickhouse, isReady: false };
+  void archive.ready.then((isReady) => {
+    opened.isReady = isReady;
+  });
+  return opened;
+}
+
+type SourceDeps = Omit<CrawlerDeps, 'archive'> & {
+  archive: Archive | undefined;
+  db: Queryable;
   pace: Pace;
   recordGap: (gap: CrawlGap) => void;
   closeGap: (closing: GapClosing) => void;
@@ -128,12 +149,19 @@ function createSource(plan: SourcePlan, deps: SourceDeps): CrawlSource {
       return new PostIdSource(plan.ids, deps);
     case 'listing':
       return new ListingSource(plan.listing, deps);
+    case 'sweep':
+      if (deps.archive === undefined) throw new ConfigError(`CRAWL_SOURCES: ${plan.sweep} needs ClickHouse`);
+      return createSweep(plan.sweep, { ...deps, archive: deps.archive });
     case 'replay':
       return new ReplaySource(plan.replay, { ...deps, throttle: createThrottle(deps) });
   }
 }
 
-function createThrottle({ replayLag, logger, clock }: CrawlerDeps): ReplayThrottle | undefined {
+function createThrottle({
+  replayLag,
+  logger,
+  clock,
+}: Pick<CrawlerDeps, 'replayLag' | 'logger' | 'clock'>): ReplayThrottle | undefined {
   if (replayLag === undefined) return undefined;
   return new ReplayThrottle({ lag: replayLag.read, maxLag: replayLag.max, logger, clock });
 }

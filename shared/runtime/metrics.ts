@@ -70,6 +70,21 @@ function declare(registers: Registry[]) {
       '1 while the budget of calls leaves this part of the crawl too few: add a client.',
       ['part'],
     ),
+    crawlerThreadBacklog: gauge(
+      'crawler_thread_backlog',
+      'Threads with comments that no listing showed, waiting to be read. Growing: the budget does not suffice.',
+      [],
+    ),
+    crawlerRecheckShare: gauge(
+      'crawler_recheck_share',
+      'Share of unmatched things that get a second look, by their age in hours (1, 24). Below 1: the budget is short.',
+      ['age'],
+    ),
+    crawlerRechecked: counter(
+      'crawler_rechecked_total',
+      'Things looked at again, by outcome: kept, removed, absent (no tombstone).',
+      ['outcome'],
+    ),
     crawlerIncomplete: counter(
       'crawler_incomplete_comments_total',
       'Comments published without their post (empty title).',

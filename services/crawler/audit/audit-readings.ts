@@ -23,8 +23,8 @@ export interface WeightedCount extends AuditCount {
 
 /**
  * The second phase: threads in the order of hash ⁄ size, as many as the budget allows (priority sampling: Duffield,
- * Lund and Thorup, Journal of the ACM 54, 2007). With t the value of the first thread that was not read, a thread was chosen
- * with the probability min(1, t · size), so its weight is known once the readings have ended.
+ * Lund and Thorup, Journal of the ACM 54, 2007). With t the value of the first thread that was not read, a thread was
+ * chosen with the probability min(1, t · size), so its weight is known once the readings have ended.
  */
 export class AuditReadings {
   private readonly candidates: readonly Candidate[];

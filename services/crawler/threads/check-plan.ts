@@ -1,8 +1,8 @@
 import { expectedRate, meanComments } from './expected-comments.ts';
 import type { TrackedPosts } from './tracked-posts.ts';
 
-/** The interval between two checks of a post while the budget allows it for every post. */
-export const SHORTEST_MS = 60_000;
+/** The default for the interval between two checks of a post while the budget allows it for every post. */
+const SHORTEST_MS = 60_000;
 const LONGEST_MS = 12 * 3_600_000;
 const DAY_MS = 24 * 3_600_000;
 /** A post older than a day is dropped once it is expected to miss less than this in an hour. */
@@ -42,9 +42,10 @@ export interface Plan {
  * factor is set so that the budget suffices. No post is checked more than once a minute.
  */
 export class CheckPlan {
+  readonly shortestMs: number;
   private readonly posts: TrackedPosts;
   /** Seconds of interval for a post with one missed comment a second. */
-  private factor = SHORTEST_MS;
+  private factor = 0;
   /** The root of the missed rate, by slot; 0 for no post. */
   private weights = new Float32Array(0);
   private urgencies = new Float32Array(0);
@@ -54,8 +55,9 @@ export class CheckPlan {
   private grown = PRIOR_COMMENTS;
   private missed = PRIOR_COMMENTS * FIRST_MISSED_SHARE;
 
-  constructor(posts: TrackedPosts) {
+  constructor(posts: TrackedPosts, shortestMs = SHORTEST_MS) {
     this.posts = posts;
+    this.shortestMs = shortestMs;
   }
 
   /** True while every post can be checked once a minute. */
@@ -149,7 +151,7 @@ export class CheckPlan {
   /** Sets the factor so that all intervals together fit into the budget; a few steps towards a fixed point. */
   private adapt(checksPerSecond: number): void {
     const { posts } = this;
-    if (posts.size / (SHORTEST_MS / 1000) <= checksPerSecond) {
+    if (posts.size / (this.shortestMs / 1000) <= checksPerSecond) {
       this.factor = 0;
       return;
     }
@@ -160,10 +162,10 @@ export class CheckPlan {
       for (let slot = 0; slot < posts.end; slot++) {
         const weight = this.weights[slot]!;
         if (weight === 0) continue;
-        if (this.factor <= (weight * SHORTEST_MS) / 1000) atShortest += 1;
+        if (this.factor <= (weight * this.shortestMs) / 1000) atShortest += 1;
         else others += weight;
       }
-      const left = checksPerSecond - atShortest / (SHORTEST_MS / 1000);
+      const left = checksPerSecond - atShortest / (this.shortestMs / 1000);
       // Too many are at the shortest interval: larger steps until that changes.
       this.factor = left > 0.05 * checksPerSecond ? others / left : this.factor * 2 + 0.01;
       this.factor = Math.min(LARGEST_FACTOR, this.factor);
@@ -172,7 +174,7 @@ export class CheckPlan {
 
   private intervalMs(slot: number): number {
     const interval = (this.factor / this.weights[slot]!) * 1000;
-    return Math.min(LONGEST_MS, Math.max(SHORTEST_MS, interval));
+    return Math.min(LONGEST_MS, Math.max(this.shortestMs, interval));
   }
 
   private mostUrgent(until: number, most: number): number[] {

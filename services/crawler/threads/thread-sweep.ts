@@ -64,9 +64,10 @@ export class ThreadSweep {
   private waitingFor = new Map<number, number>();
   private turn = 0;
 
-  constructor({ capacity = CAPACITY }: { capacity?: number } = {}) {
+  /** `shortestMs`: the least time between two checks of a post; default: a minute. */
+  constructor({ capacity = CAPACITY, shortestMs }: { capacity?: number; shortestMs?: number | undefined } = {}) {
     this.posts = new TrackedPosts(capacity);
-    this.plan = new CheckPlan(this.posts);
+    this.plan = new CheckPlan(this.posts, shortestMs);
     this.readings = new ReadingQueue(this.posts);
   }
 
@@ -81,7 +82,7 @@ export class ThreadSweep {
 
   /** Milliseconds after a check at which the archive should be asked. */
   get settleMs(): number {
-    return this.plan.isAmple ? SETTLE_MS : SETTLE_SHORT_MS;
+    return this.plan.isAmple ? Math.min(SETTLE_MS, this.plan.shortestMs / 2) : SETTLE_SHORT_MS;
   }
 
   /** Follows a post. Repeating it changes nothing. `comments`: those archived so far. */
@@ -92,7 +93,7 @@ export class ThreadSweep {
   /** Notes comments that other sources saw; an unknown post is followed as if it began with the oldest of them. */
   noteActivity({ postId, comments, oldestAt }: { postId: string; comments: number; oldestAt: number }): void {
     const slot = this.posts.slotOf(postId);
-    if (slot === undefined) this.add({ postId, createdAt: oldestAt, comments });
+    if (slot === undefined) this.add({ postId, createdAt: oldestAt, comments, isOld: true });
     else this.posts.activity[slot] = Math.min(0xffff, this.posts.activity[slot]! + comments);
   }
 
@@ -143,20 +144,32 @@ export class ThreadSweep {
     }
   }
 
-  /** The posts are due again with the next plan. */
+  /** The posts are due at once. */
   checkFailed(postIds: readonly string[]): void {
     for (const postId of postIds) {
       const slot = this.posts.slotOf(postId);
-      if (slot !== undefined) this.posts.checking[slot] = 0;
+      if (slot === undefined || this.posts.checking[slot] === 0) continue;
+      this.posts.checking[slot] = 0;
+      this.due.push(slot);
     }
   }
 
-  /** The thread to read now; it must come back in `learnReading` or `readingFailed`. */
-  nextReading(): { postId: string; deficit: number } | undefined {
+  /** Whether the post is older than what the archive holds of it. */
+  isOld(postId: string): boolean {
+    const slot = this.posts.slotOf(postId);
+    return slot !== undefined && this.posts.isOld[slot]! > 0;
+  }
+
+  /**
+   * The thread to read now; it must come back in `learnReading` or `readingFailed`. `from`: comments created before are
+   * not looked for.
+   */
+  nextReading(): { postId: string; deficit: number; from: number } | undefined {
     const slot = this.readings.take();
     if (slot === undefined) return undefined;
     this.posts.reading[slot] = 1;
-    return { postId: this.posts.ids[slot]!, deficit: this.posts.deficit[slot]! };
+    const { ids, deficit, createdAt } = this.posts;
+    return { postId: ids[slot]!, deficit: deficit[slot]!, from: createdAt[slot]! };
   }
 
   learnReading(postId: string, { readAt, comments, known, found, unread }: ReadThread): void {
@@ -222,6 +235,10 @@ export class ThreadSweep {
     // A reading since then knows better.
     if (comments === undefined || posts.reading[slot] === 1 || posts.readAt[slot]! >= checkedAt) return;
     const difference = comments - archived;
+    if (posts.isOld[slot] === 2) {
+      posts.isOld[slot] = 1;
+      posts.residual[slot] = difference;
+    }
     // Deletions lower it for good; a count that lags behind for one check does not.
     const lower = Math.max(difference, posts.difference[slot]!);
     posts.residual[slot] = Math.min(posts.residual[slot]!, lower);

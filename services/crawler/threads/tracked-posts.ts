@@ -2,11 +2,13 @@ const FIRST_ROOM = 1_024;
 /** Instead of the creation time of a post. */
 const UNUSED = Number.NEGATIVE_INFINITY;
 
-/** What the sweep knows of a post; see `TrackedPosts` for the meaning of the columns. */
 export interface NewPost {
   postId: string;
   createdAt: number;
+  /** Comments that are archived. */
   comments: number;
+  /** The post is older than what the archive holds of it: only comments from now on are looked for. */
+  isOld?: boolean;
 }
 
 /**
@@ -35,6 +37,8 @@ export class TrackedPosts {
   difference = new Int32Array(FIRST_ROOM);
   /** Comments to be found by reading the thread. */
   deficit = new Uint32Array(FIRST_ROOM);
+  /** 0, or for a post that is older than what the archive holds of it: 2 until its first check, then 1. */
+  isOld = new Uint8Array(FIRST_ROOM);
   /** 1 while a check or a reading is under way. */
   checking = new Uint8Array(FIRST_ROOM);
   reading = new Uint8Array(FIRST_ROOM);
@@ -63,7 +67,7 @@ export class TrackedPosts {
   }
 
   /** The post must be unknown. */
-  add({ postId, createdAt, comments }: NewPost): number {
+  add({ postId, createdAt, comments, isOld = false }: NewPost): number {
     const slot = this.free.pop() ?? this.ids.length;
     if (slot >= this.createdAt.length) this.grow();
     this.ids[slot] = postId;
@@ -79,6 +83,7 @@ export class TrackedPosts {
     this.residual[slot] = 0;
     this.difference[slot] = 0;
     this.deficit[slot] = 0;
+    this.isOld[slot] = isOld ? 2 : 0;
     this.checking[slot] = 0;
     this.reading[slot] = 0;
     return slot;
@@ -112,6 +117,7 @@ export class TrackedPosts {
     this.residual = copy(this.residual);
     this.difference = copy(this.difference);
     this.deficit = copy(this.deficit);
+    this.isOld = copy(this.isOld);
     this.checking = copy(this.checking);
     this.reading = copy(this.reading);
   }

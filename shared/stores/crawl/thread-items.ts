@@ -9,6 +9,14 @@ export interface ArchivedPost {
   comments: number;
 }
 
+/** How a comment was seen first. */
+export interface ArchivedComment {
+  seenAt: number;
+  createdAt: number;
+  /** Name of the crawl source. */
+  source: string;
+}
+
 /** A thing of the archive, and its place in the order by first sight. */
 export interface SeenThing {
   thingId: string;
@@ -64,22 +72,28 @@ export async function countArchivedComments(
   return counts;
 }
 
-/** Reads which comments of a post are archived, by fullname, with the time of their first sight. */
+/** Reads which comments of a post are archived, by fullname, and how they were seen first. */
 export async function readArchivedComments(
   clickhouse: ClickHouseClient,
   postId: string,
   signal?: AbortSignal,
-): Promise<Map<string, number>> {
+): Promise<Map<string, ArchivedComment>> {
   const rows = await select(
     clickhouse,
-    `SELECT thing_id AS thingId, toUnixTimestamp64Milli(min(first_seen_at)) AS seenAt
+    `SELECT thing_id AS thingId, toUnixTimestamp64Milli(min(first_seen_at)) AS seenAt,
+            toUnixTimestamp64Milli(any(created_utc)) AS createdAt, argMin(source, first_seen_at) AS firstSource
        FROM thread_items
       WHERE post_id = {id: String} AND kind = 'comment'
       GROUP BY thing_id`,
     { id: postId },
     signal,
   );
-  return new Map(rows.map(({ thingId, seenAt }) => [String(thingId), Number(seenAt)]));
+  return new Map(
+    rows.map((row) => [
+      String(row.thingId),
+      { seenAt: Number(row.seenAt), createdAt: Number(row.createdAt), source: String(row.firstSource) },
+    ]),
+  );
 }
 
 /**
@@ -182,22 +196,43 @@ export async function readThingsSeen(
   return rows.map(({ thingId, seenAt }) => ({ thingId: String(thingId), seenAt: Number(seenAt) }));
 }
 
-/** Counts the comments of a time that were first seen after a moment: what a gap of that time was filled with. */
-export async function countCommentsSeenAfter(
+/** Counts things of a time that were first seen after a moment: what a gap of that time was filled with. */
+export async function countThingsSeenAfter(
   clickhouse: ClickHouseClient,
-  { createdFrom, createdTo, seenAfter }: { createdFrom: number; createdTo: number; seenAfter: number },
+  time: { kind: 'post' | 'comment'; createdFrom: number; createdTo: number; seenAfter: number },
   signal?: AbortSignal,
 ): Promise<number> {
+  const { kind, createdFrom, createdTo, seenAfter } = time;
   const [row] = await select(
     clickhouse,
-    `SELECT uniqExact(thing_id) AS comments
+    `SELECT uniqExact(thing_id) AS things
        FROM thread_items
-      WHERE kind = 'comment'
+      WHERE kind = {kind: String}
         AND created_utc >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
         AND created_utc <= fromUnixTimestamp64Milli({to: Int64}, 'UTC')
         AND first_seen_at > fromUnixTimestamp64Milli({seen: Int64}, 'UTC')`,
-    { from: Math.floor(createdFrom), to: Math.ceil(createdTo), seen: Math.floor(seenAfter) },
+    { kind, from: Math.floor(createdFrom), to: Math.ceil(createdTo), seen: Math.floor(seenAfter) },
     signal,
   );
-  return Number(row?.comments ?? 0);
+  return Number(row?.things ?? 0);
+}
+
+/** When a post that was created in a time was last seen for the first time; undefined when none is archived. */
+export async function lastSightOfPosts(
+  clickhouse: ClickHouseClient,
+  { createdFrom, createdTo }: { createdFrom: number; createdTo: number },
+  signal?: AbortSignal,
+): Promise<number | undefined> {
+  const [row] = await select(
+    clickhouse,
+    `SELECT count() AS posts, toUnixTimestamp64Milli(max(first_seen_at)) AS seenAt
+       FROM thread_items
+      WHERE kind = 'post'
+        AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
+        AND created_utc >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
+        AND created_utc <= fromUnixTimestamp64Milli({to: Int64}, 'UTC')`,
+    { from: Math.floor(createdFrom), to: Math.ceil(createdTo) },
+    signal,
+  );
+  return Number(row?.posts ?? 0) === 0 ? undefined : Number(row?.seenAt);
 }

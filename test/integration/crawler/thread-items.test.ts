@@ -6,7 +6,8 @@ import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-cli
 import { migrateClickhouse, statementsOf } from '../../../shared/clickhouse/migrate-clickhouse.ts';
 import {
   countArchivedComments,
-  countCommentsSeenAfter,
+  countThingsSeenAfter,
+  lastSightOfPosts,
   readArchivedComments,
   readArchivedPosts,
   readCommentActivity,
@@ -73,10 +74,13 @@ test('keeps the earliest sight of a thing that arrives again, also on another da
   const seen = NOW - 26 * HOUR;
   const again = [seen + 10 * SECOND, NOW, seen, seen + 5 * SECOND];
   for (const at of again) {
-    await insertItems(database.pool, clickhouse, [thing('t1_1', { post: 'a', created: seen - 1000, seen: at })]);
+    const item = thing('t1_1', { post: 'a', created: seen - 1000, seen: at });
+    await insertItems(database.pool, clickhouse, [{ ...item, source: at === seen ? 'listings' : 'audit' }]);
   }
   await clickhouse.command({ query: 'OPTIMIZE TABLE thread_items FINAL' });
-  expect(await readArchivedComments(clickhouse, 'a')).toEqual(new Map([['t1_1', seen]]));
+  expect(await readArchivedComments(clickhouse, 'a')).toEqual(
+    new Map([['t1_1', { seenAt: seen, createdAt: seen - 1000, source: 'listings' }]]),
+  );
 });
 
 test('lists posts by their first sight with the number of their comments, and the activity of a time', async () => {
@@ -132,7 +136,11 @@ test('counts what was found of a gap after it opened', async () => {
     thing('t1_3', { post: 'a', created: NOW - 5_000, seen: NOW - 1_000 }),
   ]);
   const gap = { createdFrom: NOW - 60_000, createdTo: NOW - 50_000, seenAfter: NOW - 20_000 };
-  expect(await countCommentsSeenAfter(clickhouse, gap)).toBe(1);
+  expect(await countThingsSeenAfter(clickhouse, { kind: 'comment', ...gap })).toBe(1);
+  expect(await countThingsSeenAfter(clickhouse, { kind: 'post', ...gap })).toBe(0);
+  expect(await lastSightOfPosts(clickhouse, gap)).toBeUndefined();
+  await insertItems(database.pool, clickhouse, [thing('t3_p', { created: NOW - 55_000, seen: NOW - 2_000 })]);
+  expect(await lastSightOfPosts(clickhouse, gap)).toBe(NOW - 2_000);
 });
 
 test('the migration fills the table with what was archived before, and may run twice', async () => {
@@ -142,5 +150,7 @@ test('the migration fills the table with what was archived before, and may run t
   for (let times = 0; times < 2; times++) {
     for (const query of statementsOf(readFileSync(file, 'utf8'))) await clickhouse.command({ query });
   }
-  expect(await readArchivedComments(clickhouse, 'a')).toEqual(new Map([['t1_1', NOW - HOUR]]));
+  expect(await readArchivedComments(clickhouse, 'a')).toEqual(
+    new Map([['t1_1', { seenAt: NOW - HOUR, createdAt: NOW - HOUR, source: 'listings' }]]),
+  );
 });

@@ -11,8 +11,7 @@ test('plans both listings once, however often CRAWL_SOURCES names them', () => {
 });
 
 test.each([
-  ['threads', 'threads is not available yet; use post-ids, comment-ids, listings or replay:FILE'],
-  ['tea', 'tea is unknown; use post-ids, comment-ids, listings or replay:FILE'],
+  ['tea', 'tea is unknown; use post-ids, comment-ids, listings, threads or replay:FILE'],
   ['replay:/no/such/file', 'the file /no/such/file does not exist'],
   ['replay:/no/such/file?speed=3', '"speed" is not an option; use rate or escaped'],
   ['replay:package.json?rate=0', 'rate must be a number above 0'],

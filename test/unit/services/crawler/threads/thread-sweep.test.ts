@@ -152,13 +152,13 @@ describe('a deficit', () => {
     expect(sweep.nextCheck(2 * MINUTE, 1)).toEqual(['a']);
     expect(sweep.nextCheck(4 * MINUTE, 1)).toBeUndefined();
     sweep.checkFailed(['a']);
-    expect(sweep.nextCheck(6 * MINUTE, 1)).toEqual(['a']);
+    expect(sweep.nextCheck(4 * MINUTE, 1)).toEqual(['a']);
     sweep.learnChecks(6 * MINUTE, [{ postId: 'a', comments: 5, archived: 1 }]);
     expect(sweep.backlog).toBe(1);
-    expect(sweep.nextReading()).toEqual({ postId: 'a', deficit: 4 });
+    expect(sweep.nextReading()).toMatchObject({ postId: 'a', deficit: 4 });
     expect(sweep.nextReading()).toBeUndefined();
     sweep.readingFailed('a', false);
-    expect(sweep.nextReading()).toEqual({ postId: 'a', deficit: 4 });
+    expect(sweep.nextReading()).toMatchObject({ postId: 'a', deficit: 4 });
     sweep.readingFailed('a', true);
     expect(sweep.nextReading()).toBeUndefined();
     expect(sweep.backlog).toBe(0);
@@ -166,6 +166,17 @@ describe('a deficit', () => {
     expect(sweep.nextCheck(9 * MINUTE, 1)).toEqual(['a']);
     sweep.learnChecks(9 * MINUTE, [{ postId: 'a', comments: undefined, archived: 0 }]);
     expect(sweep.backlog).toBe(0);
+  });
+
+  test('of a post that is older than the archive counts from the first check on', () => {
+    const sweep = new ThreadSweep();
+    sweep.noteActivity({ postId: 'old', comments: 1, oldestAt: 5 * MINUTE });
+    expect(sweep.nextCheck(7 * MINUTE, 1)).toEqual(['old']);
+    sweep.learnChecks(7 * MINUTE, [{ postId: 'old', comments: 5_000, archived: 1 }]);
+    expect(sweep.backlog).toBe(0);
+    expect(sweep.nextCheck(9 * MINUTE, 1)).toEqual(['old']);
+    sweep.learnChecks(9 * MINUTE, [{ postId: 'old', comments: 5_003, archived: 2 }]);
+    expect(sweep.nextReading()).toEqual({ postId: 'old', deficit: 2, from: 5 * MINUTE });
   });
 
   test('is read in the order of its size, and every fourth time the oldest', () => {

@@ -1,0 +1,93 @@
+import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import { readArchivedPosts, readCommentActivity } from '../../../shared/stores/crawl/thread-items.ts';
+import type { ThreadSweep } from './thread-sweep.ts';
+
+const HOUR_MS = 3_600_000;
+/** Posts of this age are followed. */
+const DAY_MS = 24 * HOUR_MS;
+const EVERY_MS = 10_000;
+/**
+ * New posts are read again from this long before the newest one known: archivers of several partitions may be behind
+ * each other.
+ */
+const OVERLAP_MS = 10 * 60_000;
+/** Comments reach the archive within a few seconds; later ones are missing here, which costs only precision. */
+const ARCHIVE_LAG_MS = 10_000;
+const LIMIT = 100_000;
+
+export interface ArchivedActivityDeps {
+  clickhouse: ClickHouseClient;
+  clock: Clock;
+  logger: Logger;
+}
+
+/** Tells the sweep what is archived: first the posts of the last day, an hour at a time, then what is new. */
+export class ArchivedActivity {
+  private readonly sweep: Pick<ThreadSweep, 'add' | 'noteActivity' | 'size'>;
+  private readonly deps: ArchivedActivityDeps;
+  /** Posts first seen before this are loaded still; undefined once a day is loaded. */
+  private loadUntil: number | undefined;
+  private readonly startedAt: number;
+  /** The newest first sight of a post that is known. */
+  private newestAt: number;
+  private commentsTo: number;
+  private isRunning = false;
+  private dueAt = Number.NEGATIVE_INFINITY;
+
+  constructor(sweep: Pick<ThreadSweep, 'add' | 'noteActivity' | 'size'>, deps: ArchivedActivityDeps) {
+    this.sweep = sweep;
+    this.deps = deps;
+    this.startedAt = deps.clock();
+    this.loadUntil = this.startedAt;
+    this.newestAt = this.startedAt;
+    this.commentsTo = this.startedAt - ARCHIVE_LAG_MS;
+  }
+
+  /** When `next` is due; milliseconds since 1970. */
+  get nextAt(): number {
+    return this.isRunning ? Number.POSITIVE_INFINITY : this.dueAt;
+  }
+
+  /** The queries that are due. */
+  next(now: number): { run: (signal: AbortSignal) => Promise<void>; failed: () => void } | undefined {
+    if (this.isRunning || now < this.dueAt) return undefined;
+    this.isRunning = true;
+    return {
+      run: async (signal) => {
+        await (this.loadUntil === undefined ? this.follow(now, signal) : this.load(this.loadUntil, signal));
+        this.isRunning = false;
+      },
+      failed: () => {
+        this.isRunning = false;
+      },
+    };
+  }
+
+  private async load(until: number, signal: AbortSignal): Promise<void> {
+    const from = until - HOUR_MS;
+    const createdFrom = this.startedAt - DAY_MS;
+    const posts = await readArchivedPosts(this.deps.clickhouse, { from, to: until, createdFrom, limit: LIMIT }, signal);
+    for (const post of posts) this.sweep.add(post);
+    const isLoaded = from <= createdFrom;
+    this.loadUntil = isLoaded ? undefined : from;
+    if (isLoaded) this.deps.logger.info({ posts: this.sweep.size }, 'the posts of the last day are followed');
+  }
+
+  private async follow(now: number, signal: AbortSignal): Promise<void> {
+    const { clickhouse } = this.deps;
+    const createdFrom = now - DAY_MS;
+    const range = { from: this.newestAt - OVERLAP_MS, to: now + HOUR_MS, createdFrom, limit: LIMIT };
+    const posts = await readArchivedPosts(clickhouse, range, signal);
+    for (const post of posts) this.sweep.add(post);
+    this.newestAt = Math.max(this.newestAt, posts.at(-1)?.seenAt ?? 0);
+    // While the archive is behind, nothing newer than this is known of any post.
+    this.newestAt = Math.min(this.newestAt, now);
+    const to = now - ARCHIVE_LAG_MS;
+    const comments = await readCommentActivity(clickhouse, { from: this.commentsTo, to, limit: LIMIT }, signal);
+    for (const activity of comments) this.sweep.noteActivity(activity);
+    this.commentsTo = to;
+    this.dueAt = now + EVERY_MS;
+  }
+}

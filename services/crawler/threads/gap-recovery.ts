@@ -1,0 +1,119 @@
+import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import { closeGap, noteGapFound, readOpenGaps } from '../../../shared/stores/crawl/crawl-gaps.ts';
+import type { OpenGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
+import { countThingsSeenAfter, lastSightOfPosts } from '../../../shared/stores/crawl/thread-items.ts';
+import type { ThreadSweep } from './thread-sweep.ts';
+
+const EVERY_MS = 10_000;
+const LOG_EVERY_MS = 30_000;
+const READ_LIMIT = 500;
+/** Gaps that are worked on at once, the newest first. */
+const AT_ONCE = 16;
+/** A source may extend a gap for a minute, and its own pages may still fill it. */
+const SETTLE_MS = 75_000;
+/** While posts of the gap's time keep arriving, the walk over post ids is not done with it. */
+const POSTS_QUIET_MS = 30_000;
+const GIVEN_UP_MS = 3 * 24 * 3_600_000;
+/** How far a gap whose begin is unknown reaches back. */
+const UNKNOWN_LENGTH_MS = 3_600_000;
+
+export interface GapRecoveryDeps {
+  clickhouse: ClickHouseClient;
+  db: Queryable;
+  logger: Logger;
+}
+
+/**
+ * Works on the open gaps of listings: the sweep checks every post that may have had comments in one. A gap is closed
+ * when those posts are checked and their threads are read, with the number of its things that were found.
+ */
+export class GapRecovery {
+  private readonly sweep: Pick<ThreadSweep, 'setGaps' | 'waitingForGap'>;
+  private readonly deps: GapRecoveryDeps;
+  private isRunning = false;
+  private loggedAt = Number.NEGATIVE_INFINITY;
+  private dueAt = Number.NEGATIVE_INFINITY;
+
+  constructor(sweep: Pick<ThreadSweep, 'setGaps' | 'waitingForGap'>, deps: GapRecoveryDeps) {
+    this.sweep = sweep;
+    this.deps = deps;
+  }
+
+  /** When `next` is due; milliseconds since 1970. */
+  get nextAt(): number {
+    return this.isRunning ? Number.POSITIVE_INFINITY : this.dueAt;
+  }
+
+  /** The look at the gaps that is due. */
+  next(now: number): { run: (signal: AbortSignal) => Promise<void>; failed: () => void } | undefined {
+    if (this.isRunning || now < this.dueAt) return undefined;
+    this.isRunning = true;
+    return {
+      run: async (signal) => {
+        await this.look(now, signal);
+        this.dueAt = now + EVERY_MS;
+        this.isRunning = false;
+      },
+      failed: () => {
+        this.isRunning = false;
+      },
+    };
+  }
+
+  private async look(now: number, signal: AbortSignal): Promise<void> {
+    const open = await readOpenGaps(this.deps.db, READ_LIMIT);
+    for (const gap of open) {
+      if (now - gap.openedAt > GIVEN_UP_MS) await closeGap(this.deps.db, gap.id, { found: 0, outcome: 'given_up' });
+    }
+    const gaps = open.filter(isListingGap).slice(0, AT_ONCE);
+    const left = [];
+    for (const gap of gaps) if (!(await this.closeIfDone(gap, now, signal))) left.push(gap);
+    this.sweep.setGaps(left.map((gap) => ({ id: gap.id, openedAt: gap.openedAt, ...boundsOf(gap) })));
+    if (left.length > 0 && now - this.loggedAt >= LOG_EVERY_MS) await this.report(left, now, signal);
+  }
+
+  private async closeIfDone(gap: OpenGap, now: number, signal: AbortSignal): Promise<boolean> {
+    const { clickhouse, db, logger } = this.deps;
+    if (now - gap.openedAt > GIVEN_UP_MS) return true;
+    if (this.sweep.waitingForGap(gap.id) !== 0 || now - gap.openedAt < SETTLE_MS) return false;
+    const { afterAt, beforeAt } = boundsOf(gap);
+    const posts = await lastSightOfPosts(clickhouse, { createdFrom: afterAt, createdTo: beforeAt }, signal);
+    if (posts !== undefined && now - posts < POSTS_QUIET_MS) return false;
+    const found = await this.count(gap, signal);
+    const isClosed = await closeGap(db, gap.id, { found, outcome: 'filled', upTo: gap });
+    if (isClosed) logger.info({ gap: gap.id, source: gap.source, found }, 'a gap is closed');
+    return isClosed;
+  }
+
+  /** Stores and logs what was found so far. */
+  private async report(gaps: readonly OpenGap[], now: number, signal: AbortSignal): Promise<void> {
+    this.loggedAt = now;
+    let found = 0;
+    for (const gap of gaps) {
+      const count = await this.count(gap, signal);
+      await noteGapFound(this.deps.db, gap.id, count);
+      found += count;
+    }
+    const waiting = Math.max(...gaps.map(({ id }) => this.sweep.waitingForGap(id) ?? 0));
+    this.deps.logger.info({ gaps: gaps.length, posts: waiting, found }, 'gaps are worked on');
+  }
+
+  private count(gap: OpenGap, signal: AbortSignal): Promise<number> {
+    const { afterAt, beforeAt } = boundsOf(gap);
+    const kind = gap.source === 'listings:new' ? 'post' : 'comment';
+    const time = { kind, createdFrom: afterAt, createdTo: beforeAt, seenAfter: gap.openedAt } as const;
+    return countThingsSeenAfter(this.deps.clickhouse, time, signal);
+  }
+}
+
+/** Gaps of post ids are filled by their own source. */
+function isListingGap({ source }: OpenGap): boolean {
+  return source.startsWith('listings:');
+}
+
+function boundsOf({ afterAt, beforeAt, openedAt }: OpenGap): { afterAt: number; beforeAt: number } {
+  const end = beforeAt ?? openedAt;
+  return { afterAt: Math.min(end, afterAt ?? end - UNKNOWN_LENGTH_MS), beforeAt: end };
+}

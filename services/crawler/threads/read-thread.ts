@@ -1,0 +1,166 @@
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import type { Metrics } from '../../../shared/runtime/metrics.ts';
+import type { Lane } from '../../../shared/upstream/budget/lanes.ts';
+import { parseThreadThings } from '../../../shared/upstream/parsing/parse-thread-things.ts';
+import type { LeftOut, ThreadThings } from '../../../shared/upstream/parsing/parse-thread-things.ts';
+import type { CommentData, PostData } from '../../../shared/upstream/parsing/thing-schema.ts';
+import type { UnreadableThing } from '../../../shared/upstream/thing-letter.ts';
+import { identifyThing } from '../../../shared/upstream/thing-letter.ts';
+import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
+import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
+import type { SourceLabel } from '../crawl-source.ts';
+import { readThings } from '../read-things.ts';
+
+const COMMENTS_PER_CALL = '500';
+const IDS_PER_CALL = 100;
+
+export interface ThreadReaderDeps {
+  upstream: Pick<Upstream, 'get'>;
+  metrics: Metrics;
+  logger: Logger;
+  clock: Clock;
+  lane: Lane;
+  label: SourceLabel;
+}
+
+export interface ReadOptions {
+  /** Comments that are archived, by fullname: they are not fetched. */
+  isArchived: (name: string) => boolean;
+  maxCalls: number;
+}
+
+export interface ThreadReading {
+  post: PostData;
+  /** Comments that are not archived, each once, with the title and the NSFW flag of the post. */
+  found: CommentData[];
+  unreadable: UnreadableThing[];
+  /** Comments that the thread names or counts and that were left for another reading. */
+  unread: number;
+  /** When the first answer was received. */
+  readAt: number;
+}
+
+/**
+ * Reads a thread: the newest 500 comments, then those that it only names, then what continues below others, until
+ * everything is read or `maxCalls` are made. When the budget ends after the first call, the rest is left unread.
+ *
+ * @throws UpstreamError when the first call fails
+ */
+export async function readThread(
+  deps: ThreadReaderDeps,
+  postId: string,
+  options: ReadOptions,
+  signal: AbortSignal,
+): Promise<ThreadReading> {
+  const reader = new ThreadReader(deps, postId, options, signal);
+  return reader.read();
+}
+
+class ThreadReader {
+  private readonly deps: ThreadReaderDeps;
+  private readonly postId: string;
+  private readonly options: ReadOptions;
+  private readonly signal: AbortSignal;
+  private readonly found = new Map<string, CommentData>();
+  private readonly unreadable: UnreadableThing[] = [];
+  private readonly named = new Set<string>();
+  /** Bare ids of comments below which the thread continues. */
+  private readonly continued = new Set<string>();
+  private readonly followed = new Set<string>();
+  private calls = 0;
+
+  constructor(deps: ThreadReaderDeps, postId: string, options: ReadOptions, signal: AbortSignal) {
+    this.deps = deps;
+    this.postId = postId;
+    this.options = options;
+    this.signal = signal;
+  }
+
+  async read(): Promise<ThreadReading> {
+    const { post } = await this.readPage('');
+    const readAt = this.deps.clock();
+    try {
+      while (this.calls < this.options.maxCalls && (await this.readMore(post)));
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      this.deps.logger.debug({ err: error, post: this.postId }, 'a part of a thread was left unread');
+    }
+    const unread = this.unreadNames().length + this.continued.size;
+    return { post, found: [...this.found.values()], unreadable: this.unreadable, unread, readAt };
+  }
+
+  /** Makes one more call; false when there is nothing left to read. */
+  private async readMore(post: PostData): Promise<boolean> {
+    const names = this.unreadNames().slice(0, IDS_PER_CALL);
+    if (names.length > 0) {
+      await this.readByName(names, post);
+      return true;
+    }
+    const [commentId] = this.continued;
+    if (commentId === undefined) return false;
+    await this.readPage(`/_/${commentId}`);
+    this.continued.delete(commentId);
+    this.followed.add(commentId);
+    return true;
+  }
+
+  private async readPage(below: string): Promise<ThreadThings> {
+    const { upstream, metrics, lane, label } = this.deps;
+    this.calls += 1;
+    const path = `/comments/${encodeURIComponent(this.postId)}${below}`;
+    const params = { sort: 'new', limit: COMMENTS_PER_CALL };
+    const endpoint = below === '' ? '/comments/ID' : '/comments/ID/_/CID';
+    const body = await upstream.get(path, params, { endpoint, lane, signal: this.signal });
+    const page = parseThreadThings(body);
+    for (const { raw } of page.faults) {
+      metrics.upstreamRequests.inc({ endpoint, outcome: 'shape' });
+      const thing = identifyThing(raw);
+      if (thing !== undefined) this.unreadable.push(thing);
+    }
+    for (const [, count] of page.unknownKinds) metrics.crawlerUnknownKinds.inc({ source: label }, count);
+    for (const comment of page.comments) this.add(comment);
+    for (const stub of page.leftOut) this.note(stub, below);
+    return page;
+  }
+
+  private note({ parentId, childIds, count }: LeftOut, below: string): void {
+    for (const id of childIds) this.named.add(`t1_${id}`);
+    const hasHidden = childIds.length === 0 || count > childIds.length;
+    // A page below a comment that is cut at that comment again would be read for ever.
+    if (!hasHidden || below === `/_/${parentId.slice(3)}`) return;
+    for (const id of parentId.startsWith('t1_') ? [parentId.slice(3)] : childIds) {
+      if (!this.followed.has(id)) this.continued.add(id);
+    }
+  }
+
+  private async readByName(names: readonly string[], post: PostData): Promise<void> {
+    this.calls += 1;
+    for (const name of names) this.named.delete(name);
+    const call = { endpoint: 'info', lane: this.deps.lane, signal: this.signal };
+    let body: unknown;
+    try {
+      body = await this.deps.upstream.get('/api/info', { id: names.join(',') }, call);
+    } catch (error) {
+      for (const name of names) this.named.add(name);
+      throw error;
+    }
+    const { things, unreadable } = readThings(body, { ...this.deps, endpoint: 'info' });
+    this.unreadable.push(...unreadable);
+    for (const thing of things) {
+      if (thing.kind !== 't1') continue;
+      const { link_title: title, over_18: nsfw } = thing.data;
+      this.add({ ...thing.data, link_title: title ?? post.title, over_18: nsfw ?? post.over_18 });
+    }
+  }
+
+  private add(comment: CommentData): void {
+    const name = `t1_${comment.id}`;
+    this.named.delete(name);
+    if (!this.options.isArchived(name)) this.found.set(name, comment);
+  }
+
+  private unreadNames(): string[] {
+    return [...this.named].filter((name) => !this.found.has(name) && !this.options.isArchived(name));
+  }
+}

@@ -1,0 +1,208 @@
+import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import type { Metrics } from '../../../shared/runtime/metrics.ts';
+import { countArchivedComments, readArchivedComments } from '../../../shared/stores/crawl/thread-items.ts';
+import type { Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
+import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
+import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
+import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
+import { readThings } from '../read-things.ts';
+import { ArchivedActivity } from './archived-activity.ts';
+import { GapRecovery } from './gap-recovery.ts';
+import { readThread } from './read-thread.ts';
+import { ThreadSweep } from './thread-sweep.ts';
+
+/** Calls of one reading: about 500 comments for the first, up to 100 for each other. */
+const MAX_CALLS = 30;
+/** Of a post that is older than the archive only the latest comments are wanted. */
+const MAX_CALLS_OF_OLD = 3;
+const IDLE_MS = 1_000;
+
+export interface ThreadSourceDeps {
+  upstream: Upstream;
+  clickhouse: ClickHouseClient;
+  /** Whether ClickHouse's schema is up to date. */
+  isArchiveReady: () => boolean;
+  db: Queryable;
+  metrics: Metrics;
+  logger: Logger;
+  clock: Clock;
+  /** The least time between two checks of a post; default: a minute. */
+  checkEveryMs?: number | undefined;
+}
+
+interface Checked {
+  at: number;
+  posts: { postId: string; comments: number | undefined }[];
+}
+
+/**
+ * Finds comments that no listing showed: num_comments of posts, a hundred a call, compared with the archive; then the
+ * threads that hold more. All state is built from the archive again after a restart, so the position is empty.
+ */
+export class ThreadSource implements CrawlSource {
+  readonly name = 'threads';
+  readonly label = 'threads';
+  readonly replay = false;
+  readonly maxInFlight = 8;
+  private readonly deps: ThreadSourceDeps;
+  private sweep: ThreadSweep;
+  private activity: ArchivedActivity;
+  private recovery: GapRecovery;
+  /** Checks whose posts are to be compared with the archive once they have settled. */
+  private settling: Checked[] = [];
+  private isCounting = false;
+
+  constructor(deps: ThreadSourceDeps) {
+    this.deps = deps;
+    this.sweep = this.newSweep();
+    this.activity = new ArchivedActivity(this.sweep, deps);
+    this.recovery = new GapRecovery(this.sweep, deps);
+  }
+
+  async begin(): Promise<void> {
+    this.sweep = this.newSweep();
+    this.activity = new ArchivedActivity(this.sweep, this.deps);
+    this.recovery = new GapRecovery(this.sweep, this.deps);
+    this.settling = [];
+    this.isCounting = false;
+  }
+
+  next(now: number): Call | Wait {
+    if (!this.deps.isArchiveReady()) return { waitMs: IDLE_MS };
+    this.deps.metrics.crawlerThreadBacklog.set(this.sweep.backlog);
+    const upkeep = this.activity.next(now) ?? this.recovery.next(now);
+    if (upkeep !== undefined) return this.withoutThings(upkeep);
+    return this.nextCount(now) ?? this.nextCheck(now) ?? this.nextReading() ?? { waitMs: this.waitMs(now) };
+  }
+
+  position(): unknown {
+    return undefined;
+  }
+
+  async end(): Promise<void> {
+    this.sweep = this.newSweep();
+  }
+
+  private newSweep(): ThreadSweep {
+    return new ThreadSweep({ shortestMs: this.deps.checkEveryMs });
+  }
+
+  /** Queries of the archive and of gaps: a call that brings nothing. */
+  private withoutThings(work: { run: (signal: AbortSignal) => Promise<void>; failed: () => void }): Call {
+    return {
+      fetch: async (signal) => {
+        await work.run(signal);
+        return this.nothing(() => undefined);
+      },
+      failed: work.failed,
+    };
+  }
+
+  private nothing(acknowledged: () => void): Fetched {
+    return { things: [], seenAt: this.deps.clock(), acknowledged };
+  }
+
+  /** Compares the checks that have settled with the archive, one after the other. */
+  private nextCount(now: number): Call | undefined {
+    const [checked] = this.settling;
+    if (this.isCounting || checked === undefined || now - checked.at < this.sweep.settleMs) return undefined;
+    this.isCounting = true;
+    return {
+      fetch: async (signal) => {
+        const postIds = checked.posts.filter(({ comments }) => (comments ?? 0) > 0).map(({ postId }) => postId);
+        const counts = await countArchivedComments(this.deps.clickhouse, { postIds, until: checked.at }, signal);
+        return this.nothing(() => {
+          this.isCounting = false;
+          this.settling.shift();
+          const posts = checked.posts.map((post) => ({ ...post, archived: counts.get(post.postId) ?? 0 }));
+          this.sweep.learnChecks(checked.at, posts);
+        });
+      },
+      failed: () => {
+        this.isCounting = false;
+      },
+    };
+  }
+
+  private nextCheck(now: number): Call | undefined {
+    const { upstream, clock } = this.deps;
+    const postIds = this.sweep.nextCheck(now, upstream.perSecond('threads'));
+    if (postIds === undefined) return undefined;
+    return {
+      fetch: async (signal) => {
+        const id = postIds.map((postId) => `t3_${postId}`).join(',');
+        // The count may be as old as the request.
+        const at = clock();
+        const body = await upstream.get('/api/info', { id }, { endpoint: 'info', lane: 'threads', signal });
+        const { things } = readThings(body, { ...this.deps, label: this.label, endpoint: 'info' });
+        const counts = new Map(things.map(({ kind, data }) => [data.id, kind === 't3' ? data.num_comments : null]));
+        return this.nothing(() => {
+          const posts = postIds.map((postId) => ({ postId, comments: counts.get(postId) ?? undefined }));
+          this.settling.push({ at, posts });
+        });
+      },
+      failed: () => {
+        this.sweep.checkFailed(postIds);
+      },
+    };
+  }
+
+  private nextReading(): Call | undefined {
+    const reading = this.sweep.nextReading();
+    if (reading === undefined) return undefined;
+    const { postId } = reading;
+    return {
+      fetch: async (signal) => {
+        try {
+          return await this.read(reading, signal);
+        } catch (error) {
+          if (!isGone(error)) throw error;
+          return this.nothing(() => {
+            this.sweep.readingFailed(postId, true);
+          });
+        }
+      },
+      failed: () => {
+        this.sweep.readingFailed(postId, false);
+      },
+    };
+  }
+
+  private async read({ postId, from }: { postId: string; from: number }, signal: AbortSignal): Promise<Fetched> {
+    const archived = await readArchivedComments(this.deps.clickhouse, postId, signal);
+    const isArchived = (name: string): boolean => archived.has(name);
+    const deps = { ...this.deps, lane: 'threads', label: this.label } as const;
+    const isOld = this.sweep.isOld(postId);
+    const options = { isArchived, maxCalls: isOld ? MAX_CALLS_OF_OLD : MAX_CALLS };
+    const thread = await readThread(deps, postId, options, signal);
+    const wanted = thread.found.filter(({ created_utc: seconds }) => !isOld || seconds * 1000 >= from);
+    const comments = thread.post.num_comments ?? archived.size + thread.found.length;
+    const known = archived.size + thread.found.length;
+    return {
+      things: wanted.map((data): Thing => ({ kind: 't1', data })),
+      unreadable: thread.unreadable,
+      seenAt: thread.readAt,
+      acknowledged: () => {
+        const unread = isOld || known >= comments ? 0 : thread.unread;
+        this.sweep.learnReading(postId, { readAt: thread.readAt, comments, known, found: wanted.length, unread });
+      },
+    };
+  }
+
+  private waitMs(now: number): number {
+    const [checked] = this.settling;
+    const settlesAt = checked === undefined || this.isCounting ? Infinity : checked.at + this.sweep.settleMs;
+    const next = Math.min(settlesAt, this.sweep.nextPlanAt, this.activity.nextAt, this.recovery.nextAt);
+    return Math.min(IDLE_MS, Math.max(1, next - now));
+  }
+}
+
+/** The thread will not be readable later either: deleted, or its community is private or banned. */
+export function isGone(error: unknown): boolean {
+  if (!(error instanceof UpstreamError)) return false;
+  const isPrivate = error.failure === 'refused' && error.status === 403 && error.reason !== 'blocked';
+  return error.failure === 'not_found' || isPrivate;
+}

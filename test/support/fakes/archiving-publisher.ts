@@ -1,0 +1,28 @@
+import { insertItems } from '../../../services/archiver/archive-items.ts';
+import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
+import { forumItem } from '../../../schemas/messages/forum-item.ts';
+import { FORUM_COMMENTS, FORUM_POSTS } from '../../../schemas/messages/topics.ts';
+import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import type { TopicRecords } from '../../../shared/kafka/publisher.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { CollectingPublisher } from '../fixtures/crawler-fixture.ts';
+
+/** Replaces the broker and the archiver: what is published is in the archive when it is acknowledged. */
+export class ArchivingPublisher extends CollectingPublisher {
+  private readonly pool: Pool;
+  private readonly clickhouse: ClickHouseClient;
+
+  constructor(pool: Pool, clickhouse: ClickHouseClient) {
+    super();
+    this.pool = pool;
+    this.clickhouse = clickhouse;
+  }
+
+  override async publishAll(topics: readonly TopicRecords[]): Promise<void> {
+    const items = topics
+      .filter(({ topic }) => topic === FORUM_POSTS.name || topic === FORUM_COMMENTS.name)
+      .flatMap(({ records }) => records.map(({ value }): ForumItem => forumItem.parse(JSON.parse(value.toString()))));
+    if (items.length > 0) await insertItems(this.pool, this.clickhouse, items);
+    await super.publishAll(topics);
+  }
+}
