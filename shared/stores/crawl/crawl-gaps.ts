@@ -51,8 +51,8 @@ interface GapRow {
 }
 
 /**
- * Records gaps, all or none. A gap that continues or overlaps an open one of the same source and reason, opened within
- * the last minute, extends that row. If the answer is lost, the caller may record them again: with dates that changes
+ * Records gaps, all or none. A gap of a listing that continues or overlaps an open one of the same source and reason,
+ * opened within the last minute, extends that row. Gaps of ids keep their bounds, by which their source closes them. If the answer is lost, the caller may record them again: with dates that changes
  * nothing, without dates it adds the same rows once more, which is harmless.
  */
 export async function openGaps(db: Queryable, gaps: readonly NoticedGap[]): Promise<void> {
@@ -66,7 +66,7 @@ export async function openGaps(db: Queryable, gaps: readonly NoticedGap[]): Prom
      ), last AS (
        SELECT DISTINCT ON (source, reason) id, source, reason
          FROM crawl_gaps
-        WHERE filled_at IS NULL AND source = ANY ($1::text[])
+        WHERE filled_at IS NULL AND source = ANY ($1::text[]) AND source LIKE 'listings:%'
           AND opened_at > (SELECT service_now()) - interval '1 minute'
         ORDER BY source, reason, opened_at DESC, id DESC
      ), extended AS (

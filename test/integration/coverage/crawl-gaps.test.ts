@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { NoticedGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
-import { closeGap, listGaps, noteGapFound, openGaps, readOpenGaps } from '../../../shared/stores/crawl/crawl-gaps.ts';
+import {
+  closeGap,
+  closeGapsBefore,
+  listGaps,
+  noteGapFound,
+  openGaps,
+  readOpenGaps,
+} from '../../../shared/stores/crawl/crawl-gaps.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
@@ -78,6 +85,15 @@ test.each([
   await db.freeze(later);
   await openGaps(db.pool, [next]);
   expect(await readOpenGaps(db.pool, 10)).toHaveLength(2);
+});
+
+test('gaps of ids are not joined, so that their source can close each', async () => {
+  const first = gap(1, 5, { source: 'post-ids' });
+  const next = gap(5, 9, { source: 'post-ids' });
+  await openGaps(db.pool, [first]);
+  await openGaps(db.pool, [next]);
+  await closeGapsBefore(db.pool, 'post-ids', [{ beforeThing: first.beforeThing!, found: 3, outcome: 'filled' }]);
+  expect(boundsOf(await readOpenGaps(db.pool, 10))).toEqual([['t1_5', 't1_9']]);
 });
 
 test('a closed gap is not extended', async () => {
