@@ -11,6 +11,7 @@ import { fullnameOf } from '../../shared/upstream/parsing/thing-schema.ts';
 import type { PostOfComment } from '../../shared/upstream/parsing/thing-to-forum-item.ts';
 import { hasPostDetails, thingToForumItem } from '../../shared/upstream/parsing/thing-to-forum-item.ts';
 import type { CrawlSource, Fetched } from './crawl-source.ts';
+import type { CommunityCounts } from './groups/community-counts.ts';
 import type { PostLookup } from './post-lookup.ts';
 import type { RecentPosts } from './recent-posts.ts';
 import type { SeenThings } from './seen-things.ts';
@@ -21,6 +22,7 @@ export interface ItemPublisherDeps {
   lookup: PostLookup;
   seen: SeenThings;
   posts: RecentPosts;
+  counts: Pick<CommunityCounts, 'addThing'>;
   metrics: Metrics;
   logger: Logger;
   clock: Clock;
@@ -127,14 +129,15 @@ export class ItemPublisher {
   }
 
   private markSeen(items: readonly ForumItem[], origin: Origin): void {
-    const { seen, metrics, clock } = this.deps;
+    const { seen, counts, metrics, clock } = this.deps;
     const now = clock();
     for (const item of items) {
       seen.add(item.thing_id);
       metrics.crawlerItems.inc({ source: origin.label, kind: item.kind });
       if (item.kind === 'comment' && item.title === '') metrics.crawlerIncomplete.inc();
-      // The age of a replayed thing says nothing about the latency of this service.
+      // A replayed thing says nothing about the latency of this service, or about what goes on now.
       if (!origin.replay) {
+        counts.addThing(item.kind, item.subreddit);
         metrics.crawlerLag.observe({ source: origin.label }, Math.max(0, now - Date.parse(item.created_utc)) / 1000);
       }
     }

@@ -1,4 +1,5 @@
 import { ConfigError } from '../../shared/runtime/config.ts';
+import { SLICES } from './groups/group-source.ts';
 import type { ListingPlan } from './listings/listing-source.ts';
 import type { IdPlan } from './post-ids/post-id-source.ts';
 import { COMMENT_IDS, POST_IDS } from './post-ids/post-id-source.ts';
@@ -20,12 +21,15 @@ const LISTINGS: readonly ListingPlan[] = [
 
 /** What `threads` starts: sources that compare the forum with the archive. */
 const SWEEPS = ['threads'] as const;
+
+const GROUPS = Array.from({ length: SLICES }, (_, slice): SourcePlan => ({ kind: 'groups', slice }));
 const REPLAY = 'replay:';
 
 export type SourcePlan =
   | { kind: 'ids'; ids: IdPlan }
   | { kind: 'listing'; listing: ListingPlan }
   | { kind: 'sweep'; sweep: (typeof SWEEPS)[number] }
+  | { kind: 'groups'; slice: number }
   | { kind: 'replay'; replay: ReplayPlan };
 
 /**
@@ -37,7 +41,7 @@ export function planSources(names: readonly string[]): SourcePlan[] {
   return [...new Set(names)].flatMap((name): SourcePlan[] => {
     if (name === 'post-ids') return [{ kind: 'ids', ids: POST_IDS }];
     if (name === 'comment-ids') return [{ kind: 'ids', ids: COMMENT_IDS }];
-    if (name === 'listings') return LISTINGS.map((listing) => ({ kind: 'listing', listing }));
+    if (name === 'listings') return [...LISTINGS.map((listing) => ({ kind: 'listing' as const, listing })), ...GROUPS];
     if (name === 'threads') return SWEEPS.map((sweep) => ({ kind: 'sweep', sweep }));
     if (name.startsWith(REPLAY)) return [{ kind: 'replay', replay: parseReplayPlan(name.slice(REPLAY.length)) }];
     throw new ConfigError(

@@ -13,6 +13,10 @@ import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { CrawlGap, GapClosing } from '../../shared/stores/crawl/crawl-gaps.ts';
 import type { Upstream } from '../../shared/upstream/upstream-client.ts';
 import type { CrawlSource } from './crawl-source.ts';
+import { CommunityCounts } from './groups/community-counts.ts';
+import { CommunityCountsWriter } from './groups/community-counts-writer.ts';
+import { GroupBudget } from './groups/group-budget.ts';
+import { GroupSource } from './groups/group-source.ts';
 import { ItemPublisher } from './item-publisher.ts';
 import { ListingSource } from './listings/listing-source.ts';
 import { Pace } from './pace.ts';
@@ -73,8 +77,8 @@ export interface CrawlerDeps {
 export async function startCrawler(deps: CrawlerDeps): Promise<Running & { ready(): boolean }> {
   const logger = deps.logger.child({ service: 'crawler' });
   const stopping = new AbortController();
-  const { runners, shares, live } = createRunners({ ...deps, logger }, planSources(deps.sources));
-  const loops = [shares, ...runners].map(async (loop) => {
+  const { runners, shares, live, counts } = createRunners({ ...deps, logger }, planSources(deps.sources));
+  const loops = [shares, counts, ...runners].map(async (loop) => {
     try {
       await loop.run(stopping.signal);
     } catch (error) {
@@ -93,12 +97,14 @@ export async function startCrawler(deps: CrawlerDeps): Promise<Running & { ready
 function createRunners(
   deps: CrawlerDeps,
   plans: readonly SourcePlan[],
-): { runners: SourceRunner[]; live: SourceRunner[]; shares: SourceShares } {
+): { runners: SourceRunner[]; live: SourceRunner[]; shares: SourceShares; counts: CommunityCountsWriter } {
   const posts = new RecentPosts(RECENT_POSTS);
   const lookup = new PostLookup(deps.upstream, posts, deps.logger);
   const seen = new SeenThings(SEEN_THINGS);
-  const items = new ItemPublisher({ ...deps, lookup, posts, seen });
+  const counts = new CommunityCounts();
+  const items = new ItemPublisher({ ...deps, lookup, posts, seen, counts });
   const pace = new Pace(() => deps.upstream.perSecond('live'));
+  const groups = new GroupBudget(() => deps.upstream.perSecond('groups'));
   const holder = `${hostname()}:${process.pid}:${randomUUID()}`;
   const random = deps.random ?? Math.random;
   const db = withQueryDeadline(deps.pool, QUERY_DEADLINE_MS);
@@ -107,7 +113,7 @@ function createRunners(
   const sources = plans.map((plan) => {
     const recordGap = (gap: CrawlGap): void => byName.get(source.name)?.recordGap(gap);
     const closeGap = (closing: GapClosing): void => byName.get(source.name)?.closeGap(closing);
-    const source = createSource(plan, { ...deps, pace, recordGap, closeGap, archive, db });
+    const source = createSource(plan, { ...deps, db, pace, groups, counts, seen, recordGap, closeGap, archive });
     return source;
   });
   const shares = new SourceShares({
@@ -122,7 +128,8 @@ function createRunners(
     byName.set(source.name, runner);
     return runner;
   });
-  return { runners, live: runners.filter((_, index) => !isSweep(sources[index]!)), shares };
+  const live = runners.filter((_, index) => !isSweep(sources[index]!));
+  return { runners, live, shares, counts: new CommunityCountsWriter({ db, counts, logger: deps.logger }) };
 }
 
 /** Tells the sources whether ClickHouse's schema is up to date, without making them wait for it. */
@@ -139,6 +146,9 @@ type SourceDeps = Omit<CrawlerDeps, 'archive'> & {
   archive: Archive | undefined;
   db: Queryable;
   pace: Pace;
+  groups: GroupBudget;
+  counts: CommunityCounts;
+  seen: SeenThings;
   recordGap: (gap: CrawlGap) => void;
   closeGap: (closing: GapClosing) => void;
 };
@@ -152,6 +162,8 @@ function createSource(plan: SourcePlan, deps: SourceDeps): CrawlSource {
     case 'sweep':
       if (deps.archive === undefined) throw new ConfigError(`CRAWL_SOURCES: ${plan.sweep} needs ClickHouse`);
       return createSweep(plan.sweep, { ...deps, archive: deps.archive });
+    case 'groups':
+      return new GroupSource(plan.slice, { ...deps, budget: deps.groups });
     case 'replay':
       return new ReplaySource(plan.replay, { ...deps, throttle: createThrottle(deps) });
   }

@@ -1,11 +1,14 @@
 import type { PageLesson } from './listing-timeline.ts';
 
-/**
- * A page should bring about this many new items. At 300 items/s of the whole site 80 cost 3.1 calls/s, with the deeper
- * pages of those that overflow, where 65 cost 3.4 and 88 cost 3.2.
- */
-const FRESH_PER_PAGE = 80;
-const MIN_INTERVAL_MS = 100;
+export interface HeadIntervalOptions {
+  /** A page should bring about this many new items; the rest is room for the chance of a busy moment. */
+  freshPerPage: number;
+  minMs: number;
+  maxMs: number;
+  /** The expected rate, in items a second; default: unknown. */
+  perSecond?: number;
+}
+
 /** What remains of a measurement after the next page: about seven pages count, so that chance overflows fewer pages. */
 const DECAY = 0.85;
 /** A page with only new items says that the rate is higher than measured, but not how much. */
@@ -16,15 +19,22 @@ const OVERFLOW_FACTOR = 1.5;
  * page counts from the latest request before it that was answered. Times are milliseconds since 1970.
  */
 export class HeadInterval {
-  /** The longest interval, however slow the listing is. */
-  maxIntervalMs: number;
+  private options: HeadIntervalOptions;
   /** Sums with decaying weights; their ratio is the rate. */
   private items = 0;
   private elapsedMs = 0;
   private last: { sequence: number; sentAt: number } | undefined;
 
-  constructor(maxIntervalMs: number) {
-    this.maxIntervalMs = maxIntervalMs;
+  constructor(options: HeadIntervalOptions) {
+    this.options = options;
+    if (options.perSecond === undefined) return;
+    this.items = 2 * options.freshPerPage;
+    this.elapsedMs = (1000 * this.items) / Math.max(1e-9, options.perSecond);
+  }
+
+  /** Sets the longest interval, however slow the listing is. */
+  setMax(maxMs: number): void {
+    this.options = { ...this.options, maxMs };
   }
 
   /** Notes what a newest page was found to be. */
@@ -48,10 +58,10 @@ export class HeadInterval {
 
   /** How long the listing takes for as many new items as a page should bring. */
   get fillMs(): number {
-    return FRESH_PER_PAGE / Math.max(1e-9, this.itemsPerMs);
+    return this.options.freshPerPage / Math.max(1e-9, this.itemsPerMs);
   }
 
   get intervalMs(): number {
-    return Math.max(MIN_INTERVAL_MS, Math.min(this.maxIntervalMs, this.fillMs));
+    return Math.max(this.options.minMs, Math.min(this.options.maxMs, this.fillMs));
   }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { CommunityCounts } from '../../../../services/crawler/groups/community-counts.ts';
 import { ItemPublisher } from '../../../../services/crawler/item-publisher.ts';
 import { PostLookup } from '../../../../services/crawler/post-lookup.ts';
 import { RecentPosts } from '../../../../services/crawler/recent-posts.ts';
@@ -35,6 +36,7 @@ function held() {
   const posts = new RecentPosts(10);
   const upstream = { get: () => Promise.reject(new Error('no call is expected')) };
   const items = new ItemPublisher({
+    counts: new CommunityCounts(),
     publisher,
     posts,
     lookup: new PostLookup(upstream, posts, silentLogger()),

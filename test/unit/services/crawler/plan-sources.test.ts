@@ -2,11 +2,12 @@ import { expect, test } from 'vitest';
 import { planSources } from '../../../../services/crawler/plan-sources.ts';
 import { ConfigError } from '../../../../shared/runtime/config.ts';
 
-test('plans both listings once, however often CRAWL_SOURCES names them', () => {
-  expect(planSources(['post-ids', 'listings', 'listings']).map(({ kind }) => kind)).toEqual([
-    'ids',
-    'listing',
-    'listing',
+test('plans the listings and four slices of groups once, however often CRAWL_SOURCES names them', () => {
+  expect(planSources(['post-ids', 'listings', 'listings'])).toMatchObject([
+    { kind: 'ids' },
+    { kind: 'listing', listing: { name: 'listings:comments' } },
+    { kind: 'listing', listing: { name: 'listings:new' } },
+    ...[0, 1, 2, 3].map((slice) => ({ kind: 'groups', slice })),
   ]);
 });
 

@@ -22,13 +22,13 @@ describe('HeadInterval', () => {
     [325, 246],
     [2_000, 100],
   ])('at %i items a second the interval is %i ms', (rate, intervalMs) => {
-    const heads = new HeadInterval(400);
+    const heads = new HeadInterval({ freshPerPage: 80, minMs: 100, maxMs: 400 });
     poll(heads, rate, 30);
     expect(Math.abs(heads.intervalMs - intervalMs)).toBeLessThan(4);
   });
 
   test('reacts to a burst within three pages, and returns afterwards', () => {
-    const heads = new HeadInterval(400);
+    const heads = new HeadInterval({ freshPerPage: 80, minMs: 100, maxMs: 400 });
     const calm = poll(heads, 132, 30);
     const during = poll(heads, 20 * 132, 3, calm);
     expect(heads.intervalMs).toBe(100);
@@ -37,7 +37,7 @@ describe('HeadInterval', () => {
   });
 
   test('counts a page that overtook others from the last one that was answered', () => {
-    const heads = new HeadInterval(10_000);
+    const heads = new HeadInterval({ freshPerPage: 80, minMs: 100, maxMs: 10_000 });
     heads.learn({ sequence: 1, sentAt: 0 }, { fresh: 0, outcome: 'first' });
     heads.learn({ sequence: 3, sentAt: 1000 }, { fresh: 50, outcome: 'joined' });
     heads.learn({ sequence: 2, sentAt: 500 }, { fresh: 0, outcome: 'joined' });

@@ -1,0 +1,231 @@
+import type { CommunityRate } from '../../../shared/stores/crawl/community-rates.ts';
+import { CallAllowance } from '../listings/call-allowance.ts';
+import type { ListingPage } from '../listings/listing-timeline.ts';
+import type { MissedStretch } from '../listings/segment-list.ts';
+import { CommunityGroup } from './community-group.ts';
+import { formGroups } from './form-groups.ts';
+import type { KnownPart } from './group-reading.ts';
+import { LossMeter } from './loss-meter.ts';
+import { RefusedNames } from './refused-names.ts';
+
+export const MAX_IN_FLIGHT = 8;
+/** How often groups are formed anew, because communities change. */
+const FORM_INTERVAL_MS = 600_000;
+/** The same when the budget has changed by this factor. */
+const BUDGET_INTERVAL_MS = 60_000;
+const BUDGET_CHANGE = 1.25;
+const FORM_RETRY_MS = 5_000;
+/** Until then the rates are those of minutes, so groups are formed at every BUDGET_INTERVAL_MS. */
+const FIRST_FORMATIONS = 5;
+const BURST_SECONDS = 10;
+const MAX_WAIT_MS = 1_000;
+/** An item that is younger may still appear in the listing of all communities. */
+const CHECK_AFTER_MS = 5_000;
+/** Groups with shorter intervals are saved one by one: their listings do not reach back far. */
+const SAVED_INTERVAL_MS = 20_000;
+
+/** A call for a page of a group's listing. */
+export interface GroupRequest {
+  group: CommunityGroup;
+  /** Undefined: the newest page. */
+  after: string | undefined;
+  sentAt: number;
+}
+
+export interface GroupPage extends ListingPage {
+  /** For each item, whether no source had shown it before; undefined: unknown. */
+  isNew?: readonly boolean[];
+}
+
+/** A comment that a group showed. */
+export interface CheckedComment {
+  subreddit: string;
+  /** The listing of all communities had not shown it. */
+  isMissed: boolean;
+}
+
+/** Where reading resumes after a restart, in milliseconds since 1970: everything created before is known. */
+export interface GroupPosition {
+  /** Of groups with short intervals. */
+  groups: { names: readonly string[]; at: number }[];
+  /** Of all others; absent while nothing was read. */
+  rest?: number | undefined;
+}
+
+/**
+ * Decides which groups of communities to poll, and when: forms them by rates and budget, polls each in an interval that
+ * brings about 70 new comments a page, reads deeper after an overflow and splits groups that overflow. Knows no clock
+ * and no network; times are milliseconds since 1970.
+ */
+export class GroupPolling {
+  /** Communities that are worth their calls, but the budget does not suffice for them. */
+  leftOut = 0;
+  private groups: CommunityGroup[] = [];
+  private readonly allowance = new CallAllowance(BURST_SECONDS);
+  private readonly meter = new LossMeter();
+  private readonly refusedNames = new RefusedNames();
+  private gaps: MissedStretch[] = [];
+  private formedAt: number | undefined;
+  private formations = 0;
+  private formNotBefore = -Infinity;
+  private plannedPerSecond = 0;
+  /** Until the first formation. */
+  private saved: GroupPosition;
+
+  /** `position`: as returned by `position()`; undefined for a source without history. */
+  constructor(position?: GroupPosition) {
+    this.saved = position ?? { groups: [] };
+  }
+
+  /** True if groups should be formed now. `perSecond`: budget in calls a second. */
+  mustForm(now: number, perSecond: number): boolean {
+    if (now < this.formNotBefore) return false;
+    const age = this.formedAt === undefined ? Infinity : now - this.formedAt;
+    if (age < 0 || age >= FORM_INTERVAL_MS) return true;
+    if (age < BUDGET_INTERVAL_MS) return false;
+    const change = Math.max(perSecond / this.plannedPerSecond, this.plannedPerSecond / perSecond);
+    return this.formations < FIRST_FORMATIONS || change > BUDGET_CHANGE;
+  }
+
+  /** Forms groups. Each continues where its communities were read to. */
+  form(rates: readonly CommunityRate[], perSecond: number, now: number): void {
+    const usable = rates.filter(({ subreddit }) => !this.refusedNames.has(subreddit, now));
+    const { groups, leftOut } = formGroups(usable, { perSecond, loss: this.meter.loss });
+    const before = new Map(this.groups.map((group) => [group.names.join('+'), group]));
+    const knownOf = this.knownParts();
+    this.groups = groups.map((plan) => {
+      const known = new Set(plan.names.flatMap((name) => knownOf(name)));
+      return before.get(plan.names.join('+')) ?? new CommunityGroup(plan, [...known]);
+    });
+    this.leftOut = leftOut;
+    this.saved = { groups: [] };
+    this.formedAt = now;
+    this.formations += 1;
+    this.plannedPerSecond = perSecond;
+  }
+
+  /** The rates could not be read: the groups stay as they are for a while. */
+  delayForm(now: number): void {
+    this.formNotBefore = now + (this.formedAt === undefined ? FORM_RETRY_MS : BUDGET_INTERVAL_MS);
+  }
+
+  /** The next call, or how long to wait for one. */
+  next(now: number, perSecond: number): GroupRequest | { waitMs: number } {
+    if (perSecond <= 0) return { waitMs: MAX_WAIT_MS };
+    this.allowance.refill(now, perSecond);
+    const stretch = Math.max(1, this.wantedPerSecond / perSecond);
+    if (this.allowance.waitMs > 0) return { waitMs: Math.min(MAX_WAIT_MS, this.allowance.waitMs) };
+    let chosen: CommunityGroup | undefined;
+    let most = 1;
+    for (const group of this.groups) {
+      const overdue = group.overdue(now, stretch);
+      if (overdue >= most) [chosen, most] = [group, overdue];
+    }
+    if (!chosen) {
+      const dueAt = Math.min(Infinity, ...this.groups.map((group) => group.dueAt(stretch)));
+      return { waitMs: Math.max(1, Math.min(MAX_WAIT_MS, dueAt - now)) };
+    }
+    const after = chosen.after;
+    chosen.start(now);
+    this.allowance.take();
+    return { group: chosen, after, sentAt: now };
+  }
+
+  /** Learns an answer after the broker has acknowledged all of it. Returns the comments that measure the loss. */
+  learn(request: GroupRequest, page: GroupPage, now: number): CheckedComment[] {
+    const { group } = request;
+    const checked = this.check(group, page, now);
+    const missed = group.learn(page, request.sentAt);
+    if (missed) this.gaps.push(missed);
+    if (group.mustSplit) this.split(group);
+    return checked;
+  }
+
+  /** The call failed, or its things could not be published. */
+  failed({ group }: GroupRequest, now: number): void {
+    group.failed(now);
+  }
+
+  /**
+   * The forum refuses the group, or says that it is elsewhere: one of the names may be the reason. The halves of the
+   * group are tried. Returns a name that is left out for a day from now on.
+   */
+  refused({ group }: GroupRequest, now: number): string | undefined {
+    const [name] = group.names;
+    if (name === undefined || this.refusedNames.isTooMany(now)) {
+      group.failed(now);
+      return undefined;
+    }
+    if (group.names.length > 1) {
+      this.split(group);
+      return undefined;
+    }
+    this.refusedNames.add(name, now);
+    this.groups = this.groups.filter((other) => other !== group);
+    return name;
+  }
+
+  /** The gaps since the last call. */
+  takeGaps(): MissedStretch[] {
+    const { gaps } = this;
+    if (gaps.length > 0) this.gaps = [];
+    return gaps;
+  }
+
+  position(): GroupPosition {
+    if (this.formedAt === undefined) return this.saved;
+    const read = this.groups.flatMap((group) =>
+      group.completeSince === undefined
+        ? []
+        : [{ names: group.names, at: group.completeSince, isFast: group.intervalMs < SAVED_INTERVAL_MS }],
+    );
+    const rest = read.filter(({ isFast }) => !isFast).map(({ at }) => at);
+    return {
+      groups: read.filter(({ isFast }) => isFast).map(({ names, at }) => ({ names, at })),
+      rest: read.length === 0 ? undefined : Math.min(...(rest.length > 0 ? rest : read.map(({ at }) => at))),
+    };
+  }
+
+  /** The part of all comments that the listing of all communities does not show, as measured. */
+  get loss(): number {
+    return this.meter.loss;
+  }
+
+  /** Calls a second without deeper pages. */
+  get wantedPerSecond(): number {
+    return this.groups.reduce((sum, { intervalMs }) => sum + 1000 / intervalMs, 0);
+  }
+
+  get groupCount(): number {
+    return this.groups.length;
+  }
+
+  /** Up to where each community was read. */
+  private knownParts(): (name: string) => readonly KnownPart[] {
+    const byName = new Map<string, readonly KnownPart[]>();
+    const read = (names: readonly string[], known: readonly KnownPart[]): void => {
+      for (const name of names) byName.set(name, known);
+    };
+    const savedPart = (completeSince: number): KnownPart[] => [{ anchors: new Set(), completeSince }];
+    for (const { names, at } of this.saved.groups) read(names, savedPart(at));
+    for (const { names, known } of this.groups) read(names, known);
+    const others = this.saved.rest === undefined ? [] : savedPart(this.saved.rest);
+    return (name) => byName.get(name) ?? others;
+  }
+
+  private check(group: CommunityGroup, { items, isNew }: GroupPage, now: number): CheckedComment[] {
+    if (!isNew) return [];
+    const fresh = new Set(group.freshOf(items));
+    const checked = items.flatMap((item, index) =>
+      fresh.has(item) && item.createdAt <= now - CHECK_AFTER_MS
+        ? [{ subreddit: item.subreddit, isMissed: isNew[index] === true }]
+        : [],
+    );
+    this.meter.note(checked.length, checked.filter(({ isMissed }) => isMissed).length, now);
+    return checked;
+  }
+
+  private split(group: CommunityGroup): void {
+    this.groups = this.groups.flatMap((other) => (other === group ? group.split() : [other]));
+  }
+}

@@ -1,0 +1,215 @@
+import { z } from 'zod';
+import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import type { Metrics } from '../../../shared/runtime/metrics.ts';
+import { readCommunityRates, trimCommunityRates } from '../../../shared/stores/crawl/community-rates.ts';
+import type { CrawlGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
+import { fullnameOf } from '../../../shared/upstream/parsing/thing-schema.ts';
+import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
+import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
+import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
+import { listedOf } from '../listed.ts';
+import { readThings } from '../read-things.ts';
+import type { SeenThings } from '../seen-things.ts';
+import type { CommunityCounts } from './community-counts.ts';
+import type { GroupBudget } from './group-budget.ts';
+import type { GroupRequest } from './group-polling.ts';
+import { GroupPolling, MAX_IN_FLIGHT } from './group-polling.ts';
+
+/** The communities are divided by a hash of their names; each slice has a lease of its own. */
+export const SLICES = 4;
+const PAGE_SIZE = 100;
+const ENDPOINT = 'listing-group-comments';
+/** About 20 MB. Quieter communities are not worth a call. */
+const KEPT_COMMUNITIES = 200_000;
+
+const savedPosition = z.object({
+  groups: z.array(z.object({ names: z.array(z.string()), at: z.number() })),
+  rest: z.number().optional(),
+});
+
+export interface GroupSourceDeps {
+  upstream: Upstream;
+  /** Its statements must end by a deadline of a few seconds. */
+  db: Queryable;
+  budget: GroupBudget;
+  counts: CommunityCounts;
+  seen: Pick<SeenThings, 'has'>;
+  metrics: Metrics;
+  logger: Logger;
+  clock: Clock;
+  /** Queues a gap; it must be written before the position that passes it. */
+  recordGap: (gap: CrawlGap) => void;
+}
+
+/** Polls groups of communities for comments that the listing of all communities drops. GroupPolling decides which. */
+export class GroupSource implements CrawlSource {
+  readonly name: string;
+  readonly label = 'listings';
+  readonly replay = false;
+  readonly maxInFlight = MAX_IN_FLIGHT;
+  private readonly slice: number;
+  private readonly deps: GroupSourceDeps;
+  private polling = new GroupPolling();
+  private isForming = false;
+  private wasShort = false;
+
+  constructor(slice: number, deps: GroupSourceDeps) {
+    this.name = `listings:groups:${slice}`;
+    this.slice = slice;
+    this.deps = deps;
+  }
+
+  async begin(position: unknown): Promise<void> {
+    this.polling = new GroupPolling(position === undefined ? undefined : savedPosition.parse(position));
+    this.isForming = false;
+    // Equal parts, until the rates are known.
+    this.deps.budget.set(this.name, 1 / SLICES, false);
+  }
+
+  next(now: number): Call | Wait {
+    const { polling } = this;
+    const perSecond = this.deps.budget.perSecond(this.name);
+    if (!this.isForming && polling.mustForm(now, perSecond)) return this.form(polling);
+    const request = polling.next(now, perSecond);
+    if ('waitMs' in request) return request;
+    return {
+      fetch: (signal) => this.fetch(polling, request, signal),
+      failed: () => {
+        polling.failed(request, this.deps.clock());
+      },
+    };
+  }
+
+  position(): unknown {
+    return this.polling.position();
+  }
+
+  async end(): Promise<void> {
+    this.deps.budget.remove(this.name);
+    this.reportShortage();
+  }
+
+  private async fetch(polling: GroupPolling, request: GroupRequest, signal: AbortSignal): Promise<Fetched> {
+    const { upstream, clock } = this.deps;
+    const path = `/r/${request.group.names.join('+')}/comments`;
+    const params = { limit: String(PAGE_SIZE), ...(request.after === undefined ? {} : { after: request.after }) };
+    let body: unknown;
+    try {
+      body = await upstream.get(path, params, { endpoint: ENDPOINT, lane: 'groups', signal });
+    } catch (error) {
+      if (!isAboutNames(error)) throw error;
+      return {
+        things: [],
+        seenAt: clock(),
+        acknowledged: () => {
+          this.refused(polling, request);
+        },
+      };
+    }
+    const seenAt = clock();
+    const { things, unreadable, after } = readThings(body, { ...this.deps, label: this.label, endpoint: ENDPOINT });
+    const items = things.map((thing) => listedOf(thing, seenAt));
+    const isNew = things.map((thing) => !this.deps.seen.has(fullnameOf(thing)));
+    return {
+      things,
+      unreadable,
+      seenAt,
+      acknowledged: () => {
+        this.learn(polling, request, { items, after, isNew });
+      },
+    };
+  }
+
+  private learn(polling: GroupPolling, request: GroupRequest, page: Parameters<GroupPolling['learn']>[1]): void {
+    const { counts, metrics, logger, recordGap, clock } = this.deps;
+    for (const { subreddit, isMissed } of polling.learn(request, page, clock())) counts.addCheck(subreddit, isMissed);
+    for (const missed of polling.takeGaps()) {
+      recordGap({ source: this.name, reason: 'listing_too_short', ...missed });
+      metrics.crawlerGaps.inc({ source: this.name });
+      logger.warn({ source: this.name, ...missed }, 'the listing of a group does not reach back; a gap is recorded');
+    }
+  }
+
+  private refused(polling: GroupPolling, request: GroupRequest): void {
+    const name = polling.refused(request, this.deps.clock());
+    if (name === undefined) return;
+    this.deps.logger.warn({ source: this.name, subreddit: name }, 'a community is refused and left out for a day');
+  }
+
+  /** A call that reads the rates of the communities, not the forum. Without Postgres the groups stay as they are. */
+  private form(polling: GroupPolling): Call {
+    this.isForming = true;
+    const { clock } = this.deps;
+    const formed = { things: [], seenAt: clock() };
+    return {
+      fetch: async () => {
+        try {
+          const rates = await readCommunityRates(this.deps.db, { slice: this.slice, slices: SLICES });
+          if (this.slice === 0) await trimCommunityRates(this.deps.db, KEPT_COMMUNITIES);
+          return {
+            ...formed,
+            acknowledged: () => {
+              this.formFrom(polling, rates);
+            },
+          };
+        } catch (error) {
+          if (!isPostgresAway(error)) throw error;
+          return {
+            ...formed,
+            acknowledged: () => {
+              this.isForming = false;
+              polling.delayForm(clock());
+            },
+          };
+        }
+      },
+      failed: () => {
+        this.isForming = false;
+        polling.delayForm(clock());
+      },
+    };
+  }
+
+  private formFrom(
+    polling: GroupPolling,
+    { communities, share }: Awaited<ReturnType<typeof readCommunityRates>>,
+  ): void {
+    const { budget, logger, clock } = this.deps;
+    this.isForming = false;
+    budget.set(this.name, share, false);
+    const perSecond = budget.perSecond(this.name);
+    polling.form(communities, perSecond, clock());
+    budget.set(this.name, share, polling.leftOut > 0);
+    const { groupCount: groups, leftOut, loss, wantedPerSecond } = polling;
+    logger.info(
+      { source: this.name, groups, communities: communities.length, leftOut, loss, perSecond, wantedPerSecond },
+      'groups of communities are formed',
+    );
+    this.reportShortage();
+  }
+
+  private reportShortage(): void {
+    const { budget, metrics, logger } = this.deps;
+    metrics.crawlerDegraded.set({ part: 'groups' }, budget.isShort ? 1 : 0);
+    const isShort = this.polling.leftOut > 0;
+    if (isShort === this.wasShort) return;
+    this.wasShort = isShort;
+    if (isShort) {
+      const { leftOut } = this.polling;
+      logger.warn(
+        { source: this.name, leftOut },
+        'the budget does not suffice for all groups that are worth their calls',
+      );
+    } else logger.info({ source: this.name }, 'the budget suffices for all groups that are worth their calls');
+  }
+}
+
+/** The forum refuses, does not know or moves what was asked for; it does not refuse this client. */
+function isAboutNames(error: unknown): boolean {
+  if (!(error instanceof UpstreamError)) return false;
+  const isForbidden = error.failure === 'refused' && error.status === 403 && error.reason !== 'blocked';
+  return isForbidden || error.failure === 'not_found' || error.failure === 'moved';
+}

@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { formGroups } from '../../../../../services/crawler/groups/form-groups.ts';
+import type { CommunityRate } from '../../../../../shared/stores/crawl/community-rates.ts';
+
+function rate(subreddit: string, comments: number, more: Partial<CommunityRate> = {}): CommunityRate {
+  return { subreddit, comments, posts: 0, checked: 0, missed: 0, ...more };
+}
+
+/** 132 comments a second in communities whose rates follow Zipf's law with exponent 1.1, as on the real site. */
+function site(communities: number): CommunityRate[] {
+  const weights = Array.from({ length: communities }, (_, n) => (n + 1) ** -1.1);
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  return weights.map((weight, n) => rate(`c${n}`, (132 * weight) / total));
+}
+
+describe('formGroups', () => {
+  test('covers most comments of the site with about five calls a second', () => {
+    const rates = site(100_000);
+    const { groups, leftOut } = formGroups(rates, { perSecond: 5, loss: 0.1 });
+    const covered = groups.reduce((sum, { perSecond }) => sum + perSecond, 0);
+    expect(covered / 132).toBeGreaterThan(0.9);
+    expect(leftOut).toBeGreaterThan(0);
+    const calls = groups.map(({ perSecond }) => 1 / Math.min(45, Math.max(2, 70 / perSecond)));
+    expect(calls.reduce((sum, call) => sum + call, 0)).toBeLessThanOrEqual(4.5);
+    expect(Math.max(...groups.map(({ names }) => names.length))).toBe(100);
+    expect(new Set(groups.flatMap(({ names }) => names)).size).toBe(
+      groups.reduce((sum, { names }) => sum + names.length, 0),
+    );
+  });
+
+  test('puts no more into a group than a page brings in two seconds', () => {
+    const { groups } = formGroups(site(1000), { perSecond: 50, loss: 0.1 });
+    expect(Math.max(...groups.map(({ perSecond }) => perSecond))).toBeLessThanOrEqual(35);
+  });
+
+  test('prefers communities whose comments no other listing shows', () => {
+    const rates = [
+      ...Array.from({ length: 100 }, (_, n) => rate(`listed${n}`, 0.001, { checked: 500, missed: 0 })),
+      ...Array.from({ length: 100 }, (_, n) => rate(`unlisted${n}`, 0.0005, { checked: 500, missed: 500 })),
+    ];
+    const { groups, leftOut } = formGroups(rates, { perSecond: 0.03, loss: 0.1 });
+    expect(groups).toHaveLength(1);
+    expect(groups[0]?.names.every((name) => name.startsWith('unlisted'))).toBe(true);
+    expect(leftOut).toBe(0);
+  });
+
+  test('takes posts as evidence of comments that were never seen', () => {
+    const { groups } = formGroups([rate('silent', 0, { posts: 0.01 })], { perSecond: 1, loss: 0.1 });
+    expect(groups).toEqual([{ names: ['silent'], perSecond: 0.04, gain: 0.02 }]);
+  });
+
+  test('forms no group that gains less than a comment in twenty calls', () => {
+    const quiet = Array.from({ length: 50 }, (_, n) => rate(`c${n}`, 0.0001));
+    expect(formGroups(quiet, { perSecond: 5, loss: 0.1 })).toEqual({ groups: [], leftOut: 0 });
+    const listed = site(1000).map((each) => ({ ...each, checked: 1e6 }));
+    expect(formGroups(listed, { perSecond: 5, loss: 0 })).toEqual({ groups: [], leftOut: 0 });
+  });
+
+  test('leaves everything out without a budget', () => {
+    const { groups, leftOut } = formGroups(site(200), { perSecond: 0, loss: 0.1 });
+    expect(groups).toEqual([]);
+    expect(leftOut).toBe(200);
+  });
+});

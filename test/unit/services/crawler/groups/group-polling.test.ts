@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { GroupPolling } from '../../../../../services/crawler/groups/group-polling.ts';
+import type { CommunityRate } from '../../../../../shared/stores/crawl/community-rates.ts';
+import type { VirtualGroupsOptions } from '../../../../support/fakes/virtual-groups.ts';
+import { pollVirtually, unaccountedFor } from '../../../../support/fakes/virtual-groups.ts';
+
+/** Three busy communities, thirty of some activity and 300 quiet ones: 18.4 comments a second. */
+const RATES = [
+  ...Array.from({ length: 3 }, () => 4),
+  ...Array.from({ length: 30 }, () => 0.2),
+  ...Array.from({ length: 300 }, () => 0.0015),
+];
+const CALM: VirtualGroupsOptions = {
+  seed: 1,
+  rates: RATES,
+  factor: () => 1,
+  failing: 0,
+  stale: 0,
+  vanishing: 0,
+  outages: [],
+  restarts: [],
+  perSecond: 3,
+};
+
+function rateOf(subreddit: string, comments: number): CommunityRate {
+  return { subreddit, comments, posts: 0, checked: 1000, missed: 1000 };
+}
+
+describe('GroupPolling', () => {
+  test('sees every comment of its communities with calls that bring most of a page', () => {
+    const crawl = pollVirtually(CALM, 300_000);
+    expect(unaccountedFor(crawl)).toEqual({ missed: 0, unaccounted: [] });
+    expect(crawl.gaps).toEqual([]);
+    expect(crawl.owed.size).toBe(RATES.length);
+    expect(crawl.calls / 280).toBeLessThan(0.5);
+  });
+
+  test('misses nothing across outdated pages, deletions, single failures and a restart', () => {
+    const odd = { failing: 0.02, stale: 0.02, vanishing: 0.05, restarts: [150_000] };
+    const crawl = pollVirtually({ ...CALM, ...odd }, 300_000);
+    expect(unaccountedFor(crawl)).toEqual({ missed: 0, unaccounted: [] });
+    expect(crawl.gaps).toEqual([]);
+  });
+
+  test('reads deeper in a burst and polls more often', () => {
+    const burst = (elapsed: number) => (elapsed > 100_000 && elapsed < 160_000 ? 5 : 1);
+    const crawl = pollVirtually({ ...CALM, factor: burst }, 300_000);
+    expect(unaccountedFor(crawl)).toEqual({ missed: 0, unaccounted: [] });
+    expect(crawl.gaps).toEqual([]);
+  });
+
+  test('records a gap after an outage that the listings do not reach back over', () => {
+    const crawl = pollVirtually({ ...CALM, outages: [{ from: 60_000, to: 360_000 }] }, 500_000);
+    const { missed, unaccounted } = unaccountedFor(crawl);
+    expect(missed).toBeGreaterThan(1000);
+    expect(unaccounted).toEqual([]);
+  });
+
+  test('leaves out a community for which the forum refuses the whole group, and no other', () => {
+    const crawl = pollVirtually({ ...CALM, refused: ['c1', 'c20'] }, 120_000);
+    expect(crawl.leftOut.sort()).toEqual(['c1', 'c20']);
+    expect(crawl.owed.size).toBe(RATES.length - 2);
+    expect(unaccountedFor(crawl).unaccounted).toEqual([]);
+  });
+
+  test('tries again later when the forum refuses everything', () => {
+    const polling = new GroupPolling();
+    polling.form([rateOf('a', 1), rateOf('b', 1), rateOf('c', 1), rateOf('d', 1), rateOf('e', 1)], 5, 0);
+    const leftOut = new Set<string>();
+    for (let now = 0; now < 50_000; now += 100) {
+      const request = polling.next(now, 5);
+      if ('waitMs' in request) continue;
+      const name = polling.refused(request, now);
+      if (name !== undefined) leftOut.add(name);
+    }
+    expect(leftOut.size).toBe(3);
+    polling.form(
+      [...leftOut].map((name) => rateOf(name, 1)),
+      5,
+      60_000,
+    );
+    expect(polling.groupCount).toBe(1);
+  });
+
+  test('sees each comment or records it in a gap, whatever happens', () => {
+    const times = fc.integer({ min: 30_000, max: 200_000 });
+    const part = (max: number) => fc.double({ min: 0, max, noNaN: true });
+    const schedules = fc.record({
+      seed: fc.integer(),
+      burstAt: times,
+      burst: fc.integer({ min: 1, max: 20 }),
+      failing: part(0.3),
+      stale: part(0.1),
+      vanishing: part(0.2),
+      outages: fc.array(fc.tuple(times, fc.integer({ min: 1_000, max: 100_000 })), { maxLength: 2 }),
+      restarts: fc.array(times, { maxLength: 2 }),
+      perSecond: fc.double({ min: 0.2, max: 4, noNaN: true }),
+    });
+    const property = fc.property(schedules, ({ burstAt, burst, outages, restarts, ...others }) => {
+      const crawl = pollVirtually(
+        {
+          ...others,
+          rates: RATES,
+          factor: (elapsed) => (elapsed > burstAt && elapsed < burstAt + 20_000 ? burst : 1),
+          outages: outages.map(([from, length]) => ({ from, to: from + length })),
+          restarts: restarts.sort((a, b) => a - b),
+        },
+        250_000,
+      );
+      expect(unaccountedFor(crawl).unaccounted).toEqual([]);
+    });
+    fc.assert(property, { numRuns: 25 });
+  });
+
+  test('forms groups again after ten minutes, earlier at first or when the budget changes, and not without rates', () => {
+    const polling = new GroupPolling();
+    expect(polling.mustForm(0, 1)).toBe(true);
+    polling.delayForm(0);
+    expect([polling.mustForm(4_999, 1), polling.mustForm(5_000, 1)]).toEqual([false, true]);
+    for (let minute = 1; minute <= 5; minute++) {
+      expect(polling.mustForm(minute * 60_000, 1)).toBe(true);
+      polling.form([rateOf('a', 1)], 1, minute * 60_000);
+    }
+    expect(polling.mustForm(7 * 60_000, 1)).toBe(false);
+    expect(polling.mustForm(7 * 60_000, 2)).toBe(true);
+    expect(polling.mustForm(15 * 60_000, 1)).toBe(true);
+  });
+
+  test('measures how much the listing of all communities drops, by comments that had time to appear there', () => {
+    const polling = new GroupPolling();
+    polling.form([rateOf('a', 1)], 5, 0);
+    const before = polling.loss;
+    const read = (now: number, from: number) => {
+      const request = polling.next(now, 5);
+      if ('waitMs' in request) throw new Error('no call is due');
+      const items = Array.from({ length: 100 }, (_, k) => {
+        return { name: `t1_${from - k}`, createdAt: now - 200 * k, subreddit: 'a', postId: 'p' };
+      });
+      return polling.learn(request, { items, after: 'x', isNew: items.map((_, k) => k % 2 === 0) }, now);
+    };
+    expect(read(0, 1000)).toEqual([]);
+    const checked = read(100_000, 1060);
+    // Of sixty new comments, the twenty-five of the last five seconds are too young.
+    expect(checked).toHaveLength(35);
+    expect(checked.filter(({ isMissed }) => isMissed)).toHaveLength(17);
+    expect(polling.loss).toBeGreaterThan(before);
+  });
+});
