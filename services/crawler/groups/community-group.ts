@@ -2,7 +2,8 @@ import type { Listed } from '../listed.ts';
 import { HeadInterval } from '../listings/head-interval.ts';
 import type { ListingPage } from '../listings/listing-timeline.ts';
 import type { MissedStretch } from '../listings/segment-list.ts';
-import { FRESH_PER_PAGE, MAX_INTERVAL_MS, MIN_INTERVAL_MS } from './form-groups.ts';
+import type { PlannedGroup } from './form-groups.ts';
+import { FRESH_PER_PAGE, MIN_INTERVAL_MS } from './form-groups.ts';
 import type { KnownPart } from './group-reading.ts';
 import { GroupReading } from './group-reading.ts';
 
@@ -15,6 +16,11 @@ const OVERFLOWS = 2;
 export class CommunityGroup {
   readonly names: readonly string[];
   readonly gain: number;
+  readonly maxIntervalMs: number;
+  /** Comments a second on average over a day. */
+  readonly usualPerSecond: number;
+  /** What the last page added, if it was a newest one and what came before is known. */
+  lastFresh: { comments: number; elapsedMs: number } | undefined;
   /** True while a call is under way; a group makes one at a time. */
   isInFlight = false;
   retryAt = -Infinity;
@@ -34,12 +40,14 @@ export class CommunityGroup {
   private overflows = 0;
   private failures = 0;
 
-  constructor(plan: { names: readonly string[]; perSecond: number; gain: number }, known: readonly KnownPart[]) {
+  constructor(plan: PlannedGroup, known: readonly KnownPart[]) {
     this.names = plan.names;
     this.gain = plan.gain;
+    this.maxIntervalMs = plan.maxIntervalMs;
+    this.usualPerSecond = plan.usualPerSecond;
     this.known = known;
     this.lastSentAt = this.completeSince;
-    const limits = { freshPerPage: FRESH_PER_PAGE, minMs: MIN_INTERVAL_MS, maxMs: MAX_INTERVAL_MS };
+    const limits = { freshPerPage: FRESH_PER_PAGE, minMs: MIN_INTERVAL_MS, maxMs: plan.maxIntervalMs };
     this.pace = new HeadInterval({ ...limits, perSecond: plan.perSecond });
   }
 
@@ -91,6 +99,7 @@ export class CommunityGroup {
     this.isInFlight = false;
     this.failures = 0;
     const isFirst = this.reading === undefined;
+    this.lastFresh = undefined;
     this.reading ??= new GroupReading(this, page, sentAt);
     const { reading } = this;
     const result = reading.learn(page);
@@ -121,13 +130,22 @@ export class CommunityGroup {
 
   /** Two groups of similar rates, which continue where this one is. */
   split(): CommunityGroup[] {
-    return [0, 1].map((half) => {
-      const names = this.names.filter((_, index) => index % 2 === half);
-      const part = names.length / this.names.length;
-      return new CommunityGroup({ names, perSecond: part * this.perSecond, gain: part * this.gain }, this.known);
-    });
+    return [0, 1].map((half) => this.restrictedTo(this.names.filter((_, index) => index % 2 === half)));
   }
 
+  /** A group of some of its communities, which continues where this one is. */
+  restrictedTo(names: readonly string[]): CommunityGroup {
+    const part = names.length / this.names.length;
+    const { gain, maxIntervalMs } = this;
+    const perSecond = part * this.perSecond;
+    const usualPerSecond = part * this.usualPerSecond;
+    return new CommunityGroup(
+      { names: [...names], perSecond, usualPerSecond, gain: part * gain, maxIntervalMs },
+      this.known,
+    );
+  }
+
+  /** Comments a second, as measured; before several pages, as expected. */
   private get perSecond(): number {
     return (FRESH_PER_PAGE * 1000) / this.pace.fillMs;
   }
@@ -148,6 +166,7 @@ export class CommunityGroup {
     this.overflows = isOverflow ? this.overflows + 1 : 0;
     const outcome = isOverflow ? 'overflow' : this.isMeasurable ? 'joined' : 'first';
     const elapsedMs = sentAt - (this.sentBefore ?? sentAt);
+    if (this.isMeasurable && !isOverflow && elapsedMs > 0) this.lastFresh = { comments: fresh, elapsedMs };
     const dates = page.items.map(({ createdAt }) => createdAt);
     // Its own dates tell how fast an overflowing listing moves.
     const spanMs = Math.max(1_000, Math.max(...dates) - Math.min(...dates));

@@ -3,7 +3,9 @@ import { CallAllowance } from '../listings/call-allowance.ts';
 import type { ListingPage } from '../listings/listing-timeline.ts';
 import type { MissedStretch } from '../listings/segment-list.ts';
 import { CommunityGroup } from './community-group.ts';
-import { formGroups } from './form-groups.ts';
+import { ActivityMeter } from './activity-meter.ts';
+import type { PlannedGroup, QuietCommunity } from './form-groups.ts';
+import { formGroups, formSlowGroups, MAX_NAMES, SLOW_INTERVAL_MS } from './form-groups.ts';
 import type { KnownPart } from './group-reading.ts';
 import { LossMeter } from './loss-meter.ts';
 import { RefusedNames } from './refused-names.ts';
@@ -13,7 +15,7 @@ export const MAX_IN_FLIGHT = 8;
 const FORM_INTERVAL_MS = 600_000;
 /** The same when the budget has changed by this factor. */
 const BUDGET_INTERVAL_MS = 60_000;
-const BUDGET_CHANGE = 1.25;
+const BUDGET_CHANGE = 1.5;
 const FORM_RETRY_MS = 5_000;
 /** Until then the rates are those of minutes, so groups are formed at every BUDGET_INTERVAL_MS. */
 const FIRST_FORMATIONS = 5;
@@ -54,7 +56,7 @@ export interface GroupPosition {
 
 /**
  * Decides which groups of communities to poll, and when: forms them by rates and budget, polls each in an interval that
- * brings about 70 new comments a page, reads deeper after an overflow and splits groups that overflow. Knows no clock
+ * brings about 80 new comments a page, reads deeper after an overflow and splits groups that overflow. Knows no clock
  * and no network; times are milliseconds since 1970.
  */
 export class GroupPolling {
@@ -63,6 +65,7 @@ export class GroupPolling {
   private groups: CommunityGroup[] = [];
   private readonly allowance = new CallAllowance(BURST_SECONDS);
   private readonly meter = new LossMeter();
+  private readonly activity = new ActivityMeter();
   private readonly refusedNames = new RefusedNames();
   private gaps: MissedStretch[] = [];
   private formedAt: number | undefined;
@@ -90,18 +93,33 @@ export class GroupPolling {
   /** Forms groups. Each continues where its communities were read to. */
   form(rates: readonly CommunityRate[], perSecond: number, now: number): void {
     const usable = rates.filter(({ subreddit }) => !this.refusedNames.has(subreddit, now));
-    const { groups, leftOut } = formGroups(usable, { perSecond, loss: this.meter.loss });
+    const { activity } = this.activity;
+    const { groups, quiet, leftOut } = formGroups(usable, { perSecond, loss: this.meter.loss, activity });
     const before = new Map(this.groups.map((group) => [group.names.join('+'), group]));
     const knownOf = this.knownParts();
-    this.groups = groups.map((plan) => {
+    const create = (plan: PlannedGroup): CommunityGroup => {
       const known = new Set(plan.names.flatMap((name) => knownOf(name)));
       return before.get(plan.names.join('+')) ?? new CommunityGroup(plan, [...known]);
-    });
+    };
+    this.groups = [...groups.map(create), ...this.formSlow(quiet, create)];
     this.leftOut = leftOut;
     this.saved = { groups: [] };
     this.formedAt = now;
     this.formations += 1;
     this.plannedPerSecond = perSecond;
+  }
+
+  /** Slow groups keep their communities as long as these stay quiet, so that each still reads from where it was. */
+  private formSlow(quiet: readonly QuietCommunity[], create: (plan: PlannedGroup) => CommunityGroup): CommunityGroup[] {
+    const left = new Map(quiet.map((community) => [community.name, community]));
+    const kept = this.groups.flatMap((group): CommunityGroup[] => {
+      if (group.maxIntervalMs !== SLOW_INTERVAL_MS) return [];
+      const names = group.names.filter((name) => left.has(name));
+      if (names.length < MAX_NAMES / 2) return [];
+      for (const name of names) left.delete(name);
+      return [names.length === group.names.length ? group : group.restrictedTo(names)];
+    });
+    return [...kept, ...formSlowGroups([...left.values()]).map(create)];
   }
 
   /** The rates could not be read: the groups stay as they are for a while. */
@@ -136,6 +154,8 @@ export class GroupPolling {
     const { group } = request;
     const checked = this.check(group, page, now);
     const missed = group.learn(page, request.sentAt);
+    const { lastFresh } = group;
+    if (lastFresh) this.activity.note(lastFresh.comments, (lastFresh.elapsedMs * group.usualPerSecond) / 1000, now);
     if (missed) this.gaps.push(missed);
     if (group.mustSplit) this.split(group);
     return checked;

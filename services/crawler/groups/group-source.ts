@@ -71,7 +71,7 @@ export class GroupSource implements CrawlSource {
 
   next(now: number): Call | Wait {
     const { polling } = this;
-    const perSecond = this.deps.budget.perSecond(this.name);
+    const perSecond = this.deps.budget.perSecond(this.name, now);
     if (!this.isForming && polling.mustForm(now, perSecond)) return this.form(polling);
     const request = polling.next(now, perSecond);
     if ('waitMs' in request) return request;
@@ -180,7 +180,7 @@ export class GroupSource implements CrawlSource {
     const { budget, logger, clock } = this.deps;
     this.isForming = false;
     budget.set(this.name, share, false);
-    const perSecond = budget.perSecond(this.name);
+    const perSecond = budget.perSecond(this.name, clock());
     polling.form(communities, perSecond, clock());
     budget.set(this.name, share, polling.leftOut > 0);
     const { groupCount: groups, leftOut, loss, wantedPerSecond } = polling;

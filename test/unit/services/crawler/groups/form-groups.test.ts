@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formGroups } from '../../../../../services/crawler/groups/form-groups.ts';
+import { formGroups, formSlowGroups } from '../../../../../services/crawler/groups/form-groups.ts';
 import type { CommunityRate } from '../../../../../shared/stores/crawl/community-rates.ts';
 
 function rate(subreddit: string, comments: number, more: Partial<CommunityRate> = {}): CommunityRate {
@@ -20,7 +20,7 @@ describe('formGroups', () => {
     const covered = groups.reduce((sum, { perSecond }) => sum + perSecond, 0);
     expect(covered / 132).toBeGreaterThan(0.9);
     expect(leftOut).toBeGreaterThan(0);
-    const calls = groups.map(({ perSecond }) => 1 / Math.min(45, Math.max(2, 70 / perSecond)));
+    const calls = groups.map(({ perSecond }) => 1 / Math.min(50, Math.max(2, 80 / perSecond)));
     expect(calls.reduce((sum, call) => sum + call, 0)).toBeLessThanOrEqual(4.5);
     expect(Math.max(...groups.map(({ names }) => names.length))).toBe(100);
     expect(new Set(groups.flatMap(({ names }) => names)).size).toBe(
@@ -30,7 +30,7 @@ describe('formGroups', () => {
 
   test('puts no more into a group than a page brings in two seconds', () => {
     const { groups } = formGroups(site(1000), { perSecond: 50, loss: 0.1 });
-    expect(Math.max(...groups.map(({ perSecond }) => perSecond))).toBeLessThanOrEqual(35);
+    expect(Math.max(...groups.map(({ perSecond }) => perSecond))).toBeLessThanOrEqual(40);
   });
 
   test('prefers communities whose comments no other listing shows', () => {
@@ -46,14 +46,36 @@ describe('formGroups', () => {
 
   test('takes posts as evidence of comments that were never seen', () => {
     const { groups } = formGroups([rate('silent', 0, { posts: 0.01 })], { perSecond: 1, loss: 0.1 });
-    expect(groups).toEqual([{ names: ['silent'], perSecond: 0.04, gain: 0.02 }]);
+    expect(groups).toMatchObject([{ names: ['silent'], perSecond: 0.04, gain: 0.02 }]);
   });
 
   test('forms no group that gains less than a comment in twenty calls', () => {
     const quiet = Array.from({ length: 50 }, (_, n) => rate(`c${n}`, 0.0001));
-    expect(formGroups(quiet, { perSecond: 5, loss: 0.1 })).toEqual({ groups: [], leftOut: 0 });
+    expect(formGroups(quiet, { perSecond: 5, loss: 0.1 })).toMatchObject({ groups: [], leftOut: 0 });
     const listed = site(1000).map((each) => ({ ...each, checked: 1e6 }));
-    expect(formGroups(listed, { perSecond: 5, loss: 0 })).toEqual({ groups: [], leftOut: 0 });
+    expect(formGroups(listed, { perSecond: 5, loss: 0 })).toEqual({ groups: [], quiet: [], leftOut: 0 });
+  });
+
+  test('reads quiet communities in slow groups, with a small part of the budget', () => {
+    const { groups, quiet } = formGroups(site(100_000), { perSecond: 5, loss: 0.1 });
+    const grouped = new Set(groups.flatMap(({ names }) => names));
+    expect(quiet.length + grouped.size).toBe(100_000);
+    expect(quiet.some(({ name }) => grouped.has(name))).toBe(false);
+    const calls = formSlowGroups(quiet).map(({ perSecond }) => 1 / Math.min(2400, 80 / perSecond));
+    expect(calls.reduce((sum, call) => sum + call, 0)).toBeLessThan(0.15 * 5);
+  });
+
+  test('plans with the rates of now, which differ from the average over a day', () => {
+    const night = formGroups(site(1000), { perSecond: 50, loss: 0.1, activity: 0.5 }).groups;
+    expect(night.reduce((sum, { perSecond }) => sum + perSecond, 0)).toBeCloseTo(66);
+    expect(night.reduce((sum, { usualPerSecond }) => sum + usualPerSecond, 0)).toBeCloseTo(132);
+  });
+
+  test('skips a community that exceeds a small budget for smaller ones', () => {
+    const rates = [rate('huge', 50), ...Array.from({ length: 30 }, (_, n) => rate(`c${n}`, 0.1))];
+    const { groups } = formGroups(rates, { perSecond: 0.1, loss: 0.1 });
+    expect(groups).toHaveLength(1);
+    expect(groups[0]?.names).not.toContain('huge');
   });
 
   test('leaves everything out without a budget', () => {
