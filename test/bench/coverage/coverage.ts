@@ -11,11 +11,13 @@
  * Baseline: the bound of the same run.
  */
 import { parseArgs } from 'node:util';
+import { estimateCompleteness } from '../../../shared/domain/coverage/estimate-completeness.ts';
 import { WHOLE_SITE_FORUM } from '../../support/forum-model/forum-options.ts';
 import { steadily, WHOLE_SITE } from '../../support/forum-model/traffic.ts';
 import type { Coverage } from '../../support/virtual-crawl/measure-coverage.ts';
 import { measureCoverage } from '../../support/virtual-crawl/measure-coverage.ts';
 import { DEFAULT_SOURCES } from '../../support/virtual-crawl/sources/default-sources.ts';
+import type { AuditedTime } from '../../support/virtual-crawl/virtual-crawl.ts';
 import { ONE_CRAWLER, VirtualCrawl } from '../../support/virtual-crawl/virtual-crawl.ts';
 import type { Report } from '../main.ts';
 import { perfectShare } from './bound.ts';
@@ -57,7 +59,8 @@ export default async function coverage(report: Report, args: string[]): Promise<
       posts: summary(measured.posts),
       bound: bounds(crawl, clients, endMs),
       callsPerSecond: callsPerSecond(crawl.calls, endMs + HOUR_MS),
-      firstSeenBy: shares(crawl.sightings.bySource),
+      firstSeenBy: shares(crawl.sightings.countByPurpose()),
+      audit: auditSummary(crawl.audited),
       gaps: crawl.gaps.length,
       seconds: Math.round((performance.now() - begun) / 1000),
     });
@@ -83,6 +86,25 @@ function bounds({ forum }: VirtualCrawl, clients: number, endMs: number): object
     weight += count;
   }
   return { within60s: percentOf(within60s / weight), within1h: percentOf(within1h / weight) };
+}
+
+/** The estimate over all windows beside the truth, and the share of windows whose interval holds their truth. */
+function auditSummary(audited: readonly AuditedTime[]): object | undefined {
+  const seen = audited.reduce((sum, { truth }) => sum + truth.seen, 0);
+  const total = audited.reduce((sum, { truth }) => sum + truth.total, 0);
+  const estimate = estimateCompleteness(audited.flatMap(({ samples }) => samples));
+  if (!estimate || total === 0) return undefined;
+  const held = audited.filter(({ samples, truth }) => {
+    const one = estimateCompleteness(samples);
+    return one !== undefined && one.low <= truth.seen / truth.total && truth.seen / truth.total <= one.high;
+  });
+  return {
+    estimate: percentOf(estimate.share),
+    interval: [percentOf(estimate.low), percentOf(estimate.high)],
+    truth: percentOf(seen / total),
+    windows: audited.length,
+    windowsHeld: percentOf(held.length / audited.length),
+  };
 }
 
 function callsPerSecond(calls: ReadonlyMap<string, number>, forMs: number): object {

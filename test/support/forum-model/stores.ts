@@ -84,6 +84,11 @@ export class PostStore {
     return ordinal;
   }
 
+  /** The ordinals of the posts that are visible at a time. */
+  *visibleAt(atMs: number): Generator<number> {
+    for (let ordinal = 0; ordinal < this.count; ordinal++) if (this.shownAt[ordinal]! <= atMs) yield ordinal;
+  }
+
   private grow(): void {
     const size = this.community.length * 2;
     this.createdAt = copyTo(new Float64Array(size), this.createdAt);

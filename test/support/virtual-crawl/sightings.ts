@@ -1,5 +1,11 @@
 import type { Forum } from '../forum-model/forum.ts';
 
+/** What was seen since its reader last emptied it, as the archive tells it. */
+export interface Fresh {
+  comments: number[];
+  posts: number[];
+}
+
 /** When the crawlers first published each item, by its index in the stores of the forum. Milliseconds since 1970. */
 export class Sightings {
   private readonly forum: Forum;
@@ -7,27 +13,31 @@ export class Sightings {
   private posts = new Float64Array(1024);
   /** How many comments of each post were seen. */
   private ofPost = new Int32Array(1024);
-  /** Comments first seen by each source. */
-  readonly bySource = new Map<string, number>();
-  private fresh: { comments: number[]; posts: number[] } = { comments: [], posts: [] };
+  /** The purposes of the calls that first saw something, and of each comment the index of its purpose. */
+  private readonly purposes: string[] = [];
+  private firstBy = new Uint8Array(1024);
+  private readonly followers: Fresh[] = [];
 
   constructor(forum: Forum) {
     this.forum = forum;
   }
 
   /** Notes comments; returns how many were new. */
-  addComments(indexes: readonly number[], at: number, source: string): number {
+  addComments(indexes: readonly number[], at: number, purpose: string): number {
     this.comments = grown(this.comments, this.forum.comments.count);
+    this.firstBy = grown(this.firstBy, this.forum.comments.count);
     this.ofPost = grown(this.ofPost, this.forum.posts.count);
     let added = 0;
+    if (!this.purposes.includes(purpose)) this.purposes.push(purpose);
+    const by = this.purposes.indexOf(purpose);
     for (const index of indexes) {
       if (this.comments[index]) continue;
       this.comments[index] = at;
       this.ofPost[this.forum.comments.post[index]!]! += 1;
-      this.fresh.comments.push(index);
+      this.firstBy[index] = by;
+      for (const fresh of this.followers) fresh.comments.push(index);
       added += 1;
     }
-    if (added > 0) this.bySource.set(source, (this.bySource.get(source) ?? 0) + added);
     return added;
   }
 
@@ -36,14 +46,14 @@ export class Sightings {
     for (const ordinal of ordinals) {
       if (this.posts[ordinal]) continue;
       this.posts[ordinal] = at;
-      this.fresh.posts.push(ordinal);
+      for (const fresh of this.followers) fresh.posts.push(ordinal);
     }
   }
 
-  /** What was first seen since the last call, as the archive tells it. */
-  takeFresh(): { comments: readonly number[]; posts: readonly number[] } {
-    const { fresh } = this;
-    this.fresh = { comments: [], posts: [] };
+  /** Returns a list to which everything is appended that is seen from now on; its reader empties it. */
+  follow(): Fresh {
+    const fresh: Fresh = { comments: [], posts: [] };
+    this.followers.push(fresh);
     return fresh;
   }
 
@@ -63,8 +73,28 @@ export class Sightings {
     return this.comments[index] ?? 0;
   }
 
+  /** Comments first seen by calls of each purpose. */
+  countByPurpose(): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (let index = 0; index < this.forum.comments.count; index++) {
+      const purpose = this.firstSeenBy(index);
+      if (purpose !== undefined) counts.set(purpose, (counts.get(purpose) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  /** The purpose of the call that first saw a comment; undefined for one that was not seen. */
+  firstSeenBy(index: number): string | undefined {
+    return this.comments[index] ? this.purposes[this.firstBy[index]!] : undefined;
+  }
+
   postSeenAt(ordinal: number): number {
     return this.posts[ordinal] ?? 0;
+  }
+
+  /** The ordinals of the posts that were seen. */
+  *seenPosts(): Generator<number> {
+    for (let ordinal = 0; ordinal < this.forum.posts.count; ordinal++) if (this.posts[ordinal]) yield ordinal;
   }
 
   seenOfPost(ordinal: number): number {
@@ -72,9 +102,11 @@ export class Sightings {
   }
 }
 
-function grown<Column extends Float64Array | Int32Array>(column: Column, size: number): Column {
+type Column = Float64Array | Int32Array | Uint8Array;
+
+function grown<C extends Column>(column: C, size: number): C {
   if (size <= column.length) return column;
-  const larger = column instanceof Float64Array ? new Float64Array(2 * size) : new Int32Array(2 * size);
+  const larger = new (column.constructor as new (length: number) => C)(2 * size);
   larger.set(column);
-  return larger as Column;
+  return larger;
 }

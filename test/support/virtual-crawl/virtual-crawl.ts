@@ -1,9 +1,11 @@
+import type { AuditSample } from '../../../shared/domain/coverage/estimate-completeness.ts';
 import type { BudgetShares } from '../../../shared/upstream/budget/lanes.ts';
 import { DEFAULT_SHARES } from '../../../shared/upstream/budget/lanes.ts';
 import type { ForumOptions } from '../forum-model/forum-options.ts';
 import { Forum } from '../forum-model/forum.ts';
 import { ForumReader } from '../forum-model/forum-reader.ts';
 import { Random } from '../forum-model/random.ts';
+import { VirtualCommunityRates } from './community-rates.ts';
 import { EventQueue } from './event-queue.ts';
 import type { Fault } from './network.ts';
 import { Network } from './network.ts';
@@ -47,8 +49,12 @@ export interface SourceContext {
   reader: ForumReader;
   sightings: Sightings;
   process: VirtualProcess;
+  /** The rates of communities, which all processes share. */
+  rates: VirtualCommunityRates;
   /** Where sources record what they may have missed. */
   gaps: VirtualGap[];
+  /** Where the audit stores what it measured. */
+  audited: AuditedTime[];
 }
 
 /** A stretch of a listing that a source may have missed; times in milliseconds since 1970. */
@@ -56,6 +62,14 @@ export interface VirtualGap {
   source: string;
   afterAt: number | undefined;
   beforeAt: number | undefined;
+}
+
+/** A window of the audit, and what it should have found: the share that other sources had seen. */
+export interface AuditedTime {
+  start: number;
+  end: number;
+  samples: readonly AuditSample[];
+  truth: { seen: number; total: number };
 }
 
 export type BuildSource = (context: SourceContext) => VirtualSource;
@@ -69,7 +83,9 @@ export class VirtualCrawl {
   readonly calls = new Map<string, number>();
   readonly processes: VirtualProcess[];
   readonly gaps: VirtualGap[] = [];
+  readonly audited: AuditedTime[] = [];
   private readonly reader: ForumReader;
+  private readonly rates: VirtualCommunityRates;
   private readonly build = new Map<string, BuildSource>();
   private readonly positions = new Map<string, unknown>();
 
@@ -77,6 +93,9 @@ export class VirtualCrawl {
     this.forum = new Forum(forumOptions);
     this.reader = new ForumReader(this.forum);
     this.sightings = new Sightings(this.forum);
+    // As if a crawler had run before: the archive holds the posts, from which the sweep and the audit start.
+    this.sightings.addPosts([...this.forum.posts.visibleAt(0)], forumOptions.startsAt);
+    this.rates = new VirtualCommunityRates(this.forum, this.sightings);
     this.queue = new EventQueue(forumOptions.startsAt);
     const random = new Random(forumOptions.seed + 1);
     const network = new Network(this.forum, this.reader, this.queue, { ...options, seed: forumOptions.seed + 2 });
@@ -96,8 +115,8 @@ export class VirtualCrawl {
   }
 
   private assign(build: BuildSource, process: VirtualProcess): void {
-    const { forum, reader, sightings, gaps } = this;
-    const source = build({ forum, reader, sightings, process, gaps });
+    const { forum, reader, sightings, rates, gaps, audited } = this;
+    const source = build({ forum, reader, sightings, process, rates, gaps, audited });
     this.build.set(source.name, build);
     process.hold(source, this.positions.get(source.name));
   }

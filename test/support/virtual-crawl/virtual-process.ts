@@ -1,3 +1,4 @@
+import { GroupBudget } from '../../../services/crawler/groups/group-budget.ts';
 import { Pace } from '../../../services/crawler/pace.ts';
 import type { Claim, ReceivedReport, Taken } from '../../../shared/upstream/budget/call-budget.ts';
 import { CallBudget } from '../../../shared/upstream/budget/call-budget.ts';
@@ -25,6 +26,7 @@ export interface ProcessDeps {
 export class VirtualProcess {
   readonly budget: CallBudget;
   readonly pace: Pace;
+  readonly groupBudget: GroupBudget;
   readonly queue: EventQueue;
   readonly random: Random;
   isAlive = true;
@@ -37,6 +39,7 @@ export class VirtualProcess {
     this.random = deps.random;
     const names = Array.from({ length: deps.clients }, (_, client) => `client${client}`);
     this.budget = new CallBudget(names, deps.shares);
+    this.groupBudget = new GroupBudget(() => this.budget.perSecond('groups', this.queue.now));
     this.pace = new Pace(() => this.budget.perSecond('live', this.queue.now));
   }
 

@@ -1,6 +1,10 @@
+import { SLICES } from '../../../../services/crawler/groups/group-source.ts';
 import type { BuildSource } from '../virtual-crawl.ts';
+import { VirtualAudit } from './audit.ts';
+import { VirtualGroups } from './groups.ts';
 import { VirtualListing } from './listing.ts';
 import { VirtualPostIds } from './post-ids.ts';
+import { VirtualRechecks } from './rechecks.ts';
 import { VirtualThreads } from './threads.ts';
 
 const COMMENTS = { name: 'listings:comments', path: '/r/all/comments', intervalMs: 400, latencyShare: 0.2 } as const;
@@ -11,5 +15,13 @@ export const DEFAULT_SOURCES: readonly BuildSource[] = [
   (context) => new VirtualPostIds(context),
   (context) => new VirtualListing(COMMENTS, context),
   (context) => new VirtualListing(POSTS, context),
+  ...Array.from(
+    { length: SLICES },
+    (_, slice): BuildSource =>
+      (context) =>
+        new VirtualGroups(slice, context),
+  ),
   (context) => new VirtualThreads(context),
+  (context) => new VirtualAudit(context),
+  (context) => new VirtualRechecks(context),
 ];

@@ -1,5 +1,5 @@
 import { firstHead } from '../../../../services/crawler/post-ids/post-id.ts';
-import type { WalkPosition } from '../../../../services/crawler/post-ids/post-id-walk.ts';
+import type { WalkPosition, WalkStep } from '../../../../services/crawler/post-ids/post-id-walk.ts';
 import { PostIdWalk } from '../../../../services/crawler/post-ids/post-id-walk.ts';
 import { postId } from '../../forum-model/names.ts';
 import type { SourceContext } from '../virtual-crawl.ts';
@@ -16,14 +16,14 @@ const FIRST_MARGIN = 100;
 /** PostIdWalk, driven as PostIdSource drives it. */
 export class VirtualPostIds implements VirtualSource {
   readonly name = 'post-ids';
-  readonly maxInFlight = 1;
-  /** Ranges of ids that were given up. */
-  readonly givenUp: { from?: string; to: string }[] = [];
+  readonly maxInFlight = 4;
   private readonly context: SourceContext;
   private walk: PostIdWalk | undefined;
   private headKnownAt = Number.NEGATIVE_INFINITY;
-  private nextAt = Number.NEGATIVE_INFINITY;
-  private isWaiting = false;
+  private isAskingHead: 'first' | 'again' | undefined;
+  private askHeadAt = Number.NEGATIVE_INFINITY;
+  private resumeAt = Number.NEGATIVE_INFINITY;
+  private lastFound = 0;
 
   constructor(context: SourceContext) {
     this.context = context;
@@ -31,70 +31,82 @@ export class VirtualPostIds implements VirtualSource {
 
   begin(position: unknown): void {
     this.walk = position === undefined ? undefined : new PostIdWalk(position as WalkPosition);
-    this.headKnownAt = Number.NEGATIVE_INFINITY;
-    this.nextAt = Number.NEGATIVE_INFINITY;
-    this.isWaiting = false;
   }
 
   next(now: number): VirtualCall | { waitMs: number } {
-    if (this.isWaiting || now < this.nextAt) return { waitMs: this.isWaiting ? 60_000 : this.nextAt - now };
-    this.isWaiting = true;
-    if (!this.walk || now - this.headKnownAt >= HEAD_CHECK_MS) return this.headCall(now);
-    return this.stepCall(this.walk, now);
+    if (this.needsHead(now)) return this.headCall(now);
+    if (!this.walk || this.isAskingHead === 'first') return { waitMs: INTERVAL_MS };
+    if (now < this.resumeAt) return { waitMs: this.resumeAt - now };
+    const step = this.walk.step(now, this.context.process.budget.perSecond('catch-up', now) > 0);
+    if (!step) return { waitMs: INTERVAL_MS };
+    this.resumeAt = now + this.intervalMs(this.walk);
+    return this.stepCall(this.walk, step);
   }
 
   position(): unknown {
     return this.walk?.position();
   }
 
-  private headCall(startedAt: number): VirtualCall {
-    return {
-      request: { path: '/r/all/new' },
-      lane: 'live',
-      purpose: 'post-ids head',
-      succeeded: ({ posts }, seenAt) => {
-        const ids = posts.map(postId);
-        const head = firstHead(ids);
-        this.isWaiting = false;
-        this.nextAt = head === undefined ? startedAt + INTERVAL_MS : seenAt;
-        if (head === undefined) return;
-        this.headKnownAt = seenAt;
-        this.walk ??= new PostIdWalk({ head, margin: FIRST_MARGIN });
-        this.walk.learnNewest(ids);
-      },
-      failed: () => {
-        this.isWaiting = false;
-      },
-    };
-  }
-
-  private stepCall(walk: PostIdWalk, startedAt: number): VirtualCall {
-    const { budget } = this.context.process;
-    // One call at a time: a step is always possible.
-    const step = walk.step(startedAt, budget.perSecond('catch-up', startedAt) > 0)!;
+  private stepCall(walk: PostIdWalk, step: WalkStep): VirtualCall {
     return {
       request: { path: '/api/info', names: step.ids.map((id) => `t3_${id}`) },
       lane: step.purpose === 'catch-up' ? 'catch-up' : 'live',
       purpose: `post-ids ${step.purpose}`,
       succeeded: ({ posts }, seenAt) => {
-        const found = new Set(posts.map(postId));
+        this.lastFound = posts.length;
         const before = walk.nextId;
-        walk.learn(step, found, seenAt);
+        walk.learn(step, new Set(posts.map(postId)), seenAt);
         if (walk.nextId !== before) this.headKnownAt = seenAt;
-        this.givenUp.push(...walk.takeEvents().givenUp);
-        this.isWaiting = false;
-        this.nextAt = startedAt + this.intervalMs(walk, found.size);
+        this.noteGaps(walk);
       },
       failed: () => {
         walk.fail(step);
-        this.isWaiting = false;
       },
     };
   }
 
-  private intervalMs(walk: PostIdWalk, found: number): number {
+  private needsHead(now: number): boolean {
+    if (this.isAskingHead !== undefined || now < this.askHeadAt) return false;
+    return !this.walk || now - this.headKnownAt >= HEAD_CHECK_MS;
+  }
+
+  private headCall(now: number): VirtualCall {
+    this.isAskingHead = this.headKnownAt === Number.NEGATIVE_INFINITY ? 'first' : 'again';
+    const ended = (waitMs: number): void => {
+      this.isAskingHead = undefined;
+      this.askHeadAt = now + waitMs;
+    };
+    return {
+      request: { path: '/r/all/new' },
+      lane: 'live',
+      purpose: 'post-ids listing',
+      succeeded: ({ posts }, seenAt) => {
+        ended(INTERVAL_MS);
+        this.learnHead(posts.map(postId), seenAt);
+      },
+      failed: () => {
+        ended(this.headKnownAt === Number.NEGATIVE_INFINITY ? 0 : HEAD_CHECK_MS);
+      },
+    };
+  }
+
+  private learnHead(ids: readonly string[], seenAt: number): void {
+    const head = firstHead(ids);
+    if (head === undefined) return;
+    this.headKnownAt = seenAt;
+    this.walk ??= new PostIdWalk({ head, margin: FIRST_MARGIN });
+    this.walk.learnNewest(ids);
+    this.noteGaps(this.walk);
+  }
+
+  private noteGaps(walk: PostIdWalk): void {
+    const gaps = walk.takeEvents().givenUp.map(() => ({ source: this.name, afterAt: undefined, beforeAt: undefined }));
+    this.context.gaps.push(...gaps);
+  }
+
+  private intervalMs(walk: PostIdWalk): number {
     const { pace } = this.context.process;
-    const isBusy = walk.isBehind || found > 80;
+    const isBusy = walk.isBehind || this.lastFound > 80;
     const quietMs = Math.min(LONGEST_INTERVAL_MS, pace.affordableMs(LATENCY_SHARE, INTERVAL_MS));
     return pace.intervalMs(this.name, isBusy ? BUSY_INTERVAL_MS : walk.hasStretches ? CATCH_UP_INTERVAL_MS : quietMs);
   }

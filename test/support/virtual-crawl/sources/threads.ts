@@ -1,6 +1,7 @@
 import { POSTS_PER_CHECK, ThreadSweep } from '../../../../services/crawler/threads/thread-sweep.ts';
 import type { ForumAnswer } from '../../forum-model/forum-reader.ts';
 import { postId, postOrdinal } from '../../forum-model/names.ts';
+import type { Fresh } from '../sightings.ts';
 import type { SourceContext } from '../virtual-crawl.ts';
 import type { VirtualCall, VirtualSource } from '../virtual-source.ts';
 
@@ -26,17 +27,16 @@ export class VirtualThreads implements VirtualSource {
   readonly sweep = new ThreadSweep();
   private readonly context: SourceContext;
   private readonly lookups: Lookup[] = [];
+  private readonly fresh: Fresh;
   private activityAt = Number.NEGATIVE_INFINITY;
 
   constructor(context: SourceContext) {
     this.context = context;
+    this.fresh = context.sightings.follow();
   }
 
   begin(): void {
-    const { forum, sightings } = this.context;
-    for (let post = 0; post < forum.posts.count; post++) {
-      if (sightings.postSeenAt(post) > 0) this.follow(post);
-    }
+    for (const post of this.context.sightings.seenPosts()) this.follow(post);
   }
 
   next(now: number): VirtualCall | { waitMs: number } {
@@ -124,12 +124,11 @@ export class VirtualThreads implements VirtualSource {
   }
 
   private readActivity(now: number): void {
-    const { forum, sightings } = this.context;
+    const { forum } = this.context;
     this.activityAt = now;
-    const { comments, posts } = sightings.takeFresh();
-    for (const post of posts) this.follow(post);
+    for (const post of this.fresh.posts.splice(0)) this.follow(post);
     const byPost = new Map<number, { comments: number; oldestAt: number }>();
-    for (const index of comments) {
+    for (const index of this.fresh.comments.splice(0)) {
       const post = forum.comments.post[index]!;
       const createdAt = forum.options.startsAt + forum.comments.createdAt(index);
       const activity = byPost.get(post);
