@@ -9,6 +9,7 @@ export interface EmittedItem {
   /** Milliseconds since the epoch. */
   at: number;
   visible_at: number;
+  subreddit: string;
   over_18: boolean;
   /** The widest place that shows it; absent unless the simulator leaves something out. */
   shown?: 'all' | 'community' | 'thread' | 'nowhere';

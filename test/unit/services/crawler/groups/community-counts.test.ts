@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { CommunityCounts } from '../../../../../services/crawler/groups/community-counts.ts';
+
+test('counts by community, and begins again when the counts are taken', () => {
+  const counts = new CommunityCounts();
+  counts.addThing('comment', 'tea');
+  counts.addThing('comment', 'tea');
+  counts.addThing('post', 'rust');
+  counts.addCheck('tea', true);
+  counts.addCheck('tea', false);
+  // An advertisement has no community.
+  counts.addThing('post', '');
+  expect(counts.take()).toEqual([
+    { subreddit: 'tea', comments: 2, posts: 0, checked: 2, missed: 1 },
+    { subreddit: 'rust', comments: 0, posts: 1, checked: 0, missed: 0 },
+  ]);
+  expect(counts.take()).toEqual([]);
+});
+
+test('adds counts that were put back to later ones', () => {
+  const counts = new CommunityCounts();
+  counts.addThing('comment', 'tea');
+  const taken = counts.take();
+  counts.addThing('comment', 'tea');
+  counts.putBack(taken);
+  expect(counts.take()).toEqual([{ subreddit: 'tea', comments: 2, posts: 0, checked: 0, missed: 0 }]);
+});
+
+test('is bounded while Postgres is away: known communities go on', () => {
+  const counts = new CommunityCounts();
+  for (let n = 0; n < 60_000; n++) counts.addThing('comment', `c${n}`);
+  counts.addThing('comment', 'c7');
+  const taken = counts.take();
+  expect(taken).toHaveLength(50_000);
+  expect(taken[7]?.comments).toBe(2);
+});

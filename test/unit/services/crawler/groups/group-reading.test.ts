@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import type { KnownPart } from '../../../../../services/crawler/groups/group-reading.ts';
+import { GroupReading } from '../../../../../services/crawler/groups/group-reading.ts';
+import type { ListingPage } from '../../../../../services/crawler/listings/listing-timeline.ts';
+
+/** `count` items from item `newest` down, item n created n seconds after the epoch. */
+function page(newest: number, count = 100, isEnd = false): ListingPage {
+  const items = Array.from({ length: count }, (_, index) => {
+    return { name: `t1_${newest - index}`, createdAt: 1000 * (newest - index), subreddit: 'tea', postId: 'p' };
+  });
+  return { items, after: isEnd ? undefined : items.at(-1)?.name };
+}
+
+function part(completeSince: number, ...anchors: number[]): KnownPart {
+  return { completeSince, anchors: new Set(anchors.map((n) => `t1_${n}`)) };
+}
+
+function start(known: KnownPart[], first: ListingPage) {
+  return new GroupReading({ known, newest: 't1_1' }, first, 9_000_000);
+}
+
+describe('GroupReading', () => {
+  test.each([
+    ['nothing was known', [], page(5000)],
+    ['it shows an anchor', [part(4_800_000, 4950)], page(5000)],
+    ['it reaches ten seconds further back than what is complete', [part(4_915_000)], page(5000)],
+    ['the listing ends on it', [part(1_000)], page(5000, 40, true)],
+    ['it reaches every part', [part(4_800_000, 4950), part(4_800_000, 7, 4920), part(4_915_000)], page(5000)],
+  ])('is joined by its first page if %s', (_, known, first) => {
+    expect(start(known, first).learn(first)).toEqual({ outcome: 'joined' });
+  });
+
+  test('reads deeper until it reaches every part', () => {
+    const first = page(5000);
+    const reading = start([part(4_890_000, 4880), part(4_850_000)], first);
+    expect(reading.learn(first)).toEqual({ outcome: 'deeper', after: 't1_4904' });
+    expect(reading.learn(page(4903))).toEqual({ outcome: 'joined' });
+  });
+
+  test('does not take a delayed item for the reach of a page', () => {
+    const first = page(5000);
+    const delayed = { name: 't1_x', createdAt: 0, subreddit: 'tea', postId: 'p' };
+    const items = [...first.items.slice(0, 99), delayed];
+    expect(start([part(4_890_000)], first).learn({ items, after: 't1_x' }).outcome).toBe('deeper');
+  });
+
+  test('is a gap if the listing ends before', () => {
+    const first = page(5000);
+    const reading = start([part(4_700_000)], first);
+    reading.learn(first);
+    const bounds = { afterThing: 't1_1', afterAt: 4_690_000, beforeThing: 't1_4804', beforeAt: 4_903_000 };
+    expect(reading.learn(page(4903, 100, true))).toEqual({ outcome: 'gap', missed: bounds });
+  });
+
+  test('is a gap if a deeper page does not show some of the page above', () => {
+    const first = page(5000);
+    const reading = start([part(4_700_000)], first);
+    reading.learn(first);
+    expect(reading.learn(page(6000))).toMatchObject({ outcome: 'gap', missed: { beforeThing: 't1_4901' } });
+  });
+
+  test('reads no deeper if the listing cannot reach back', () => {
+    const first = page(50_000);
+    expect(start([part(100_000)], first).learn(first)).toMatchObject({
+      outcome: 'gap',
+      missed: { beforeThing: 't1_49901' },
+    });
+  });
+
+  test('ends after ten pages', () => {
+    const first = page(5000);
+    const reading = start([part(4_015_000)], first);
+    let pages = 1;
+    for (let result = reading.learn(first), newest = 4903; result.outcome === 'deeper'; newest -= 97) {
+      result = reading.learn(page(newest));
+      pages += 1;
+    }
+    expect(pages).toBe(10);
+  });
+});
