@@ -50,6 +50,8 @@ export class SourcePersistence {
   private revision = 0;
   private savedRevision = 0;
   private awaySince: number | undefined;
+  /** Whether the position changed since the lease was acquired. */
+  private hasMoved = false;
   /** Aborting it ends the wait for the next checkpoint. */
   private checkpointNow = new AbortController();
 
@@ -70,6 +72,7 @@ export class SourcePersistence {
   async readCursor(): Promise<unknown> {
     const position = await readCursor(this.deps.db, this.deps.source);
     this.savedRevision = this.revision;
+    this.hasMoved = false;
     return position;
   }
 
@@ -83,9 +86,14 @@ export class SourcePersistence {
     this.closings.push(closing);
   }
 
-  /** Marks the position as changed, so that the next checkpoint saves it. */
+  /**
+   * Marks the position as changed, so that the next checkpoint saves it. The first position of a holder is saved at
+   * once: without one, the successor of a crawler that is killed early would begin as on the first start ever.
+   */
   markMoved(): void {
     this.revision += 1;
+    if (!this.hasMoved) this.checkpointNow.abort();
+    this.hasMoved = true;
   }
 
   /**
@@ -150,9 +158,11 @@ export class SourcePersistence {
   private async writeCheckpoints(signal: AbortSignal): Promise<void> {
     await this.waitForCheckpoint(signal);
     while (!signal.aborted) {
+      // What is asked for during a write needs another one.
+      const wasAsked = this.checkpointNow.signal.aborted;
       const isAway = (await this.tolerateOutage(() => this.write())) === 'away';
       if (isAway) await delay(CHECKPOINT_MS, signal);
-      else if (this.checkpointNow.signal.aborted) this.checkpointNow = new AbortController();
+      else if (wasAsked) this.checkpointNow = new AbortController();
       await this.waitForCheckpoint(signal);
     }
   }

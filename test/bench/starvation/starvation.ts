@@ -17,7 +17,7 @@ import type { RunningEngines } from '../../../services/launcher/engines/embedded
 import { startSimulatorProcess } from '../../support/children/simulator-process.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { Report } from '../main.ts';
-import { CrawledNames } from './crawled-names.ts';
+import { CrawledNames } from '../shared/crawled-names.ts';
 import { readSteadily } from './steady-reads.ts';
 import { StarvationProcesses } from './processes.ts';
 

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SourcePersistence } from '../../../services/crawler/source-persistence.ts';
 import { readCursor, saveCursor } from '../../../shared/stores/crawl/crawl-cursors.ts';
 import { takeLease } from '../../../shared/stores/upkeep/leases.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 
@@ -23,4 +26,29 @@ test('a process that was suspended does not overwrite the cursor of the process 
   expect(await save('next', { at: 30 })).toBe(true);
   expect(await save('paused', { at: 2 })).toBe(false);
   expect(await readCursor(pool, 'listings:comments')).toEqual({ at: 30 });
+});
+
+test('the first position of a holder is saved at once, so that no successor begins as on the first start', async () => {
+  const stopping = new AbortController();
+  const position = { at: 1 };
+  const persistence = new SourcePersistence({
+    db: database.pool,
+    source: 'listings:early',
+    holder: 'early',
+    position: () => position,
+    logger: silentLogger(),
+    clock: Date.now,
+  });
+  expect(await persistence.takeLease()).toBe(true);
+  expect(await persistence.readCursor()).toBeUndefined();
+  const running = persistence.run(stopping.signal, () => undefined);
+  const movedAt = Date.now();
+  persistence.markMoved();
+  await eventually('the position is saved', async () => {
+    return (await readCursor(database.pool, 'listings:early')) !== undefined;
+  });
+  // Well before the two seconds of a checkpoint.
+  expect(Date.now() - movedAt).toBeLessThan(1_500);
+  stopping.abort();
+  await running;
 });

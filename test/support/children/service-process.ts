@@ -43,6 +43,11 @@ export class ServiceProcess {
     });
   }
 
+  /** Undefined before the start. */
+  get pid(): number | undefined {
+    return this.child?.pid;
+  }
+
   /** kill -9; resolves when the process has ended. It stays stopped until it is started again. */
   kill(): Promise<void> {
     return this.end('SIGKILL');

@@ -1,0 +1,123 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { SimulatorProcess } from '../../support/children/simulator-process.ts';
+import { startSimulatorProcess } from '../../support/children/simulator-process.ts';
+import type { EmittedItem } from '../../support/clients/emitted-items.ts';
+import type { TestCrawler } from '../../support/fixtures/crawler-fixture.ts';
+import { CollectingPublisher, startTestCrawler } from '../../support/fixtures/crawler-fixture.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+
+const SOURCES = ['post-ids', 'listings'];
+const YEAR_SECONDS = 31_536_000;
+
+describe('a forum that answers oddly', () => {
+  let database: TestDatabase;
+  let simulator: SimulatorProcess;
+  let crawler: TestCrawler;
+  let publisher: CollectingPublisher;
+  let owedSince = 0;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterEach(async () => {
+    await crawler.stop();
+    await simulator.stop();
+    await database.pool.query('TRUNCATE crawl_cursors, crawl_gaps, leases');
+  });
+  afterAll(async () => {
+    await database.drop();
+  });
+
+  async function start(settings: Record<string, string>): Promise<void> {
+    const usual = { SIMULATOR_HISTORY: '50', SIMULATOR_LATE: '0', SIMULATOR_COMMENT_IDS: 'random' };
+    simulator = await startSimulatorProcess({ ...usual, ...settings });
+    publisher = new CollectingPublisher();
+    crawler = await startTestCrawler({ url: simulator.url, pool: database.pool, publisher, sources: SOURCES });
+    await eventually('the crawl begins', () => crawler.ready() && publisher.items.size > 0);
+    owedSince = Date.now();
+  }
+
+  async function emit(item: object): Promise<string> {
+    const response = await fetch(`${simulator.url}/simulator/emit`, { method: 'POST', body: JSON.stringify(item) });
+    return ((await response.json()) as { name: string }).name;
+  }
+
+  /** Waits until every item that meets the condition has arrived. */
+  async function arriveAll(isOwed: (item: EmittedItem) => boolean = () => true): Promise<void> {
+    await eventually('the simulator finishes', async () => (await simulator.stats()).finished);
+    await eventually('everything owed is published', () => {
+      const owed = simulator.emitted().filter((item) => item.at >= owedSince && isOwed(item));
+      const missing = owed.filter(({ name }) => !publisher.items.has(name));
+      if (missing.length > 0) throw new Error(`missing ${missing.length} of ${owed.length}`);
+      return owed.length > 300;
+    });
+    expect(crawler.errors).toEqual([]);
+  }
+
+  test.each([
+    ['pages that show children twice', { kind: 'duplicates' }],
+    ['`more` stubs among the things', { kind: 'more' }],
+    ['pages older than the one before', { kind: 'stale', age_ms: 1500 }],
+  ])('loses nothing to %s, and publishes each item once', async (_, fault) => {
+    await start({ SIMULATOR_RATE: '100', SIMULATOR_COUNT: '800' });
+    for (let burst = 1; burst <= 4; burst++) {
+      await eventually('more items', async () => (await simulator.stats()).emitted > burst * 120);
+      await simulator.fault({ ...fault, path: '/r/', count: 4 });
+    }
+    await arriveAll();
+    expect((await database.pool.query('SELECT * FROM crawl_gaps')).rows).toEqual([]);
+    // Two sources can receive a post at the same moment.
+    expect(publisher.published - publisher.items.size).toBeLessThan(publisher.items.size * 0.05);
+  });
+
+  test('items dated in the future or years ago are published with their dates and move no bound', async () => {
+    await start({ SIMULATOR_RATE: '60', SIMULATOR_COUNT: '600' });
+    const now = Math.floor(Date.now() / 1000);
+    const dates = [now + 7 * 86_400, now - 9 * YEAR_SECONDS, now + 5, now + 40 * YEAR_SECONDS];
+    const names = new Map<string, number>();
+    for (const [index, created_utc] of dates.entries()) {
+      await eventually('more items', async () => (await simulator.stats()).emitted > (index + 1) * 100);
+      const post = await emit({ kind: 'post', title: 'odd date', created_utc });
+      names.set(post, created_utc);
+      names.set(await emit({ kind: 'comment', text: 'odd date', post, created_utc }), created_utc);
+    }
+    await arriveAll();
+    for (const [name, created] of names) {
+      expect(Date.parse(publisher.items.get(name)!.created_utc), name).toBe(created * 1000);
+    }
+    expect((await database.pool.query('SELECT * FROM crawl_gaps')).rows).toEqual([]);
+    const { rows } = await database.pool.query<{ newest: number }>(
+      `SELECT (position->>'newestAt')::float8 AS newest FROM crawl_cursors WHERE source = 'listings:comments'`,
+    );
+    for (const { newest } of rows) expect(newest).toBeLessThanOrEqual(Date.now());
+  });
+
+  test('items of unknown shape do not stop the others and become dead letters, once each', async () => {
+    await start({ SIMULATOR_RATE: '100', SIMULATOR_COUNT: '700' });
+    const shapes = [
+      { field: 'body', value: 7 },
+      { field: 'created_utc', value: 'yesterday' },
+      { field: 'subreddit', value: null },
+      { field: 'id', value: { of: 'something' } },
+    ];
+    const odd: string[] = [];
+    for (const [index, shape] of shapes.entries()) {
+      await eventually('more items', async () => (await simulator.stats()).emitted > (index + 1) * 100);
+      odd.push(await emit({ kind: 'comment', text: 'odd', shape }));
+    }
+    await arriveAll(({ name }) => !odd.includes(name));
+    expect(publisher.letters.map(({ record }) => record.key)).toEqual(odd);
+    expect(odd.some((name) => publisher.items.has(name))).toBe(false);
+    expect((await database.pool.query('SELECT * FROM crawl_gaps')).rows).toEqual([]);
+  });
+
+  test('late posts that slip deep into the listing are found by their ids', async () => {
+    const late = { SIMULATOR_LATE: '0.2', SIMULATOR_LATE_SECONDS: '4', SIMULATOR_LATE_DEEP: '1' };
+    await start({ SIMULATOR_RATE: '100', SIMULATOR_COUNT: '800', ...late });
+    await arriveAll(({ kind, at, visible_at: visibleAt }) => kind === 'post' || visibleAt === at);
+    const latePosts = simulator.emitted().filter(({ kind, at, visible_at: seen }) => kind === 'post' && seen > at);
+    expect(latePosts.length).toBeGreaterThan(5);
+  });
+});
