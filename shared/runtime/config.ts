@@ -64,7 +64,7 @@ const VARIABLES = z.object({
   UPSTREAM_AUDIT_SHARE: percent(2),
   CRAWL_SOURCES: list(
     z.string().regex(CRAWL_SOURCE, 'may name post-ids, comment-ids, listings, threads and replay:FILE'),
-  ).default(['post-ids', 'listings']),
+  ).default(['post-ids', 'listings', 'threads']),
   REPLAY_MOST_LAG: z.coerce.number().int().min(1).default(10_000),
   SIMULATOR_RATE: z.coerce.number().min(0).max(20_000).default(20),
   SUPPRESSED_MATCHES_PER_DAY: z.coerce.number().int().min(0).max(10_000_000).default(SUPPRESSED_PER_DAY),

@@ -11,6 +11,8 @@ export interface EmittedItem {
   visible_at: number;
   subreddit: string;
   over_18: boolean;
+  /** The post of a comment. */
+  link_id?: string;
   /** The widest place that shows it; absent unless the simulator leaves something out. */
   shown?: 'all' | 'community' | 'thread' | 'nowhere';
 }

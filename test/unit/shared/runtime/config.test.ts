@@ -7,7 +7,7 @@ describe('loadConfig', () => {
   test('an empty environment is complete', () => {
     const config = loadConfig({});
     expect(config.http).toMatchObject({ port: 8080, host: '127.0.0.1', baseUrl: 'http://localhost:8080' });
-    expect(config.crawlSources).toEqual(['post-ids', 'listings']);
+    expect(config.crawlSources).toEqual(['post-ids', 'listings', 'threads']);
     expect(config.upstream.clients).toBeUndefined();
     expect(config.kafka).toEqual({ brokers: undefined, topicPrefix: '' });
     expect(config.webhooks.allowPrivate).toBe(false);
