@@ -42,11 +42,11 @@ SELECT thing_id, kind, source, created_utc, first_seen_at
 FROM items
 WHERE first_seen_at > now64(3) - INTERVAL 4 DAY;
 
--- What was archived before.
+-- What was archived in the last day: more would take long, and coverage is counted from the first start of this version on.
 INSERT INTO item_sightings
 SELECT thing_id, kind, source, created_utc, first_seen_at
 FROM items
-WHERE first_seen_at > now64(3) - INTERVAL 4 DAY;
+WHERE first_seen_at > now64(3) - INTERVAL 1 DAY;
 
 CREATE OR REPLACE VIEW coverage_per_hour AS
 SELECT * EXCEPT (computed_at)

@@ -41,6 +41,8 @@ export interface CoverageDeps extends Omit<CoverageRollupDeps, 'db'> {
   metrics: Metrics;
   logger: Logger;
   clock: Clock;
+  /** The least time between two passes; default 10 s. */
+  intervalMs?: number;
   /** Called once for an unexpected error; the process must end. */
   fatal: (error: Error) => void;
 }
@@ -64,7 +66,7 @@ export function startCoverage(deps: CoverageDeps): Running {
 }
 
 async function computeUntilStopped(deps: CoverageDeps, signal: AbortSignal): Promise<void> {
-  const { metrics, logger, clock } = deps;
+  const { metrics, logger, clock, intervalMs = INTERVAL_MS } = deps;
   const db = withQueryDeadline(deps.pool, QUERY_DEADLINE_MS);
   const holder = randomUUID();
   const isReady = await Promise.race([deps.archiveReady, aborted(signal)]);
@@ -94,7 +96,7 @@ async function computeUntilStopped(deps: CoverageDeps, signal: AbortSignal): Pro
       outage.failed(error);
     }
     const pauseMs = isAllDue ? 0 : Math.min(PAUSE_FACTOR * (clock() - begun), MAX_INTERVAL_MS);
-    await delay(Math.max(INTERVAL_MS, pauseMs), signal);
+    await delay(Math.max(intervalMs, pauseMs), signal);
   }
   await releaseLease(db, { name: LEASE, holder }).catch((error: unknown) => {
     if (awayEngine(error) === undefined) throw error;

@@ -4,10 +4,11 @@ import { candidateOf } from '../../../support/fixtures/recorder-fixtures.ts';
 import { forumItemOf } from '../../../support/samples/forum-items.ts';
 
 test('the row of an item has the columns of the table and no null', () => {
-  const row = itemRow(forumItemOf('t1_a'), false);
+  const row = itemRow(forumItemOf('t1_a', { late: true }), false);
   expect(row).toMatchObject({ thing_id: 't1_a', parent_id: 't3_parent', num_comments: 0, url: '', ver: 1 });
   expect(Object.keys(row)).not.toContain('v');
   expect(Object.keys(row)).not.toContain('replay');
+  expect(Object.keys(row)).not.toContain('late');
   expect(Object.values(row)).not.toContain(null);
 });
 
