@@ -1,5 +1,9 @@
-/** The budget of a moment follows every burst of the other callers; groups are planned with the mean of this time. */
-const SMOOTHING_MS = 60_000;
+/** Groups are polled with the mean of a minute: the budget of a moment follows every burst of the other callers. */
+const POLLING_MS = 60_000;
+/** They are planned with the mean of a window of the forum, at whose end few calls may be left. */
+const PLANNING_MS = 600_000;
+/** The first value counts as known for this long. */
+const FIRST_MS = 60_000;
 /** Calls a second for all groups while the limits of the forum are unknown. */
 const UNKNOWN_PER_SECOND = 5;
 
@@ -10,7 +14,8 @@ const UNKNOWN_PER_SECOND = 5;
 export class GroupBudget {
   private readonly perSecondOfAll: () => number;
   private readonly slices = new Map<string, { share: number; isShort: boolean }>();
-  private mean: { perSecond: number; at: number } | undefined;
+  private readonly polling = new SlowMean(POLLING_MS);
+  private readonly planning = new SlowMean(PLANNING_MS);
 
   /** `perSecond`: calls a second that the budget sustains for groups in this process; Infinity while it is unknown. */
   constructor(perSecond: () => number) {
@@ -29,27 +34,56 @@ export class GroupBudget {
 
   /** Calls a second that a slice may make. `now`: milliseconds since 1970. */
   perSecond(slice: string, now: number): number {
-    const share = this.slices.get(slice)?.share ?? 0;
-    const all = this.smoothed(now);
-    if (all === Infinity) return UNKNOWN_PER_SECOND * share;
-    const held = [...this.slices.values()].reduce((sum, other) => sum + other.share, 0);
-    return held === 0 ? 0 : (all * share) / held;
+    this.note(now);
+    return this.partOf(slice, this.polling.value);
   }
 
-  private smoothed(now: number): number {
-    const all = this.perSecondOfAll();
-    if (all === Infinity) return all;
-    const elapsedMs = now - (this.mean?.at ?? now);
-    // The clock was set back.
-    if (elapsedMs < 0) this.mean = undefined;
-    const weight = this.mean ? 1 - Math.exp(-elapsedMs / SMOOTHING_MS) : 1;
-    const before = this.mean?.perSecond ?? 0;
-    this.mean = { perSecond: before + weight * (all - before), at: now };
-    return this.mean.perSecond;
+  /** Calls a second that groups of a slice should be planned with. */
+  plannedPerSecond(slice: string, now: number): number {
+    this.note(now);
+    return this.partOf(slice, this.planning.value);
   }
 
   /** True if a slice leaves out communities that are worth their calls. */
   get isShort(): boolean {
     return [...this.slices.values()].some(({ isShort }) => isShort);
+  }
+
+  private note(now: number): void {
+    const all = this.perSecondOfAll();
+    this.polling.note(all, now);
+    this.planning.note(all, now);
+  }
+
+  private partOf(slice: string, all: number): number {
+    const share = this.slices.get(slice)?.share ?? 0;
+    if (all === Infinity) return UNKNOWN_PER_SECOND * share;
+    const held = [...this.slices.values()].reduce((sum, other) => sum + other.share, 0);
+    return held === 0 ? 0 : (all * share) / held;
+  }
+}
+
+/** The mean over about the last `spanMs`; at first over all the time since the first value. */
+class SlowMean {
+  /** Infinity while only infinite values are known. */
+  value = Infinity;
+  private readonly spanMs: number;
+  private since = 0;
+  private at = 0;
+
+  constructor(spanMs: number) {
+    this.spanMs = spanMs;
+  }
+
+  note(value: number, now: number): void {
+    // The clock was set back, or the first value.
+    if (value === Infinity || this.value === Infinity || now < this.at) {
+      this.value = value;
+      this.since = now;
+    } else if (now > this.at) {
+      const spanMs = Math.min(this.spanMs, FIRST_MS + now - this.since);
+      this.value += Math.min(1, (now - this.at) / spanMs) * (value - this.value);
+    }
+    this.at = now;
   }
 }

@@ -2,10 +2,11 @@ import type { CommunityRate } from '../../../shared/stores/crawl/community-rates
 import { CallAllowance } from '../listings/call-allowance.ts';
 import type { ListingPage } from '../listings/listing-timeline.ts';
 import type { MissedStretch } from '../listings/segment-list.ts';
+import { bridgeGroups } from './bridge-groups.ts';
 import { CommunityGroup } from './community-group.ts';
 import { ActivityMeter } from './activity-meter.ts';
 import type { PlannedGroup, QuietCommunity } from './form-groups.ts';
-import { formGroups, formSlowGroups, MAX_NAMES, SLOW_INTERVAL_MS } from './form-groups.ts';
+import { formGroups, formSlowGroups, MAX_INTERVAL_MS, MAX_NAMES, SLOW_INTERVAL_MS } from './form-groups.ts';
 import type { KnownPart } from './group-reading.ts';
 import { LossMeter } from './loss-meter.ts';
 import { RefusedNames } from './refused-names.ts';
@@ -52,6 +53,8 @@ export interface GroupPosition {
   groups: { names: readonly string[]; at: number }[];
   /** Of all others; absent while nothing was read. */
   rest?: number | undefined;
+  /** Of slow groups. */
+  slow?: number | undefined;
 }
 
 /**
@@ -98,10 +101,14 @@ export class GroupPolling {
     const before = new Map(this.groups.map((group) => [group.names.join('+'), group]));
     const knownOf = this.knownParts();
     const create = (plan: PlannedGroup): CommunityGroup => {
-      const known = new Set(plan.names.flatMap((name) => knownOf(name)));
+      const known = new Set(plan.names.flatMap((name) => knownOf(name, plan.maxIntervalMs)));
       return before.get(plan.names.join('+')) ?? new CommunityGroup(plan, [...known]);
     };
-    this.groups = [...groups.map(create), ...this.formSlow(quiet, create)];
+    const readTo = (name: string): number => {
+      return Math.min(...knownOf(name, MAX_INTERVAL_MS).map(({ completeSince }) => completeSince));
+    };
+    const bridged = bridgeGroups(groups, readTo, now);
+    this.groups = [...bridged.map(create), ...this.formSlow(quiet, create)];
     this.leftOut = leftOut;
     this.saved = { groups: [] };
     this.formedAt = now;
@@ -197,12 +204,23 @@ export class GroupPolling {
     const read = this.groups.flatMap((group) =>
       group.completeSince === undefined
         ? []
-        : [{ names: group.names, at: group.completeSince, isFast: group.intervalMs < SAVED_INTERVAL_MS }],
+        : [
+            {
+              names: group.names,
+              at: group.completeSince,
+              isFast: group.intervalMs < SAVED_INTERVAL_MS,
+              isSlow: group.maxIntervalMs === SLOW_INTERVAL_MS,
+            },
+          ],
     );
-    const rest = read.filter(({ isFast }) => !isFast).map(({ at }) => at);
+    const earliest = (parts: typeof read): number | undefined =>
+      parts.length === 0 ? undefined : Math.min(...parts.map(({ at }) => at));
+    const slow = read.filter(({ isSlow }) => isSlow);
+    const rest = read.filter(({ isFast, isSlow }) => !isFast && !isSlow);
     return {
       groups: read.filter(({ isFast }) => isFast).map(({ names, at }) => ({ names, at })),
-      rest: read.length === 0 ? undefined : Math.min(...(rest.length > 0 ? rest : read.map(({ at }) => at))),
+      rest: earliest(rest.length > 0 ? rest : read),
+      slow: earliest(slow),
     };
   }
 
@@ -220,17 +238,19 @@ export class GroupPolling {
     return this.groups.length;
   }
 
-  /** Up to where each community was read. */
-  private knownParts(): (name: string) => readonly KnownPart[] {
+  /** Up to where each community was read, for a group of this longest interval. */
+  private knownParts(): (name: string, maxIntervalMs: number) => readonly KnownPart[] {
     const byName = new Map<string, readonly KnownPart[]>();
     const read = (names: readonly string[], known: readonly KnownPart[]): void => {
       for (const name of names) byName.set(name, known);
     };
-    const savedPart = (completeSince: number): KnownPart[] => [{ anchors: new Set(), completeSince }];
+    const savedPart = (completeSince: number | undefined): KnownPart[] =>
+      completeSince === undefined ? [] : [{ anchors: new Set(), completeSince }];
     for (const { names, at } of this.saved.groups) read(names, savedPart(at));
     for (const { names, known } of this.groups) read(names, known);
-    const others = this.saved.rest === undefined ? [] : savedPart(this.saved.rest);
-    return (name) => byName.get(name) ?? others;
+    const others = savedPart(this.saved.rest);
+    const slow = savedPart(this.saved.slow ?? this.saved.rest);
+    return (name, maxIntervalMs) => byName.get(name) ?? (maxIntervalMs === SLOW_INTERVAL_MS ? slow : others);
   }
 
   private check(group: CommunityGroup, { items, isNew }: GroupPage, now: number): CheckedComment[] {

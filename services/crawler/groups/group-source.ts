@@ -28,6 +28,7 @@ const KEPT_COMMUNITIES = 200_000;
 const savedPosition = z.object({
   groups: z.array(z.object({ names: z.array(z.string()), at: z.number() })),
   rest: z.number().optional(),
+  slow: z.number().optional(),
 });
 
 export interface GroupSourceDeps {
@@ -72,7 +73,8 @@ export class GroupSource implements CrawlSource {
   next(now: number): Call | Wait {
     const { polling } = this;
     const perSecond = this.deps.budget.perSecond(this.name, now);
-    if (!this.isForming && polling.mustForm(now, perSecond)) return this.form(polling);
+    if (!this.isForming && polling.mustForm(now, this.deps.budget.plannedPerSecond(this.name, now)))
+      return this.form(polling);
     const request = polling.next(now, perSecond);
     if ('waitMs' in request) return request;
     return {
@@ -180,7 +182,7 @@ export class GroupSource implements CrawlSource {
     const { budget, logger, clock } = this.deps;
     this.isForming = false;
     budget.set(this.name, share, false);
-    const perSecond = budget.perSecond(this.name, clock());
+    const perSecond = budget.plannedPerSecond(this.name, clock());
     polling.form(communities, perSecond, clock());
     budget.set(this.name, share, polling.leftOut > 0);
     const { groupCount: groups, leftOut, loss, wantedPerSecond } = polling;

@@ -28,7 +28,7 @@ export class VirtualGroups implements VirtualSource {
   next(now: number): VirtualCall | { waitMs: number } {
     const { polling } = this;
     const { groupBudget } = this.context.process;
-    if (polling.mustForm(now, groupBudget.perSecond(this.name, now))) this.form(now);
+    if (polling.mustForm(now, groupBudget.plannedPerSecond(this.name, now))) this.form(now);
     const request = polling.next(now, groupBudget.perSecond(this.name, now));
     return 'waitMs' in request ? request : this.call(polling, request);
   }
@@ -41,7 +41,7 @@ export class VirtualGroups implements VirtualSource {
     const { process, rates, forum } = this.context;
     const { communities, share } = rates.read(this.slice, SLICES, now - forum.options.startsAt);
     process.groupBudget.set(this.name, share, false);
-    this.polling.form(communities, process.groupBudget.perSecond(this.name, now), now);
+    this.polling.form(communities, process.groupBudget.plannedPerSecond(this.name, now), now);
     process.groupBudget.set(this.name, share, this.polling.leftOut > 0);
   }
 

@@ -25,3 +25,20 @@ test('is short while any slice leaves communities out', () => {
   budget.remove('a');
   expect(budget.isShort).toBe(false);
 });
+
+test('follows the mean of a minute for polling, and of ten minutes for planning', () => {
+  let perSecond = 4;
+  const budget = new GroupBudget(() => perSecond);
+  budget.set('a', 1, false);
+  let now = 0;
+  const pass = (value: number, ms: number): [number, number] => {
+    perSecond = value;
+    for (const end = now + ms; now < end; now += 1_000) budget.perSecond('a', now);
+    return [budget.perSecond('a', now), budget.plannedPerSecond('a', now)];
+  };
+  expect(pass(4, 900_000)).toEqual([4, 4]);
+  const [polling, planning] = pass(1, 120_000);
+  expect(polling).toBeLessThan(1.5);
+  expect(planning).toBeGreaterThan(3.2);
+  expect(pass(1, 1_800_000)[1]).toBeCloseTo(1, 0);
+});
