@@ -11,8 +11,11 @@ export const MAX_INTERVAL_MS = 50_000;
 export const SLOW_INTERVAL_MS = 2_400_000;
 /** The part of the budget that the slow groups may take. */
 const SLOW_PART = 0.15;
-/** Calls that bring fewer comments that nothing else shows are not worth it. */
-const MIN_GAIN_PER_CALL = 0.05;
+/**
+ * Calls that bring fewer comments that nothing else shows are not worth it: the sweep over threads finds about one a
+ * call, though later.
+ */
+const MIN_GAIN_PER_CALL = 0.2;
 /** A community with posts has about as many comments, if the listing of all communities does not show its comments. */
 const COMMENTS_PER_POST = 4;
 /** The chance that it is so. */

@@ -6,9 +6,15 @@ test('plans the listings and four slices of groups once, however often CRAWL_SOU
   expect(planSources(['post-ids', 'listings', 'listings'])).toMatchObject([
     { kind: 'ids' },
     { kind: 'listing', listing: { name: 'listings:comments' } },
-    { kind: 'listing', listing: { name: 'listings:new' } },
     ...[0, 1, 2, 3].map((slice) => ({ kind: 'groups', slice })),
   ]);
+});
+
+test('reads the listing of posts only where no walk over post ids sees them', () => {
+  const names = (sources: string[]) =>
+    planSources(sources).flatMap((plan) => (plan.kind === 'listing' ? [plan.listing.name] : []));
+  expect(names(['listings'])).toEqual(['listings:comments', 'listings:new']);
+  expect(names(['listings', 'post-ids'])).toEqual(['listings:comments']);
 });
 
 test.each([

@@ -49,7 +49,7 @@ describe('formGroups', () => {
     expect(groups).toMatchObject([{ names: ['silent'], perSecond: 0.04, gain: 0.02 }]);
   });
 
-  test('forms no group that gains less than a comment in twenty calls', () => {
+  test('forms no group that gains less than a comment in five calls', () => {
     const quiet = Array.from({ length: 50 }, (_, n) => rate(`c${n}`, 0.0001));
     expect(formGroups(quiet, { perSecond: 5, loss: 0.1 })).toMatchObject({ groups: [], leftOut: 0 });
     const listed = site(1000).map((each) => ({ ...each, checked: 1e6 }));
