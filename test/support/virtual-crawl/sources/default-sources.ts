@@ -8,13 +8,11 @@ import { VirtualRechecks } from './rechecks.ts';
 import { VirtualThreads } from './threads.ts';
 
 const COMMENTS = { name: 'listings:comments', path: '/r/all/comments', intervalMs: 400, latencyShare: 0.2 } as const;
-const POSTS = { name: 'listings:new', path: '/r/all/new', intervalMs: 1_000, latencyShare: 0.03 } as const;
 
 /** The sources that the default of CRAWL_SOURCES names. */
 export const DEFAULT_SOURCES: readonly BuildSource[] = [
   (context) => new VirtualPostIds(context),
   (context) => new VirtualListing(COMMENTS, context),
-  (context) => new VirtualListing(POSTS, context),
   ...Array.from(
     { length: SLICES },
     (_, slice): BuildSource =>
