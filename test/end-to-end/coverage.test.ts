@@ -30,13 +30,15 @@ beforeAll(async () => {
   log = join(installation.dataDir, 'emitted.jsonl');
   installation.env.SIMULATOR_EMITTED_LOG = log;
   await installation.start();
-  key = String(installation.admin('account', 'create', '--email', 'coverage@example.com').api_key);
+  key = String(installation.admin('account', 'create', '--email', 'coverage@example.com', '--pack', '79').api_key);
 });
 afterAll(async () => {
   await installation.remove();
 });
 
+/** At most once a second: an account's limits apply to free requests too. */
 async function coverage(): Promise<Coverage> {
+  await wait(1_000);
   const answer = await installation.call(key, 'GET', '/v1/coverage');
   expect(answer.status).toBe(200);
   return answer.body as Coverage;
