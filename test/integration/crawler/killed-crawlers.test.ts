@@ -36,7 +36,9 @@ let simulator: SimulatorProcess;
 let folder: string;
 let consumer: BatchConsumer;
 const crawlers: ServiceProcess[] = [];
-/** The leases of all sources. */
+/** The sources that find everything which this forum emits. */
+const RESUMED = ['post-ids', 'listings:comments', 'listings:new'];
+/** The leases that the first crawler held while it was alone. */
 let sources: string[] = [];
 /** All records of each key, in order. */
 const records = new Map<string, ForumItem[]>();
@@ -117,11 +119,11 @@ async function untilBothHold(): Promise<void> {
 /** Starts what is needed for two crawlers that both hold sources, of which each has a saved position. */
 async function startTwo(): Promise<void> {
   await addCrawler();
-  sources = await eventually('the first crawler has a position of each source', async () => {
+  sources = await eventually('the first crawler has the positions from which a successor resumes', async () => {
     const held = (await heldByPid()).get(crawlers[0]!.pid!) ?? [];
     const { rows } = await database.pool.query<{ source: string }>('SELECT source FROM crawl_cursors');
-    const isSaved = held.every((name) => rows.some(({ source }) => name === `crawl:${source}`));
-    return records.size > 100 && held.length > 2 && isSaved ? held : undefined;
+    const isSaved = RESUMED.every((name) => rows.some(({ source }) => source === name));
+    return records.size > 100 && isSaved && RESUMED.every((name) => held.includes(`crawl:${name}`)) ? held : undefined;
   });
   await addCrawler();
   await untilBothHold();
