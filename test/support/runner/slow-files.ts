@@ -19,6 +19,7 @@ export const SECONDS_OF_SLOW_FILES: Readonly<Record<string, number>> = {
   'test/integration/signup/model.test.ts': 38,
   'test/integration/deliveries/health.test.ts': 37,
   'test/integration/launcher/engines.test.ts': 34,
+  'test/integration/crawler/groups.test.ts': 28,
   'test/integration/recorder/killed-before-publishing.test.ts': 27,
   'test/integration/archiver/faults.test.ts': 26,
   'test/integration/signup/limits.test.ts': 24,
