@@ -35,7 +35,7 @@ export const LATE_AFTER_MS = 120_000;
 /** Value of forum.posts and forum.comments. Key: thing_id. The broker's append time is the item's entered_at. */
 export const forumItem = itemContent.extend({
   v: z.literal(1),
-  /** Name of the crawl source: post-ids, comment-ids, listings, threads or replay. */
+  /** Name of the crawl source: post-ids, comment-ids, listings, threads, audit or replay. */
   source: z.string(),
   /** Whether the item comes from a dump file. Such items are matched at any age. */
   replay: z.boolean(),

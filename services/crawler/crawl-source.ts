@@ -27,7 +27,7 @@ export interface Wait {
   waitMs: number;
 }
 
-export type SourceLabel = 'post-ids' | 'comment-ids' | 'listings' | 'threads' | 'replay';
+export type SourceLabel = 'post-ids' | 'comment-ids' | 'listings' | 'threads' | 'audit' | 'replay';
 
 /**
  * A source of posts and comments, read in calls that may overlap. What a failed call would have brought is asked for

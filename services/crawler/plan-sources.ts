@@ -27,7 +27,7 @@ const POSTS: ListingPlan = {
 };
 
 /** What `threads` starts: sources that compare the forum with the archive. */
-const SWEEPS = ['threads'] as const;
+const SWEEPS = ['threads', 'rechecks', 'audit'] as const;
 
 const GROUPS = Array.from({ length: SLICES }, (_, slice): SourcePlan => ({ kind: 'groups', slice }));
 const REPLAY = 'replay:';

@@ -31,7 +31,7 @@ import { SourceRunner } from './source-runner.ts';
 import { SourceShares } from './source-shares.ts';
 import { SeenThings } from './seen-things.ts';
 import { createSweep, isSweep } from './sweeps.ts';
-import type { Archive } from './sweeps.ts';
+import type { Archive, SweepTimes } from './sweeps.ts';
 
 /** About 15 MB, and ten minutes of the whole site at its peaks. */
 const SEEN_THINGS = 200_000;
@@ -57,8 +57,8 @@ export interface CrawlerDeps {
   siteUrl: string;
   /** Throttles replays: they pause while the matcher is more than `max` records behind. Undefined: they never pause. */
   replayLag?: { read: () => Promise<number>; max: number };
-  /** The least time between two looks at the comment count of a post, in milliseconds; default: a minute. */
-  checkEveryMs?: number;
+  /** Times of the sources that compare the forum with the archive, for tests. */
+  sweepTimes?: SweepTimes | undefined;
   metrics: Metrics;
   logger: Logger;
   clock: Clock;

@@ -32,8 +32,8 @@ export const AUDITED_AGE_MS = 48 * 3_600_000;
 const LEAST_CHANCE = 0.0005;
 /** Part of the calls between the end of a window and its readings that checks may use. */
 const CHECK_MARGIN = 0.7;
-/** Weight of the last window in the mean rate of births. */
-const SMOOTHING = 0.3;
+/** Of older posts fewer were chosen, so the probability rises slowly. */
+const MOST_RISE = 1.1;
 
 /** The first phase of the audit: a share of all posts, chosen at birth by a hash of their ids. */
 export class AuditedPosts {
@@ -41,9 +41,6 @@ export class AuditedPosts {
   private readonly capacity: number;
   private readonly posts = new Map<string, AuditedPost>();
   private chance = 1;
-  /** Posts of the forum a second, chosen or not; undefined until the first window has ended. */
-  private birthsPerSecond: number | undefined;
-  private born = 0;
 
   constructor(seed: number, capacity: number) {
     this.seed = seed;
@@ -67,7 +64,6 @@ export class AuditedPosts {
   /** Every post of the forum is offered, as soon as it is known. `isNew`: created since the last window ended. */
   offer(postId: string, createdAt: number, isNew: boolean): void {
     if (this.posts.has(postId)) return;
-    if (isNew) this.born += 1;
     const hash = samplingHash(this.seed, postId);
     if (hash >= this.chance) return;
     const before = isNew ? 0 : undefined;
@@ -97,28 +93,20 @@ export class AuditedPosts {
    *
    * @param checkSeconds for all checks of the longest window
    */
-  endWindow(window: { start: number; end: number }, callsPerSecond: number, checkSeconds: number): void {
+  endWindow(end: number, callsPerSecond: number, checkSeconds: number): void {
     for (const post of this.posts.values()) {
-      if (post.createdAt < window.end - AUDITED_AGE_MS) this.posts.delete(post.postId);
+      if (post.createdAt < end - AUDITED_AGE_MS) this.posts.delete(post.postId);
       if (post.counted === undefined) continue;
       post.grownBefore = Math.max(0, post.counted - (post.before ?? post.counted));
       post.before = post.counted;
       post.counted = undefined;
     }
-    const perSecond = (this.born * 1000) / (window.end - window.start);
-    this.birthsPerSecond =
-      this.birthsPerSecond === undefined ? perSecond : this.birthsPerSecond * (1 - SMOOTHING) + perSecond * SMOOTHING;
-    this.born = 0;
-    const followed = this.birthsPerSecond * (AUDITED_AGE_MS / 1000);
+    if (this.posts.size === 0) return;
+    const followed = this.posts.size / this.chance;
     const affordable = Math.min(this.capacity, CHECK_MARGIN * callsPerSecond * checkSeconds * 100);
-    const chance = Math.min(1, Math.max(LEAST_CHANCE, affordable / followed || 0));
+    const chance = Math.min(1, Math.max(LEAST_CHANCE, affordable / followed));
     // A short time without budget must not empty the sample.
     if (chance < 0.8 * this.chance) this.thin(Math.max(chance, this.chance / 2));
-    else if (chance > this.chance) this.chance = chance;
-  }
-
-  /** Sets the rate of births before the first window has shown it. */
-  expectBirths(perSecond: number): void {
-    this.birthsPerSecond ??= perSecond;
+    else if (chance > this.chance) this.chance = Math.min(chance, this.chance * MOST_RISE);
   }
 }

@@ -80,10 +80,6 @@ export class ThreadAudit {
     return this.posts.size;
   }
 
-  expectBirths(perSecond: number): void {
-    this.posts.expectBirths(perSecond);
-  }
-
   /** Offers a post of the forum; repeating it changes nothing. */
   offer(postId: string, createdAt: number): void {
     this.posts.offer(postId, createdAt, createdAt >= this.window.start);
@@ -189,7 +185,7 @@ export class ThreadAudit {
 
   private finish(now: number, callsPerSecond: number): void {
     this.finished = { ...this.window, samples: this.readings.samples() };
-    this.posts.endWindow(this.window, callsPerSecond, this.longestMs / 2_000);
+    this.posts.endWindow(this.window.end, callsPerSecond, this.longestMs / 2_000);
     this.stepMs = now - this.window.end > this.longestMs ? this.longestMs : this.chooseStep(callsPerSecond);
     this.window = this.windowFrom(Math.max(this.window.end, now - LATEST_MS));
     this.readings = new AuditReadings([]);

@@ -2,10 +2,9 @@ import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-cli
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { readArchivedPosts, readCommentActivity } from '../../../shared/stores/crawl/thread-items.ts';
-import type { ThreadSweep } from './thread-sweep.ts';
+import type { ArchivedPost } from '../../../shared/stores/crawl/thread-items.ts';
 
 const HOUR_MS = 3_600_000;
-/** Posts of this age are followed. */
 const DAY_MS = 24 * HOUR_MS;
 const EVERY_MS = 10_000;
 /**
@@ -21,11 +20,22 @@ export interface ArchivedActivityDeps {
   clickhouse: ClickHouseClient;
   clock: Clock;
   logger: Logger;
+  /** Posts up to this age are of interest; default: a day. */
+  ageMs?: number;
 }
 
-/** Tells the sweep what is archived: first the posts of the last day, an hour at a time, then what is new. */
+/** Who is told what the archive holds. */
+export interface ActivityListener {
+  add: (post: ArchivedPost) => void;
+  /** Undefined: only posts are of interest. */
+  noteActivity?: (activity: { postId: string; comments: number; oldestAt: number }) => void;
+}
+
+/** Tells a listener what is archived: first the posts of the last day, an hour at a time, then what is new. */
 export class ArchivedActivity {
-  private readonly sweep: Pick<ThreadSweep, 'add' | 'noteActivity' | 'size'>;
+  private readonly listener: ActivityListener;
+  private readonly ageMs: number;
+  private loaded = 0;
   private readonly deps: ArchivedActivityDeps;
   /** Posts first seen before this are loaded still; undefined once a day is loaded. */
   private loadUntil: number | undefined;
@@ -36,13 +46,18 @@ export class ArchivedActivity {
   private isRunning = false;
   private dueAt = Number.NEGATIVE_INFINITY;
 
-  constructor(sweep: Pick<ThreadSweep, 'add' | 'noteActivity' | 'size'>, deps: ArchivedActivityDeps) {
-    this.sweep = sweep;
+  constructor(listener: ActivityListener, deps: ArchivedActivityDeps) {
+    this.listener = listener;
+    this.ageMs = deps.ageMs ?? DAY_MS;
     this.deps = deps;
     this.startedAt = deps.clock();
     this.loadUntil = this.startedAt;
     this.newestAt = this.startedAt;
     this.commentsTo = this.startedAt - ARCHIVE_LAG_MS;
+  }
+
+  get isLoaded(): boolean {
+    return this.loadUntil === undefined;
   }
 
   /** When `next` is due; milliseconds since 1970. */
@@ -67,27 +82,29 @@ export class ArchivedActivity {
 
   private async load(until: number, signal: AbortSignal): Promise<void> {
     const from = until - HOUR_MS;
-    const createdFrom = this.startedAt - DAY_MS;
+    const createdFrom = this.startedAt - this.ageMs;
     const posts = await readArchivedPosts(this.deps.clickhouse, { from, to: until, createdFrom, limit: LIMIT }, signal);
-    for (const post of posts) this.sweep.add(post);
+    for (const post of posts) this.listener.add(post);
+    this.loaded += posts.length;
     const isLoaded = from <= createdFrom;
     this.loadUntil = isLoaded ? undefined : from;
-    if (isLoaded) this.deps.logger.info({ posts: this.sweep.size }, 'the posts of the last day are followed');
+    if (isLoaded) this.deps.logger.info({ posts: this.loaded }, 'the latest posts of the archive are followed');
   }
 
   private async follow(now: number, signal: AbortSignal): Promise<void> {
     const { clickhouse } = this.deps;
-    const createdFrom = now - DAY_MS;
+    const createdFrom = now - this.ageMs;
     const range = { from: this.newestAt - OVERLAP_MS, to: now + HOUR_MS, createdFrom, limit: LIMIT };
     const posts = await readArchivedPosts(clickhouse, range, signal);
-    for (const post of posts) this.sweep.add(post);
+    for (const post of posts) this.listener.add(post);
     this.newestAt = Math.max(this.newestAt, posts.at(-1)?.seenAt ?? 0);
     // While the archive is behind, nothing newer than this is known of any post.
     this.newestAt = Math.min(this.newestAt, now);
+    this.dueAt = now + EVERY_MS;
+    if (this.listener.noteActivity === undefined) return;
     const to = now - ARCHIVE_LAG_MS;
     const comments = await readCommentActivity(clickhouse, { from: this.commentsTo, to, limit: LIMIT }, signal);
-    for (const activity of comments) this.sweep.noteActivity(activity);
+    for (const activity of comments) this.listener.noteActivity(activity);
     this.commentsTo = to;
-    this.dueAt = now + EVERY_MS;
   }
 }

@@ -204,7 +204,7 @@ export class CheckPlan {
         if (createdAt > beforeAt || createdAt < afterAt - 2 * DAY_MS) continue;
         const inGap = ((beforeAt - afterAt) / 1000) * (this.missedRate(slot, now) / this.missedShare(slot));
         if (!this.isAmple && inGap < LEAST_IN_GAP) continue;
-        const isChecked = posts.checkedAt[slot]! > openedAt && posts.checking[slot] === 0;
+        const isChecked = posts.checkedAt[slot]! > openedAt;
         if (isChecked && (posts.deficit[slot] === 0 || posts.readAt[slot]! > openedAt)) continue;
         waiting[index]! += 1;
         isOwed ||= !isChecked;

@@ -13,6 +13,7 @@ import { ArchivedActivity } from './archived-activity.ts';
 import { GapRecovery } from './gap-recovery.ts';
 import { readThread } from './read-thread.ts';
 import { ThreadSweep } from './thread-sweep.ts';
+import type { NewPost } from './tracked-posts.ts';
 
 /** Calls of one reading: about 500 comments for the first, up to 100 for each other. */
 const MAX_CALLS = 30;
@@ -58,13 +59,13 @@ export class ThreadSource implements CrawlSource {
   constructor(deps: ThreadSourceDeps) {
     this.deps = deps;
     this.sweep = this.newSweep();
-    this.activity = new ArchivedActivity(this.sweep, deps);
+    this.activity = this.newActivity();
     this.recovery = new GapRecovery(this.sweep, deps);
   }
 
   async begin(): Promise<void> {
     this.sweep = this.newSweep();
-    this.activity = new ArchivedActivity(this.sweep, this.deps);
+    this.activity = this.newActivity();
     this.recovery = new GapRecovery(this.sweep, this.deps);
     this.settling = [];
     this.isCounting = false;
@@ -84,6 +85,19 @@ export class ThreadSource implements CrawlSource {
 
   async end(): Promise<void> {
     this.sweep = this.newSweep();
+  }
+
+  private newActivity(): ArchivedActivity {
+    const { sweep } = this;
+    const listener = {
+      add: (post: NewPost) => {
+        sweep.add(post);
+      },
+      noteActivity: (activity: Parameters<ThreadSweep['noteActivity']>[0]) => {
+        sweep.noteActivity(activity);
+      },
+    };
+    return new ArchivedActivity(listener, this.deps);
   }
 
   private newSweep(): ThreadSweep {

@@ -12,6 +12,8 @@ export const SECONDS_OF_SLOW_FILES: Readonly<Record<string, number>> = {
   'test/end-to-end/engine-crashes.test.ts': 23,
   'test/end-to-end/endpoints-before-ready.test.ts': 8,
   'test/integration/crawler/killed-crawlers.test.ts': 80,
+  'test/integration/crawler/threads.test.ts': 75,
+  'test/integration/crawler/rechecks.test.ts': 36,
   'test/integration/crawler/live.test.ts': 72,
   'test/integration/crawler/odd-forum.test.ts': 50,
   'test/integration/crawler/postgres-outage.test.ts': 49,

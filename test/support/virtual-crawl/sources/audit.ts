@@ -7,8 +7,6 @@ import type { VirtualCall, VirtualSource } from '../virtual-source.ts';
 
 const PURPOSE = 'audit';
 const NAMES = 100;
-/** Posts a second; the audit is told what the archive held of the last day. */
-const EXPECTED_BIRTHS = 17;
 
 /** A reading under way: what its thread shows, and the names that its answer left out. */
 interface Reading {
@@ -35,7 +33,6 @@ export class VirtualAudit implements VirtualSource {
 
   begin(_position: unknown, now: number): void {
     this.audit = new ThreadAudit({ seed: this.context.forum.options.seed }, now, now);
-    this.audit.expectBirths(EXPECTED_BIRTHS);
     this.offerPosts(this.audit, this.context.sightings.seenPosts());
   }
 

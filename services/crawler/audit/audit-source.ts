@@ -1,0 +1,234 @@
+import { z } from 'zod';
+import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import type { Metrics } from '../../../shared/runtime/metrics.ts';
+import { saveAuditSamples } from '../../../shared/stores/crawl/audit-samples.ts';
+import { countArchivedComments, readArchivedComments } from '../../../shared/stores/crawl/thread-items.ts';
+import type { ArchivedComment } from '../../../shared/stores/crawl/thread-items.ts';
+import type { CommentData, Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
+import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
+import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
+import { readThings } from '../read-things.ts';
+import { ArchivedActivity } from '../threads/archived-activity.ts';
+import { readThread } from '../threads/read-thread.ts';
+import { isGone } from '../threads/thread-source.ts';
+import type { AuditCount, Candidate } from './audit-readings.ts';
+import { AUDITED_AGE_MS } from './audited-posts.ts';
+import { ThreadAudit } from './thread-audit.ts';
+import type { AuditedWindow, AuditWindow } from './thread-audit.ts';
+
+/** Any number; it decides which posts are chosen. */
+const SEED = 20_260_101;
+const MAX_CALLS = 20;
+const IDLE_MS = 1_000;
+
+const savedPosition = z.object({ auditedTo: z.number() });
+
+export interface AuditSourceDeps {
+  upstream: Upstream;
+  clickhouse: ClickHouseClient;
+  /** Whether ClickHouse's schema is up to date. */
+  isArchiveReady: () => boolean;
+  db: Queryable;
+  metrics: Metrics;
+  logger: Logger;
+  clock: Clock;
+  /** Lengths of a window, in milliseconds; see ThreadAudit. */
+  stepsMs?: readonly number[] | undefined;
+}
+
+/** A thread that was read, before it is known which of its comments had been seen. */
+interface Reading {
+  postId: string;
+  window: AuditWindow;
+  readAt: number;
+  found: CommentData[];
+  archived: Map<string, ArchivedComment>;
+}
+
+/**
+ * Measures completeness: reads a sample of threads some time after their comments, and stores how many of them had been
+ * seen before. What had not been seen is published.
+ */
+export class AuditSource implements CrawlSource {
+  readonly name = 'audit';
+  readonly label = 'audit';
+  readonly replay = false;
+  readonly maxInFlight = 2;
+  private readonly deps: AuditSourceDeps;
+  private audit: ThreadAudit;
+  private posts: ArchivedActivity;
+  private auditedTo: number | undefined;
+  /** A finished window that is not stored yet. */
+  private unstored: AuditedWindow | undefined;
+  private isStoring = false;
+
+  constructor(deps: AuditSourceDeps) {
+    this.deps = deps;
+    this.audit = this.newAudit();
+    this.posts = this.newPosts();
+  }
+
+  async begin(position: unknown): Promise<void> {
+    this.auditedTo = savedPosition.safeParse(position).data?.auditedTo;
+    this.audit = this.newAudit();
+    this.posts = this.newPosts();
+    this.unstored = undefined;
+    this.isStoring = false;
+  }
+
+  next(now: number): Call | Wait {
+    const { upstream, isArchiveReady } = this.deps;
+    if (!isArchiveReady()) return { waitMs: IDLE_MS };
+    const posts = this.posts.next(now);
+    if (posts !== undefined) return this.withoutThings(posts);
+    if (!this.posts.isLoaded || this.isStoring) return { waitMs: IDLE_MS };
+    const callsPerSecond = upstream.perSecond('audit');
+    this.unstored ??= this.audit.takeFinished(now, callsPerSecond);
+    if (this.unstored !== undefined) return this.store(this.unstored);
+    const check = this.audit.nextCheck(now, callsPerSecond);
+    if (check !== undefined) return this.check(check);
+    const candidate = this.audit.nextReading(now, callsPerSecond);
+    if (candidate !== undefined) return this.reading(candidate);
+    return { waitMs: Math.min(IDLE_MS, Math.max(1, this.audit.nextAt(now) - now)) };
+  }
+
+  position(): unknown {
+    return this.auditedTo === undefined ? undefined : { auditedTo: this.auditedTo };
+  }
+
+  async end(): Promise<void> {
+    this.audit = this.newAudit();
+  }
+
+  private newAudit(): ThreadAudit {
+    const now = this.deps.clock();
+    const { stepsMs } = this.deps;
+    return new ThreadAudit(
+      stepsMs === undefined ? { seed: SEED } : { seed: SEED, stepsMs },
+      this.auditedTo ?? now,
+      now,
+    );
+  }
+
+  private newPosts(): ArchivedActivity {
+    const { audit } = this;
+    const add = ({ postId, createdAt }: { postId: string; createdAt: number }): void => {
+      audit.offer(postId, createdAt);
+    };
+    return new ArchivedActivity({ add }, { ...this.deps, ageMs: AUDITED_AGE_MS });
+  }
+
+  private withoutThings(work: { run: (signal: AbortSignal) => Promise<void>; failed: () => void }): Call {
+    return {
+      fetch: async (signal) => {
+        await work.run(signal);
+        return this.nothing(() => undefined);
+      },
+      failed: work.failed,
+    };
+  }
+
+  private nothing(acknowledged: () => void): Fetched {
+    return { things: [], seenAt: this.deps.clock(), acknowledged };
+  }
+
+  private store(finished: AuditedWindow): Call {
+    this.isStoring = true;
+    return {
+      fetch: async () => {
+        const samples = finished.samples.map((sample) => ({ ...sample, hour: new Date(finished.start) }));
+        await saveAuditSamples(this.deps.db, samples);
+        return this.nothing(() => {
+          this.auditedTo = finished.end;
+          this.unstored = undefined;
+          this.isStoring = false;
+        });
+      },
+      failed: () => {
+        this.isStoring = false;
+      },
+    };
+  }
+
+  private check({ postIds, unknown }: { postIds: string[]; unknown: string[] }): Call {
+    const { upstream, clickhouse } = this.deps;
+    const until = this.audit.current.start;
+    return {
+      fetch: async (signal) => {
+        const id = postIds.map((postId) => `t3_${postId}`).join(',');
+        const body = await upstream.get('/api/info', { id }, { endpoint: 'info', lane: 'audit', signal });
+        const { things } = readThings(body, { ...this.deps, label: this.label, endpoint: 'info' });
+        const counts = new Map(things.map(({ kind, data }) => [data.id, kind === 't3' ? data.num_comments : null]));
+        const before = await countArchivedComments(clickhouse, { postIds: unknown, until }, signal);
+        return this.nothing(() => {
+          const isUnknown = new Set(unknown);
+          this.audit.learnChecks(
+            postIds.map((postId) => ({
+              postId,
+              comments: counts.get(postId) ?? undefined,
+              before: isUnknown.has(postId) ? (before.get(postId) ?? 0) : undefined,
+            })),
+          );
+        });
+      },
+      failed: () => {
+        this.audit.checkFailed(postIds);
+      },
+    };
+  }
+
+  private reading(candidate: Candidate): Call {
+    const { postId } = candidate;
+    return {
+      fetch: async (signal) => {
+        try {
+          return await this.read(candidate, signal);
+        } catch (error) {
+          if (!isGone(error)) throw error;
+          return this.nothing(() => {
+            this.audit.learnReading(postId, { seen: 0, total: 0 });
+          });
+        }
+      },
+      failed: () => {
+        this.audit.readingFailed(candidate);
+      },
+    };
+  }
+
+  private async read({ postId }: Candidate, signal: AbortSignal): Promise<Fetched> {
+    const window = this.audit.current;
+    const deps = { ...this.deps, lane: 'audit', label: this.label } as const;
+    const before = await readArchivedComments(this.deps.clickhouse, postId, signal);
+    const options = { isArchived: (name: string) => before.has(name), maxCalls: MAX_CALLS };
+    const thread = await readThread(deps, postId, options, signal);
+    const found = thread.found.filter(({ created_utc: seconds }) => seconds * 1000 < window.end);
+    const reading: Reading = { postId, window, readAt: thread.readAt, found, archived: before };
+    const count = countWindow(reading);
+    return {
+      things: found.map((data): Thing => ({ kind: 't1', data })),
+      unreadable: thread.unreadable,
+      seenAt: thread.readAt,
+      acknowledged: () => {
+        this.audit.learnReading(postId, count);
+      },
+    };
+  }
+}
+
+/** Counts the comments of the window: those that the thread showed or the archive has. */
+function countWindow({ window, readAt, found, archived }: Reading): AuditCount {
+  const isIn = (createdAt: number): boolean => createdAt >= window.start && createdAt < window.end;
+  let [seen, total] = [0, 0];
+  for (const { createdAt, seenAt, source } of archived.values()) {
+    if (!isIn(createdAt)) continue;
+    total += 1;
+    // What another audit found first had not been seen.
+    if (source !== 'audit' && seenAt <= readAt) seen += 1;
+  }
+  for (const { created_utc: seconds } of found) if (isIn(seconds * 1000)) total += 1;
+  return { seen, total };
+}

@@ -1,0 +1,90 @@
+import { RecheckShare } from './recheck-share.ts';
+
+const NAMES_PER_CALL = 100;
+/** A batch that is not full waits this long for more. */
+const PATIENCE_MS = 30_000;
+
+/** A thing to look at, and its place in the order in which things become due. */
+export interface DueThing {
+  name: string;
+  /** Orders the things; milliseconds. */
+  at: number;
+}
+
+export type SavedCursor = [at: number, name: string];
+
+export interface Batch {
+  names: string[];
+  last: DueThing;
+}
+
+/**
+ * The things of one age that are due, read page by page from a cursor. Batches are made one after the other: the
+ * cursor moves over a batch once it was looked at, so that a restart repeats at most one.
+ */
+export class RecheckQueue {
+  readonly share = new RecheckShare();
+  private readonly skips: boolean;
+  private readonly waiting: DueThing[] = [];
+  private cursor: DueThing;
+  private readTo: DueThing;
+  private isBusy = false;
+  private readAt = Number.NEGATIVE_INFINITY;
+  private startedAt = Number.NEGATIVE_INFINITY;
+
+  /** @param skips whether things are left out that have been due for hours */
+  constructor([at, name]: SavedCursor, skips: boolean) {
+    this.skips = skips;
+    this.cursor = { at, name };
+    this.readTo = this.cursor;
+  }
+
+  get position(): SavedCursor {
+    return [this.cursor.at, this.cursor.name];
+  }
+
+  /** How long the next thing has been due. */
+  behindMs(due: number): number {
+    return Math.max(0, due - (this.waiting[0]?.at ?? this.readTo.at));
+  }
+
+  /** Where the next page begins; undefined while there is enough to do, or when it was read a moment ago. */
+  nextPage(now: number, due: number): DueThing | undefined {
+    if (this.isBusy || this.waiting.length >= NAMES_PER_CALL || now - this.readAt < 1_000) return undefined;
+    if (this.skips && this.waiting.length === 0) {
+      const resumed = RecheckShare.resume(this.readTo.at, due);
+      if (resumed > this.readTo.at) this.readTo = { at: resumed, name: '' };
+    }
+    return due > this.readTo.at ? this.readTo : undefined;
+  }
+
+  /** @param end what was read up to, if the page is empty */
+  addPage(now: number, things: readonly DueThing[], end: number): void {
+    this.readAt = now;
+    if (this.waiting.length === 0 && things.length > 0) this.startedAt = now;
+    for (const thing of things) this.waiting.push(thing);
+    this.readTo = things.at(-1) ?? this.readTo;
+    if (things.length === 0 && end > this.readTo.at) this.readTo = { at: end, name: '' };
+    if (this.waiting.length === 0) this.cursor = this.readTo;
+  }
+
+  nextBatch(now: number): Batch | undefined {
+    const isFull = this.waiting.length >= NAMES_PER_CALL;
+    if (this.isBusy || this.waiting.length === 0) return undefined;
+    if (!isFull && now - this.startedAt < PATIENCE_MS) return undefined;
+    this.isBusy = true;
+    const batch = this.waiting.slice(0, NAMES_PER_CALL);
+    return { names: batch.map(({ name }) => name), last: batch.at(-1)! };
+  }
+
+  done(now: number, { names, last }: Batch): void {
+    this.isBusy = false;
+    this.waiting.splice(0, names.length);
+    this.startedAt = now;
+    this.cursor = last;
+  }
+
+  failed(): void {
+    this.isBusy = false;
+  }
+}

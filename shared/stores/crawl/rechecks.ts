@@ -1,0 +1,53 @@
+import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** A thing with stored content, and its place in the order by which it is kept. */
+export interface KeptThing {
+  thingId: string;
+  /** Milliseconds since 1970. */
+  keptUntil: number;
+}
+
+/**
+ * Reads things with matches in the order in which their content was stored: `kept_until` is 33 days after that, and
+ * later for a thing that keeps matching.
+ *
+ * @param page.after the last thing read before
+ * @param page.to only things kept until then
+ */
+export async function readMatchedThings(
+  db: Queryable,
+  page: { after: KeptThing; to: number; limit: number },
+): Promise<KeptThing[]> {
+  // Microseconds, as Postgres stores them: a rounded time would find the last row of a page again.
+  const { rows } = await db.query<KeptThing>(
+    `SELECT thing_id AS "thingId", (extract(epoch FROM kept_until) * 1000000)::float8 / 1000 AS "keptUntil"
+       FROM matched_items
+      WHERE (kept_until, thing_id)
+            > (timestamptz 'epoch' + $1::float8 * interval '1 microsecond', $2::text COLLATE "C")
+        AND kept_until < timestamptz 'epoch' + $3::float8 * interval '1 microsecond'
+      ORDER BY kept_until, thing_id
+      LIMIT $4`,
+    [Math.round(page.after.keptUntil * 1000), page.after.thingId, Math.round(page.to * 1000), page.limit],
+  );
+  return rows;
+}
+
+/** Returns which of these archived things have no text that a removal would hide: they were removed when first seen. */
+export async function findSeenAsRemoved(
+  clickhouse: ClickHouseClient,
+  thingIds: readonly string[],
+  signal?: AbortSignal,
+): Promise<Set<string>> {
+  if (thingIds.length === 0) return new Set();
+  const result = await clickhouse.query({
+    query: `SELECT DISTINCT thing_id AS thingId
+              FROM items
+             WHERE thing_id IN {ids: Array(String)} AND body IN ('[removed]', '[deleted]')`,
+    query_params: { ids: [...thingIds] },
+    format: 'JSONEachRow',
+    clickhouse_settings: { max_execution_time: 20 },
+    ...(signal ? { abort_signal: signal } : {}),
+  });
+  return new Set((await result.json<{ thingId: string }>()).map(({ thingId }) => thingId));
+}

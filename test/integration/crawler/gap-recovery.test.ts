@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { insertItems } from '../../../services/archiver/archive-items.ts';
+import { GapRecovery } from '../../../services/crawler/threads/gap-recovery.ts';
+import { ThreadSweep } from '../../../services/crawler/threads/thread-sweep.ts';
+import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
+import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';
+import { listGaps, openGaps } from '../../../shared/stores/crawl/crawl-gaps.ts';
+import type { ListedGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
+import { createTestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
+import type { TestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { forumItemOf } from '../../support/samples/forum-items.ts';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+const NOW = Date.now();
+
+let database: TestDatabase;
+let archive: TestClickhouse;
+let clickhouse: ClickHouseClient;
+let sweep: ThreadSweep;
+let recovery: GapRecovery;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  archive = await createTestClickhouse();
+  clickhouse = createClickhouse(archive.url, 'test');
+  await migrateClickhouse(clickhouse, database.pool, silentLogger());
+});
+beforeEach(async () => {
+  await database.pool.query('TRUNCATE crawl_gaps');
+  sweep = new ThreadSweep();
+  recovery = new GapRecovery(sweep, { clickhouse, db: database.pool, logger: silentLogger() });
+});
+afterAll(async () => {
+  await clickhouse.close();
+  await archive.drop();
+  await database.drop();
+});
+
+/** Runs a look at the gaps, and lists them afterwards. */
+async function look(now: number): Promise<ListedGap[]> {
+  await recovery.next(now)?.run(new AbortController().signal);
+  return listGaps(database.pool, { from: NOW - 30 * DAY, to: NOW + DAY, limit: 100 });
+}
+
+function openGap(source: string, ageMs: number): Promise<void> {
+  const [afterAt, beforeAt] = [NOW - ageMs - 2 * MINUTE, NOW - ageMs - MINUTE];
+  const gap = { source, reason: 'overflow', afterThing: undefined, afterAt, beforeThing: undefined, beforeAt };
+  return openGaps(database.pool, [{ ...gap, ageMs }]);
+}
+
+test('closes a gap with what was found, once every post that may have had comments in it is checked and read', async () => {
+  await openGap('listings:comments', 5 * MINUTE);
+  sweep.add({ postId: 'a', createdAt: NOW - 30 * MINUTE, comments: 0 });
+  expect(await look(NOW)).toMatchObject([{ closedAt: undefined }]);
+  expect(sweep.nextCheck(NOW, 10)).toEqual(['a']);
+  sweep.learnChecks(NOW, [{ postId: 'a', comments: 1, archived: 0 }]);
+  sweep.nextCheck(NOW + MINUTE, 10);
+  expect(sweep.waitingForGap((await look(NOW + MINUTE))[0]!.id)).toBe(1);
+  expect(sweep.nextReading()).toMatchObject({ postId: 'a', deficit: 1 });
+  const created = new Date(NOW - 6.5 * MINUTE).toISOString();
+  await insertItems(database.pool, clickhouse, [forumItemOf('t1_found', { post_id: 'a', created_utc: created })]);
+  sweep.learnReading('a', { readAt: NOW + MINUTE, comments: 1, known: 1, found: 1, unread: 0 });
+  sweep.nextCheck(NOW + 2 * MINUTE, 10);
+  expect(await look(NOW + 2 * MINUTE)).toMatchObject([{ outcome: 'filled', found: 1 }]);
+});
+
+test('waits while the source may still extend the gap, leaves gaps of post ids alone, and gives up after days', async () => {
+  await openGap('listings:comments', 20_000);
+  await openGap('post-ids', 5 * MINUTE);
+  await openGap('listings:new', 4 * DAY);
+  await look(NOW);
+  sweep.nextCheck(NOW + 6_000, 10);
+  const gaps = await look(NOW + 20_000);
+  expect(gaps.map(({ source, outcome }) => [source, outcome])).toEqual([
+    ['listings:comments', undefined],
+    ['post-ids', undefined],
+    ['listings:new', 'given_up'],
+  ]);
+  sweep.nextCheck(NOW + 2 * MINUTE, 10);
+  expect(await look(NOW + 2 * MINUTE)).toMatchObject([{ outcome: 'filled', found: 0 }, {}, {}]);
+});
