@@ -1,16 +1,29 @@
 import { backOffMs } from '../../../services/crawler/back-off.ts';
+import type { Claim, Taken } from '../../../shared/upstream/budget/call-budget.ts';
 import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
-import type { VirtualProcess } from './virtual-process.ts';
+import type { ForumAnswer } from '../forum-model/forum-reader.ts';
+import type { Random } from '../forum-model/random.ts';
+import type { EventQueue } from './event-queue.ts';
+import type { Outcome } from './network.ts';
 import type { VirtualCall, VirtualSource } from './virtual-source.ts';
 
 const MAX_WAIT_MS = 60_000;
 /** Time from an answer to the acknowledgement of the broker. */
 const PUBLISH_MS = 20;
 
+/** What a runner uses of the process it runs in. */
+export interface RunnerHost {
+  readonly queue: EventQueue;
+  readonly random: Random;
+  take: (claim: Claim, now: number) => Taken;
+  send: (client: number, call: VirtualCall, done: (outcome: Outcome, now: number) => void) => void;
+  published: (call: VirtualCall, answer: ForumAnswer, seenAt: number) => number;
+}
+
 /** Makes the calls of one source in virtual time, with the rules of the crawler's CallLoop. */
 export class VirtualRunner {
   readonly source: VirtualSource;
-  private readonly process: VirtualProcess;
+  private readonly process: RunnerHost;
   private inFlight = 0;
   private resumeAt = Number.NEGATIVE_INFINITY;
   private failingSince: number | undefined;
@@ -18,7 +31,7 @@ export class VirtualRunner {
   private wakes = 0;
   private hasEnded = false;
 
-  constructor(source: VirtualSource, process: VirtualProcess) {
+  constructor(source: VirtualSource, process: RunnerHost) {
     this.source = source;
     this.process = process;
   }
