@@ -11,11 +11,6 @@ export interface Listed {
   subreddit: string;
   /** Bare id of the post, or of the post that the comment is on. */
   postId: string;
-  /**
-   * `num_comments` of the post at the time of the answer, also in listings of comments: it tells without a further call
-   * that a thread holds comments that no listing showed. Undefined where the forum leaves it out.
-   */
-  commentCount?: number | undefined;
 }
 
 /** `seenAt` in milliseconds since 1970: a date in the future would move the bounds of a gap. */
@@ -26,6 +21,5 @@ export function listedOf(thing: Thing, seenAt: number): Listed {
     createdAt: Math.min(data.created_utc * 1000, seenAt),
     subreddit: data.subreddit ?? '',
     postId: thing.kind === 't1' ? thing.data.post_id : data.id,
-    commentCount: data.num_comments ?? undefined,
   };
 }

@@ -49,8 +49,6 @@ export const commentFields = z.object({
   permalink: z.string().nullish(),
   context: z.string().nullish(),
   score: integer,
-  /** Of the whole thread. Listings of comments carry it, threads and /api/info do not. */
-  num_comments: z.number().int().nullish(),
 });
 
 /**
