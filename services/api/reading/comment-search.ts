@@ -1,6 +1,7 @@
 import type { CommentItem, CommentListing } from '../../../schemas/api/forum-resources.ts';
 import { isClickhouseAway } from '../../../shared/clickhouse/clickhouse-away.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { isGoneText } from '../../../shared/domain/gone-text.ts';
 import { searchableWords } from '../../../shared/matching/searchable-words.ts';
 import { TermFinder } from '../../../shared/matching/terms/term-finder.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
@@ -167,8 +168,6 @@ async function scanArchive(
   return { ...scan, next: last?.thingId };
 }
 
-const DELETED_BODIES = new Set(['[deleted]', '[removed]']);
-
 /** Returns the comments as the forum has them now, in the same order, without deleted ones. */
 async function refreshFromForum(
   { source }: CommentArchiveDeps,
@@ -179,7 +178,7 @@ async function refreshFromForum(
   const current = new Map<string, CommentItem>();
   for (const [name, title] of titles) {
     const comment = found.get(name);
-    if (comment && !DELETED_BODIES.has(comment.body))
+    if (comment && !isGoneText(comment.body))
       current.set(name, { ...comment, post_title: comment.post_title || title });
   }
   return current;

@@ -9,7 +9,7 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { retry } from '../../../shared/runtime/retry.ts';
-import { findSeenAsRemoved, readMatchedThings } from '../../../shared/stores/crawl/rechecks.ts';
+import { findReadableMatches, findSeenAsRemoved, readMatchedThings } from '../../../shared/stores/crawl/rechecks.ts';
 import { findRemovedThings } from '../../../shared/stores/crawl/removals.ts';
 import { readThingsSeen } from '../../../shared/stores/crawl/thread-items.ts';
 import { findRemoved } from '../../../shared/upstream/parsing/find-removed.ts';
@@ -161,11 +161,17 @@ export class RecheckSource implements CrawlSource {
     const call = { endpoint: 'info', lane: 'recheck', signal } as const;
     const { present, removed } = findRemoved(await upstream.get('/api/info', { id: names.join(',') }, call));
     const gone = names.filter((name) => removed.has(name));
-    const [known, seenAsRemoved] =
+    const none = new Set<string>();
+    const [known, seenAsRemoved, readable] =
       gone.length === 0
-        ? [new Set<string>(), new Set<string>()]
-        : await Promise.all([findRemovedThings(db, gone), findSeenAsRemoved(clickhouse, gone, signal)]);
-    const fresh = gone.filter((name) => !known.has(name) && !seenAsRemoved.has(name));
+        ? [none, none, none]
+        : await Promise.all([
+            findRemovedThings(db, gone),
+            findSeenAsRemoved(clickhouse, gone, signal),
+            findReadableMatches(db, gone),
+          ]);
+    // Another source may have published a thing again after its removal, and the archive shows its last sight.
+    const fresh = gone.filter((name) => !known.has(name) && (readable.has(name) || !seenAsRemoved.has(name)));
     await this.publish(fresh, signal);
     metrics.crawlerRechecked.inc({ outcome: 'removed' }, fresh.length);
     metrics.crawlerRechecked.inc({ outcome: 'absent' }, names.length - present.size);

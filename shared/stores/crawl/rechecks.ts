@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
+import { isGoneText } from '../../domain/gone-text.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 
 /** A thing with stored content, and its place in the order by which it is kept. */
@@ -33,7 +34,20 @@ export async function readMatchedThings(
   return rows;
 }
 
-/** Returns which of these archived things have no text that a removal would hide: they were removed when first seen. */
+/** Returns which of these things have stored content with an author or a text that a removal would hide. */
+export async function findReadableMatches(db: Queryable, thingIds: readonly string[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ thing_id: string; body: string }>(
+    `SELECT thing_id, body FROM matched_items
+      WHERE thing_id = ANY ($1::text[]) AND (body <> '' OR author <> '[deleted]')`,
+    [thingIds],
+  );
+  return new Set(rows.filter(({ body }) => !isGoneText(body)).map(({ thing_id }) => thing_id));
+}
+
+/**
+ * Returns which of these things the archive has without a text that a removal would hide: they were removed when first
+ * seen, or were seen again since, already removed.
+ */
 export async function findSeenAsRemoved(
   clickhouse: ClickHouseClient,
   thingIds: readonly string[],
@@ -41,9 +55,11 @@ export async function findSeenAsRemoved(
 ): Promise<Set<string>> {
   if (thingIds.length === 0) return new Set();
   const result = await clickhouse.query({
-    query: `SELECT DISTINCT thing_id AS thingId
+    query: `SELECT thing_id AS thingId
               FROM items
-             WHERE thing_id IN {ids: Array(String)} AND body IN ('[removed]', '[deleted]')`,
+             WHERE thing_id IN {ids: Array(String)}
+             GROUP BY thing_id
+            HAVING min(lower(trimBoth(body)) IN ('[removed]', '[deleted]', '[ removed by reddit ]'))`,
     query_params: { ids: [...thingIds] },
     format: 'JSONEachRow',
     clickhouse_settings: { max_execution_time: 20 },

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { bareId } from '../../../schemas/messages/forum-item.ts';
+import { isGoneText } from '../../domain/gone-text.ts';
 import { parseAnswer } from './parse-page.ts';
 
 /** What the forum says now about things that were asked for by name. */
@@ -9,8 +10,6 @@ export interface ThingStates {
   /** Of these, the ones whose author deleted them, or that the forum or a moderator removed. */
   removed: Set<string>;
 }
-
-const GONE_TEXTS = new Set(['[deleted]', '[removed]']);
 
 const answer = z.object({
   kind: z.literal('Listing'),
@@ -41,7 +40,7 @@ export function findRemoved(body: unknown): ThingStates {
     const name = `${kind}_${data.id}`;
     states.present.add(name);
     const text = kind === 't1' ? data.body : data.selftext;
-    if (GONE_TEXTS.has(text ?? '') || (kind === 't3' && data.removed_by_category)) states.removed.add(name);
+    if (isGoneText(text ?? '') || (kind === 't3' && data.removed_by_category)) states.removed.add(name);
   }
   return states;
 }

@@ -1,4 +1,5 @@
 import type { Comment, DiscussionGraph, Post } from '../../../../schemas/messages/forum-post.ts';
+import { isGoneText } from '../../../../shared/domain/gone-text.ts';
 import { inPageOrder } from './comment-tree.ts';
 
 /** Length of most_upvoted. */
@@ -8,7 +9,6 @@ const MAX_CONTROVERSIAL = 25;
 
 const AUTOMATIC_MODERATOR = 'automoderator';
 const DELETED_AUTHOR = '[deleted]';
-const GONE_BODIES = new Set(['[deleted]', '[removed]', '[ removed by reddit ]']);
 
 /**
  * Summarises a discussion from the comments that were read (`comments` is their tree). Ties keep page order.
@@ -56,7 +56,7 @@ function isAutomatic({ author }: Comment): boolean {
 
 /** Whether the text was deleted. The text of a deleted account may remain. */
 function isGone({ body }: Comment): boolean {
-  return GONE_BODIES.has(body.trim().toLowerCase());
+  return isGoneText(body);
 }
 
 function withoutReplies(comment: Comment): Comment {

@@ -69,7 +69,7 @@ describe('ListingPolling on a sliding listing', () => {
     expect(crawl.seen.size).toBeGreaterThan(0.9 * 100 * crawl.calls);
   });
 
-  test('shows each item or records it in a gap, whatever happens', () => {
+  test('shows each item or records it in a gap, whatever happens', { timeout: 120_000 }, () => {
     const times = fc.integer({ min: 12_000, max: 50_000 });
     const part = (max: number) => fc.double({ min: 0, max, noNaN: true });
     const schedules = fc.record({

@@ -81,23 +81,27 @@ function walkThrough({ rate, trips, failing, holes, late, outage, restarts }: Sc
   return missed.filter((n) => !givenUp.some(({ from, to }) => from <= n && n < to));
 }
 
-test('finds every post with overlapping calls that end in any order, failures, an outage, restarts and late posts', () => {
-  const times = fc.integer({ min: 5_000, max: 115_000 });
-  fc.assert(
-    fc.property(
-      fc.record({
-        rate: fc.integer({ min: 5, max: 200 }),
-        trips: fc.array(fc.integer({ min: 50, max: 1_000 }), { minLength: 1, maxLength: 8 }),
-        failing: fc.double({ min: 0, max: 0.3, noNaN: true }),
-        holes: fc.integer({ min: 9, max: 100 }),
-        late: fc.integer({ min: 40, max: 300 }),
-        outage: fc.record({ from: times, forMs: fc.integer({ min: 0, max: 60_000 }) }),
-        restarts: fc.array(times, { maxLength: 3 }),
-      }),
-      (schedule) => {
-        expect(walkThrough(schedule)).toEqual([]);
-      },
-    ),
-    { numRuns: 12, endOnFailure: true },
-  );
-});
+test(
+  'finds every post with overlapping calls that end in any order, failures, an outage, restarts and late posts',
+  { timeout: 120_000 },
+  () => {
+    const times = fc.integer({ min: 5_000, max: 115_000 });
+    fc.assert(
+      fc.property(
+        fc.record({
+          rate: fc.integer({ min: 5, max: 200 }),
+          trips: fc.array(fc.integer({ min: 50, max: 1_000 }), { minLength: 1, maxLength: 8 }),
+          failing: fc.double({ min: 0, max: 0.3, noNaN: true }),
+          holes: fc.integer({ min: 9, max: 100 }),
+          late: fc.integer({ min: 40, max: 300 }),
+          outage: fc.record({ from: times, forMs: fc.integer({ min: 0, max: 60_000 }) }),
+          restarts: fc.array(times, { maxLength: 3 }),
+        }),
+        (schedule) => {
+          expect(walkThrough(schedule)).toEqual([]);
+        },
+      ),
+      { numRuns: 12, endOnFailure: true },
+    );
+  },
+);
