@@ -39,6 +39,8 @@ export class CallLoop {
   private readonly inFlight = new Set<Promise<void>>();
   private resumeAt = Number.NEGATIVE_INFINITY;
   private failingSince: number | undefined;
+  /** The last failure was the forum's. */
+  private isForumFailing = false;
   private failedAt = Number.NEGATIVE_INFINITY;
   private failureLoggedAt = Number.NEGATIVE_INFINITY;
   private refusedSince: number | undefined;
@@ -95,6 +97,7 @@ export class CallLoop {
     const now = clock();
     this.failingSince ??= now;
     this.failedAt = now;
+    this.isForumFailing = error instanceof UpstreamError;
     const waitMs = backOffMs(error, now - this.failingSince, random());
     if (now - this.failureLoggedAt >= FAILURE_LOG_MS) {
       this.failureLoggedAt = now;
@@ -149,9 +152,10 @@ export class CallLoop {
     }
     fetched.acknowledged();
     this.deps.onMoved();
-    this.noteBudget(false);
-    // A call from before a failure says nothing about the forum now.
-    if (startedAt >= this.failedAt) this.noteSuccess();
+    const isLocal = fetched.isLocal === true;
+    if (!isLocal) this.noteBudget(false);
+    // A call from before a failure says nothing about the forum now, nor does one that did not ask it.
+    if (startedAt >= this.failedAt && !(isLocal && this.isForumFailing)) this.noteSuccess();
     if (fetched.done === true) this.ending ??= 'done';
   }
 

@@ -10,6 +10,8 @@ export interface Fetched {
   seenAt: number;
   /** Called once, after the broker has every thing, also the unreadable. Only then may the source advance. */
   acknowledged: () => void;
+  /** True when only our own engines were asked: the success then tells nothing about the forum or the budget. */
+  isLocal?: boolean;
   /** True when the source has no more things, now or later. */
   done?: boolean;
 }

@@ -125,7 +125,7 @@ export class AuditSource implements CrawlSource {
     return {
       fetch: async (signal) => {
         await work.run(signal);
-        return this.nothing(() => undefined);
+        return { ...this.nothing(() => undefined), isLocal: true };
       },
       failed: work.failed,
     };
@@ -141,11 +141,12 @@ export class AuditSource implements CrawlSource {
       fetch: async () => {
         const samples = finished.samples.map((sample) => ({ ...sample, hour: new Date(finished.start) }));
         await saveAuditSamples(this.deps.db, samples);
-        return this.nothing(() => {
+        const stored = this.nothing(() => {
           this.auditedTo = finished.end;
           this.unstored = undefined;
           this.isStoring = false;
         });
+        return { ...stored, isLocal: true };
       },
       failed: () => {
         this.isStoring = false;

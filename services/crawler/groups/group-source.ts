@@ -145,7 +145,7 @@ export class GroupSource implements CrawlSource {
   private form(polling: GroupPolling): Call {
     this.isForming = true;
     const { clock } = this.deps;
-    const formed = { things: [], seenAt: clock() };
+    const formed = { things: [], seenAt: clock(), isLocal: true };
     return {
       fetch: async () => {
         try {

@@ -111,7 +111,7 @@ export class RecheckSource implements CrawlSource {
           this.reading.delete(queue);
           queue.addPage(now, things, due);
         };
-        return { things: [], seenAt: now, acknowledged };
+        return { things: [], seenAt: now, acknowledged, isLocal: true };
       },
       failed: () => {
         this.reading.delete(queue);

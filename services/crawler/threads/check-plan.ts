@@ -23,7 +23,7 @@ const LEAST_MISSED_SHARE = 0.005;
 export interface MissedTime {
   afterAt: number;
   beforeAt: number;
-  /** Posts that were checked later than this have been checked for it. */
+  /** Posts that were checked later than this, and than the end, have been checked for it. */
   openedAt: number;
 }
 
@@ -204,8 +204,10 @@ export class CheckPlan {
         if (createdAt > beforeAt || createdAt < afterAt - 2 * DAY_MS) continue;
         const inGap = ((beforeAt - afterAt) / 1000) * (this.missedRate(slot, now) / this.missedShare(slot));
         if (!this.isAmple && inGap < LEAST_IN_GAP) continue;
-        const isChecked = posts.checkedAt[slot]! > openedAt;
-        if (isChecked && (posts.deficit[slot] === 0 || posts.readAt[slot]! > openedAt)) continue;
+        // The end is later than the opening when the source has extended the gap.
+        const since = Math.max(openedAt, beforeAt);
+        const isChecked = posts.checkedAt[slot]! > since;
+        if (isChecked && (posts.deficit[slot] === 0 || posts.readAt[slot]! > since)) continue;
         waiting[index]! += 1;
         isOwed ||= !isChecked;
       }

@@ -13,7 +13,10 @@ const READ_LIMIT = 500;
 const AT_ONCE = 16;
 /** A source may extend a gap for a minute, and its own pages may still fill it. */
 const SETTLE_MS = 75_000;
-/** While posts of the gap's time keep arriving, the walk over post ids is not done with it. */
+/**
+ * While posts of the gap's time keep arriving, the walk over post ids is not done with it. The plan of checks must know
+ * all of them, which takes the archive and this source up to 20 s.
+ */
 const POSTS_QUIET_MS = 30_000;
 const GIVEN_UP_MS = 3 * 24 * 3_600_000;
 /** How far a gap whose begin is unknown reaches back. */
@@ -30,13 +33,13 @@ export interface GapRecoveryDeps {
  * when those posts are checked and their threads are read, with the number of its things that were found.
  */
 export class GapRecovery {
-  private readonly sweep: Pick<ThreadSweep, 'setGaps' | 'waitingForGap'>;
+  private readonly sweep: Pick<ThreadSweep, 'setGaps' | 'waitingForGap' | 'lastPlanAt'>;
   private readonly deps: GapRecoveryDeps;
   private isRunning = false;
   private loggedAt = Number.NEGATIVE_INFINITY;
   private dueAt = Number.NEGATIVE_INFINITY;
 
-  constructor(sweep: Pick<ThreadSweep, 'setGaps' | 'waitingForGap'>, deps: GapRecoveryDeps) {
+  constructor(sweep: Pick<ThreadSweep, 'setGaps' | 'waitingForGap' | 'lastPlanAt'>, deps: GapRecoveryDeps) {
     this.sweep = sweep;
     this.deps = deps;
   }
@@ -68,10 +71,16 @@ export class GapRecovery {
       if (now - gap.openedAt > GIVEN_UP_MS) await closeGap(this.deps.db, gap.id, { found: 0, outcome: 'given_up' });
     }
     const gaps = open.filter(isListingGap).slice(0, AT_ONCE);
+    // Before any is closed: one that its source has extended since the last look needs another plan.
+    this.work(gaps);
     const left = [];
     for (const gap of gaps) if (!(await this.closeIfDone(gap, now, signal))) left.push(gap);
-    this.sweep.setGaps(left.map((gap) => ({ id: gap.id, openedAt: gap.openedAt, ...boundsOf(gap) })));
+    this.work(left);
     if (left.length > 0 && now - this.loggedAt >= LOG_EVERY_MS) await this.report(left, now, signal);
+  }
+
+  private work(gaps: readonly OpenGap[]): void {
+    this.sweep.setGaps(gaps.map((gap) => ({ id: gap.id, openedAt: gap.openedAt, ...boundsOf(gap) })));
   }
 
   private async closeIfDone(gap: OpenGap, now: number, signal: AbortSignal): Promise<boolean> {
@@ -80,7 +89,7 @@ export class GapRecovery {
     if (this.sweep.waitingForGap(gap.id) !== 0 || now - gap.openedAt < SETTLE_MS) return false;
     const { afterAt, beforeAt } = boundsOf(gap);
     const posts = await lastSightOfPosts(clickhouse, { createdFrom: afterAt, createdTo: beforeAt }, signal);
-    if (posts !== undefined && now - posts < POSTS_QUIET_MS) return false;
+    if (posts !== undefined && this.sweep.lastPlanAt - posts < POSTS_QUIET_MS) return false;
     const found = await this.count(gap, signal);
     const isClosed = await closeGap(db, gap.id, { found, outcome: 'filled', upTo: gap });
     if (isClosed) logger.info({ gap: gap.id, source: gap.source, found }, 'a gap is closed');

@@ -74,7 +74,8 @@ export class ThreadSource implements CrawlSource {
   next(now: number): Call | Wait {
     if (!this.deps.isArchiveReady()) return { waitMs: IDLE_MS };
     this.deps.metrics.crawlerThreadBacklog.set(this.sweep.backlog);
-    const upkeep = this.activity.next(now) ?? this.recovery.next(now);
+    // A gap is done when its posts are, which must be known first.
+    const upkeep = this.activity.next(now) ?? (this.activity.isLoaded ? this.recovery.next(now) : undefined);
     if (upkeep !== undefined) return this.withoutThings(upkeep);
     return this.nextCount(now) ?? this.nextCheck(now) ?? this.nextReading() ?? { waitMs: this.waitMs(now) };
   }
@@ -109,7 +110,7 @@ export class ThreadSource implements CrawlSource {
     return {
       fetch: async (signal) => {
         await work.run(signal);
-        return this.nothing(() => undefined);
+        return { ...this.nothing(() => undefined), isLocal: true };
       },
       failed: work.failed,
     };
@@ -128,12 +129,13 @@ export class ThreadSource implements CrawlSource {
       fetch: async (signal) => {
         const postIds = checked.posts.filter(({ comments }) => (comments ?? 0) > 0).map(({ postId }) => postId);
         const counts = await countArchivedComments(this.deps.clickhouse, { postIds, until: checked.at }, signal);
-        return this.nothing(() => {
+        const counted = this.nothing(() => {
           this.isCounting = false;
           this.settling.shift();
           const posts = checked.posts.map((post) => ({ ...post, archived: counts.get(post.postId) ?? 0 }));
           this.sweep.learnChecks(checked.at, posts);
         });
+        return { ...counted, isLocal: true };
       },
       failed: () => {
         this.isCounting = false;

@@ -99,13 +99,18 @@ export class ThreadSweep {
 
   /** Sets the gaps to work on: posts that may have had comments in them are checked with half of the checks. */
   setGaps(gaps: readonly (MissedTime & { id: number })[]): void {
-    const known = new Set(this.gaps.map(({ id }) => id));
-    if (gaps.some(({ id }) => !known.has(id))) this.plannedAt = Number.NEGATIVE_INFINITY;
+    const known = new Map(this.gaps.map((gap) => [gap.id, gap]));
+    const isPlanned = (gap: MissedTime & { id: number }): boolean => {
+      const before = known.get(gap.id);
+      return before?.afterAt === gap.afterAt && before.beforeAt === gap.beforeAt;
+    };
+    const planned = new Set(gaps.filter(isPlanned).map(({ id }) => id));
+    if (planned.size < gaps.length) this.plannedAt = Number.NEGATIVE_INFINITY;
     this.gaps = gaps;
-    this.waitingFor = new Map([...this.waitingFor].filter(([id]) => gaps.some((gap) => gap.id === id)));
+    this.waitingFor = new Map([...this.waitingFor].filter(([id]) => planned.has(id)));
   }
 
-  /** Posts that a gap still waits for, as of the last plan; undefined before a plan with this gap was made. */
+  /** Posts that a gap still waits for, as of the last plan; undefined before a plan with the gap's present bounds. */
   waitingForGap(id: number): number | undefined {
     return this.waitingFor.get(id);
   }
@@ -129,6 +134,11 @@ export class ThreadSweep {
       batch.push(posts.ids[slot]!);
     }
     return batch.length === 0 ? undefined : batch;
+  }
+
+  /** When the last plan was made; `waitingForGap` knows no later posts. */
+  get lastPlanAt(): number {
+    return this.plannedAt;
   }
 
   /** When `nextCheck` makes its next plan. */

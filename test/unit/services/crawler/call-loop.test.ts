@@ -10,7 +10,7 @@ class ScriptedSource implements CrawlSource {
   readonly label = 'listings';
   readonly replay = false;
   readonly maxInFlight: number;
-  readonly open: { succeed: (done?: boolean) => void; fail: (error: Error) => void }[] = [];
+  readonly open: { succeed: (more?: Partial<Fetched>) => void; fail: (error: Error) => void }[] = [];
   readonly log: string[] = [];
   started = 0;
   private readonly calls: number;
@@ -27,8 +27,8 @@ class ScriptedSource implements CrawlSource {
       fetch: () =>
         new Promise<Fetched>((resolve, reject) => {
           const acknowledged = () => this.log.push(`acknowledged ${id}`);
-          const succeed = (done = false) => {
-            resolve({ things: [], seenAt: 0, acknowledged, done });
+          const succeed = (more: Partial<Fetched> = {}) => {
+            resolve({ things: [], seenAt: 0, acknowledged, ...more });
           };
           this.open.push({ succeed, fail: reject });
         }),
@@ -133,6 +133,43 @@ describe('CallLoop', () => {
     expect(short).toEqual([true, false]);
   });
 
+  test('does not take an answer of our own engines for one of the forum', async () => {
+    const source = new ScriptedSource(1);
+    const { pass, loop, short } = start(source);
+    await pass(0);
+    source.open[0]?.fail(new UpstreamError('broken', 'no answer'));
+    await pass(0);
+    await pass(250);
+    source.open[1]?.succeed({ isLocal: true });
+    await pass(0);
+    expect(loop.isFailing).toBe(true);
+    source.open[2]?.succeed();
+    await pass(0);
+    expect(loop.isFailing).toBe(false);
+    const refusal = new UpstreamError('busy', 'used up', { reason: 'own_budget', retryAfterMs: 10_000 });
+    for (const index of [3, 5, 7, 9]) {
+      source.open[index]?.fail(refusal);
+      await pass(0);
+      await pass(10_000);
+      source.open[index + 1]?.succeed({ isLocal: true });
+      await pass(0);
+    }
+    expect(short).toEqual([true]);
+  });
+
+  test('ends a failure of our own engines when they answer', async () => {
+    const source = new ScriptedSource(1);
+    const { pass, loop } = start(source);
+    await pass(0);
+    source.open[0]?.fail(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }));
+    await pass(0);
+    await pass(1_000);
+    expect(loop.isFailing).toBe(true);
+    source.open[1]?.succeed({ isLocal: true });
+    await pass(0);
+    expect(loop.isFailing).toBe(false);
+  });
+
   test('rejects with an unexpected error after the other calls have ended', async () => {
     const source = new ScriptedSource(2);
     const { pass, outcome } = start(source);
@@ -148,7 +185,7 @@ describe('CallLoop', () => {
     const source = new ScriptedSource(1);
     const { pass, outcome } = start(source);
     await pass(0);
-    source.open[0]?.succeed(true);
+    source.open[0]?.succeed({ done: true });
     await expect(outcome).resolves.toBe('done');
     expect(source.started).toBe(1);
   });

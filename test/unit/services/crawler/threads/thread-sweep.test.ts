@@ -254,4 +254,18 @@ describe('a gap', () => {
     forum.sweep.setGaps([]);
     expect(forum.sweep.waitingForGap(7)).toBeUndefined();
   });
+
+  test('that its source extends waits for another check of the posts that were checked before its new end', () => {
+    const forum = new Forum(2);
+    for (let post = 0; post < 50; post++) forum.add(`p${post}`, DAY - post * MINUTE);
+    forum.sweep.setGaps([gap]);
+    forum.run(gap.openedAt, gap.openedAt + 30 * SECOND);
+    expect(forum.sweep.waitingForGap(7)).toBe(0);
+    forum.sweep.setGaps([{ ...gap, beforeAt: gap.openedAt + 40 * SECOND }]);
+    expect(forum.sweep.waitingForGap(7)).toBeUndefined();
+    forum.run(gap.openedAt + 30 * SECOND, gap.openedAt + 36 * SECOND);
+    expect(forum.sweep.waitingForGap(7)).toBe(50);
+    forum.run(gap.openedAt + 36 * SECOND, gap.openedAt + 2 * MINUTE);
+    expect(forum.sweep.waitingForGap(7)).toBe(0);
+  });
 });
