@@ -1,8 +1,7 @@
 import type { Coverage, CoverageGap, CoverageHour, CoverageTotal } from '../../../schemas/api/coverage.ts';
 import { combineCompleteness } from '../../../shared/domain/coverage/combine-completeness.ts';
-import { hourCoverage } from '../../../shared/domain/coverage/hour-coverage.ts';
 import type { HourCoverage } from '../../../shared/domain/coverage/hour-coverage.ts';
-import { lagQuantiles, mergeLags } from '../../../shared/domain/coverage/lag-histogram.ts';
+import { mergeLags } from '../../../shared/domain/coverage/lag-histogram.ts';
 import { postShare } from '../../../shared/domain/coverage/post-share.ts';
 import type { ReadCoverage } from '../../../shared/stores/crawl/coverage-hours.ts';
 import type { HourGaps } from '../../../shared/stores/crawl/coverage-sources.ts';
@@ -10,6 +9,8 @@ import type { ListedGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import type { HourCalls } from '../../../shared/stores/crawl/forum-calls.ts';
 import { HOUR_MS } from './coverage-range.ts';
 import type { CoverageRange } from './coverage-range.ts';
+import { lagsOf } from './measured-hours.ts';
+import type { MeasuredHour, MeasuredHours } from './measured-hours.ts';
 
 /** What the stores know of a range. */
 export interface StoredRange {
@@ -25,7 +26,7 @@ export interface StoredRange {
 /** One hour of a range. */
 interface Hour {
   at: number;
-  stored: { coverage: HourCoverage; computedAt: Date; callsPerSecond: number | null } | undefined;
+  stored: (MeasuredHour & { computedAt: Date; callsPerSecond: number | null }) | undefined;
   calls: readonly HourCalls[];
   gaps: CoverageTotal['gaps'];
   /** The part of the hour that is over by now. */
@@ -33,8 +34,12 @@ interface Hour {
 }
 
 /** Builds the answer of GET /v1/coverage. `now` in milliseconds since 1970. */
-export function coverageAnswer(range: CoverageRange, stored: StoredRange, now: number): Coverage {
-  const hours = hoursOf(range, stored, now);
+export function coverageAnswer(
+  range: CoverageRange,
+  stored: StoredRange,
+  { now, measured }: { now: number; measured: Pick<MeasuredHours, 'of'> },
+): Coverage {
+  const hours = hoursOf(range, stored, { now, measured });
   const iso = (time: number): string => new Date(time).toISOString();
   return {
     from: iso(range.from),
@@ -50,7 +55,11 @@ export function coverageAnswer(range: CoverageRange, stored: StoredRange, now: n
   };
 }
 
-function hoursOf({ from, to }: CoverageRange, stored: StoredRange, now: number): Hour[] {
+function hoursOf(
+  { from, to }: CoverageRange,
+  stored: StoredRange,
+  { now, measured }: { now: number; measured: Pick<MeasuredHours, 'of'> },
+): Hour[] {
   const rows = new Map(stored.hours.map((row) => [row.hour.getTime(), row]));
   const calls = Map.groupBy(stored.calls, ({ hour }) => hour.getTime());
   const gaps = new Map(stored.gapsByHour.map((counts) => [counts.hour.getTime(), counts]));
@@ -59,12 +68,12 @@ function hoursOf({ from, to }: CoverageRange, stored: StoredRange, now: number):
   for (let at = from; at < to; at += HOUR_MS) {
     const row = rows.get(at);
     // An hour of a version that cannot be read counts as not measured; the rollup computes recent ones anew.
-    const coverage = hourCoverage.safeParse(row?.coverage).data;
+    const known = row && measured.of(row);
     const { opened, closed } = gaps.get(at) ?? { opened: 0, closed: 0 };
     open = Math.max(0, open + opened - closed);
     hours.push({
       at,
-      stored: row === undefined || coverage === undefined ? undefined : { ...row, coverage },
+      stored: row === undefined || known === undefined ? undefined : { ...row, ...known },
       calls: calls.get(at) ?? [],
       gaps: { opened, closed, open },
       elapsed: Math.min(1, Math.max(0, (now - at) / HOUR_MS)),
@@ -81,7 +90,7 @@ function figuresOf(hours: readonly Hour[]): CoverageTotal {
     late: sum(known, ({ late }) => late),
     tombstones: sum(known, ({ tombstones }) => tombstones),
     completeness: { posts: postsIn(known), comments: commentsIn(known) },
-    lag_seconds: lagsIn(known),
+    lag_seconds: lagsIn(hours),
     gaps: {
       opened: sum(hours, ({ gaps }) => gaps.opened),
       closed: sum(hours, ({ gaps }) => gaps.closed),
@@ -121,11 +130,11 @@ function commentsIn(known: readonly HourCoverage[]): CoverageTotal['completeness
   return combined === undefined ? null : { ...combined, threads: sum(hours, ({ threads }) => threads) };
 }
 
-function lagsIn(known: readonly HourCoverage[]): CoverageTotal['lag_seconds'] {
-  const quantiles = lagQuantiles(mergeLags(known.map(({ lags }) => lags)), [0.5, 0.95, 0.99]);
-  if (quantiles === undefined) return null;
-  const [p50, p95, p99] = quantiles.map((seconds) => Number(seconds.toPrecision(3))) as [number, number, number];
-  return { p50, p95, p99 };
+function lagsIn(hours: readonly Hour[]): CoverageTotal['lag_seconds'] {
+  const known = hours.flatMap(({ stored }) => stored ?? []);
+  const [only] = known;
+  if (known.length === 1 && only !== undefined) return only.lags;
+  return lagsOf(mergeLags(known.map(({ coverage }) => coverage.lags)));
 }
 
 /** `allowed` is null unless it is known of every hour in which calls were made. */

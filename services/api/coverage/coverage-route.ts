@@ -9,6 +9,7 @@ import { parseRequest } from '../http/invalid-request.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import { coverageAnswer } from './coverage-answer.ts';
 import { coverageRange } from './coverage-range.ts';
+import { MeasuredHours } from './measured-hours.ts';
 
 /** How many gaps an answer lists. */
 const MAX_GAPS = 200;
@@ -20,10 +21,14 @@ export interface CoverageDeps {
 
 /** GET /v1/coverage: what the service saw of the forum in each hour, and what it missed. Free, for every key. */
 export function coverageRoute(deps: CoverageDeps): Route {
-  return { method: 'get', path: '/v1/coverage', handle: (call) => show(deps, call) };
+  const measured = new MeasuredHours();
+  return { method: 'get', path: '/v1/coverage', handle: (call) => show({ ...deps, measured }, call) };
 }
 
-async function show({ pool, clock }: CoverageDeps, { query }: Call): Promise<Answer> {
+async function show(
+  { pool, clock, measured }: CoverageDeps & { measured: MeasuredHours },
+  { query }: Call,
+): Promise<Answer> {
   const now = clock();
   const range = coverageRange(parseRequest(coverageQuery, query, 'query'), now);
   const [from, to] = [new Date(range.from), new Date(range.to)];
@@ -34,5 +39,8 @@ async function show({ pool, clock }: CoverageDeps, { query }: Call): Promise<Ans
     countGapsOpenAt(pool, from),
     listGaps(pool, { ...range, limit: MAX_GAPS }),
   ]);
-  return { status: 200, body: coverageAnswer(range, { hours, calls, gapsByHour, openBefore, gaps }, now) };
+  return {
+    status: 200,
+    body: coverageAnswer(range, { hours, calls, gapsByHour, openBefore, gaps }, { now, measured }),
+  };
 }

@@ -12,11 +12,11 @@ export const SHORTEST_LAG_SECONDS = 0.1;
 
 /** The sum of several histograms. */
 export function mergeLags(histograms: readonly LagHistogram[]): LagHistogram {
-  const merged: Record<string, number> = {};
+  const merged = new Map<string, number>();
   for (const histogram of histograms) {
-    for (const [bucket, count] of Object.entries(histogram)) merged[bucket] = (merged[bucket] ?? 0) + count;
+    for (const bucket in histogram) merged.set(bucket, (merged.get(bucket) ?? 0) + histogram[bucket]!);
   }
-  return merged;
+  return Object.fromEntries(merged);
 }
 
 /** Quantiles of the lags in seconds, in the order of `levels` (0 to 1); undefined without any lag. */

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { coverage } from '../../../../../schemas/api/coverage.ts';
 import { coverageAnswer } from '../../../../../services/api/coverage/coverage-answer.ts';
 import type { StoredRange } from '../../../../../services/api/coverage/coverage-answer.ts';
+import { MeasuredHours } from '../../../../../services/api/coverage/measured-hours.ts';
 import type { HourCoverage } from '../../../../../shared/domain/coverage/hour-coverage.ts';
 
 const HOUR = 3_600_000;
@@ -22,7 +23,7 @@ const hourOf = (more: Partial<HourCoverage>): HourCoverage => ({
 /** The answer about the first `hours` hours; now is the end of them. */
 function answerOf(hours: number, stored: Partial<StoredRange>, now = FROM + hours * HOUR) {
   const range = { from: FROM, to: FROM + hours * HOUR };
-  return coverage.parse(coverageAnswer(range, { ...NOTHING, ...stored }, now));
+  return coverage.parse(coverageAnswer(range, { ...NOTHING, ...stored }, { now, measured: new MeasuredHours() }));
 }
 
 const storedHour = (hour: number, known: unknown, callsPerSecond: number | null = null) => ({
