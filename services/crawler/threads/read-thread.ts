@@ -2,7 +2,7 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import type { Lane } from '../../../shared/upstream/budget/lanes.ts';
-import { parseThreadThings } from '../../../shared/upstream/parsing/parse-thread-things.ts';
+import { parseMoreThings, parseThreadThings } from '../../../shared/upstream/parsing/parse-thread-things.ts';
 import type { LeftOut, ThreadThings } from '../../../shared/upstream/parsing/parse-thread-things.ts';
 import type { CommentData, PostData } from '../../../shared/upstream/parsing/thing-schema.ts';
 import type { UnreadableThing } from '../../../shared/upstream/thing-letter.ts';
@@ -16,7 +16,7 @@ const COMMENTS_PER_CALL = '500';
 const IDS_PER_CALL = 100;
 
 export interface ThreadReaderDeps {
-  upstream: Pick<Upstream, 'get'>;
+  upstream: Pick<Upstream, 'get' | 'post'>;
   metrics: Metrics;
   logger: Logger;
   clock: Clock;
@@ -42,8 +42,9 @@ export interface ThreadReading {
 }
 
 /**
- * Reads a thread: the newest 500 comments, then those that it only names, then what continues below others, until
- * everything is read or `maxCalls` are made. When the budget ends after the first call, the rest is left unread.
+ * Reads a thread: the newest 500 comments, then what it left out, until everything is read or `maxCalls` are made:
+ * named comments with replies that are not named (/api/morechildren, which shows about 200 a call), comments that are
+ * only named (/api/info), and what continues below others. When the budget ends after the first call, the rest is left unread.
  *
  * @throws UpstreamError when the first call fails
  */
@@ -65,9 +66,12 @@ class ThreadReader {
   private readonly found = new Map<string, CommentData>();
   private readonly unreadable: UnreadableThing[] = [];
   private readonly named = new Set<string>();
+  /** Bare ids of named comments that may have replies which are not named. */
+  private readonly branches = new Set<string>();
   /** Bare ids of comments below which the thread continues. */
   private readonly continued = new Set<string>();
-  private readonly followed = new Set<string>();
+  /** Those that were asked for already. */
+  private readonly followed = { branches: new Set<string>(), pages: new Set<string>() };
   private calls = 0;
 
   constructor(deps: ThreadReaderDeps, postId: string, options: ReadOptions, signal: AbortSignal) {
@@ -86,12 +90,16 @@ class ThreadReader {
       if (!(error instanceof UpstreamError)) throw error;
       this.deps.logger.debug({ err: error, post: this.postId }, 'a part of a thread was left unread');
     }
-    const unread = this.unreadNames().length + this.continued.size;
+    const unread = this.unreadNames().length + this.branches.size + this.continued.size;
     return { post, found: [...this.found.values()], unreadable: this.unreadable, unread, readAt };
   }
 
   /** Makes one more call; false when there is nothing left to read. */
   private async readMore(post: PostData): Promise<boolean> {
+    if (this.branches.size > 0) {
+      await this.readBranches([...this.branches].slice(0, IDS_PER_CALL), post);
+      return true;
+    }
     const names = this.unreadNames().slice(0, IDS_PER_CALL);
     if (names.length > 0) {
       await this.readByName(names, post);
@@ -101,18 +109,39 @@ class ThreadReader {
     if (commentId === undefined) return false;
     await this.readPage(`/_/${commentId}`);
     this.continued.delete(commentId);
-    this.followed.add(commentId);
+    this.followed.pages.add(commentId);
     return true;
   }
 
   private async readPage(below: string): Promise<ThreadThings> {
-    const { upstream, metrics, lane, label } = this.deps;
+    const { upstream, lane } = this.deps;
     this.calls += 1;
     const path = `/comments/${encodeURIComponent(this.postId)}${below}`;
     const params = { sort: 'new', limit: COMMENTS_PER_CALL };
     const endpoint = below === '' ? '/comments/ID' : '/comments/ID/_/CID';
     const body = await upstream.get(path, params, { endpoint, lane, signal: this.signal });
     const page = parseThreadThings(body);
+    this.take(page, endpoint, below);
+    return page;
+  }
+
+  /** The replies of a named comment come with it, as far as a response holds them; stubs stand for the others. */
+  private async readBranches(ids: readonly string[], post: PostData): Promise<void> {
+    const endpoint = '/api/morechildren';
+    this.calls += 1;
+    const form = { api_type: 'json', link_id: `t3_${this.postId}`, children: ids.join(','), sort: 'new' };
+    const call = { endpoint, lane: this.deps.lane, signal: this.signal };
+    const body = await this.deps.upstream.post(endpoint, { ...form, limit_children: 'false' }, call);
+    for (const id of ids) {
+      this.branches.delete(id);
+      this.followed.branches.add(id);
+    }
+    this.take(parseMoreThings(body, post), endpoint, undefined);
+  }
+
+  /** `below`: the part of the path after the post, if the response is a page of the thread. */
+  private take(page: ThreadThings, endpoint: string, below: string | undefined): void {
+    const { metrics, label } = this.deps;
     for (const { raw } of page.faults) {
       metrics.upstreamRequests.inc({ endpoint, outcome: 'shape' });
       const thing = identifyThing(raw);
@@ -121,17 +150,17 @@ class ThreadReader {
     for (const [, count] of page.unknownKinds) metrics.crawlerUnknownKinds.inc({ source: label }, count);
     for (const comment of page.comments) this.add(comment);
     for (const stub of page.leftOut) this.note(stub, below);
-    return page;
   }
 
-  private note({ parentId, childIds, count }: LeftOut, below: string): void {
+  private note({ parentId, childIds, count }: LeftOut, below: string | undefined): void {
     for (const id of childIds) this.named.add(`t1_${id}`);
-    const hasHidden = childIds.length === 0 || count > childIds.length;
+    // Archived comments too: what replies to them may not be archived.
+    const branches = count > childIds.length ? childIds : [];
+    for (const id of branches) if (!this.followed.branches.has(id)) this.branches.add(id);
     // A page below a comment that is cut at that comment again would be read for ever.
-    if (!hasHidden || below === `/_/${parentId.slice(3)}`) return;
-    for (const id of parentId.startsWith('t1_') ? [parentId.slice(3)] : childIds) {
-      if (!this.followed.has(id)) this.continued.add(id);
-    }
+    if (childIds.length > 0 || below === `/_/${parentId.slice(3)}` || !parentId.startsWith('t1_')) return;
+    const id = parentId.slice(3);
+    if (!this.followed.pages.has(id)) this.continued.add(id);
   }
 
   private async readByName(names: readonly string[], post: PostData): Promise<void> {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { bareId, fullname } from '../../../schemas/messages/forum-item.ts';
-import { threadAnswer, threadListing, threadNode } from './comment-tree-schema.ts';
+import { moreChildrenAnswer, threadAnswer, threadListing, threadNode } from './comment-tree-schema.ts';
 import { parseAnswer } from './parse-page.ts';
 import { parseThing } from './parse-things.ts';
 import type { ChildFault } from './parse-things.ts';
@@ -50,9 +50,21 @@ export function parseThreadThings(answer: unknown): ThreadThings {
   if (parsed.outcome !== 'thing' || parsed.thing.kind !== 't3') {
     throw new UpstreamError('broken', 'the post of a thread has an unknown shape', { reason: 'shape' });
   }
-  const post = parsed.thing.data;
+  return readChildren(comments.data.children, parsed.thing.data);
+}
+
+/**
+ * Parses a response of /api/morechildren in the same way.
+ *
+ * @throws UpstreamError broken when the response has an unknown shape
+ */
+export function parseMoreThings(answer: unknown, post: PostData): ThreadThings {
+  return readChildren(parseAnswer(moreChildrenAnswer, answer).json.data.things, post);
+}
+
+function readChildren(children: readonly unknown[], post: PostData): ThreadThings {
   const result: ThreadThings = { post, comments: [], leftOut: [], faults: [], unknownKinds: new Map() };
-  const waiting: unknown[] = [...comments.data.children];
+  const waiting = [...children];
   for (let child = waiting.pop(); child !== undefined; child = waiting.pop()) {
     const replies = withReplies.safeParse(child).data?.data.replies.data.children ?? [];
     for (const reply of replies) waiting.push(reply);

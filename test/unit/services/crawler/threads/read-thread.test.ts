@@ -90,15 +90,28 @@ test('asks for the comments that are only named, except the archived, and contin
   expect(reading.unread).toBe(0);
 });
 
-test('reads below comments that stand for more than they name, each once', async () => {
-  const reading = await read({
-    '/comments/p': thread([comment('a', [more('t1_a', ['x'], 3)])], 4),
-    '/api/info': listing([comment('x')]),
-    '/comments/p/_/a': thread([comment('a', [comment('x', [comment('y', [more('t1_y', [], 0)])])])], 4),
-    '/comments/p/_/y': thread([comment('y', [more('t1_y', [], 0)])], 4),
-  });
-  expect(names(reading)).toEqual(['a', 'x', 'y']);
-  expect(reading.asked).toEqual(['/comments/p', '/api/info', '/comments/p/_/a', '/comments/p/_/y']);
+test('asks for named comments together with their replies where these are not named, the archived too', async () => {
+  const flat = (...things: Node[]): Node => ({ json: { errors: [], data: { things } } });
+  const reading = await read(
+    {
+      '/comments/p': thread([comment('a', [more('t1_a', ['x', 'w'], 9)])], 10),
+      'more x,w': flat(comment('x'), comment('w'), comment('y'), more('t1_y', ['z'], 3), more('t1_w', [], 0)),
+      'more z': flat(comment('z'), comment('v'), more('t1_v', ['u'])),
+      '/api/info': listing([comment('u')]),
+      '/comments/p/_/w': thread([comment('w', [comment('s'), more('t1_w', [], 0)])], 10),
+    },
+    { archived: ['t1_w'] },
+  );
+  expect(names(reading)).toEqual(['a', 's', 'u', 'v', 'x', 'y', 'z']);
+  expect(reading.unread).toBe(0);
+  expect(reading.asked).toEqual(['/comments/p', 'more x,w', 'more z', '/api/info', '/comments/p/_/w']);
+});
+
+test('asks once for a named comment whose replies stay hidden', async () => {
+  const hidden = { json: { errors: [], data: { things: [comment('x'), more('t1_x', ['x'], 5)] } } };
+  const reading = await read({ '/comments/p': thread([more('t3_p', ['x'], 5)], 5), 'more x': hidden });
+  expect(reading).toMatchObject({ unread: 0, asked: ['/comments/p', 'more x'] });
+  expect(names(reading)).toEqual(['x']);
 });
 
 test('leaves the rest unread when the calls or the budget end', async () => {
