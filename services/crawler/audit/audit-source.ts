@@ -6,18 +6,19 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { saveAuditSamples } from '../../../shared/stores/crawl/audit-samples.ts';
 import { countArchivedComments, readArchivedComments } from '../../../shared/stores/crawl/thread-items.ts';
-import type { ArchivedComment } from '../../../shared/stores/crawl/thread-items.ts';
-import type { CommentData, Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
+import type { Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
 import { readThings } from '../read-things.ts';
 import { ArchivedActivity } from '../threads/archived-activity.ts';
 import { readThread } from '../threads/read-thread.ts';
 import { isGone } from '../threads/thread-source.ts';
-import type { AuditCount, Candidate } from './audit-readings.ts';
+import type { Candidate } from './audit-readings.ts';
 import { AUDITED_AGE_MS } from './audited-posts.ts';
+import { countWindow } from './count-window.ts';
+import { patientUpstream } from './patient-upstream.ts';
 import { ThreadAudit } from './thread-audit.ts';
-import type { AuditedWindow, AuditWindow } from './thread-audit.ts';
+import type { AuditedWindow } from './thread-audit.ts';
 
 /** Any number; it decides which posts are chosen. */
 const SEED = 20_260_101;
@@ -37,15 +38,6 @@ export interface AuditSourceDeps {
   clock: Clock;
   /** Lengths of a window, in milliseconds; see ThreadAudit. */
   stepsMs?: readonly number[] | undefined;
-}
-
-/** A thread that was read, before it is known which of its comments had been seen. */
-interface Reading {
-  postId: string;
-  window: AuditWindow;
-  readAt: number;
-  found: CommentData[];
-  archived: Map<string, ArchivedComment>;
 }
 
 /**
@@ -202,13 +194,15 @@ export class AuditSource implements CrawlSource {
 
   private async read({ postId }: Candidate, signal: AbortSignal): Promise<Fetched> {
     const window = this.audit.current;
-    const deps = { ...this.deps, lane: 'audit', label: this.label } as const;
+    const upstream = patientUpstream(this.deps.upstream);
+    const deps = { ...this.deps, upstream, lane: 'audit', label: this.label } as const;
     const before = await readArchivedComments(this.deps.clickhouse, postId, signal);
     const options = { isArchived: (name: string) => before.has(name), maxCalls: MAX_CALLS };
     const thread = await readThread(deps, postId, options, signal);
     const found = thread.found.filter(({ created_utc: seconds }) => seconds * 1000 < window.end);
-    const reading: Reading = { postId, window, readAt: thread.readAt, found, archived: before };
-    const count = countWindow(reading);
+    const known = before.size + thread.found.length;
+    const unread = Math.min(thread.unread, Math.max(0, (thread.post.num_comments ?? Infinity) - known));
+    const count = countWindow({ window, readAt: thread.readAt, found: thread.found, archived: before, unread });
     return {
       things: found.map((data): Thing => ({ kind: 't1', data })),
       unreadable: thread.unreadable,
@@ -218,18 +212,4 @@ export class AuditSource implements CrawlSource {
       },
     };
   }
-}
-
-/** Counts the comments of the window: those that the thread showed or the archive has. */
-function countWindow({ window, readAt, found, archived }: Reading): AuditCount {
-  const isIn = (createdAt: number): boolean => createdAt >= window.start && createdAt < window.end;
-  let [seen, total] = [0, 0];
-  for (const { createdAt, seenAt, source } of archived.values()) {
-    if (!isIn(createdAt)) continue;
-    total += 1;
-    // What another audit found first had not been seen.
-    if (source !== 'audit' && seenAt <= readAt) seen += 1;
-  }
-  for (const { created_utc: seconds } of found) if (isIn(seconds * 1000)) total += 1;
-  return { seen, total };
 }

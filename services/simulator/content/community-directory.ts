@@ -14,7 +14,7 @@ const NSFW_SHARE = 0.05;
 /** How many generated communities the lists of communities and their search show. */
 const LISTED_GENERATED = 1000;
 
-/** The written communities and, if asked for, generated ones, named by theme and rank, whose rates follow Zipf's law. */
+/** The written communities and, if asked for, generated ones, named by theme and rank, with rates by Zipf's law. */
 export class CommunityDirectory {
   private readonly seed: number;
   private readonly generated: (Community | undefined)[];

@@ -52,8 +52,9 @@ interface GapRow {
 
 /**
  * Records gaps, all or none. A gap of a listing that continues or overlaps an open one of the same source and reason,
- * opened within the last minute, extends that row. Gaps of ids keep their bounds, by which their source closes them. If the answer is lost, the caller may record them again: with dates that changes
- * nothing, without dates it adds the same rows once more, which is harmless.
+ * opened within the last minute, extends that row. Gaps of ids keep their bounds, by which their source closes them. If
+ * the answer is lost, the caller may record them again: with dates that changes nothing, without dates it adds the same
+ * rows once more, which is harmless.
  */
 export async function openGaps(db: Queryable, gaps: readonly NoticedGap[]): Promise<void> {
   await db.query(

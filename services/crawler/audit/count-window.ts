@@ -1,0 +1,34 @@
+import type { ArchivedComment } from '../../../shared/stores/crawl/thread-items.ts';
+import type { CommentData } from '../../../shared/upstream/parsing/thing-schema.ts';
+import type { AuditCount } from './audit-readings.ts';
+import type { AuditWindow } from './thread-audit.ts';
+
+/** A thread that was read for a window. */
+export interface WindowReading {
+  window: AuditWindow;
+  readAt: number;
+  /** Comments of any time that the thread showed and the archive did not have. */
+  found: readonly Pick<CommentData, 'created_utc'>[];
+  /** Comments of any time that the archive had. */
+  archived: ReadonlyMap<string, ArchivedComment>;
+  /** Comments of unknown time that the archive did not have and that could not be read. */
+  unread: number;
+}
+
+/**
+ * Counts the comments of the window: those that the thread showed, those that the archive has, and of those that could
+ * not be read the part that the window has of the others. Left out, they would make the thread look better seen.
+ */
+export function countWindow({ window, readAt, found, archived, unread }: WindowReading): AuditCount {
+  const isIn = (createdAt: number): boolean => createdAt >= window.start && createdAt < window.end;
+  let [seen, total] = [0, 0];
+  for (const { createdAt, seenAt, source } of archived.values()) {
+    if (!isIn(createdAt)) continue;
+    total += 1;
+    // What another audit found first had not been seen.
+    if (source !== 'audit' && seenAt <= readAt) seen += 1;
+  }
+  for (const { created_utc: seconds } of found) if (isIn(seconds * 1000)) total += 1;
+  const read = archived.size + found.length;
+  return { seen, total: total + (read === 0 ? unread : Math.ceil((unread * total) / read)) };
+}

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { patientUpstream } from '../../../../../services/crawler/audit/patient-upstream.ts';
+import { UpstreamError } from '../../../../../shared/upstream/upstream-error.ts';
+
+const CALL = { endpoint: 'info', lane: 'audit' } as const;
+const refused = () => new UpstreamError('busy', 'own budget', { reason: 'own_budget', retryAfterMs: 1 });
+const broken = () => new UpstreamError('broken', 'no answer');
+
+/** Answers calls in turn with these outcomes. */
+function upstreamOf(...outcomes: (string | UpstreamError)[]) {
+  return patientUpstream({
+    get: () => {
+      const outcome = outcomes.shift();
+      return outcome instanceof UpstreamError ? Promise.reject(outcome) : Promise.resolve(outcome);
+    },
+  });
+}
+
+test('waits for the budget after the first answer, and not before it', async () => {
+  const upstream = upstreamOf(refused(), 'first', refused(), refused(), 'second', broken());
+  const get = () => upstream.get('/comments/a', {}, CALL);
+  await expect(get()).rejects.toMatchObject({ reason: 'own_budget' });
+  expect(await get()).toBe('first');
+  expect(await get()).toBe('second');
+  await expect(get()).rejects.toMatchObject({ failure: 'broken' });
+});
+
+test('stops waiting when its source ends', async () => {
+  const upstream = upstreamOf('first', refused(), 'never');
+  await upstream.get('/comments/a', {}, CALL);
+  const ended = { ...CALL, signal: AbortSignal.abort() };
+  await expect(upstream.get('/comments/a', {}, ended)).rejects.toMatchObject({ reason: 'own_budget' });
+});
