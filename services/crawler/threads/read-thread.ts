@@ -44,7 +44,8 @@ export interface ThreadReading {
 /**
  * Reads a thread: the newest 500 comments, then what it left out, until everything is read or `maxCalls` are made:
  * named comments with replies that are not named (/api/morechildren, which shows about 200 a call), comments that are
- * only named (/api/info), and what continues below others. When the budget ends after the first call, the rest is left unread.
+ * only named (/api/info), and what continues below others. When the budget ends after the first call, the rest is left
+ * unread.
  *
  * @throws UpstreamError when the first call fails
  */

@@ -8,20 +8,20 @@ const broken = () => new UpstreamError('broken', 'no answer');
 
 /** Answers calls in turn with these outcomes. */
 function upstreamOf(...outcomes: (string | UpstreamError)[]) {
-  return patientUpstream({
-    get: () => {
-      const outcome = outcomes.shift();
-      return outcome instanceof UpstreamError ? Promise.reject(outcome) : Promise.resolve(outcome);
-    },
-  });
+  const next = () => {
+    const outcome = outcomes.shift();
+    return outcome instanceof UpstreamError ? Promise.reject(outcome) : Promise.resolve(outcome);
+  };
+  return patientUpstream({ get: next, post: next });
 }
 
 test('waits for the budget after the first answer, and not before it', async () => {
-  const upstream = upstreamOf(refused(), 'first', refused(), refused(), 'second', broken());
+  const upstream = upstreamOf(refused(), 'first', refused(), refused(), 'second', refused(), 'third', broken());
   const get = () => upstream.get('/comments/a', {}, CALL);
   await expect(get()).rejects.toMatchObject({ reason: 'own_budget' });
   expect(await get()).toBe('first');
   expect(await get()).toBe('second');
+  expect(await upstream.post('/api/morechildren', {}, CALL)).toBe('third');
   await expect(get()).rejects.toMatchObject({ failure: 'broken' });
 });
 
