@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
+import { newestArchivedAt } from '../../../shared/stores/crawl/archived-hours.ts';
 import { closeGap, noteGapFound, readOpenGaps } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import type { OpenGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import { countThingsSeenAfter, lastSightOfPosts } from '../../../shared/stores/crawl/thread-items.ts';
@@ -74,7 +75,11 @@ export class GapRecovery {
     // Before any is closed: one that its source has extended since the last look needs another plan.
     this.work(gaps);
     const left = [];
-    for (const gap of gaps) if (!(await this.closeIfDone(gap, now, signal))) left.push(gap);
+    for (const gap of gaps) {
+      // Without its posts nobody knows which threads may have had comments in the gap.
+      const lacksPosts = open.some((other) => other.source === 'post-ids' && overlaps(gap, other));
+      if (lacksPosts || !(await this.closeIfDone(gap, now, signal))) left.push(gap);
+    }
     this.work(left);
     if (left.length > 0 && now - this.loggedAt >= LOG_EVERY_MS) await this.report(left, now, signal);
   }
@@ -90,6 +95,8 @@ export class GapRecovery {
     const { afterAt, beforeAt } = boundsOf(gap);
     const posts = await lastSightOfPosts(clickhouse, { createdFrom: afterAt, createdTo: beforeAt }, signal);
     if (posts !== undefined && this.sweep.lastPlanAt - posts < POSTS_QUIET_MS) return false;
+    // The archive may be behind by so much that it does not know the posts yet.
+    if (((await newestArchivedAt(clickhouse, signal)) ?? Number.NEGATIVE_INFINITY) < gap.openedAt) return false;
     const found = await this.count(gap, signal);
     const isClosed = await closeGap(db, gap.id, { found, outcome: 'filled', upTo: gap });
     if (isClosed) logger.info({ gap: gap.id, source: gap.source, found }, 'a gap is closed');
@@ -125,4 +132,9 @@ function isListingGap({ source }: OpenGap): boolean {
 function boundsOf({ afterAt, beforeAt, openedAt }: OpenGap): { afterAt: number; beforeAt: number } {
   const end = beforeAt ?? openedAt;
   return { afterAt: Math.min(end, afterAt ?? end - UNKNOWN_LENGTH_MS), beforeAt: end };
+}
+
+function overlaps(one: OpenGap, other: OpenGap): boolean {
+  const [a, b] = [boundsOf(one), boundsOf(other)];
+  return a.afterAt <= b.beforeAt && b.afterAt <= a.beforeAt;
 }

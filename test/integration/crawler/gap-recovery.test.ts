@@ -32,6 +32,9 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await database.pool.query('TRUNCATE crawl_gaps');
+  for (const table of ['items', 'thread_items', 'item_sightings']) {
+    await clickhouse.command({ query: `TRUNCATE TABLE ${table}` });
+  }
   sweep = new ThreadSweep();
   recovery = new GapRecovery(sweep, { clickhouse, db: database.pool, logger: silentLogger() });
 });
@@ -53,6 +56,12 @@ function openGap(source: string, ageMs: number): Promise<void> {
   return openGaps(database.pool, [{ ...gap, ageMs }]);
 }
 
+/** Archives a comment that was seen now and created long before any gap. */
+function archiveComment(): Promise<void> {
+  const times = { created_utc: new Date(NOW - DAY).toISOString(), first_seen_at: new Date(NOW).toISOString() };
+  return insertItems(database.pool, clickhouse, [forumItemOf('t1_seen', times)]);
+}
+
 test('closes a gap with what was found, once every post that may have had comments in it is checked and read', async () => {
   await openGap('listings:comments', 5 * MINUTE);
   sweep.add({ postId: 'a', createdAt: NOW - 30 * MINUTE, comments: 0 });
@@ -64,6 +73,7 @@ test('closes a gap with what was found, once every post that may have had commen
   expect(sweep.nextReading()).toMatchObject({ postId: 'a', deficit: 1 });
   const created = new Date(NOW - 6.5 * MINUTE).toISOString();
   await insertItems(database.pool, clickhouse, [forumItemOf('t1_found', { post_id: 'a', created_utc: created })]);
+  await archiveComment();
   sweep.learnReading('a', { readAt: NOW + MINUTE, comments: 1, known: 1, found: 1, unread: 0 });
   sweep.nextCheck(NOW + 2 * MINUTE, 10);
   expect(await look(NOW + 2 * MINUTE)).toMatchObject([{ outcome: 'filled', found: 1 }]);
@@ -81,6 +91,25 @@ test('waits while the source may still extend the gap, leaves gaps of post ids a
     ['post-ids', undefined],
     ['listings:new', 'given_up'],
   ]);
+  await archiveComment();
   sweep.nextCheck(NOW + 2 * MINUTE, 10);
   expect(await look(NOW + 2 * MINUTE)).toMatchObject([{ outcome: 'filled', found: 0 }, {}, {}]);
+});
+
+test('waits until the archive has what was seen after the gap, and until the posts of its time are caught up', async () => {
+  await openGap('listings:comments', 2 * MINUTE);
+  await openGap('post-ids', 2 * MINUTE);
+  const outcomeAt = async (now: number): Promise<unknown> => {
+    await look(now - 20_000);
+    sweep.nextCheck(now, 10);
+    const gaps = await look(now);
+    return gaps.find(({ source }) => source === 'listings:comments')?.outcome;
+  };
+  await archiveComment();
+  expect(await outcomeAt(NOW + 2 * MINUTE)).toBeUndefined();
+  await database.pool.query(`DELETE FROM crawl_gaps WHERE source = 'post-ids'`);
+  await clickhouse.command({ query: 'TRUNCATE TABLE item_sightings' });
+  expect(await outcomeAt(NOW + 4 * MINUTE)).toBeUndefined();
+  await archiveComment();
+  expect(await outcomeAt(NOW + 6 * MINUTE)).toBe('filled');
 });
