@@ -28,6 +28,14 @@ export class Pace {
   }
 
   /**
+   * Like `intervalMs`, for a source that comes before the others as long as its calls take at most `share` of the
+   * budget.
+   */
+  preferredMs(source: string, requestedMs: number, share: number): number {
+    return Math.min(this.intervalMs(source, requestedMs), this.affordableMs(share, requestedMs));
+  }
+
+  /**
    * Returns the calls a second that `source` may make: while there is enough for all requests, the rest as well;
    * otherwise its part in proportion to what it requests.
    */

@@ -17,6 +17,8 @@ const INTERVAL_MS = 1_000;
 const LONGEST_INTERVAL_MS = 5_000;
 /** The part of the live budget that calls may take which are not needed to see every post. */
 const LATENCY_SHARE = 0.08;
+/** A call brings up to a hundred posts, so this part of the live budget is theirs before listings have any. */
+export const FIRST_SHARE = 0.25;
 /** The interval between two calls while more posts can be fetched at once. */
 const BUSY_INTERVAL_MS = 100;
 /** The interval while stretches are to be caught up. It limits catching up to about two calls a second. */
@@ -257,6 +259,6 @@ export class PostIdSource implements CrawlSource {
     const isBusy = walk.isBehind || this.lastFound > 80;
     const quietMs = Math.min(LONGEST_INTERVAL_MS, pace.affordableMs(LATENCY_SHARE, INTERVAL_MS));
     const requestedMs = isBusy ? BUSY_INTERVAL_MS : walk.hasStretches ? CATCH_UP_INTERVAL_MS : quietMs;
-    return pace.intervalMs(this.name, requestedMs);
+    return pace.preferredMs(this.name, requestedMs, FIRST_SHARE);
   }
 }

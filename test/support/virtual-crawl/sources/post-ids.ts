@@ -1,3 +1,4 @@
+import { FIRST_SHARE } from '../../../../services/crawler/post-ids/post-id-source.ts';
 import { firstHead } from '../../../../services/crawler/post-ids/post-id.ts';
 import type { WalkPosition, WalkStep } from '../../../../services/crawler/post-ids/post-id-walk.ts';
 import { PostIdWalk } from '../../../../services/crawler/post-ids/post-id-walk.ts';
@@ -108,6 +109,7 @@ export class VirtualPostIds implements VirtualSource {
     const { pace } = this.context.process;
     const isBusy = walk.isBehind || this.lastFound > 80;
     const quietMs = Math.min(LONGEST_INTERVAL_MS, pace.affordableMs(LATENCY_SHARE, INTERVAL_MS));
-    return pace.intervalMs(this.name, isBusy ? BUSY_INTERVAL_MS : walk.hasStretches ? CATCH_UP_INTERVAL_MS : quietMs);
+    const requestedMs = isBusy ? BUSY_INTERVAL_MS : walk.hasStretches ? CATCH_UP_INTERVAL_MS : quietMs;
+    return pace.preferredMs(this.name, requestedMs, FIRST_SHARE);
   }
 }

@@ -37,3 +37,11 @@ test('spaces calls that only save time so that they take their share of the budg
   expect(new Pace(() => Infinity).affordableMs(0.2, 400)).toBe(400);
   expect(new Pace(() => 0).affordableMs(0.2, 400)).toBe(400);
 });
+
+test('a preferred source keeps its interval while it takes no more than its share', () => {
+  const pace = new Pace(() => 2);
+  pace.intervalMs('listings', 250);
+  expect(pace.intervalMs('posts', 2_000)).toBe(4_500);
+  expect(pace.preferredMs('posts', 2_000, 0.25)).toBe(2_000);
+  expect(pace.preferredMs('posts', 1_000, 0.25)).toBe(2_000);
+});
