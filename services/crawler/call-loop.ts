@@ -14,6 +14,9 @@ const FAILURE_LOG_MS = 30_000;
 /** A source without a call for this long, because the budget is used up, is reported as short of budget. */
 const SHORT_OF_BUDGET_MS = 30_000;
 
+/** So a patient source with a scarce budget is refused about once in so many calls, and not with all at once. */
+const SLOTS_PER_SUCCESS = 0.25;
+
 export interface CallLoopDeps {
   /** Resolves when the broker has every thing. */
   publish: (fetched: Fetched, signal: AbortSignal) => Promise<void>;
@@ -23,6 +26,8 @@ export interface CallLoopDeps {
   onIdle: () => void;
   /** Called when the budget leaves the source no calls for 30 s, and when it has calls again. */
   onShortOfBudget: (isShort: boolean) => void;
+  /** Whether the source makes fewer calls at once after a refusal by our budget. Live sources must not. */
+  isPatient: boolean;
   logger: Logger;
   clock: Clock;
   /** Returns a number in [0, 1), for jitter. */
@@ -45,6 +50,8 @@ export class CallLoop {
   private failureLoggedAt = Number.NEGATIVE_INFINITY;
   private refusedSince: number | undefined;
   private isShort = false;
+  /** How many calls a patient source may have in flight: 1 after a refusal by our budget, more after each success. */
+  private slots = Infinity;
   private ending: 'done' | { unexpected: unknown } | undefined;
   /** Ends the wait for the next start. */
   private wake = new AbortController();
@@ -120,7 +127,7 @@ export class CallLoop {
   /** Starts one call if the source has one; returns the milliseconds until it should be asked again. */
   private start(signal: AbortSignal): number {
     const now = this.deps.clock();
-    if (this.inFlight.size >= this.source.maxInFlight) return MAX_WAIT_MS;
+    if (this.inFlight.size >= Math.min(this.source.maxInFlight, Math.floor(this.slots))) return MAX_WAIT_MS;
     if (now < this.resumeAt) return this.resumeAt - now;
     const step = this.source.next(now);
     // A wait of 0 would ask forever without giving other work a turn.
@@ -153,7 +160,10 @@ export class CallLoop {
     fetched.acknowledged();
     this.deps.onMoved();
     const isLocal = fetched.isLocal === true;
-    if (!isLocal) this.noteBudget(false);
+    if (!isLocal) {
+      this.noteBudget(false);
+      this.slots += SLOTS_PER_SUCCESS;
+    }
     // A call from before a failure says nothing about the forum now, nor does one that did not ask it.
     if (startedAt >= this.failedAt && !(isLocal && this.isForumFailing)) this.noteSuccess();
     if (fetched.done === true) this.ending ??= 'done';
@@ -165,6 +175,7 @@ export class CallLoop {
     const now = this.deps.clock();
     if (error instanceof UpstreamError && error.reason === 'own_budget') {
       this.noteBudget(true);
+      if (this.deps.isPatient) this.slots = 1;
       this.resumeAt = Math.max(this.resumeAt, now + (error.retryAfterMs ?? 0));
       return;
     }

@@ -45,6 +45,8 @@ export interface CrawlSource {
   readonly replay: boolean;
   /** The number of calls that may be in flight at once, which also bounds the memory of a slow broker. */
   readonly maxInFlight: number;
+  /** True if its calls are not urgent: while the budget refuses them, fewer are made at once. Default: false. */
+  readonly isPatient?: boolean;
   /** Starts from a saved position; undefined on the first start ever. Called each time that the lease is acquired. */
   begin: (position: unknown) => Promise<void>;
   /** The next call, or how long to wait. Asked again after each start and end of a call. `now`: ms since 1970. */

@@ -69,6 +69,7 @@ export class SourceRunner {
     this.calls = new CallLoop(source, {
       ...deps,
       logger: this.logger,
+      isPatient: source.isPatient === true,
       publish: (fetched, signal) => deps.items.publish(fetched, source, signal),
       onMoved: () => {
         this.hasSettled = true;

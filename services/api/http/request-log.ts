@@ -8,6 +8,8 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 const WHOLE_KEY = /(fk_[0-9a-z]{8})[0-9a-z]{8,}/gi;
 /** The id of a sign-in under way, which works only with its cookie. */
 const SIGN_IN_ID = /(\/oauth\/(?:interaction|authorize)\/)[^/]+/gi;
+/** Asked for every few seconds, and 503 is one of their regular answers. */
+const UNLOGGED = new Set(['/healthz', '/readyz', '/status']);
 const WELL_FORMED_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /**
@@ -24,7 +26,7 @@ export function createRequestLog(logger: Logger): RequestHandler {
       return id;
     },
     customLogLevel: (_request, response) => (response.statusCode >= 500 ? 'error' : 'info'),
-    autoLogging: { ignore: (request) => request.url === '/healthz' || request.url === '/readyz' },
+    autoLogging: { ignore: (request) => UNLOGGED.has(originalPath(request)) },
     quietReqLogger: true,
     customAttributeKeys: { reqId: 'requestId' },
     quietResLogger: true,

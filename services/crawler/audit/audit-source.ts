@@ -48,6 +48,7 @@ export class AuditSource implements CrawlSource {
   readonly name = 'audit';
   readonly label = 'audit';
   readonly replay = false;
+  readonly isPatient = true;
   readonly maxInFlight = 2;
   private readonly deps: AuditSourceDeps;
   private audit: ThreadAudit;

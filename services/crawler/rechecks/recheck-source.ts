@@ -14,9 +14,11 @@ import { findRemovedThings } from '../../../shared/stores/crawl/removals.ts';
 import { readThingsSeen } from '../../../shared/stores/crawl/thread-items.ts';
 import { findRemoved } from '../../../shared/upstream/parsing/find-removed.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
+import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
 import type { Call, CrawlSource, Wait } from '../crawl-source.ts';
 import { RecheckQueue } from './recheck-queue.ts';
 import type { Batch, DueThing } from './recheck-queue.ts';
+import { RemovalDoubt } from './removal-doubt.ts';
 
 const HOUR_MS = 3_600_000;
 const AGES_MS = [HOUR_MS, 24 * HOUR_MS];
@@ -47,6 +49,7 @@ interface Rung {
   ageMs: number;
   isMatched: boolean;
   queue: RecheckQueue;
+  doubt: RemovalDoubt;
 }
 
 /**
@@ -58,6 +61,7 @@ export class RecheckSource implements CrawlSource {
   readonly name = 'rechecks';
   readonly label = 'threads';
   readonly replay = false;
+  readonly isPatient = true;
   readonly maxInFlight = 4;
   private readonly deps: RecheckSourceDeps;
   private rungs: Rung[] = [];
@@ -76,7 +80,8 @@ export class RecheckSource implements CrawlSource {
     this.rungs = kinds.map(({ isMatched, ageMs }) => {
       const name = `${isMatched ? 'matched' : 'all'}-${ageMs / HOUR_MS}`;
       const cursor = saved[name] ?? [dueAt({ isMatched, ageMs }, now), ''];
-      return { name, ageMs, isMatched, queue: new RecheckQueue(cursor, !isMatched) };
+      const queue = new RecheckQueue(cursor, !isMatched);
+      return { name, ageMs, isMatched, queue, doubt: new RemovalDoubt() };
     });
   }
 
@@ -138,12 +143,12 @@ export class RecheckSource implements CrawlSource {
     return rows.map(({ thingId, seenAt }) => ({ name: thingId, at: seenAt }));
   }
 
-  private nextBatch({ queue }: Rung, now: number): Call | undefined {
+  private nextBatch({ queue, doubt }: Rung, now: number): Call | undefined {
     const batch = queue.nextBatch(now);
     if (batch === undefined) return undefined;
     return {
       fetch: async (signal) => {
-        await this.look(batch, signal);
+        await this.look(batch, doubt, signal);
         const at = this.deps.clock();
         const acknowledged = (): void => {
           queue.done(at, batch);
@@ -156,7 +161,7 @@ export class RecheckSource implements CrawlSource {
     };
   }
 
-  private async look({ names }: Batch, signal: AbortSignal): Promise<void> {
+  private async look({ names }: Batch, doubt: RemovalDoubt, signal: AbortSignal): Promise<void> {
     const { upstream, metrics, clickhouse, db } = this.deps;
     const call = { endpoint: 'info', lane: 'recheck', signal } as const;
     const { present, removed } = findRemoved(await upstream.get('/api/info', { id: names.join(',') }, call));
@@ -172,6 +177,10 @@ export class RecheckSource implements CrawlSource {
           ]);
     // Another source may have published a thing again after its removal, and the archive shows its last sight.
     const fresh = gone.filter((name) => !known.has(name) && (readable.has(name) || !seenAsRemoved.has(name)));
+    if (!doubt.isBelievable(fresh.length, names.length, this.deps.clock())) {
+      const reason = 'mass_removal';
+      throw new UpstreamError('broken', 'most of the things looked at are gone; to be confirmed', { reason });
+    }
     await this.publish(fresh, signal);
     metrics.crawlerRechecked.inc({ outcome: 'removed' }, fresh.length);
     metrics.crawlerRechecked.inc({ outcome: 'absent' }, names.length - present.size);

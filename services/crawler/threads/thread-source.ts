@@ -47,6 +47,7 @@ export class ThreadSource implements CrawlSource {
   readonly name = 'threads';
   readonly label = 'threads';
   readonly replay = false;
+  readonly isPatient = true;
   readonly maxInFlight = 8;
   private readonly deps: ThreadSourceDeps;
   private sweep: ThreadSweep;

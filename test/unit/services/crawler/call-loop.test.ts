@@ -41,7 +41,7 @@ class ScriptedSource implements CrawlSource {
   end = () => Promise.resolve();
 }
 
-function start(source: ScriptedSource) {
+function start(source: ScriptedSource, { isPatient = false } = {}) {
   let now = 0;
   const stopping = new AbortController();
   const short: boolean[] = [];
@@ -52,6 +52,7 @@ function start(source: ScriptedSource) {
       moved += 1;
     },
     onIdle: () => undefined,
+    isPatient,
     onShortOfBudget: (isShort) => short.push(isShort),
     logger: silentLogger(),
     clock: () => now,
@@ -168,6 +169,25 @@ describe('CallLoop', () => {
     source.open[1]?.succeed({ isLocal: true });
     await pass(0);
     expect(loop.isFailing).toBe(false);
+  });
+
+  test('a patient source makes one call at a time after a refusal by our budget, and more after successes', async () => {
+    const source = new ScriptedSource(8);
+    const { pass } = start(source, { isPatient: true });
+    await pass(0);
+    const refusal = new UpstreamError('busy', 'used up', { reason: 'own_budget', retryAfterMs: 100 });
+    for (const call of source.open) call.fail(refusal);
+    await pass(0);
+    await pass(100);
+    expect(source.started).toBe(9);
+    for (const done of [8, 9, 10]) {
+      source.open[done]?.succeed();
+      await pass(0);
+      expect(source.started).toBe(done + 2);
+    }
+    source.open[11]?.succeed();
+    await pass(0);
+    expect(source.started, 'four successes allow a second call').toBe(14);
   });
 
   test('rejects with an unexpected error after the other calls have ended', async () => {
