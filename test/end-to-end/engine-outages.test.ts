@@ -80,7 +80,14 @@ function writeUntilFull(file: number, chunk: Buffer): void {
 
 function signalPostgres(name: 'SIGSTOP' | 'SIGCONT'): void {
   const server = running.find(`${join(running.dataDir, 'postgres')}/`);
-  for (const { pid } of server === undefined ? [] : processTree(server)) process.kill(pid, name);
+  for (const { pid } of server === undefined ? [] : processTree(server)) {
+    try {
+      process.kill(pid, name);
+    } catch (error) {
+      // A server process for one connection may have ended meanwhile.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
 }
 
 const readiness = async (): Promise<number> => (await fetch(`${running.url}/readyz`)).status;
