@@ -5,7 +5,7 @@ import { LongestFirst } from './test/support/runner/longest-first.ts';
  * Files of all projects share these workers. Two cores are enough for four: most files wait for engines, timers and
  * processes most of the time, and the unit tests, which only compute, fill what the others leave.
  */
-const WORKERS = 4;
+const WORKERS = 3;
 
 export default defineConfig({
   test: {
