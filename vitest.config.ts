@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/runner/longest-first.ts';
 
 /**
- * Files of all projects share these workers. Two cores are enough for four: most files wait for engines, timers and
+ * Files of all projects share these workers. Two cores are enough for three: most files wait for engines, timers and
  * processes most of the time, and the unit tests, which only compute, fill what the others leave.
  */
 const WORKERS = 3;
