@@ -4,7 +4,6 @@
  * than ten seconds.
  */
 export const SECONDS_OF_SLOW_FILES: Readonly<Record<string, number>> = {
-  'test/end-to-end/coverage.test.ts': 160,
   'test/end-to-end/kill-and-recover.test.ts': 88,
   'test/end-to-end/engine-outages.test.ts': 67,
   'test/end-to-end/delivery-chaos.test.ts': 59,
