@@ -22,8 +22,9 @@ PARTITION BY toYYYYMM(hour)
 ORDER BY hour
 TTL hour + INTERVAL 400 DAY;
 
--- Every sight of an item, for counting the hours of the last days: items keeps only the last sight of an item that several
--- sources published, and is not ordered by time. Repeated rows are harmless, because whoever counts groups by thing.
+-- Every sight of an item, for counting the hours of the last days: items keeps only the last sight of an item that
+-- several sources published, and is not ordered by time. Repeated rows are harmless, because whoever counts groups by
+-- thing.
 CREATE TABLE IF NOT EXISTS item_sightings
 (
     thing_id String,
@@ -42,7 +43,8 @@ SELECT thing_id, kind, source, created_utc, first_seen_at
 FROM items
 WHERE first_seen_at > now64(3) - INTERVAL 4 DAY;
 
--- What was archived in the last day: more would take long, and coverage is counted from the first start of this version on.
+-- What was archived in the last day: more would take long, and coverage is counted from the first start of this version
+-- on.
 INSERT INTO item_sightings
 SELECT thing_id, kind, source, created_utc, first_seen_at
 FROM items
@@ -53,8 +55,9 @@ SELECT * EXCEPT (computed_at)
 FROM coverage_hours FINAL
 WHERE hour > now() - INTERVAL 400 DAY;
 
--- Items once each; of an item that several sources published, source and times are of the last one. What the forum removed is blank (removed). late: first seen more than two minutes after its
--- creation. lag_seconds: from creation to first sight; NULL for items of a dump file, which are never late.
+-- Items once each; of an item that several sources published, source and times are of the last one. What the forum
+-- removed is blank (removed). late: first seen more than two minutes after its creation. lag_seconds: from creation to
+-- first sight; NULL for items of a dump file, which are never late.
 CREATE OR REPLACE VIEW items_with_lag AS
 SELECT
     thing_id,
@@ -79,8 +82,8 @@ SELECT
 FROM items FINAL
 WHERE first_seen_at > now64(3) - INTERVAL 30 DAY;
 
--- Matches with the content of their things. What the forum removed is blank (removed), as is what was never archived: it has no source.
--- lag_seconds: from creation to first sight; NULL for items of a dump file.
+-- Matches with the content of their things. What the forum removed is blank (removed), as is what was never archived:
+-- it has no source. lag_seconds: from creation to first sight; NULL for items of a dump file.
 CREATE OR REPLACE VIEW matches_with_items AS
 SELECT
     m.match_id AS match_id,

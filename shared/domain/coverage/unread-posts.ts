@@ -36,7 +36,7 @@ export function unreadPostsByHour(stretches: readonly UnreadStretch[]): Map<numb
   return unread;
 }
 
-/** Post ids are sequential numbers in base 36; undefined for what is not a post's fullname. */
+/** Reads the number in a post's fullname, which is in base 36. Returns undefined for any other name. */
 function postNumber(fullname: string | undefined): bigint | undefined {
   const [, id] = /^t3_([0-9a-z]{1,13})$/.exec(fullname ?? '') ?? [];
   if (id === undefined) return undefined;
