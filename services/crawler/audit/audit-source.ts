@@ -1,18 +1,12 @@
 import { z } from 'zod';
-import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import type { Queryable } from '../../../shared/postgres/pool.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import type { Logger } from '../../../shared/runtime/logger.ts';
-import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { saveAuditSamples } from '../../../shared/stores/crawl/audit-samples.ts';
 import { countArchivedComments, readArchivedComments } from '../../../shared/stores/crawl/thread-items.ts';
 import type { Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
-import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
+import type { ArchiveSourceDeps } from '../archive-source.ts';
+import { engineCall, readCommentCounts, withoutThings } from '../archive-source.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
-import { readThings } from '../read-things.ts';
 import { ArchivedActivity } from '../threads/archived-activity.ts';
-import { readThread } from '../threads/read-thread.ts';
-import { isGone } from '../threads/thread-source.ts';
+import { isGone, readThread } from '../threads/read-thread.ts';
 import type { Candidate } from './audit-readings.ts';
 import { AUDITED_AGE_MS } from './audited-posts.ts';
 import { countWindow } from './count-window.ts';
@@ -27,15 +21,7 @@ const IDLE_MS = 1_000;
 
 const savedPosition = z.object({ auditedTo: z.number() });
 
-export interface AuditSourceDeps {
-  upstream: Upstream;
-  clickhouse: ClickHouseClient;
-  /** Whether ClickHouse's schema is up to date. */
-  isArchiveReady: () => boolean;
-  db: Queryable;
-  metrics: Metrics;
-  logger: Logger;
-  clock: Clock;
+export interface AuditSourceDeps extends ArchiveSourceDeps {
   /** Lengths of a window, in milliseconds; see ThreadAudit. */
   stepsMs?: readonly number[] | undefined;
 }
@@ -76,7 +62,7 @@ export class AuditSource implements CrawlSource {
     const { upstream, isArchiveReady } = this.deps;
     if (!isArchiveReady()) return { waitMs: IDLE_MS };
     const posts = this.posts.next(now);
-    if (posts !== undefined) return this.withoutThings(posts);
+    if (posts !== undefined) return engineCall(posts, this.deps.clock);
     if (!this.posts.isLoaded || this.isStoring) return { waitMs: IDLE_MS };
     const callsPerSecond = upstream.perSecond('audit');
     this.unstored ??= this.audit.takeFinished(now, callsPerSecond);
@@ -114,27 +100,13 @@ export class AuditSource implements CrawlSource {
     return new ArchivedActivity({ add }, { ...this.deps, ageMs: AUDITED_AGE_MS });
   }
 
-  private withoutThings(work: { run: (signal: AbortSignal) => Promise<void>; failed: () => void }): Call {
-    return {
-      fetch: async (signal) => {
-        await work.run(signal);
-        return { ...this.nothing(() => undefined), isLocal: true };
-      },
-      failed: work.failed,
-    };
-  }
-
-  private nothing(acknowledged: () => void): Fetched {
-    return { things: [], seenAt: this.deps.clock(), acknowledged };
-  }
-
   private store(finished: AuditedWindow): Call {
     this.isStoring = true;
     return {
       fetch: async () => {
         const samples = finished.samples.map((sample) => ({ ...sample, hour: new Date(finished.start) }));
         await saveAuditSamples(this.deps.db, samples);
-        const stored = this.nothing(() => {
+        const stored = withoutThings(this.deps.clock(), () => {
           this.auditedTo = finished.end;
           this.unstored = undefined;
           this.isStoring = false;
@@ -148,21 +120,18 @@ export class AuditSource implements CrawlSource {
   }
 
   private check({ postIds, unknown }: { postIds: string[]; unknown: string[] }): Call {
-    const { upstream, clickhouse } = this.deps;
+    const { clickhouse } = this.deps;
     const until = this.audit.current.start;
     return {
       fetch: async (signal) => {
-        const id = postIds.map((postId) => `t3_${postId}`).join(',');
-        const body = await upstream.get('/api/info', { id }, { endpoint: 'info', lane: 'audit', signal });
-        const { things } = readThings(body, { ...this.deps, label: this.label, endpoint: 'info' });
-        const counts = new Map(things.map(({ kind, data }) => [data.id, kind === 't3' ? data.num_comments : null]));
+        const counts = await readCommentCounts({ ...this.deps, lane: 'audit', label: this.label }, postIds, signal);
         const before = await countArchivedComments(clickhouse, { postIds: unknown, until }, signal);
-        return this.nothing(() => {
+        return withoutThings(this.deps.clock(), () => {
           const isUnknown = new Set(unknown);
           this.audit.learnChecks(
             postIds.map((postId) => ({
               postId,
-              comments: counts.get(postId) ?? undefined,
+              comments: counts.get(postId),
               before: isUnknown.has(postId) ? (before.get(postId) ?? 0) : undefined,
             })),
           );
@@ -182,7 +151,7 @@ export class AuditSource implements CrawlSource {
           return await this.read(candidate, signal);
         } catch (error) {
           if (!isGone(error)) throw error;
-          return this.nothing(() => {
+          return withoutThings(this.deps.clock(), () => {
             this.audit.learnReading(postId, { seen: 0, total: 0 });
           });
         }

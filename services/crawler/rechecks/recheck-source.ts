@@ -1,20 +1,16 @@
 import { z } from 'zod';
 import type { forumRemoval } from '../../../schemas/messages/forum-removal.ts';
 import { FORUM_REMOVALS } from '../../../schemas/messages/topics.ts';
-import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { PublishRefused } from '../../../shared/kafka/publish-errors.ts';
 import type { Publisher } from '../../../shared/kafka/publisher.ts';
-import type { Queryable } from '../../../shared/postgres/pool.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import type { Logger } from '../../../shared/runtime/logger.ts';
-import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { retry } from '../../../shared/runtime/retry.ts';
 import { findReadableMatches, findSeenAsRemoved, readMatchedThings } from '../../../shared/stores/crawl/rechecks.ts';
 import { findRemovedThings } from '../../../shared/stores/crawl/removals.ts';
 import { readThingsSeen } from '../../../shared/stores/crawl/thread-items.ts';
 import { findRemoved } from '../../../shared/upstream/parsing/find-removed.ts';
-import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
 import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
+import type { ArchiveSourceDeps } from '../archive-source.ts';
+import { withoutThings } from '../archive-source.ts';
 import type { Call, CrawlSource, Wait } from '../crawl-source.ts';
 import { RecheckQueue } from './recheck-queue.ts';
 import type { Batch, DueThing } from './recheck-queue.ts';
@@ -29,16 +25,8 @@ const IDLE_MS = 1_000;
 
 const savedPosition = z.record(z.string(), z.tuple([z.number(), z.string()]));
 
-export interface RecheckSourceDeps {
-  upstream: Upstream;
+export interface RecheckSourceDeps extends ArchiveSourceDeps {
   publisher: Pick<Publisher, 'publishAll'>;
-  clickhouse: ClickHouseClient;
-  /** Whether ClickHouse's schema is up to date. */
-  isArchiveReady: () => boolean;
-  db: Queryable;
-  metrics: Metrics;
-  logger: Logger;
-  clock: Clock;
   /** Ages of things at a look, in milliseconds; default: an hour and a day. */
   agesMs?: readonly number[] | undefined;
 }
@@ -116,7 +104,7 @@ export class RecheckSource implements CrawlSource {
           this.reading.delete(queue);
           queue.addPage(now, things, due);
         };
-        return { things: [], seenAt: now, acknowledged, isLocal: true };
+        return { ...withoutThings(now, acknowledged), isLocal: true };
       },
       failed: () => {
         this.reading.delete(queue);
@@ -153,7 +141,7 @@ export class RecheckSource implements CrawlSource {
         const acknowledged = (): void => {
           queue.done(at, batch);
         };
-        return { things: [], seenAt: at, acknowledged };
+        return withoutThings(at, acknowledged);
       },
       failed: () => {
         queue.failed();

@@ -194,3 +194,10 @@ class ThreadReader {
     return [...this.named].filter((name) => !this.found.has(name) && !this.options.isArchived(name));
   }
 }
+
+/** The thread will not be readable later either: deleted, or its community is private or banned. */
+export function isGone(error: unknown): boolean {
+  if (!(error instanceof UpstreamError)) return false;
+  const isPrivate = error.failure === 'refused' && error.status === 403 && error.reason !== 'blocked';
+  return error.failure === 'not_found' || isPrivate;
+}

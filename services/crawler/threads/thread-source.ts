@@ -1,17 +1,11 @@
-import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import type { Queryable } from '../../../shared/postgres/pool.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import type { Logger } from '../../../shared/runtime/logger.ts';
-import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { countArchivedComments, readArchivedComments } from '../../../shared/stores/crawl/thread-items.ts';
 import type { Thing } from '../../../shared/upstream/parsing/thing-schema.ts';
-import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
-import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
+import type { ArchiveSourceDeps } from '../archive-source.ts';
+import { engineCall, readCommentCounts, withoutThings } from '../archive-source.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
-import { readThings } from '../read-things.ts';
 import { ArchivedActivity } from './archived-activity.ts';
 import { GapRecovery } from './gap-recovery.ts';
-import { readThread } from './read-thread.ts';
+import { isGone, readThread } from './read-thread.ts';
 import { ThreadSweep } from './thread-sweep.ts';
 import type { NewPost } from './tracked-posts.ts';
 
@@ -21,15 +15,7 @@ const MAX_CALLS = 30;
 const MAX_CALLS_OF_OLD = 3;
 const IDLE_MS = 1_000;
 
-export interface ThreadSourceDeps {
-  upstream: Upstream;
-  clickhouse: ClickHouseClient;
-  /** Whether ClickHouse's schema is up to date. */
-  isArchiveReady: () => boolean;
-  db: Queryable;
-  metrics: Metrics;
-  logger: Logger;
-  clock: Clock;
+export interface ThreadSourceDeps extends ArchiveSourceDeps {
   /** The least time between two checks of a post; default: a minute. */
   checkEveryMs?: number | undefined;
 }
@@ -77,7 +63,7 @@ export class ThreadSource implements CrawlSource {
     this.deps.metrics.crawlerThreadBacklog.set(this.sweep.backlog);
     // A gap is done when its posts are, which must be known first.
     const upkeep = this.activity.next(now) ?? (this.activity.isLoaded ? this.recovery.next(now) : undefined);
-    if (upkeep !== undefined) return this.withoutThings(upkeep);
+    if (upkeep !== undefined) return engineCall(upkeep, this.deps.clock);
     return this.nextCount(now) ?? this.nextCheck(now) ?? this.nextReading() ?? { waitMs: this.waitMs(now) };
   }
 
@@ -106,21 +92,6 @@ export class ThreadSource implements CrawlSource {
     return new ThreadSweep({ shortestMs: this.deps.checkEveryMs });
   }
 
-  /** Queries of the archive and of gaps: a call that brings nothing. */
-  private withoutThings(work: { run: (signal: AbortSignal) => Promise<void>; failed: () => void }): Call {
-    return {
-      fetch: async (signal) => {
-        await work.run(signal);
-        return { ...this.nothing(() => undefined), isLocal: true };
-      },
-      failed: work.failed,
-    };
-  }
-
-  private nothing(acknowledged: () => void): Fetched {
-    return { things: [], seenAt: this.deps.clock(), acknowledged };
-  }
-
   /** Compares the checks that have settled with the archive, one after the other. */
   private nextCount(now: number): Call | undefined {
     const [checked] = this.settling;
@@ -130,7 +101,7 @@ export class ThreadSource implements CrawlSource {
       fetch: async (signal) => {
         const postIds = checked.posts.filter(({ comments }) => (comments ?? 0) > 0).map(({ postId }) => postId);
         const counts = await countArchivedComments(this.deps.clickhouse, { postIds, until: checked.at }, signal);
-        const counted = this.nothing(() => {
+        const counted = withoutThings(this.deps.clock(), () => {
           this.isCounting = false;
           this.settling.shift();
           const posts = checked.posts.map((post) => ({ ...post, archived: counts.get(post.postId) ?? 0 }));
@@ -150,14 +121,11 @@ export class ThreadSource implements CrawlSource {
     if (postIds === undefined) return undefined;
     return {
       fetch: async (signal) => {
-        const id = postIds.map((postId) => `t3_${postId}`).join(',');
         // The count may be as old as the request.
         const at = clock();
-        const body = await upstream.get('/api/info', { id }, { endpoint: 'info', lane: 'threads', signal });
-        const { things } = readThings(body, { ...this.deps, label: this.label, endpoint: 'info' });
-        const counts = new Map(things.map(({ kind, data }) => [data.id, kind === 't3' ? data.num_comments : null]));
-        return this.nothing(() => {
-          const posts = postIds.map((postId) => ({ postId, comments: counts.get(postId) ?? undefined }));
+        const counts = await readCommentCounts({ ...this.deps, lane: 'threads', label: this.label }, postIds, signal);
+        return withoutThings(this.deps.clock(), () => {
+          const posts = postIds.map((postId) => ({ postId, comments: counts.get(postId) }));
           this.settling.push({ at, posts });
         });
       },
@@ -177,7 +145,7 @@ export class ThreadSource implements CrawlSource {
           return await this.read(reading, signal);
         } catch (error) {
           if (!isGone(error)) throw error;
-          return this.nothing(() => {
+          return withoutThings(this.deps.clock(), () => {
             this.sweep.readingFailed(postId, true);
           });
         }
@@ -215,11 +183,4 @@ export class ThreadSource implements CrawlSource {
     const next = Math.min(settlesAt, this.sweep.nextPlanAt, this.activity.nextAt, this.recovery.nextAt);
     return Math.min(IDLE_MS, Math.max(1, next - now));
   }
-}
-
-/** The thread will not be readable later either: deleted, or its community is private or banned. */
-export function isGone(error: unknown): boolean {
-  if (!(error instanceof UpstreamError)) return false;
-  const isPrivate = error.failure === 'refused' && error.status === 403 && error.reason !== 'blocked';
-  return error.failure === 'not_found' || isPrivate;
 }

@@ -1,0 +1,62 @@
+import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
+import type { Queryable } from '../../shared/postgres/pool.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+import type { Lane } from '../../shared/upstream/budget/lanes.ts';
+import type { Upstream } from '../../shared/upstream/upstream-client.ts';
+import type { Call, Fetched, SourceLabel } from './crawl-source.ts';
+import { readThings } from './read-things.ts';
+
+/** What a source needs that compares the forum with the archive. */
+export interface ArchiveSourceDeps {
+  upstream: Upstream;
+  clickhouse: ClickHouseClient;
+  /** Whether ClickHouse's schema is up to date. */
+  isArchiveReady: () => boolean;
+  db: Queryable;
+  metrics: Metrics;
+  logger: Logger;
+  clock: Clock;
+}
+
+/** Work on the archive or on gaps. `failed` is called if `run` throws. */
+export interface EngineWork {
+  run: (signal: AbortSignal) => Promise<void>;
+  failed: () => void;
+}
+
+/** What a call brings that was made for its answer alone. */
+export function withoutThings(seenAt: number, acknowledged: () => void): Fetched {
+  return { things: [], seenAt, acknowledged };
+}
+
+/** A call that asks only our own engines. */
+export function engineCall({ run, failed }: EngineWork, clock: Clock): Call {
+  return {
+    fetch: async (signal) => {
+      await run(signal);
+      return { ...withoutThings(clock(), () => undefined), isLocal: true };
+    },
+    failed,
+  };
+}
+
+/**
+ * Reads `num_comments` of posts, at most 100, by bare id. A post that the forum leaves out is missing from the result.
+ *
+ * @throws UpstreamError
+ */
+export async function readCommentCounts(
+  deps: Pick<ArchiveSourceDeps, 'upstream' | 'metrics' | 'logger'> & { lane: Lane; label: SourceLabel },
+  postIds: readonly string[],
+  signal: AbortSignal,
+): Promise<Map<string, number>> {
+  const id = postIds.map((postId) => `t3_${postId}`).join(',');
+  const body = await deps.upstream.get('/api/info', { id }, { endpoint: 'info', lane: deps.lane, signal });
+  const counts = new Map<string, number>();
+  for (const { kind, data } of readThings(body, { ...deps, endpoint: 'info' }).things) {
+    if (kind === 't3' && typeof data.num_comments === 'number') counts.set(data.id, data.num_comments);
+  }
+  return counts;
+}
