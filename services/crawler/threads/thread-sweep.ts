@@ -87,7 +87,9 @@ export class ThreadSweep {
 
   /** Follows a post. Repeating it changes nothing. `comments`: those archived so far. */
   add(post: NewPost): void {
-    if (this.posts.slotOf(post.postId) === undefined && this.posts.size < this.posts.capacity) this.posts.add(post);
+    const slot = this.posts.slotOf(post.postId);
+    if (slot !== undefined) this.posts.markNew(slot, post);
+    else if (this.posts.size < this.posts.capacity) this.posts.add(post);
   }
 
   /** Notes comments that other sources saw; an unknown post is followed as if it began with the oldest of them. */

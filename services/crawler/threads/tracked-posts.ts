@@ -89,6 +89,19 @@ export class TrackedPosts {
     return slot;
   }
 
+  /**
+   * Corrects a post that counted as old because the archive had a comment of it before the post itself: all of its
+   * comments are looked for, from the next check on.
+   */
+  markNew(slot: number, { createdAt, isOld = false }: NewPost): void {
+    if (isOld || this.isOld[slot] === 0) return;
+    this.isOld[slot] = 0;
+    this.createdAt[slot] = createdAt;
+    this.checkedAt[slot] = createdAt;
+    this.readAt[slot] = 0;
+    this.residual[slot] = 0;
+  }
+
   remove(slot: number): void {
     this.slots.delete(this.ids[slot]!);
     this.ids[slot] = '';

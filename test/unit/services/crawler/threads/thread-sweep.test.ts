@@ -179,6 +179,27 @@ describe('a deficit', () => {
     expect(sweep.nextReading()).toEqual({ postId: 'old', deficit: 2, from: 5 * MINUTE });
   });
 
+  test.each(['before', 'after'])(
+    'of a post that is archived later than a comment of it, %s its first check, is complete',
+    (when) => {
+      const sweep = new ThreadSweep();
+      const post = { postId: 'new', createdAt: 4 * MINUTE, comments: 1 };
+      const counted = { postId: 'new', comments: 6, archived: 1 };
+      sweep.noteActivity({ postId: 'new', comments: 1, oldestAt: 5 * MINUTE });
+      if (when === 'before') sweep.add(post);
+      expect(sweep.nextCheck(7 * MINUTE, 1)).toEqual(['new']);
+      sweep.learnChecks(7 * MINUTE, [counted]);
+      if (when === 'after') {
+        expect(sweep.backlog).toBe(0);
+        sweep.add(post);
+        expect(sweep.nextCheck(9 * MINUTE, 1)).toEqual(['new']);
+        sweep.learnChecks(9 * MINUTE, [counted]);
+      }
+      expect(sweep.isOld('new')).toBe(false);
+      expect(sweep.nextReading()).toEqual({ postId: 'new', deficit: 5, from: 4 * MINUTE });
+    },
+  );
+
   test('is read in the order of its size, and every fourth time the oldest', () => {
     const sweep = new ThreadSweep();
     const sizes = [1, 300, 2, 7, 5, 3, 900, 4];
