@@ -2,31 +2,29 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startCoverage } from '../../../services/crawler/coverage/start-coverage.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { saveAuditSamples } from '../../../shared/stores/crawl/audit-samples.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
-import { createTestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
-import type { TestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
+import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
+import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
 const HOUR = 3_600_000;
 
 let db: TestDatabase;
-let archive: TestClickhouse;
+let archive: TestArchive;
 let clickhouse: ClickHouseClient;
 
 beforeAll(async () => {
-  [db, archive] = await Promise.all([createTestDatabase(), createTestClickhouse()]);
-  clickhouse = createClickhouse(archive.url, 'test');
-  await migrateClickhouse(clickhouse, db.pool, silentLogger());
+  db = await createTestDatabase();
+  archive = await createTestArchive(db.pool);
+  clickhouse = archive.client;
 });
 afterAll(async () => {
-  await clickhouse.close();
   await archive.drop();
   await db.drop();
 });

@@ -2,28 +2,26 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ServiceStatus } from '../../../schemas/api/status.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import { countDueDeliveries } from '../../../shared/stores/deliveries/due-deliveries.ts';
 import { insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
-import { createTestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
-import type { TestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
+import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
+import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
 let db: TestDatabase;
-let archive: TestClickhouse;
+let archive: TestArchive;
 let clickhouse: ClickHouseClient;
 
 beforeAll(async () => {
-  [db, archive] = await Promise.all([createTestDatabase(), createTestClickhouse()]);
-  clickhouse = createClickhouse(archive.url, 'test');
-  await migrateClickhouse(clickhouse, db.pool, silentLogger());
+  db = await createTestDatabase();
+  archive = await createTestArchive(db.pool);
+  clickhouse = archive.client;
 });
 afterAll(async () => {
-  await clickhouse.close();
   await archive.drop();
   await db.drop();
 });

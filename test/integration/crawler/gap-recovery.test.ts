@@ -2,14 +2,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { insertItems } from '../../../services/archiver/archive-items.ts';
 import { GapRecovery } from '../../../services/crawler/threads/gap-recovery.ts';
 import { ThreadSweep } from '../../../services/crawler/threads/thread-sweep.ts';
-import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';
 import { listGaps, openGaps } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import type { ListedGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
-import { createTestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
-import type { TestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
+import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
+import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { forumItemOf } from '../../support/samples/forum-items.ts';
@@ -19,16 +17,15 @@ const DAY = 24 * 60 * MINUTE;
 const NOW = Date.now();
 
 let database: TestDatabase;
-let archive: TestClickhouse;
+let archive: TestArchive;
 let clickhouse: ClickHouseClient;
 let sweep: ThreadSweep;
 let recovery: GapRecovery;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  archive = await createTestClickhouse();
-  clickhouse = createClickhouse(archive.url, 'test');
-  await migrateClickhouse(clickhouse, database.pool, silentLogger());
+  archive = await createTestArchive(database.pool);
+  clickhouse = archive.client;
 });
 beforeEach(async () => {
   await database.pool.query('TRUNCATE crawl_gaps');
@@ -39,7 +36,6 @@ beforeEach(async () => {
   recovery = new GapRecovery(sweep, { clickhouse, db: database.pool, logger: silentLogger() });
 });
 afterAll(async () => {
-  await clickhouse.close();
   await archive.drop();
   await database.drop();
 });

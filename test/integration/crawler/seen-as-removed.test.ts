@@ -1,14 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';
 import { findReadableMatches, findSeenAsRemoved } from '../../../shared/stores/crawl/rechecks.ts';
 import { blankMatchedItems } from '../../../shared/stores/crawl/removals.ts';
 import { storeItems } from '../../../shared/stores/matches/recording-items.ts';
 import { insertItems } from '../../../services/archiver/archive-items.ts';
-import { silentLogger } from '../../support/fixtures/silent-logger.ts';
-import { createTestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
-import type { TestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
+import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
+import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { forumItemOf } from '../../support/samples/forum-items.ts';
@@ -16,17 +13,15 @@ import { forumItemOf } from '../../support/samples/forum-items.ts';
 const DAY_MS = 86_400_000;
 
 let database: TestDatabase;
-let archive: TestClickhouse;
+let archive: TestArchive;
 let clickhouse: ClickHouseClient;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  archive = await createTestClickhouse();
-  clickhouse = createClickhouse(archive.url, 'test');
-  await migrateClickhouse(clickhouse, database.pool, silentLogger());
+  archive = await createTestArchive(database.pool);
+  clickhouse = archive.client;
 });
 afterAll(async () => {
-  await clickhouse.close();
   await archive.drop();
   await database.drop();
 });

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ForumItem } from '../../../schemas/messages/forum-item.ts';
-import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
-import { migrateClickhouse, statementsOf } from '../../../shared/clickhouse/migrate-clickhouse.ts';
+import { statementsOf } from '../../../shared/clickhouse/migrate-clickhouse.ts';
 import {
   countArchivedComments,
   countThingsSeenAfter,
@@ -14,9 +13,8 @@ import {
   readThingsSeen,
 } from '../../../shared/stores/crawl/thread-items.ts';
 import { insertItems } from '../../../services/archiver/archive-items.ts';
-import { silentLogger } from '../../support/fixtures/silent-logger.ts';
-import { createTestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
-import type { TestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
+import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
+import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { forumItemOf } from '../../support/samples/forum-items.ts';
@@ -26,20 +24,18 @@ const HOUR = 3600 * SECOND;
 const NOW = Date.now();
 
 let database: TestDatabase;
-let archive: TestClickhouse;
+let archive: TestArchive;
 let clickhouse: ClickHouseClient;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  archive = await createTestClickhouse();
-  clickhouse = createClickhouse(archive.url, 'test');
-  await migrateClickhouse(clickhouse, database.pool, silentLogger());
+  archive = await createTestArchive(database.pool);
+  clickhouse = archive.client;
 });
 beforeEach(async () => {
   for (const table of ['items', 'thread_items']) await clickhouse.command({ query: `TRUNCATE TABLE ${table}` });
 });
 afterAll(async () => {
-  await clickhouse.close();
   await archive.drop();
   await database.drop();
 });
