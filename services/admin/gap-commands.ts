@@ -25,7 +25,7 @@ export const GAPS: PostgresCommand = {
       throw new AdminError('--open lists gaps of any age: leave out --hours.');
     }
     return async (pool) => {
-      if (values.open !== undefined) return (await readOpenGaps(pool, MAX_LISTED)).map(toLine);
+      if (values.open !== undefined) return (await readOpenGaps(pool, { limit: MAX_LISTED })).map(toLine);
       const now = systemClock();
       const range = { from: now - hours * HOUR_MS, to: now + HOUR_MS, limit: MAX_LISTED };
       return (await listGaps(pool, range)).map(toLine);

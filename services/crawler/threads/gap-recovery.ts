@@ -2,13 +2,15 @@ import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-cli
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { newestArchivedAt } from '../../../shared/stores/crawl/archived-hours.ts';
-import { closeGap, noteGapFound, readOpenGaps } from '../../../shared/stores/crawl/crawl-gaps.ts';
+import { closeGap, giveUpGaps, noteGapFound, readOpenGaps } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import type { OpenGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import { countThingsSeenAfter, lastSightOfPosts } from '../../../shared/stores/crawl/thread-items.ts';
 import type { ThreadSweep } from './thread-sweep.ts';
 
 const EVERY_MS = 10_000;
 const LOG_EVERY_MS = 30_000;
+/** The beginning of the names of listing sources. */
+const LISTINGS = 'listings:';
 const READ_LIMIT = 500;
 /** Gaps that are worked on at once, the newest first. */
 const AT_ONCE = 16;
@@ -67,17 +69,17 @@ export class GapRecovery {
   }
 
   private async look(now: number, signal: AbortSignal): Promise<void> {
-    const open = await readOpenGaps(this.deps.db, READ_LIMIT);
-    for (const gap of open) {
-      if (now - gap.openedAt > GIVEN_UP_MS) await closeGap(this.deps.db, gap.id, { found: 0, outcome: 'given_up' });
-    }
-    const gaps = open.filter(isListingGap).slice(0, AT_ONCE);
+    const { db } = this.deps;
+    await giveUpGaps(db, { openedBefore: now - GIVEN_UP_MS, sourcePrefix: LISTINGS });
+    const gaps = await readOpenGaps(db, { limit: AT_ONCE, sourcePrefix: LISTINGS });
+    // Gaps of post ids are filled by their own source.
+    const posts = await readOpenGaps(db, { limit: READ_LIMIT, sourcePrefix: 'post-ids' });
     // Before any is closed: one that its source has extended since the last look needs another plan.
     this.work(gaps);
     const left = [];
     for (const gap of gaps) {
       // Without its posts nobody knows which threads may have had comments in the gap.
-      const lacksPosts = open.some((other) => other.source === 'post-ids' && overlaps(gap, other));
+      const lacksPosts = posts.some((other) => overlaps(gap, other));
       if (lacksPosts || !(await this.closeIfDone(gap, now, signal))) left.push(gap);
     }
     this.work(left);
@@ -90,7 +92,6 @@ export class GapRecovery {
 
   private async closeIfDone(gap: OpenGap, now: number, signal: AbortSignal): Promise<boolean> {
     const { clickhouse, db, logger } = this.deps;
-    if (now - gap.openedAt > GIVEN_UP_MS) return true;
     if (this.sweep.waitingForGap(gap.id) !== 0 || now - gap.openedAt < SETTLE_MS) return false;
     const { afterAt, beforeAt } = boundsOf(gap);
     const posts = await lastSightOfPosts(clickhouse, { createdFrom: afterAt, createdTo: beforeAt }, signal);
@@ -122,11 +123,6 @@ export class GapRecovery {
     const time = { kind, createdFrom: afterAt, createdTo: beforeAt, seenAfter: gap.openedAt } as const;
     return countThingsSeenAfter(this.deps.clickhouse, time, signal);
   }
-}
-
-/** Gaps of post ids are filled by their own source. */
-function isListingGap({ source }: OpenGap): boolean {
-  return source.startsWith('listings:');
 }
 
 function boundsOf({ afterAt, beforeAt, openedAt }: OpenGap): { afterAt: number; beforeAt: number } {

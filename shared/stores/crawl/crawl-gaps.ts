@@ -98,17 +98,36 @@ export async function openGaps(db: Queryable, gaps: readonly NoticedGap[]): Prom
   );
 }
 
-/** The open gaps, newest first: what is old is the hardest to find again. */
-export async function readOpenGaps(db: Queryable, limit: number): Promise<OpenGap[]> {
+/**
+ * The open gaps, newest first: what is old is the hardest to find again.
+ *
+ * @param options.sourcePrefix only gaps of sources whose names begin so; default: of all
+ */
+export async function readOpenGaps(
+  db: Queryable,
+  { limit, sourcePrefix = '' }: { limit: number; sourcePrefix?: string },
+): Promise<OpenGap[]> {
   const { rows } = await db.query<GapRow>(
     `SELECT id, source, reason, opened_at, after_at, before_at, after_thing, before_thing, found, filled_at, outcome
        FROM crawl_gaps
-      WHERE filled_at IS NULL
+      WHERE filled_at IS NULL AND starts_with(source, $2)
       ORDER BY opened_at DESC, id DESC
       LIMIT $1`,
-    [limit],
+    [limit, sourcePrefix],
   );
   return rows.map(toOpenGap);
+}
+
+/** Gives up the open gaps that were opened before a time, in milliseconds since 1970. Parameters as in readOpenGaps. */
+export async function giveUpGaps(
+  db: Queryable,
+  { openedBefore, sourcePrefix }: { openedBefore: number; sourcePrefix: string },
+): Promise<void> {
+  await db.query(
+    `UPDATE crawl_gaps SET outcome = 'given_up', filled_at = service_now()
+      WHERE filled_at IS NULL AND starts_with(source, $2) AND opened_at < to_timestamp($1::float8 / 1000)`,
+    [openedBefore, sourcePrefix],
+  );
 }
 
 /** Sets how many things of a gap's stretch were found so far; the number never decreases. */

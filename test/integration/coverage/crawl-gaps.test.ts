@@ -3,6 +3,7 @@ import type { NoticedGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import {
   closeGap,
   closeGapsBefore,
+  giveUpGaps,
   listGaps,
   noteGapFound,
   openGaps,
@@ -50,11 +51,11 @@ test('an open gap is read as it was noticed', async () => {
   const { ageMs, ...expected } = noticed;
   const { ageMs: none, ...alsoExpected } = unbounded;
   const openedAt = await now();
-  expect(await readOpenGaps(db.pool, 10)).toEqual([
+  expect(await readOpenGaps(db.pool, { limit: 10 })).toEqual([
     { ...alsoExpected, id: 2, found: 0, openedAt: openedAt - none },
     { ...expected, id: 1, found: 0, openedAt: openedAt - ageMs },
   ]);
-  expect(await readOpenGaps(db.pool, 1)).toHaveLength(1);
+  expect(await readOpenGaps(db.pool, { limit: 1 })).toHaveLength(1);
 });
 
 test.each([
@@ -72,7 +73,7 @@ test.each([
   await openGaps(db.pool, [gap(1, 5)]);
   await db.freeze('50 seconds');
   await openGaps(db.pool, [next]);
-  expect(boundsOf(await readOpenGaps(db.pool, 10))).toEqual(bounds);
+  expect(boundsOf(await readOpenGaps(db.pool, { limit: 10 }))).toEqual(bounds);
 });
 
 test.each([
@@ -84,7 +85,7 @@ test.each([
   await openGaps(db.pool, [gap(1, 5)]);
   await db.freeze(later);
   await openGaps(db.pool, [next]);
-  expect(await readOpenGaps(db.pool, 10)).toHaveLength(2);
+  expect(await readOpenGaps(db.pool, { limit: 10 })).toHaveLength(2);
 });
 
 test('gaps of ids are not joined, so that their source can close each', async () => {
@@ -93,36 +94,48 @@ test('gaps of ids are not joined, so that their source can close each', async ()
   await openGaps(db.pool, [first]);
   await openGaps(db.pool, [next]);
   await closeGapsBefore(db.pool, 'post-ids', [{ beforeThing: first.beforeThing!, found: 3, outcome: 'filled' }]);
-  expect(boundsOf(await readOpenGaps(db.pool, 10))).toEqual([['t1_5', 't1_9']]);
+  expect(boundsOf(await readOpenGaps(db.pool, { limit: 10 }))).toEqual([['t1_5', 't1_9']]);
+});
+
+test('gaps are read and given up by the beginning of their source, and those of others stay', async () => {
+  await openGaps(db.pool, [gap(1, 2), gap(6, 9, { source: 'post-ids' })]);
+  expect(boundsOf(await readOpenGaps(db.pool, { limit: 1, sourcePrefix: 'listings:' }))).toEqual([['t1_1', 't1_2']]);
+  const before = (await now()) - 1;
+  await giveUpGaps(db.pool, { openedBefore: before, sourcePrefix: 'listings:' });
+  expect(await readOpenGaps(db.pool, { limit: 10 })).toHaveLength(2);
+  await giveUpGaps(db.pool, { openedBefore: before + 2, sourcePrefix: 'listings:' });
+  expect(boundsOf(await readOpenGaps(db.pool, { limit: 10 }))).toEqual([['t1_6', 't1_9']]);
+  const closed = await listGaps(db.pool, { from: 0, to: before + 10, limit: 10 });
+  expect(closed.map(({ outcome }) => outcome)).toEqual(expect.arrayContaining([undefined, 'given_up']));
 });
 
 test('a closed gap is not extended', async () => {
   await openGaps(db.pool, [gap(1, 5)]);
   await closeGap(db.pool, 1, { found: 3, outcome: 'filled' });
   await openGaps(db.pool, [gap(5, 9)]);
-  expect(boundsOf(await readOpenGaps(db.pool, 10))).toEqual([['t1_5', 't1_9']]);
+  expect(boundsOf(await readOpenGaps(db.pool, { limit: 10 }))).toEqual([['t1_5', 't1_9']]);
 });
 
 test('a gap is closed once, with what was found', async () => {
   await openGaps(db.pool, [gap(1, 5)]);
   await noteGapFound(db.pool, 1, 4);
   await noteGapFound(db.pool, 1, 2);
-  expect((await readOpenGaps(db.pool, 10))[0]!.found).toBe(4);
+  expect((await readOpenGaps(db.pool, { limit: 10 }))[0]!.found).toBe(4);
   await db.freeze('1 minute');
   expect(await closeGap(db.pool, 1, { found: 6, outcome: 'filled' })).toBe(true);
   expect(await closeGap(db.pool, 1, { found: 9, outcome: 'given_up' })).toBe(false);
   const closedAt = await now();
   const listed = await listGaps(db.pool, { from: closedAt - MINUTE, to: closedAt, limit: 10 });
   expect(listed).toMatchObject([{ id: 1, found: 6, outcome: 'filled', closedAt, openedAt: closedAt - MINUTE }]);
-  expect(await readOpenGaps(db.pool, 10)).toEqual([]);
+  expect(await readOpenGaps(db.pool, { limit: 10 })).toEqual([]);
 });
 
 test('a gap that was extended while it was worked on stays open', async () => {
   await openGaps(db.pool, [gap(1, 5)]);
-  const [worked] = await readOpenGaps(db.pool, 1);
+  const [worked] = await readOpenGaps(db.pool, { limit: 1 });
   await openGaps(db.pool, [gap(5, 9)]);
   expect(await closeGap(db.pool, worked!.id, { found: 1, outcome: 'filled', upTo: worked! })).toBe(false);
-  const [extended] = await readOpenGaps(db.pool, 1);
+  const [extended] = await readOpenGaps(db.pool, { limit: 1 });
   expect(await closeGap(db.pool, extended!.id, { found: 1, outcome: 'filled', upTo: extended! })).toBe(true);
 });
 
