@@ -4,6 +4,7 @@
  * than ten seconds.
  */
 export const SECONDS_OF_SLOW_FILES: Readonly<Record<string, number>> = {
+  'test/end-to-end/coverage.test.ts': 190,
   'test/end-to-end/kill-and-recover.test.ts': 88,
   'test/end-to-end/engine-outages.test.ts': 67,
   'test/end-to-end/delivery-chaos.test.ts': 59,

@@ -1,0 +1,115 @@
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Coverage, CoverageGap } from '../../schemas/api/coverage.ts';
+import type { ServiceStatus } from '../../schemas/api/status.ts';
+import { readEmitted } from '../support/clients/emitted-items.ts';
+import type { EmittedItem } from '../support/clients/emitted-items.ts';
+import { askClickhouse } from '../support/clients/clickhouse-request.ts';
+import { eventually } from '../support/fixtures/eventually.ts';
+import { Installation } from '../support/children/installation.ts';
+
+/** At this rate an outage of a minute hides more than the thousand comments that the listing shows after it. */
+const PER_SECOND = 60;
+const OUTAGE_SECONDS = 60;
+
+let installation: Installation;
+let log: string;
+let key: string;
+
+beforeAll(async () => {
+  installation = await Installation.prepare({
+    SIMULATOR_RATE: String(PER_SECOND),
+    SIMULATOR_COMMENT_IDS: 'random',
+    SIMULATOR_THREAD_ONLY: '0.02',
+    SIMULATOR_HIDDEN: '0.004',
+    SIMULATOR_LATE: '0',
+  });
+  log = join(installation.dataDir, 'emitted.jsonl');
+  installation.env.SIMULATOR_EMITTED_LOG = log;
+  await installation.start();
+  key = String(installation.admin('account', 'create', '--email', 'coverage@example.com', '--pack', '79').api_key);
+});
+afterAll(async () => {
+  await installation.remove();
+});
+
+/** At most once a second: an account's limits apply to free requests too. */
+async function coverage(): Promise<Coverage> {
+  await wait(1_000);
+  const answer = await installation.call(key, 'GET', '/v1/coverage');
+  expect(answer.status).toBe(200);
+  return answer.body as Coverage;
+}
+
+const commentGaps = ({ gaps }: Coverage): CoverageGap[] => gaps.filter(({ source }) => source === 'listings:comments');
+
+/** The names of everything in the archive, and when each was first seen, in milliseconds. */
+async function archived(): Promise<Map<string, number>> {
+  const body =
+    'SELECT thing_id, toUnixTimestamp64Milli(min(first_seen_at)) FROM items GROUP BY thing_id FORMAT TabSeparated';
+  const answer = await askClickhouse(installation.endpoints().clickhouse, { method: 'POST', body });
+  const lines = (await answer.text()).split('\n').filter((line) => line !== '');
+  return new Map(lines.map((line) => line.split('\t')).map(([name = '', seen]) => [name, Number(seen)]));
+}
+
+test('after an outage of a minute, coverage tells the gap, its closing, and what the log of the forum confirms', async () => {
+  await wait(15_000);
+  const owedSince = Date.now();
+  await wait(5_000);
+  const simulator = installation.endpoints().simulator;
+  const outage = await fetch(`${simulator}/simulator/faults`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ kind: 'outage', seconds: OUTAGE_SECONDS }),
+  });
+  expect(outage.status).toBe(200);
+  const from = Date.now();
+  const opened = await eventually('the gap is opened', async () => commentGaps(await coverage())[0], 120_000);
+  const to = Date.now();
+  expect(Date.parse(opened.created_from!)).toBeLessThan(from + 5_000);
+  expect(Date.parse(opened.created_to!)).toBeLessThan(to);
+  expect(Date.parse(opened.created_to!) - Date.parse(opened.created_from!)).toBeGreaterThan(10_000);
+
+  await eventually(
+    'every gap is closed',
+    async () => {
+      const gaps = commentGaps(await coverage());
+      return gaps.length > 0 && gaps.every(({ closed_at: closed }) => closed !== null);
+    },
+    240_000,
+  );
+  const until = Date.now();
+  // Comments on posts from before the first start are out of reach once they have left the listings.
+  const emitted = (): EmittedItem[] => {
+    const items = readEmitted(log).filter(({ at }) => at >= owedSince && at < until);
+    const posts = new Set(items.map(({ name }) => name));
+    return items.filter(({ kind, link_id: post }) => kind === 'post' || posts.has(post ?? ''));
+  };
+  const missing = async (): Promise<EmittedItem[]> => {
+    const seen = await archived();
+    return emitted().filter(({ name, shown }) => shown !== 'nowhere' && !seen.has(name));
+  };
+  await eventually('everything that the forum shows is archived', async () => (await missing()).length === 0, 240_000);
+  const answer = await coverage();
+  for (const gap of commentGaps(answer)) expect(gap.outcome).toBe('filled');
+
+  const seen = await archived();
+  const closed = commentGaps(answer).at(-1)!;
+  const foundLater = emitted().filter(({ name, kind, at }) => {
+    const isInGap = at >= Date.parse(closed.created_from!) && at <= Date.parse(closed.created_to!);
+    return kind === 'comment' && isInGap && (seen.get(name) ?? 0) > Date.parse(closed.opened_at);
+  });
+  expect(foundLater.length).toBeGreaterThan(500);
+  expect(closed.found).toBeGreaterThanOrEqual(foundLater.length * 0.98);
+
+  const { posts } = answer.total.completeness;
+  expect(posts).toMatchObject({ share: 1, unread: 0 });
+  const inLog = emitted().filter(({ kind, shown }) => kind === 'post' && shown !== 'nowhere').length;
+  expect(posts?.found).toBeGreaterThanOrEqual(inLog * 0.97);
+  expect(answer.total.gaps).toMatchObject({ opened: answer.total.gaps.closed, open: 0 });
+  expect(answer.total.budget.by_lane).toHaveProperty('threads');
+  const status = (await (await fetch(`${installation.url}/status`)).json()) as ServiceStatus;
+  expect(status.parts).toHaveProperty('items');
+  expect(answer.total.seen.by_source.threads?.comments).toBeGreaterThanOrEqual(foundLater.length);
+}, 720_000);
