@@ -6,6 +6,7 @@ import type { CommentData } from '../../shared/upstream/parsing/thing-schema.ts'
 import type { PostOfComment } from '../../shared/upstream/parsing/thing-to-forum-item.ts';
 import type { Upstream } from '../../shared/upstream/upstream-client.ts';
 import { UpstreamError } from '../../shared/upstream/upstream-error.ts';
+import { whenBudgetAllows } from '../../shared/upstream/when-budget-allows.ts';
 import type { RecentPosts } from './recent-posts.ts';
 
 const IDS_PER_CALL = 100;
@@ -13,8 +14,6 @@ const IDS_PER_CALL = 100;
 const SECOND_TRY_MS = 500;
 /** How long an attempt waits for our own budget of calls, which is no answer of the forum. */
 const BUDGET_WAIT_MS = 5_000;
-/** The shortest wait between two requests for a call. */
-const MIN_BUDGET_WAIT_MS = 50;
 
 /** Communities in a response of /api/info. A community's NSFW flag replaces that of a post that cannot be fetched. */
 const communities = z.object({
@@ -59,18 +58,9 @@ export class PostLookup {
     return found;
   }
 
-  private async call(id: string, signal: AbortSignal): Promise<unknown> {
-    for (let waitedMs = 0; ;) {
-      try {
-        return await this.upstream.get('/api/info', { id }, { endpoint: 'info', lane: 'live', signal });
-      } catch (error) {
-        const isRefused = error instanceof UpstreamError && error.reason === 'own_budget';
-        if (!isRefused || waitedMs >= BUDGET_WAIT_MS || signal.aborted) throw error;
-        const waitMs = Math.max(MIN_BUDGET_WAIT_MS, Math.min(error.retryAfterMs ?? 0, BUDGET_WAIT_MS - waitedMs));
-        waitedMs += waitMs;
-        await delay(waitMs, signal);
-      }
-    }
+  private call(id: string, signal: AbortSignal): Promise<unknown> {
+    const call = { endpoint: 'info', lane: 'live', signal } as const;
+    return whenBudgetAllows(() => this.upstream.get('/api/info', { id }, call), { maxWaitMs: BUDGET_WAIT_MS, signal });
   }
 
   /** Adds the posts to `found`; returns the NSFW flags of the communities by fullname. */

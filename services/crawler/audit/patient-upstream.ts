@@ -1,9 +1,7 @@
-import { delay } from '../../../shared/runtime/clock.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
-import { UpstreamError } from '../../../shared/upstream/upstream-error.ts';
+import { whenBudgetAllows } from '../../../shared/upstream/when-budget-allows.ts';
 
-/** Times that one call is made until the budget allows it. */
-const MAX_TRIES = 60;
+const MAX_WAIT_MS = 300_000;
 
 type Calls = Pick<Upstream, 'get' | 'post'>;
 
@@ -14,17 +12,9 @@ type Calls = Pick<Upstream, 'get' | 'post'>;
 export function patientUpstream(upstream: Calls): Calls {
   let hasBegun = false;
   const patiently = async (make: () => Promise<unknown>, signal: AbortSignal | undefined): Promise<unknown> => {
-    for (let tries = 1; ; tries++) {
-      try {
-        const answer = await make();
-        hasBegun = true;
-        return answer;
-      } catch (error) {
-        const isRefused = error instanceof UpstreamError && error.reason === 'own_budget';
-        if (!hasBegun || !isRefused || tries === MAX_TRIES || signal?.aborted) throw error;
-        await delay(error.retryAfterMs ?? 1_000, signal);
-      }
-    }
+    const answer = await whenBudgetAllows(make, { maxWaitMs: hasBegun ? MAX_WAIT_MS : 0, signal });
+    hasBegun = true;
+    return answer;
   };
   return {
     get: (path, params, call) => patiently(() => upstream.get(path, params, call), call.signal),
