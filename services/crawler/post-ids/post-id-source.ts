@@ -19,6 +19,8 @@ const LONGEST_INTERVAL_MS = 5_000;
 const LATENCY_SHARE = 0.08;
 /** A call brings up to a hundred posts, so this part of the live budget is theirs before listings have any. */
 export const FIRST_SHARE = 0.25;
+/** The part of the live budget that is theirs while they are behind the newest posts. */
+export const BEHIND_SHARE = 0.5;
 /** The interval between two calls while more posts can be fetched at once. */
 const BUSY_INTERVAL_MS = 100;
 /** The interval while stretches are to be caught up. It limits catching up to about two calls a second. */
@@ -82,8 +84,6 @@ export class PostIdSource implements CrawlSource {
   private askHeadAt = Number.NEGATIVE_INFINITY;
   /** When the next step may begin, in milliseconds since 1970. */
   private resumeAt = Number.NEGATIVE_INFINITY;
-  /** Things found by the last step. */
-  private lastFound = 0;
   /** When the newest thing that was found before any jump was created, in milliseconds since 1970. */
   private newestAt: number | undefined;
 
@@ -102,7 +102,6 @@ export class PostIdSource implements CrawlSource {
     this.isAskingHead = undefined;
     this.askHeadAt = Number.NEGATIVE_INFINITY;
     this.resumeAt = Number.NEGATIVE_INFINITY;
-    this.lastFound = 0;
   }
 
   next(now: number): Call | Wait {
@@ -195,7 +194,6 @@ export class PostIdSource implements CrawlSource {
   }
 
   private acknowledge(walk: PostIdWalk, step: WalkStep, found: readonly Thing[], now: number): void {
-    this.lastFound = found.length;
     const before = walk.nextId;
     walk.learn(step, new Set(found.map(({ data }) => data.id)), now);
     if (walk.nextId !== before) this.headKnownAt = now;
@@ -256,9 +254,9 @@ export class PostIdSource implements CrawlSource {
 
   private intervalMs(walk: PostIdWalk): number {
     const { pace } = this.deps;
-    const isBusy = walk.isBehind || this.lastFound > 80;
+    const isBusy = walk.isBehind || walk.isFull;
     const quietMs = Math.min(LONGEST_INTERVAL_MS, pace.affordableMs(LATENCY_SHARE, INTERVAL_MS));
     const requestedMs = isBusy ? BUSY_INTERVAL_MS : walk.hasStretches ? CATCH_UP_INTERVAL_MS : quietMs;
-    return pace.preferredMs(this.name, requestedMs, FIRST_SHARE);
+    return pace.preferredMs(this.name, requestedMs, isBusy ? BEHIND_SHARE : FIRST_SHARE);
   }
 }

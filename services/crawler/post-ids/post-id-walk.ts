@@ -14,6 +14,8 @@ const FAR_BEHIND = 1_000n;
 /** The number of the hundred ids up to a far head that must exist before the walk jumps there. */
 const MIN_NEIGHBOURS = 3;
 const REJECTED_HEADS = 1_000;
+/** A call that finds one of its last ids was full: there are probably more ids above it. */
+const LAST_OF_CALL = 10n;
 /**
  * The walk returns to the listing's head after this many consecutive checks that find it far ahead of the listing, with
  * no post found in between.
@@ -80,6 +82,7 @@ export class PostIdWalk {
   /** The newest id in the listing that has neighbours. Ids above it are not caught up. */
   private listedHead: bigint | undefined;
   private checksFarAhead = 0;
+  private wasFull = false;
   private events: WalkEvents = noEvents();
 
   /** `start`: a saved position, or for a first walk the newest post's id and how many ids to read up to it. */
@@ -122,6 +125,11 @@ export class PostIdWalk {
   /** True while ids up to the newest known one, outside the stretches, were never requested. */
   get isBehind(): boolean {
     return this.next <= this.head;
+  }
+
+  /** True while calls for new ids come back full: what the forum assigns may be further ahead than is known. */
+  get isFull(): boolean {
+    return this.wasFull;
   }
 
   /** The first id that no call has answered; it grows when new posts are found. */
@@ -219,6 +227,7 @@ export class PostIdWalk {
   /** An id above the newest known one may not be assigned yet, so it is asked for again. */
   private settle({ from, to }: IdStretch): void {
     if (from <= this.head) this.checksFarAhead = 0;
+    this.wasFull = this.head + LAST_OF_CALL >= to;
     const unsettled = this.head + 1n > from ? this.head + 1n : from;
     if (unsettled < to && unsettled < this.next) this.next = unsettled;
   }

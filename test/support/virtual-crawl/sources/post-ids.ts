@@ -1,4 +1,4 @@
-import { FIRST_SHARE } from '../../../../services/crawler/post-ids/post-id-source.ts';
+import { BEHIND_SHARE, FIRST_SHARE } from '../../../../services/crawler/post-ids/post-id-source.ts';
 import { firstHead } from '../../../../services/crawler/post-ids/post-id.ts';
 import type { WalkPosition, WalkStep } from '../../../../services/crawler/post-ids/post-id-walk.ts';
 import { PostIdWalk } from '../../../../services/crawler/post-ids/post-id-walk.ts';
@@ -24,7 +24,6 @@ export class VirtualPostIds implements VirtualSource {
   private isAskingHead: 'first' | 'again' | undefined;
   private askHeadAt = Number.NEGATIVE_INFINITY;
   private resumeAt = Number.NEGATIVE_INFINITY;
-  private lastFound = 0;
 
   constructor(context: SourceContext) {
     this.context = context;
@@ -54,7 +53,6 @@ export class VirtualPostIds implements VirtualSource {
       lane: step.purpose === 'catch-up' ? 'catch-up' : 'live',
       purpose: `post-ids ${step.purpose}`,
       succeeded: ({ posts }, seenAt) => {
-        this.lastFound = posts.length;
         const before = walk.nextId;
         walk.learn(step, new Set(posts.map(postId)), seenAt);
         if (walk.nextId !== before) this.headKnownAt = seenAt;
@@ -107,9 +105,9 @@ export class VirtualPostIds implements VirtualSource {
 
   private intervalMs(walk: PostIdWalk): number {
     const { pace } = this.context.process;
-    const isBusy = walk.isBehind || this.lastFound > 80;
+    const isBusy = walk.isBehind || walk.isFull;
     const quietMs = Math.min(LONGEST_INTERVAL_MS, pace.affordableMs(LATENCY_SHARE, INTERVAL_MS));
     const requestedMs = isBusy ? BUSY_INTERVAL_MS : walk.hasStretches ? CATCH_UP_INTERVAL_MS : quietMs;
-    return pace.preferredMs(this.name, requestedMs, FIRST_SHARE);
+    return pace.preferredMs(this.name, requestedMs, isBusy ? BEHIND_SHARE : FIRST_SHARE);
   }
 }

@@ -70,11 +70,17 @@ function run({ rate, roundTripMs, clients, faults, bursts, ...options }: Schedul
   return virtual;
 }
 
-/** Posts that anyone could see for long enough, and that were never seen. */
+/**
+ * Posts that anyone could see for long enough, and that were never seen. The ids below the first one that was found are
+ * older than the crawler.
+ */
 function missedPosts({ forum, sightings }: VirtualCrawl, untilMs: number): number[] {
   const missed: number[] = [];
+  let hasBegun = false;
   for (let post = forum.firstPost; post < forum.posts.count; post++) {
-    if (forum.posts.shownAt[post]! < untilMs && sightings.postSeenAt(post) === 0) missed.push(post);
+    const seenAt = sightings.postSeenAt(post);
+    hasBegun ||= seenAt > forum.options.startsAt;
+    if (hasBegun && seenAt === 0 && forum.posts.shownAt[post]! < untilMs) missed.push(post);
   }
   return missed;
 }
