@@ -71,16 +71,17 @@ function run({ rate, roundTripMs, clients, faults, bursts, ...options }: Schedul
 }
 
 /**
- * Posts that anyone could see for long enough, and that were never seen. The ids below the first one that was found are
- * older than the crawler.
+ * Posts that anyone could see for long enough, and that were never seen. The ids below the first one that was found when
+ * it was new are older than the crawler.
  */
 function missedPosts({ forum, sightings }: VirtualCrawl, untilMs: number): number[] {
   const missed: number[] = [];
   let hasBegun = false;
   for (let post = forum.firstPost; post < forum.posts.count; post++) {
     const seenAt = sightings.postSeenAt(post);
-    hasBegun ||= seenAt > forum.options.startsAt;
-    if (hasBegun && seenAt === 0 && forum.posts.shownAt[post]! < untilMs) missed.push(post);
+    const shownAt = forum.posts.shownAt[post]!;
+    hasBegun ||= seenAt > forum.options.startsAt && shownAt === forum.posts.createdAt[post]!;
+    if (hasBegun && seenAt === 0 && shownAt < untilMs) missed.push(post);
   }
   return missed;
 }
