@@ -46,8 +46,26 @@ export const monitorStats = z.strictObject({
 
 export type MonitorStats = z.infer<typeof monitorStats>;
 
-/** Possible problems of an accepted monitor, one sentence each; absent when there are none. */
-const warnings = z.array(z.string()).min(1).optional();
+/** Something in an accepted rule that its owner may not mean. */
+export const ruleWarning = z.strictObject({
+  /** As in the monitor of the answer: `keywords[2]`, counting from 0. */
+  field: z.string(),
+  code: z.enum([
+    'keyword_excluded',
+    'nothing_watched',
+    'search_operator',
+    'field_prefix',
+    'wildcard',
+    'quotes_ignored',
+    'common_word',
+  ]),
+  message: z.string(),
+});
+
+export type RuleWarning = z.infer<typeof ruleWarning>;
+
+/** Absent when there are none. */
+const warnings = z.array(ruleWarning).min(1).optional();
 
 /** Answer of POST /v1/monitors. The secret appears only here. */
 export const createdMonitor = z.strictObject({ monitor, webhook_secret: z.string(), warnings });

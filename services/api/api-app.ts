@@ -17,6 +17,7 @@ import { liveTailRoute } from './live-tail/live-tail-route.ts';
 import type { LiveTails } from './live-tail/live-tails.ts';
 import { createMcpRouter } from './mcp/mcp-router.ts';
 import { createTools } from './mcp/create-tools.ts';
+import { createArchiveSample } from './monitors/archive-sample.ts';
 import { monitorRoutes } from './monitors/monitor-routes.ts';
 import { protectionOf } from './oauth/oauth-metadata.ts';
 import { createOAuthRouter } from './oauth/oauth-router.ts';
@@ -35,7 +36,7 @@ import type { SignupDeps } from './signup/signup-deps.ts';
 import { createStatusRouter } from './status/status-router.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
 
-export interface ApiAppDeps extends MonitorDeps, SignupDeps {
+export interface ApiAppDeps extends Omit<MonitorDeps, 'archiveSample'>, SignupDeps {
   /** Sends test deliveries. */
   egress: EgressClient;
   metrics: Metrics;
@@ -69,7 +70,7 @@ export function createApiApp(options: ApiAppDeps): Express {
   const reading = createReadingDeps(options);
   const routes = [
     ...readingRoutes(reading),
-    ...monitorRoutes(options),
+    ...monitorRoutes({ ...options, archiveSample: createArchiveSample(options.clickhouse, options.logger) }),
     liveTailRoute(options.pool, options.liveTails),
     ...webhookRoutes({ ...options, clock: systemClock, siteUrl: options.forum.siteUrl }),
     coverageRoute({ pool: options.pool, clock: systemClock }),

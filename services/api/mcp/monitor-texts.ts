@@ -1,5 +1,5 @@
 import type { MatchPage, MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
-import type { Monitor } from '../../../schemas/api/monitor.ts';
+import type { Monitor, RuleWarning } from '../../../schemas/api/monitor.ts';
 import { inlineText } from '../reading/comments/inline-text.ts';
 import { excerptOf } from './excerpt.ts';
 
@@ -35,13 +35,13 @@ export function monitorText({ monitor }: { monitor: Monitor }): string {
 interface Created {
   monitor: Monitor;
   webhook_secret: string;
-  warnings?: string[];
+  warnings?: RuleWarning[];
 }
 
 export function createdText({ monitor, webhook_secret: secret, warnings = [] }: Created): string {
   const signs =
     monitor.webhook_url === null ? '' : `\nIts webhooks are signed with ${secret}, which is shown this once.`;
-  return [monitorLine(monitor) + signs, ...warnings.map((warning) => `Warning: ${inlineText(warning)}`)].join('\n');
+  return [monitorLine(monitor) + signs, ...warnings.map(({ message }) => `Warning: ${inlineText(message)}`)].join('\n');
 }
 
 export function pausedText(): string {

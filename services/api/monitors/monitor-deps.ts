@@ -1,6 +1,7 @@
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
 import type { PublicUrlOptions } from '../../../shared/http/public-address.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
+import type { ArchiveSample } from './archive-sample.ts';
 
 /** Collaborators of the monitor routes. */
 export interface MonitorDeps {
@@ -11,4 +12,6 @@ export interface MonitorDeps {
   webhooks: PublicUrlOptions;
   /** How many suppressed matches are stored per monitor and UTC day; named in warnings. */
   suppressedPerDay: number;
+  /** For the shares of common keywords; named in warnings. */
+  archiveSample: ArchiveSample;
 }

@@ -1,13 +1,14 @@
 import { matchPageQuery } from '../../../schemas/api/match-page-query.ts';
+import type { RuleWarning } from '../../../schemas/api/monitor.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../shared/domain/accounts/credits.ts';
 import { isMonitorId } from '../../../shared/domain/identifiers.ts';
 import { planOf } from '../../../shared/domain/accounts/plans.ts';
+import type { Rule } from '../../../shared/matching/rule.ts';
 import { readMonitorStats } from '../../../shared/stores/monitors/monitor-stats.ts';
 import { listMonitors } from '../../../shared/stores/monitors/monitors.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { USE_MONITORS } from '../admission/scope.ts';
 import { noSuchMonitor } from '../http/api-error.ts';
-import { commonKeywordWarnings, warningsMember } from './common-keywords.ts';
 import { checkedSettings, createMonitor } from './create-monitor.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import { findMonitor } from './find-monitor.ts';
@@ -16,6 +17,7 @@ import { monitorResource, monitorStatsResource } from './monitor-resource.ts';
 import type { MonitorDeps } from './monitor-deps.ts';
 import { deleteMonitor, pauseMonitor, resumeMonitor } from './monitor-state.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
+import { ruleWarnings, warningsMember } from './rule-warnings.ts';
 import { updateMonitor } from './update-monitor.ts';
 
 export function monitorRoutes(deps: MonitorDeps): Route[] {
@@ -34,21 +36,24 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
 }
 
 function create(deps: MonitorDeps, call: Call): Promise<Answer> {
-  const { pool, secretBox, suppressedPerDay } = deps;
+  const { pool, secretBox } = deps;
   return runIdempotentRequest({
     pool,
     secretBox,
     call,
     route: 'POST /v1/monitors',
-    prepare: () => checkedSettings(deps, call.body),
-    async work(client, settings) {
+    async prepare() {
+      const settings = await checkedSettings(deps, call.body);
+      return { settings, warnings: await warningsOf(deps, settings) };
+    },
+    async work(client, { settings, warnings }) {
       const created = await createMonitor(client, secretBox, call.caller.accountId, settings);
       return {
         status: 201,
         body: {
           monitor: created.monitor,
           webhook_secret: created.webhookSecret,
-          ...warningsMember(commonKeywordWarnings(settings, suppressedPerDay)),
+          ...warningsMember(warnings),
         },
         charged: { credits: MONITOR_PERIOD_CREDITS, balance: created.balance },
       };
@@ -74,8 +79,15 @@ async function show({ pool }: MonitorDeps, { caller, id }: Call): Promise<Answer
 
 async function update(deps: MonitorDeps, { caller, id, body }: Call): Promise<Answer> {
   const monitor = await updateMonitor(deps, caller.accountId, id, body);
-  const warnings = commonKeywordWarnings(monitor, deps.suppressedPerDay);
-  return { status: 200, body: { monitor, ...warningsMember(warnings) } };
+  const rule = { ...monitor, posts: monitor.include_posts, comments: monitor.include_comments };
+  return { status: 200, body: { monitor, ...warningsMember(await warningsOf(deps, rule)) } };
+}
+
+/** Waits for the archive, so call it outside of transactions. */
+async function warningsOf({ archiveSample, suppressedPerDay }: MonitorDeps, rule: Rule): Promise<RuleWarning[]> {
+  // Only rules for the whole forum are compared with the archive.
+  const sample = rule.subreddits.length > 0 ? [] : await archiveSample();
+  return ruleWarnings(rule, { sample, suppressedPerDay });
 }
 
 async function remove({ pool }: MonitorDeps, { caller, id }: Call): Promise<Answer> {

@@ -15,6 +15,7 @@ import {
   monitorPaused,
   monitorStats,
   patchMonitorBody,
+  ruleWarning,
   updatedMonitor,
 } from '../../../schemas/api/monitor.ts';
 import { accountCreated, codeSent, signupBody, verifyBody } from '../../../schemas/api/signup.ts';
@@ -47,6 +48,7 @@ const ANSWERS = {
   MonitorStats: monitorStats,
   MonitorMatch: monitorMatch,
   MatchPage: matchPage,
+  RuleWarning: ruleWarning,
   CreatedMonitor: createdMonitor,
   MonitorList: monitorList,
   MonitorAnswer: monitorAnswer,

@@ -15,8 +15,7 @@ const subreddits = {
 };
 const webhookUrl = 'Where matches are sent: an `https://` URL with a public address.';
 const webhookKind = 'The kind of webhook; detected from the URL when absent.';
-const warnings =
-  'One sentence for each very common keyword; absent when there are none, and for monitors limited to some communities.';
+const warnings = 'What the rule may not mean, or why it cannot match; absent when there is nothing to point out.';
 const webhookSecret = 'Signs deliveries to generic webhooks. Shown only this once.';
 
 const monitorBody = {
@@ -142,6 +141,11 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
   MatchPage: {
     after: 'With `order=oldest`: send it as `after` to continue. Only set when there are more matches.',
     before: 'With `order=newest`: send it as `before` to get the next, older page.',
+  },
+  RuleWarning: {
+    field: 'Where it is in the monitor of this answer: `keywords[2]`, counting from 0.',
+    code: '`keyword_excluded`: an excluded term is part of the keyword, so it never matches. `nothing_watched`: neither posts nor comments. `search_operator` (`rust OR go`), `field_prefix` (`title:rust`), `wildcard` (`rust*`): searched for as written, because there are no operators, prefixes and wildcards. `quotes_ignored`: quotes around a phrase. `common_word`: in very many items; for monitors without `subreddits`. Later versions may have further codes.',
+    message: 'For people.',
   },
   CreatedMonitor: { webhook_secret: webhookSecret, warnings },
   UpdatedMonitor: { warnings },

@@ -51,7 +51,7 @@ export const monitorDocuments: readonly RouteDocument[] = [
     isIdempotent: true,
     summary: 'Create a monitor',
     description:
-      'Creates a running monitor and charges 10 credits for its first 24 hours. It watches everything posted after the answer.',
+      'Creates a running monitor and charges 10 credits for its first 24 hours. It watches everything posted after the answer. `warnings` points out what the rule may not mean; nothing is refused because of it.',
     body: {
       schema: 'CreateMonitor',
       examples: { withWebhook: examples.createBody, shortest: examples.watchEverywhere },
@@ -60,7 +60,7 @@ export const monitorDocuments: readonly RouteDocument[] = [
       status: 201,
       description: 'The monitor is running. `webhook_secret` is shown only this once.',
       content: [
-        { schema: 'CreatedMonitor', examples: { created: examples.created, commonWord: examples.createdCommon } },
+        { schema: 'CreatedMonitor', examples: { created: examples.created, withWarnings: examples.createdDoubtful } },
       ],
       headers: [...CHARGED],
     },
@@ -88,7 +88,7 @@ export const monitorDocuments: readonly RouteDocument[] = [
     operationId: 'updateMonitor',
     summary: 'Update a monitor',
     description:
-      'Changes the given fields and keeps the others. New keywords apply to everything posted after the answer. A null or empty `webhook_url` removes the webhook; a new one clears `webhook_failing`.',
+      'Changes the given fields and keeps the others. New keywords apply to everything posted after the answer. A null or empty `webhook_url` removes the webhook; a new one clears `webhook_failing`. `warnings` is about the rule as it is after the change.',
     body: {
       schema: 'PatchMonitor',
       examples: { newKeywords: examples.newKeywords, noWebhook: examples.noWebhook },

@@ -1,7 +1,7 @@
 import type { MatchPage, MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import type { Monitor } from '../../../schemas/api/monitor.ts';
 import { SUPPRESSED_PER_DAY } from '../../../shared/domain/match-numbering.ts';
-import { commonKeywordWarnings } from '../monitors/common-keywords.ts';
+import { ruleWarnings } from '../monitors/rule-warnings.ts';
 import { matchEvent, STREAM_BEGIN } from '../live-tail/event-stream-text.ts';
 
 const monitor: Monitor = {
@@ -23,7 +23,12 @@ const monitor: Monitor = {
   updated_at: '2026-03-04T10:00:00.000Z',
 };
 
-const commonMonitor: Monitor = { ...monitor, keywords: ['grinder', 'how'], subreddits: [], last_match_at: null };
+const doubtfulMonitor: Monitor = {
+  ...monitor,
+  keywords: ['how', 'grind*', 'giveaway today'],
+  subreddits: [],
+  last_match_at: null,
+};
 
 const match: MonitorMatch = {
   id: 'mat_3k7m2q9x4t8v_000000000042',
@@ -62,10 +67,13 @@ export const monitorExamples = {
     monitor: { ...monitor, last_match_at: null },
     webhook_secret: 'whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=',
   },
-  createdCommon: {
-    monitor: commonMonitor,
+  createdDoubtful: {
+    monitor: doubtfulMonitor,
     webhook_secret: 'whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=',
-    warnings: commonKeywordWarnings(commonMonitor, SUPPRESSED_PER_DAY),
+    warnings: ruleWarnings(
+      { ...doubtfulMonitor, posts: true, comments: true },
+      { sample: [], suppressedPerDay: SUPPRESSED_PER_DAY },
+    ),
   },
   list: { items: [monitor], limit: 10, used: 1, daily_match_cap: 1_000 },
   withStats: {

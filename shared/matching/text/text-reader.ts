@@ -103,9 +103,17 @@ export class TextReader {
 
   /** Adds a term that occurs at the tokens [start, end) of this text. */
   report(found: FoundTerms, term: number, field: number, start: number, end: number): void {
-    const { starts } = this.tokens;
-    const from = this.#folded.originalStart(starts.items[start] ?? 0);
-    found.add(term, field, from, this.#folded.originalEnd((starts.items[end] ?? 0) - 1));
+    found.add(term, field, this.originalStart(start), this.originalEnd(end - 1));
+  }
+
+  /** The code unit of the original with which a token begins. */
+  originalStart(token: number): number {
+    return this.#folded.originalStart(this.tokens.starts.items[token] ?? 0);
+  }
+
+  /** The code unit of the original after a token. */
+  originalEnd(token: number): number {
+    return this.#folded.originalEnd((this.tokens.starts.items[token + 1] ?? 0) - 1);
   }
 
   #readSymbols(addWords: boolean): void {

@@ -1,0 +1,38 @@
+import { isClickhouseAway } from '../../../shared/clickhouse/clickhouse-away.ts';
+import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import type { MatchItem } from '../../../shared/matching/rule.ts';
+import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import { sharedResult } from '../../../shared/runtime/shared-result.ts';
+import { sampleArchivedItems } from '../../../shared/stores/matches/archived-items.ts';
+
+/** The newest items of the archive; empty when they could not be read in time. Never rejects. */
+export type ArchiveSample = () => Promise<readonly MatchItem[]>;
+
+/** Shares of 500 items are exact to about three percent, and matching them takes a few milliseconds. */
+const ITEMS = 500;
+/** A rule's author waits no longer than this for the archive. */
+const WAIT_MS = 300;
+/** A read that takes longer than WAIT_MS still serves later requests, but frees its connection in the end. */
+const READ_MS = 5_000;
+const FRESH_MS = 60_000;
+
+/** Reads the sample at most once a minute, for all requests of this process. */
+export function createArchiveSample(clickhouse: ClickHouseClient, logger: Pick<Logger, 'warn'>): ArchiveSample {
+  const sample = sharedResult(async () => {
+    try {
+      return await sampleArchivedItems(clickhouse, ITEMS, AbortSignal.timeout(READ_MS));
+    } catch (error) {
+      const isAway = isClickhouseAway(error) || (error as Error).name === 'AbortError';
+      if (!isAway) logger.warn({ err: error }, 'the archive could not be sampled for the warnings about rules');
+      throw error;
+    }
+  }, FRESH_MS);
+  return async () => {
+    try {
+      return await withDeadline(sample(), WAIT_MS, 'the archive did not answer in time');
+    } catch {
+      return [];
+    }
+  };
+}
