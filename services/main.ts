@@ -1,8 +1,11 @@
 import { StartFault } from './launcher/engines/start-fault.ts';
 import { ConfigError, loadConfig } from '../shared/runtime/config.ts';
+import { checkReplayFiles } from './crawler/replay/replay-plan.ts';
 import { fullStart } from './launcher/full-start.ts';
 import { joiningStart } from './launcher/joining-start.ts';
+import { createLaunchOutput } from './launcher/launch-output.ts';
 import { startWarnings } from './launcher/start-warnings.ts';
+import { chooseServices } from './service-names.ts';
 
 // `npm start` runs a whole installation. `npm start -- matcher recorder` runs these services beside a running one.
 // Files that this process and its children create are accessible only to the current user.
@@ -14,13 +17,22 @@ process.on('SIGTERM', stop);
 process.on('SIGINT', stop);
 // The installation keeps running when the reader of its output is gone.
 process.stdout.on('error', () => undefined);
+process.stderr.on('error', () => undefined);
 
 try {
   const config = loadConfig(process.env);
-  for (const warning of startWarnings(config)) console.error(`WARNING: ${warning}`);
-  const services = process.argv.slice(2);
-  if (services.length > 0) joiningStart(services, config, process.env);
-  await fullStart({ config, env: process.env, signal: stopping.signal, progress: (line) => console.log(line) });
+  const services = chooseServices(process.argv.slice(2));
+  if (services.includes('crawler')) checkReplayFiles(config.crawlSources);
+  const output = createLaunchOutput({
+    isTerminal: process.stdout.isTTY,
+    level: config.logLevel,
+    out: (text) => process.stdout.write(text),
+    err: (text) => process.stderr.write(text),
+  });
+  for (const warning of startWarnings(config)) output.warn(warning);
+  const start = { config, env: process.env, signal: stopping.signal, output };
+  if (process.argv.length > 2) await joiningStart(services, start);
+  await fullStart(start);
   process.exit(0);
 } catch (error) {
   if (stopping.signal.aborted && error instanceof StartFault) process.exit(0);

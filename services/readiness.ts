@@ -1,34 +1,58 @@
 import { delay } from '../shared/runtime/clock.ts';
+import type { Clock } from '../shared/runtime/clock.ts';
 import type { Installation } from './connect-engines.ts';
 
 type Probe = () => boolean | Promise<boolean>;
 
 /** A part that does not answer a probe within this time counts as not ready. */
 const PROBE_MS = 2_500;
+/** How long all parts must have been ready, without a break, before the start is over. */
+const SETTLED_MS = 250;
+/**
+ * A service that was ready counts as ready for this long without being so: its consumer group shares its partitions
+ * anew whenever a process joins or leaves, which is no reason to take the API out of rotation.
+ */
+const LAPSE_MS = 5_000;
 /** Reading, pages and webhooks work without these, so /readyz names them and answers 200. */
 const OPTIONAL: ReadonlySet<string> = new Set(['clickhouse', 'archiver']);
 
+export interface ReadinessDeps extends Pick<Installation, 'pool' | 'clickhouse' | 'kafka'> {
+  /** The services that this process starts: until each has been added, it is listed as not ready. */
+  services: readonly string[];
+  /** Milliseconds; never goes back. */
+  monotonic?: Clock;
+}
+
 /** Whether the engines and the services of this process answer. */
 export class Readiness {
-  private readonly probes = new Map<string, Probe>();
+  private readonly engines = new Map<string, Probe>();
+  private readonly services = new Map<string, Probe>();
+  /** When `answer` last found a service ready. */
+  private readonly wasReadyAt = new Map<string, number>();
   /** A probe that hangs is not started again before it ends: it may occupy a connection. */
   private readonly running = new Map<string, Promise<boolean>>();
+  private readonly monotonic: Clock;
   private isAnnounced = false;
 
-  constructor({ pool, clickhouse, kafka }: Pick<Installation, 'pool' | 'clickhouse' | 'kafka'>) {
-    this.add('postgres', async () => (await pool.query('SELECT 1')).rowCount === 1);
-    this.add('clickhouse', async () => (await clickhouse.ping()).success);
-    this.add('kafka', () => kafka.withAdmin(async (admin) => (await admin.describeCluster()).brokers.length > 0));
+  constructor({ pool, clickhouse, kafka, services, monotonic = () => performance.now() }: ReadinessDeps) {
+    this.monotonic = monotonic;
+    this.engines.set('postgres', async () => (await pool.query('SELECT 1')).rowCount === 1);
+    this.engines.set('clickhouse', async () => (await clickhouse.ping()).success);
+    this.engines.set('kafka', () =>
+      kafka.withAdmin(async (admin) => (await admin.describeCluster()).brokers.length > 0),
+    );
+    for (const service of services) this.services.set(service, () => false);
   }
 
-  add(part: string, probe: Probe): void {
-    this.probes.set(part, probe);
+  /** Called for each service once it has started. */
+  add(service: string, probe: Probe): void {
+    this.services.set(service, probe);
   }
 
   /** Takes as long as the slowest part, at most PROBE_MS. A probe that throws counts as not ready. */
   async check(): Promise<{ ready: boolean; parts: Record<string, boolean> }> {
     const answers = await Promise.all(
-      [...this.probes].map(async ([part, probe]): Promise<[string, boolean]> => [
+      [...this.engines, ...this.services].map(async ([part, probe]): Promise<[string, boolean]> => [
         part,
         await this.runProbe(part, probe),
       ]),
@@ -42,17 +66,29 @@ export class Readiness {
     this.isAnnounced = true;
   }
 
-  /** The answer of /readyz. */
+  /** The answer of /readyz: no until everything has started, and then without the short lapses of services. */
   async answer(): Promise<{ ready: boolean; parts: Record<string, boolean> }> {
-    const { ready, parts } = await this.check();
+    const { parts } = await this.check();
+    const now = this.monotonic();
+    for (const service of this.services.keys()) {
+      if (parts[service] === true) this.wasReadyAt.set(service, now);
+      else parts[service] = now - (this.wasReadyAt.get(service) ?? Number.NEGATIVE_INFINITY) < LAPSE_MS;
+    }
+    const ready = Object.entries(parts).every(([part, isReady]) => isReady || OPTIONAL.has(part));
     return { ready: ready && this.isAnnounced, parts };
   }
 
-  /** Waits for the optional parts too, unless ClickHouse is away. Resolves early when the signal aborts. */
+  /**
+   * Waits until all parts have been ready for SETTLED_MS: a consumer may lose its first assignment at once. Waits for
+   * the optional parts too, unless ClickHouse is away. Resolves early when the signal aborts.
+   */
   async untilReady(signal: AbortSignal): Promise<void> {
+    let readySince: number | undefined;
     while (!signal.aborted) {
       const { ready, parts } = await this.check();
-      if (ready && (parts.clickhouse === false || Object.values(parts).every(Boolean))) return;
+      const isComplete = ready && (parts.clickhouse === false || Object.values(parts).every(Boolean));
+      readySince = isComplete ? (readySince ?? this.monotonic()) : undefined;
+      if (readySince !== undefined && this.monotonic() - readySince >= SETTLED_MS) return;
       await delay(50, signal);
     }
   }

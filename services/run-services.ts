@@ -17,7 +17,7 @@ import { createMailer } from '../shared/mail/create-mailer.ts';
 import { createMailDomainCheck } from '../shared/mail/mail-domain.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
 import type { Running } from '../shared/runtime/lifecycle.ts';
-import { startOperationsServer } from '../shared/runtime/operations-server.ts';
+import { startOperationsServer, urlOf } from '../shared/runtime/operations-server.ts';
 import type { BudgetedUpstream } from '../shared/upstream/upstream-client.ts';
 import { ensureDemoAccount } from './api/demo-account.ts';
 import { startMatchWakeUps } from './api/live-tail/match-wake-ups.ts';
@@ -34,18 +34,7 @@ import { startDeliverer } from './deliverer/start-deliverer.ts';
 import { startMatcher } from './matcher/start-matcher.ts';
 import { Readiness } from './readiness.ts';
 import { startRecorder } from './recorder/start-recorder.ts';
-
-export const SERVICES = ['api', 'archiver', 'biller', 'crawler', 'deliverer', 'matcher', 'recorder'] as const;
-export type ServiceName = (typeof SERVICES)[number];
-
-/** @throws Error that lists the services when a name is unknown. */
-export function chooseServices(names: readonly string[]): ServiceName[] {
-  const unknown = names.filter((name) => !SERVICES.some((service) => service === name));
-  if (unknown.length > 0) {
-    throw new Error(`Unknown service ${unknown.join(', ')}. The services are: ${SERVICES.join(', ')}.`);
-  }
-  return names.length === 0 ? [...SERVICES] : SERVICES.filter((service) => names.includes(service));
-}
+import type { ServiceName } from './service-names.ts';
 
 const FORUM_CALLERS: readonly ServiceName[] = ['api', 'crawler'];
 
@@ -105,18 +94,21 @@ export async function runServices(
   const { config, lifecycle, services, signal } = deps;
   const engines = await connectEngines(deps);
   // Where several processes share a machine, the first binds METRICS_PORT; a joining one binds a free port and logs it.
-  const operations = await startOperationsServer(engines.metrics, config.http.metricsPort ?? 0);
+  const operations = await startOperationsServer(engines.metrics, {
+    host: config.http.metricsHost,
+    port: config.http.metricsPort ?? 0,
+  });
   lifecycle.add('metrics', operations);
   deps.logger.info({ services, metrics: operations.url }, 'starting');
   const callsForum = services.some((service) => FORUM_CALLERS.includes(service));
   const installation: ServiceDeps = { ...engines, upstream: await connectUpstream(engines, { callsForum }) };
-  const readiness = new Readiness(installation);
+  const readiness = new Readiness({ ...installation, services });
   let api = '';
   for (const { name, start } of STARTERS) {
     if (!services.includes(name)) continue;
     const service = lifecycle.add(name, await start(installation, readiness));
-    if ('ready' in service) readiness.add(name, () => service.ready());
-    if ('port' in service) api = `http://${config.http.host}:${service.port}`;
+    readiness.add(name, () => ('ready' in service ? service.ready() : true));
+    if ('port' in service) api = urlOf(config.http.host, service.port);
   }
   lifecycle.add('lag', watchLag(installation));
   await readiness.untilReady(signal);

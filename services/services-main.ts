@@ -3,11 +3,13 @@
  * the engines in the environment.
  */
 import { once } from 'node:events';
+import { PartitionCountMismatch } from '../shared/kafka/topic-admin.ts';
 import { ConfigError, loadConfig } from '../shared/runtime/config.ts';
 import type { Config } from '../shared/runtime/config.ts';
 import { Lifecycle } from '../shared/runtime/lifecycle.ts';
 import { createLogger } from '../shared/runtime/logger.ts';
-import { chooseServices, runServices } from './run-services.ts';
+import { runServices } from './run-services.ts';
+import { chooseServices } from './service-names.ts';
 
 function loadConfigOrExit(): Config {
   try {
@@ -41,6 +43,13 @@ async function announce(addresses: { api: string; metrics: string }): Promise<vo
   });
 }
 
+/** A setting is wrong: one message, to the parent if there is one, which then starts nothing again. */
+async function endWith(message: string): Promise<never> {
+  if (process.send === undefined) process.stderr.write(`${message}\n`);
+  else await new Promise((resolve) => process.send!({ type: 'fault', message }, resolve));
+  process.exit(1);
+}
+
 const stopping = new AbortController();
 const stop = () => {
   if (stopping.signal.aborted) return;
@@ -58,5 +67,8 @@ try {
   const ownsDataDir = process.send !== undefined;
   await runServices({ config, services, lifecycle, logger, fatal, ownsDataDir, signal, announce });
 } catch (error) {
-  if (!stopping.signal.aborted) fatal(error);
+  if (!stopping.signal.aborted) {
+    if (error instanceof ConfigError || error instanceof PartitionCountMismatch) await endWith(error.message);
+    else fatal(error);
+  }
 }

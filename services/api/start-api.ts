@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createLimitedServer } from '../../shared/http/limited-server.ts';
+import { ConfigError } from '../../shared/runtime/config.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import { createApiApp } from './api-app.ts';
@@ -27,7 +28,7 @@ const IDLE_CHECK_MS = 50;
 /**
  * Serves the API over HTTP.
  *
- * @throws Error with one clear sentence when the port is taken or not permitted
+ * @throws ConfigError with one clear sentence when the port is taken or not permitted
  */
 export async function startApi(options: ApiDeps): Promise<RunningApi> {
   const { port, host, trustProxy, baseUrl, appUrl, maxConnections } = options.http;
@@ -53,7 +54,7 @@ function listen(server: Server, port: number, host: string): Promise<void> {
         EADDRNOTAVAIL: `HOST ${host} is not an address of this machine.`,
       };
       const sentence = sentences[error.code ?? ''];
-      reject(sentence === undefined ? error : new Error(sentence, { cause: error }));
+      reject(sentence === undefined ? error : new ConfigError(sentence, { cause: error }));
     });
     server.listen(port, host, resolve);
   });

@@ -4,7 +4,7 @@ import type { ListingPlan } from './listings/listing-source.ts';
 import type { IdPlan } from './post-ids/post-id-source.ts';
 import { COMMENT_IDS, POST_IDS } from './post-ids/post-id-source.ts';
 import type { ReplayPlan } from './replay/replay-plan.ts';
-import { parseReplayPlan } from './replay/replay-plan.ts';
+import { parseReplayPlan, REPLAY } from './replay/replay-plan.ts';
 
 /** Most items are comments, so this interval makes up most of the latency. */
 const COMMENTS: ListingPlan = {
@@ -30,7 +30,6 @@ const POSTS: ListingPlan = {
 const SWEEPS = ['threads', 'rechecks', 'audit'] as const;
 
 const GROUPS = Array.from({ length: SLICES }, (_, slice): SourcePlan => ({ kind: 'groups', slice }));
-const REPLAY = 'replay:';
 
 export type SourcePlan =
   | { kind: 'ids'; ids: IdPlan }

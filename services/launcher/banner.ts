@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 
 /** Reads the API key of the demo account, which the services create on their first start with embedded engines. */
-export function readDemoKey(dataDir: string): string | undefined {
+export function readDemoKey(file: string): string | undefined {
   try {
-    return readFileSync(join(dataDir, 'demo-key'), 'utf8').trim() || undefined;
+    return readFileSync(file, 'utf8').trim() || undefined;
   } catch {
     return undefined;
   }

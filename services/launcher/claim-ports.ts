@@ -4,30 +4,51 @@ import type { Config } from '../../shared/runtime/config.ts';
 
 const DEFAULT_METRICS_PORT = 9464;
 
+type Addresses = Pick<Config['http'], 'host' | 'port' | 'metricsHost' | 'metricsPort'>;
+
 /**
  * Checks, before anything is started, that the API and the metrics can listen on their ports. If the default port of
  * the metrics is in use, they take a free one. A port that is set explicitly must be available.
  *
  * @returns the port for the metrics; 0 for any free port.
- * @throws StartFault that names the port.
+ * @throws StartFault that names the setting.
  */
-export async function claimPorts(config: Config, progress: (line: string) => void): Promise<number> {
-  const { host, port, metricsPort } = config.http;
-  await mustListen(host, port, 'PORT');
-  if (metricsPort !== undefined) {
-    await mustListen('127.0.0.1', metricsPort, 'METRICS_PORT');
-    return metricsPort;
-  }
-  if ((await listenFault('127.0.0.1', DEFAULT_METRICS_PORT)) === undefined) return DEFAULT_METRICS_PORT;
+export async function claimPorts(http: Addresses, progress: (line: string) => void): Promise<number> {
+  await mustListen(http.host, http.port, 'HOST', 'PORT');
+  if (http.metricsPort !== undefined) return claimMetricsPort(http);
+  const isFree =
+    http.port !== DEFAULT_METRICS_PORT && (await listenFault(http.metricsHost, DEFAULT_METRICS_PORT)) === undefined;
+  if (isFree) return DEFAULT_METRICS_PORT;
+  await claimMetricsPort(http);
   progress(`port ${DEFAULT_METRICS_PORT} is in use; the metrics use a free port (set METRICS_PORT to choose one)`);
   return 0;
 }
 
-async function mustListen(host: string, port: number, variable: string): Promise<void> {
-  const fault = port === 0 ? undefined : await listenFault(host, port);
+/**
+ * As claimPorts, for a process that joins an installation: only the ports that its services use.
+ *
+ * @returns the port for the metrics; 0 for any free port.
+ * @throws StartFault that names the setting.
+ */
+export async function claimJoiningPorts(http: Addresses, { withApi }: { withApi: boolean }): Promise<number> {
+  if (withApi) await mustListen(http.host, http.port, 'HOST', 'PORT');
+  return claimMetricsPort(http);
+}
+
+async function claimMetricsPort({ metricsHost, metricsPort = 0 }: Addresses): Promise<number> {
+  await mustListen(metricsHost, metricsPort, 'METRICS_HOST', 'METRICS_PORT');
+  return metricsPort;
+}
+
+async function mustListen(host: string, port: number, hostVariable: string, portVariable: string): Promise<void> {
+  const fault = await listenFault(host, port);
   if (fault === undefined) return;
-  const reason = fault === 'EADDRINUSE' ? 'is in use by another program' : `on ${host} cannot be opened (${fault})`;
-  throw new StartFault(`Port ${port} ${reason}. Stop that program, or choose another port with ${variable}=….`);
+  if (fault !== 'EADDRINUSE' && fault !== 'EACCES') {
+    throw new StartFault(`${hostVariable} ${host} is not an address of this machine (${fault}).`);
+  }
+  const reason = fault === 'EADDRINUSE' ? 'is in use by another program' : `on ${host} may not be used by this user`;
+  const way = fault === 'EADDRINUSE' ? 'Stop that program, or choose' : 'Choose';
+  throw new StartFault(`Port ${port} ${reason}. ${way} another port with ${portVariable}=….`);
 }
 
 function listenFault(host: string, port: number): Promise<string | undefined> {

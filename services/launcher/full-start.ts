@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { whenAborted } from '../../shared/runtime/abort.ts';
 import { DataDirLock } from './engines/data-dir-lock.ts';
@@ -9,22 +10,15 @@ import { endOrphan } from './engines/orphan.ts';
 import { StartFault } from './engines/start-fault.ts';
 import { delay, systemClock } from '../../shared/runtime/clock.ts';
 import type { Config } from '../../shared/runtime/config.ts';
-import { banner, readDemoKey } from './banner.ts';
 import { claimPorts } from './claim-ports.ts';
 import { fullDisk } from './full-disk.ts';
 import { startServices } from './services-child.ts';
 import type { ServiceAddresses } from './services-child.ts';
 import { engineUrls, servicesEnvironment } from './services-environment.ts';
 import { startSimulator } from './simulator-child.ts';
+import { checkNamedServers } from './start-deps.ts';
+import type { StartDeps } from './start-deps.ts';
 import { Supervisor } from './supervisor.ts';
-
-export interface FullStartDeps {
-  config: Config;
-  env: NodeJS.ProcessEnv;
-  /** Aborted by the first SIGTERM or SIGINT; then everything is stopped in order. */
-  signal: AbortSignal;
-  progress: (line: string) => void;
-}
 
 /**
  * Runs a whole installation until the signal aborts. Locks the data directory; starts the engines whose URL is not set,
@@ -33,9 +27,9 @@ export interface FullStartDeps {
  *
  * @throws StartFault when it cannot start, or when a process ends too often.
  */
-export async function fullStart(options: FullStartDeps): Promise<void> {
-  const { config, signal, progress } = options;
-  const lock = await DataDirLock.acquire(config.dataDir, { progress, signal });
+export async function fullStart(options: StartDeps): Promise<void> {
+  const { config, signal, output } = options;
+  const lock = await DataDirLock.acquire(config.dataDir, { progress: output.progress, signal });
   const markStopping = () => lock.markStopping();
   signal.addEventListener('abort', markStopping);
   try {
@@ -46,13 +40,15 @@ export async function fullStart(options: FullStartDeps): Promise<void> {
   }
 }
 
-async function runInstallation(options: FullStartDeps, markStopping: () => void): Promise<void> {
-  const { config, env, signal, progress } = options;
+async function runInstallation(options: StartDeps, markStopping: () => void): Promise<void> {
+  const { config, env, signal, output } = options;
+  const { progress } = output;
   const began = performance.now();
   const files = pidFiles(config.dataDir);
   removeEndpoints(config.dataDir);
   await Promise.all([endOrphan(files.services, 'SIGTERM', 10_000), endOrphan(files.simulator, 'SIGTERM', 5_000)]);
-  const metricsPort = await claimPorts(config, progress);
+  const metricsPort = await claimPorts(config.http, progress);
+  await checkNamedServers(options);
   const embedded = enginesToEmbed(config);
   const engines = await startEngines({ dataDir: config.dataDir, env, engines: embedded, progress, signal });
   const { promise: broken, reject: giveUp } = Promise.withResolvers<never>();
@@ -61,14 +57,14 @@ async function runInstallation(options: FullStartDeps, markStopping: () => void)
   const supervisor = new Supervisor({
     clock: systemClock,
     wait: delay,
-    progress,
+    ...output,
     giveUp: (reason) => giveUp(new StartFault(reason)),
   });
   for (const name of embedded) superviseEngine(supervisor, engines, name, config.dataDir);
   try {
     const simulator = config.upstream.clients ? undefined : await superviseSimulator(supervisor, options, engines);
     const urls = engineUrls(config, engines.urls);
-    const announce = createReadyHandler(began, options, (addresses) => ({
+    const ready = createReadyHandler(began, options, (addresses) => ({
       pid: process.pid,
       ...addresses,
       ...urls,
@@ -77,7 +73,14 @@ async function runInstallation(options: FullStartDeps, markStopping: () => void)
       embedded: [...embedded],
     }));
     const childEnv = servicesEnvironment(config, env, { urls, embedded, simulator, metricsPort });
-    const start = () => startServices({ env: childEnv, pidFile: files.services, onReady: announce });
+    const start = () => {
+      const onFault = (message: string) => {
+        // A later start meets a setting that has worked: what changed may change back.
+        if (ready.hasAnnounced()) output.warn(message);
+        else giveUp(new StartFault(message));
+      };
+      return startServices({ env: childEnv, pidFile: files.services, onReady: ready.announce, onFault });
+    };
     supervisor.supervise({ name: 'services', kind: 'services', process: await start(), start });
     await Promise.race([broken, whenAborted(signal)]);
     progress('stopping');
@@ -114,7 +117,7 @@ function superviseEngine(supervisor: Supervisor, engines: RunningEngines, name: 
 /** Returns the simulator's URL. */
 async function superviseSimulator(
   supervisor: Supervisor,
-  options: FullStartDeps,
+  options: StartDeps,
   engines: RunningEngines,
 ): Promise<string> {
   const { config, env, signal } = options;
@@ -124,17 +127,21 @@ async function superviseSimulator(
   return `http://127.0.0.1:${port}`;
 }
 
-/** Writes endpoints.json each time that the services are ready, and prints the banner the first time. */
+/** Writes endpoints.json each time that the services are ready, and prints where everything is the first time. */
 function createReadyHandler(
   began: number,
-  { config, progress }: FullStartDeps,
+  { config, output }: StartDeps,
   endpoints: (addresses: ServiceAddresses) => Parameters<typeof writeEndpoints>[1],
-): (addresses: ServiceAddresses) => void {
+): { announce: (addresses: ServiceAddresses) => void; hasAnnounced: () => boolean } {
   let hasAnnounced = false;
-  return (addresses) => {
+  const announce = (addresses: ServiceAddresses) => {
     writeEndpoints(config.dataDir, endpoints(addresses));
     const baseUrl = config.http.port === 0 ? addresses.api : config.http.baseUrl;
-    if (!hasAnnounced) progress(banner(baseUrl, readDemoKey(config.dataDir), (performance.now() - began) / 1000));
+    const demoKeyFile = join(config.dataDir, 'demo-key');
+    const seconds = (performance.now() - began) / 1000;
+    if (!hasAnnounced)
+      output.ready({ baseUrl, demoKeyFile: existsSync(demoKeyFile) ? demoKeyFile : undefined, seconds });
     hasAnnounced = true;
   };
+  return { announce, hasAnnounced: () => hasAnnounced };
 }

@@ -1,7 +1,12 @@
 import { readEndpoints, brokersOf } from '../../shared/runtime/endpoints-file.ts';
 import type { Endpoints } from '../../shared/runtime/endpoints-file.ts';
+import { errorMessage } from '../../shared/runtime/errors.ts';
+import { makeDataDir } from './engines/make-data-dir.ts';
 import { StartFault } from './engines/start-fault.ts';
 import type { Config } from '../../shared/runtime/config.ts';
+import { claimJoiningPorts } from './claim-ports.ts';
+import { checkNamedServers } from './start-deps.ts';
+import type { StartDeps } from './start-deps.ts';
 import { NODE_ARGUMENTS, SERVICES_MAIN } from './services-child.ts';
 import { simulatorEnvironment } from './services-environment.ts';
 
@@ -9,9 +14,10 @@ import { simulatorEnvironment } from './services-environment.ts';
  * Replaces this process by one that runs only the named services and joins a running installation: the one on DATA_DIR,
  * or the servers of the three URL variables. It takes no lock, starts no engine and writes no endpoints.json.
  *
- * @throws StartFault when there is no installation to join.
+ * @throws StartFault when there is no installation to join, or a setting is wrong.
  */
-export function joiningStart(services: readonly string[], config: Config, env: NodeJS.ProcessEnv): never {
+export async function joiningStart(services: readonly string[], start: StartDeps): Promise<never> {
+  const { config, env } = start;
   const endpoints = readEndpoints(config.dataDir);
   const named = config.kafka.brokers && config.postgresUrl && config.clickhouseUrl;
   if (endpoints === undefined && !named) {
@@ -19,12 +25,24 @@ export function joiningStart(services: readonly string[], config: Config, env: N
       `Nothing to join: no installation runs on ${config.dataDir}, and KAFKA_BROKERS, DATABASE_URL and CLICKHOUSE_URL are not all set. Run npm start first, or set all three.`,
     );
   }
+  const withApi = services.includes('api');
+  if (withApi && endpoints === undefined && config.mail.smtpUrl === undefined) checkOutbox(config.dataDir);
+  const metrics = await claimJoiningPorts(config.http, { withApi });
+  await checkNamedServers(start);
   const joined = endpoints === undefined ? {} : environmentOf(endpoints, config);
-  const metrics = config.http.metricsPort ?? 0;
   const args = [process.execPath, ...NODE_ARGUMENTS, SERVICES_MAIN, ...services];
   const whole = { ...env, DATA_DIR: config.dataDir, ...joined, METRICS_PORT: String(metrics) };
   // exec keeps the process id, so signals and the exit code need no forwarding.
   return execve(args, whole);
+}
+
+/** Without SMTP_URL the API writes its mails to the data directory. */
+function checkOutbox(dataDir: string): void {
+  try {
+    makeDataDir(dataDir);
+  } catch (error) {
+    throw new StartFault(`DATA_DIR ${dataDir} cannot be written to: ${errorMessage(error)}`);
+  }
 }
 
 /** Returns the addresses of the running installation, except those that the environment sets itself. */

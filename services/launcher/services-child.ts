@@ -21,10 +21,12 @@ export interface ServicesChildDeps {
   env: NodeJS.ProcessEnv;
   pidFile: string;
   onReady: (addresses: ServiceAddresses) => void;
+  /** A setting is wrong: another start would end the same way. */
+  onFault: (message: string) => void;
 }
 
 /** Starts all services in one child process, which logs to the parent's output and sends a message when it is ready. */
-export async function startServices({ env, pidFile, onReady }: ServicesChildDeps): Promise<OwnedProcess> {
+export async function startServices({ env, pidFile, onReady, onFault }: ServicesChildDeps): Promise<OwnedProcess> {
   const child = await startOwnedProcess({
     name: 'services',
     command: process.execPath,
@@ -38,6 +40,7 @@ export async function startServices({ env, pidFile, onReady }: ServicesChildDeps
     stopDeadlineMs: 20_000,
   });
   child.child.on('message', (message: unknown) => {
+    if (isFault(message)) onFault(message.message);
     if (!isReady(message)) return;
     onReady({ api: message.api, metrics: message.metrics });
     // From now on /readyz answers 200. A failed send is ignored: the child has ended.
@@ -49,4 +52,9 @@ export async function startServices({ env, pidFile, onReady }: ServicesChildDeps
 function isReady(message: unknown): message is ServiceAddresses {
   const { type, api, metrics } = (message ?? {}) as Record<string, unknown>;
   return type === 'ready' && typeof api === 'string' && typeof metrics === 'string';
+}
+
+function isFault(message: unknown): message is { message: string } {
+  const { type, message: text } = (message ?? {}) as Record<string, unknown>;
+  return type === 'fault' && typeof text === 'string';
 }

@@ -26,6 +26,7 @@ export interface SupervisorDeps {
   /** Waits `ms` milliseconds, or until the signal aborts. */
   wait: (ms: number, signal: AbortSignal) => Promise<void>;
   progress: (line: string) => void;
+  warn: (line: string) => void;
   /** Called once, when a process has ended too often. */
   giveUp: (reason: string) => void;
 }
@@ -93,7 +94,7 @@ export class Supervisor {
       this.options.giveUp(`${supervised.name} ended five times within a minute; the last reason: ${reason}`);
       return false;
     }
-    this.options.progress(`${supervised.name} ended (${reason}); it restarts in ${verdict.afterMs / 1000} s`);
+    this.options.warn(`${supervised.name} ended (${reason}); it restarts in ${verdict.afterMs / 1000} s`);
     await this.options.wait(verdict.afterMs, this.stopping.signal);
     while (supervised.kind === 'services' && this.enginesDown.size > 0 && !this.stopping.signal.aborted) {
       await this.options.wait(100, this.stopping.signal);

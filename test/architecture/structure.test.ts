@@ -91,7 +91,7 @@ describe('structure', () => {
 
   test('the table in README.md has every environment variable that the configuration reads, and no other', () => {
     const variables =
-      /const VARIABLES = z\.object\(\{\n([^]*?)\n\}\);/.exec(read('shared/runtime/config.ts'))?.[1] ?? '';
+      /const VARIABLES = z\.object\(\{\n([^]*?)\n\}\);/.exec(read('shared/runtime/environment.ts'))?.[1] ?? '';
     const readNames = [...variables.matchAll(/^ {2}([A-Z_]+):/gm)].map(([, name]) => name!);
     const rows = /\n\| name +\| default[^\n]*\n\|[^\n]*\n((?:\|[^\n]*\n)+)/.exec(read('README.md'))?.[1] ?? '';
     const documented = rows

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ConfigError } from '../../../shared/runtime/config.ts';
 
@@ -19,6 +19,14 @@ export interface ReplayPlan {
    * not.
    */
   escaped: boolean | undefined;
+}
+
+/** How CRAWL_SOURCES names a replay. */
+export const REPLAY = 'replay:';
+
+/** @throws ConfigError when CRAWL_SOURCES names a replay whose file cannot be read or whose options are wrong. */
+export function checkReplayFiles(sources: readonly string[]): void {
+  for (const name of sources) if (name.startsWith(REPLAY)) parseReplayPlan(name.slice(REPLAY.length));
 }
 
 /** @throws ConfigError when the file cannot be read or an option is unknown. */
@@ -47,6 +55,11 @@ export function parseReplayPlan(text: string): ReplayPlan {
 function statFile(text: string, path: string): { size: number; mtimeMs: number } {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat?.isFile()) refuse(text, `the file ${path} does not exist or is not a regular file`);
+  try {
+    accessSync(path, constants.R_OK);
+  } catch {
+    refuse(text, `the file ${path} cannot be read`);
+  }
   return stat;
 }
 

@@ -5,7 +5,8 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, inject, test } from 'vitest';
+import '../../support/runner/provided-context.ts';
 import { DataDirLock } from '../../../services/launcher/engines/data-dir-lock.ts';
 import { findProgram } from '../../../services/launcher/engines/find-program.ts';
 import { freePort } from '../../support/fixtures/free-port.ts';
@@ -39,6 +40,13 @@ function pathWith(...programs: string[]): string {
   for (const program of programs) symlinkSync(findProgram(program, process.env)!, join(folder, program));
   return folder;
 }
+
+/** Servers where nothing listens. */
+const nowhere = () => ({
+  KAFKA_BROKERS: '127.0.0.1:1',
+  DATABASE_URL: 'postgres://127.0.0.1:1/x',
+  CLICKHOUSE_URL: 'http://127.0.0.1:1',
+});
 
 const lines = (text: string) => text.trim().split('\n').length;
 
@@ -91,6 +99,55 @@ describe('a start that fails', () => {
     expect(code).toBe(1);
     expect(message).toMatch(new RegExp(`^${program}.* was not found\\. Do one of the following:`));
     for (const way of ['install Java 17', 'KAFKA_BROKERS=host:port', 'docker compose']) expect(message).toContain(way);
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ['TRUST_PROXY', { TRUST_PROXY: 'bar' }],
+    ['CRAWL_SOURCES', { CRAWL_SOURCES: 'post-ids,replay:/nonexistent/dump.jsonl' }],
+    ['DATA_DIR', { DATA_DIR: '/proc/foo' }],
+  ])('names a wrong %s at once, alone and joining, and ends on its own', async (variable, wrong) => {
+    const dataDir = join(root, `wrong-${variable}`);
+    const starts = await Promise.all([
+      run({ DATA_DIR: dataDir, ...wrong }),
+      run({ DATA_DIR: dataDir, ...nowhere(), ...wrong }, 'api', 'crawler'),
+    ]);
+    for (const { code, message } of starts) {
+      expect(code).toBe(1);
+      expect(message.match(new RegExp(variable, 'g'))).toHaveLength(1);
+      expect(message).not.toContain('    at ');
+    }
+    expect(existsSync(join(dataDir, 'kafka'))).toBe(false);
+  });
+
+  test('names a METRICS_PORT that is in use to a joining process, and a service that does not exist', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const env = { DATA_DIR: join(root, 'joining'), ...nowhere(), METRICS_PORT: String(port) };
+    const [busy, unknown] = await Promise.all([run(env, 'matcher'), run(env, 'matchr')]);
+    taken.close();
+    expect(busy).toEqual({
+      code: 1,
+      message: `Port ${port} is in use by another program. Stop that program, or choose another port with METRICS_PORT=….\n`,
+    });
+    expect(unknown.code).toBe(1);
+    expect(unknown.message).toMatch(/^Unknown service matchr\. The services are: .*\n$/);
+  });
+
+  test('names each server that refuses its password, and starts nothing', async () => {
+    const wrong = (text: string) => text.replace(/:[^:@/]+@/, ':wrong@');
+    const env = {
+      DATABASE_URL: wrong(inject('postgresUrl')),
+      KAFKA_BROKERS: wrong(inject('kafkaBrokers')),
+      CLICKHOUSE_URL: wrong(inject('clickhouseUrl')),
+    };
+    const ports = { PORT: String(await freePort()), METRICS_PORT: String(await freePort()) };
+    const { code, message } = await run({ DATA_DIR: join(root, 'passwords'), ...ports, ...env });
+    expect(code).toBe(1);
+    expect(message).toMatch(
+      /^DATABASE_URL: Postgres refuses .*\nCLICKHOUSE_URL: .*refuses .*\nKAFKA_BROKERS: .*refuses .*/m,
+    );
+    expect(existsSync(join(root, 'passwords', 'run'))).toBe(false);
   });
 
   test('lists every fault of the environment', async () => {

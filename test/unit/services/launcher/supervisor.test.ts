@@ -35,6 +35,7 @@ function stage() {
       return new Promise((resolve) => (signal.aborted ? resolve() : setImmediate(resolve)));
     },
     progress: () => undefined,
+    warn: () => undefined,
     giveUp: (reason) => given.push(reason),
   });
   const living = new Map<string, Puppet>();

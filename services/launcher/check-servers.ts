@@ -1,0 +1,118 @@
+import { createClickhouse } from '../../shared/clickhouse/clickhouse-client.ts';
+import { createKafka } from '../../shared/kafka/kafka-connection.ts';
+import { createPool } from '../../shared/postgres/pool.ts';
+import { sqlState } from '../../shared/postgres/postgres-away.ts';
+import { delay } from '../../shared/runtime/clock.ts';
+import type { Config } from '../../shared/runtime/config.ts';
+import { errorCode, errorMessage } from '../../shared/runtime/errors.ts';
+import { createLogger } from '../../shared/runtime/logger.ts';
+import { StartFault } from './engines/start-fault.ts';
+
+/** How long a server may take to answer; a start does not wait for it. */
+const ANSWER_MS = 3_000;
+
+/** SQLSTATEs of a refused connection. */
+const POSTGRES_REFUSALS: Record<string, string> = {
+  '28000': 'Postgres refuses the user',
+  '28P01': 'Postgres refuses the user or the password',
+  '3D000': 'Postgres has no database of this name',
+  '42501': 'the user may not connect to the database',
+};
+
+/** ClickHouse's codes of a refused login. */
+const CLICKHOUSE_REFUSALS = new Set(['192', '193', '194', '516']);
+
+interface Check {
+  variable: string;
+  /** Resolves when the server accepts us. */
+  connect: () => Promise<unknown>;
+  /** What the setting has wrong, when the server says so; undefined: it is away and may come. */
+  refusal: (error: unknown) => string | undefined;
+}
+
+/**
+ * Asks each server that is named by its variable. A server that does not answer is reported and not an error, because
+ * the services wait for it.
+ *
+ * @throws StartFault when a server refuses user, password or database
+ */
+export async function checkServers(config: Config, warn: (line: string) => void): Promise<void> {
+  const outcomes = await Promise.all(checksOf(config).map(runCheck));
+  const refused = outcomes.flatMap(({ variable, refusal }) =>
+    refusal === undefined ? [] : [`${variable}: ${refusal}.`],
+  );
+  if (refused.length > 0) throw new StartFault(refused.join('\n'));
+  for (const { variable, silence } of outcomes) {
+    if (silence !== undefined) warn(`${variable}: the server does not answer (${silence}); the services wait for it`);
+  }
+}
+
+function checksOf({ kafka, postgresUrl, clickhouseUrl }: Config): Check[] {
+  const checks: Check[] = [];
+  const { brokers } = kafka;
+  if (postgresUrl !== undefined) {
+    const connect = () => askPostgres(postgresUrl);
+    checks.push({ variable: 'DATABASE_URL', connect, refusal: (error) => POSTGRES_REFUSALS[sqlState(error) ?? ''] });
+  }
+  if (clickhouseUrl !== undefined) {
+    const connect = () => askClickhouse(clickhouseUrl);
+    checks.push({ variable: 'CLICKHOUSE_URL', connect, refusal: clickhouseRefusal });
+  }
+  if (brokers !== undefined) {
+    const connect = () => createKafka({ brokers, clientId: 'start', logger: createLogger('silent') }).ping();
+    checks.push({ variable: 'KAFKA_BROKERS', connect, refusal: kafkaRefusal });
+  }
+  return checks;
+}
+
+async function runCheck({ variable, connect, refusal }: Check) {
+  const late = new AbortController();
+  const silent = delay(ANSWER_MS, late.signal).then(() => {
+    throw new Error(`no answer within ${ANSWER_MS / 1_000} s`);
+  });
+  silent.catch(() => undefined);
+  const asked = connect();
+  asked.catch(() => undefined);
+  try {
+    await Promise.race([asked, silent]);
+    return { variable, refusal: undefined, silence: undefined };
+  } catch (error) {
+    const why = refusal(error);
+    return {
+      variable,
+      refusal: why,
+      silence: why === undefined ? (errorCode(error) ?? errorMessage(error)) : undefined,
+    };
+  } finally {
+    late.abort();
+  }
+}
+
+async function askPostgres(url: string): Promise<void> {
+  const pool = createPool({ url, name: 'forum-monitor start', logger: createLogger('silent'), max: 1 });
+  try {
+    await pool.query('SELECT 1');
+  } finally {
+    await pool.end();
+  }
+}
+
+async function askClickhouse(url: string): Promise<void> {
+  const client = createClickhouse(url, 'forum-monitor start');
+  try {
+    await client.command({ query: 'SELECT 1' });
+  } finally {
+    await client.close();
+  }
+}
+
+function clickhouseRefusal(error: unknown): string | undefined {
+  return CLICKHOUSE_REFUSALS.has(errorCode(error) ?? '') ? 'ClickHouse refuses the user or the password' : undefined;
+}
+
+function kafkaRefusal(error: unknown): string | undefined {
+  for (let e = error; e instanceof Error; e = e.cause) {
+    if (/SASL/i.test(`${e.name} ${e.message}`)) return 'Kafka refuses the user or the password';
+  }
+  return undefined;
+}

@@ -1,0 +1,67 @@
+import { createLogger } from '../../shared/runtime/logger.ts';
+import { banner, readDemoKey } from './banner.ts';
+
+/** What the parent process tells the person at the terminal, or the collector of its log. */
+export interface LaunchOutput {
+  /** Something expected happened. */
+  progress: (line: string) => void;
+  /** Something needs attention. */
+  warn: (line: string) => void;
+  /** Everything runs. */
+  ready: (installation: ReadyInstallation) => void;
+}
+
+export interface ReadyInstallation {
+  /** The public address of the API, without a trailing slash. */
+  baseUrl: string;
+  /** Absolute path of the demo account's key; undefined without such an account. */
+  demoKeyFile: string | undefined;
+  /** How long the start took. */
+  seconds: number;
+}
+
+export interface LaunchOutputDeps {
+  /** Whether standard output is a terminal. */
+  isTerminal: boolean;
+  /** LOG_LEVEL. It does not apply to a terminal, nor to the line that says where the API is. */
+  level: string;
+  out: (text: string) => void;
+  err: (text: string) => void;
+}
+
+/**
+ * Plain text for a terminal. Otherwise every line is a JSON line of the log, and the demo account's key is not shown:
+ * only the path of its file.
+ */
+export function createLaunchOutput({ isTerminal, level, out, err }: LaunchOutputDeps): LaunchOutput {
+  return isTerminal ? terminalOutput(out, err) : logOutput(level, out);
+}
+
+function terminalOutput(out: LaunchOutputDeps['out'], err: LaunchOutputDeps['err']): LaunchOutput {
+  return {
+    progress: (line) => out(`${line}\n`),
+    warn: (line) => err(`WARNING: ${line}\n`),
+    ready: ({ baseUrl, demoKeyFile, seconds }) => {
+      const key = demoKeyFile === undefined ? undefined : readDemoKey(demoKeyFile);
+      out(`${banner(baseUrl, key, seconds)}\n`);
+    },
+  };
+}
+
+function logOutput(level: string, out: LaunchOutputDeps['out']): LaunchOutput {
+  const part = { part: 'launcher' };
+  const logger = createLogger(level, { write: out }).child(part);
+  return {
+    progress: (line) => logger.info(line),
+    warn: (line) => logger.warn(line),
+    ready: ({ baseUrl, demoKeyFile, seconds }) => {
+      const facts = {
+        api: `${baseUrl}/v1`,
+        docs: `${baseUrl}/docs`,
+        ...(demoKeyFile === undefined ? {} : { demo_key_file: demoKeyFile }),
+        seconds: Math.round(seconds * 10) / 10,
+      };
+      createLogger('info', { write: out }).child(part).info(facts, 'the forum monitor is ready');
+    },
+  };
+}

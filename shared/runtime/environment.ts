@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { SUPPRESSED_PER_DAY } from '../domain/match-numbering.ts';
+import { BROKER, parseBrokers } from '../kafka/broker-list.ts';
+import { errorMessage } from './errors.ts';
+import {
+  decimal,
+  filledList,
+  flag,
+  headerText,
+  list,
+  listenHost,
+  mailSender,
+  port,
+  trustProxy,
+  url,
+  wholeNumber,
+} from './setting-schemas.ts';
+
+const CRAWL_SOURCE = /^(post-ids|comment-ids|listings|threads|replay:.+)$/;
+const BROKERS = 'must be host:port or kafka://user:password@host:port, separated by commas';
+const CLIENTS = 'must be id:secret, separated by commas';
+
+/** An address of this service for its users. */
+const publicAddress = () => url({ protocols: ['http', 'https'] });
+
+/** What the entries of KAFKA_BROKERS have wrong together. */
+function refuseBrokers(brokers: readonly string[], context: z.RefinementCtx): void {
+  const ports = brokers.map((broker) => Number(broker.slice(broker.lastIndexOf(':') + 1)));
+  if (ports.some((number) => number < 1 || number > 65_535)) context.addIssue({ code: 'custom', message: BROKERS });
+  try {
+    parseBrokers(brokers);
+  } catch (error) {
+    const message = error instanceof URIError ? 'user and password must be percent-encoded' : errorMessage(error);
+    context.addIssue({ code: 'custom', message });
+  }
+}
+
+/** A new variable also needs a row in the table of README.md: `test/architecture/structure.test.ts` compares them. */
+export const VARIABLES = z.object({
+  PORT: port().default(8080),
+  HOST: listenHost().default('127.0.0.1'),
+  METRICS_PORT: port().optional(),
+  METRICS_HOST: listenHost().default('127.0.0.1'),
+  HTTP_MAX_CONNECTIONS: wholeNumber(10, 1_000_000).default(5_000),
+  BASE_URL: publicAddress().optional(),
+  APP_URL: publicAddress().optional(),
+  DASHBOARD_URL: publicAddress().optional(),
+  TRUST_PROXY: trustProxy().optional(),
+  DATA_DIR: z.string().min(1).default('.data'),
+  KAFKA_BROKERS: filledList(z.string().regex(BROKER, BROKERS), BROKERS).superRefine(refuseBrokers).optional(),
+  DATABASE_URL: url({ protocols: ['postgres', 'postgresql'], credentials: true, query: true, noHost: true }).optional(),
+  CLICKHOUSE_URL: url({ protocols: ['http', 'https'], credentials: true, query: true }).optional(),
+  KAFKA_TOPIC_PREFIX: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{0,100}$/, 'may hold letters, digits, dots, dashes and underscores')
+    .default(''),
+  SECRET_KEY: z
+    .string()
+    .refine((key) => key.trim().length >= 32, { message: 'must have at least 32 characters' })
+    .optional(),
+  UPSTREAM_CLIENTS: filledList(z.string().regex(/^[^:\s]+:\S+$/, CLIENTS), CLIENTS)
+    .refine(
+      (clients) => new Set(clients.map((client) => client.split(':')[0])).size === clients.length,
+      'names a client twice',
+    )
+    .optional(),
+  UPSTREAM_URL: publicAddress().default('https://oauth.reddit.com'),
+  UPSTREAM_TOKEN_URL: publicAddress().default('https://www.reddit.com/api/v1/access_token'),
+  UPSTREAM_SITE_URL: publicAddress().default('https://www.reddit.com'),
+  UPSTREAM_USER_AGENT: headerText().default('server:forum-monitor:0.1.0 (by /u/forum-monitor)'),
+  UPSTREAM_LIVE_SHARE: decimal(0, 100).default(60),
+  UPSTREAM_READING_SHARE: decimal(0, 100).default(20),
+  UPSTREAM_AUDIT_SHARE: decimal(0, 100).default(2),
+  CRAWL_SOURCES: list(
+    z.string().regex(CRAWL_SOURCE, 'may name post-ids, comment-ids, listings, threads and replay:FILE'),
+  ).default(['post-ids', 'listings', 'threads']),
+  REPLAY_MOST_LAG: wholeNumber(1, 1_000_000_000).default(10_000),
+  SIMULATOR_RATE: decimal(0, 20_000).default(20),
+  SUPPRESSED_MATCHES_PER_DAY: wholeNumber(0, 10_000_000).default(SUPPRESSED_PER_DAY),
+  WEBHOOK_ALLOW_PRIVATE: flag().default(false),
+  WEBHOOK_ATTEMPTS_AT_ONCE: wholeNumber(8, 50_000).default(1_024),
+  WEBHOOK_EGRESS_PROXY: url({ protocols: ['http'], credentials: true, path: false }).optional(),
+  SMTP_URL: url({ protocols: ['smtp', 'smtps'], credentials: true, query: true }).optional(),
+  MAIL_FROM: mailSender().optional(),
+  SIGNUP_DNS_CHECK: flag().default(true),
+  AGENT_SIGNUP: flag().default(true),
+  AGENT_SIGNUP_PER_HOUR: wholeNumber(1, 10_000).default(500),
+  SIGN_IN_PER_HOUR: wholeNumber(1, 10_000).default(1_000),
+  CODES_PER_NETWORK: wholeNumber(1, 1_000).default(20),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  FORUM_EMBEDDED: list(z.enum(['kafka', 'postgres', 'clickhouse'])).default([]),
+});
+
+/** All variables, with the rules that concern several of them. */
+export const ENVIRONMENT = VARIABLES.superRefine((e, context) => {
+  const together = e.UPSTREAM_LIVE_SHARE + e.UPSTREAM_READING_SHARE + e.UPSTREAM_AUDIT_SHARE;
+  if (together > 100) {
+    const message = `UPSTREAM_LIVE_SHARE, UPSTREAM_READING_SHARE and UPSTREAM_AUDIT_SHARE are ${together} % together, more than 100 %`;
+    context.addIssue({ code: 'custom', path: ['UPSTREAM_LIVE_SHARE'], message });
+  }
+  if (e.PORT !== 0 && e.PORT === e.METRICS_PORT) {
+    context.addIssue({ code: 'custom', path: ['METRICS_PORT'], message: 'must be another port than PORT' });
+  }
+});

@@ -1,0 +1,127 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
+
+/** Schemas of settings. A message says what is allowed and never repeats the value, which may be a secret. */
+
+/** A number in plain decimal digits: no spaces, no exponents, no hexadecimal. */
+function number(pattern: RegExp, min: number, max: number, message: string) {
+  return z
+    .string()
+    .refine((text) => pattern.test(text) && Number(text) >= min && Number(text) <= max, { message })
+    .transform(Number);
+}
+
+export const wholeNumber = (min: number, max: number) =>
+  number(/^-?\d{1,15}$/, min, max, `must be a whole number from ${min} to ${max}`);
+
+export const decimal = (min: number, max: number) =>
+  number(/^\d{1,15}(\.\d{1,6})?$/, min, max, `must be a number from ${min} to ${max}`);
+
+export const port = () => wholeNumber(0, 65_535);
+
+export const flag = () => z.enum(['0', '1'], { message: 'must be 0 or 1' }).transform((value) => value === '1');
+
+export interface UrlRules {
+  protocols: readonly string[];
+  /** May hold user:password@. */
+  credentials?: boolean;
+  /** May hold ?options. */
+  query?: boolean;
+  /** May hold a path. */
+  path?: boolean;
+  /** May leave out the host, as a database behind a Unix socket does. */
+  noHost?: boolean;
+}
+
+export function url(rules: UrlRules) {
+  const starts = rules.protocols.map((protocol) => `${protocol}://`).join(' or ');
+  return z.string().superRefine((text, context) => {
+    const fault = urlFault(text, rules, starts);
+    if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+  });
+}
+
+function urlFault(text: string, rules: UrlRules, starts: string): string | undefined {
+  const form = `must be a URL that starts with ${starts}`;
+  // The parser removes spaces and line breaks, which other programs do not.
+  if (!URL.canParse(text) || /[\s\\]/.test(text)) return form;
+  const { protocol, hostname, port: given, username, password, search, hash, pathname } = new URL(text);
+  if (!rules.protocols.some((name) => protocol === `${name}:` && text.toLowerCase().startsWith(`${name}://`)))
+    return form;
+  if (hostname === '' && rules.noHost !== true) return `${form} and a host`;
+  if (given === '0') return 'must not have the port 0';
+  if (rules.credentials !== true && username + password !== '') return 'must not hold a user or a password';
+  if (rules.query !== true && search !== '') return 'must not hold a query (?…)';
+  if (hash !== '') return 'must not hold a fragment (#…)';
+  if (rules.path === false && pathname !== '/' && pathname !== '') return 'must not hold a path';
+  return undefined;
+}
+
+/** Entries separated by commas; empty ones are dropped. */
+export function list<T extends string>(item: z.ZodType<T, string>) {
+  return z
+    .string()
+    .transform((value) =>
+      value
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== ''),
+    )
+    .pipe(z.array(item));
+}
+
+/** As `list`, with at least one entry. */
+export function filledList(item: z.ZodType<string, string>, form: string) {
+  return list(item).refine((entries) => entries.length > 0, { message: form });
+}
+
+const HOST_NAME = /^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/;
+
+/** An address or a name to listen on. */
+export function listenHost() {
+  // A name that ends with a number is a mistyped IPv4 address.
+  return z.string().refine((text) => isIP(text) !== 0 || (HOST_NAME.test(text) && !/(^|\.)\d+$/.test(text)), {
+    message: 'must be an IP address or a host name, without http:// and without a port',
+  });
+}
+
+/** Ranges that Express knows by name. */
+const NAMED_RANGES = new Set(['loopback', 'linklocal', 'uniquelocal']);
+const MOST_PROXIES = 32;
+
+/** Express's syntax: true, false, the number of proxies, or their addresses and ranges, separated by commas. */
+export function trustProxy() {
+  return z.string().refine(isTrustProxy, {
+    message: `must be true, false, a number of proxies up to ${MOST_PROXIES}, or a list of IP addresses, ranges such as 10.0.0.0/8, loopback, linklocal and uniquelocal`,
+  });
+}
+
+function isTrustProxy(text: string): boolean {
+  if (text === 'true' || text === 'false') return true;
+  if (/^\d+$/.test(text)) return Number(text) <= MOST_PROXIES;
+  return text.split(',').every((part) => isProxyRange(part.trim()));
+}
+
+function isProxyRange(part: string): boolean {
+  if (NAMED_RANGES.has(part)) return true;
+  const [address = '', range, ...more] = part.split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return false;
+  if (range === undefined) return true;
+  if (/^\d{1,3}$/.test(range)) return Number(range) > 0 && Number(range) <= (version === 4 ? 32 : 128);
+  const bits = version === 4 && isIP(range) === 4 ? ipaddr.parse(range).prefixLengthFromSubnetMask() : null;
+  return bits !== null && bits > 0;
+}
+
+/** A sender: an address, or a name and an address in angle brackets. */
+export function mailSender() {
+  return z.string().regex(/^([^<>@\r\n]*<[^\s<>@,;]+@[^\s<>@,;]+>|[^\s<>@,;]+@[^\s<>@,;]+)$/, {
+    message: 'must be an e-mail address, or Name <address>',
+  });
+}
+
+/** The value of an HTTP header. */
+export function headerText() {
+  return z.string().regex(/^[!-~]([ -~]*[!-~])?$/, { message: 'must be plain ASCII text in one line' });
+}

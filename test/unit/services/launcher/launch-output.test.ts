@@ -1,0 +1,55 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { createLaunchOutput } from '../../../../services/launcher/launch-output.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'forum-output-test-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const KEY = 'fk_demodemo_a-key-for-this-test';
+const demoKeyFile = join(folder, 'demo-key');
+writeFileSync(demoKeyFile, `${KEY}\n`);
+
+function record(isTerminal: boolean, level: string) {
+  let out = '';
+  let err = '';
+  const output = createLaunchOutput({ isTerminal, level, out: (text) => (out += text), err: (text) => (err += text) });
+  output.progress('kafka is ready');
+  output.warn('kafka ended');
+  output.ready({ baseUrl: 'http://localhost:8080', demoKeyFile, seconds: 4.237 });
+  return { out, err };
+}
+
+test.each(['info', 'silent'])('a terminal gets plain text with the demo key, at LOG_LEVEL=%s', (level) => {
+  const { out, err } = record(true, level);
+  expect(out).toMatch(/^kafka is ready\n/);
+  for (const fact of ['http://localhost:8080/v1', 'http://localhost:8080/docs', KEY]) expect(out).toContain(fact);
+  expect(err).toBe('WARNING: kafka ended\n');
+});
+
+test('anything else gets JSON lines with the same facts, and only the path of the demo key', () => {
+  const { out, err } = record(false, 'info');
+  const lines = out
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(lines).toMatchObject([
+    { level: 30, part: 'launcher', msg: 'kafka is ready' },
+    { level: 40, part: 'launcher', msg: 'kafka ended' },
+    {
+      part: 'launcher',
+      api: 'http://localhost:8080/v1',
+      docs: 'http://localhost:8080/docs',
+      demo_key_file: demoKeyFile,
+      seconds: 4.2,
+      msg: 'the forum monitor is ready',
+    },
+  ]);
+  expect(out).not.toContain(KEY.slice(11));
+  expect(err).toBe('');
+});
+
+test('where everything is is logged at every LOG_LEVEL', () => {
+  const { out } = record(false, 'silent');
+  expect(JSON.parse(out)).toMatchObject({ api: 'http://localhost:8080/v1', demo_key_file: demoKeyFile });
+});

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { Readiness } from '../../../services/readiness.ts';
+import type { ReadinessDeps } from '../../../services/readiness.ts';
+
+/** A process with the services api and matcher, whose parts the test switches. */
+function stage() {
+  const up = { postgres: true, clickhouse: true, kafka: true, api: true, matcher: true };
+  const time = { now: 0 };
+  const engines = {
+    pool: { query: () => Promise.resolve({ rowCount: up.postgres ? 1 : 0 }) },
+    clickhouse: { ping: () => Promise.resolve({ success: up.clickhouse }) },
+    kafka: { withAdmin: () => Promise.resolve(up.kafka) },
+  } as unknown as Pick<ReadinessDeps, 'pool' | 'clickhouse' | 'kafka'>;
+  const readiness = new Readiness({ ...engines, services: ['api', 'matcher'], monotonic: () => time.now });
+  const add = (service: 'api' | 'matcher') => readiness.add(service, () => up[service]);
+  return { up, time, readiness, add };
+}
+
+test('it says no, and names every service, until all have started and the addresses are published', async () => {
+  const { readiness, add } = stage();
+  const parts = { postgres: true, clickhouse: true, kafka: true, api: false, matcher: false };
+  expect(await readiness.answer()).toEqual({ ready: false, parts });
+  add('api');
+  expect(await readiness.answer()).toEqual({ ready: false, parts: { ...parts, api: true } });
+  add('matcher');
+  expect((await readiness.answer()).ready).toBe(false);
+  readiness.markAnnounced();
+  expect(await readiness.answer()).toEqual({ ready: true, parts: { ...parts, api: true, matcher: true } });
+});
+
+test('the start is not over while a part comes and goes', async () => {
+  const { time, readiness, add } = stage();
+  add('api');
+  let checks = 0;
+  readiness.add('matcher', () => {
+    time.now += 100;
+    checks++;
+    // The third check finds it without partitions.
+    return checks !== 3;
+  });
+  await readiness.untilReady(AbortSignal.timeout(10_000));
+  expect(checks).toBeGreaterThanOrEqual(3 + 3);
+});
+
+test('a short lapse of a service is not shown, a long one and that of an engine are', async () => {
+  const { up, time, readiness, add } = stage();
+  add('api');
+  add('matcher');
+  readiness.markAnnounced();
+  const isReady = async () => (await readiness.answer()).ready;
+  expect(await isReady()).toBe(true);
+  up.matcher = false;
+  time.now += 4_900;
+  expect(await isReady()).toBe(true);
+  time.now += 200;
+  expect(await readiness.answer()).toMatchObject({ ready: false, parts: { matcher: false, api: true } });
+  up.matcher = true;
+  expect(await isReady()).toBe(true);
+  up.kafka = false;
+  expect(await isReady()).toBe(false);
+  up.kafka = true;
+  up.clickhouse = false;
+  expect(await readiness.answer()).toMatchObject({ ready: true, parts: { clickhouse: false } });
+});
+
+test('a service that was never ready gets no patience', async () => {
+  const { up, readiness, add } = stage();
+  add('api');
+  add('matcher');
+  up.matcher = false;
+  readiness.markAnnounced();
+  expect(await readiness.answer()).toMatchObject({ ready: false, parts: { matcher: false } });
+});
