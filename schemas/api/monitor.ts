@@ -46,6 +46,29 @@ export const monitorStats = z.strictObject({
 
 export type MonitorStats = z.infer<typeof monitorStats>;
 
+/** How the deliveries of a monitor go now. Attempts are kept for 30 days. */
+export const monitorDelivery = z.strictObject({
+  /**
+   * none: no webhook. failing: `webhook_failing`, or the last attempt failed and a match has waited for more than 10
+   * minutes. retrying: the last attempt failed. ok: anything else.
+   */
+  state: z.enum(['ok', 'retrying', 'failing', 'none']),
+  /** Matches that wait for their delivery or for a retry; 1,000 when there are more. */
+  pending: z.number().int().min(0).max(1_000),
+  /** Since when the one that waits longest has waited. */
+  oldest_pending_at: timestamp.nullable(),
+  /** The HTTP status of the last attempt; 0 when there was no answer; null without attempts. */
+  last_status: z.number().int().min(0).nullable(),
+  /** Why the last attempt failed; null when it did not. */
+  last_error: z.string().nullable(),
+  last_attempt_at: timestamp.nullable(),
+  last_delivered_at: timestamp.nullable(),
+  /** Attempts of the last 24 hours that failed, retried or not; 10,000 when there are more. */
+  attempt_failures_24h: z.number().int().min(0).max(10_000),
+});
+
+export type MonitorDelivery = z.infer<typeof monitorDelivery>;
+
 /** Something in an accepted rule that its owner may not mean. */
 export const ruleWarning = z.strictObject({
   /** As in the monitor of the answer: `keywords[2]`, counting from 0. */

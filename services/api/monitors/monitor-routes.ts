@@ -4,12 +4,14 @@ import { MONITOR_PERIOD_CREDITS } from '../../../shared/domain/accounts/credits.
 import { isMonitorId } from '../../../shared/domain/identifiers.ts';
 import { planOf } from '../../../shared/domain/accounts/plans.ts';
 import type { Rule } from '../../../shared/matching/rule.ts';
+import { readDeliveryHealth } from '../../../shared/stores/deliveries/delivery-health.ts';
 import { readMonitorStats } from '../../../shared/stores/monitors/monitor-stats.ts';
 import { listMonitors } from '../../../shared/stores/monitors/monitors.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { USE_MONITORS } from '../admission/scope.ts';
 import { noSuchMonitor } from '../http/api-error.ts';
 import { checkedSettings, createMonitor } from './create-monitor.ts';
+import { deliveryResource } from './delivery-resource.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import { findMonitor } from './find-monitor.ts';
 import { matchPageRequest, readMatchPage } from './match-page.ts';
@@ -72,9 +74,13 @@ async function list({ pool }: MonitorDeps, { caller }: Call): Promise<Answer> {
 }
 
 async function show({ pool }: MonitorDeps, { caller, id }: Call): Promise<Answer> {
-  const monitor = monitorResource(await findMonitor(pool, caller.accountId, id));
-  const stats = monitorStatsResource(await readMonitorStats(pool, id), monitor);
-  return { status: 200, body: { monitor, stats } };
+  const stored = await findMonitor(pool, caller.accountId, id);
+  const monitor = monitorResource(stored);
+  const [counts, health] = await Promise.all([readMonitorStats(pool, id), readDeliveryHealth(pool, id)]);
+  return {
+    status: 200,
+    body: { monitor, stats: monitorStatsResource(counts, monitor), delivery: deliveryResource(health, stored) },
+  };
 }
 
 async function update(deps: MonitorDeps, { caller, id, body }: Call): Promise<Answer> {

@@ -117,7 +117,7 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
     include_comments: 'The field `comments` of create and update.',
     webhook_url: 'null: matches are stored but not sent.',
     status: '`paused_balance`: stopped because the balance did not cover the next 24 hours.',
-    webhook_failing: '50 deliveries in a row failed. Cleared by the next success and by a new `webhook_url`.',
+    webhook_failing: '50 deliveries in a row failed. Cleared by a successful test delivery and by a new `webhook_url`.',
     next_charge_at: 'When the next 24 hours are charged if the monitor is still running.',
   },
   MonitorStats: {
@@ -127,7 +127,21 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
     suppressed_not_stored:
       "Today's matches beyond the 10,000 suppressed ones that are stored: only counted. Approximate: an item that is processed twice counts twice.",
     matches_7d: 'Today and the previous six days.',
-    delivery_failures_24h: 'Deliveries that failed for good in the last 24 hours.',
+    delivery_failures_24h:
+      'Deliveries that failed for good in the last 24 hours: after the last retry, or at once when the endpoint refused. While an endpoint is down, see `delivery`.',
+  },
+  MonitorDelivery: {
+    state:
+      '`none`: the monitor has no webhook. `failing`: `webhook_failing` is set, or the last attempt failed and a match has waited for more than 10 minutes. `retrying`: the last attempt failed. `ok`: anything else.',
+    pending: 'Matches that wait for their delivery or for a retry. Counted up to 1,000.',
+    oldest_pending_at:
+      'Since when the match that waits longest has waited, since it was recorded or resent; null: none.',
+    last_status: 'What the endpoint answered the last attempt; 0: nothing; null: no attempt in the last 30 days.',
+    last_error: 'Why the last attempt failed, as in the log of deliveries; null: it succeeded, or there was none.',
+    last_attempt_at: 'When the last attempt began.',
+    last_delivered_at: 'When an attempt last succeeded; null: not in the last 30 days.',
+    attempt_failures_24h:
+      'Attempts of the last 24 hours that failed, whether or not they are retried. Counted up to 10,000.',
   },
   MonitorMatch: {
     id: 'Sorts as text in match order.',

@@ -78,8 +78,9 @@ export const monitorDocuments: readonly RouteDocument[] = [
     method: 'get',
     path: '/v1/monitors/:id',
     operationId: 'getMonitor',
-    summary: 'Get a monitor with its statistics',
-    description: 'A monitor, and how much it matched recently.',
+    summary: 'Get a monitor with its statistics and the state of its deliveries',
+    description:
+      'A monitor, how much it matched recently (`stats`), and whether its matches reach the webhook now (`delivery`). Watch `delivery.state`: an endpoint that is down shows as `retrying` after its first failed attempt and as `failing` 10 minutes later, long before `webhook_failing` is set. `POST …/redeliver` brings back what failed.',
     answer: ok('The monitor.', 'MonitorWithStats', 'monitor', examples.withStats),
   }),
   ofMonitors({

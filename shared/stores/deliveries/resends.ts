@@ -35,8 +35,8 @@ export async function queueResends(
        SELECT service_now() AS now
      )
      UPDATE matches m
-     SET delivery_status = 'pending', ladder_step = 0, resent = true, delivered_at = NULL, lease_token = NULL, lease_until = NULL,
-       next_attempt_at = now + ordinal * $6 * interval '1 millisecond'
+     SET delivery_status = 'pending', ladder_step = 0, resent = true, resent_at = now, delivered_at = NULL, lease_token = NULL,
+       lease_until = NULL, next_attempt_at = now + ordinal * $6 * interval '1 millisecond'
      FROM numbered, moment
      WHERE m.monitor_id = $1 AND m.seq = numbered.seq`,
     [monitorId, choice.statuses, choice.seqs ?? null, choice.since ?? null, limit, paceMs],
