@@ -15,18 +15,22 @@ export interface SignatureInput {
 }
 
 /**
- * Signs a webhook in two schemes over the same bytes: X-Service-Signature, keyed with the whole current secret as text;
- * and Standard Webhooks (standardwebhooks.com), keyed with the decoded bytes, with one signature for each secret.
+ * Signs a webhook in two schemes over the same bytes: X-Service-Signature, keyed with the whole current secret as text,
+ * and X-Service-Signature-Previous, the same with the previous secret while there is one; and Standard Webhooks
+ * (standardwebhooks.com), keyed with the decoded bytes, with one signature for each secret.
  */
 export function signatureHeaders(input: SignatureInput): Record<string, string> {
   const { id, body, sentAt, secrets } = input;
-  const own = createHmac('sha256', secrets[0]).update(`${sentAt}.`).update(body).digest('hex');
+  const [current, previous] = secrets;
+  const own = (secret: string) =>
+    `t=${sentAt},v1=${createHmac('sha256', secret).update(`${sentAt}.`).update(body).digest('hex')}`;
   const standard = secrets.map((secret) => {
     const digest = createHmac('sha256', secretBytes(secret)).update(`${id}.${sentAt}.`).update(body).digest('base64');
     return `v1,${digest}`;
   });
   return {
-    'X-Service-Signature': `t=${sentAt},v1=${own}`,
+    'X-Service-Signature': own(current),
+    ...(previous === undefined ? {} : { 'X-Service-Signature-Previous': own(previous) }),
     'webhook-id': id,
     'webhook-timestamp': String(sentAt),
     'webhook-signature': standard.join(' '),

@@ -1,9 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { rotateSecret } from '../../../services/api/webhooks/rotate-secret.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
 import { buildWebhookMessage } from '../../../shared/domain/webhooks/webhook-message.ts';
 import type { WebhookMessage } from '../../../shared/domain/webhooks/webhook-message.ts';
@@ -54,7 +56,7 @@ const EXAMPLES: Example[] = [
     name: "Python, in the deliverer's README",
     readme: 'services/deliverer/README.md',
     block: /```python\n([^]*?)```/,
-    port: '9001',
+    port: '9000',
     file: 'receiver.py',
     command: 'python3',
     refusal: 401,
@@ -90,20 +92,32 @@ describe.each(EXAMPLES)('$name', (example) => {
     let output: string;
     let id: string;
     let secret: string;
+    let path: string;
 
     beforeEach(async () => {
       const port = await freePort();
       url = `http://127.0.0.1:${port}/`;
       ({ id, secret } = await bench.addMonitor(url));
-      const path = join(folder, example.file);
+      path = join(folder, example.file);
       writeFileSync(path, exampleText(example, port));
       output = '';
+      await startWith(secret);
+    });
+
+    async function startWith(secrets: string): Promise<void> {
       const { PATH, HOME } = process.env;
-      receiver = spawn(example.command, [path], { env: { PATH, HOME, WEBHOOK_SECRET: secret } });
+      receiver = spawn(example.command, [path], { env: { PATH, HOME, WEBHOOK_SECRET: secrets } });
       receiver.stdout!.on('data', (chunk: Buffer) => (output += chunk.toString()));
       receiver.stderr!.on('data', (chunk: Buffer) => (output += chunk.toString()));
       await eventually('it listens', async () => (await fetch(url)).status >= 400);
-    });
+    }
+
+    async function restartWith(secrets: string): Promise<void> {
+      const ended = once(receiver, 'exit');
+      receiver.kill('SIGKILL');
+      await ended;
+      await startWith(secrets);
+    }
     afterEach(() => {
       expect(receiver.exitCode).toBeNull();
       receiver.kill('SIGKILL');
@@ -136,6 +150,29 @@ describe.each(EXAMPLES)('$name', (example) => {
           .filter((line) => line.includes('comments/')),
       ).toHaveLength(3);
     });
+
+    test('no delivery fails while the secret is rotated as documented', async () => {
+      await bench.startDeliverer();
+      const deliver = async (first: number) => {
+        await bench.addMatches(id, 2, '0 s', first);
+        await bench.publishHints(id, [first, first + 1]);
+        expect(new Set(await bench.settled(id))).toEqual(new Set(['delivered']));
+      };
+      const signedBefore = messageOf(id, secret);
+      const next = await rotated(id);
+      await deliver(1);
+      await restartWith(`${next} ${secret}`);
+      await deliver(3);
+      expect(await post(signedBefore)).toBe(204);
+      await bench.db.setShift('24 hours');
+      await restartWith(next);
+      await deliver(5);
+      expect(await statusesOf(id)).toEqual(Array.from({ length: 6 }, () => 204));
+      for (let seq = 1; seq <= 6; seq++) {
+        await eventually('it is printed', () => output.split('\n').includes(example.printed(id, seq)));
+      }
+      expect(await post(messageOf(id, secret))).toBe(example.refusal);
+    }, 120_000);
 
     test.each([
       [-310, 'failed'],
@@ -178,10 +215,29 @@ describe.each(EXAMPLES)('$name', (example) => {
       expect(await post(genuine)).toBe(204);
       await eventually('the genuine one is printed', () => output.includes('comments/1/'));
     });
+
+    test('prints a delivery once that arrives three times', async () => {
+      for (const [seq, times] of [1, 3, 1].entries()) {
+        for (let time = 0; time < times; time++) expect(await post(messageOf(id, secret, seq + 1))).toBe(204);
+      }
+      await eventually('the last one is printed', () => output.includes('comments/3/'));
+      expect(output.split('\n').filter((line) => line.includes('comments/'))).toEqual(
+        [1, 2, 3].map((seq) => example.printed(id, seq)),
+      );
+    });
   });
 });
 
-function messageOf(monitorId: string, secret: string): WebhookMessage {
+/** Rotates the secret of a monitor, as its owner does; returns the new one. */
+async function rotated(monitorId: string): Promise<string> {
+  const { pool } = bench.db;
+  const { rows } = await pool.query<{ account: string }>('SELECT account_id AS account FROM monitors WHERE id = $1', [
+    monitorId,
+  ]);
+  return rotateSecret({ pool, secretBox }, rows[0]!.account, monitorId);
+}
+
+function messageOf(monitorId: string, secret: string, seq = 1): WebhookMessage {
   const now = new Date().toISOString();
   // Sign with the secret after it was encrypted and decrypted.
   const opened = secretBox.open(secretBox.seal(secret, monitorId), monitorId);
@@ -189,16 +245,16 @@ function messageOf(monitorId: string, secret: string): WebhookMessage {
     kind: 'generic',
     monitor: { id: monitorId, name: 'metals' },
     match: {
-      id: matchId(monitorId, 1),
+      id: matchId(monitorId, seq),
       monitor_id: monitorId,
-      thing_id: 't3_1',
+      thing_id: `t3_${seq}`,
       kind: 'post',
       subreddit: 'metals',
       author: 'smith',
       title: 'On rust',
       body: 'Iron and naïve 水 make rust.',
-      permalink: 'https://forum.example/r/metals/comments/1/',
-      post_id: '1',
+      permalink: `https://forum.example/r/metals/comments/${seq}/`,
+      post_id: String(seq),
       created_utc: now,
       matched_terms: ['rust'],
       suppressed: false,

@@ -91,9 +91,9 @@ describe('an attempt uses the present state of its monitor', () => {
     const { secret: before, answered } = deliveries.of(name);
     const after = answered.webhook_secret as string;
     const [first, second] = requestsOf(name) as [EndpointRequest, EndpointRequest];
-    const isSignedWith = (secret: string, { headers, body }: EndpointRequest) => {
+    const isSignedWith = (secret: string, { headers, body }: EndpointRequest, name = 'x-service-signature') => {
       try {
-        new Stripe('unused').webhooks.constructEvent(body, headers['x-service-signature'] as string, secret, 300);
+        new Stripe('unused').webhooks.constructEvent(body, headers[name] as string, secret, 300);
         return true;
       } catch {
         return false;
@@ -104,6 +104,8 @@ describe('an attempt uses the present state of its monitor', () => {
       [true, false],
       [false, true],
     ]);
+    expect(isSignedWith(before, second, 'x-service-signature-previous')).toBe(true);
+    expect(first.headers).not.toHaveProperty('x-service-signature-previous');
     const verify = (secret: string, { headers, body }: EndpointRequest) =>
       new Webhook(secret).verify(body, headers as Record<string, string>);
     for (const secret of [before, after]) verify(secret, second);

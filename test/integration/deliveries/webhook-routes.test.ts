@@ -194,7 +194,7 @@ describe('a test delivery', () => {
 });
 
 describe('a new secret', () => {
-  test('signs at once, and the previous secret also signs webhook-signature for 24 hours', async () => {
+  test('signs at once, and the previous secret also signs, in headers of its own, for 24 hours', async () => {
     const { id, secret: before } = await created({ webhook_url: receiver.url });
     const rotated = await post(id, 'rotate-secret');
     const secret = rotated.body.webhook_secret as string;
@@ -208,6 +208,8 @@ describe('a new secret', () => {
     const main = headers['x-service-signature'] as string;
     stripe.webhooks.constructEvent(body, main, secret, 300);
     expect(() => stripe.webhooks.constructEvent(body, main, before, 300)).toThrow(/signature/i);
+    const other = headers['x-service-signature-previous'] as string;
+    stripe.webhooks.constructEvent(body, other, before, 300);
     for (const one of [secret, before]) new Webhook(one).verify(body, headers as Record<string, string>);
     await db.setShift('24 hours');
     await post(id, 'test');
@@ -215,10 +217,11 @@ describe('a new secret', () => {
     const later = receiver.received[1]!;
     new Webhook(secret).verify(later.body, later.headers as Record<string, string>);
     expect(() => new Webhook(before).verify(later.body, later.headers as Record<string, string>)).toThrow();
+    expect(later.headers).not.toHaveProperty('x-service-signature-previous');
   });
 
   test('after two concurrent rotations one secret is current and the other one is previous', async () => {
-    const { id } = await created({ webhook_url: receiver.url });
+    const { id, secret: first } = await created({ webhook_url: receiver.url });
     const secrets = (await Promise.all([post(id, 'rotate-secret'), post(id, 'rotate-secret')])).map(
       ({ body }) => body.webhook_secret as string,
     );
@@ -233,5 +236,8 @@ describe('a new secret', () => {
     });
     expect(accepted).toHaveLength(1);
     for (const secret of secrets) new Webhook(secret).verify(body, headers as Record<string, string>);
+    const [previous] = secrets.filter((secret) => secret !== accepted[0]);
+    stripe.webhooks.constructEvent(body, headers['x-service-signature-previous'] as string, previous!, 300);
+    expect(() => new Webhook(first).verify(body, headers as Record<string, string>)).toThrow();
   });
 });

@@ -41,6 +41,20 @@ describe('X-Service-Signature', () => {
   });
 });
 
+describe('X-Service-Signature-Previous', () => {
+  test('has the form of X-Service-Signature and the signature of the previous secret only', () => {
+    const [current, previous] = [newWebhookSecret(), newWebhookSecret()];
+    const header = sign([current, previous])['X-Service-Signature-Previous']!;
+    expect(header).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
+    expect(() => stripe.webhooks.constructEvent(BODY, header, previous, 300)).not.toThrow();
+    expect(() => stripe.webhooks.constructEvent(BODY, header, current, 300)).toThrow(/signature/i);
+  });
+
+  test('is absent without a previous secret', () => {
+    expect(sign([newWebhookSecret()])).not.toHaveProperty('X-Service-Signature-Previous');
+  });
+});
+
 describe('the Standard Webhooks headers', () => {
   test('are what the standard library accepts, for the current and the previous secret', () => {
     const [current, previous] = [newWebhookSecret(), newWebhookSecret()];
