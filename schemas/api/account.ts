@@ -58,7 +58,12 @@ export const ledgerQuery = z.strictObject({
     .describe('The `after` of the previous page: returns the entries older than its last one.'),
 });
 
-const scope = z.enum(['forum:read']);
+/** The permissions of keys. `monitors:write` does not include `monitors:read`. */
+export const KEY_SCOPES = ['forum:read', 'monitors:read', 'monitors:write', 'account'] as const;
+
+export type KeyScope = (typeof KEY_SCOPES)[number];
+
+const scope = z.enum(KEY_SCOPES);
 
 /** A key without its secret. */
 export const apiKey = z.strictObject({
@@ -87,8 +92,14 @@ export const accountGrant = z.strictObject({
 
 export type AccountGrantResource = z.infer<typeof accountGrant>;
 
+/** Body of DELETE /v1/account. The service compares the address. */
+export const deleteAccountBody = z.strictObject({ email: z.string() });
+
 /** Body of POST /v1/account/keys. */
 export const createKeyBody = z.strictObject({
   name: givenName,
-  scopes: z.array(scope).max(1, 'must name each permission once').default(['forum:read']),
+  scopes: z
+    .array(scope)
+    .refine((scopes) => new Set(scopes).size === scopes.length, 'must name each permission once')
+    .default([...KEY_SCOPES]),
 });

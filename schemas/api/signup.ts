@@ -14,11 +14,33 @@ export const codeSent = z.strictObject({
 
 export type CodeSent = z.infer<typeof codeSent>;
 
+const mailedToken = z.string().min(1, 'must not be empty');
+const code = z.string().regex(/^[0-9]{6}$/, 'must be 6 digits');
+
 /** Body of POST /api/agent/verify. */
-export const verifyBody = z.strictObject({
-  signup_token: z.string().min(1, 'must not be empty'),
-  code: z.string().regex(/^[0-9]{6}$/, 'must be 6 digits'),
+export const verifyBody = z.strictObject({ signup_token: mailedToken, code });
+
+/** Body of POST /api/agent/recover. */
+export const recoverBody = z.strictObject({ email: z.string() });
+
+/** Answer of POST /api/agent/recover, the same whether or not the mailbox has an account. */
+export const recoverySent = z.strictObject({
+  status: z.literal('code_sent'),
+  recovery_token: z.string(),
+  /** Seconds. */
+  expires_in: z.number().int().min(1),
+  next: z.string(),
 });
+
+export type RecoverySent = z.infer<typeof recoverySent>;
+
+/** Body of POST /api/agent/recover/verify. */
+export const recoverVerifyBody = z.strictObject({ recovery_token: mailedToken, code });
+
+/** Answer of POST /api/agent/recover/verify. The key appears only here. */
+export const keyRecovered = z.strictObject({ api_key: z.string() });
+
+export type KeyRecovered = z.infer<typeof keyRecovered>;
 
 /** Answer of POST /api/agent/verify. */
 export const accountCreated = z.strictObject({

@@ -49,7 +49,7 @@ export const KEY_REVOKE: PostgresCommand = {
     if (!isApiKeyId(key)) throw new AdminError('--key: must be the 8 characters after fk_, not the whole key.');
     return async (pool) => {
       const { id } = await requireAccount(pool, named);
-      if (!(await revokeApiKey(pool, id, key))) throw new AdminError(`--key: ${named.given} has no active key ${key}.`);
+      if (!(await revokeApiKey(pool, id, key))) throw new AdminError(`--key: ${named.given} has no key ${key}.`);
       return [{ account_id: id, key_id: key, status: 'revoked' }];
     };
   },

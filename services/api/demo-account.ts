@@ -6,7 +6,7 @@ import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import { errorCode } from '../../shared/runtime/errors.ts';
 import { findAccount, lockAccount } from '../../shared/stores/accounts/accounts.ts';
-import { findUsableApiKey, issueApiKey, revokeApiKeys } from '../../shared/stores/accounts/api-keys.ts';
+import { findApiKey, issueApiKey, revokeApiKeys } from '../../shared/stores/accounts/api-keys.ts';
 import { openAccount } from '../../shared/stores/accounts/open-account.ts';
 
 const EMAIL = 'demo@localhost';
@@ -46,7 +46,7 @@ async function readKeyFile(keyFile: string): Promise<string | undefined> {
 
 async function works(pool: Pool, apiKey: string): Promise<boolean> {
   const id = apiKeyId(apiKey);
-  const found = id === undefined ? undefined : await findUsableApiKey(pool, id);
+  const found = id === undefined ? undefined : await findApiKey(pool, id);
   return found !== undefined && isApiKey(apiKey, found.hash);
 }
 

@@ -1,11 +1,16 @@
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
+import type { Mailer } from '../../../shared/mail/mailer.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
 
 /** Collaborators of the account routes. */
 export interface AccountDeps {
   pool: Pool;
-  /** Where clients reach the API, without a trailing slash. */
+  /** Where clients reach the API and sign-up, without a trailing slash. */
   baseUrl: string;
+  appUrl: string;
+  mailer: Mailer;
+  logger: Logger;
   /** Returns what stays of a mailbox address after its account is deleted. */
   mailboxHash: (mailbox: string) => Buffer;
   /** Opens the records of OAuth grants. */

@@ -1,9 +1,14 @@
+import { deleteAccountBody } from '../../../schemas/api/account.ts';
 import type { Account } from '../../../schemas/api/account.ts';
+import { parseEmailAddress } from '../../../shared/domain/accounts/email-address.ts';
 import { planOf } from '../../../shared/domain/accounts/plans.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
 import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
+import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
+import { sendNotice } from '../notices/send-notice.ts';
+import { accountDeletedMail } from '../notices/account-deleted-mail.ts';
 import type { AccountDeps } from './account-deps.ts';
 import { grantRoutes } from './grant-routes.ts';
 import { keyRoutes } from './key-routes.ts';
@@ -12,8 +17,8 @@ import { ledgerRoute } from './ledger-route.ts';
 /** All routes below /v1/account. */
 export function accountRoutes(deps: AccountDeps): Route[] {
   return [
-    { method: 'get', path: '/v1/account', handle: (call) => show(deps, call) },
-    { method: 'delete', path: '/v1/account', handle: (call) => remove(deps, call) },
+    { method: 'get', path: '/v1/account', scope: 'account', handle: (call) => show(deps, call) },
+    { method: 'delete', path: '/v1/account', scope: 'account', readsBody: true, handle: (call) => remove(deps, call) },
     ledgerRoute(deps),
     ...keyRoutes(deps),
     ...grantRoutes(deps),
@@ -26,10 +31,22 @@ async function show({ pool }: AccountDeps, { caller }: Call): Promise<Answer> {
   return { status: 200, body: accountResource(account) };
 }
 
-/** Deletes the account for good: keys and monitors stop with the commit, and the data is removed afterwards. */
-async function remove({ pool, mailboxHash }: AccountDeps, { caller }: Call): Promise<Answer> {
-  const account = await findAccount(pool, caller.accountId);
-  if (account) await closeAccount(pool, account.id, { mailboxHash: mailboxHash(account.mailbox) });
+/**
+ * Deletes the account for good: keys and monitors stop with the commit, and the data is removed afterwards. The address
+ * in the body shows that the request means this account, and no other that the client has a key to.
+ */
+async function remove(deps: AccountDeps, { caller, body }: Call): Promise<Answer> {
+  const { email } = parseRequest(deleteAccountBody, body === undefined ? {} : body, 'body');
+  const account = await findAccount(deps.pool, caller.accountId);
+  if (account?.status === 'active') {
+    if (parseEmailAddress(email)?.address !== account.email) {
+      throw invalidRequest([
+        { field: 'email', message: 'must be the address of this account, as GET /v1/account shows it' },
+      ]);
+    }
+    const isClosed = await closeAccount(deps.pool, account.id, { mailboxHash: deps.mailboxHash(account.mailbox) });
+    if (isClosed) await sendNotice(deps, accountDeletedMail(account.email, deps.appUrl), 'an account was deleted');
+  }
   return { status: 200, body: { status: 'deleted' } };
 }
 

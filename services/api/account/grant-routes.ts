@@ -9,8 +9,8 @@ import type { AccountDeps } from './account-deps.ts';
 /** The routes about programs that the account authorised by signing in for the tool server. */
 export function grantRoutes(deps: AccountDeps): Route[] {
   return [
-    { method: 'get', path: '/v1/account/grants', handle: (call) => list(deps, call) },
-    { method: 'delete', path: '/v1/account/grants/:id', handle: (call) => revoke(deps, call) },
+    { method: 'get', path: '/v1/account/grants', scope: 'account', handle: (call) => list(deps, call) },
+    { method: 'delete', path: '/v1/account/grants/:id', scope: 'account', handle: (call) => revoke(deps, call) },
   ];
 }
 

@@ -6,7 +6,7 @@ import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { issueApiKey, listApiKeys, revokeApiKey } from '../../../shared/stores/accounts/api-keys.ts';
 import type { StoredApiKey } from '../../../shared/stores/accounts/api-keys.ts';
 import { ApiError } from '../http/api-error.ts';
-import { unauthorized } from '../admission/authentication.ts';
+import { accountFrozen, unauthorized } from '../admission/authentication.ts';
 import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import type { AccountDeps } from './account-deps.ts';
@@ -17,9 +17,15 @@ const MAX_KEYS = 20;
 /** The routes about an account's keys. A program without a browser rotates its own key with them. */
 export function keyRoutes(deps: AccountDeps): Route[] {
   return [
-    { method: 'get', path: '/v1/account/keys', handle: (call) => list(deps, call) },
-    { method: 'post', path: '/v1/account/keys', readsBody: true, handle: (call) => create(deps, call) },
-    { method: 'delete', path: '/v1/account/keys/:id', handle: (call) => revoke(deps, call) },
+    { method: 'get', path: '/v1/account/keys', scope: 'account', handle: (call) => list(deps, call) },
+    {
+      method: 'post',
+      path: '/v1/account/keys',
+      scope: 'account',
+      readsBody: true,
+      handle: (call) => create(deps, call),
+    },
+    { method: 'delete', path: '/v1/account/keys/:id', scope: 'account', handle: (call) => revoke(deps, call) },
   ];
 }
 
@@ -35,6 +41,7 @@ async function create({ pool }: AccountDeps, { caller, body }: Call): Promise<An
   }
   return inTransaction(pool, async (client) => {
     const account = await lockAccount(client, caller.accountId);
+    if (account?.status === 'frozen') throw accountFrozen();
     if (account?.status !== 'active') throw unauthorized();
     if ((await listApiKeys(client, caller.accountId)).length >= MAX_KEYS) {
       throw invalidRequest([{ field: 'name', message: `the account has ${MAX_KEYS} keys already; revoke one first` }]);

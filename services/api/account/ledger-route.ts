@@ -15,6 +15,7 @@ export function ledgerRoute(deps: AccountDeps): Route {
   return {
     method: 'get',
     path: PATH,
+    scope: 'account',
     produces: ['application/json', CSV],
     handle: (call) => ledger(deps, call),
   };

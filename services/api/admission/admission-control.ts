@@ -3,18 +3,19 @@ import { allPlans } from '../../../shared/domain/accounts/plans.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
 import { CallBatcher } from '../../../shared/runtime/call-batcher.ts';
-import { findUsableApiKey } from '../../../shared/stores/accounts/api-keys.ts';
+import { findApiKey } from '../../../shared/stores/accounts/api-keys.ts';
 import { admitMessage } from '../../../shared/stores/accounts/message-limits.ts';
 import type { MessageLimit } from '../../../shared/stores/accounts/message-limits.ts';
-import { findUsableAccessToken } from '../../../shared/stores/accounts/oauth-records.ts';
+import { findAccessToken } from '../../../shared/stores/accounts/oauth-records.ts';
 import { admitRequests, returnDailySlot } from '../../../shared/stores/accounts/request-limits.ts';
 import type {
   AdmittedRequest,
+  FrozenRequest,
   RequestCredentials,
   RequestLimits,
 } from '../../../shared/stores/accounts/request-limits.ts';
 import { ApiError } from '../http/api-error.ts';
-import { verifyKey, readApiKey, readAccessTokenHash, unauthorized } from './authentication.ts';
+import { accountFrozen, verifyKey, readApiKey, readAccessTokenHash, unauthorized } from './authentication.ts';
 import type { Caller } from './authentication.ts';
 
 /** What is left of a limit after this request. */
@@ -51,7 +52,7 @@ const DAY_SECONDS = 86_400;
 export class AdmissionControl {
   private readonly db: Queryable;
   private readonly limits: LimitsByPack;
-  private readonly batcher: CallBatcher<RequestCredentials, AdmittedRequest | undefined>;
+  private readonly batcher: CallBatcher<RequestCredentials, AdmittedRequest | FrozenRequest | undefined>;
 
   constructor(db: Queryable, limits: LimitsByPack = allPlans()) {
     this.db = db;
@@ -62,7 +63,7 @@ export class AdmissionControl {
     });
   }
 
-  /** @throws ApiError unauthorized; no limit is taken then */
+  /** @throws ApiError unauthorized, account_frozen; no limit is taken then */
   async admit(headers: IncomingHttpHeaders): Promise<Admission> {
     const given = readApiKey(headers);
     const found = await this.find({ keyId: given.id, keyHash: given.hash });
@@ -70,7 +71,7 @@ export class AdmissionControl {
     return this.admissionOf(found);
   }
 
-  /** Like `admit`, and accepts access tokens of `audience` too. @throws ApiError unauthorized */
+  /** Like `admit`, and accepts access tokens of `audience` too. @throws ApiError unauthorized, account_frozen */
   async admitWithToken(headers: IncomingHttpHeaders, audience: string): Promise<Admission> {
     const tokenHash = readAccessTokenHash(headers);
     if (tokenHash === undefined) return this.admit(headers);
@@ -81,29 +82,34 @@ export class AdmissionControl {
    * Admits a message to the tool server that calls no tool: it has its own limit and does not count as a request.
    *
    * @returns 0 when the message may pass, else the seconds until one may
-   * @throws ApiError unauthorized; the limit is not touched then
+   * @throws ApiError unauthorized, account_frozen; the limit is not touched then
    */
   async admitMessage(headers: IncomingHttpHeaders, audience: string, limit: MessageLimit): Promise<number> {
     const retryAfter = await admitMessage(this.db, credentialsOf(headers, audience), limit);
     if (retryAfter === undefined) throw unauthorized();
+    if (retryAfter === 'frozen') throw accountFrozen();
     return retryAfter;
   }
 
-  /** Checks a key or token of `audience` and takes no limit. @throws ApiError unauthorized */
+  /** Checks a key or token of `audience` and takes no limit. @throws ApiError unauthorized, account_frozen */
   async authenticate(headers: IncomingHttpHeaders, audience: string): Promise<void> {
     const credentials = credentialsOf(headers, audience);
     if ('tokenHash' in credentials) {
-      if ((await findUsableAccessToken(this.db, credentials.tokenHash, audience)) === undefined) throw unauthorized();
+      const token = await findAccessToken(this.db, credentials.tokenHash, audience);
+      if (token === undefined) throw unauthorized();
+      if (token.status === 'frozen') throw accountFrozen();
       return;
     }
-    const holder = await findUsableApiKey(this.db, credentials.keyId);
-    if (holder === undefined) throw unauthorized();
-    verifyKey(readApiKey(headers), holder.hash);
+    const key = await findApiKey(this.db, credentials.keyId);
+    if (key === undefined) throw unauthorized();
+    verifyKey(readApiKey(headers), key.hash);
+    if (key.status === 'frozen') throw accountFrozen();
   }
 
   private async find(credentials: RequestCredentials): Promise<AdmittedRequest> {
     const found = await this.batcher.call(credentials);
     if (found === undefined) throw unauthorized();
+    if (found.status === 'frozen') throw accountFrozen();
     return found;
   }
 

@@ -8,7 +8,7 @@ import { setCreditsRemaining } from '../http/route.ts';
 import type { Route } from '../http/route.ts';
 import type { Admission, AdmissionControl, Quota } from './admission-control.ts';
 import type { Caller } from './authentication.ts';
-import { declaredScopes, requireScope } from './scope.ts';
+import { checkDeclaredScopes, requireScope, SCOPED_PATHS, scopeOf } from './scope.ts';
 
 /** Middleware of everything below /v1. */
 export interface AdmissionMiddleware {
@@ -24,11 +24,12 @@ const API_ROOT = '/v1';
 /** A request that failed because Postgres is unreachable must not wait much longer for it. */
 const RETURN_TIMEOUT_MS = 1_500;
 
-/** @param routes what they declare decides which permission a path requires */
+/** @param routes what they declare must be what their paths require */
 export function createAdmissionMiddleware(
   admissionControl: AdmissionControl,
-  routes: readonly Pick<Route, 'path' | 'scope'>[],
+  routes: readonly Pick<Route, 'method' | 'path' | 'scope'>[],
 ): AdmissionMiddleware {
+  checkDeclaredScopes(routes);
   const admissions = new WeakMap<Request, Admission>();
   const admissionOf = (request: Request) => {
     const admission = admissions.get(request);
@@ -44,9 +45,9 @@ export function createAdmissionMiddleware(
     next();
   });
   // The same router matches routes and scopes, so no spelling of a path can reach a route and avoid its scope.
-  for (const scope of declaredScopes(routes)) {
-    admit.use(scope.path, (request, _response, next) => {
-      requireScope(admissionOf(request).caller, scope);
+  for (const scoped of SCOPED_PATHS) {
+    admit.use(scoped.path, (request, _response, next) => {
+      requireScope(admissionOf(request).caller, scopeOf(scoped, request.method));
       next();
     });
   }

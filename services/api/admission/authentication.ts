@@ -47,6 +47,11 @@ export function verifyKey({ key }: PresentedKey, hash: Uint8Array): void {
   if (!isApiKey(key, hash)) throw unauthorized();
 }
 
+/** The credential is right, so its owner may know why it is refused. */
+export function accountFrozen(): ApiError {
+  return new ApiError('account_frozen', 'The account is frozen. Ask the operator of this service.');
+}
+
 /** The same for every reason, so that answers reveal nothing about keys. */
 export function unauthorized(): ApiError {
   return new ApiError('unauthorized', 'Send a valid API key as "Authorization: Bearer KEY" or "X-Api-Key: KEY".');

@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Caller } from '../admission/authentication.ts';
-import type { Scope } from '../admission/scope.ts';
+import type { RequiredScope } from '../admission/scope.ts';
 import { sendStream, StreamedBody } from './answer-stream.ts';
 import { ApiError, ClientGone } from './api-error.ts';
 import { jsonBody } from './json-body.ts';
@@ -40,8 +40,8 @@ export interface Route {
   method: 'get' | 'post' | 'patch' | 'delete';
   /** The full path, including the version. */
   path: string;
-  /** The permission it requires; absent: any valid key will do. */
-  scope?: Scope;
+  /** The permission it requires. */
+  scope: RequiredScope;
   /** Whether the route reads a JSON body. Bodies sent to other routes are ignored. */
   readsBody?: boolean;
   /** The types it can answer with, the default first; JSON when absent. */

@@ -2,7 +2,6 @@ import { liveTailQuery } from '../../../schemas/api/live-tail.ts';
 import { parseMatchId } from '../../../shared/domain/identifiers.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { readLastSeq } from '../../../shared/stores/matches/live-tails.ts';
-import { USE_MONITORS } from '../admission/scope.ts';
 import { StreamedBody } from '../http/answer-stream.ts';
 import { noSuchMonitor } from '../http/api-error.ts';
 import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
@@ -23,7 +22,7 @@ export function liveTailRoute(pool: Queryable, liveTails: LiveTails): Route {
   return {
     method: 'get',
     path: '/v1/monitors/:id/stream',
-    scope: USE_MONITORS,
+    scope: 'monitors:read',
     produces: [EVENT_STREAM],
     handle: (call) => stream(call, pool, liveTails),
   };

@@ -89,14 +89,17 @@ function resultOf({ structured, text, charged }: ToolAnswer, balance: number): C
   };
 }
 
+/**
+ * Without a structured answer: clients validate one against the tool's output schema, also when `isError` is set, and
+ * would report a schema mismatch instead of the message. Programs find the error object in `_meta`.
+ */
 function errorResult(envelope: ErrorEnvelope): CallToolResult {
   const { code, message, retry_after: retryAfter } = envelope.error;
   const again = retryAfter === undefined ? '' : ` Try again in ${retryAfter} s.`;
   return {
     isError: true,
     content: [{ type: 'text', text: `${code}: ${message}${again}` }],
-    structuredContent: { ...envelope },
-    _meta: { credits_used: 0 },
+    _meta: { credits_used: 0, error: { ...envelope.error } },
   };
 }
 

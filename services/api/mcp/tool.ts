@@ -1,7 +1,7 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Caller } from '../admission/authentication.ts';
-import type { Scope } from '../admission/scope.ts';
+import type { RequiredScope } from '../admission/scope.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import { queryParametersOf } from '../openapi/json-schemas.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
@@ -34,7 +34,7 @@ export interface Tool {
   inputSchema: ObjectSchema;
   outputSchema: ObjectSchema;
   /** The permission it requires. */
-  scope: Scope;
+  scope: RequiredScope;
   /** @throws ApiError like the route it maps to */
   call(call: ToolCall): Promise<ToolAnswer>;
 }
@@ -68,9 +68,9 @@ export function routeTool({ route, toText, ...tool }: RouteTool): Tool {
   };
 }
 
-/** @throws Error when the route declares no scope: a tool without one would serve every access token */
-export function requiredScope({ method, path, scope }: Route): Scope {
-  if (scope === undefined) throw new Error(`A tool maps to ${method} ${path}, which declares no scope.`);
+/** @throws Error when the route requires no permission: its tool would serve every access token */
+export function requiredScope({ method, path, scope }: Route): RequiredScope {
+  if (scope === 'any key') throw new Error(`A tool maps to ${method} ${path}, which requires no permission.`);
   return scope;
 }
 

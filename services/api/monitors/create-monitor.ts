@@ -15,6 +15,7 @@ import {
   readMonitor,
 } from '../../../shared/stores/monitors/monitors.ts';
 import type { MonitorSettings } from '../../../shared/stores/monitors/monitors.ts';
+import { accountFrozen } from '../admission/authentication.ts';
 import { ApiError } from '../http/api-error.ts';
 import { invalidRequest, parseRequest, refuseFaults } from '../http/invalid-request.ts';
 import { monitorResource } from './monitor-resource.ts';
@@ -80,6 +81,7 @@ export async function createMonitor(
 
 async function refuseBeyondLimit(db: Queryable, accountId: string): Promise<void> {
   const account = await lockAccount(db, accountId);
+  if (account?.status === 'frozen') throw accountFrozen();
   if (account?.status !== 'active') throw new ApiError('unauthorized', 'The account is not active any more.');
   const limit = planOf(account.pack).monitors;
   const used = await countMonitors(db, accountId);

@@ -8,7 +8,6 @@ import { readDeliveryHealth } from '../../../shared/stores/deliveries/delivery-h
 import { readMonitorStats } from '../../../shared/stores/monitors/monitor-stats.ts';
 import { listMonitors } from '../../../shared/stores/monitors/monitors.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
-import { USE_MONITORS } from '../admission/scope.ts';
 import { noSuchMonitor } from '../http/api-error.ts';
 import { checkedSettings, createMonitor } from './create-monitor.ts';
 import { deliveryResource } from './delivery-resource.ts';
@@ -23,17 +22,17 @@ import { ruleWarnings, warningsMember } from './rule-warnings.ts';
 import { updateMonitor } from './update-monitor.ts';
 
 export function monitorRoutes(deps: MonitorDeps): Route[] {
-  const scope = USE_MONITORS;
+  const [read, write] = ['monitors:read', 'monitors:write'] as const;
   const on = (handle: (deps: MonitorDeps, call: Call) => Promise<Answer>) => (call: Call) => handle(deps, call);
   return [
-    { method: 'post', path: '/v1/monitors', scope, readsBody: true, handle: on(create) },
-    { method: 'get', path: '/v1/monitors', scope, handle: on(list) },
-    { method: 'get', path: '/v1/monitors/:id', scope, handle: on(show) },
-    { method: 'patch', path: '/v1/monitors/:id', scope, readsBody: true, handle: on(update) },
-    { method: 'delete', path: '/v1/monitors/:id', scope, handle: on(remove) },
-    { method: 'post', path: '/v1/monitors/:id/pause', scope, handle: on(pause) },
-    { method: 'post', path: '/v1/monitors/:id/resume', scope, handle: on(resume) },
-    { method: 'get', path: '/v1/monitors/:id/matches', scope, handle: on(matches) },
+    { method: 'post', path: '/v1/monitors', scope: write, readsBody: true, handle: on(create) },
+    { method: 'get', path: '/v1/monitors', scope: read, handle: on(list) },
+    { method: 'get', path: '/v1/monitors/:id', scope: read, handle: on(show) },
+    { method: 'patch', path: '/v1/monitors/:id', scope: write, readsBody: true, handle: on(update) },
+    { method: 'delete', path: '/v1/monitors/:id', scope: write, handle: on(remove) },
+    { method: 'post', path: '/v1/monitors/:id/pause', scope: write, handle: on(pause) },
+    { method: 'post', path: '/v1/monitors/:id/resume', scope: write, handle: on(resume) },
+    { method: 'get', path: '/v1/monitors/:id/matches', scope: read, handle: on(matches) },
   ];
 }
 

@@ -13,6 +13,7 @@ import {
   stopMonitor,
 } from '../../../shared/stores/monitors/monitors.ts';
 import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
+import { accountFrozen } from '../admission/authentication.ts';
 import { ApiError, noSuchMonitor } from '../http/api-error.ts';
 import { findAndLockMonitor, findMonitor } from './find-monitor.ts';
 import { monitorResource } from './monitor-resource.ts';
@@ -81,6 +82,7 @@ async function startPaidPeriod(db: Queryable, accountId: string, current: Stored
   });
   if (balance === undefined) {
     const account = await findAccount(db, accountId);
+    if (account?.status === 'frozen') throw accountFrozen();
     if (account?.status !== 'active') throw new ApiError('unauthorized', 'The account is not active any more.');
     throw new ApiError('insufficient_credits', `Resuming a monitor costs ${MONITOR_PERIOD_CREDITS} credits.`);
   }

@@ -1,13 +1,12 @@
 import { Router } from 'express';
 import type { RequestHandler } from 'express';
-import { READ_FORUM, USE_MONITORS } from '../admission/scope.ts';
 import type { ResourceProtection } from '../mcp/mcp-router.ts';
 import { methodNotAllowed } from '../http/route.ts';
 
 /** The scopes that tokens may have, and their description on the consent page. */
 export const SCOPES: ReadonlyMap<string, string> = new Map([
-  [READ_FORUM.name, 'Read and search the forum with your credits'],
-  [USE_MONITORS.name, 'See, create, pause and resume your monitors, and read their matches'],
+  ['forum:read', 'Read and search the forum with your credits'],
+  ['monitors', 'See, create, pause and resume your monitors, and read their matches'],
 ]);
 
 export const ROUTES = {

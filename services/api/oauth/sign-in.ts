@@ -42,8 +42,7 @@ export function createSignIn(deps: OAuthDeps): SignIn {
   const { mailboxHash } = judge;
   const mayOpen = deps.signup.enabled;
   return {
-    sendCode: async (email, clientAddress, interaction) =>
-      (await requestCode({ email }, clientAddress, interaction)).signup_token,
+    sendCode: (email, clientAddress, interaction) => requestCode({ email }, clientAddress, interaction),
     async verify(token, code) {
       const verdict = await inTransaction(deps.pool, async (client): Promise<SignInVerdict> => {
         const judged = await judgeCode(client, judge, hashMailedToken(token), code);

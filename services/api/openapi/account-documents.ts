@@ -26,9 +26,10 @@ export const accountDocuments: readonly RouteDocument[] = [
     tag: 'Account',
     summary: 'Delete the account',
     description:
-      'Permanently and at once: its keys stop working, and its monitors stop and are deleted. Its matches, webhook addresses and delivery attempts are removed soon after, and its remaining credits are lost. The ledger is kept without the address.',
+      'Permanently and at once: its keys stop working, and its monitors stop and are deleted. Its matches, webhook addresses and delivery attempts are removed soon after, and its remaining credits are lost. The ledger is kept without the address. The body names the address of the account, so that no script deletes an account by accident; a notice is mailed to it.',
+    body: { schema: 'DeleteAccount', examples: { address: { email: examples.account.email } } },
     answers: [ok('The account is deleted.', 'AccountDeleted', 'deleted', { status: 'deleted' })],
-    errors: [],
+    errors: ['invalid_request', 'payload_too_large', 'unsupported_media_type'],
   },
   {
     method: 'get',
@@ -70,7 +71,7 @@ export const accountDocuments: readonly RouteDocument[] = [
     tag: 'Account',
     summary: 'Create a key',
     description:
-      'An account has at most 20 active keys. A key can only grant permissions that it has itself. To rotate a key without downtime: create one, use it, revoke the old one.',
+      'An account has at most 20 active keys. The permissions are `forum:read`, `monitors:read`, `monitors:write` and `account`, by default all of them. A key can only grant permissions that it has itself. To rotate a key without downtime: create one, use it, revoke the old one.',
     body: { schema: 'CreateApiKey', examples: { named: { name: 'laptop' } } },
     answers: [
       {
@@ -81,7 +82,7 @@ export const accountDocuments: readonly RouteDocument[] = [
         ],
       },
     ],
-    errors: ['invalid_request', 'insufficient_scope', 'payload_too_large', 'unsupported_media_type'],
+    errors: ['invalid_request', 'payload_too_large', 'unsupported_media_type'],
   },
   {
     method: 'delete',
@@ -89,7 +90,8 @@ export const accountDocuments: readonly RouteDocument[] = [
     operationId: 'revokeKey',
     tag: 'Account',
     summary: 'Revoke a key',
-    description: 'Requests sent after the answer are refused by every process. A key may revoke itself.',
+    description:
+      'Requests sent after the answer are refused by every process. A key may revoke itself. Revoking a revoked key changes nothing.',
     id: { description: 'Id of a key.', example: examples.key.id },
     answers: [ok('The key is revoked.', 'ApiKeyRevoked', 'revoked', { status: 'revoked' })],
     errors: ['not_found'],

@@ -40,7 +40,7 @@ const ledger: LedgerPage = {
 const key: ApiKey = {
   id: '4q8z1n6d',
   name: 'laptop',
-  scopes: ['forum:read'],
+  scopes: ['forum:read', 'monitors:read'],
   created_at: '2026-03-01T08:00:00.000Z',
   last_used_at: '2026-03-04T10:21:00.000Z',
 };

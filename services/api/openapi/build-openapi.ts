@@ -12,7 +12,7 @@ import { signupDocuments } from './signup-documents.ts';
 
 const DESCRIPTION = `Reads, searches and monitors a large public discussion site, "the forum".
 
-**Keys.** Routes below \`/v1\` need an API key, sent as \`Authorization: Bearer KEY\` or \`X-Api-Key: KEY\`. Reading routes need its permission \`forum:read\`.
+**Keys.** Routes below \`/v1\` need an API key, sent as \`Authorization: Bearer KEY\` or \`X-Api-Key: KEY\`. A key has permissions, by default all: \`forum:read\` for reading the forum, \`monitors:read\` and \`monitors:write\` for monitors, \`account\` for the account, its keys and its ledger. Each route names the one it needs; without it the answer is 403 \`insufficient_scope\`.
 
 **Credits.** \`X-Credits-Used\` says what a request cost, \`X-Credits-Remaining\` what is left. Failed requests are free.
 

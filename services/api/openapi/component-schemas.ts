@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { account, accountGrant, apiKey, createKeyBody, ledgerEntry, ledgerPage } from '../../../schemas/api/account.ts';
+import {
+  account,
+  accountGrant,
+  apiKey,
+  createKeyBody,
+  deleteAccountBody,
+  ledgerEntry,
+  ledgerPage,
+} from '../../../schemas/api/account.ts';
 import { coverage, coverageGap, coverageHour, coverageTotal } from '../../../schemas/api/coverage.ts';
 import { deliveryLogEntry, deliveryLogPage, redeliverBody, redelivery } from '../../../schemas/api/delivery-log.ts';
 import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
@@ -19,7 +27,16 @@ import {
   ruleWarning,
   updatedMonitor,
 } from '../../../schemas/api/monitor.ts';
-import { accountCreated, codeSent, signupBody, verifyBody } from '../../../schemas/api/signup.ts';
+import {
+  accountCreated,
+  codeSent,
+  keyRecovered,
+  recoverBody,
+  recoverVerifyBody,
+  recoverySent,
+  signupBody,
+  verifyBody,
+} from '../../../schemas/api/signup.ts';
 import { serviceStatus } from '../../../schemas/api/status.ts';
 import { testDelivery } from '../../../schemas/api/test-delivery.ts';
 import { fieldNotes } from './field-notes.ts';
@@ -80,6 +97,8 @@ const ANSWERS = {
   CoverageGap: coverageGap,
   CodeSent: codeSent,
   AccountCreated: accountCreated,
+  RecoverySent: recoverySent,
+  KeyRecovered: keyRecovered,
   ServiceStatus: serviceStatus,
   Health: z.strictObject({ status: z.literal('ok') }),
   Readiness: z.strictObject({ ready: z.boolean(), parts: z.record(z.string(), z.boolean()) }),
@@ -93,6 +112,9 @@ const BODIES = {
   CreateApiKey: createKeyBody,
   SignupRequest: signupBody,
   VerifyRequest: verifyBody,
+  RecoverRequest: recoverBody,
+  RecoverVerifyRequest: recoverVerifyBody,
+  DeleteAccount: deleteAccountBody,
 };
 
 export type ComponentName = keyof typeof ANSWERS | keyof typeof BODIES;

@@ -30,9 +30,13 @@ const TEXTS: Record<ErrorCode, ErrorText> = {
   },
   invalid_signup_token: {
     when: 'the token is wrong or older than 10 minutes',
-    message: 'signup_token: is wrong or too old. Start over with POST /api/agent/signup.',
+    message: 'signup_token: is wrong, used or too old. Start over with POST /api/agent/signup.',
   },
-  invalid_code: { when: 'the code is wrong', message: 'code: is wrong. 2 more tries.' },
+  invalid_recovery_token: {
+    when: 'the token is wrong, used or older than 10 minutes',
+    message: 'recovery_token: is wrong, used or too old. Start over with POST /api/agent/recover.',
+  },
+  invalid_code: { when: 'the code is wrong', message: 'code: wrong code, 2 tries left.' },
   code_expired: {
     when: 'the code is older than 10 minutes',
     message: 'code: is older than 10 minutes. Start over with POST /api/agent/signup.',
@@ -57,6 +61,10 @@ const TEXTS: Record<ErrorCode, ErrorText> = {
     when: 'the key lacks the permission that the route requires',
     message: 'This key lacks the permission forum:read.',
   },
+  account_frozen: {
+    when: 'the operator froze the account; nothing of it is deleted',
+    message: 'The account is frozen. Ask the operator of this service.',
+  },
   forum_refused: {
     when: 'the forum does not show this to logged-out readers; the message says why (private, quarantined, for paying members)',
     message: 'The forum does not show this to logged-out readers: it is private.',
@@ -72,7 +80,8 @@ const TEXTS: Record<ErrorCode, ErrorText> = {
   },
   account_exists: {
     when: 'the mailbox already has an account; no key is issued',
-    message: 'This mailbox has an account already.',
+    message:
+      'This mailbox has an account already. POST /api/agent/recover with the address it was opened with gives a key to it.',
   },
   idempotency_conflict: {
     when: 'the `Idempotency-Key` was used with another body within 24 hours',
@@ -200,8 +209,8 @@ function exampleOf(code: ErrorCode): object {
 }
 
 function errorHeaders(status: number, { waits, isPublic }: { waits: boolean; isPublic: boolean }): HeaderUse[] {
-  // A request whose key could not be checked belongs to no account.
-  const optional = status === 401 || status === 500 || status === 503;
+  // A request whose key could not be checked belongs to no account. A frozen account has no limits.
+  const optional = [401, 403, 500, 503].includes(status);
   return [
     { name: 'X-Request-Id' },
     ...(isPublic ? [] : ACCOUNT_HEADERS.map((name): HeaderUse => ({ name, optional }))),

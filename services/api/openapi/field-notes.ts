@@ -229,7 +229,7 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
   },
   CreateApiKey: {
     name: 'A name of your choice.',
-    scopes: { description: 'Its permissions; default: reading.' },
+    scopes: { description: 'Its permissions; default: all. Each must be one that the requesting key has.' },
   },
   AccountGrant: {
     id: 'Used only to revoke the grant.',
@@ -238,7 +238,11 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
     scopes: 'Its permissions: `forum:read`, `monitors`.',
     last_used_at: 'The last tool call, to the minute; null: never.',
   },
-  ApiKey: { id: 'The 8 characters after `fk_`.', last_used_at: 'To the minute; null: never.' },
+  ApiKey: {
+    id: 'The 8 characters after `fk_`.',
+    scopes: 'Its permissions.',
+    last_used_at: 'To the minute; null: never.',
+  },
   LedgerEntry: {
     amount: 'Credits: above 0 given, below 0 taken.',
     reference: 'What was charged or granted; unique per kind.',
@@ -262,6 +266,18 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
     docs: 'Where the API is documented.',
     notes: 'Notes on the key, costs and credits.',
   },
+  RecoverRequest: { email: 'The address that the account was opened with. The code is mailed to it.' },
+  RecoverySent: {
+    recovery_token: 'Send it with the code.',
+    expires_in: 'Seconds for which the token and the code are valid.',
+    next: 'What to do next, in words.',
+  },
+  RecoverVerifyRequest: {
+    recovery_token: "The `recovery_token` of the first request's answer.",
+    code: 'The 6 digits that were mailed.',
+  },
+  KeyRecovered: { api_key: 'A key with all permissions. Shown only this once.' },
+  DeleteAccount: { email: 'The address of the account, as `GET /v1/account` shows it.' },
   CreateMonitor: {
     ...monitorBody,
     keywords,

@@ -10,7 +10,6 @@ import type { ContentDocument, RouteDocument } from './route-document.ts';
 const READING: readonly ErrorCode[] = [
   'invalid_request',
   'insufficient_credits',
-  'insufficient_scope',
   'upstream_busy',
   'upstream_timeout',
   'upstream_error',

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
 import { refTo } from './component-schemas.ts';
 import type { ComponentName } from './component-schemas.ts';
+import { scopeOfPath } from '../admission/scope.ts';
 import { errorResponsesOf } from './error-responses.ts';
 import type { ErrorResponses } from './error-responses.ts';
 import { queryParametersOf } from './json-schemas.ts';
@@ -61,6 +62,7 @@ export interface RouteDocument {
 /** Errors of every route below /v1, in addition to its own. */
 const AUTHENTICATED: readonly ErrorCode[] = [
   'unauthorized',
+  'account_frozen',
   'method_not_allowed',
   'not_acceptable',
   'rate_limited',
@@ -80,7 +82,10 @@ export function operationOf(
   appUrl: string,
 ): { operation: Operation; components: ErrorResponses['components'] } {
   const isPublic = route.isPublic === true;
-  const { responses, components } = errorResponsesOf([...(isPublic ? [] : AUTHENTICATED), ...route.errors], isPublic);
+  const scope = isPublic ? 'any key' : scopeOfPath(route.method, route.path);
+  const ofScope: readonly ErrorCode[] = scope === 'any key' ? [] : ['insufficient_scope'];
+  const always = isPublic ? [] : [...AUTHENTICATED, ...ofScope];
+  const { responses, components } = errorResponsesOf([...always, ...route.errors], isPublic);
   const answers = route.answers.map((answer): [string, ResponseObject] => [
     String(answer.status),
     answerOf(answer, isPublic),
@@ -89,7 +94,7 @@ export function operationOf(
     operationId: route.operationId,
     tags: [route.tag],
     summary: route.summary,
-    description: route.description,
+    description: scope === 'any key' ? route.description : `${route.description} Permission: \`${scope}\`.`,
     ...(route.isOfApp === true ? { servers: [{ url: appUrl, description: 'Sign-up of this installation' }] } : {}),
     security: isPublic ? [] : [{ bearer: [] }, { apiKey: [] }],
     parameters: parametersOf(route),

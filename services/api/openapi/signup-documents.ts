@@ -1,14 +1,14 @@
 import type { RouteDocument } from './route-document.ts';
 import { signupExamples as examples } from './signup-examples.ts';
 
-const ALWAYS = [
+const WHEN_DISABLED_TOO = [
   'invalid_request',
   'payload_too_large',
   'unsupported_media_type',
   'internal_error',
   'service_unavailable',
-  'agent_signup_disabled',
 ] as const;
+const ALWAYS = [...WHEN_DISABLED_TOO, 'agent_signup_disabled'] as const;
 
 /** Documents the routes by which an agent gets a key. */
 export const signupDocuments: readonly RouteDocument[] = [
@@ -57,6 +57,62 @@ export const signupDocuments: readonly RouteDocument[] = [
       },
     ],
     errors: [...ALWAYS, 'invalid_signup_token', 'invalid_code', 'code_expired', 'too_many_attempts', 'account_exists'],
+    isPublic: true,
+    isOfApp: true,
+  },
+  {
+    method: 'post',
+    path: '/api/agent/recover',
+    operationId: 'requestRecoveryCode',
+    tag: 'Sign-up',
+    summary: 'Mail a code that gives a key to an existing account',
+    description:
+      'For lost keys, and for accounts that were opened without one by signing in for the tool server. Mails a 6-digit code that is valid for 10 minutes. The answer and the mail are the same whether or not the mailbox has an account. The limits are those of sign-up, and shared with it. It works when sign-up is disabled, too.',
+    body: { schema: 'RecoverRequest', examples: { address: examples.signupBody } },
+    answers: [
+      {
+        status: 200,
+        description: 'The code was mailed.',
+        content: [{ schema: 'RecoverySent', examples: { sent: examples.recoverySent } }],
+      },
+    ],
+    errors: [
+      ...WHEN_DISABLED_TOO,
+      'invalid_email',
+      'disposable_email',
+      'undeliverable_email',
+      'rate_limited',
+      'email_failed',
+      'agent_signup_busy',
+    ],
+    isPublic: true,
+    isOfApp: true,
+  },
+  {
+    method: 'post',
+    path: '/api/agent/recover/verify',
+    operationId: 'verifyRecoveryCode',
+    tag: 'Sign-up',
+    summary: 'Get a key with the mailed code',
+    description:
+      'Creates a key with all permissions for the account that was opened with exactly this address, and shows it only this once. A notice is mailed to the address. Other keys keep working: list and revoke them with the new key. A code works once. After three wrong codes start over.',
+    body: { schema: 'RecoverVerifyRequest', examples: { code: examples.recoverVerifyBody } },
+    answers: [
+      {
+        status: 201,
+        description: 'The key.',
+        content: [{ schema: 'KeyRecovered', examples: { recovered: { api_key: examples.accountCreated.api_key } } }],
+      },
+    ],
+    errors: [
+      ...WHEN_DISABLED_TOO,
+      'invalid_recovery_token',
+      'invalid_code',
+      'code_expired',
+      'too_many_attempts',
+      'account_frozen',
+      'not_found',
+    ],
     isPublic: true,
     isOfApp: true,
   },

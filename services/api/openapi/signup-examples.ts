@@ -1,4 +1,4 @@
-import type { AccountCreated, CodeSent } from '../../../schemas/api/signup.ts';
+import type { AccountCreated, CodeSent, RecoverySent } from '../../../schemas/api/signup.ts';
 
 const token = 'sgn_7h2k9m4q8t3v6x1z5b0d2f4g6j8n0p3r';
 
@@ -7,6 +7,13 @@ const codeSent: CodeSent = {
   signup_token: token,
   expires_in: 600,
   next: 'Ask for the 6-digit code that was mailed to the address, and send it with signup_token to POST https://app.example.com/api/agent/verify within 10 minutes. A mail that holds a link instead is for the person alone: its page shows them the key.',
+};
+
+const recoverySent: RecoverySent = {
+  status: 'code_sent',
+  recovery_token: token,
+  expires_in: 600,
+  next: 'Ask for the 6-digit code that was mailed to the address, and send it with recovery_token to POST https://app.example.com/api/agent/recover/verify within 10 minutes. A mail that holds a link instead is for the person alone: its page shows them the key.',
 };
 
 const accountCreated: AccountCreated = {
@@ -26,5 +33,7 @@ export const signupExamples = {
   signupBody: { email: 'you@example.com' },
   verifyBody: { signup_token: token, code: '042137' },
   codeSent,
+  recoverySent,
+  recoverVerifyBody: { recovery_token: token, code: '042137' },
   accountCreated,
 };

@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import type { PostMeta } from '../../../schemas/messages/forum-post.ts';
 import { postQuery } from '../../../schemas/api/reading-queries.ts';
 import { coveredComments, postCost } from '../../../shared/domain/accounts/reading-cost.ts';
-import { READ_FORUM } from '../admission/scope.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import type { PostRead } from './post-reader.ts';
@@ -25,7 +24,7 @@ export function postRoute(deps: ReadingDeps): Route {
   return {
     method: 'get',
     path: '/v1/forum/post',
-    scope: READ_FORUM,
+    scope: 'forum:read',
     produces: ['application/json', 'text/markdown'],
     async handle(call: Call): Promise<Answer> {
       const outcome = await readChargedPost(deps, call);

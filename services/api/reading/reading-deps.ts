@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import type { ForumHosts } from '../../../shared/domain/forum-reference.ts';
-import { READ_FORUM } from '../admission/scope.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import type { AccountCalls, RequestCalls } from './account-calls.ts';
@@ -56,7 +55,7 @@ export function readingRoute<S extends z.ZodType>(deps: ReadingDeps, route: Read
   return {
     method: 'get',
     path: route.path,
-    scope: READ_FORUM,
+    scope: 'forum:read',
     async handle({ caller, query, refuseAbandoned }: Call): Promise<Answer> {
       const asked = parseRequest(route.query, query, 'query');
       refuseWithoutCredits(caller);

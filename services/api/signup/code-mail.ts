@@ -1,29 +1,43 @@
 import type { Mail } from '../../../shared/mail/mailer.ts';
 import type { MailPurpose } from '../../../shared/stores/accounts/signups.ts';
-import { html, Html } from '../pages/html.ts';
+import { plainMail } from '../notices/plain-mail.ts';
 import { CODE_SECONDS } from './signup-secrets.ts';
 
 /** The purpose of a code or a link, in the words of its mail. */
 export interface CodePurpose {
-  /** Also the prefix of the names of its limits. */
   name: MailPurpose;
+  /** Purposes with the same name share their limits of mails. */
+  limits: 'signup' | 'signin';
   subject: string;
   linkSubject: string;
   /** Two lines, followed by "and is valid for 10 minutes". */
   use: (host: string) => readonly [string, string];
+  /** A sentence more. */
+  note?: string;
 }
 
 export const SIGN_UP: CodePurpose = {
   name: 'signup',
+  limits: 'signup',
   subject: 'Your sign-up code',
   linkSubject: 'Your sign-up link',
   use: (host) => ['It completes the sign-up for an account and an API key at', `${host},`],
 };
 export const SIGN_IN: CodePurpose = {
   name: 'signin',
+  limits: 'signin',
   subject: 'Your sign-in code',
   linkSubject: 'Your sign-in link',
   use: (host) => ['It signs you in on the page that asks whether a program may use', `your account at ${host},`],
+};
+/** The mail is the same whether or not the address has an account, since it is written without looking. */
+export const RECOVER_KEY: CodePurpose = {
+  name: 'recovery',
+  limits: 'signup',
+  subject: 'Your recovery code',
+  linkSubject: 'Your recovery link',
+  use: (host) => ['It gives whoever has it a new API key to the existing account', `of this address at ${host},`],
+  note: 'If this address has no account there, it gives nothing.',
 };
 
 const MINUTES = CODE_SECONDS / 60;
@@ -35,9 +49,9 @@ const NOBODY_ASKS = 'We will never ask you for it.';
  */
 export function codeMail(to: string, code: string, appUrl: string, purpose: CodePurpose): Mail {
   const [what, where] = purpose.use(new URL(appUrl).host);
-  return mailOf(to, purpose.subject, [
+  return plainMail(to, purpose.subject, [
     [`Your code is ${code}`],
-    [what, `${where} and is valid for ${MINUTES} minutes.`],
+    [what, `${where} and is valid for ${MINUTES} minutes.`, ...noteOf(purpose)],
     [NOT_YOU[0], `${NOT_YOU[1]} ${NOBODY_ASKS}`],
   ]);
 }
@@ -45,10 +59,10 @@ export function codeMail(to: string, code: string, appUrl: string, purpose: Code
 /** The mail with a link, for a mailbox with too many wrong codes. */
 export function linkMail(to: string, link: string, appUrl: string, purpose: CodePurpose): Mail {
   const [what, where] = purpose.use(new URL(appUrl).host);
-  return mailOf(to, purpose.linkSubject, [
+  return plainMail(to, purpose.linkSubject, [
     ['Open this link, and press the button on its page:'],
     [link],
-    [what, `${where} and is valid for ${MINUTES} minutes, once,`, 'in the browser that opened it.'],
+    [what, `${where} and is valid for ${MINUTES} minutes, once,`, 'in the browser that opened it.', ...noteOf(purpose)],
     ['Too many wrong codes were tried for your address lately, so this mail', 'holds a link instead of a code.'],
     [
       'If it was not you who asked for it, ignore this mail, and do not press the',
@@ -59,8 +73,11 @@ export function linkMail(to: string, link: string, appUrl: string, purpose: Code
 
 /** Tells the owner of a mailbox that wrong codes were tried and that none is accepted for now. */
 export function wrongCodesMail(to: string, appUrl: string): Mail {
-  return mailOf(to, 'Wrong codes were tried for your address', [
-    ['Somebody tried several wrong codes to sign up or sign in at', `${new URL(appUrl).host} with your address.`],
+  return plainMail(to, 'Wrong codes were tried for your address', [
+    [
+      'Somebody tried several wrong codes to sign up, to sign in or to get a key at',
+      `${new URL(appUrl).host} with your address.`,
+    ],
     [
       'None of them was right. No more codes are accepted for your address for',
       'now: who asks is mailed a link instead.',
@@ -72,19 +89,6 @@ export function wrongCodesMail(to: string, appUrl: string): Mail {
   ]);
 }
 
-/** Paragraphs with lines that every mail server accepts unchanged; a line that is an address becomes a link. */
-function mailOf(to: string, subject: string, paragraphs: readonly (readonly string[])[]): Mail {
-  const htmlOf = (line: string) => {
-    if (/^https?:/.test(line)) return html`<a href="${line}">${line}</a>`;
-    const [, before, code] = /^(Your code is )(\d+)$/.exec(line) ?? [];
-    return code === undefined ? html`${line}` : html`${before!}<strong>${code}</strong>`;
-  };
-  return {
-    to,
-    subject,
-    text: paragraphs.map((lines) => `${lines.join('\n')}\n`).join('\n'),
-    html: paragraphs
-      .map((lines) => `${html`<p>${new Html(lines.map((line) => htmlOf(line).text).join('\n'))}</p>`.text}\n`)
-      .join(''),
-  };
+function noteOf({ note }: CodePurpose): string[] {
+  return note === undefined ? [] : [note];
 }

@@ -1,5 +1,4 @@
 import { signupBody } from '../../../schemas/api/signup.ts';
-import type { CodeSent } from '../../../schemas/api/signup.ts';
 import { parseEmailAddress } from '../../../shared/domain/accounts/email-address.ts';
 import type { EmailAddress } from '../../../shared/domain/accounts/email-address.ts';
 import { createMailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
@@ -10,7 +9,7 @@ import { deleteSignup, insertSignup } from '../../../shared/stores/accounts/sign
 import type { NewSignup } from '../../../shared/stores/accounts/signups.ts';
 import { ApiError } from '../http/api-error.ts';
 import { parseRequest } from '../http/invalid-request.ts';
-import { codeMail, linkMail, SIGN_UP } from './code-mail.ts';
+import { codeMail, linkMail } from './code-mail.ts';
 import type { CodePurpose } from './code-mail.ts';
 import { createDisposableCheck } from './disposable-domains.ts';
 import type { DisposableCheck } from './disposable-domains.ts';
@@ -24,31 +23,35 @@ import {
   newSignupToken,
 } from './signup-secrets.ts';
 import type { CodeHashes } from './signup-secrets.ts';
-import { signupLinkPage } from './signup-link.ts';
 import type { SignupDeps } from './signup-deps.ts';
 import { hasTry } from './wrong-codes.ts';
 
 /** Seconds until another try at mailing makes sense. */
 const MAIL_RETRY_AFTER = 60;
 
-/** Mails a code to the address in a body, or a link when its tries of codes are used up. */
+/**
+ * Mails a code to the address in a body, or a link when its tries of codes are used up.
+ *
+ * @returns the token that belongs to the code
+ */
 export type RequestCode = (
   body: unknown,
   clientAddress: string | undefined,
   /** For a sign-in: the page that a link leads back to. */
   interaction?: string,
-) => Promise<CodeSent>;
+) => Promise<string>;
 
 /**
- * Used by POST /api/agent/signup and by the sign-in page. It never looks at accounts, so neither the answer nor its
- * timing reveals whether a mailbox has one.
+ * Used by POST /api/agent/signup and /recover, and by the sign-in page. It never looks at accounts, so neither the
+ * answer, nor its timing, nor the mail reveals whether a mailbox has one.
  *
  * A crash after step 2 leaves limits taken, after step 4 a sign-up without its mail: the client asks for another code.
  */
 export function createRequestCode(
   deps: SignupDeps,
-  purpose: CodePurpose = SIGN_UP,
-  linkPage = signupLinkPage(deps.appUrl),
+  purpose: CodePurpose,
+  /** The address of the page that a link opens. */
+  linkPage: string,
 ): RequestCode {
   const isDisposable = createDisposableCheck();
   const mailboxHash = createMailboxHash(deps.secretKey);
@@ -60,7 +63,7 @@ export function createRequestCode(
     const hash = mailboxHash(mailbox);
     // 2. Limits, before anything that burdens others: name servers, mail servers, mailboxes.
     await takeCodeLimits(deps.pool, deps.signup, {
-      purpose: purpose.name,
+      limits: purpose.limits,
       clientAddress,
       mailboxHash: hash,
     });
@@ -84,12 +87,7 @@ export function createRequestCode(
       validSeconds: CODE_SECONDS,
     });
     await sendOrDelete(deps, tokenHash, mail);
-    return {
-      status: 'code_sent',
-      signup_token: token,
-      expires_in: CODE_SECONDS,
-      next: `Ask for the 6-digit code that was mailed to the address, and send it with signup_token to POST ${deps.appUrl}/api/agent/verify within ${CODE_SECONDS / 60} minutes. A mail that holds a link instead is for the person alone: its page shows them the key.`,
-    };
+    return token;
   };
 }
 
@@ -121,7 +119,7 @@ async function sendOrDelete(deps: SignupDeps, tokenHash: Buffer, mail: Mail): Pr
   } catch (error) {
     await deleteSignup(deps.pool, tokenHash);
     if (!(error instanceof MailError)) throw error;
-    deps.logger.warn({ failure: error.failure, smtpStatus: error.smtpStatus }, 'a sign-up code could not be mailed');
+    deps.logger.warn({ failure: error.failure, smtpStatus: error.smtpStatus }, 'a code could not be mailed');
     throw new ApiError('email_failed', 'The code could not be mailed.', { retryAfter: MAIL_RETRY_AFTER });
   }
 }

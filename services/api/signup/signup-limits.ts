@@ -18,7 +18,7 @@ const PER_MAILBOX_DAILY = 20;
 
 /** Settings of the limits. */
 export interface CodeBudgets {
-  /** Codes mailed in any hour for sign-up, by all processes together. */
+  /** Codes mailed in any hour for sign-up and recovery, by all processes together. */
   perHour: number;
   /** The same for sign-in, independent of sign-up. */
   signInPerHour: number;
@@ -29,9 +29,9 @@ export interface CodeBudgets {
   perNetwork: number;
 }
 
-/** The requester of a code, and its purpose. */
+/** The requester of a code, and which limits it takes. */
 export interface CodeRequest {
-  purpose: CodePurpose['name'];
+  limits: CodePurpose['limits'];
   clientAddress: string | undefined;
   /** A keyed hash: the limit's row must not reveal the address. */
   mailboxHash: Buffer;
@@ -43,7 +43,7 @@ interface CodeLimit extends SlidingLogLimit {
 
 /**
  * Takes one use of every limit, or of none. Sign-in and sign-up share no limit, so a flood of one never stops the
- * other.
+ * other. Recovery shares those of sign-up.
  *
  * @throws ApiError rate_limited, agent_signup_busy
  */
@@ -51,20 +51,20 @@ export async function takeCodeLimits(pool: Pool, budgets: CodeBudgets, request: 
   const networks = networksOf(request.clientAddress);
   const refused = await takeUses(pool, [
     ...mailboxLimits(request, networks.at(-1)!),
-    ...networks.flatMap((network) => networkLimits(request.purpose, network, budgets.perNetwork)),
-    totalLimit(request.purpose, budgets),
+    ...networks.flatMap((network) => networkLimits(request.limits, network, budgets.perNetwork)),
+    totalLimit(request.limits, budgets),
   ]);
   if (refused !== undefined) throw refused.limit.refusal(refused.retryAfter);
 }
 
-function mailboxLimits({ purpose, mailboxHash }: CodeRequest, { network }: ClientNetwork): CodeLimit[] {
+function mailboxLimits({ limits, mailboxHash }: CodeRequest, { network }: ClientNetwork): CodeLimit[] {
   const name = mailboxHash.toString('hex');
   const refusal = tooMany('Too many codes for this mailbox.');
   return [
-    { name: `${purpose}:mailbox:day:${name}`, maxUses: PER_MAILBOX_DAILY, seconds: DAY, refusal },
-    { name: `${purpose}:mailbox:hour:${name}`, maxUses: PER_MAILBOX_HOURLY, seconds: HOUR, refusal },
+    { name: `${limits}:mailbox:day:${name}`, maxUses: PER_MAILBOX_DAILY, seconds: DAY, refusal },
+    { name: `${limits}:mailbox:hour:${name}`, maxUses: PER_MAILBOX_HOURLY, seconds: HOUR, refusal },
     {
-      name: `${purpose}:mailbox:from:${name}:${network}`,
+      name: `${limits}:mailbox:from:${name}:${network}`,
       maxUses: PER_MAILBOX_AND_NETWORK_HOURLY,
       seconds: HOUR,
       refusal: tooMany(`Too many codes for this mailbox: ${PER_MAILBOX_AND_NETWORK_HOURLY} an hour are sent.`),
@@ -73,7 +73,7 @@ function mailboxLimits({ purpose, mailboxHash }: CodeRequest, { network }: Clien
 }
 
 function networkLimits(
-  purpose: CodeRequest['purpose'],
+  limits: CodeRequest['limits'],
   { network, times }: ClientNetwork,
   perNetwork: number,
 ): CodeLimit[] {
@@ -83,8 +83,8 @@ function networkLimits(
     `Too many codes for the network ${network}: ${hour} an hour and ${day} a day are sent for addresses that it gives.`,
   );
   return [
-    { name: `${purpose}:network:day:${network}`, maxUses: day, seconds: DAY, refusal },
-    { name: `${purpose}:network:hour:${network}`, maxUses: hour, seconds: HOUR, refusal },
+    { name: `${limits}:network:day:${network}`, maxUses: day, seconds: DAY, refusal },
+    { name: `${limits}:network:hour:${network}`, maxUses: hour, seconds: HOUR, refusal },
   ];
 }
 
@@ -92,11 +92,11 @@ function networkLimits(
  * Its name sorts after those of mailboxes and networks, so the row that all requests share is locked for the shortest
  * time.
  */
-function totalLimit(purpose: CodeRequest['purpose'], { perHour, signInPerHour }: CodeBudgets): CodeLimit {
+function totalLimit(limits: CodeRequest['limits'], { perHour, signInPerHour }: CodeBudgets): CodeLimit {
   const [maxUses, message] =
-    purpose === 'signup' ? [perHour, 'Too many sign up now.'] : [signInPerHour, 'Too many sign in now.'];
+    limits === 'signup' ? [perHour, 'Too many sign up now.'] : [signInPerHour, 'Too many sign in now.'];
   return {
-    name: `${purpose}:total`,
+    name: `${limits}:total`,
     maxUses,
     seconds: HOUR,
     refusal: (retryAfter) => new ApiError('agent_signup_busy', message, { retryAfter }),

@@ -41,7 +41,11 @@ export function signupLink(deps: SignupDeps): LinkPage {
       });
       if (opened === undefined) return tooOldPage(response);
       if (opened.outcome === 'account exists') {
-        return failed(response, 409, 'This mailbox has an account already. Its keys are with whoever opened it.');
+        return failed(
+          response,
+          409,
+          'This mailbox has an account already. POST /api/agent/recover gives a new key to it.',
+        );
       }
       response.status(201);
       return keyPage(opened, deps.baseUrl);

@@ -10,13 +10,12 @@ import { parseRequest } from '../http/invalid-request.ts';
 import { accountCreated } from './account-created.ts';
 import { grantFreeCredits } from './free-credits.ts';
 import type { FreeCredits } from './free-credits.ts';
+import { codeError, SIGNUP_ROUTES } from './code-error.ts';
 import { createCodeJudge, judgeCode } from './judge-code.ts';
 import type { CodeJudge, CodeVerdict } from './judge-code.ts';
 import { hashMailedToken } from './signup-secrets.ts';
 import type { SignupDeps } from './signup-deps.ts';
 import { notifyOfWrongCodes } from './notify-of-wrong-codes.ts';
-
-const START_OVER = 'Start over with POST /api/agent/signup.';
 
 /** Opens the account for a token and code. */
 export type VerifyCode = (body: unknown) => Promise<AccountCreated>;
@@ -31,7 +30,8 @@ export function createVerifyCode(deps: SignupDeps): VerifyCode {
     const tokenHash = hashMailedToken(signup_token);
     const verdict = await inTransaction(deps.pool, (client) => judgeAndOpen(client, judge, tokenHash, code));
     await notifyOfWrongCodes(deps, verdict);
-    if (verdict.outcome !== 'created') throw verdictError(verdict);
+    if (verdict.outcome === 'account exists') throw accountExists();
+    if (verdict.outcome !== 'created') throw codeError(verdict, SIGNUP_ROUTES);
     return accountCreated(verdict.apiKey, verdict.given, deps.baseUrl);
   };
 }
@@ -57,27 +57,9 @@ export async function openForMailbox(
   return { outcome: 'created', apiKey: opened.apiKey, given };
 }
 
-function verdictError(verdict: Exclude<Verdict, { outcome: 'created' }>): ApiError {
-  switch (verdict.outcome) {
-    case 'unknown':
-      return new ApiError('invalid_signup_token', `signup_token: is wrong or too old. ${START_OVER}`);
-    case 'expired':
-      return new ApiError('code_expired', `code: is older than 10 minutes. ${START_OVER}`);
-    case 'exhausted':
-      return new ApiError('too_many_attempts', `code: was wrong three times. ${START_OVER}`);
-    case 'tries used up':
-      return new ApiError(
-        'too_many_attempts',
-        'code: too many wrong codes were tried for this mailbox. A new sign-up mails a link instead, which the person opens.',
-      );
-    case 'wrong':
-      return new ApiError('invalid_code', `code: is wrong. ${triesLeftText(verdict.triesLeft)}`);
-    case 'account exists':
-      return new ApiError('account_exists', 'This mailbox has an account already.');
-  }
-}
-
-function triesLeftText(triesLeft: number): string {
-  if (triesLeft === 0) return `No more tries. ${START_OVER}`;
-  return triesLeft === 1 ? '1 more try.' : `${triesLeft} more tries.`;
+function accountExists(): ApiError {
+  return new ApiError(
+    'account_exists',
+    'This mailbox has an account already. POST /api/agent/recover with the address it was opened with gives a key to it.',
+  );
 }

@@ -1,5 +1,4 @@
 import { deliveryLogQuery } from '../../../schemas/api/delivery-log.ts';
-import { USE_MONITORS } from '../admission/scope.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import { findMonitor } from '../monitors/find-monitor.ts';
 import type { Route } from '../http/route.ts';
@@ -15,7 +14,7 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
     {
       method: 'post',
       path: '/v1/monitors/:id/rotate-secret',
-      scope: USE_MONITORS,
+      scope: 'monitors:write',
       async handle({ caller, id }) {
         return { status: 200, body: { webhook_secret: await rotateSecret(deps, caller.accountId, id) } };
       },
@@ -23,7 +22,7 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
     {
       method: 'post',
       path: '/v1/monitors/:id/test',
-      scope: USE_MONITORS,
+      scope: 'monitors:write',
       async handle({ caller, id }) {
         return { status: 200, body: await testDelivery(deps, caller.accountId, id) };
       },
@@ -31,7 +30,7 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
     {
       method: 'get',
       path: '/v1/monitors/:id/deliveries',
-      scope: USE_MONITORS,
+      scope: 'monitors:read',
       async handle({ caller, id, query }) {
         const requested = parseRequest(deliveryLogQuery, query, 'query');
         await findMonitor(deps.pool, caller.accountId, id);
@@ -41,7 +40,7 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
     {
       method: 'post',
       path: '/v1/monitors/:id/redeliver',
-      scope: USE_MONITORS,
+      scope: 'monitors:write',
       readsBody: true,
       async handle({ caller, id, body }) {
         return { status: 200, body: await redeliver(deps.pool, caller, { id, body }) };

@@ -1,3 +1,5 @@
+import { KEY_SCOPES } from '../../../schemas/api/account.ts';
+import type { KeyScope } from '../../../schemas/api/account.ts';
 import { newApiKey } from '../../domain/accounts/api-key.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 
@@ -13,18 +15,18 @@ export interface StoredApiKey {
 }
 
 /**
- * Finds the key with this public id and its account. Returns undefined when the key is revoked or the account is not
- * active. The caller must still compare the hash.
+ * Finds the key with this public id, and the state of its account. Returns undefined when the key is revoked or the
+ * account is deleted. The caller must still compare the hash.
  */
-export async function findUsableApiKey(
+export async function findApiKey(
   db: Queryable,
   id: string,
-): Promise<{ hash: Buffer; accountId: string } | undefined> {
-  const { rows } = await db.query<{ hash: Buffer; accountId: string }>(
-    `SELECT k.hash, k.account_id AS "accountId"
+): Promise<{ hash: Buffer; status: 'active' | 'frozen' } | undefined> {
+  const { rows } = await db.query<{ hash: Buffer; status: 'active' | 'frozen' }>(
+    `SELECT k.hash, a.status
      FROM api_keys k
      JOIN accounts a ON a.id = k.account_id
-     WHERE k.id = $1 AND k.revoked_at IS NULL AND a.status = 'active'`,
+     WHERE k.id = $1 AND k.revoked_at IS NULL AND a.status <> 'deleted'`,
     [id],
   );
   return rows[0];
@@ -42,8 +44,6 @@ export async function listApiKeys(db: Queryable, accountId: string): Promise<Sto
   return rows;
 }
 
-const ALL_SCOPES = ['forum:read'];
-
 /**
  * Creates a key for an account and returns it in full. This is the only time that the secret is available.
  *
@@ -53,7 +53,7 @@ export async function issueApiKey(
   db: Queryable,
   accountId: string,
   name: string,
-  scopes: readonly string[] = ALL_SCOPES,
+  scopes: readonly KeyScope[] = KEY_SCOPES,
 ): Promise<string> {
   for (;;) {
     const { id, key, hash } = newApiKey();
@@ -75,13 +75,13 @@ async function insertApiKey(
 }
 
 /**
- * Revokes an account's key. Requests that arrive after the commit are refused. Returns false when the account has no
- * such key, or it is revoked already.
+ * Revokes an account's key. Requests that arrive after the commit are refused. A key that was revoked before stays as
+ * it is. Returns false when the account never had this key.
  */
 export async function revokeApiKey(db: Queryable, accountId: string, id: string): Promise<boolean> {
   const { rowCount } = await db.query(
-    `UPDATE api_keys SET revoked_at = service_now()
-     WHERE account_id = $1 AND id = $2 AND revoked_at IS NULL`,
+    `UPDATE api_keys SET revoked_at = coalesce(revoked_at, service_now())
+     WHERE account_id = $1 AND id = $2`,
     [accountId, id],
   );
   return rowCount === 1;

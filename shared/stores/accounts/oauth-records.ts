@@ -133,19 +133,22 @@ export async function deleteAccountOAuthRecords(db: Queryable, accountId: string
   );
 }
 
-/** Finds the account of an access token; undefined when the token is expired, revoked or for another audience. */
-export async function findUsableAccessToken(
+/**
+ * Finds an access token and the state of its account; undefined when the token is expired, revoked or for another
+ * audience.
+ */
+export async function findAccessToken(
   db: Queryable,
   idHash: Uint8Array,
   audience: string,
-): Promise<{ accountId: string } | undefined> {
-  const { rows } = await db.query<{ accountId: string }>(
-    `SELECT t.account_id AS "accountId"
+): Promise<{ status: 'active' | 'frozen' } | undefined> {
+  const { rows } = await db.query<{ status: 'active' | 'frozen' }>(
+    `SELECT a.status
      FROM oauth_records t
      JOIN oauth_records g ON g.id_hash = t.grant_hash
      JOIN accounts a ON a.id = t.account_id
      WHERE t.id_hash = $1 AND t.model = 'AccessToken' AND t.audience = $2 AND t.expires_at > (SELECT service_now())
-       AND g.model = 'Grant' AND g.expires_at > (SELECT service_now()) AND a.status = 'active'`,
+       AND g.model = 'Grant' AND g.expires_at > (SELECT service_now()) AND a.status <> 'deleted'`,
     [idHash, audience],
   );
   return rows[0];

@@ -19,10 +19,16 @@ export type RequestCredentials =
 /** The request limits of a plan. The statement counts in whole milliseconds. */
 export type RequestLimits = Pick<Plan, 'requestsPerSecond' | 'burst' | 'requestsPerDay'>;
 
+/** A request whose key or token is valid, but whose account is frozen. It took no slot. */
+export interface FrozenRequest {
+  status: 'frozen';
+}
+
 /**
  * A request whose key or token is valid, with its account at that moment and whether the account's limits admit it.
  */
 export interface AdmittedRequest {
+  status: 'active';
   /** null for an access token. */
   keyId: string | null;
   /** Hash of the key or the token. */
@@ -56,15 +62,16 @@ export interface AdmittedRequest {
  * moments are free again.
  *
  * @param limits the limits of each pack, by its price
- * @returns for each request, in order, its account and limits; undefined when its key or token is not valid
+ * @returns for each request, in order, its account and limits, or that the account is frozen; undefined when its key or
+ * token is not valid
  */
 export async function admitRequests(
   db: Queryable,
   requests: readonly RequestCredentials[],
   limits: ReadonlyMap<number, RequestLimits>,
-): Promise<(AdmittedRequest | undefined)[]> {
+): Promise<(AdmittedRequest | FrozenRequest | undefined)[]> {
   const plans = [...limits.values()];
-  const { rows } = await db.query<AdmittedRequest & { number: number }>({
+  const { rows } = await db.query<(AdmittedRequest | FrozenRequest) & { number: number }>({
     name: 'admit-requests',
     text: ADMIT,
     values: [
@@ -94,21 +101,21 @@ const ADMIT = `
   ), plan AS (
     SELECT * FROM unnest($3::integer[], $4::integer[], $5::integer[], $6::integer[]) AS plan (pack, every_ms, burst, per_day)
   ), known AS MATERIALIZED (
-    SELECT asked.number, k.id AS key_id, k.hash AS key_hash, k.scopes, k.last_used_at, NULL::bytea AS grant_hash, k.account_id, a.balance, a.pack
+    SELECT asked.number, k.id AS key_id, k.hash AS key_hash, k.scopes, k.last_used_at, NULL::bytea AS grant_hash, k.account_id, a.balance, a.pack, a.status
     FROM asked
     JOIN api_keys k ON k.id = asked.key_id AND k.hash = asked.key_hash
     JOIN accounts a ON a.id = k.account_id
-    WHERE k.revoked_at IS NULL AND a.status = 'active'
+    WHERE k.revoked_at IS NULL AND a.status <> 'deleted'
     UNION ALL
-    SELECT asked.number, NULL, t.id_hash, t.scopes, g.last_used_at, g.id_hash, t.account_id, a.balance, a.pack
+    SELECT asked.number, NULL, t.id_hash, t.scopes, g.last_used_at, g.id_hash, t.account_id, a.balance, a.pack, a.status
     FROM asked
     JOIN oauth_records t ON t.id_hash = asked.key_hash AND t.audience = asked.audience
     JOIN oauth_records g ON g.id_hash = t.grant_hash
     JOIN accounts a ON a.id = t.account_id
     WHERE t.model = 'AccessToken' AND t.expires_at > (SELECT service_now())
-      AND g.model = 'Grant' AND g.expires_at > (SELECT service_now()) AND a.status = 'active'
+      AND g.model = 'Grant' AND g.expires_at > (SELECT service_now()) AND a.status <> 'deleted'
   ), demand AS (
-    SELECT account_id, pack, count(*)::integer AS requests FROM known GROUP BY account_id, pack
+    SELECT account_id, pack, count(*)::integer AS requests FROM known WHERE status = 'active' GROUP BY account_id, pack
   ), locked AS MATERIALIZED (
     SELECT account_id, burst_whole_at, day, day_requests
     FROM account_limits
@@ -165,12 +172,13 @@ const ADMIT = `
   ), used_grants AS (
     UPDATE oauth_records SET last_used_at = now FROM stale_grants WHERE oauth_records.id_hash = stale_grants.id_hash
   )
-  SELECT number, key_id AS "keyId", key_hash AS "keyHash", scopes, account_id AS "accountId", balance, known.pack,
+  SELECT number, status, key_id AS "keyId", key_hash AS "keyHash", scopes, account_id AS "accountId", balance, known.pack,
     granted.taken, whole_in_ms AS "wholeInMs", granted.day::text, day_used AS "dayUsed",
     (extract(epoch FROM (granted.day + 1)::timestamp AT TIME ZONE 'UTC' - now) * 1000)::integer AS "dayLeftMs",
     row_number() OVER (PARTITION BY account_id ORDER BY number)::integer AS ordinal
   FROM async_commit, known
-  JOIN granted USING (account_id)`;
+  LEFT JOIN granted USING (account_id)
+  WHERE granted.account_id IS NOT NULL OR status = 'frozen'`;
 
 /** Returns the daily slot of a request that failed on our side. A day that is over does not change. */
 export async function returnDailySlot(db: Queryable, accountId: string, day: string): Promise<void> {

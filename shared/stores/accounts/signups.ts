@@ -1,7 +1,7 @@
 import type { Queryable } from '../../postgres/pool.ts';
 
-/** What a mail is for. A code or link for one purpose is not valid for the other. */
-export type MailPurpose = 'signup' | 'signin';
+/** What a mail is for. A code or link for one purpose is not valid for another. */
+export type MailPurpose = 'signup' | 'signin' | 'recovery';
 
 export interface NewSignup {
   /** SHA-256 of the token that the client has. */
@@ -67,7 +67,7 @@ export async function takeLink(
   return rows[0];
 }
 
-/** Deletes a sign-up whose code could not be mailed. */
+/** Deletes a sign-up whose code could not be mailed, or was used. */
 export async function deleteSignup(db: Queryable, tokenHash: Uint8Array): Promise<void> {
   await db.query('DELETE FROM signups WHERE token_hash = $1', [tokenHash]);
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { KEY_SCOPES } from '../../../schemas/api/account.ts';
 import { charge, credit } from '../../../shared/stores/accounts/ledger.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
@@ -88,13 +89,13 @@ describe('the ledger', () => {
 describe('keys', () => {
   test('an account has several keys, listed without secrets and revoked one by one', async () => {
     const { apiKey } = await api.account();
-    const made = await api.call(apiKey, 'POST', '/v1/account/keys', { name: ' laptop ', scopes: [] });
+    const made = await api.call(apiKey, 'POST', '/v1/account/keys', { name: ' laptop ', scopes: ['account'] });
     expect([made.status, made.body.key]).toEqual([
       201,
       {
         id: (made.body.api_key as string).slice(3, 11),
         name: 'laptop',
-        scopes: [],
+        scopes: ['account'],
         created_at: expect.any(String) as string,
         last_used_at: null,
       },
@@ -106,22 +107,33 @@ describe('keys', () => {
     });
     const listed = await api.call(apiKey, 'GET', '/v1/account/keys');
     expect(listed.body.items).toMatchObject([
-      { name: 'test', scopes: ['forum:read'] },
-      { name: 'laptop', scopes: [] },
+      { name: 'test', scopes: KEY_SCOPES },
+      { name: 'laptop', scopes: ['account'] },
     ]);
     expect(listed.text).not.toContain(second.slice(11));
     expect((await api.call(apiKey, 'DELETE', `/v1/account/keys/${second.slice(3, 11)}`)).body).toEqual({
       status: 'revoked',
     });
     expect((await api.call(second, 'GET', '/v1/account')).status).toBe(401);
+    // A repeated request is answered like the first.
+    const again = await api.call(apiKey, 'DELETE', `/v1/account/keys/${second.slice(3, 11)}`);
+    expect([again.status, again.body]).toEqual([200, { status: 'revoked' }]);
     expect((await api.call(apiKey, 'GET', '/v1/account/keys')).body.items).toHaveLength(1);
   });
 
   test("a key cannot grant more than it has or reach another account's keys", async () => {
     const [mine, other] = [await api.account(), await api.account()];
-    const bare = await api.call(mine.apiKey, 'POST', '/v1/account/keys', { name: 'bare', scopes: [] });
-    const more = await api.call(bare.body.api_key as string, 'POST', '/v1/account/keys', { name: 'more' });
-    expect([more.status, messageOf(more.body)]).toEqual([403, 'scopes: this key lacks forum:read itself.']);
+    const bare = await api.call(mine.apiKey, 'POST', '/v1/account/keys', { name: 'bare', scopes: ['account'] });
+    const weak = bare.body.api_key as string;
+    for (const [scopes, lacking] of [
+      [undefined, 'forum:read, monitors:read, monitors:write'],
+      [['account', 'monitors:write'], 'monitors:write'],
+    ] as const) {
+      const more = await api.call(weak, 'POST', '/v1/account/keys', { name: 'more', scopes });
+      expect([more.status, messageOf(more.body)]).toEqual([403, `scopes: this key lacks ${lacking} itself.`]);
+    }
+    const equal = await api.call(weak, 'POST', '/v1/account/keys', { name: 'equal', scopes: ['account'] });
+    expect([equal.status, equal.body.key]).toMatchObject([201, { scopes: ['account'] }]);
     for (const id of [other.apiKey.slice(3, 11), 'zzzzzzzz', '%00', 'x'.repeat(500)]) {
       const refused = await api.call(mine.apiKey, 'DELETE', `/v1/account/keys/${id}`);
       expect([refused.status, messageOf(refused.body)]).toEqual([404, 'No such key.']);

@@ -91,7 +91,13 @@ describe('state', () => {
     const { id, key } = await newAccount('frozen@example.com');
     const monitor = await api.monitor(key);
     expect(await done(`account freeze --account ${id}`)).toMatchObject([{ status: 'frozen' }]);
-    expect(await statusOf(key)).toBe(401);
+    const refused = await api.call(key, 'GET', '/v1/forum/post');
+    expect([refused.status, refused.body.error]).toEqual([
+      403,
+      { code: 'account_frozen', message: 'The account is frozen. Ask the operator of this service.', retryable: false },
+    ]);
+    const wrongSecret = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
+    expect(await statusOf(wrongSecret)).toBe(401);
     expect((await admin(`key create --account ${id}`)).err).toContain('is frozen');
     expect(await done(`account freeze --account ${id}`)).toMatchObject([{ status: 'frozen' }]);
     expect(await done(`account unfreeze --account ${id}`)).toMatchObject([{ status: 'active' }]);
@@ -137,9 +143,10 @@ test('keys: made, listed, revoked', async () => {
     { status: 'revoked' },
   ]);
   expect([await statusOf(made!.api_key as string), await statusOf(key)]).toEqual([401, 200]);
-  expect((await admin(`key revoke --account ${id} --key ${made!.key_id as string}`)).err).toContain(
-    'has no active key',
-  );
+  expect(await done(`key revoke --account ${id} --key ${made!.key_id as string}`)).toMatchObject([
+    { status: 'revoked' },
+  ]);
+  expect((await admin(`key revoke --account ${id} --key zzzzzzzz`)).err).toContain('has no key zzzzzzzz');
 });
 
 test.each([

@@ -148,9 +148,9 @@ test('freezing an account during its requests: nothing is charged, started or cr
   });
   expect(await replies[0]).toBe(true);
   expect((await replies[1]).map((reply) => [reply.status, codeOf(reply)])).toEqual([
-    [401, 'unauthorized'],
-    [401, 'unauthorized'],
-    [401, 'unauthorized'],
+    [403, 'account_frozen'],
+    [403, 'account_frozen'],
+    [403, 'account_frozen'],
     [200, undefined],
   ]);
   expect(await amountsOf(account)).toEqual([1_000, -10, -10]);
@@ -193,7 +193,7 @@ describe('Postgres', () => {
         ['GET', '/v1/account'],
         ['GET', '/v1/forum/subreddits'],
         ['POST', '/v1/monitors', BODY],
-        ['DELETE', '/v1/account'],
+        ['DELETE', '/v1/account', { email: account.email }],
       ] as const) {
         const reply = await api.call(account.apiKey, method, path, body, { 'idempotency-key': 'k' });
         expect([reply.status, codeOf(reply), reply.headers.get('x-request-id')]).toEqual([

@@ -90,6 +90,8 @@ const CALLS: Record<string, string[]> = {
   'delete /v1/account/keys/{id}': [''],
   'post /api/agent/signup': [''],
   'post /api/agent/verify': [''],
+  'post /api/agent/recover': [''],
+  'post /api/agent/recover/verify': [''],
   'get /healthz': [''],
   'get /readyz': [''],
   'get /status': [''],
@@ -101,6 +103,7 @@ const BODIES: Record<string, object> = {
   'post /v1/monitors/{id}/redeliver': { status: 'failed' },
   'post /v1/account/keys': { name: 'another' },
   'post /api/agent/signup': { email: 'somebody@example.com' },
+  'post /api/agent/recover': { email: 'somebody@example.com' },
 };
 
 test('covers every operation', () => {
@@ -115,7 +118,7 @@ test.each(Object.entries(CALLS))('%s succeeds as documented', async (operation, 
   const known = await knownThings();
   for (const query of queries) {
     // Some operations delete their account.
-    const { apiKey, accountId } = method === 'delete' ? await api.account() : owner;
+    const { apiKey, accountId, email } = method === 'delete' ? await api.account() : owner;
     const hook = /\/(test|redeliver)$/.test(pattern) ? { webhook_url: 'http://127.0.0.1:9/' } : {};
     const ids: Record<string, () => string | Promise<string>> = {
       '/v1/account/keys/{id}': () => apiKey.slice(3, 11),
@@ -128,7 +131,7 @@ test.each(Object.entries(CALLS))('%s succeeds as documented', async (operation, 
       apiKey,
       method.toUpperCase(),
       path + asked,
-      BODIES[operation] ?? (await verifying(operation)),
+      BODIES[operation] ?? (await bodyFor(operation, email)),
     );
     expect([200, 201], `${path}${asked}: ${reply.text.slice(0, 300)}`).toContain(reply.status);
   }
@@ -141,11 +144,18 @@ async function grantOf(accountId: string): Promise<string> {
   return grantPublicId(hashOAuthId(accountId));
 }
 
-/** An account's code, for operations that need one. */
-async function verifying(operation: string): Promise<object | undefined> {
-  if (operation !== 'post /api/agent/verify') return undefined;
-  const { body } = await api.call(undefined, 'POST', '/api/agent/signup', { email: 'another@example.com' });
-  return { signup_token: body.signup_token, code: /\b\d{6}\b/.exec(mailed)![0] };
+/** The body of operations that need an account's address or a mailed code. */
+async function bodyFor(operation: string, email: string): Promise<object | undefined> {
+  if (operation === 'delete /v1/account') return { email };
+  if (operation === 'post /api/agent/verify') {
+    const { body } = await api.call(undefined, 'POST', '/api/agent/signup', { email: 'another@example.com' });
+    return { signup_token: body.signup_token, code: /\b\d{6}\b/.exec(mailed)![0] };
+  }
+  if (operation === 'post /api/agent/recover/verify') {
+    const { body } = await api.call(undefined, 'POST', '/api/agent/recover', { email });
+    return { recovery_token: body.recovery_token, code: /\b\d{6}\b/.exec(mailed)![0] };
+  }
+  return undefined;
 }
 
 /** A comment that currently exists in the simulator, with its author and post. */

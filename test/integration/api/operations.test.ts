@@ -38,9 +38,12 @@ test('both headers work; a revoked key, a frozen and a deleted account are refus
   const status = async () =>
     (await api.call(undefined, 'GET', '/v1/account', undefined, { 'X-Api-Key': apiKey })).status;
   expect([await status(), (await api.call(apiKey, 'GET', '/v1/account')).status]).toEqual([200, 200]);
-  for (const frozen of ['frozen', 'deleted']) {
-    await db.pool.query('UPDATE accounts SET status = $2 WHERE id = $1', [accountId, frozen]);
-    expect(await status()).toBe(401);
+  for (const [state, refusal] of [
+    ['frozen', 403],
+    ['deleted', 401],
+  ]) {
+    await db.pool.query('UPDATE accounts SET status = $2 WHERE id = $1', [accountId, state]);
+    expect(await status()).toBe(refusal);
   }
   await db.pool.query(`UPDATE accounts SET status = 'active' WHERE id = $1`, [accountId]);
   expect(await status()).toBe(200);

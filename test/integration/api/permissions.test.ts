@@ -1,6 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { KEY_SCOPES } from '../../../schemas/api/account.ts';
+import type { KeyScope } from '../../../schemas/api/account.ts';
 import type { ErrorEnvelope } from '../../../schemas/api/error-envelope.ts';
+import { buildOpenApiDocument } from '../../../services/api/openapi/build-openapi.ts';
 import { issueApiKey } from '../../../shared/stores/accounts/api-keys.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestApi } from '../../support/fixtures/test-api.ts';
@@ -43,7 +47,7 @@ function send(key: string, method: string, target: string): Promise<string> {
 }
 
 /** The answers to two requests of a free account, which may send one: the second meets the limit. */
-async function sendTwice(scopes: string[], method: string, target: string): Promise<string[]> {
+async function sendTwice(scopes: readonly KeyScope[], method: string, target: string): Promise<string[]> {
   const { accountId } = await api.account({ pack: 0 });
   const key = await issueApiKey(db.pool, accountId, 'test', scopes);
   return [await send(key, method, target), await send(key, method, target)];
@@ -51,5 +55,92 @@ async function sendTwice(scopes: string[], method: string, target: string): Prom
 
 test.each(PERMISSION_CASES)('%s %s', async (method, target, without, permitted) => {
   expect(await sendTwice([], method, target)).toEqual(without);
-  expect(await sendTwice(['forum:read'], method, target)).toEqual(permitted);
+  expect(await sendTwice(KEY_SCOPES, method, target)).toEqual(permitted);
+});
+
+/** The permission that each route requires. A route that is not listed here fails the test below. */
+const ROUTE_SCOPES: Record<string, KeyScope | 'any key'> = {
+  'get /v1/forum/post': 'forum:read',
+  'get /v1/forum/post/duplicates': 'forum:read',
+  'get /v1/forum/things': 'forum:read',
+  'get /v1/forum/subreddit': 'forum:read',
+  'get /v1/forum/subreddit/about': 'forum:read',
+  'get /v1/forum/subreddit/comments': 'forum:read',
+  'get /v1/forum/subreddits': 'forum:read',
+  'get /v1/forum/user': 'forum:read',
+  'get /v1/forum/user/posts': 'forum:read',
+  'get /v1/forum/user/comments': 'forum:read',
+  'get /v1/forum/search': 'forum:read',
+  'get /v1/forum/search/comments': 'forum:read',
+  'get /v1/monitors': 'monitors:read',
+  'post /v1/monitors': 'monitors:write',
+  'get /v1/monitors/{id}': 'monitors:read',
+  'patch /v1/monitors/{id}': 'monitors:write',
+  'delete /v1/monitors/{id}': 'monitors:write',
+  'post /v1/monitors/{id}/pause': 'monitors:write',
+  'post /v1/monitors/{id}/resume': 'monitors:write',
+  'get /v1/monitors/{id}/matches': 'monitors:read',
+  'get /v1/monitors/{id}/stream': 'monitors:read',
+  'get /v1/monitors/{id}/deliveries': 'monitors:read',
+  'post /v1/monitors/{id}/redeliver': 'monitors:write',
+  'post /v1/monitors/{id}/rotate-secret': 'monitors:write',
+  'post /v1/monitors/{id}/test': 'monitors:write',
+  'get /v1/coverage': 'any key',
+  'get /v1/account': 'account',
+  'delete /v1/account': 'account',
+  'get /v1/account/ledger': 'account',
+  'get /v1/account/keys': 'account',
+  'post /v1/account/keys': 'account',
+  'delete /v1/account/keys/{id}': 'account',
+  'get /v1/account/grants': 'account',
+  'delete /v1/account/grants/{id}': 'account',
+};
+
+test('each route requires its permission, names it in the refusal and in the description, and nothing else', async () => {
+  const { paths } = buildOpenApiDocument('http://localhost');
+  const operations = Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, { description }]) => ({ route: `${method} ${path}`, description })),
+  );
+  const routes = operations.filter(({ route }) => route.includes(' /v1/'));
+  expect(routes.map(({ route }) => route).sort()).toEqual(Object.keys(ROUTE_SCOPES).sort());
+  const { accountId } = await api.account();
+  for (const scope of KEY_SCOPES) {
+    const only = await issueApiKey(db.pool, accountId, 'only', [scope]);
+    const others = KEY_SCOPES.filter((other) => other !== scope);
+    const without = await issueApiKey(db.pool, accountId, 'without', others);
+    for (const { route, description } of routes) {
+      const required = ROUTE_SCOPES[route]!;
+      const [method, path] = route.replace('{id}', 'x').split(' ') as [string, string];
+      const refusal = async (key: string) => {
+        const { error } = (await api.call(key, method.toUpperCase(), path)).body as Partial<ErrorEnvelope>;
+        return error?.code === 'insufficient_scope' ? error.message : 'admitted';
+      };
+      const lacks = required === 'any key' ? 'admitted' : `This key lacks the permission ${required}.`;
+      expect([route, await refusal(only)]).toEqual([route, scope === required ? 'admitted' : lacks]);
+      expect([route, await refusal(without)]).toEqual([route, scope === required ? lacks : 'admitted']);
+      expect([route, /Permission: `(.+)`\.$/.exec(description)?.[1] ?? 'any key']).toEqual([route, required]);
+    }
+  }
+});
+
+test('keys from before the migration keep what they can do, and revoked ones stay as they are', async () => {
+  const { accountId } = await api.account();
+  const migration = await readFile('schemas/postgres/0014_key_permissions.sql', 'utf8');
+  const [update] = /^UPDATE api_keys [^;]+;/m.exec(migration)!;
+  const client = await db.pool.connect();
+  const scopesOf = async (scopes: string) => {
+    await client.query('UPDATE api_keys SET scopes = $2 WHERE account_id = $1', [accountId, scopes]);
+    await client.query(update);
+    const { rows } = await client.query<{ scopes: string[] }>('SELECT scopes FROM api_keys WHERE account_id = $1', [
+      accountId,
+    ]);
+    return rows[0]!.scopes;
+  };
+  await client.query('BEGIN');
+  expect(await scopesOf('{forum:read}')).toEqual(KEY_SCOPES);
+  expect(await scopesOf('{}')).toEqual(['monitors:read', 'monitors:write', 'account']);
+  await client.query('UPDATE api_keys SET revoked_at = now() WHERE account_id = $1', [accountId]);
+  expect(await scopesOf('{forum:read}')).toEqual(['forum:read']);
+  await client.query('ROLLBACK');
+  client.release();
 });

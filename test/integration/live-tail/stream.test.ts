@@ -236,7 +236,7 @@ describe('a stream ends for good', () => {
     expect(await ended(cold)).toMatchObject(endOf('account_frozen'));
     const deleted = await api.account();
     const gone = await tail((await api.monitor(deleted.apiKey)).id, '', {}, deleted.apiKey);
-    await api.call(deleted.apiKey, 'DELETE', '/v1/account');
+    await api.call(deleted.apiKey, 'DELETE', '/v1/account', { email: deleted.email });
     expect(await ended(gone)).toMatchObject(endOf('account_deleted'));
   });
 

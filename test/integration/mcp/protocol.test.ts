@@ -66,8 +66,7 @@ async function send({ body = '', key = account.apiKey, headers = {}, method = 'P
 interface Answer {
   result?: {
     isError?: boolean;
-    structuredContent?: { error?: { code: string; retry_after?: number } };
-    _meta?: Record<string, unknown>;
+    _meta?: { error?: { code: string; retry_after?: number }; [name: string]: unknown };
     protocolVersion?: string;
     supportedVersions?: string[];
     tools?: unknown[];
@@ -239,7 +238,7 @@ test("each tool call counts once for the account's limits, separate from other m
 
   expect((await send({ to, body: listMonitors })).body.result?.isError).toBeUndefined();
   const second = await send({ to, body: listMonitors });
-  expect([second.status, second.body.result?.structuredContent?.error]).toMatchObject([
+  expect([second.status, second.body.result?._meta?.error]).toMatchObject([
     200,
     { code: 'rate_limited', retry_after: 1 },
   ]);
@@ -248,13 +247,13 @@ test("each tool call counts once for the account's limits, separate from other m
   // A batch of the revision that had them: its first call passes, as it would alone.
   const batch = [listMonitors, { ...listMonitors, id: 2 }, rpc('ping', {}, 3)];
   const answers = (await send({ to, body: batch, headers: { 'mcp-protocol-version': '2025-03-26' } })).body as Answer[];
-  const codes = answers.map(({ result }) => result?.structuredContent?.error?.code ?? 'passed').sort();
+  const codes = answers.map(({ result }) => result?._meta?.error?.code ?? 'passed').sort();
   expect(codes).toEqual(['passed', 'passed', 'rate_limited']);
 
   await db.pool.query('UPDATE account_limits SET day_requests = 100 WHERE account_id = $1', [account.accountId]);
   await db.freeze('1 second');
   const late = await send({ to, body: listMonitors });
-  expect(late.body.result?.structuredContent?.error?.code).toBe('daily_limit_reached');
+  expect(late.body.result?._meta?.error?.code).toBe('daily_limit_reached');
   await db.pool.query('UPDATE service_clock SET frozen_at = NULL');
 });
 
@@ -264,7 +263,7 @@ test('a call that fails on our side returns its daily slot and charges nothing',
   await forum.fault({ kind: '5xx', seconds: 60 });
   const body = rpc('tools/call', { name: 'get_subreddit', arguments: { sub: 'baking' } });
   const failed = await send({ to: limited, body });
-  expect(failed.body.result?.structuredContent?.error?.code).toBe('upstream_error');
+  expect(failed.body.result?._meta?.error?.code).toBe('upstream_error');
   expect(failed.headers.get('ratelimit')).toMatch(/"day";r=100;/);
   await forum.calm();
   const { rows } = await db.pool.query<{ day_requests: number; balance: number }>(

@@ -187,7 +187,7 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
     const refused = await agent.call('resume_monitor', { id: monitor.id });
     expect(refused).toMatchObject({
       isError: true,
-      structuredContent: { error: { code: 'insufficient_credits', retryable: false } },
+      _meta: { credits_used: 0, error: { code: 'insufficient_credits', retryable: false } },
     });
     expect((await balanceAndEntries(accountId)).entries.slice(1)).toEqual(['monitor_create -10', 'monitor_resume -10']);
     await agent.client.close();
@@ -201,10 +201,9 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
     const before = await balanceAndEntries(accountId);
     const codeOf = async (name: string, args: Record<string, unknown>) => {
       const result = await agent.call(name, args);
-      const { error } = result.structuredContent as {
-        error: { code: string; retryable: boolean; retry_after?: number };
-      };
+      const { error } = result._meta as { error: { code: string; retryable: boolean; retry_after?: number } };
       expect([result.isError, result.content[0]!.text.startsWith(`${error.code}: `)]).toEqual([true, true]);
+      expect(Object.keys(result)).not.toContain('structuredContent');
       return error.code;
     };
     expect(await codeOf('get_forum_user', { name: 'nobody-at-all' })).toBe('not_found');
@@ -245,18 +244,6 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
       message: expect.stringContaining(message) as string,
     });
   });
-});
-
-test('a key without the permission to read can only call the monitor tools', async () => {
-  const { accountId } = await api.account();
-  const { issueApiKey } = await import('../../../shared/stores/accounts/api-keys.ts');
-  const agent = await Agent.connect('legacy', await issueApiKey(db.pool, accountId, 'none', []));
-  expect(await agent.call('get_subreddit', { sub: 'coffee' })).toMatchObject({
-    isError: true,
-    structuredContent: { error: { code: 'insufficient_scope' } },
-  });
-  expect((await agent.call('list_monitors', {})).isError).toBeUndefined();
-  await agent.client.close();
 });
 
 test('untrusted texts cannot forge lines or Markdown in excerpts', async () => {

@@ -103,7 +103,7 @@ async function happen(does: MonitorEvent['does'], { account, id }: Subject): Pro
   }
   if (does === 'renewal') await renew();
   else if (does === 'freeze of the account') await freezeAccount(db.pool, account.accountId);
-  else await api.call(account.apiKey, 'DELETE', '/v1/account');
+  else await api.call(account.apiKey, 'DELETE', '/v1/account', { email: account.email });
   return undefined;
 }
 

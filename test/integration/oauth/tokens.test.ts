@@ -243,8 +243,8 @@ describe('tokens', () => {
         },
         body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }),
       });
-      const { result } = (await response.json()) as { result: { isError?: boolean; structuredContent: object } };
-      return { refused: result.isError === true, said: JSON.stringify(result.structuredContent) };
+      const { result } = (await response.json()) as { result: { isError?: boolean; content: object } };
+      return { refused: result.isError === true, said: JSON.stringify(result.content) };
     };
     const reading = await tokensFor(at, client, newEmail(), { scope: 'forum:read' });
     expect((await call(reading.access, 'search_forum', { q: 'coffee', limit: 1 })).refused).toBe(false);
@@ -264,7 +264,7 @@ describe('accounts', () => {
     const tokens = await tokensFor(at, client, email);
     const account = (await findAccount(at.db.pool, email))!;
     await freezeAccount(at.db.pool, account.id);
-    expect(await statusOf(tokens.access)).toBe(401);
+    expect(await statusOf(tokens.access)).toBe(403);
     isInvalidGrant(await refresh(tokens.refresh));
     await unfreezeAccount(at.db.pool, account.id);
     expect(await statusOf(tokens.access)).toBe(200);

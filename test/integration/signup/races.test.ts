@@ -61,10 +61,10 @@ test('of twenty concurrent wrong codes three are judged', async () => {
   const replies = await atOnce(20, (app, at) => app.verify(token, wrong(code, at + 1)));
   expect(tally(replies)).toEqual({ invalid_code: 3, too_many_attempts: 17 });
   const messages = replies.filter((reply) => reply.code === 'invalid_code').map(({ message }) => message);
-  expect(messages.map((message) => /No more|1 more|2 more/.exec(message)?.[0]).sort()).toEqual([
-    '1 more',
-    '2 more',
-    'No more',
+  expect(messages.map((message) => /(no tries|1 try|2 tries) left/.exec(message)?.[0]).sort()).toEqual([
+    '1 try left',
+    '2 tries left',
+    'no tries left',
   ]);
   expect(await apps[0].verify(token, code)).toMatchObject({ code: 'too_many_attempts' });
 });

@@ -76,7 +76,13 @@ describe('refused before any work is done', () => {
     [VERIFY, { signup_token: TOKEN, code: '12345a' }, 400, 'invalid_request', 'code: must be 6 digits'],
     [VERIFY, { signup_token: TOKEN, code: '123456\n' }, 400, 'invalid_request', 'code: must be 6 digits'],
     [VERIFY, { signup_token: TOKEN, code: '١٢٣٤٥٦' }, 400, 'invalid_request', 'code: must be 6 digits'],
-    [VERIFY, { signup_token: TOKEN, code: '123456' }, 400, 'invalid_signup_token', 'signup_token: is wrong or too old'],
+    [
+      VERIFY,
+      { signup_token: TOKEN, code: '123456' },
+      400,
+      'invalid_signup_token',
+      'signup_token: is wrong, used or too old',
+    ],
     [VERIFY, { signup_token: '\0\ud800', code: '123456' }, 400, 'invalid_signup_token', 'signup_token: '],
     [VERIFY, 'x'.repeat(5_000), 413, 'payload_too_large', 'body: must have at most 4 KiB.'],
   ])('%s %j: %i %s', async (path, body, status, code, message) => {

@@ -123,9 +123,9 @@ describe('codes', () => {
     }
     const exhausted = [400, 'too_many_attempts', 'code: was wrong three times.'];
     expect(answers).toEqual([
-      [400, 'invalid_code', 'code: is wrong. 2 more tries.'],
-      [400, 'invalid_code', 'code: is wrong. 1 more try.'],
-      [400, 'invalid_code', 'code: is wrong. No more tries.'],
+      [400, 'invalid_code', 'code: wrong code, 2 tries left.'],
+      [400, 'invalid_code', 'code: wrong code, 1 try left.'],
+      [400, 'invalid_code', 'code: wrong code, no tries left.'],
       exhausted,
       exhausted,
       exhausted,

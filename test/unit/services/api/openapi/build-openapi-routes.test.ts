@@ -60,7 +60,7 @@ function routesOf(layers: readonly Layer[]): string[] {
 }
 
 /** Pages and files for people, and the pages of links in mails. */
-const FOR_BROWSERS = /^get \/docs(\/|$)|^(get|post) \/api\/agent\/link$/;
+const FOR_BROWSERS = /^get \/docs(\/|$)|^(get|post) \/api\/agent\/(recover\/)?link$/;
 /** The tool server, which describes itself, and the discovery documents of its clients. */
 const FOR_AGENTS = /^\w+ \/(mcp$|(oauth|\.well-known)\/)/;
 

@@ -1,6 +1,7 @@
 /** The errors of every route, written by hand, independent of the route declarations. */
 const ALWAYS = {
   401: ['unauthorized'],
+  403: ['insufficient_scope', 'account_frozen'],
   405: ['method_not_allowed'],
   406: ['not_acceptable'],
   429: ['rate_limited', 'daily_limit_reached'],
@@ -11,11 +12,10 @@ const READING = {
   ...ALWAYS,
   400: ['invalid_request'],
   402: ['insufficient_credits'],
-  403: ['insufficient_scope'],
   503: ['service_unavailable', 'upstream_busy', 'upstream_timeout', 'upstream_error'],
 };
 const NOT_FOUND = { 404: ['not_found'] };
-const REFUSED = { 403: ['insufficient_scope', 'forum_refused'] };
+const REFUSED = { 403: ['insufficient_scope', 'account_frozen', 'forum_refused'] };
 const BODY = { 400: ['invalid_request'], 413: ['payload_too_large'], 415: ['unsupported_media_type'] };
 
 const PUBLIC_BODY = {
@@ -68,14 +68,14 @@ export const documentedErrors: { route: string; errors: Record<string, string[]>
   { route: 'post /v1/monitors/{id}/redeliver', errors: { ...ALWAYS, ...BODY, ...NOT_FOUND } },
   { route: 'get /v1/monitors/{id}/matches', errors: { ...ALWAYS, 400: ['invalid_request'], ...NOT_FOUND } },
   { route: 'get /v1/monitors/{id}/stream', errors: { ...ALWAYS, 400: ['invalid_request'], ...NOT_FOUND } },
-  { route: 'get /v1/coverage', errors: { ...ALWAYS, 400: ['invalid_request'] } },
+  { route: 'get /v1/coverage', errors: { ...ALWAYS, 400: ['invalid_request'], 403: ['account_frozen'] } },
   { route: 'get /v1/account', errors: ALWAYS },
-  { route: 'delete /v1/account', errors: ALWAYS },
+  { route: 'delete /v1/account', errors: { ...ALWAYS, ...BODY } },
   { route: 'get /v1/account/ledger', errors: { ...ALWAYS, 400: ['invalid_request'] } },
   { route: 'get /v1/account/grants', errors: ALWAYS },
   { route: 'delete /v1/account/grants/{id}', errors: { ...ALWAYS, ...NOT_FOUND } },
   { route: 'get /v1/account/keys', errors: ALWAYS },
-  { route: 'post /v1/account/keys', errors: { ...ALWAYS, ...BODY, 403: ['insufficient_scope'] } },
+  { route: 'post /v1/account/keys', errors: { ...ALWAYS, ...BODY } },
   { route: 'delete /v1/account/keys/{id}', errors: { ...ALWAYS, ...NOT_FOUND } },
   {
     route: 'post /api/agent/signup',
@@ -94,6 +94,25 @@ export const documentedErrors: { route: string; errors: Record<string, string[]>
       400: ['invalid_request', 'invalid_signup_token', 'invalid_code', 'code_expired', 'too_many_attempts'],
       409: ['account_exists'],
       503: ['agent_signup_disabled', 'service_unavailable'],
+    },
+  },
+  {
+    route: 'post /api/agent/recover',
+    errors: {
+      ...PUBLIC_BODY,
+      400: ['invalid_request', 'invalid_email', 'disposable_email', 'undeliverable_email'],
+      429: ['rate_limited'],
+      502: ['email_failed'],
+      503: ['agent_signup_busy', 'service_unavailable'],
+    },
+  },
+  {
+    route: 'post /api/agent/recover/verify',
+    errors: {
+      ...PUBLIC_BODY,
+      400: ['invalid_request', 'invalid_recovery_token', 'invalid_code', 'code_expired', 'too_many_attempts'],
+      403: ['account_frozen'],
+      ...NOT_FOUND,
     },
   },
   { route: 'get /healthz', errors: {} },
