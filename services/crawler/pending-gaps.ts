@@ -25,7 +25,7 @@ export class PendingGaps {
       return;
     }
     const { beforeThing, beforeAt } = gap;
-    this.gaps[this.gaps.length - 1] = { ...last, reason: 'joined', beforeThing, beforeAt };
+    this.gaps[this.gaps.length - 1] = { ...last, reason: 'joined', beforeThing, beforeAt, communities: undefined };
   }
 
   /** All gaps, oldest first. Pass them to `remove` once they are written. */

@@ -40,6 +40,9 @@ export interface GroupPage extends ListingPage {
   isNew?: readonly boolean[];
 }
 
+/** What a group may have missed, and its communities. */
+export type GroupGap = MissedStretch & { communities: readonly string[] };
+
 /** A comment that a group showed. */
 export interface CheckedComment {
   subreddit: string;
@@ -70,7 +73,7 @@ export class GroupPolling {
   private readonly meter = new LossMeter();
   private readonly activity = new ActivityMeter();
   private readonly refusedNames = new RefusedNames();
-  private gaps: MissedStretch[] = [];
+  private gaps: GroupGap[] = [];
   private formedAt: number | undefined;
   private formations = 0;
   private formNotBefore = -Infinity;
@@ -163,7 +166,7 @@ export class GroupPolling {
     const missed = group.learn(page, request.sentAt);
     const { lastFresh } = group;
     if (lastFresh) this.activity.note(lastFresh.comments, (lastFresh.elapsedMs * group.usualPerSecond) / 1000, now);
-    if (missed) this.gaps.push(missed);
+    if (missed) this.gaps.push({ ...missed, communities: group.names });
     if (group.mustSplit) this.split(group);
     return checked;
   }
@@ -193,7 +196,7 @@ export class GroupPolling {
   }
 
   /** The gaps since the last call. */
-  takeGaps(): MissedStretch[] {
+  takeGaps(): GroupGap[] {
     const { gaps } = this;
     if (gaps.length > 0) this.gaps = [];
     return gaps;

@@ -3,6 +3,7 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { readArchivedPosts, readCommentActivity } from '../../../shared/stores/crawl/thread-items.ts';
 import type { ArchivedPost } from '../../../shared/stores/crawl/thread-items.ts';
+import type { CommentActivity } from './thread-sweep.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -28,7 +29,7 @@ export interface ArchivedActivityDeps {
 export interface ActivityListener {
   add: (post: ArchivedPost) => void;
   /** Undefined: only posts are of interest. */
-  noteActivity?: (activity: { postId: string; comments: number; oldestAt: number }) => void;
+  noteActivity?: (activity: CommentActivity) => void;
 }
 
 /** Tells a listener what is archived: first the posts of the last day, an hour at a time, then what is new. */

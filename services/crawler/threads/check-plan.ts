@@ -25,6 +25,17 @@ export interface MissedTime {
   beforeAt: number;
   /** Posts that were checked later than this, and than the end, have been checked for it. */
   openedAt: number;
+  /** The communities it concerns, as `communityKey`; default: all. */
+  communities?: ReadonlySet<number> | undefined;
+}
+
+/** A missed time that is worked on. */
+export interface WorkedOnTime extends MissedTime {
+  /**
+   * By slot, 1 for a post that some plan found unchecked since. What was checked before it could be expected to have
+   * had comments in that time does not wait for a reading: posts that become busy later would keep a gap open.
+   */
+  waited: Uint8Array;
 }
 
 export interface Plan {
@@ -32,6 +43,8 @@ export interface Plan {
   due: number[];
   /** Slots to check because of a gap, those with most comments first. */
   owed: number[];
+  /** Slots to read because of a gap: those first that the oldest gap waits for, among them the largest deficit. */
+  unread: number[];
   /** The posts that each gap still waits for. */
   waiting: number[];
 }
@@ -112,13 +125,12 @@ export class CheckPlan {
    * @param horizonMs until the next plan; nothing later is due
    * @param gaps times for which every post that may have had comments must be checked
    */
-  make(now: number, checksPerSecond: number, horizonMs: number, gaps: readonly MissedTime[]): Plan {
+  make(now: number, checksPerSecond: number, horizonMs: number, gaps: readonly WorkedOnTime[]): Plan {
     this.weigh(now);
     this.adapt(checksPerSecond);
     const most = Math.max(100, Math.ceil((4 * checksPerSecond * horizonMs) / 1000));
     const due = this.mostUrgent(now + horizonMs / 2, most);
-    const { owed, waiting } = this.owedTo(gaps, now, most);
-    return { due, owed, waiting };
+    return { due, ...this.owedTo(gaps, now, most) };
   }
 
   private missedShare(slot: number): number {
@@ -189,33 +201,57 @@ export class CheckPlan {
     return this.largest(1, count, most);
   }
 
-  /** Posts that may have had comments in a gap and were not checked since. */
-  private owedTo(gaps: readonly MissedTime[], now: number, most: number): Pick<Plan, 'owed' | 'waiting'> {
+  /** Posts that may have had comments in a gap, and were not checked or not complete since. */
+  private owedTo(gaps: readonly WorkedOnTime[], now: number, most: number): Omit<Plan, 'due'> {
     const { posts } = this;
     const waiting = gaps.map(() => 0);
-    if (gaps.length === 0) return { owed: [], waiting };
+    const unread: { slot: number; since: number }[] = [];
     let count = 0;
-    for (let slot = 0; slot < posts.end; slot++) {
+    for (let slot = 0; slot < posts.end && gaps.length > 0; slot++) {
       this.urgencies[slot] = 0;
       if (this.weights[slot] === 0) continue;
-      let isOwed = false;
-      for (const [index, { afterAt, beforeAt, openedAt }] of gaps.entries()) {
-        const createdAt = posts.createdAt[slot]!;
-        if (createdAt > beforeAt || createdAt < afterAt - 2 * DAY_MS) continue;
-        const inGap = ((beforeAt - afterAt) / 1000) * (this.missedRate(slot, now) / this.missedShare(slot));
-        if (!this.isAmple && inGap < LEAST_IN_GAP) continue;
-        // The end is later than the opening when the source has extended the gap.
-        const since = Math.max(openedAt, beforeAt);
-        const isChecked = posts.checkedAt[slot]! > since;
-        if (isChecked && (posts.deficit[slot] === 0 || posts.readAt[slot]! > since)) continue;
-        waiting[index]! += 1;
-        isOwed ||= !isChecked;
-      }
-      if (!isOwed || posts.checking[slot] === 1) continue;
+      const { isUnchecked, unreadSince } = this.waitOf(slot, gaps, now, waiting);
+      if (unreadSince < Infinity && posts.reading[slot] === 0) unread.push({ slot, since: unreadSince });
+      if (!isUnchecked || posts.checking[slot] === 1) continue;
       this.urgencies[slot] = this.weights[slot]!;
       count += 1;
     }
-    return { owed: this.largest(Number.MIN_VALUE, count, most), waiting };
+    unread.sort((a, b) => a.since - b.since || posts.deficit[b.slot]! - posts.deficit[a.slot]!);
+    const owed = count === 0 ? [] : this.largest(Number.MIN_VALUE, count, most);
+    return { owed, unread: unread.map(({ slot }) => slot), waiting };
+  }
+
+  /** Adds the gaps that wait for the post to `waiting`. `unreadSince`: the oldest one that waits for its reading. */
+  private waitOf(
+    slot: number,
+    gaps: readonly WorkedOnTime[],
+    now: number,
+    waiting: number[],
+  ): { isUnchecked: boolean; unreadSince: number } {
+    const { posts } = this;
+    const createdAt = posts.createdAt[slot]!;
+    let isUnchecked = false;
+    let unreadSince = Infinity;
+    const community = posts.community[slot]!;
+    for (const [index, { afterAt, beforeAt, openedAt, communities, waited }] of gaps.entries()) {
+      if (communities !== undefined && community !== 0 && !communities.has(community)) continue;
+      if (createdAt > beforeAt || createdAt < afterAt - 2 * DAY_MS) continue;
+      // The end is later than the opening when the source has extended the gap.
+      const since = Math.max(openedAt, beforeAt);
+      if (posts.completeAt[slot]! > since) continue;
+      const isChecked = posts.checkedAt[slot]! > since;
+      if (isChecked) {
+        if (posts.deficit[slot] === 0 || waited[slot] === 0) continue;
+        unreadSince = Math.min(unreadSince, since);
+      } else {
+        const inGap = ((beforeAt - afterAt) / 1000) * (this.missedRate(slot, now) / this.missedShare(slot));
+        if (!this.isAmple && inGap < LEAST_IN_GAP) continue;
+        isUnchecked = true;
+        waited[slot] = 1;
+      }
+      waiting[index]! += 1;
+    }
+    return { isUnchecked, unreadSince };
   }
 
   /** The rate below which about `count` posts lie, from a sample. */

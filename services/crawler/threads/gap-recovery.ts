@@ -5,6 +5,7 @@ import { newestArchivedAt } from '../../../shared/stores/crawl/archived-hours.ts
 import { closeGap, giveUpGaps, noteGapFound, readOpenGaps } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import type { OpenGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import { countThingsSeenAfter, lastSightOfPosts } from '../../../shared/stores/crawl/thread-items.ts';
+import { communityKey } from './community-key.ts';
 import type { ThreadSweep } from './thread-sweep.ts';
 
 const EVERY_MS = 10_000;
@@ -87,7 +88,12 @@ export class GapRecovery {
   }
 
   private work(gaps: readonly OpenGap[]): void {
-    this.sweep.setGaps(gaps.map((gap) => ({ id: gap.id, openedAt: gap.openedAt, ...boundsOf(gap) })));
+    this.sweep.setGaps(
+      gaps.map((gap) => {
+        const communities = gap.communities && new Set(gap.communities.map(communityKey));
+        return { id: gap.id, openedAt: gap.openedAt, ...boundsOf(gap), communities };
+      }),
+    );
   }
 
   private async closeIfDone(gap: OpenGap, now: number, signal: AbortSignal): Promise<boolean> {
@@ -120,7 +126,13 @@ export class GapRecovery {
   private count(gap: OpenGap, signal: AbortSignal): Promise<number> {
     const { afterAt, beforeAt } = boundsOf(gap);
     const kind = gap.source === 'listings:new' ? 'post' : 'comment';
-    const time = { kind, createdFrom: afterAt, createdTo: beforeAt, seenAfter: gap.openedAt } as const;
+    const time = {
+      kind,
+      createdFrom: afterAt,
+      createdTo: beforeAt,
+      seenAfter: gap.openedAt,
+      communities: gap.communities,
+    } as const;
     return countThingsSeenAfter(this.deps.clickhouse, time, signal);
   }
 }

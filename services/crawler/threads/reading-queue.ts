@@ -3,14 +3,22 @@ import type { TrackedPosts } from './tracked-posts.ts';
 const LARGEST = 255;
 /** Every such reading is the one that waits longest, so that small deficits are read too. */
 const OLDEST_EVERY = 4;
+/** Every such reading is one that a gap waits for, as long as there are some. */
+const OWED_EVERY = 2;
 
-/** Posts whose thread should be read: the largest deficit first, among equal ones the latest. */
+/**
+ * Posts whose thread should be read: the largest deficit first, among equal ones the latest; every second time one that
+ * a gap waits for, so that gaps are closed however many threads wait.
+ */
 export class ReadingQueue {
   private readonly posts: TrackedPosts;
   /** Slots by deficit; a slot that has another deficit by now is skipped. */
   private readonly stacks: number[][] = Array.from({ length: LARGEST + 1 }, () => []);
   private order: { slot: number; id: string }[] = [];
   private oldest = 0;
+  /** Slots that gaps wait for, the first one to be read last. */
+  private owed: number[] = [];
+  private readonly owedTaken = new Set<number>();
   private taken = 0;
   private entries = 0;
 
@@ -28,10 +36,38 @@ export class ReadingQueue {
     if (isNew) this.order.push({ slot, id: this.posts.ids[slot]! });
   }
 
+  /** Sets the slots that gaps wait for, in the order in which they are to be read. */
+  setOwed(slots: readonly number[]): void {
+    this.owed = slots.toReversed();
+  }
+
   take(): number | undefined {
     this.taken += 1;
-    const slot = (this.taken % OLDEST_EVERY === 0 ? this.takeOldest() : undefined) ?? this.takeLargest();
-    return slot;
+    if (this.taken % OLDEST_EVERY === 0) return this.takeOldest() ?? this.takeLargest();
+    return (this.taken % OWED_EVERY === 1 ? this.takeOwed() : undefined) ?? this.takeLargest();
+  }
+
+  /**
+   * The slot was not read, mostly for want of budget; it has to be added again. Its turn is repeated: where every
+   * second attempt fails, one kind would never be read otherwise.
+   */
+  failed(slot: number): void {
+    this.taken -= 1;
+    if (this.owedTaken.delete(slot)) this.owed.unshift(slot);
+  }
+
+  /** The slot was read. */
+  done(slot: number): void {
+    this.owedTaken.delete(slot);
+  }
+
+  private takeOwed(): number | undefined {
+    for (let slot = this.owed.pop(); slot !== undefined; slot = this.owed.pop()) {
+      if (!this.isOpen(slot)) continue;
+      this.owedTaken.add(slot);
+      return slot;
+    }
+    return undefined;
   }
 
   private takeOldest(): number | undefined {

@@ -1,5 +1,5 @@
 import { CheckPlan } from './check-plan.ts';
-import type { MissedTime } from './check-plan.ts';
+import type { MissedTime, WorkedOnTime } from './check-plan.ts';
 import { meanComments, remembered } from './expected-comments.ts';
 import { ReadingQueue } from './reading-queue.ts';
 import type { NewPost } from './tracked-posts.ts';
@@ -32,6 +32,14 @@ export interface CheckedPost {
   archived: number;
 }
 
+/** Comments of a post that other sources saw. */
+export interface CommentActivity {
+  postId: string;
+  comments: number;
+  oldestAt: number;
+  subreddit?: string | undefined;
+}
+
 /** What a reading of a thread showed. */
 export interface ReadThread {
   readAt: number;
@@ -60,7 +68,7 @@ export class ThreadSweep {
   private plannedAt = Number.NEGATIVE_INFINITY;
   private planMs = SHORTEST_PLAN_MS;
   private waitingPosts = 0;
-  private gaps: readonly (MissedTime & { id: number })[] = [];
+  private gaps: readonly (WorkedOnTime & { id: number })[] = [];
   private waitingFor = new Map<number, number>();
   private turn = 0;
 
@@ -93,9 +101,9 @@ export class ThreadSweep {
   }
 
   /** Notes comments that other sources saw; an unknown post is followed as if it began with the oldest of them. */
-  noteActivity({ postId, comments, oldestAt }: { postId: string; comments: number; oldestAt: number }): void {
+  noteActivity({ postId, comments, oldestAt, subreddit }: CommentActivity): void {
     const slot = this.posts.slotOf(postId);
-    if (slot === undefined) this.add({ postId, createdAt: oldestAt, comments, isOld: true });
+    if (slot === undefined) this.add({ postId, createdAt: oldestAt, comments, subreddit, isOld: true });
     else this.posts.activity[slot] = Math.min(0xffff, this.posts.activity[slot]! + comments);
   }
 
@@ -104,11 +112,15 @@ export class ThreadSweep {
     const known = new Map(this.gaps.map((gap) => [gap.id, gap]));
     const isPlanned = (gap: MissedTime & { id: number }): boolean => {
       const before = known.get(gap.id);
-      return before?.afterAt === gap.afterAt && before.beforeAt === gap.beforeAt;
+      const sameTime = before?.afterAt === gap.afterAt && before.beforeAt === gap.beforeAt;
+      return sameTime && before.communities?.size === gap.communities?.size;
     };
     const planned = new Set(gaps.filter(isPlanned).map(({ id }) => id));
     if (planned.size < gaps.length) this.plannedAt = Number.NEGATIVE_INFINITY;
-    this.gaps = gaps;
+    this.gaps = gaps.map((gap) => {
+      const waited = planned.has(gap.id) ? known.get(gap.id)?.waited : undefined;
+      return { ...gap, waited: waited ?? new Uint8Array(this.posts.capacity) };
+    });
     this.waitingFor = new Map([...this.waitingFor].filter(([id]) => planned.has(id)));
   }
 
@@ -189,9 +201,10 @@ export class ThreadSweep {
     const slot = posts.slotOf(postId);
     if (slot === undefined) return;
     posts.reading[slot] = 0;
+    this.readings.done(slot);
     posts.missed[slot]! += found;
     this.plan.noteMissed(found);
-    if (unread === 0) posts.readAt[slot] = readAt;
+    if (unread === 0) posts.completeAt[slot] = readAt;
     posts.difference[slot] = comments - known;
     // A reading that found nothing is not repeated before the post grows, even if it left something unread.
     const left = found > 0 ? unread : 0;
@@ -209,6 +222,8 @@ export class ThreadSweep {
     this.waitingPosts -= deficit > 0 ? 1 : 0;
     this.posts.deficit[slot] = 0;
     this.setDeficit(slot, isGone ? 0 : deficit);
+    if (isGone) this.readings.done(slot);
+    else this.readings.failed(slot);
   }
 
   private planIfNeeded(now: number, callsPerSecond: number): void {
@@ -222,7 +237,8 @@ export class ThreadSweep {
     const backlogS = callsPerSecond > 0 ? this.waitingPosts / callsPerSecond : BACKLOG_S;
     const share = Math.max(LEAST_CHECK_SHARE, 1 - backlogS / BACKLOG_S);
     const checksPerSecond = callsPerSecond * share * POSTS_PER_CHECK;
-    const { due, owed, waiting } = this.plan.make(now, checksPerSecond, this.planMs, this.gaps);
+    const { due, owed, unread, waiting } = this.plan.make(now, checksPerSecond, this.planMs, this.gaps);
+    this.readings.setOwed(unread);
     // The most urgent last: a batch is taken from the end.
     this.due = due.reverse();
     this.owed = owed.reverse();
@@ -245,7 +261,7 @@ export class ThreadSweep {
     posts.checking[slot] = 0;
     this.plan.noteGrowth(grown);
     // A reading since then knows better.
-    if (comments === undefined || posts.reading[slot] === 1 || posts.readAt[slot]! >= checkedAt) return;
+    if (comments === undefined || posts.reading[slot] === 1 || posts.completeAt[slot]! >= checkedAt) return;
     const difference = comments - archived;
     if (posts.isOld[slot] === 2) {
       posts.isOld[slot] = 1;
@@ -255,7 +271,9 @@ export class ThreadSweep {
     const lower = Math.max(difference, posts.difference[slot]!);
     posts.residual[slot] = Math.min(posts.residual[slot]!, lower);
     posts.difference[slot] = difference;
-    this.setDeficit(slot, Math.max(0, difference - posts.residual[slot]));
+    const deficit = Math.max(0, difference - posts.residual[slot]);
+    if (deficit === 0) posts.completeAt[slot] = checkedAt;
+    this.setDeficit(slot, deficit);
   }
 
   private setDeficit(slot: number, deficit: number): void {

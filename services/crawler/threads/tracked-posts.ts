@@ -1,3 +1,5 @@
+import { communityKey } from './community-key.ts';
+
 const FIRST_ROOM = 1_024;
 /** Instead of the creation time of a post. */
 const UNUSED = Number.NEGATIVE_INFINITY;
@@ -7,6 +9,8 @@ export interface NewPost {
   createdAt: number;
   /** Comments that are archived. */
   comments: number;
+  /** Its community, if known. */
+  subreddit?: string | undefined;
   /** The post is older than what the archive holds of it: only comments from now on are looked for. */
   isOld?: boolean;
 }
@@ -19,10 +23,12 @@ export class TrackedPosts {
   readonly capacity: number;
   readonly ids: string[] = [];
   createdAt = new Float64Array(FIRST_ROOM);
+  /** Its community as `communityKey`. */
+  community = new Uint32Array(FIRST_ROOM);
   /** When num_comments was asked last, as far as the answer was evaluated; before that, the creation. */
   checkedAt = new Float64Array(FIRST_ROOM);
-  /** When its thread was last read completely. */
-  readAt = new Float64Array(FIRST_ROOM);
+  /** When nothing was missing that its thread shows: at a complete reading, or a check that found no deficit. */
+  completeAt = new Float64Array(FIRST_ROOM);
   /** Comments that the post got lately, and those that a mean post would have got; both fade (expected-comments.ts). */
   grown = new Float32Array(FIRST_ROOM);
   exposed = new Float32Array(FIRST_ROOM);
@@ -67,14 +73,15 @@ export class TrackedPosts {
   }
 
   /** The post must be unknown. */
-  add({ postId, createdAt, comments, isOld = false }: NewPost): number {
+  add({ postId, createdAt, comments, subreddit, isOld = false }: NewPost): number {
     const slot = this.free.pop() ?? this.ids.length;
     if (slot >= this.createdAt.length) this.grow();
     this.ids[slot] = postId;
     this.slots.set(postId, slot);
     this.createdAt[slot] = createdAt;
+    this.community[slot] = communityKey(subreddit);
     this.checkedAt[slot] = createdAt;
-    this.readAt[slot] = 0;
+    this.completeAt[slot] = 0;
     this.grown[slot] = 0;
     this.exposed[slot] = 0;
     this.missed[slot] = 0;
@@ -98,7 +105,7 @@ export class TrackedPosts {
     this.isOld[slot] = 0;
     this.createdAt[slot] = createdAt;
     this.checkedAt[slot] = createdAt;
-    this.readAt[slot] = 0;
+    this.completeAt[slot] = 0;
     this.residual[slot] = 0;
   }
 
@@ -120,8 +127,9 @@ export class TrackedPosts {
       return larger;
     };
     this.createdAt = copy(this.createdAt);
+    this.community = copy(this.community);
     this.checkedAt = copy(this.checkedAt);
-    this.readAt = copy(this.readAt);
+    this.completeAt = copy(this.completeAt);
     this.grown = copy(this.grown);
     this.exposed = copy(this.exposed);
     this.missed = copy(this.missed);

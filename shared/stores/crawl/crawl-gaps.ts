@@ -12,6 +12,8 @@ export interface CrawlGap {
   beforeThing: string | undefined;
   /** Latest creation time of a missing thing; milliseconds since 1970. */
   beforeAt: number | undefined;
+  /** The communities that the missing things belong to; undefined: any. */
+  communities?: readonly string[] | undefined;
 }
 
 /** A gap, and how long it has been known, in milliseconds. */
@@ -45,25 +47,30 @@ interface GapRow {
   before_at: Date | null;
   after_thing: string | null;
   before_thing: string | null;
+  communities: string[] | null;
   found: number;
   filled_at: Date | null;
   outcome: GapOutcome | null;
 }
 
+/** A gap that is extended to more communities than this counts as one of all. */
+const MOST_COMMUNITIES = 500;
+
 /**
  * Records gaps, all or none. A gap of a listing that continues or overlaps an open one of the same source and reason,
  * opened within the last minute, extends that row. Gaps of ids keep their bounds, by which their source closes them. If
  * the answer is lost, the caller may record them again: with dates that changes nothing, without dates it adds the same
- * rows once more, which is harmless.
+ * rows once more, which is harmless. An extended row has the communities of both.
  */
 export async function openGaps(db: Queryable, gaps: readonly NoticedGap[]): Promise<void> {
   await db.query(
     `WITH gap AS (
        SELECT n, source, reason, after_thing, before_thing, to_timestamp(after_ms / 1000) AS after_at,
               to_timestamp(before_ms / 1000) AS before_at,
-              (SELECT service_now()) - make_interval(secs => age_ms / 1000) AS opened_at
-         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::float8[], $7::float8[])
-              WITH ORDINALITY AS gap (source, reason, after_thing, before_thing, after_ms, before_ms, age_ms, n)
+              (SELECT service_now()) - make_interval(secs => age_ms / 1000) AS opened_at,
+              string_to_array(names, ',') AS communities
+         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::float8[], $7::float8[], $8::text[])
+              WITH ORDINALITY AS gap (source, reason, after_thing, before_thing, after_ms, before_ms, age_ms, names, n)
      ), last AS (
        SELECT DISTINCT ON (source, reason) id, source, reason
          FROM crawl_gaps
@@ -75,15 +82,18 @@ export async function openGaps(db: Queryable, gaps: readonly NoticedGap[]): Prom
           SET after_thing = CASE WHEN gap.after_at < c.after_at THEN gap.after_thing ELSE c.after_thing END,
               after_at = CASE WHEN gap.after_at < c.after_at THEN gap.after_at ELSE c.after_at END,
               before_thing = CASE WHEN gap.before_at < c.before_at THEN c.before_thing ELSE gap.before_thing END,
-              before_at = CASE WHEN gap.before_at < c.before_at THEN c.before_at ELSE gap.before_at END
+              before_at = CASE WHEN gap.before_at < c.before_at THEN c.before_at ELSE gap.before_at END,
+              communities = (SELECT CASE WHEN count(*) BETWEEN 1 AND $9 THEN array_agg(name) END
+                               FROM (SELECT unnest(c.communities) UNION SELECT unnest(gap.communities)) AS names (name)
+                              WHERE c.communities IS NOT NULL AND gap.communities IS NOT NULL)
          FROM last JOIN gap USING (source, reason)
         WHERE c.id = last.id AND c.filled_at IS NULL
           AND (gap.after_thing = c.before_thing
                OR (gap.after_at <= c.before_at AND gap.before_at >= c.after_at))
        RETURNING gap.n
      )
-     INSERT INTO crawl_gaps (source, reason, after_thing, before_thing, after_at, before_at, opened_at)
-     SELECT source, reason, after_thing, before_thing, after_at, before_at, opened_at
+     INSERT INTO crawl_gaps (source, reason, after_thing, before_thing, after_at, before_at, opened_at, communities)
+     SELECT source, reason, after_thing, before_thing, after_at, before_at, opened_at, communities
        FROM gap WHERE n NOT IN (SELECT n FROM extended)
       ORDER BY n`,
     [
@@ -94,6 +104,8 @@ export async function openGaps(db: Queryable, gaps: readonly NoticedGap[]): Prom
       gaps.map((gap) => gap.afterAt ?? null),
       gaps.map((gap) => gap.beforeAt ?? null),
       gaps.map((gap) => gap.ageMs),
+      gaps.map((gap) => gap.communities?.join(',') ?? null),
+      MOST_COMMUNITIES,
     ],
   );
 }
@@ -108,7 +120,8 @@ export async function readOpenGaps(
   { limit, sourcePrefix = '' }: { limit: number; sourcePrefix?: string },
 ): Promise<OpenGap[]> {
   const { rows } = await db.query<GapRow>(
-    `SELECT id, source, reason, opened_at, after_at, before_at, after_thing, before_thing, found, filled_at, outcome
+    `SELECT id, source, reason, opened_at, after_at, before_at, after_thing, before_thing, communities, found, filled_at,
+            outcome
        FROM crawl_gaps
       WHERE filled_at IS NULL AND starts_with(source, $2)
       ORDER BY opened_at DESC, id DESC
@@ -207,7 +220,8 @@ export async function listGaps(
          WHERE filled_at IS NULL AND opened_at < (SELECT lower FROM bounds)
          ORDER BY opened_at DESC, id DESC LIMIT $3)
      )
-     SELECT id, source, reason, opened_at, after_at, before_at, after_thing, before_thing, found, filled_at, outcome
+     SELECT id, source, reason, opened_at, after_at, before_at, after_thing, before_thing, communities, found, filled_at,
+            outcome
        FROM listed
       ORDER BY opened_at DESC, id DESC
       LIMIT $3`,
@@ -230,6 +244,7 @@ function toOpenGap(row: GapRow): OpenGap {
     beforeAt: row.before_at?.getTime(),
     afterThing: row.after_thing ?? undefined,
     beforeThing: row.before_thing ?? undefined,
+    communities: row.communities ?? undefined,
     found: row.found,
   };
 }

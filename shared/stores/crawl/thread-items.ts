@@ -7,6 +7,8 @@ export interface ArchivedPost {
   createdAt: number;
   /** Comments of it that are archived. */
   comments: number;
+  /** Its community; empty if it was archived before communities were noted. */
+  subreddit: string;
 }
 
 /** How a comment was seen first. */
@@ -109,7 +111,7 @@ export async function readArchivedPosts(
   const rows = await select(
     clickhouse,
     `WITH posts AS (
-       SELECT post_id, min(created_utc) AS createdUtc, min(first_seen_at) AS firstSeen
+       SELECT post_id, min(created_utc) AS createdUtc, min(first_seen_at) AS firstSeen, max(subreddit) AS subreddit
          FROM thread_items
         WHERE kind = 'post'
           AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
@@ -120,7 +122,7 @@ export async function readArchivedPosts(
         LIMIT {limit: UInt32}
      )
      SELECT p.post_id AS postId, toUnixTimestamp64Milli(p.createdUtc) AS createdAt,
-            toUnixTimestamp64Milli(p.firstSeen) AS seenAt, c.comments AS comments
+            toUnixTimestamp64Milli(p.firstSeen) AS seenAt, c.comments AS comments, p.subreddit AS subreddit
        FROM posts AS p
        LEFT JOIN (
          SELECT post_id, uniqExact(thing_id) AS comments
@@ -136,6 +138,7 @@ export async function readArchivedPosts(
     postId: String(row.postId),
     createdAt: Number(row.createdAt),
     comments: Number(row.comments),
+    subreddit: String(row.subreddit),
     seenAt: Number(row.seenAt),
   }));
 }
@@ -145,11 +148,11 @@ export async function readCommentActivity(
   clickhouse: ClickHouseClient,
   { from, to, limit }: { from: number; to: number; limit: number },
   signal?: AbortSignal,
-): Promise<{ postId: string; comments: number; oldestAt: number }[]> {
+): Promise<{ postId: string; comments: number; oldestAt: number; subreddit: string }[]> {
   const rows = await select(
     clickhouse,
     `SELECT post_id AS postId, uniqExact(thing_id) AS comments,
-            toUnixTimestamp64Milli(min(created_utc)) AS oldestAt
+            toUnixTimestamp64Milli(min(created_utc)) AS oldestAt, max(subreddit) AS subreddit
        FROM thread_items
       WHERE kind = 'comment'
         AND first_seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
@@ -160,8 +163,9 @@ export async function readCommentActivity(
     { from: Math.floor(from), to: Math.floor(to), limit },
     signal,
   );
-  return rows.map(({ postId, comments, oldestAt }) => ({
+  return rows.map(({ postId, comments, oldestAt, subreddit }) => ({
     postId: String(postId),
+    subreddit: String(subreddit),
     comments: Number(comments),
     oldestAt: Number(oldestAt),
   }));
@@ -196,13 +200,24 @@ export async function readThingsSeen(
   return rows.map(({ thingId, seenAt }) => ({ thingId: String(thingId), seenAt: Number(seenAt) }));
 }
 
-/** Counts things of a time that were first seen after a moment: what a gap of that time was filled with. */
+/**
+ * Counts things of a time that were first seen after a moment: what a gap of that time was filled with. Things that
+ * only appeared after that moment, and would have been seen without the gap, count too.
+ */
 export async function countThingsSeenAfter(
   clickhouse: ClickHouseClient,
-  time: { kind: 'post' | 'comment'; createdFrom: number; createdTo: number; seenAfter: number },
+  time: {
+    kind: 'post' | 'comment';
+    createdFrom: number;
+    createdTo: number;
+    seenAfter: number;
+    /** Only things of these; default: of all. */
+    communities?: readonly string[] | undefined;
+  },
   signal?: AbortSignal,
 ): Promise<number> {
-  const { kind, createdFrom, createdTo, seenAfter } = time;
+  const { kind, createdFrom, createdTo, seenAfter, communities } = time;
+  const names = communities?.map((name) => name.toLowerCase()) ?? [];
   const [row] = await select(
     clickhouse,
     `SELECT uniqExact(thing_id) AS things
@@ -210,8 +225,16 @@ export async function countThingsSeenAfter(
       WHERE kind = {kind: String}
         AND created_utc >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
         AND created_utc <= fromUnixTimestamp64Milli({to: Int64}, 'UTC')
-        AND first_seen_at > fromUnixTimestamp64Milli({seen: Int64}, 'UTC')`,
-    { kind, from: Math.floor(createdFrom), to: Math.ceil(createdTo), seen: Math.floor(seenAfter) },
+        AND first_seen_at > fromUnixTimestamp64Milli({seen: Int64}, 'UTC')
+        AND ({isAny: Bool} OR lower(subreddit) IN {names: Array(String)})`,
+    {
+      kind,
+      from: Math.floor(createdFrom),
+      to: Math.ceil(createdTo),
+      seen: Math.floor(seenAfter),
+      isAny: communities === undefined,
+      names,
+    },
     signal,
   );
   return Number(row?.things ?? 0);

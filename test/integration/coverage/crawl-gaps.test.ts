@@ -88,6 +88,25 @@ test.each([
   expect(await readOpenGaps(db.pool, { limit: 10 })).toHaveLength(2);
 });
 
+test.each([
+  { what: 'of other communities gets those of both', last: ['a', 'b'], next: ['b', 'c'], both: ['a', 'b', 'c'] },
+  { what: 'of any community has no names', last: ['a'], next: undefined, both: undefined },
+  { what: 'that had any community keeps any', last: undefined, next: ['a'], both: undefined },
+  {
+    what: 'of very many communities counts as one of any',
+    last: Array.from({ length: 300 }, (_, n) => `x${n}`),
+    next: Array.from({ length: 300 }, (_, n) => `y${n}`),
+    both: undefined,
+  },
+])('a row that is extended by a gap $what', async ({ last, next, both }) => {
+  const source = 'listings:groups:1';
+  await openGaps(db.pool, [gap(1, 5, { source, communities: last })]);
+  expect((await readOpenGaps(db.pool, { limit: 10 })).map(({ communities }) => communities)).toEqual([last]);
+  await openGaps(db.pool, [gap(4, 9, { source, communities: next })]);
+  const gaps = await readOpenGaps(db.pool, { limit: 10 });
+  expect(gaps.map(({ communities }) => communities && [...communities].sort())).toEqual([both]);
+});
+
 test('gaps of ids are not joined, so that their source can close each', async () => {
   const first = gap(1, 5, { source: 'post-ids' });
   const next = gap(5, 9, { source: 'post-ids' });

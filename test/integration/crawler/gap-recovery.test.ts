@@ -46,9 +46,9 @@ async function look(now: number): Promise<ListedGap[]> {
   return listGaps(database.pool, { from: NOW - 30 * DAY, to: NOW + DAY, limit: 100 });
 }
 
-function openGap(source: string, ageMs: number): Promise<void> {
+function openGap(source: string, ageMs: number, communities?: string[]): Promise<void> {
   const [afterAt, beforeAt] = [NOW - ageMs - 2 * MINUTE, NOW - ageMs - MINUTE];
-  const gap = { source, reason: 'overflow', afterThing: undefined, afterAt, beforeThing: undefined, beforeAt };
+  const gap = { source, reason: 'overflow', afterThing: undefined, afterAt, beforeThing: undefined, beforeAt, communities };
   return openGaps(database.pool, [{ ...gap, ageMs }]);
 }
 
@@ -73,6 +73,15 @@ test('closes a gap with what was found, once every post that may have had commen
   sweep.learnReading('a', { readAt: NOW + MINUTE, comments: 1, known: 1, found: 1, unread: 0 });
   sweep.nextCheck(NOW + 2 * MINUTE, 10);
   expect(await look(NOW + 2 * MINUTE)).toMatchObject([{ outcome: 'filled', found: 1 }]);
+});
+
+test('waits only for posts of the communities whose listing has the gap', async () => {
+  await openGap('listings:groups:1', 5 * MINUTE, ['Tea']);
+  sweep.add({ postId: 'a', createdAt: NOW - 30 * MINUTE, comments: 0, subreddit: 'tea' });
+  sweep.add({ postId: 'b', createdAt: NOW - 30 * MINUTE, comments: 0, subreddit: 'salt' });
+  const [gap] = await look(NOW);
+  sweep.nextCheck(NOW, 10);
+  expect(sweep.waitingForGap(gap!.id)).toBe(1);
 });
 
 test('waits while the source may still extend the gap, leaves gaps of post ids alone, and gives up after days', async () => {

@@ -90,13 +90,13 @@ test('lists posts by their first sight with the number of their comments, and th
   ]);
   const day = { from: NOW - HOUR, to: NOW, createdFrom: NOW - 24 * HOUR, limit: 10 };
   const [a, b] = await readArchivedPosts(clickhouse, day);
-  expect(a).toEqual({ postId: 'a', createdAt: NOW - 90_000, seenAt: NOW - 80_000, comments: 2 });
-  expect(b).toEqual({ postId: 'b', createdAt: NOW - 50_000, seenAt: NOW - 40_000, comments: 0 });
+  expect(a).toEqual({ postId: 'a', createdAt: NOW - 90_000, seenAt: NOW - 80_000, comments: 2, subreddit: 'metals' });
+  expect(b).toEqual({ postId: 'b', createdAt: NOW - 50_000, seenAt: NOW - 40_000, comments: 0, subreddit: 'metals' });
   expect(await readArchivedPosts(clickhouse, { ...day, limit: 1 })).toEqual([a]);
   const activity = await readCommentActivity(clickhouse, { from: NOW - 10_000, to: NOW, limit: 10 });
   expect(activity.sort((x, y) => (x.postId < y.postId ? -1 : 1))).toEqual([
-    { postId: 'a', comments: 1, oldestAt: NOW - 4_000 },
-    { postId: 'z', comments: 1, oldestAt: NOW - 5_000 },
+    { postId: 'a', comments: 1, oldestAt: NOW - 4_000, subreddit: 'metals' },
+    { postId: 'z', comments: 1, oldestAt: NOW - 5_000, subreddit: 'metals' },
   ]);
 });
 
@@ -133,20 +133,27 @@ test('counts what was found of a gap after it opened', async () => {
   ]);
   const gap = { createdFrom: NOW - 60_000, createdTo: NOW - 50_000, seenAfter: NOW - 20_000 };
   expect(await countThingsSeenAfter(clickhouse, { kind: 'comment', ...gap })).toBe(1);
+  const inCommunities = (communities: string[]) =>
+    countThingsSeenAfter(clickhouse, { kind: 'comment', ...gap, communities });
+  expect([await inCommunities(['tea', 'Metals']), await inCommunities(['tea'])]).toEqual([1, 0]);
   expect(await countThingsSeenAfter(clickhouse, { kind: 'post', ...gap })).toBe(0);
   expect(await lastSightOfPosts(clickhouse, gap)).toBeUndefined();
   await insertItems(database.pool, clickhouse, [thing('t3_p', { created: NOW - 55_000, seen: NOW - 2_000 })]);
   expect(await lastSightOfPosts(clickhouse, gap)).toBe(NOW - 2_000);
 });
 
-test('the migration fills the table with what was archived before, and may run twice', async () => {
+test('the migrations fill the table with what was archived before, and may run twice', async () => {
   await insertItems(database.pool, clickhouse, [thing('t1_1', { post: 'a', created: NOW - HOUR, seen: NOW - HOUR })]);
-  await clickhouse.command({ query: 'TRUNCATE TABLE thread_items' });
-  const file = new URL('../../../schemas/clickhouse/0004_thread_items.sql', import.meta.url);
-  for (let times = 0; times < 2; times++) {
+  await clickhouse.command({ query: 'DROP TABLE thread_items_of_items' });
+  await clickhouse.command({ query: 'DROP TABLE thread_items' });
+  for (const name of ['0004_thread_items', '0004_thread_items', '0006_thread_communities', '0006_thread_communities']) {
+    const file = new URL(`../../../schemas/clickhouse/${name}.sql`, import.meta.url);
     for (const query of statementsOf(readFileSync(file, 'utf8'))) await clickhouse.command({ query });
   }
   expect(await readArchivedComments(clickhouse, 'a')).toEqual(
     new Map([['t1_1', { seenAt: NOW - HOUR, createdAt: NOW - HOUR, source: 'listings' }]]),
   );
+  await insertItems(database.pool, clickhouse, [thing('t1_2', { post: 'a', created: NOW, seen: NOW })]);
+  const range = { from: NOW - 2 * HOUR, to: NOW + HOUR, limit: 10 };
+  expect(await readCommentActivity(clickhouse, range)).toMatchObject([{ comments: 2, subreddit: 'metals' }]);
 });

@@ -1,8 +1,7 @@
-import type { GroupPosition, GroupRequest } from '../../../services/crawler/groups/group-polling.ts';
+import type { GroupGap, GroupPosition, GroupRequest } from '../../../services/crawler/groups/group-polling.ts';
 import { GroupPolling } from '../../../services/crawler/groups/group-polling.ts';
 import type { Listed } from '../../../services/crawler/listed.ts';
 import type { ListingPage } from '../../../services/crawler/listings/listing-timeline.ts';
-import type { MissedStretch } from '../../../services/crawler/listings/segment-list.ts';
 import type { CommunityRate } from '../../../shared/stores/crawl/community-rates.ts';
 import { seededRandom } from '../samples/seeded-random.ts';
 
@@ -39,7 +38,7 @@ interface Comment extends Listed {
 export interface VirtualGroupCrawl {
   comments: Comment[];
   seen: Set<string>;
-  gaps: MissedStretch[];
+  gaps: GroupGap[];
   calls: number;
   polling: GroupPolling;
   /** For each community: comments that appeared from the first to the last complete page had to be seen. */
@@ -140,9 +139,10 @@ export function unaccountedFor(crawl: VirtualGroupCrawl): { missed: number; unac
     return isOwed && goneAt === Infinity && !crawl.seen.has(name);
   });
   const unaccounted = missed.filter(
-    ({ createdAt }) =>
+    ({ createdAt, subreddit }) =>
       !crawl.gaps.some(
-        ({ afterAt = -Infinity, beforeAt = Infinity }) => createdAt >= afterAt - 1_000 && createdAt <= beforeAt,
+        ({ afterAt = -Infinity, beforeAt = Infinity, communities }) =>
+          communities.includes(subreddit) && createdAt >= afterAt - 1_000 && createdAt <= beforeAt,
       ),
   );
   return { missed: missed.length, unaccounted };

@@ -62,6 +62,7 @@ export interface VirtualGap {
   source: string;
   afterAt: number | undefined;
   beforeAt: number | undefined;
+  communities?: readonly string[];
 }
 
 /** A window of the audit, and what it should have found: the share that other sources had seen. */

@@ -4,6 +4,7 @@ import { postId, postOrdinal } from '../../forum-model/names.ts';
 import type { Fresh } from '../sightings.ts';
 import type { SourceContext } from '../virtual-crawl.ts';
 import type { VirtualCall, VirtualSource } from '../virtual-source.ts';
+import { VirtualGapRecovery } from './gap-recovery.ts';
 
 /** How often the archive is asked for new posts and comments. */
 const ACTIVITY_MS = 5_000;
@@ -25,6 +26,7 @@ export class VirtualThreads implements VirtualSource {
   readonly name = 'threads';
   readonly maxInFlight = 8;
   readonly sweep = new ThreadSweep();
+  readonly recovery: VirtualGapRecovery;
   private readonly context: SourceContext;
   private readonly lookups: Lookup[] = [];
   private readonly fresh: Fresh;
@@ -32,6 +34,7 @@ export class VirtualThreads implements VirtualSource {
 
   constructor(context: SourceContext) {
     this.context = context;
+    this.recovery = new VirtualGapRecovery(context.gaps);
     this.fresh = context.sightings.follow();
   }
 
@@ -41,6 +44,7 @@ export class VirtualThreads implements VirtualSource {
 
   next(now: number): VirtualCall | { waitMs: number } {
     if (now - this.activityAt >= ACTIVITY_MS) this.readActivity(now);
+    this.recovery.work(this.sweep, now);
     const lookup = this.lookups.shift();
     if (lookup) return this.lookUp(lookup);
     const postIds = this.sweep.nextCheck(now, this.context.process.budget.perSecond('threads', now));
@@ -144,6 +148,7 @@ export class VirtualThreads implements VirtualSource {
   private follow(post: number): void {
     const { forum, sightings } = this.context;
     const createdAt = forum.options.startsAt + forum.posts.createdAt[post]!;
-    this.sweep.add({ postId: postId(post), createdAt, comments: sightings.seenOfPost(post) });
+    const subreddit = `c${forum.posts.community[post]!}`;
+    this.sweep.add({ postId: postId(post), createdAt, comments: sightings.seenOfPost(post), subreddit });
   }
 }

@@ -20,7 +20,7 @@ test('lists the gaps with their age and removes those that were written', () => 
 
 test('merges the newest gaps beyond a thousand into one that covers them all', () => {
   const gaps = new PendingGaps();
-  for (let n = 0; n < 1_010; n++) gaps.add(gap(n), n);
+  for (let n = 0; n < 1_010; n++) gaps.add({ ...gap(n), communities: [`c${n}`] }, n);
   expect(gaps.size).toBe(1_000);
   expect(gaps.list(2_000).at(-1)).toMatchObject({
     reason: 'joined',
@@ -28,6 +28,7 @@ test('merges the newest gaps beyond a thousand into one that covers them all', (
     afterAt: 999,
     beforeThing: 't1_1010',
     beforeAt: 1_010,
+    communities: undefined,
   });
 });
 

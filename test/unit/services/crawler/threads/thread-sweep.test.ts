@@ -1,103 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { ThreadSweep } from '../../../../../services/crawler/threads/thread-sweep.ts';
+import { SweptForum } from '../../../../support/fakes/swept-forum.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-interface Post {
-  createdAt: number;
-  /** num_comments of the forum. */
-  comments: number;
-  archived: number;
-  /** When each of its missing comments was written. */
-  missingSince: number[];
-}
-
-/** A forum and an archive in virtual time: every second the sweep gets `callsPerSecond` calls. */
-class Forum {
-  readonly posts = new Map<string, Post>();
-  readonly sweep: ThreadSweep;
-  /** By post, when it was checked. */
-  readonly checks = new Map<string, number[]>();
-  readonly readings: { postId: string; at: number; deficit: number }[] = [];
-  /** How long missing comments waited for a reading. */
-  readonly waits: number[] = [];
-  private readonly callsPerSecond: number;
-  private credit = 0;
-  private pending: { at: number; posts: { postId: string; comments: number; archived: number }[] }[] = [];
-
-  constructor(callsPerSecond: number, capacity?: number) {
-    this.callsPerSecond = callsPerSecond;
-    this.sweep = new ThreadSweep(capacity === undefined ? {} : { capacity });
-  }
-
-  add(postId: string, createdAt: number, comments = 0): void {
-    this.posts.set(postId, { createdAt, comments, archived: comments, missingSince: [] });
-    this.sweep.add({ postId, createdAt, comments });
-  }
-
-  /** Comments that a listing shows. */
-  listed(postId: string, comments: number, at: number): void {
-    const post = this.posts.get(postId)!;
-    post.comments += comments;
-    post.archived += comments;
-    this.sweep.noteActivity({ postId, comments, oldestAt: at });
-  }
-
-  /** A comment that only its thread shows. */
-  missed(postId: string, at: number): void {
-    const post = this.posts.get(postId)!;
-    post.comments += 1;
-    post.missingSince.push(at);
-  }
-
-  run(from: number, to: number, each?: (now: number) => void): void {
-    for (let now = from; now < to; now += SECOND) {
-      each?.(now);
-      this.settle(now);
-      this.credit = Math.min(20, this.credit + this.callsPerSecond);
-      while (this.credit >= 1 && (this.check(now) || this.read(now))) this.credit -= 1;
-    }
-  }
-
-  private settle(now: number): void {
-    const isReady = ({ at }: { at: number }): boolean => now - at >= this.sweep.settleMs;
-    for (const { at, posts } of this.pending.filter(isReady)) this.sweep.learnChecks(at, posts);
-    this.pending = this.pending.filter((batch) => !isReady(batch));
-  }
-
-  private check(now: number): boolean {
-    const batch = this.sweep.nextCheck(now, this.callsPerSecond);
-    if (batch === undefined) return false;
-    const posts = batch.map((postId) => {
-      this.checks.set(postId, [...(this.checks.get(postId) ?? []), now]);
-      const { comments, archived } = this.posts.get(postId)!;
-      return { postId, comments, archived };
-    });
-    this.pending.push({ at: now, posts });
-    return true;
-  }
-
-  private read(now: number): boolean {
-    const next = this.sweep.nextReading();
-    if (next === undefined) return false;
-    this.readings.push({ ...next, at: now });
-    const post = this.posts.get(next.postId)!;
-    const found = post.missingSince.length;
-    this.waits.push(...post.missingSince.map((since) => now - since));
-    post.missingSince = [];
-    post.archived += found;
-    const known = post.archived;
-    this.sweep.learnReading(next.postId, { readAt: now, comments: post.comments, known, found, unread: 0 });
-    return true;
-  }
-}
-
 describe('with budget to spare', () => {
   test('finds every comment that only its thread shows within two minutes, on posts of any age under a day', () => {
-    const forum = new Forum(2);
+    const forum = new SweptForum(2);
     const start = 2 * DAY;
     for (let post = 0; post < 3_000; post++) forum.add(`p${post}`, start - (post / 3_000) * 23 * HOUR);
     let written = 0;
@@ -115,7 +27,7 @@ describe('with budget to spare', () => {
   });
 
   test('reads no thread whose comments other sources showed', () => {
-    const forum = new Forum(2);
+    const forum = new SweptForum(2);
     for (let post = 0; post < 50; post++) forum.add(`p${post}`, DAY);
     forum.run(DAY, DAY + 10 * MINUTE, (now) => forum.listed(`p${(now / SECOND) % 50}`, 3, now));
     expect(forum.readings).toEqual([]);
@@ -124,7 +36,7 @@ describe('with budget to spare', () => {
 
 describe('a deficit', () => {
   test('that a complete reading cannot find is its residual: only growth triggers a new reading', () => {
-    const forum = new Forum(1);
+    const forum = new SweptForum(1);
     forum.add('a', DAY, 10);
     forum.posts.get('a')!.comments = 13;
     forum.run(DAY, DAY + 10 * MINUTE);
@@ -136,7 +48,7 @@ describe('a deficit', () => {
   });
 
   test('is never hidden by deletions for longer than they are new', () => {
-    const forum = new Forum(1);
+    const forum = new SweptForum(1);
     forum.add('a', DAY, 10);
     forum.posts.get('a')!.comments = 4;
     forum.run(DAY, DAY + 10 * MINUTE);
@@ -220,7 +132,7 @@ describe('a deficit', () => {
 
 describe('with too little budget', () => {
   test('checks busy threads often and quiet ones ever less often, within the budget', () => {
-    const forum = new Forum(0.02);
+    const forum = new SweptForum(0.02);
     const isBusy = (post: number): boolean => post % 50 === 0;
     let born = 0;
     forum.run(DAY, DAY + 6 * HOUR, (now) => {
@@ -243,7 +155,7 @@ describe('with too little budget', () => {
   });
 
   test('follows a bounded number of posts: those with the most to find', () => {
-    const forum = new Forum(0.1, 2_000);
+    const forum = new SweptForum(0.1, 2_000);
     let born = 0;
     forum.run(DAY, DAY + 2 * HOUR, (now) => {
       forum.add(`p${born}`, now);
@@ -254,39 +166,5 @@ describe('with too little budget', () => {
     const recentBusy = Array.from({ length: 20 }, (_, index) => `p${7_100 - 100 * index}`);
     const isFollowed = recentBusy.filter((postId) => (forum.checks.get(postId)?.length ?? 0) > 0);
     expect(isFollowed.length).toBeGreaterThan(15);
-  });
-});
-
-describe('a gap', () => {
-  const gap = { id: 7, afterAt: DAY, beforeAt: DAY + 5 * MINUTE, openedAt: DAY + 6 * MINUTE };
-
-  test('is worked on until every post that may have had comments in it was checked after it, and read', () => {
-    const forum = new Forum(0.3);
-    for (let post = 0; post < 500; post++) forum.add(`p${post}`, DAY - post * MINUTE, 30);
-    forum.add('later', DAY + 20 * MINUTE);
-    for (let post = 0; post < 500; post += 5) forum.missed(`p${post}`, DAY + MINUTE);
-    forum.sweep.setGaps([gap]);
-    expect(forum.sweep.waitingForGap(7)).toBeUndefined();
-    forum.run(gap.openedAt, gap.openedAt + 30 * SECOND);
-    expect(forum.sweep.waitingForGap(7)).toBeGreaterThan(300);
-    forum.run(gap.openedAt + 30 * SECOND, gap.openedAt + 40 * MINUTE);
-    expect(forum.sweep.waitingForGap(7)).toBe(0);
-    expect(forum.waits).toHaveLength(100);
-    forum.sweep.setGaps([]);
-    expect(forum.sweep.waitingForGap(7)).toBeUndefined();
-  });
-
-  test('that its source extends waits for another check of the posts that were checked before its new end', () => {
-    const forum = new Forum(2);
-    for (let post = 0; post < 50; post++) forum.add(`p${post}`, DAY - post * MINUTE);
-    forum.sweep.setGaps([gap]);
-    forum.run(gap.openedAt, gap.openedAt + 30 * SECOND);
-    expect(forum.sweep.waitingForGap(7)).toBe(0);
-    forum.sweep.setGaps([{ ...gap, beforeAt: gap.openedAt + 40 * SECOND }]);
-    expect(forum.sweep.waitingForGap(7)).toBeUndefined();
-    forum.run(gap.openedAt + 30 * SECOND, gap.openedAt + 36 * SECOND);
-    expect(forum.sweep.waitingForGap(7)).toBe(50);
-    forum.run(gap.openedAt + 36 * SECOND, gap.openedAt + 2 * MINUTE);
-    expect(forum.sweep.waitingForGap(7)).toBe(0);
   });
 });

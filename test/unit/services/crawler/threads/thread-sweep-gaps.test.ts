@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest';
+import { communityKey } from '../../../../../services/crawler/threads/community-key.ts';
+import { ThreadSweep } from '../../../../../services/crawler/threads/thread-sweep.ts';
+import { SweptForum } from '../../../../support/fakes/swept-forum.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+describe('a gap', () => {
+  const gap = { id: 7, afterAt: DAY, beforeAt: DAY + 5 * MINUTE, openedAt: DAY + 6 * MINUTE };
+
+  test('is worked on until every post that may have had comments in it was checked after it, and read', () => {
+    const forum = new SweptForum(0.3);
+    for (let post = 0; post < 500; post++) forum.add(`p${post}`, DAY - post * MINUTE, 30);
+    forum.add('later', DAY + 20 * MINUTE);
+    for (let post = 0; post < 500; post += 5) forum.missed(`p${post}`, DAY + MINUTE);
+    forum.sweep.setGaps([gap]);
+    expect(forum.sweep.waitingForGap(7)).toBeUndefined();
+    forum.run(gap.openedAt, gap.openedAt + 30 * SECOND);
+    expect(forum.sweep.waitingForGap(7)).toBeGreaterThan(300);
+    forum.run(gap.openedAt + 30 * SECOND, gap.openedAt + 40 * MINUTE);
+    expect(forum.sweep.waitingForGap(7)).toBe(0);
+    expect(forum.waits).toHaveLength(100);
+    forum.sweep.setGaps([]);
+    expect(forum.sweep.waitingForGap(7)).toBeUndefined();
+  });
+
+  test('that its source extends waits for another check of the posts that were checked before its new end', () => {
+    const forum = new SweptForum(2);
+    for (let post = 0; post < 50; post++) forum.add(`p${post}`, DAY - post * MINUTE);
+    forum.sweep.setGaps([gap]);
+    forum.run(gap.openedAt, gap.openedAt + 30 * SECOND);
+    expect(forum.sweep.waitingForGap(7)).toBe(0);
+    forum.sweep.setGaps([{ ...gap, beforeAt: gap.openedAt + 40 * SECOND }]);
+    expect(forum.sweep.waitingForGap(7)).toBeUndefined();
+    forum.run(gap.openedAt + 30 * SECOND, gap.openedAt + 36 * SECOND);
+    expect(forum.sweep.waitingForGap(7)).toBe(50);
+    forum.run(gap.openedAt + 36 * SECOND, gap.openedAt + 2 * MINUTE);
+    expect(forum.sweep.waitingForGap(7)).toBe(0);
+  });
+
+  test('of some communities waits for their posts, and for those whose community is not known', () => {
+    const sweep = new ThreadSweep();
+    for (const [postId, subreddit] of [
+      ['tea', 'Tea'],
+      ['salt', 'salt'],
+      ['any', undefined],
+    ] as const) {
+      sweep.add({ postId, createdAt: DAY - HOUR, comments: 0, subreddit });
+    }
+    sweep.setGaps([{ ...gap, communities: new Set([communityKey('tea')]) }]);
+    sweep.nextCheck(gap.openedAt, 1);
+    expect(sweep.waitingForGap(7)).toBe(2);
+  });
+
+  test('is done with a post once a check after it finds nothing missing, whatever is written later', () => {
+    const sweep = new ThreadSweep();
+    sweep.add({ postId: 'a', createdAt: DAY - HOUR, comments: 0 });
+    sweep.setGaps([gap]);
+    const check = (at: number, comments: number): void => {
+      expect(sweep.nextCheck(at, 1)).toEqual(['a']);
+      sweep.learnChecks(at, [{ postId: 'a', comments, archived: 0 }]);
+    };
+    check(gap.openedAt + SECOND, 0);
+    check(gap.openedAt + 2 * MINUTE, 9);
+    expect(sweep.backlog).toBe(1);
+    sweep.nextCheck(gap.openedAt + 3 * MINUTE, 1);
+    expect(sweep.waitingForGap(7)).toBe(0);
+  });
+
+  test('gets every second reading while larger deficits wait, the older gap first', () => {
+    const sweep = new ThreadSweep();
+    const young = { id: 8, afterAt: DAY + HOUR, beforeAt: DAY + 2 * HOUR, openedAt: DAY + 2 * HOUR };
+    const posts = [...Array.from({ length: 60 }, (_, n) => `large${n}`), 'old1', 'old2', 'young1', 'young2'];
+    for (const postId of posts) {
+      const createdAt = postId.startsWith('old')
+        ? DAY - HOUR
+        : postId.startsWith('young')
+          ? DAY + HOUR
+          : DAY + 3 * HOUR;
+      sweep.add({ postId, createdAt, comments: 0 });
+    }
+    sweep.setGaps([gap, young]);
+    sweep.nextCheck(DAY + 4 * HOUR, 1);
+    const deficit = (postId: string): number => (postId.startsWith('large') ? 50 : 1);
+    sweep.learnChecks(
+      DAY + 4 * HOUR,
+      posts.map((postId) => ({ postId, comments: deficit(postId), archived: 0 })),
+    );
+    sweep.nextCheck(DAY + 4 * HOUR + 5_500, 1);
+    const read = Array.from({ length: 8 }, () => sweep.nextReading()!.postId);
+    const ofGaps = read.filter((postId) => !postId.startsWith('large'));
+    expect(ofGaps.slice(0, 2).sort()).toEqual(['old1', 'old2']);
+    expect(ofGaps.slice(2).sort()).toEqual(['young1', 'young2']);
+  });
+
+  test('gets every second reading also when the budget refuses every second attempt', () => {
+    const sweep = new ThreadSweep();
+    const posts = [...Array.from({ length: 60 }, (_, n) => `large${n}`), 'owed1', 'owed2', 'owed3'];
+    for (const postId of posts) {
+      sweep.add({ postId, createdAt: postId.startsWith('large') ? DAY + HOUR : DAY - HOUR, comments: 0 });
+    }
+    sweep.setGaps([gap]);
+    sweep.nextCheck(DAY + 2 * HOUR, 1);
+    sweep.learnChecks(
+      DAY + 2 * HOUR,
+      posts.map((postId) => ({ postId, comments: postId.startsWith('large') ? 50 : 1, archived: 0 })),
+    );
+    sweep.nextCheck(DAY + 2 * HOUR + 5_500, 1);
+    const read: string[] = [];
+    for (let attempt = 0; attempt < 12; attempt++) {
+      const { postId } = sweep.nextReading()!;
+      if (attempt % 2 === 0) sweep.readingFailed(postId, false);
+      else {
+        read.push(postId);
+        sweep.learnReading(postId, { readAt: DAY + 2 * HOUR, comments: 1, known: 1, found: 1, unread: 0 });
+      }
+    }
+    expect(read.filter((postId) => postId.startsWith('owed'))).toHaveLength(3);
+  });
+});
