@@ -1,5 +1,5 @@
 import { ledgerQuery } from '../../../schemas/api/account.ts';
-import { accountExamples as examples } from './account-examples.ts';
+import { accountExamples as examples } from './examples/account-examples.ts';
 import type { ComponentName } from './component-schemas.ts';
 import type { AnswerDocument, RouteDocument } from './route-document.ts';
 

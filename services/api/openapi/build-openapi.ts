@@ -9,6 +9,7 @@ import { readingDocuments } from './reading-documents.ts';
 import { headerComponents } from './response-headers.ts';
 import { openApiPath, operationOf } from './route-document.ts';
 import { signupDocuments } from './signup-documents.ts';
+import { webhookDocuments } from './webhook-documents.ts';
 
 const DESCRIPTION = `Reads, searches and monitors a large public discussion site, "the forum".
 
@@ -20,7 +21,9 @@ const DESCRIPTION = `Reads, searches and monitors a large public discussion site
 
 **Retries.** Creating and resuming a monitor accept an \`Idempotency-Key\`: the same request with the same key is executed and charged once.
 
-**Errors.** Every error has the body \`{"error": {"code", "message", "retryable", "retry_after"?}}\`. Branch on \`code\`; \`message\` is for people. Retry only when \`retryable\` is true, after \`Retry-After\` seconds if that header is present. \`X-Request-Id\` is on every answer: quote it when you ask for help.
+**Errors.** Every error has the body \`{"error": {"code", "message", "retryable", "retry_after"?}}\`. Branch on \`code\`; \`message\` is for people. The codes of each answer are listed in its description and in \`x-error-codes\`. Retry only when \`retryable\` is true, after \`Retry-After\` seconds if that header is present. \`X-Request-Id\` is on every answer: quote it when you ask for help.
+
+**Webhooks.** Matches are sent to the webhook of their monitor; this document describes the requests under \`webhooks\`.
 
 **Pages.** Send the \`after\` of a page to get the next one. Unknown parameters and fields are refused, so that a typo is not silently ignored. New fields may be added to answers within this version.
 
@@ -77,6 +80,7 @@ export function buildOpenApiDocument(baseUrl: string, appUrl = baseUrl): OpenApi
       },
     ],
     paths,
+    webhooks: webhookDocuments(),
     components: {
       schemas: componentSchemas(),
       responses,

@@ -39,6 +39,7 @@ import {
 } from '../../../schemas/api/signup.ts';
 import { serviceStatus } from '../../../schemas/api/status.ts';
 import { testDelivery } from '../../../schemas/api/test-delivery.ts';
+import { webhookEvent } from '../../../schemas/messages/webhook-event.ts';
 import { fieldNotes } from './field-notes.ts';
 import { jsonSchemasOf } from './json-schemas.ts';
 import type { JsonSchema } from './openapi-shape.ts';
@@ -104,6 +105,9 @@ const ANSWERS = {
   Readiness: z.strictObject({ ready: z.boolean(), parts: z.record(z.string(), z.boolean()) }),
 };
 
+/** Bodies that this service sends. */
+const WEBHOOKS = { WebhookEvent: webhookEvent };
+
 /** Schemas of requests. They are described from the client's side, so fields with a default are optional. */
 const BODIES = {
   CreateMonitor: createMonitorBody,
@@ -117,13 +121,28 @@ const BODIES = {
   DeleteAccount: deleteAccountBody,
 };
 
-export type ComponentName = keyof typeof ANSWERS | keyof typeof BODIES;
+export type ComponentName = keyof typeof ANSWERS | keyof typeof WEBHOOKS | keyof typeof BODIES;
 
 /** All named schemas as JSON Schema, with the notes on their fields. */
 export function componentSchemas(): Record<string, JsonSchema> {
-  const schemas = { ...jsonSchemasOf(ANSWERS, 'output'), ...jsonSchemasOf(BODIES, 'input') };
+  const bodies = jsonSchemasOf(BODIES, 'input');
+  const schemas = { ...jsonSchemasOf({ ...ANSWERS, ...WEBHOOKS }, 'output'), ...bodies };
   for (const [name, fields] of Object.entries(fieldNotes)) annotate(name, schemas[name], fields);
+  for (const body of Object.values(bodies)) describeDefaults(body);
   return schemas;
+}
+
+/**
+ * Says in words what an absent field means. Generators treat a field that has a `default` as always present, so clients
+ * would have to send it.
+ */
+function describeDefaults(body: JsonSchema): void {
+  for (const field of Object.values((body.properties ?? {}) as Record<string, JsonSchema>)) {
+    if (field.default === undefined) continue;
+    const description = typeof field.description === 'string' ? `${field.description} ` : '';
+    field.description = `${description}Default: \`${JSON.stringify(field.default)}\`.`;
+    delete field.default;
+  }
 }
 
 export function refTo(name: ComponentName): JsonSchema {

@@ -27,12 +27,19 @@ const CONTENT_SECURITY_POLICY = [
 
 /**
  * "Try it out" calls the server that this page came from, which may differ from the one in the document: the browser
- * would refuse another origin. Keys are not stored.
+ * would refuse another origin. Keys are not stored. Each request gets an Idempotency-Key of its own where the operation
+ * reads one and the reader gave none: with the example of the document, the second request would be a repeat of the
+ * first. crypto.randomUUID exists only on https pages and on localhost.
  */
 const START = `const own = new URL('.', location.href).href.replace(/\\/$/, '');
 const response = await fetch(own + '/openapi.json');
 const spec = await response.json();
 spec.servers = [{ url: own, description: 'This server' }];
+const isKey = (parameter) => parameter.name === 'Idempotency-Key';
+const keyed = Object.entries(spec.paths).filter(([, { post }]) => post?.parameters.some(isKey));
+for (const [, { post }] of keyed) delete post.parameters.find(isKey).example;
+const keyedPaths = keyed.map(([path]) => new RegExp('^' + path.replace(/{[^}]*}/g, '[^/]+') + '$'));
+const freshKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 SwaggerUIBundle({
   spec,
   dom_id: '#docs',
@@ -41,6 +48,13 @@ SwaggerUIBundle({
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
   validatorUrl: null,
+  requestInterceptor(request) {
+    const path = request.url.startsWith(own) ? request.url.slice(own.length).split('?')[0] : '';
+    if (request.method.toUpperCase() === 'POST' && keyedPaths.some((pattern) => pattern.test(path))) {
+      request.headers['Idempotency-Key'] ||= freshKey();
+    }
+    return request;
+  },
 });
 `;
 

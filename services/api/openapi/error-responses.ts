@@ -1,7 +1,7 @@
 import { ERROR_CODES } from '../../../shared/domain/error-codes.ts';
 import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
 import { refTo } from './component-schemas.ts';
-import type { JsonSchema, Reference, ResponseObject } from './openapi-shape.ts';
+import type { Reference, ResponseObject } from './openapi-shape.ts';
 import { ACCOUNT_HEADERS, headersOf } from './response-headers.ts';
 import type { HeaderUse } from './response-headers.ts';
 
@@ -187,18 +187,11 @@ function errorResponse(status: number, codes: readonly ErrorCode[], isPublic: bo
     headers: headersOf(errorHeaders(status, { waits, isPublic })),
     content: {
       'application/json': {
-        schema: { allOf: [refTo('Error'), { properties: { error: codesSchema(codes, waits) } }] },
+        schema: refTo('Error'),
         examples: Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code) }])),
       },
     },
-  };
-}
-
-function codesSchema(codes: readonly ErrorCode[], waits: boolean): JsonSchema {
-  const retryable = new Set(codes.map((code) => ERROR_CODES[code].retryable));
-  return {
-    properties: { code: { enum: codes }, retryable: { enum: [...retryable] } },
-    ...(waits ? { required: ['retry_after'] } : {}),
+    'x-error-codes': [...codes],
   };
 }
 

@@ -1,3 +1,4 @@
+import { forumNotes } from './forum-notes.ts';
 import type { JsonSchema } from './openapi-shape.ts';
 
 const TERMS = { items: { minLength: 2, maxLength: 100 }, maxItems: 20 };
@@ -25,16 +26,6 @@ const monitorBody = {
   nsfw: 'Whether NSFW items can match.',
 };
 
-const listing = {
-  query: 'The search query; null without one.',
-  sort: 'The order of the items.',
-  count: 'The number of items on this page.',
-  after: 'Send it as `after` to get the next page; null on the last page.',
-  filtered_nsfw: 'Items left out of this page because they are NSFW.',
-  degraded: 'The forum could not be reached, and this is an older copy.',
-};
-const within = { subreddit: 'The community of the request; null without one.' };
-
 const coverageFigures = {
   seen: 'Posts and comments that were first seen in this time, in all and by the source that saw them first: `post-ids`, `listings`, `threads`, `comment-ids` or `replay`.',
   late: 'Those first seen more than two minutes after their creation.',
@@ -44,7 +35,7 @@ const coverageFigures = {
   lag_seconds: 'From creation to first sight: median, 95th and 99th percentile, each within 2 %. null without items.',
   gaps: 'Gaps that were opened and closed in this time, and those open at its end.',
   budget:
-    'Calls to the forum: `allowed` by its limits (null: not known), `used`, and by purpose. `refused`: how often a purpose had to wait, because the calls were needed for others; a refused call is asked for again.',
+    'Calls to the forum: `allowed` by its limits (null: not known), `used`, and by purpose. `refused`: how often a purpose had to wait, because the calls were needed for others; a refused call is tried again later.',
 };
 
 /**
@@ -52,64 +43,16 @@ const coverageFigures = {
  * for constraints that the service checks itself.
  */
 export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
-  Comment: {
-    parent_id: 'The parent: `t3_…` for the post, or `t1_…` for a comment.',
-    author: '`[deleted]` when the account or the comment was deleted.',
-    body: 'Markdown; `[deleted]` or `[removed]` when it no longer exists.',
-    depth: 'The depth; 0: a reply to the post.',
-    is_submitter: 'Whether the author of the post wrote it.',
-    controversy: '1: the forum marks it as controversial.',
+  Error: {
+    error:
+      '`code`: one of those of the answer. `message`: for people; it begins with the name of the wrong field, if there is one. `retryable`: whether the same request may succeed later. `retry_after`: in how many seconds, as in `Retry-After`.',
   },
-  Post: {
-    id: 'Without `t3_`.',
-    name: 'The fullname: `t3_` and the id.',
-    flair: 'Empty without one.',
-    removed: 'Removed by somebody other than its author.',
-    selftext: 'Markdown; empty for a link.',
-    upvote_ratio: '0 when the forum does not say.',
-    media:
-      'Pictures and videos. A gallery has one item of type `gallery` per picture, in order. Width and height are 0 when the forum does not say.',
-    poll: 'null without a poll. While a poll is open the forum hides the counts, and they are 0.',
-    crosspost_of: 'The post that this one crossposts; null without one.',
-    comments: 'The tree of comments. Only `/v1/forum/post` fills it.',
+  WebhookEvent: {
+    type: 'Ignore events of other types: later versions may send them.',
+    match: 'The match. A repeated delivery has the same `id`.',
+    sent_at: 'The time of the attempt in Unix seconds.',
   },
-  DiscussionGraph: {
-    author_followups: 'Comments by the author of the post. Comments in this graph have no replies.',
-    most_upvoted: 'The highest scores, without the author of the post, the automatic moderator and deleted comments.',
-    controversial: 'Marked as controversial or with a negative score, without the author of the post.',
-    total_analyzed: 'The number of comments that were considered.',
-  },
-  PostMeta: {
-    comments_returned: 'Comments that were read, even if the format shows only some of them.',
-    comments_total: "The forum's count, including deleted and hidden comments.",
-    has_more: 'Whether a larger `max_comments` would return more.',
-    cache: 'The value of the header `X-Cache-Tier`.',
-    limited_by_balance: 'Whether the balance covered fewer comments than requested.',
-    focus_comment_id: 'Only when a comment was requested.',
-  },
-  CommentItem: {
-    post_title: 'Empty when it is not available.',
-    author: '`[deleted]` when the account or the comment was deleted.',
-    body: 'Markdown.',
-    parent_id: 'The parent: `t3_…` for the post, or `t1_…` for a comment.',
-    is_submitter: 'Whether the author of the post wrote it.',
-    controversiality: '1: the forum marks it as controversial.',
-  },
-  SubredditRule: { kind: 'What it applies to: `link`, `comment` or `all`.' },
-  Subreddit: {
-    name: 'Without `r/`.',
-    type: '`public`, `restricted`, `private`, `archived`, `user` …',
-    rules: 'Empty in listings.',
-  },
-  User: { created_at: 'null when the forum does not say, for example for suspended accounts.' },
-  Listing: { ...within, ...listing },
-  CommentListing: { ...within, ...listing },
-  SubredditListing: listing,
-  UserListing: listing,
-  ThingsResponse: {
-    items: 'In the requested order.',
-    missing: 'Requested items that do not exist, as written in the request.',
-  },
+  ...forumNotes,
   Monitor: {
     keywords: 'An item matches when it contains one of these and none of `exclude`.',
     subreddits: 'Without `r/`; empty: the whole forum.',
@@ -202,8 +145,8 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
   CoverageTotal: coverageFigures,
   CoverageGap: {
     source: 'The source that may have missed something.',
-    reason: 'Why, in a word.',
-    outcome: '`filled`: all that can be found was found. `given_up`: nobody looks for it any more. null: still open.',
+    reason: 'The reason, as one word.',
+    outcome: '`filled`: all that can be found was found. `given_up`: no longer searched for. null: still open.',
     created_from: 'Earliest creation of what is missing; null: not known.',
     created_to: 'Latest creation of what is missing; null: not known.',
     after: 'The last thing seen before the gap; null: not known.',
@@ -229,7 +172,7 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
   },
   CreateApiKey: {
     name: 'A name of your choice.',
-    scopes: { description: 'Its permissions; default: all. Each must be one that the requesting key has.' },
+    scopes: { description: 'Its permissions. Each must be one that the requesting key has.' },
   },
   AccountGrant: {
     id: 'Used only to revoke the grant.',

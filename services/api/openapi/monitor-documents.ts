@@ -3,8 +3,8 @@ import { matchPageQuery } from '../../../schemas/api/match-page-query.ts';
 import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
 import type { ComponentName } from './component-schemas.ts';
 import { deliveryLogQuery } from '../../../schemas/api/delivery-log.ts';
-import { deliveryExamples as deliveries } from './delivery-examples.ts';
-import { monitorExamples as examples } from './monitor-examples.ts';
+import { deliveryExamples as deliveries } from './examples/delivery-examples.ts';
+import { monitorExamples as examples } from './examples/monitor-examples.ts';
 import type { AnswerDocument, RouteDocument } from './route-document.ts';
 
 const LAST_EVENT_ID = {
@@ -165,7 +165,7 @@ export const monitorDocuments: readonly RouteDocument[] = [
     operationId: 'redeliver',
     summary: 'Resend matches',
     description:
-      'Queues matches whose delivery failed, was skipped or succeeded: ten a second, at most 5,000 per request. Matches beyond the daily cap are not sent. A failed resend does not count for `webhook_failing`. Repeating the request is harmless: a queued match stays queued once. Per UTC day an account may resend as many matches as its plan lets its monitors match, and at least 1,000; beyond that the answer is `rate_limited` until the day ends.',
+      'Queues matches whose delivery failed, was skipped or succeeded: ten a second, at most 5,000 per request. Matches beyond the daily cap are not sent. A failed resend does not count for `webhook_failing`. Repeating the request is harmless: a queued match stays queued once. Per UTC day an account may resend as many matches as all its monitors together may send, but at least 1,000; beyond that the answer is `rate_limited` until the day ends.',
     body: { schema: 'Redeliver', examples: { ofIds: deliveries.ofIds, failedSince: deliveries.failedSince } },
     answer: ok('The matches are queued.', 'Redelivery', 'queued', deliveries.queued),
     errors: BODY_ERRORS,

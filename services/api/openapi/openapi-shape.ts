@@ -1,3 +1,5 @@
+import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
+
 /** A JSON Schema (2020-12), or a reference to one. */
 export type JsonSchema = Record<string, unknown>;
 
@@ -21,6 +23,11 @@ export interface ResponseObject {
   headers: Record<string, HeaderObject | Reference>;
   /** By media type; absent without a body. */
   content?: Record<string, MediaType>;
+  /**
+   * The codes of an error. They are not part of its schema, because generators of clients would make a class of each
+   * narrowed error, or drop the answer.
+   */
+  'x-error-codes'?: ErrorCode[];
 }
 
 export interface Parameter {
@@ -48,6 +55,18 @@ export interface Operation {
   responses: Record<string, ResponseObject | Reference>;
 }
 
+/** A request that this service sends. */
+export interface WebhookOperation {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  description: string;
+  parameters: Parameter[];
+  requestBody: { required: true; content: Record<string, MediaType> };
+  /** What a receiver may answer. */
+  responses: Record<string, { description: string }>;
+}
+
 export type Method = 'get' | 'post' | 'patch' | 'delete';
 
 /** The part of an OpenAPI 3.1 document that this service uses. */
@@ -58,6 +77,8 @@ export interface OpenApiDocument {
   tags: { name: string; description: string }[];
   /** By path, with `{id}`. */
   paths: Record<string, Partial<Record<Method, Operation>>>;
+  /** By name. */
+  webhooks: Record<string, { post: WebhookOperation }>;
   components: {
     schemas: Record<string, JsonSchema>;
     responses: Record<string, ResponseObject>;

@@ -15,7 +15,7 @@ export interface ContentDocument {
   /** Default: application/json. */
   type?: string;
   /** A component, or a JSON Schema for content without one. */
-  schema: ComponentName | { type: string };
+  schema: ComponentName | { type: string; additionalProperties?: true };
   /** The name or summary of each example, and its value. */
   examples: Record<string, unknown>;
 }

@@ -1,5 +1,5 @@
 import type { RouteDocument } from './route-document.ts';
-import { signupExamples as examples } from './signup-examples.ts';
+import { signupExamples as examples } from './examples/signup-examples.ts';
 
 const WHEN_DISABLED_TOO = [
   'invalid_request',
@@ -47,7 +47,7 @@ export const signupDocuments: readonly RouteDocument[] = [
     tag: 'Sign-up',
     summary: 'Open an account with the mailed code',
     description:
-      'Opens an account without a pack, and shows its key only this once: keep it out of chat transcripts. A mailbox gets free credits once; plus tags and, at providers that ignore them, dots do not make another mailbox. Outside large mail providers three new accounts per domain get them in 24 hours. After three wrong codes start over; `too_many_attempts` is also the answer when a code is not judged because too many were tried for the mailbox.',
+      'Opens an account without a pack, and shows its key only this once: keep it out of chat transcripts. A mailbox gets free credits once; plus tags and, at providers that ignore them, dots do not make another mailbox. Except at large mail providers, at most three new accounts per domain get them within 24 hours. After three wrong codes start over; `too_many_attempts` is also the answer when a code is not judged because too many were tried for the mailbox.',
     body: { schema: 'VerifyRequest', examples: { code: examples.verifyBody } },
     answers: [
       {

@@ -1,6 +1,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import type { ErrorEnvelope } from '../../../schemas/api/error-envelope.ts';
+import { ERROR_CODES } from '../../../shared/domain/error-codes.ts';
+import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
 import type {
   HeaderObject,
   MediaType,
@@ -115,7 +118,7 @@ function checkHeaders(document: OpenApiDocument, response: ResponseObject, heade
 
 function checkBody(
   document: OpenApiDocument,
-  { content }: ResponseObject,
+  { content, 'x-error-codes': codes }: ResponseObject,
   headers: Headers,
   body: string,
   context: string,
@@ -129,6 +132,24 @@ function checkBody(
   if (media === undefined) throw new UndocumentedError(`${context} the type "${type}" is not documented`);
   const value: unknown = type.endsWith('json') ? JSON.parse(body) : body;
   validate(document, media.schema, value, `${context} body`);
+  if (codes !== undefined) checkErrorCode(codes, headers, value as ErrorEnvelope, context);
+}
+
+function checkErrorCode(
+  codes: readonly ErrorCode[],
+  headers: Headers,
+  { error }: ErrorEnvelope,
+  context: string,
+): void {
+  const code = codes.find((documented) => documented === error.code);
+  if (code === undefined) throw new UndocumentedError(`${context} the code ${error.code} is not documented`);
+  if (error.retryable !== ERROR_CODES[code].retryable) {
+    throw new UndocumentedError(`${context} retryable of ${code} is ${String(error.retryable)}`);
+  }
+  const waits = headers.get('retry-after');
+  if (waits !== (error.retry_after === undefined ? null : String(error.retry_after))) {
+    throw new UndocumentedError(`${context} retry_after and the header Retry-After (${waits ?? 'absent'}) differ`);
+  }
 }
 
 /**

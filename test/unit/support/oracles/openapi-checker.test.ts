@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { buildOpenApiDocument } from '../../../../services/api/openapi/build-openapi.ts';
-import { forumExamples } from '../../../../services/api/openapi/forum-examples.ts';
-import { accountExamples } from '../../../../services/api/openapi/account-examples.ts';
+import { forumExamples } from '../../../../services/api/openapi/examples/forum-examples.ts';
+import { accountExamples } from '../../../../services/api/openapi/examples/account-examples.ts';
 import { checkResponse, UndocumentedError } from '../../../support/oracles/openapi-checker.ts';
 
 const document = buildOpenApiDocument('https://api.example.com');
@@ -134,12 +134,12 @@ describe('a reply is refused that has', () => {
     [
       'a code that the route does not list',
       { path: '/v1/forum/things', status: 403, body: refusal('forum_refused') },
-      /answered 403.*\/error\/code .*insufficient_scope/,
+      /answered 403.* the code forum_refused is not documented/,
     ],
     [
       'a code that says the wrong thing about a retry',
       { path: '/v1/monitors/x', status: 404, body: refusal('not_found', true) },
-      /\/error\/retryable/,
+      /retryable of not_found is true/,
     ],
     [
       'no time to wait in its body',

@@ -6,7 +6,7 @@ import {
   matchEvent,
   STREAM_BEGIN,
 } from '../../../../../services/api/live-tail/event-stream-text.ts';
-import { monitorExamples } from '../../../../../services/api/openapi/monitor-examples.ts';
+import { monitorExamples } from '../../../../../services/api/openapi/examples/monitor-examples.ts';
 import { EventStreamParser } from '../../../../support/clients/event-stream-parser.ts';
 
 /** Parses the text in pieces of this many bytes. */

@@ -1,4 +1,4 @@
-import type { AccountCreated, CodeSent, RecoverySent } from '../../../schemas/api/signup.ts';
+import type { AccountCreated, CodeSent, RecoverySent } from '../../../../schemas/api/signup.ts';
 
 const token = 'sgn_7h2k9m4q8t3v6x1z5b0d2f4g6j8n0p3r';
 

@@ -1,8 +1,8 @@
-import type { MatchPage, MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
-import type { Monitor } from '../../../schemas/api/monitor.ts';
-import { SUPPRESSED_PER_DAY } from '../../../shared/domain/match-numbering.ts';
-import { ruleWarnings } from '../monitors/rule-warnings.ts';
-import { matchEvent, STREAM_BEGIN } from '../live-tail/event-stream-text.ts';
+import type { MatchPage, MonitorMatch } from '../../../../schemas/messages/monitor-match.ts';
+import type { Monitor } from '../../../../schemas/api/monitor.ts';
+import { SUPPRESSED_PER_DAY } from '../../../../shared/domain/match-numbering.ts';
+import { ruleWarnings } from '../../monitors/rule-warnings.ts';
+import { matchEvent, STREAM_BEGIN } from '../../live-tail/event-stream-text.ts';
 
 const monitor: Monitor = {
   id: 'mon_3k7m2q9x4t8v',

@@ -1,4 +1,4 @@
-import type { Account, AccountGrantResource, ApiKey, LedgerPage } from '../../../schemas/api/account.ts';
+import type { Account, AccountGrantResource, ApiKey, LedgerPage } from '../../../../schemas/api/account.ts';
 
 const account: Account = {
   id: 'acc_5n2w8r0c6h1j',

@@ -1,4 +1,4 @@
-import type { DeliveryLogEntry } from '../../../schemas/api/delivery-log.ts';
+import type { DeliveryLogEntry } from '../../../../schemas/api/delivery-log.ts';
 import { monitorExamples } from './monitor-examples.ts';
 
 const [match] = monitorExamples.page.items;

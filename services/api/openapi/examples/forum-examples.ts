@@ -1,4 +1,4 @@
-import type { Comment, DiscussionGraph, Post, PostMeta } from '../../../schemas/messages/forum-post.ts';
+import type { Comment, DiscussionGraph, Post, PostMeta } from '../../../../schemas/messages/forum-post.ts';
 import type {
   CommentItem,
   CommentListing,
@@ -8,8 +8,8 @@ import type {
   SubredditListing,
   ThingsResponse,
   UserListing,
-} from '../../../schemas/api/forum-resources.ts';
-import { renderPostMarkdown } from '../reading/comments/post-markdown.ts';
+} from '../../../../schemas/api/forum-resources.ts';
+import { renderPostMarkdown } from '../../reading/comments/post-markdown.ts';
 
 const SITE = 'https://www.reddit.com';
 
