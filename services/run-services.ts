@@ -33,6 +33,8 @@ import { startCrawler } from './crawler/start-crawler.ts';
 import { startDeliverer } from './deliverer/start-deliverer.ts';
 import { startMatcher } from './matcher/start-matcher.ts';
 import { Readiness } from './readiness.ts';
+import { watchDisks, watchedFolders } from './watch-disks.ts';
+import type { DiskWatch } from './watch-disks.ts';
 import { startRecorder } from './recorder/start-recorder.ts';
 import type { ServiceName } from './service-names.ts';
 
@@ -52,7 +54,7 @@ const CLOCK_TOLERANCE_MS = 500;
 type Announce = (addresses: { api: string; metrics: string }) => Promise<void>;
 
 /** What every service is given: the engines, and the forum's client, whose budget the services of a process share. */
-type ServiceDeps = Installation & { upstream: BudgetedUpstream };
+type ServiceDeps = Installation & { upstream: BudgetedUpstream; disks: DiskWatch };
 
 type Started = { stop(): Promise<void> } & ({ ready(): boolean } | { port: number } | object);
 
@@ -101,7 +103,10 @@ export async function runServices(
   lifecycle.add('metrics', operations);
   deps.logger.info({ services, metrics: operations.url }, 'starting');
   const callsForum = services.some((service) => FORUM_CALLERS.includes(service));
-  const installation: ServiceDeps = { ...engines, upstream: await connectUpstream(engines, { callsForum }) };
+  const { logger, metrics } = engines;
+  const disks = lifecycle.add('disks', await watchDataDir(deps, { metrics, logger }));
+  const upstream = await connectUpstream(engines, { callsForum });
+  const installation: ServiceDeps = { ...engines, upstream, disks };
   const readiness = new Readiness({ ...installation, services });
   let api = '';
   for (const { name, start } of STARTERS) {
@@ -116,6 +121,14 @@ export async function runServices(
   if (!signal.aborted) await deps.announce(addresses);
   readiness.markAnnounced();
   return addresses;
+}
+
+function watchDataDir(
+  { config, ownsDataDir }: ProcessDeps,
+  deps: Pick<Installation, 'metrics' | 'logger'>,
+): Promise<DiskWatch> {
+  const reservePath = ownsDataDir ? join(config.dataDir, 'reserve') : undefined;
+  return watchDisks({ ...deps, folders: watchedFolders(config, { ownsDataDir }), reservePath });
 }
 
 async function startApiService(deps: ServiceDeps, readiness: Readiness): Promise<Started> {
@@ -214,6 +227,7 @@ async function startCrawlerService(deps: ServiceDeps): Promise<Started> {
     siteUrl: config.upstream.siteUrl,
     archive: { clickhouse: deps.clickhouse, ready: archiveSchema.ready },
     listenForThings: (onThing) => listenForThings({ ...deps, onThing }),
+    mayCall: () => deps.disks.hasRoom(),
     replayLag: { read: () => matcherLag(deps), max: config.replayMaxLag },
     clock: systemClock,
   });

@@ -4,6 +4,7 @@ import { countOpenErasures } from '../../shared/stores/upkeep/erasure.ts';
 import { secondsUntilTomorrow } from '../../shared/stores/accounts/ledger-check.ts';
 import type { BillerDeps } from './biller-deps.ts';
 import { advanceErasures } from './erase-accounts.ts';
+import { InstallationReport } from './installation-report.ts';
 import { Lease } from './lease.ts';
 import { checkLedger } from './ledger-check.ts';
 import { runRenewalPass } from './renewal-pass.ts';
@@ -13,6 +14,8 @@ import { startLoop } from './start-loop.ts';
 const RENEWAL_INTERVAL_MS = 1_000;
 const SWEEP_INTERVAL_MS = 10 * 60_000;
 const ERASURE_INTERVAL_MS = 5_000;
+/** Metrics are usually read every 15 s. */
+const REPORT_INTERVAL_MS = 15_000;
 /** How often each process checks whether today's ledger check was made. */
 const LEDGER_CHECK_INTERVAL_MS = 10 * 60_000;
 
@@ -29,13 +32,16 @@ export function startBiller(deps: BillerDeps): Running {
     retention: new Lease(deps.pool, 'retention'),
     erasures: new Lease(deps.pool, 'erasures'),
     ledger: new Lease(deps.pool, 'ledger-check'),
+    report: new Lease(deps.pool, 'installation-report'),
   };
+  const report = new InstallationReport(deps.metrics);
   // These names are values of the label `work` of metrics: dashboards and alerts use them.
   const rounds = {
     renewing: () => renew(roundDeps),
     'deleting what is old': () => sweep(roundDeps, leases.retention),
     'erasing accounts': () => erase(roundDeps, leases.erasures),
     'checking the ledger': () => compareLedger(roundDeps, leases.ledger),
+    'counting for metrics': () => reportInstallation(roundDeps, leases.report, report),
   };
   const loops = Object.entries(rounds).map(([what, work]) =>
     startLoop({ ...roundDeps, what, work, retryMs: RENEWAL_INTERVAL_MS }),
@@ -77,6 +83,12 @@ async function compareLedger(deps: RoundDeps, lease: Lease): Promise<number> {
     await lease.holdFor(await secondsUntilTomorrow(deps.pool));
   }
   return LEDGER_CHECK_INTERVAL_MS;
+}
+
+async function reportInstallation({ pool }: RoundDeps, lease: Lease, report: InstallationReport): Promise<number> {
+  if (await lease.mayContinue()) await report.update(pool);
+  else report.withdraw();
+  return REPORT_INTERVAL_MS;
 }
 
 /** A lease that cannot be released because Postgres is away ends by itself. */

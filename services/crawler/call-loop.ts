@@ -14,6 +14,9 @@ const FAILURE_LOG_MS = 30_000;
 /** A source without a call for this long, because the budget is used up, is reported as short of budget. */
 const SHORT_OF_BUDGET_MS = 30_000;
 
+/** How often a loop that may not call asks again. */
+const PAUSED_MS = 1_000;
+
 /** So a patient source with a scarce budget is refused about once in so many calls, and not with all at once. */
 const SLOTS_PER_SUCCESS = 0.25;
 
@@ -26,6 +29,8 @@ export interface CallLoopDeps {
   onIdle: () => void;
   /** Called when the budget leaves the source no calls for 30 s, and when it has calls again. */
   onShortOfBudget: (isShort: boolean) => void;
+  /** False while nothing may be crawled; default: always true. */
+  mayCall?: (() => boolean) | undefined;
   /** Whether the source makes fewer calls at once after a refusal by our budget. Live sources must not. */
   isPatient: boolean;
   logger: Logger;
@@ -128,6 +133,10 @@ export class CallLoop {
   private start(signal: AbortSignal): number {
     const now = this.deps.clock();
     if (this.inFlight.size >= Math.min(this.source.maxInFlight, Math.floor(this.slots))) return MAX_WAIT_MS;
+    if (this.deps.mayCall?.() === false) {
+      this.deps.onIdle();
+      return PAUSED_MS;
+    }
     if (now < this.resumeAt) return this.resumeAt - now;
     const step = this.source.next(now);
     // A wait of 0 would ask forever without giving other work a turn.

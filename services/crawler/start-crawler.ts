@@ -57,6 +57,8 @@ export interface CrawlerDeps {
   siteUrl: string;
   /** Throttles replays: they pause while the matcher is more than `max` records behind. Undefined: they never pause. */
   replayLag?: { read: () => Promise<number>; max: number };
+  /** False while nothing may be crawled, because a disk is almost full; default: always true. */
+  mayCall?: () => boolean;
   /** Times of the sources that compare the forum with the archive, for tests. */
   sweepTimes?: SweepTimes | undefined;
   metrics: Metrics;

@@ -14,6 +14,7 @@ import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { ClaimedDelivery } from '../../shared/stores/deliveries/deliveries.ts';
 import type { FinishedAttempt, RecordedAttempt } from '../../shared/stores/deliveries/delivery-outcomes.ts';
 import type { AttemptResult } from './dispatcher-deps.ts';
+import type { FailurePhases } from './failure-phases.ts';
 
 export interface AttemptDeps {
   egress: EgressClient;
@@ -28,6 +29,7 @@ export interface AttemptDeps {
   clock: Clock;
   /** Monotonic clock, milliseconds: a wall clock may jump. */
   monotonic: () => number;
+  phases: FailurePhases;
   /** 0 ≤ random < 1. */
   random: () => number;
   deadlineMs: number;
@@ -83,7 +85,7 @@ export async function attemptDelivery(
     const finished = describeAttempt(delivery, result, outcome, durationMs);
     const recorded = await options.record(finished);
     observe(delivery, outcome, { durationMs, endedAt }, options.metrics);
-    log(delivery, finished, recorded, 'detail' in result ? result.detail : undefined, options.logger);
+    log(delivery, finished, recorded, { detail: 'detail' in result ? result.detail : undefined, ...options });
     if (recorded) options.publish(toMessage(delivery, finished, recorded));
     return result.status > 0 ? { kind: 'answered', afterMs: durationMs } : { kind: 'unanswered' };
   } finally {
@@ -189,15 +191,14 @@ function observe(
 }
 
 /**
- * Logs one line per attempt with its whole outcome. The line has only the host of the URL, because chat URLs are
- * secrets.
+ * Logs one line per attempt with its whole outcome: a warning for the first failure of an endpoint, until it works
+ * again. The line has only the host of the URL, because chat URLs are secrets.
  */
 function log(
   delivery: ClaimedDelivery,
   finished: FinishedAttempt,
   recorded: RecordedAttempt | undefined,
-  detail: string | undefined,
-  logger: Logger,
+  { detail, logger, phases }: Pick<AttemptDeps, 'logger' | 'phases'> & { detail: string | undefined },
 ): void {
   const fields = {
     monitor_id: delivery.monitorId,
@@ -212,8 +213,14 @@ function log(
     delivery_status: finished.deliveryStatus,
     next_attempt_at: recorded?.nextAttemptAt ?? null,
   };
+  const phase = phases.note(delivery.monitorId, finished.error !== null);
   if (!recorded)
     logger.warn(fields, 'webhook attempt not stored: the lease has ended and another process has claimed the match');
   else if (finished.error === 'secret_unreadable') logger.error(fields, 'webhook attempt');
-  else logger.info(fields, 'webhook attempt');
+  else if (phase === 'begins to fail')
+    logger.warn(
+      fields,
+      'webhook attempt failed; further failures of this monitor are logged as info until one succeeds',
+    );
+  else logger.info(fields, phase === 'works again' ? 'webhook attempt; the webhook works again' : 'webhook attempt');
 }

@@ -35,6 +35,7 @@ import { attemptDelivery } from './delivery-attempt.ts';
 import { DeliveryDispatcher } from './delivery-dispatcher.ts';
 import type { DispatcherLimits } from './dispatcher-deps.ts';
 import { startDuePoller } from './due-poller.ts';
+import { FailurePhases } from './failure-phases.ts';
 import { createBatchedQueue } from './batched-delivery-queue.ts';
 
 export interface DelivererDeps {
@@ -144,6 +145,7 @@ function createDispatcher(
   const { pool, logger } = deps;
   const monotonic = deps.monotonic ?? (() => performance.now());
   const outage = createOutageLog(deps, 'delivering');
+  const phases = new FailurePhases();
   const outcomes = new CallBatcher<FinishedAttempt, RecordedAttempt | undefined>({
     run: (attempts) => recordOutcomes(pool, attempts),
   });
@@ -162,6 +164,7 @@ function createDispatcher(
       attemptDelivery(delivery, claimedAt, {
         ...deps,
         ...collaborators,
+        phases,
         monotonic,
         random: deps.random ?? Math.random,
         deadlineMs: deps.deadlineMs ?? WEBHOOK_DEADLINE_MS,

@@ -1,16 +1,11 @@
-import { statfs } from 'node:fs/promises';
-
-/** With less free space an engine cannot write its log and a segment. */
-const FULL_BELOW_BYTES = 32 * 1024 * 1024;
+import { diskSpace, inMegabytes, isFull } from '../../shared/runtime/disk-space.ts';
 
 /** Names the first of these folders whose disk is full; undefined if none is. Engines end while their disk is full. */
 export async function fullDisk(folders: readonly string[]): Promise<string | undefined> {
   for (const folder of folders) {
-    try {
-      const { bavail, bsize } = await statfs(folder);
-      if (bavail * bsize < FULL_BELOW_BYTES) return `the disk of ${folder} is full`;
-    } catch {
-      // The folder does not exist.
+    const space = await diskSpace(folder);
+    if (space !== undefined && isFull(space)) {
+      return `the disk of ${folder} is full: ${inMegabytes(space.free)} of ${inMegabytes(space.size)} are free`;
     }
   }
   return undefined;

@@ -9,6 +9,7 @@ import type { EngineName } from './engines/engine.ts';
 import { endOrphan } from './engines/orphan.ts';
 import { StartFault } from './engines/start-fault.ts';
 import { delay, systemClock } from '../../shared/runtime/clock.ts';
+import { errorMessage } from '../../shared/runtime/errors.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 import { claimPorts } from './claim-ports.ts';
 import { fullDisk } from './full-disk.ts';
@@ -19,6 +20,8 @@ import { startSimulator } from './simulator-child.ts';
 import { checkNamedServers } from './start-deps.ts';
 import type { StartDeps } from './start-deps.ts';
 import { Supervisor } from './supervisor.ts';
+
+const WRITE_AGAIN_MS = 1_000;
 
 /**
  * Runs a whole installation until the signal aborts. Locks the data directory; starts the engines whose URL is not set,
@@ -72,6 +75,7 @@ async function runInstallation(options: StartDeps, markStopping: () => void): Pr
       ...(simulator === undefined ? {} : { simulator }),
       embedded: [...embedded],
     }));
+    const externalCause = () => fullDisk([config.dataDir]);
     const childEnv = servicesEnvironment(config, env, { urls, embedded, simulator, metricsPort });
     const start = () => {
       const onFault = (message: string) => {
@@ -81,7 +85,7 @@ async function runInstallation(options: StartDeps, markStopping: () => void): Pr
       };
       return startServices({ env: childEnv, pidFile: files.services, onReady: ready.announce, onFault });
     };
-    supervisor.supervise({ name: 'services', kind: 'services', process: await start(), start });
+    supervisor.supervise({ name: 'services', kind: 'services', process: await start(), start, externalCause });
     await Promise.race([broken, whenAborted(signal)]);
     progress('stopping');
   } finally {
@@ -123,19 +127,21 @@ async function superviseSimulator(
   const { config, env, signal } = options;
   const port = engines.ports.simulator;
   const start = () => startSimulator({ config, env, port, pidFile: pidFiles(config.dataDir).simulator, signal });
-  supervisor.supervise({ name: 'simulator', kind: 'simulator', process: await start(), start });
+  const externalCause = () => fullDisk([config.dataDir]);
+  supervisor.supervise({ name: 'simulator', kind: 'simulator', process: await start(), start, externalCause });
   return `http://127.0.0.1:${port}`;
 }
 
 /** Writes endpoints.json each time that the services are ready, and prints where everything is the first time. */
 function createReadyHandler(
   began: number,
-  { config, output }: StartDeps,
+  { config, output, signal }: StartDeps,
   endpoints: (addresses: ServiceAddresses) => Parameters<typeof writeEndpoints>[1],
-): { announce: (addresses: ServiceAddresses) => void; hasAnnounced: () => boolean } {
+): { announce: (addresses: ServiceAddresses) => Promise<void>; hasAnnounced: () => boolean } {
   let hasAnnounced = false;
-  const announce = (addresses: ServiceAddresses) => {
-    writeEndpoints(config.dataDir, endpoints(addresses));
+  const announce = async (addresses: ServiceAddresses) => {
+    await untilWritten(() => writeEndpoints(config.dataDir, endpoints(addresses)), { output, signal });
+    if (signal.aborted) return;
     const baseUrl = config.http.port === 0 ? addresses.api : config.http.baseUrl;
     const demoKeyFile = join(config.dataDir, 'demo-key');
     const seconds = (performance.now() - began) / 1000;
@@ -144,4 +150,20 @@ function createReadyHandler(
     hasAnnounced = true;
   };
   return { announce, hasAnnounced: () => hasAnnounced };
+}
+
+/** Repeats a write that fails, as on a full disk. */
+async function untilWritten(
+  write: () => void,
+  { output, signal }: Pick<StartDeps, 'output' | 'signal'>,
+): Promise<void> {
+  for (let attempt = 1; !signal.aborted; attempt++) {
+    try {
+      write();
+      return;
+    } catch (error) {
+      if (attempt === 1) output.warn(`endpoints.json is written when that is possible: ${errorMessage(error)}`);
+      await delay(WRITE_AGAIN_MS, signal);
+    }
+  }
 }

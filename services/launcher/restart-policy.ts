@@ -33,11 +33,6 @@ export class RestartPolicy {
     if (now - this.startedAt >= WINDOW_MS) this.waitMs = MIN_WAIT_MS;
     this.deaths = [...this.deaths.filter((diedAt) => now - diedAt < WINDOW_MS), now];
     if (this.deaths.length >= MAX_DEATHS) return { action: 'give-up' };
-    return this.diedOfExternalCause();
-  }
-
-  /** For a death with a temporary external cause, such as a full disk: the wait grows, but it never gives up. */
-  diedOfExternalCause(): { action: 'restart'; afterMs: number } {
     const afterMs = this.waitMs;
     this.waitMs = Math.min(this.waitMs * 2, MAX_WAIT_MS);
     return { action: 'restart', afterMs };

@@ -20,7 +20,8 @@ export interface ServiceAddresses {
 export interface ServicesChildDeps {
   env: NodeJS.ProcessEnv;
   pidFile: string;
-  onReady: (addresses: ServiceAddresses) => void;
+  /** Resolves when others can find the addresses. */
+  onReady: (addresses: ServiceAddresses) => Promise<void>;
   /** A setting is wrong: another start would end the same way. */
   onFault: (message: string) => void;
 }
@@ -42,9 +43,10 @@ export async function startServices({ env, pidFile, onReady, onFault }: Services
   child.child.on('message', (message: unknown) => {
     if (isFault(message)) onFault(message.message);
     if (!isReady(message)) return;
-    onReady({ api: message.api, metrics: message.metrics });
-    // From now on /readyz answers 200. A failed send is ignored: the child has ended.
-    child.child.send({ type: 'noted' }, () => undefined);
+    void onReady({ api: message.api, metrics: message.metrics }).then(() => {
+      // From now on /readyz answers 200. A failed send is ignored: the child has ended.
+      if (child.child.connected) child.child.send({ type: 'noted' }, () => undefined);
+    });
   });
   return child;
 }

@@ -9,6 +9,9 @@ const STOP_ORDER = ['services', 'simulator', 'engine'] as const;
 /** A death of the services within this time of an engine's end or restart is attributed to the engine. */
 const ENGINE_TROUBLE_MS = 30_000;
 
+/** How often an external cause is looked at. */
+const EXTERNAL_CAUSE_MS = 1_000;
+
 export interface SupervisedProcess {
   name: string;
   kind: (typeof STOP_ORDER)[number];
@@ -89,7 +92,8 @@ export class Supervisor {
     const reason = externalCause === undefined ? ended : `${ended}; ${externalCause}`;
     const counts = supervised.kind !== 'services' || !this.hasEngineTrouble();
     this.recordEngineState(supervised, false);
-    const verdict = externalCause === undefined ? policy.died(counts) : policy.diedOfExternalCause();
+    if (externalCause !== undefined) return this.outwait(supervised, reason);
+    const verdict = policy.died(counts);
     if (verdict.action === 'give-up') {
       this.options.giveUp(`${supervised.name} ended five times within a minute; the last reason: ${reason}`);
       return false;
@@ -99,6 +103,17 @@ export class Supervisor {
     while (supervised.kind === 'services' && this.enginesDown.size > 0 && !this.stopping.signal.aborted) {
       await this.options.wait(100, this.stopping.signal);
     }
+    return !this.stopping.signal.aborted;
+  }
+
+  /** Waits until the external cause is gone, however long that takes: starting before would only fail again. */
+  private async outwait({ name, externalCause }: SupervisedProcess, reason: string): Promise<boolean> {
+    const { warn, progress, wait } = this.options;
+    warn(`${name} ended (${reason}); it restarts when that is over`);
+    while (!this.stopping.signal.aborted && (await externalCause?.()) !== undefined) {
+      await wait(EXTERNAL_CAUSE_MS, this.stopping.signal);
+    }
+    if (!this.stopping.signal.aborted) progress(`${name} restarts`);
     return !this.stopping.signal.aborted;
   }
 

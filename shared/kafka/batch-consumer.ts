@@ -64,6 +64,8 @@ class GroupConsumer implements BatchConsumer {
   private readonly consumer: Consumer;
   private readonly runner: BatchRunner;
   private assignment: GroupAssignment | undefined;
+  /** Whether the loss of the broker is logged already. */
+  private isLost = false;
   private assigned = false;
   private lastActivity = 0;
   private pauses = 0;
@@ -172,7 +174,7 @@ class GroupConsumer implements BatchConsumer {
       this.assignment?.giveUp();
       if (this.halted) return;
       // A broker that has just started loads its coordinators; operators need not see that.
-      const level = LOADING.has(protocolErrorType(error) ?? '') ? 'debug' : 'warn';
+      const level = LOADING.has(protocolErrorType(error) ?? '') ? 'debug' : this.levelOfLoss();
       if (restart) this.logger[level]({ err: error }, 'the consumer lost the broker and reconnects');
       else if (isKafkaAway(error)) this.startAgain(error);
       else this.end(error);
@@ -181,7 +183,7 @@ class GroupConsumer implements BatchConsumer {
 
   /** kafkajs gives up on some temporary conditions, such as a missing coordinator. */
   private startAgain(reason: Error): void {
-    this.logger.warn({ err: reason }, 'the consumer lost the broker and restarts');
+    this.logger[this.levelOfLoss()]({ err: reason }, 'the consumer lost the broker and restarts');
     const starting = retry(() => this.start(), {
       what: `starting the consumer of ${this.options.group}`,
       logger: this.logger,
@@ -192,6 +194,13 @@ class GroupConsumer implements BatchConsumer {
     starting.catch((error: unknown) => {
       if (!this.halted) this.end(toError(error));
     });
+  }
+
+  /** One warning for each time without the broker; `prepare` logs its end. */
+  private levelOfLoss(): 'warn' | 'debug' {
+    const level = this.isLost ? 'debug' : 'warn';
+    this.isLost = true;
+    return level;
   }
 
   private joined(memberAssignment: Record<string, number[]>): void {
@@ -224,6 +233,7 @@ class GroupConsumer implements BatchConsumer {
     }
     if (assignment.isOver() || this.halted) return false;
     this.assigned = true;
+    this.isLost = false;
     this.logger.info({ partitions: assignment.partitions.length }, 'joined the consumer group');
     return true;
   }

@@ -18,7 +18,7 @@ export interface KafkaConnection {
 
 /** Temporary conditions while a broker starts, stops or moves a partition; operators need not see them. */
 const TRANSIENT =
-  /loading|not available|no leader|not the leader|does not host|not aware of this member|rebalanc|not the (correct )?coordinator|connection|ECONNREFUSED|closed|disconnected|restarting the consumer/i;
+  /loading|not available|no broker available|no leader|not the leader|does not host|not aware of this member|rebalanc|not the (correct )?coordinator|connection|ECONNREFUSED|closed|disconnected|restarting the consumer/i;
 
 /**
  * Creates a client with the settings that all clients share. It does not connect yet.

@@ -50,6 +50,11 @@ function declare(registers: Registry[]) {
       'Gaps that are not closed, by source. Growing: the budget does not suffice to fill them. Run: npm run admin -- gaps --open.',
       ['source'],
     ),
+    crawlerMissed: gauge(
+      'crawler_missed_items',
+      'Items of the last 24 hours that were not seen: posts by their ids, comments as estimated by the audit. See /v1/coverage.',
+      ['kind'],
+    ),
     crawlerCompleteness: gauge(
       'crawler_completeness',
       'Share of posts or comments seen, for the newest hour that has one; for comments with a 95 % interval (low, high). Falling: see /v1/coverage.',
@@ -161,6 +166,31 @@ function declare(registers: Registry[]) {
       '1 while a fault on this side prevents all webhooks. The log names it.',
       [],
     ),
+    deliveriesPending: gauge(
+      'deliveries_pending',
+      'Webhook deliveries that wait for their first or next attempt, counted up to 50,000. Growing: endpoints fail, or no deliverer runs.',
+      [],
+    ),
+    deliveriesOldestPending: gauge(
+      'deliveries_oldest_pending_seconds',
+      'Time since the oldest pending delivery was matched. Hours: an endpoint fails. See admin deliveries pending.',
+      [],
+    ),
+    monitors: gauge('monitors', 'Monitors by state; paused_balance: their accounts ran out of credits.', ['status']),
+    monitorsFailing: gauge(
+      'monitors_webhook_failing',
+      'Monitors whose webhook is failing. Run: npm run admin -- monitor list --failing.',
+      [],
+    ),
+    creditsCharged: counter('credits_charged_total', "Credits charged, by the ledger's kind, a minute later.", [
+      'kind',
+    ]),
+    creditsGranted: counter('credits_granted_total', "Credits given, by the ledger's kind, a minute later.", ['kind']),
+
+    diskFree: gauge('disk_free_bytes', 'Free space of the data directory and of each embedded engine.', ['disk']),
+    diskSize: gauge('disk_size_bytes', 'Size of the disk of the data directory and of each embedded engine.', ['disk']),
+    crawlerPaused: gauge('crawler_paused', '1 while crawling pauses because a disk is almost full. Free space.', []),
+
     deliveriesInFlight: gauge('deliveries_in_flight', 'Webhook attempts under way.', []),
     deliveryLatency: histogram(
       'delivery_latency_seconds',

@@ -4,6 +4,7 @@ import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { ClientGone } from '../http/api-error.ts';
 import { toApiError } from '../http/error-handler.ts';
+import { noteAccount } from '../http/request-log.ts';
 import { setCreditsRemaining } from '../http/route.ts';
 import type { Route } from '../http/route.ts';
 import type { Admission, AdmissionControl, Quota } from './admission-control.ts';
@@ -72,8 +73,12 @@ export function createAdmissionMiddleware(
   };
 }
 
-/** Sets the headers that every answer to an admitted caller has: balance, limits, and that it must not be cached. */
+/**
+ * Sets the headers that every answer to an admitted caller has: balance, limits, and that it must not be cached. Notes
+ * the account for the log.
+ */
 export function setAdmissionHeaders(response: Response, { caller, quotas }: Admission): void {
+  noteAccount(response, caller.accountId);
   setCreditsRemaining(response, caller.balance);
   setQuotas(response, quotas);
   response.set('Cache-Control', 'no-store');

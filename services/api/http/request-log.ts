@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { RequestHandler } from 'express';
+import type { RequestHandler, Response } from 'express';
 import { pinoHttp } from 'pino-http';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 
@@ -47,7 +47,17 @@ function requestFields(request: IncomingMessage, response: ServerResponse, line:
     status: response.statusCode,
     ms: line.responseTime,
     remote: request.socket.remoteAddress,
+    account_id: accountOf(response),
   };
+}
+
+/** Notes whose request it is, for its line in the log. */
+export function noteAccount(response: Response, accountId: string): void {
+  response.locals.accountId = accountId;
+}
+
+function accountOf(response: ServerResponse): string | undefined {
+  return (response as Partial<Pick<Response<unknown, { accountId?: string }>, 'locals'>>).locals?.accountId;
 }
 
 function originalPath(request: IncomingMessage & { originalUrl?: string }): string {

@@ -111,7 +111,9 @@ function aborted(signal: AbortSignal): Promise<false> {
 }
 
 /** Exports the completeness of the newest hour that has one. */
-function reportCompleteness({ crawlerCompleteness }: Metrics, covered: readonly CoveredHour[]): void {
+function reportCompleteness(metrics: Metrics, covered: readonly CoveredHour[]): void {
+  reportMissed(metrics, covered.slice(0, 24));
+  const { crawlerCompleteness } = metrics;
   crawlerCompleteness.reset();
   const posts = covered.map(({ coverage }) => coverage.posts && postShare(coverage.posts)).find(isKnown);
   if (isKnown(posts)) crawlerCompleteness.set({ kind: 'posts', bound: 'share' }, posts);
@@ -119,6 +121,25 @@ function reportCompleteness({ crawlerCompleteness }: Metrics, covered: readonly 
   if (!isKnown(comments)) return;
   for (const bound of ['share', 'low', 'high'] as const) {
     crawlerCompleteness.set({ kind: 'comments', bound }, comments[bound]);
+  }
+}
+
+/** Comments are estimated where the audit knows the share that was seen. */
+function reportMissed({ crawlerMissed }: Metrics, covered: readonly CoveredHour[]): void {
+  crawlerMissed.reset();
+  const walked = covered.flatMap(({ coverage: { posts } }) => posts ?? []);
+  if (walked.length > 0) {
+    crawlerMissed.set(
+      { kind: 'posts' },
+      walked.reduce((sum, { unread }) => sum + unread, 0),
+    );
+  }
+  const audited = covered.flatMap(({ coverage: { comments, seen } }) => {
+    const found = Object.values(seen).reduce((sum, source) => sum + source.comments, 0);
+    return comments === null || comments.share === 0 ? [] : (found * (1 - comments.share)) / comments.share;
+  });
+  if (audited.length > 0) {
+    crawlerMissed.set({ kind: 'comments' }, Math.round(audited.reduce((sum, missed) => sum + missed, 0)));
   }
 }
 
@@ -133,6 +154,7 @@ async function reportState({ db, clickhouse, metrics }: CoverageDeps & { db: Que
 /** Another process exports them. */
 function clearReports(metrics: Metrics): void {
   metrics.crawlerCompleteness.reset();
+  metrics.crawlerMissed.reset();
   metrics.crawlerGapsOpen.reset();
   metrics.crawlerNewestItemAge.reset();
 }

@@ -73,10 +73,14 @@ export class DataDirLock {
     return new DataDirLock(path, self);
   }
 
-  /** Marks the holder as stopping, so that the next start waits instead of failing. */
+  /** Marks the holder as stopping, so that the next start waits instead of failing. On a full disk it does nothing. */
   markStopping(): void {
-    writeFileSync(`${this.path}.new`, JSON.stringify({ ...this.self, state: 'stopping' }));
-    renameSync(`${this.path}.new`, this.path);
+    try {
+      writeFileSync(`${this.path}.new`, JSON.stringify({ ...this.self, state: 'stopping' }));
+      renameSync(`${this.path}.new`, this.path);
+    } catch {
+      // A stop must not fail here: the next start is refused for as long as it takes, and not told to wait.
+    }
   }
 
   release(): void {

@@ -93,7 +93,8 @@ test('requests are counted by route pattern and logged without key, query or sec
   const counted = await api.metrics.registry.metrics();
   expect(counted).toContain('route="/v1/monitors/:id/matches",status="200"');
   expect(counted).not.toContain(monitorId);
-  expect(logged).toContain(`"path":"/v1/monitors/${monitorId}/matches"`);
+  const line = logged.split('\n').find((text) => text.includes(`"path":"/v1/monitors/${monitorId}/matches"`));
+  expect(JSON.parse(line!)).toMatchObject({ account_id: owner.accountId, status: 200, requestId: expect.any(String) });
   expect(logged).not.toContain(owner.apiKey.slice(11));
   expect(logged).not.toMatch(/whsec_|limit=7|secret-path/);
 });

@@ -28,6 +28,7 @@ function stage() {
   const time = { now: 0 };
   const log: string[] = [];
   const given: string[] = [];
+  const warnings: string[] = [];
   const supervisor = new Supervisor({
     clock: () => time.now,
     wait: (ms, signal) => {
@@ -35,7 +36,7 @@ function stage() {
       return new Promise((resolve) => (signal.aborted ? resolve() : setImmediate(resolve)));
     },
     progress: () => undefined,
-    warn: () => undefined,
+    warn: (line) => warnings.push(line),
     giveUp: (reason) => given.push(reason),
   });
   const living = new Map<string, Puppet>();
@@ -56,7 +57,7 @@ function stage() {
     return start().then((process) => supervisor.supervise({ name, kind, process, start, ...more }));
   };
   const kill = (name: string) => living.get(name)?.die();
-  return { time, log, given, supervisor, part, kill };
+  return { time, log, warnings, given, supervisor, part, kill };
 }
 
 const settle = async () => {
@@ -108,15 +109,22 @@ describe('Supervisor', () => {
     expect(log.filter((line) => line === 'start services')).toHaveLength(2);
   });
 
-  test('never gives up on an engine whose disk is full', async () => {
-    const { log, given, supervisor, part, kill } = stage();
-    let starts = 0;
-    const externalCause = () => Promise.resolve(starts < 12 ? 'the disk is full' : undefined);
-    await part('postgres', 'engine', () => (starts++ === 0 || starts > 12 ? undefined : 'no space'), { externalCause });
+  test('an engine whose disk is full is not restarted until there is room, and never given up', async () => {
+    const { log, warnings, given, supervisor, part, kill } = stage();
+    let looks = 0;
+    const externalCause = () => Promise.resolve(looks++ < 100 ? 'the disk is full' : undefined);
+    await part('postgres', 'engine', () => undefined, { externalCause });
     kill('postgres');
+    await settle();
+    expect([looks > 1, log, warnings]).toEqual([
+      true,
+      ['start postgres'],
+      ['postgres ended (SIGKILL; the disk is full); it restarts when that is over'],
+    ]);
     for (let turn = 0; turn < 20; turn++) await settle();
     expect(given).toEqual([]);
     expect(log).toEqual(['start postgres', 'start postgres']);
+    expect(warnings).toHaveLength(1);
     await supervisor.stop();
   });
 

@@ -1,0 +1,48 @@
+import type { Queryable } from '../../shared/postgres/pool.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { countInstallation, lastLedgerEntry, sumMovedCredits } from '../../shared/stores/upkeep/installation-counts.ts';
+
+/**
+ * Exports what an operator watches of the whole installation. One process at a time reports, so that sums over all
+ * processes are right.
+ */
+export class InstallationReport {
+  private readonly metrics: Metrics;
+  /** The last row of the ledger that is counted; undefined until this process reports. */
+  private countedEntry: number | undefined;
+
+  constructor(metrics: Metrics) {
+    this.metrics = metrics;
+  }
+
+  async update(db: Queryable): Promise<void> {
+    const { metrics } = this;
+    const counts = await countInstallation(db);
+    metrics.deliveriesPending.set(counts.pendingDeliveries);
+    metrics.deliveriesOldestPending.set(Math.max(0, counts.oldestPendingMs ?? 0) / 1_000);
+    metrics.monitorsFailing.set(counts.failingMonitors);
+    for (const status of ['active', 'paused', 'paused_balance']) {
+      metrics.monitors.set({ status }, counts.monitors[status] ?? 0);
+    }
+    if (this.countedEntry === undefined) {
+      this.countedEntry = await lastLedgerEntry(db);
+      return;
+    }
+    const { moved, lastId } = await sumMovedCredits(db, this.countedEntry);
+    this.countedEntry = lastId;
+    for (const { kind, granted, charged } of moved) {
+      if (granted > 0) metrics.creditsGranted.inc({ kind }, granted);
+      if (charged > 0) metrics.creditsCharged.inc({ kind }, charged);
+    }
+  }
+
+  /** Another process reports from now on. The counters stay: they only ever grow. */
+  withdraw(): void {
+    const { metrics } = this;
+    this.countedEntry = undefined;
+    for (const gauge of [metrics.deliveriesPending, metrics.deliveriesOldestPending, metrics.monitorsFailing]) {
+      gauge.remove();
+    }
+    metrics.monitors.reset();
+  }
+}

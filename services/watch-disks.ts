@@ -1,0 +1,140 @@
+import { join } from 'node:path';
+import { diskSpace, inMegabytes, isFull, isShort } from '../shared/runtime/disk-space.ts';
+import type { DiskSpace } from '../shared/runtime/disk-space.ts';
+import { delay } from '../shared/runtime/clock.ts';
+import type { Config } from '../shared/runtime/config.ts';
+import { errorMessage } from '../shared/runtime/errors.ts';
+import type { Running } from '../shared/runtime/lifecycle.ts';
+import type { Logger } from '../shared/runtime/logger.ts';
+import type { Metrics } from '../shared/runtime/metrics.ts';
+import { DiskReserve, reserveBytes } from './disk-reserve.ts';
+
+const INTERVAL_MS = 5_000;
+/** A disk that was short must have this much more than the limit, so that nothing starts and stops in turn. */
+const MORE = 1.25;
+
+export interface WatchedFolder {
+  /** Value of the metrics' label. */
+  name: string;
+  path: string;
+}
+
+export interface DiskWatch extends Running {
+  /** False while a disk is short of room: nothing more should be crawled. */
+  hasRoom(): boolean;
+}
+
+export interface DiskWatchDeps {
+  /** Folders may share a disk. */
+  folders: readonly WatchedFolder[];
+  /** Keeps a reserve on the disk of the first folder, at this path; undefined: none. */
+  reservePath?: string | undefined;
+  metrics: Pick<Metrics, 'diskFree' | 'diskSize' | 'crawlerPaused'>;
+  logger: Pick<Logger, 'error' | 'warn'>;
+  read?: (folder: string) => Promise<DiskSpace | undefined>;
+  intervalMs?: number;
+}
+
+/** The data directory and the folder of each embedded engine; none where all engines are servers elsewhere. */
+export function watchedFolders(
+  { dataDir, embedded }: Pick<Config, 'dataDir' | 'embedded'>,
+  { ownsDataDir }: { ownsDataDir: boolean },
+): WatchedFolder[] {
+  const engines = (['kafka', 'postgres', 'clickhouse'] as const).filter((engine) => embedded[engine]);
+  const folders = engines.map((engine) => ({ name: engine, path: join(dataDir, engine) }));
+  return ownsDataDir || engines.length > 0 ? [{ name: 'data_dir', path: dataDir }, ...folders] : [];
+}
+
+/**
+ * Exports the free space of disks. Logs once when one becomes short of room, with its folder, and once when it has room
+ * again. Resolves after the first look.
+ */
+export async function watchDisks(deps: DiskWatchDeps): Promise<DiskWatch> {
+  const stopping = new AbortController();
+  const looks = new DiskLooks(deps);
+  await looks.look();
+  const running = lookUntilStopped(looks, deps.intervalMs ?? INTERVAL_MS, stopping.signal);
+  return {
+    hasRoom: () => looks.hasRoom(),
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+async function lookUntilStopped(looks: DiskLooks, intervalMs: number, signal: AbortSignal): Promise<void> {
+  await delay(intervalMs, signal);
+  while (!signal.aborted) {
+    await looks.look();
+    await delay(intervalMs, signal);
+  }
+}
+
+class DiskLooks {
+  private readonly deps: DiskWatchDeps;
+  private readonly reserve: DiskReserve | undefined;
+  /** The disks that are short of room, by their device. */
+  private readonly short = new Set<number>();
+
+  constructor(deps: DiskWatchDeps) {
+    this.deps = deps;
+    this.reserve = deps.reservePath === undefined ? undefined : new DiskReserve(deps.reservePath);
+  }
+
+  hasRoom(): boolean {
+    return this.short.size === 0;
+  }
+
+  async look(): Promise<void> {
+    const { folders, metrics, read = diskSpace } = this.deps;
+    const told = new Set<number>();
+    for (const [index, { name, path }] of folders.entries()) {
+      const space = await read(path);
+      if (space === undefined) continue;
+      metrics.diskFree.set({ disk: name }, space.free);
+      metrics.diskSize.set({ disk: name }, space.size);
+      if (index === 0) await this.keepReserve(path, space);
+      if (!told.has(space.device)) this.judge(path, space);
+      told.add(space.device);
+    }
+    metrics.crawlerPaused.set(this.hasRoom() ? 0 : 1);
+  }
+
+  /** Logs when a disk becomes short of room and when it has room again. */
+  private judge(folder: string, space: DiskSpace): void {
+    const { logger } = this.deps;
+    const fields = { folder, free: inMegabytes(space.free), size: inMegabytes(space.size) };
+    const wasShort = this.short.has(space.device);
+    if (isShort(space)) {
+      this.short.add(space.device);
+      if (!wasShort) logger.error(fields, `the disk of ${folder} is almost full: crawling pauses until it has room`);
+    } else if (wasShort && hasMuchRoom(space)) {
+      this.short.delete(space.device);
+      logger.warn(fields, `the disk of ${folder} has room again`);
+    }
+  }
+
+  private async keepReserve(folder: string, space: DiskSpace): Promise<void> {
+    const { reserve } = this;
+    if (reserve === undefined) return;
+    const { logger } = this.deps;
+    try {
+      const kept = await reserve.size();
+      const bytes = reserveBytes(space.size);
+      if (isFull(space) && kept > 0) {
+        await reserve.release();
+        const fields = { folder, released: inMegabytes(kept) };
+        logger.error(fields, `the disk of ${folder} is full: the reserve is released, for reads and pages`);
+      } else if (kept < bytes && hasMuchRoom({ ...space, free: space.free - bytes })) {
+        await reserve.fill(bytes);
+      }
+    } catch (error) {
+      logger.warn({ err: errorMessage(error), folder }, 'no reserve can be kept on this disk');
+    }
+  }
+}
+
+function hasMuchRoom(space: DiskSpace): boolean {
+  return !isShort({ ...space, free: space.free / MORE });
+}

@@ -1,0 +1,80 @@
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** What an operator watches of the whole installation. */
+export interface InstallationCounts {
+  /** Deliveries that wait for their first or next attempt; `MOST_COUNTED` stands for that many or more. */
+  pendingDeliveries: number;
+  /** Milliseconds since the oldest of those counted was matched; null without any. */
+  oldestPendingMs: number | null;
+  /** Existing monitors by state: active, paused, paused_balance. */
+  monitors: Record<string, number>;
+  /** Existing monitors whose webhook is failing. */
+  failingMonitors: number;
+}
+
+/** Bounds the time of a count: about 50 ms. */
+export const MOST_COUNTED = 50_000;
+
+/** Counts for metrics. A pass over all monitors; of pending deliveries over a bounded part of their index. */
+export async function countInstallation(db: Queryable): Promise<InstallationCounts> {
+  const { rows } = await db.query<InstallationCounts>(
+    `WITH pending AS (
+       SELECT entered_at FROM matches WHERE delivery_status = 'pending' LIMIT ${MOST_COUNTED}
+     ), by_status AS (
+       SELECT status, count(*) AS monitors FROM monitors WHERE status <> 'deleted' GROUP BY status
+     )
+     SELECT (SELECT count(*) FROM pending) AS "pendingDeliveries",
+            (SELECT (extract(epoch FROM service_now() - min(entered_at)) * 1000)::float8 FROM pending) AS "oldestPendingMs",
+            (SELECT coalesce(json_object_agg(status, monitors), '{}') FROM by_status) AS monitors,
+            (SELECT count(*) FROM monitor_health h JOIN monitors m ON m.id = h.monitor_id
+              WHERE h.webhook_failing AND m.status <> 'deleted') AS "failingMonitors"`,
+  );
+  return rows[0]!;
+}
+
+/** Credits that moved, by the kind of the ledger's rows. */
+export interface MovedCredits {
+  kind: string;
+  /** Given, above 0. */
+  granted: number;
+  /** Taken, above 0. */
+  charged: number;
+}
+
+/** Rows younger than this may belong to a transaction that is not committed yet: no statement runs longer than 30 s. */
+const SETTLED = "interval '60 seconds'";
+/** Bounds a step; the rest follows in the next one. */
+const MOST_ENTRIES = 100_000;
+
+/** The id of the ledger's last row; 0 for an empty ledger. */
+export async function lastLedgerEntry(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ id: number }>(`SELECT coalesce(max(id), 0) AS id FROM ledger_entries`);
+  return rows[0]!.id;
+}
+
+/**
+ * Sums the rows of the ledger after `afterId` that are older than a minute, and so committed: each row is in exactly
+ * one result of a chain of calls, each of which continues after the `lastId` of the one before.
+ */
+export async function sumMovedCredits(
+  db: Queryable,
+  afterId: number,
+): Promise<{ moved: MovedCredits[]; lastId: number }> {
+  const { rows } = await db.query<MovedCredits & { lastId: number }>(
+    `WITH following AS MATERIALIZED (
+       SELECT id, kind, amount, created_at FROM ledger_entries WHERE id > $1 ORDER BY id LIMIT ${MOST_ENTRIES}
+     ), settled AS (
+       SELECT coalesce((SELECT min(id) FROM following WHERE created_at > (SELECT service_now()) - ${SETTLED}) - 1,
+                       (SELECT max(id) FROM following)) AS last_id
+     )
+     SELECT kind,
+            coalesce(sum(amount) FILTER (WHERE amount > 0), 0)::bigint AS granted,
+            coalesce(-sum(amount) FILTER (WHERE amount < 0), 0)::bigint AS charged,
+            max(last_id) AS "lastId"
+       FROM following JOIN settled ON id <= last_id
+      GROUP BY kind`,
+    [afterId],
+  );
+  const moved = rows.map(({ kind, granted, charged }) => ({ kind, granted, charged }));
+  return { moved, lastId: rows[0]?.lastId ?? afterId };
+}

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { InstallationReport } from '../../../services/biller/installation-report.ts';
+import { createMetrics } from '../../../shared/runtime/metrics.ts';
+import { charge, credit } from '../../../shared/stores/accounts/ledger.ts';
+import { insertPayingAccounts } from '../../support/fixtures/biller-monitors.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.drop());
+
+const metrics = createMetrics();
+/** Lines of /metrics that begin with the name, without it. */
+const exported = async (name: string) =>
+  (await metrics.registry.metrics())
+    .split('\n')
+    .filter((line) => line.startsWith(name) && /^[{ ]/.test(line.slice(name.length)))
+    .map((line) => line.slice(name.length).trim())
+    .sort();
+
+test('deliveries, monitors and credits are exported, each ledger row once', async () => {
+  const [account] = await insertPayingAccounts(db.pool, { accounts: 1, monitors: 4, credits: 100 });
+  const { accountId, monitorIds } = account!;
+  const [first, second, third] = monitorIds;
+  await db.pool.query(`UPDATE monitors SET status = 'paused_balance' WHERE id = $1`, [third]);
+  await db.pool.query(`INSERT INTO monitor_health (monitor_id, failures, webhook_failing) VALUES ($1, 50, true)`, [
+    first,
+  ]);
+  await db.pool.query(
+    `INSERT INTO matches (monitor_id, seq, thing_id, kind, created_at, first_seen_at, entered_at, matched_terms, suppressed, first_delivery,
+       delivery_status, next_attempt_at)
+     SELECT $1, n, 't1_' || n, 'comment', service_now(), service_now(), service_now() - n * interval '1 minute', '{rust}', false, 'pending',
+       CASE n WHEN 3 THEN 'delivered' ELSE 'pending' END, CASE n WHEN 3 THEN NULL ELSE service_now() END
+     FROM generate_series(1, 3) AS n`,
+    [second],
+  );
+  const report = new InstallationReport(metrics);
+  await report.update(db.pool);
+  expect(await exported('deliveries_pending')).toEqual(['2']);
+  expect(Number((await exported('deliveries_oldest_pending_seconds'))[0])).toBeCloseTo(120, -1);
+  expect(await exported('monitors')).toEqual([
+    '{status="active"} 3',
+    '{status="paused"} 0',
+    '{status="paused_balance"} 1',
+  ]);
+  expect(await exported('monitors_webhook_failing')).toEqual(['1']);
+  // What was there before this process reported is not counted again.
+  expect(await exported('credits_granted_total')).toEqual([]);
+
+  await charge(db.pool, { accountId, kind: 'read', credits: 3, reference: 'a' });
+  await charge(db.pool, { accountId, kind: 'read', credits: 4, reference: 'b' });
+  await credit(db.pool, { accountId, kind: 'grant', credits: 50, reference: 'c' });
+  await report.update(db.pool);
+  // They may belong to transactions that commit in another order.
+  expect(await exported('credits_charged_total')).toEqual([]);
+  await db.setShift('61 seconds');
+  await charge(db.pool, { accountId, kind: 'monitor_renewal', credits: 10, reference: 'd' });
+  for (let pass = 0; pass < 3; pass++) await report.update(db.pool);
+  expect(await exported('credits_charged_total')).toEqual(['{kind="read"} 7']);
+  expect(await exported('credits_granted_total')).toEqual(['{kind="grant"} 50']);
+  await db.setShift('130 seconds');
+  await report.update(db.pool);
+  expect(await exported('credits_charged_total')).toEqual(['{kind="monitor_renewal"} 10', '{kind="read"} 7']);
+
+  report.withdraw();
+  expect([await exported('deliveries_pending'), await exported('monitors')]).toEqual([[], []]);
+});
