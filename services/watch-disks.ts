@@ -17,6 +17,8 @@ export interface WatchedFolder {
   /** Value of the metrics' label. */
   name: string;
   path: string;
+  /** Whether crawling fills its disk: Kafka keeps what the other engines have no room for. */
+  takesItems: boolean;
 }
 
 export interface DiskWatch extends Running {
@@ -41,8 +43,12 @@ export function watchedFolders(
   { ownsDataDir }: { ownsDataDir: boolean },
 ): WatchedFolder[] {
   const engines = (['kafka', 'postgres', 'clickhouse'] as const).filter((engine) => embedded[engine]);
-  const folders = engines.map((engine) => ({ name: engine, path: join(dataDir, engine) }));
-  return ownsDataDir || engines.length > 0 ? [{ name: 'data_dir', path: dataDir }, ...folders] : [];
+  const folders = engines.map((engine) => ({
+    name: engine,
+    path: join(dataDir, engine),
+    takesItems: engine === 'kafka',
+  }));
+  return ownsDataDir || engines.length > 0 ? [{ name: 'data_dir', path: dataDir, takesItems: true }, ...folders] : [];
 }
 
 /**
@@ -76,6 +82,8 @@ class DiskLooks {
   private readonly reserve: DiskReserve | undefined;
   /** The disks that are short of room, by their device. */
   private readonly short = new Set<number>();
+  /** Those of them that crawling fills. */
+  private readonly pausing = new Set<number>();
 
   constructor(deps: DiskWatchDeps) {
     this.deps = deps;
@@ -83,34 +91,37 @@ class DiskLooks {
   }
 
   hasRoom(): boolean {
-    return this.short.size === 0;
+    return this.pausing.size === 0;
   }
 
   async look(): Promise<void> {
     const { folders, metrics, read = diskSpace } = this.deps;
     const told = new Set<number>();
-    for (const [index, { name, path }] of folders.entries()) {
+    for (const [index, { name, path, takesItems }] of folders.entries()) {
       const space = await read(path);
       if (space === undefined) continue;
       metrics.diskFree.set({ disk: name }, space.free);
       metrics.diskSize.set({ disk: name }, space.size);
       if (index === 0) await this.keepReserve(path, space);
-      if (!told.has(space.device)) this.judge(path, space);
+      if (!told.has(space.device)) this.judge(path, space, takesItems);
       told.add(space.device);
     }
     metrics.crawlerPaused.set(this.hasRoom() ? 0 : 1);
   }
 
   /** Logs when a disk becomes short of room and when it has room again. */
-  private judge(folder: string, space: DiskSpace): void {
+  private judge(folder: string, space: DiskSpace, takesItems: boolean): void {
     const { logger } = this.deps;
     const fields = { folder, free: inMegabytes(space.free), size: inMegabytes(space.size) };
     const wasShort = this.short.has(space.device);
     if (isShort(space)) {
       this.short.add(space.device);
-      if (!wasShort) logger.error(fields, `the disk of ${folder} is almost full: crawling pauses until it has room`);
+      if (takesItems) this.pausing.add(space.device);
+      const effect = takesItems ? ': crawling pauses until it has room' : '';
+      if (!wasShort) logger.error(fields, `the disk of ${folder} is almost full${effect}`);
     } else if (wasShort && hasMuchRoom(space)) {
       this.short.delete(space.device);
+      this.pausing.delete(space.device);
       logger.warn(fields, `the disk of ${folder} has room again`);
     }
   }

@@ -23,6 +23,7 @@ export const ACCOUNT_CREATE: PostgresCommand = {
     `--credits N            credits to grant, default ${SIGN_UP_CREDITS}`,
     '--pack none|9|29|79    the pack whose limits apply, default none; its credits are not added',
   ],
+  examples: ['account create --email a@example.com --credits 500 --pack 9'],
   options: { email: { type: 'string' }, credits: { type: 'string' }, pack: { type: 'string' } },
   prepare(values) {
     const email = requiredEmail(values);
@@ -42,6 +43,7 @@ export const ACCOUNT_SHOW: PostgresCommand = {
   name: 'account show',
   summary: 'print one account',
   optionsHelp: ACCOUNT_HELP,
+  examples: ['account show --email a@example.com'],
   options: ACCOUNT_OPTIONS,
   prepare(values) {
     const named = accountOption(values);
@@ -53,6 +55,8 @@ export const ACCOUNT_LIST: PostgresCommand = {
   name: 'account list',
   summary: 'print up to 1,000 accounts in the order of their ids, a line each',
   optionsHelp: ['--after ACCOUNT_ID     start after this account'],
+  examples: ['account list --after acc_1a2b3c4d5e6f'],
+  isList: true,
   options: { after: { type: 'string' } },
   prepare(values) {
     return async (pool) => (await listAccounts(pool, values.after)).map(accountLine);

@@ -13,6 +13,7 @@ export const ACCOUNT_EXPORT: PostgresCommand = {
   name: 'account export',
   summary: 'print all data of an account: the account, its keys, its monitors and its ledger, a line each',
   optionsHelp: ACCOUNT_HELP,
+  examples: ['account export --email a@example.com > account.jsonl'],
   options: ACCOUNT_OPTIONS,
   prepare(values) {
     const named = accountOption(values);

@@ -23,6 +23,7 @@ export const ACCOUNT_DELETE: PostgresCommand = {
   name: 'account delete',
   summary: 'delete an account for good: its keys and monitors at once, its matches, webhooks and attempts soon after',
   optionsHelp: [...ACCOUNT_HELP, '--yes                  required, because a deletion cannot be undone'],
+  examples: ['account delete --email a@example.com --yes'],
   options: { ...ACCOUNT_OPTIONS, yes: { type: 'boolean' } },
   prepare(values) {
     const named = accountOption(values);
@@ -47,6 +48,7 @@ function stateCommand(
     name,
     summary,
     optionsHelp: ACCOUNT_HELP,
+    examples: [`${name} --email a@example.com`],
     options: ACCOUNT_OPTIONS,
     prepare(values) {
       const named = accountOption(values);

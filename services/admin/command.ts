@@ -13,6 +13,10 @@ export interface Command {
   summary: string;
   /** One line of help per option. */
   optionsHelp: readonly string[];
+  /** Whole commands, without `npm run --silent admin --`. */
+  examples: readonly string[];
+  /** Whether a terminal gets a table instead of JSON lines. */
+  isList?: boolean;
   options: ParseArgsOptionsConfig;
 }
 

@@ -17,6 +17,7 @@ export const ACCOUNT_GRANT: PostgresCommand = {
   name: 'account grant',
   summary: 'give credits',
   optionsHelp: [...ACCOUNT_HELP, '--credits N            required', REFERENCE_HELP],
+  examples: ['account grant --email a@example.com --credits 100 --reference ticket-17'],
   options: { ...ACCOUNT_OPTIONS, credits: { type: 'string' }, reference: { type: 'string' } },
   prepare(values) {
     const named = accountOption(values);
@@ -36,6 +37,7 @@ export const ACCOUNT_PACK: PostgresCommand = {
   name: 'account pack',
   summary: 'give a pack: its credits and its limits',
   optionsHelp: [...ACCOUNT_HELP, '--pack 9|29|79         required', REFERENCE_HELP],
+  examples: ['account pack --email a@example.com --pack 29 --reference invoice-42'],
   options: { ...ACCOUNT_OPTIONS, pack: { type: 'string' }, reference: { type: 'string' } },
   prepare(values) {
     const named = accountOption(values);
@@ -56,6 +58,7 @@ export const ACCOUNT_REFUND: PostgresCommand = {
   name: 'account refund',
   summary: 'take a pack back; later credits first pay for those of the pack that were spent',
   optionsHelp: ['--reference TEXT       required; the reference of the pack'],
+  examples: ['account refund --reference invoice-42'],
   options: { reference: { type: 'string' } },
   prepare(values) {
     const reference = referenceOption(values.reference);

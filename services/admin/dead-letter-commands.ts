@@ -8,6 +8,7 @@ import { replayDeadLetters } from '../../shared/kafka/replay-dead-letters.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
 import { readThingLetter } from '../../shared/upstream/thing-letter.ts';
 import { AdminError } from './admin-error.ts';
+import { limitOption } from './limit-option.ts';
 import type { KafkaCommand, KafkaWorkDeps, OptionValues } from './command.ts';
 
 const DEFAULT_LISTED = 100;
@@ -26,6 +27,8 @@ export const DEAD_LETTERS_LIST: KafkaCommand = {
     `--limit N              how many lines at most, default ${DEFAULT_LISTED}`,
     '--all                  also the letters that were replayed',
   ],
+  examples: ['dead-letters list --topic monitor.candidates'],
+  isList: true,
   options: { topic: { type: 'string' }, limit: { type: 'string' }, all: { type: 'boolean' } },
   prepare(values) {
     const topics = topicOption(values);
@@ -42,6 +45,7 @@ export const DEAD_LETTERS_REPLAY: KafkaCommand = {
   name: 'dead-letters replay',
   summary: 'publish dead letters to their source topic again, and print how many, a line for each topic',
   optionsHelp: [TOPIC_HELP, '--limit N              how many letters at most, default all that wait at the start'],
+  examples: ['dead-letters replay --topic monitor.candidates --limit 10'],
   options: { topic: { type: 'string' }, limit: { type: 'string' } },
   prepare(values) {
     const topics = topicOption(values);
@@ -127,13 +131,6 @@ function topicOption({ topic }: OptionValues): readonly string[] {
     throw new AdminError(`--topic: ${topic} is not a topic of this service. The topics are: ${names.join(', ')}.`);
   }
   return [topic];
-}
-
-function limitOption({ limit }: OptionValues, byDefault: number, max: number): number {
-  if (limit === undefined) return byDefault;
-  const count = /^[1-9]\d{0,9}$/.test(limit) ? Number(limit) : Number.NaN;
-  if (!(count <= max)) throw new AdminError(`--limit: must be an integer from 1 to ${max}.`);
-  return count;
 }
 
 /** A broker without these topics would be asked for them again and again, as if it were starting. */

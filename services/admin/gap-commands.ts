@@ -18,6 +18,8 @@ export const GAPS: PostgresCommand = {
     `--hours N              gaps that were open in the last N hours, default ${DEFAULT_HOURS}`,
     '--open                 those that are open now, whatever their age',
   ],
+  examples: ['gaps --hours 48', 'gaps --open --json'],
+  isList: true,
   options: { hours: { type: 'string' }, open: { type: 'boolean' } },
   prepare(values) {
     const hours = hoursOption(values);

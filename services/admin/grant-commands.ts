@@ -11,6 +11,8 @@ export const GRANT_LIST: PostgresCommand = {
   name: 'grant list',
   summary: 'print the programs that an account gave access to the tool server',
   optionsHelp: ACCOUNT_HELP,
+  examples: ['grant list --email a@example.com'],
+  isList: true,
   options: ACCOUNT_OPTIONS,
   prepare(values) {
     const named = accountOption(values);
@@ -35,6 +37,7 @@ export const GRANT_REVOKE: PostgresCommand = {
   name: 'grant revoke',
   summary: 'refuse all tokens of a program from now on',
   optionsHelp: [...ACCOUNT_HELP, '--grant GRANT_ID       required; a grant_id that grant list prints'],
+  examples: ['grant revoke --email a@example.com --grant GRANT_ID'],
   options: { ...ACCOUNT_OPTIONS, grant: { type: 'string' } },
   prepare(values) {
     const named = accountOption(values);

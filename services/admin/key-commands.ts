@@ -11,6 +11,7 @@ export const KEY_CREATE: PostgresCommand = {
   name: 'key create',
   summary: 'create another key for an account and print it, only once',
   optionsHelp: [...ACCOUNT_HELP, `--name TEXT            shown in lists, default "${DEFAULT_NAME}"`],
+  examples: ['key create --email a@example.com --name laptop'],
   options: { ...ACCOUNT_OPTIONS, name: { type: 'string' } },
   prepare(values) {
     const named = accountOption(values);
@@ -28,6 +29,8 @@ export const KEY_LIST: PostgresCommand = {
   name: 'key list',
   summary: "print an account's active keys, without their secrets",
   optionsHelp: ACCOUNT_HELP,
+  examples: ['key list --email a@example.com'],
+  isList: true,
   options: ACCOUNT_OPTIONS,
   prepare(values) {
     const named = accountOption(values);
@@ -42,6 +45,7 @@ export const KEY_REVOKE: PostgresCommand = {
   name: 'key revoke',
   summary: 'refuse a key from now on',
   optionsHelp: [...ACCOUNT_HELP, '--key KEY_ID           required; the 8 characters after fk_'],
+  examples: ['key revoke --email a@example.com --key 1a2b3c4d'],
   options: { ...ACCOUNT_OPTIONS, key: { type: 'string' } },
   prepare(values) {
     const named = accountOption(values);

@@ -11,6 +11,7 @@ export const LEDGER_CHECK: PostgresCommand = {
   summary:
     'compare every balance with its ledger, print a line for each account that differs, and exit with 1 if any does',
   optionsHelp: [],
+  examples: ['ledger check'],
   options: {},
   prepare: () => (pool) => Promise.resolve(ledgerMismatches(pool)),
 };

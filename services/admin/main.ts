@@ -2,6 +2,7 @@
 import { runAdmin } from './run-admin.ts';
 
 process.exitCode = await runAdmin(process.argv.slice(2), process.env, {
+  isTerminal: process.stdout.isTTY,
   out: (line) => console.log(line),
   err: (line) => console.error(line),
 });

@@ -2,7 +2,7 @@
 export function printedRow(row: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(row).map(([field, value]) => [
-      field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      field.replace(/[A-Z]|(?<=[a-z])\d/g, (letter) => `_${letter.toLowerCase()}`),
       value,
     ]),
   );

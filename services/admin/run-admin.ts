@@ -11,9 +11,13 @@ import { ACCOUNT_CREATE, ACCOUNT_LIST, ACCOUNT_SHOW } from './account-commands.t
 import { ACCOUNT_EXPORT } from './account-export.ts';
 import { ACCOUNT_DELETE, ACCOUNT_FREEZE, ACCOUNT_UNFREEZE } from './account-state-commands.ts';
 import { ACCOUNT_GRANT, ACCOUNT_PACK, ACCOUNT_REFUND } from './credit-commands.ts';
+import { DELIVERIES_FAILED, DELIVERIES_PENDING, DELIVERIES_RETRY } from './monitors/delivery-commands.ts';
 import { GAPS } from './gap-commands.ts';
 import { GRANT_LIST, GRANT_REVOKE } from './grant-commands.ts';
 import { KEY_CREATE, KEY_LIST, KEY_REVOKE } from './key-commands.ts';
+import { MONITOR_LIST, MONITOR_PAUSE, MONITOR_RESUME, MONITOR_SHOW } from './monitors/monitor-commands.ts';
+import { MONITOR_TEST } from './monitors/monitor-test-command.ts';
+import { table } from './table.ts';
 import { LEDGER_CHECK } from './ledger-check-command.ts';
 import { AdminError } from './admin-error.ts';
 import type { Command, KafkaCommand, Lines, OptionValues, PostgresCommand } from './command.ts';
@@ -36,14 +40,28 @@ const POSTGRES_COMMANDS: readonly PostgresCommand[] = [
   KEY_REVOKE,
   GRANT_LIST,
   GRANT_REVOKE,
+  MONITOR_LIST,
+  MONITOR_SHOW,
+  MONITOR_PAUSE,
+  MONITOR_RESUME,
+  MONITOR_TEST,
+  DELIVERIES_PENDING,
+  DELIVERIES_FAILED,
+  DELIVERIES_RETRY,
   LEDGER_CHECK,
   GAPS,
 ];
 const KAFKA_COMMANDS: readonly KafkaCommand[] = [DEAD_LETTERS_LIST, DEAD_LETTERS_REPLAY];
 const COMMANDS: readonly RunnableCommand[] = [...POSTGRES_COMMANDS.map(withPostgres), ...KAFKA_COMMANDS.map(withKafka)];
+const COMMON_HELP = [
+  '--json                 JSON lines on a terminal, too, where lists are tables',
+  '--help                 print this text',
+];
 const UNDEFINED_TABLE = '42P01';
 
 export interface Terminal {
+  /** Whether `out` is a terminal: it gets tables, unless --json is given. */
+  isTerminal?: boolean;
   out: (line: string) => void;
   err: (line: string) => void;
 }
@@ -55,8 +73,8 @@ interface RunnableCommand extends Command {
 }
 
 /**
- * Runs one command. It prints results as JSON lines, and help that was asked for, to `out`; messages for people go to
- * `err`.
+ * Runs one command. It prints results as JSON lines (lists as a table on a terminal without --json), and help that was
+ * asked for, to `out`; messages for people go to `err`.
  *
  * @returns the exit code: 0, or 1 when the command was wrong or failed
  */
@@ -74,7 +92,7 @@ export async function runAdmin(
       return 0;
     }
     const run = command.prepare(values);
-    await run(loadConfig(env), terminal);
+    await run(loadConfig(env), { ...terminal, isTerminal: terminal.isTerminal === true && values.json === undefined });
     return 0;
   } catch (error) {
     terminal.err(describeError(error));
@@ -92,7 +110,7 @@ function answerWithOverview(args: readonly string[], terminal: Terminal): number
     '',
     ...COMMANDS.map(({ name, summary }) => `  ${name.padEnd(21)}${summary}`),
     '',
-    'COMMAND --help explains its options. The service is found by DATABASE_URL or KAFKA_BROKERS, else by DATA_DIR.',
+    'COMMAND --help explains its options and has examples. The service is found by DATABASE_URL or KAFKA_BROKERS, else by DATA_DIR.',
   ].join('\n');
   if (args.includes('--help') || args.includes('-h')) {
     terminal.out(overview);
@@ -106,7 +124,7 @@ function parseOptions(command: Command, args: readonly string[]): OptionValues {
   try {
     const { values } = parseArgs({
       args: [...args],
-      options: { ...command.options, help: { type: 'boolean', short: 'h' } },
+      options: { ...command.options, json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
       strict: true,
       allowPositionals: false,
     });
@@ -117,9 +135,10 @@ function parseOptions(command: Command, args: readonly string[]): OptionValues {
   }
 }
 
-function helpOf({ name, summary, optionsHelp }: Command): string {
-  const options = [...optionsHelp, '--help                 print this text'].map((line) => `  ${line}`);
-  return [`npm run --silent admin -- ${name}: ${summary}`, '', ...options].join('\n');
+function helpOf({ name, summary, optionsHelp, examples }: Command): string {
+  const options = [...optionsHelp, ...COMMON_HELP].map((line) => `  ${line}`);
+  const commands = examples.map((example) => `  npm run --silent admin -- ${example}`);
+  return [`npm run --silent admin -- ${name}: ${summary}`, '', ...options, '', 'Examples:', ...commands].join('\n');
 }
 
 function withPostgres(command: PostgresCommand): RunnableCommand {
@@ -128,7 +147,7 @@ function withPostgres(command: PostgresCommand): RunnableCommand {
     return async (config, terminal) => {
       const pool = createPool({ url: findPostgres(config), name: 'admin', logger: createLogger('silent'), max: 1 });
       try {
-        await print(await work(pool, config), terminal);
+        await print(command, await work(pool, config), terminal);
       } finally {
         await pool.end();
       }
@@ -147,14 +166,20 @@ function withKafka(command: KafkaCommand): RunnableCommand {
       };
       const { topicPrefix: prefix } = config.kafka;
       const { siteUrl } = config.upstream;
-      await print(await work({ kafka, prefix, siteUrl, report }), terminal);
+      await print(command, await work({ kafka, prefix, siteUrl, report }), terminal);
     };
   };
   return { ...command, prepare };
 }
 
-async function print(lines: Lines, terminal: Terminal): Promise<void> {
-  for await (const line of lines) terminal.out(JSON.stringify(line));
+async function print({ isList }: Command, lines: Lines, { out, isTerminal }: Terminal): Promise<void> {
+  if (isList === true && isTerminal === true) {
+    const all: object[] = [];
+    for await (const line of lines) all.push(line);
+    out(table(all, 'none'));
+    return;
+  }
+  for await (const line of lines) out(JSON.stringify(line));
 }
 
 function describeError(error: unknown): string {

@@ -1,18 +1,17 @@
 import type { Monitor } from '../../../schemas/api/monitor.ts';
-import { MONITOR_PERIOD_CREDITS, periodReference } from '../../../shared/domain/accounts/credits.ts';
+import { MONITOR_PERIOD_CREDITS } from '../../../shared/domain/accounts/credits.ts';
 import { isMonitorId } from '../../../shared/domain/identifiers.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
-import { charge } from '../../../shared/stores/accounts/ledger.ts';
 import {
   announceMonitorChange,
   lockMonitor,
   readMonitor,
-  startMonitorPeriod,
   stopMonitor,
 } from '../../../shared/stores/monitors/monitors.ts';
 import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
+import { startPaidPeriod } from '../../../shared/stores/monitors/paid-period.ts';
 import { accountFrozen } from '../admission/authentication.ts';
 import { ApiError, noSuchMonitor } from '../http/api-error.ts';
 import { findAndLockMonitor, findMonitor } from './find-monitor.ts';
@@ -66,20 +65,13 @@ export interface ResumedMonitor {
 export async function resumeMonitor(client: Queryable, accountId: string, id: string): Promise<ResumedMonitor> {
   const current = await findAndLockMonitor(client, accountId, id);
   if (current.status === 'active') return { monitor: monitorResource(current), balance: undefined };
-  const balance = await startPaidPeriod(client, accountId, current);
+  const balance = await payAndStart(client, accountId, current);
   await announceMonitorChange(client, id);
   return { monitor: monitorResource(await findMonitor(client, accountId, id)), balance };
 }
 
-async function startPaidPeriod(db: Queryable, accountId: string, current: StoredMonitor): Promise<number> {
-  const periodNo = current.periodNo + 1;
-  await startMonitorPeriod(db, current.id, periodNo);
-  const balance = await charge(db, {
-    accountId,
-    kind: 'monitor_resume',
-    credits: MONITOR_PERIOD_CREDITS,
-    reference: periodReference(current.id, periodNo),
-  });
+async function payAndStart(db: Queryable, accountId: string, current: StoredMonitor): Promise<number> {
+  const balance = await startPaidPeriod(db, accountId, current);
   if (balance === undefined) {
     const account = await findAccount(db, accountId);
     if (account?.status === 'frozen') throw accountFrozen();

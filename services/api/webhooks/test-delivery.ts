@@ -3,6 +3,7 @@ import type { TestDelivery } from '../../../schemas/api/test-delivery.ts';
 import { decideOutcome, WEBHOOK_DEADLINE_MS } from '../../../shared/domain/webhooks/delivery-outcome.ts';
 import { isMonitorId } from '../../../shared/domain/identifiers.ts';
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
+import { sampleMatch } from '../../../shared/domain/webhooks/sample-match.ts';
 import { buildWebhookMessage, webhookRequestUrl } from '../../../shared/domain/webhooks/webhook-message.ts';
 import type { WebhookMessage } from '../../../shared/domain/webhooks/webhook-message.ts';
 import type { EgressClient } from '../../../shared/http/egress-client.ts';
@@ -15,7 +16,6 @@ import { clearMonitorHealth, lockMonitor, readMonitor } from '../../../shared/st
 import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
 import { ApiError, noSuchMonitor } from '../http/api-error.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
-import { sampleMatch } from './sample-match.ts';
 
 export interface TestDeliveryDeps {
   pool: Pool;

@@ -1,5 +1,5 @@
 import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
-import { randomText } from '../../../shared/domain/identifiers.ts';
+import { randomText } from '../identifiers.ts';
 
 /**
  * A made-up match for trying out a webhook: a comment that contains the monitor's first keyword.

@@ -1,0 +1,137 @@
+import type { MonitorStatus } from '../../../schemas/api/monitor.ts';
+import { MONITOR_PERIOD_CREDITS } from '../../../shared/domain/accounts/credits.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import { readDeliveryHealth } from '../../../shared/stores/deliveries/delivery-health.ts';
+import { listAllMonitors } from '../../../shared/stores/monitors/administered-monitors.ts';
+import { readMonitorStats } from '../../../shared/stores/monitors/monitor-stats.ts';
+import { announceMonitorChange, stopMonitor } from '../../../shared/stores/monitors/monitors.ts';
+import { startPaidPeriod } from '../../../shared/stores/monitors/paid-period.ts';
+import { accountOption, requireAccount, ACCOUNT_OPTIONS } from '../account-choice.ts';
+import { AdminError } from '../admin-error.ts';
+import type { OptionValues, PostgresCommand } from '../command.ts';
+import { limitOption } from '../limit-option.ts';
+import {
+  monitorOption,
+  requireLockedMonitor,
+  requireMonitor,
+  MONITOR_HELP,
+  MONITOR_OPTIONS,
+} from './monitor-choice.ts';
+import type { OwnedMonitor } from './monitor-choice.ts';
+import { printedRow } from '../printed-row.ts';
+
+const STATES: readonly MonitorStatus[] = ['active', 'paused', 'paused_balance', 'deleted'];
+const DEFAULT_LISTED = 100;
+const MAX_LISTED = 10_000;
+const ANY_MONITOR = 'mon_1a2b3c4d5e6f';
+
+export const MONITOR_LIST: PostgresCommand = {
+  name: 'monitor list',
+  summary: 'print monitors in the order of their ids, a line each',
+  optionsHelp: [
+    '--email ADDRESS        only those of this account,',
+    '--account ACCOUNT_ID   or of the account with this id',
+    `--status STATUS        only those in this state: ${STATES.join(', ')}; default: all but deleted ones`,
+    '--failing              only those whose webhook is failing',
+    '--after MONITOR_ID     start after this monitor',
+    `--limit N              how many lines at most, default ${DEFAULT_LISTED}`,
+  ],
+  examples: ['monitor list --failing', 'monitor list --email a@example.com --status paused_balance'],
+  options: {
+    ...ACCOUNT_OPTIONS,
+    status: { type: 'string' },
+    failing: { type: 'boolean' },
+    after: { type: 'string' },
+    limit: { type: 'string' },
+  },
+  isList: true,
+  prepare(values) {
+    const named = values.email === undefined && values.account === undefined ? undefined : accountOption(values);
+    const filter = {
+      status: statusOption(values),
+      failing: values.failing !== undefined,
+      afterId: values.after,
+      limit: limitOption(values, DEFAULT_LISTED, MAX_LISTED),
+    };
+    return async (pool) => {
+      const accountId = named && (await requireAccount(pool, named)).id;
+      const monitors = await listAllMonitors(pool, { ...filter, accountId });
+      return monitors.map(({ id: monitor_id, ...monitor }) => ({ monitor_id, ...printedRow(monitor) }));
+    };
+  },
+};
+
+export const MONITOR_SHOW: PostgresCommand = {
+  name: 'monitor show',
+  summary: 'print one monitor: its rule, its state, its matches and how its deliveries go',
+  optionsHelp: MONITOR_HELP,
+  examples: [`monitor show --monitor ${ANY_MONITOR}`],
+  options: MONITOR_OPTIONS,
+  prepare(values) {
+    const id = monitorOption(values);
+    return async (pool) => {
+      const owned = await requireMonitor(pool, id);
+      const stats = printedRow(await readMonitorStats(pool, id));
+      const { readAt: _readAt, ...delivery } = await readDeliveryHealth(pool, id);
+      return [{ ...monitorLine(owned), stats, delivery: printedRow(delivery) }];
+    };
+  },
+};
+
+export const MONITOR_PAUSE: PostgresCommand = {
+  name: 'monitor pause',
+  summary: 'stop matching and charging; repeating it changes nothing',
+  optionsHelp: MONITOR_HELP,
+  examples: [`monitor pause --monitor ${ANY_MONITOR}`],
+  options: MONITOR_OPTIONS,
+  prepare(values) {
+    const id = monitorOption(values);
+    return (pool) =>
+      inTransaction(pool, async (client) => {
+        const { monitor } = await requireLockedMonitor(client, id);
+        if (monitor.status !== 'paused') {
+          await stopMonitor(client, id, 'paused');
+          await announceMonitorChange(client, id);
+        }
+        return [monitorLine(await requireMonitor(client, id))];
+      });
+  },
+};
+
+export const MONITOR_RESUME: PostgresCommand = {
+  name: 'monitor resume',
+  summary: `start matching again; charges the account ${MONITOR_PERIOD_CREDITS} credits for the next 24 hours, as its owner's resume`,
+  optionsHelp: MONITOR_HELP,
+  examples: [`monitor resume --monitor ${ANY_MONITOR}`],
+  options: MONITOR_OPTIONS,
+  prepare(values) {
+    const id = monitorOption(values);
+    return (pool) =>
+      inTransaction(pool, async (client) => {
+        const { accountId, monitor } = await requireLockedMonitor(client, id);
+        if (monitor.status === 'active') return [monitorLine({ accountId, monitor })];
+        const credits = await startPaidPeriod(client, accountId, monitor);
+        if (credits === undefined) {
+          throw new AdminError(
+            `${accountId} has fewer than ${MONITOR_PERIOD_CREDITS} credits or is not active: see account show, account grant and account unfreeze.`,
+          );
+        }
+        await announceMonitorChange(client, id);
+        return [{ ...monitorLine(await requireMonitor(client, id)), credits }];
+      });
+  },
+};
+
+/** Of the webhook only its kind: the URL of a chat is a secret. */
+function monitorLine({ accountId, monitor }: OwnedMonitor): object {
+  const { id: monitor_id, webhookUrl, ...rest } = monitor;
+  const webhook_host = webhookUrl !== null && URL.canParse(webhookUrl) ? new URL(webhookUrl).host : null;
+  return { monitor_id, account_id: accountId, ...printedRow(rest), webhook_host };
+}
+
+function statusOption({ status }: OptionValues): MonitorStatus | undefined {
+  if (status === undefined) return undefined;
+  const known = STATES.find((state) => state === status);
+  if (known === undefined) throw new AdminError(`--status: must be one of ${STATES.join(', ')}.`);
+  return known;
+}

@@ -1,0 +1,67 @@
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** A match that waits for its delivery, or whose delivery has failed for good. */
+export interface ListedDelivery {
+  monitorId: string;
+  accountId: string;
+  seq: number;
+  thingId: string;
+  matchedAt: Date;
+  /** Attempts made so far. */
+  attempts: number;
+  nextAttemptAt: Date | null;
+  /** Of the last attempt; null without any. `lastStatus` is 0 when there was no answer. */
+  lastAttemptAt: Date | null;
+  lastHost: string | null;
+  lastStatus: number | null;
+  lastError: string | null;
+}
+
+export interface DeliveryFilter {
+  status: 'pending' | 'failed';
+  /** The monitors to look at; undefined: all, which needs an index that only pending deliveries have. */
+  monitorIds: readonly string[] | undefined;
+  limit: number;
+}
+
+/** Lists deliveries by monitor; of a monitor the oldest match first. */
+export async function listDeliveries(db: Queryable, filter: DeliveryFilter): Promise<ListedDelivery[]> {
+  const { rows } = await db.query<ListedDelivery>(
+    `WITH listed AS MATERIALIZED (
+       SELECT monitor_id, seq, thing_id, created_at, attempt, next_attempt_at
+         FROM matches
+        WHERE delivery_status = $1 AND ($2::text[] IS NULL OR monitor_id = ANY ($2))
+        LIMIT $3
+     )
+     SELECT listed.monitor_id AS "monitorId", m.account_id AS "accountId", seq, thing_id AS "thingId",
+            listed.created_at AS "matchedAt", listed.attempt AS attempts, listed.next_attempt_at AS "nextAttemptAt",
+            last.started_at AS "lastAttemptAt", last.host AS "lastHost", last.status AS "lastStatus",
+            last.error AS "lastError"
+       FROM listed
+       JOIN monitors m ON m.id = listed.monitor_id
+       LEFT JOIN LATERAL (
+         SELECT started_at, host, status, error FROM delivery_attempts a
+          WHERE a.monitor_id = listed.monitor_id AND a.seq = listed.seq
+          ORDER BY a.attempt DESC LIMIT 1
+       ) AS last ON true
+      ORDER BY listed.monitor_id, seq`,
+    [filter.status, filter.monitorIds ?? null, filter.limit],
+  );
+  return rows;
+}
+
+/**
+ * Makes the pending deliveries of a monitor due now, without changing their place on the retry ladder. Those under way
+ * stay as they are. Requires the monitor's lock.
+ *
+ * @returns how many
+ */
+export async function hastenDeliveries(db: Queryable, monitorId: string): Promise<number> {
+  const { rowCount } = await db.query(
+    `UPDATE matches SET next_attempt_at = service_now()
+      WHERE monitor_id = $1 AND delivery_status = 'pending' AND next_attempt_at > service_now()
+        AND (lease_until IS NULL OR lease_until < service_now())`,
+    [monitorId],
+  );
+  return rowCount ?? 0;
+}

@@ -1,0 +1,195 @@
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runAdmin } from '../../../services/admin/run-admin.ts';
+import { matchId } from '../../../shared/domain/identifiers.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
+
+let db: TestDatabase;
+let api: TestApi;
+let owner: TestAccount;
+let monitor: string;
+let receiver: Server;
+let answer = 204;
+const received: string[] = [];
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  api = await startTestApi(db.pool, { allowPrivate: true });
+  receiver = createServer((request, response) => {
+    received.push(String(request.headers['x-service-test']));
+    response.writeHead(answer).end();
+  }).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  owner = await api.account({ credits: 100 });
+  const webhook_url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/secret-path`;
+  monitor = (await api.monitor(owner.apiKey, { webhook_url })).id;
+});
+
+afterAll(async () => {
+  receiver.close();
+  await api.stop();
+  await db.drop();
+});
+
+interface Ran {
+  code: number;
+  out: string[];
+  err: string;
+}
+
+async function admin(args: string, isTerminal = false): Promise<Ran> {
+  const ran: Ran = { code: 0, out: [], err: '' };
+  const env = { DATABASE_URL: db.url, WEBHOOK_ALLOW_PRIVATE: '1', SECRET_KEY: 'a secret key for tests, 32 characters' };
+  const terminal = { isTerminal, out: (line: string) => ran.out.push(line), err: (line: string) => (ran.err += line) };
+  ran.code = await runAdmin(args.split(' '), env, terminal);
+  return ran;
+}
+
+/** The lines of a command that succeeds. */
+async function lines(args: string): Promise<Record<string, unknown>[]> {
+  const { code, out, err } = await admin(args);
+  expect([code, err]).toEqual([0, '']);
+  return out.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+async function setDeliveries(status: 'pending' | 'failed', count: number): Promise<void> {
+  await db.pool.query('DELETE FROM matches WHERE monitor_id = $1', [monitor]);
+  await db.pool.query(
+    `INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms,
+       suppressed, first_delivery, delivery_status, attempt, next_attempt_at)
+     SELECT $1, seq, 't3_' || seq, 'post', wall_now(), wall_now(), service_now(), '{rust}', false, 'pending', $2, 1,
+       CASE WHEN $2 = 'pending' THEN service_now() + interval '1 hour' END
+     FROM generate_series(1, $3::int) AS seq`,
+    [monitor, status, count],
+  );
+}
+
+test('monitor list and show print what the owner sees, and no webhook URL', async () => {
+  const listed = await lines('monitor list');
+  expect(listed).toMatchObject([{ monitor_id: monitor, account_id: owner.accountId, status: 'active' }]);
+  expect(await lines('monitor list --failing')).toEqual([]);
+  expect(await lines(`monitor list --account ${owner.accountId} --status paused`)).toEqual([]);
+  const [shown] = await lines(`monitor show --monitor ${monitor}`);
+  expect(shown).toMatchObject({
+    monitor_id: monitor,
+    keywords: ['rust'],
+    stats: { matches_7d: 0 },
+    delivery: { pending: 0 },
+  });
+  expect(JSON.stringify([listed, shown])).not.toContain('secret-path');
+});
+
+test('monitor pause and resume act as the owner would: a resume costs 10 credits, once', async () => {
+  const balance = async () => (await api.call(owner.apiKey, 'GET', '/v1/account')).body.balance;
+  const before = Number(await balance());
+  for (let twice = 0; twice < 2; twice++) {
+    expect(await lines(`monitor pause --monitor ${monitor}`)).toMatchObject([{ status: 'paused' }]);
+  }
+  expect(await lines(`monitor resume --monitor ${monitor}`)).toMatchObject([
+    { status: 'active', credits: before - 10 },
+  ]);
+  expect(await lines(`monitor resume --monitor ${monitor}`)).toMatchObject([{ status: 'active' }]);
+  expect(await balance()).toBe(before - 10);
+  const { body } = await api.call(owner.apiKey, 'GET', `/v1/monitors/${monitor}`);
+  expect(body.monitor).toMatchObject({ status: 'active' });
+
+  const poor = await api.account({ credits: 10 });
+  const { id } = await api.monitor(poor.apiKey);
+  await lines(`monitor pause --monitor ${id}`);
+  const refused = await admin(`monitor resume --monitor ${id}`);
+  expect([refused.code, refused.out]).toEqual([1, []]);
+  expect(refused.err).toContain(`${poor.accountId} has fewer than 10 credits`);
+  expect(await lines(`monitor show --monitor ${id}`)).toMatchObject([{ status: 'paused' }]);
+});
+
+test('monitor test sends a signed sample, and a success ends webhook_failing', async () => {
+  await db.pool.query('INSERT INTO monitor_health (monitor_id, failures, webhook_failing) VALUES ($1, 50, true)', [
+    monitor,
+  ]);
+  answer = 500;
+  const failed = { monitor_id: monitor, delivered: false, status: 500 };
+  expect(await lines(`monitor test --monitor ${monitor}`)).toMatchObject([failed]);
+  expect(await lines('monitor list --failing')).toHaveLength(1);
+  answer = 204;
+  expect(await lines(`monitor test --monitor ${monitor}`)).toEqual([
+    { ...failed, delivered: true, status: 204, error: null },
+  ]);
+  expect(await lines('monitor list --failing')).toEqual([]);
+  expect(received).toEqual(['1', '1']);
+});
+
+test('deliveries are listed with the outcome of the last attempt; retry queues failed ones and hastens the others', async () => {
+  await setDeliveries('failed', 2);
+  await db.pool.query(
+    `INSERT INTO delivery_attempts (monitor_id, seq, attempt, started_at, duration_ms, webhook_kind, host, status, error,
+       delivery_status) VALUES ($1, 1, 1, service_now(), 5, 'generic', 'receiver.example', 503, 'http_503', 'failed')`,
+    [monitor],
+  );
+  expect(await lines('deliveries pending')).toEqual([]);
+  const failed = await lines(`deliveries failed --account ${owner.accountId}`);
+  expect(failed).toMatchObject([
+    { match_id: matchId(monitor, 1), thing_id: 't3_1', attempts: 1, last_status: 503, last_host: 'receiver.example' },
+    { match_id: matchId(monitor, 2), last_status: null },
+  ]);
+  expect(await lines(`deliveries retry --monitor ${monitor} --since 2100-01-01T00:00:00Z`)).toMatchObject([
+    { queued: 0 },
+  ]);
+  expect(await lines(`deliveries retry --monitor ${monitor}`)).toMatchObject([{ queued: 2, hastened: 0 }]);
+  expect(await lines(`deliveries pending --monitor ${monitor}`)).toHaveLength(2);
+  await setDeliveries('pending', 3);
+  expect(await lines(`deliveries retry --monitor ${monitor}`)).toMatchObject([{ queued: 0, hastened: 3 }]);
+  expect(await lines(`deliveries pending --limit 2`)).toHaveLength(2);
+});
+
+test('a terminal gets tables of lists, and JSON lines with --json', async () => {
+  await setDeliveries('pending', 1);
+  const { out } = await admin('deliveries pending', true);
+  expect(out.join('\n')).toMatch(/^match_id +monitor_id .*\n.*t3_1 /);
+  expect((await admin('deliveries pending --json', true)).out.map((line) => JSON.parse(line) as object)).toHaveLength(
+    1,
+  );
+  expect(JSON.parse((await admin(`monitor show --monitor ${monitor}`, true)).out[0]!)).toMatchObject({
+    name: 'a monitor',
+  });
+  expect((await admin('monitor list --failing', true)).out).toEqual(['none']);
+});
+
+test.each([
+  ['monitor show', '--monitor is required.'],
+  ['monitor show --monitor x', '--monitor: must be the id of a monitor'],
+  ['monitor show --monitor mon_000000000000', 'there is no monitor mon_000000000000'],
+  ['monitor list --status gone', '--status: must be one of active'],
+  ['deliveries failed', '--monitor, --email or --account is required.'],
+  ['deliveries pending --limit 0', '--limit: must be an integer from 1 to 10000.'],
+  ['deliveries pending --monitor mon_000000000000 --account acc_1', 'Give --monitor or --account, not both.'],
+  ['deliveries retry --monitor mon_000000000000 --since yesterday', '--since: must be a time'],
+])('refuses %s', async (args, message) => {
+  const { code, out, err } = await admin(args);
+  expect([code, out]).toEqual([1, []]);
+  expect(err).toContain(message);
+});
+
+test('the help of every command has its options, --json and examples that it accepts', async () => {
+  const overview = (await admin('--help')).out.join('\n');
+  const commands = [...overview.matchAll(/^ {2}([a-z-]+(?: [a-z-]+)?) {2,}\S/gm)].map(([, name]) => name!);
+  expect(commands.length).toBeGreaterThanOrEqual(26);
+  for (const command of commands) {
+    const help = (await admin(`${command} --help`)).out.join('\n');
+    expect(help).toContain('--json');
+    const examples = [...help.matchAll(/^ {2}npm run --silent admin -- (.+?)( > .*)?$/gm)].map(
+      ([, example]) => example!,
+    );
+    expect(examples.length, command).toBeGreaterThan(0);
+    // With --help nothing runs, but the options are parsed.
+    for (const example of examples) {
+      expect(example.startsWith(command)).toBe(true);
+      expect((await admin(`${example} --help`)).code).toBe(0);
+    }
+  }
+});
