@@ -110,28 +110,63 @@ export const monitorPaused = z.strictObject({ status: z.literal('paused') });
 
 const terms = z.array(storableString);
 
+/** What is read as `include_posts` can be written as `posts` or under that name; both must agree. */
+interface Kinds {
+  posts?: boolean | undefined;
+  comments?: boolean | undefined;
+  include_posts?: boolean | undefined;
+  include_comments?: boolean | undefined;
+}
+
+function checkKinds(given: Kinds, context: z.RefinementCtx): void {
+  for (const kind of ['posts', 'comments'] as const) {
+    const [plain, included] = [given[kind], given[`include_${kind}`]];
+    if (plain === undefined || included === undefined || plain === included) continue;
+    const message = `must equal ${kind}, which means the same; send one of them`;
+    context.addIssue({ code: 'custom', path: [`include_${kind}`], message });
+  }
+}
+
+const flag = z.boolean().optional();
+const kinds = { posts: flag, comments: flag, include_posts: flag, include_comments: flag };
+const watched = z.boolean().optional().meta({ default: true });
+
 /** Body of POST /v1/monitors. It checks shapes only; the service validates terms, communities and webhooks. */
-export const createMonitorBody = z.strictObject({
-  name: givenName,
-  keywords: terms,
-  exclude: terms.default([]),
-  subreddits: terms.default([]),
-  posts: z.boolean().default(true),
-  comments: z.boolean().default(true),
-  nsfw: z.boolean().default(false),
-  webhook_url: storableString.optional(),
-  webhook_kind: webhookKind.optional(),
-});
+export const createMonitorBody = z
+  .strictObject({
+    name: givenName,
+    keywords: terms,
+    exclude: terms.default([]),
+    subreddits: terms.default([]),
+    ...kinds,
+    posts: watched,
+    comments: watched,
+    nsfw: z.boolean().default(false),
+    webhook_url: storableString.optional(),
+    webhook_kind: webhookKind.optional(),
+  })
+  .superRefine(checkKinds)
+  .transform(({ include_posts: posts, include_comments: comments, ...body }) => ({
+    ...body,
+    posts: body.posts ?? posts ?? true,
+    comments: body.comments ?? comments ?? true,
+  }));
 
 /** Body of PATCH /v1/monitors/{id}. Absent fields do not change; null or an empty URL removes the webhook. */
-export const patchMonitorBody = z.strictObject({
-  name: givenName.optional(),
-  keywords: terms.optional(),
-  exclude: terms.optional(),
-  subreddits: terms.optional(),
-  posts: z.boolean().optional(),
-  comments: z.boolean().optional(),
-  nsfw: z.boolean().optional(),
-  webhook_url: storableString.nullable().optional(),
-  webhook_kind: webhookKind.nullable().optional(),
-});
+export const patchMonitorBody = z
+  .strictObject({
+    name: givenName.optional(),
+    keywords: terms.optional(),
+    exclude: terms.optional(),
+    subreddits: terms.optional(),
+    ...kinds,
+    nsfw: z.boolean().optional(),
+    webhook_url: storableString.nullable().optional(),
+    webhook_kind: webhookKind.nullable().optional(),
+  })
+  .superRefine(checkKinds)
+  .transform(({ include_posts: posts, include_comments: comments, ...body }) => ({
+    ...body,
+    posts: body.posts ?? posts,
+    comments: body.comments ?? comments,
+  }));

@@ -16,6 +16,7 @@ export function ledgerRoute(deps: AccountDeps): Route {
     method: 'get',
     path: PATH,
     scope: 'account',
+    readsQuery: true,
     produces: ['application/json', CSV],
     handle: (call) => ledger(deps, call),
   };

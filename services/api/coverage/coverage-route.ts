@@ -22,7 +22,13 @@ export interface CoverageDeps {
 /** GET /v1/coverage: what the service saw of the forum in each hour, and what it missed. Free, for every key. */
 export function coverageRoute(deps: CoverageDeps): Route {
   const measured = new MeasuredHours();
-  return { method: 'get', path: '/v1/coverage', scope: 'any key', handle: (call) => show({ ...deps, measured }, call) };
+  return {
+    method: 'get',
+    path: '/v1/coverage',
+    scope: 'any key',
+    readsQuery: true,
+    handle: (call) => show({ ...deps, measured }, call),
+  };
 }
 
 async function show(

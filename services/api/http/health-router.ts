@@ -1,6 +1,7 @@
 import { Router } from 'express';
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import { sharedResult } from '../../../shared/runtime/shared-result.ts';
+import { refuseParameters } from './refuse-parameters.ts';
 import { methodNotAllowed } from './route.ts';
 
 export interface Readiness {
@@ -24,10 +25,10 @@ export function createHealthRouter(ready: () => Promise<Readiness>): Router {
     () => withDeadline(ready(), PROBE_MS, 'the parts did not report in time whether they are ready'),
     FRESH_MS,
   );
-  router.get('/healthz', (_request, response) => {
+  router.get('/healthz', refuseParameters, (_request, response) => {
     response.json({ status: 'ok' });
   });
-  router.get('/readyz', async (request, response) => {
+  router.get('/readyz', refuseParameters, async (request, response) => {
     let readiness: Readiness;
     try {
       readiness = await shared();

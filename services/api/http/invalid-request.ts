@@ -63,7 +63,7 @@ function typeName(expected: string): string {
   return expected === 'string' ? 'a single string' : `a ${expected}`;
 }
 
-/** The message shows a key that the client made up, shortened and without control characters. */
-function printable(key: string): string {
+/** A name that the client made up, for a message: shortened and without control characters. */
+export function printable(key: string): string {
   return key.replace(/\p{C}/gu, '?').slice(0, 50);
 }

@@ -5,6 +5,7 @@ import type { RequiredScope } from '../admission/scope.ts';
 import { sendStream, StreamedBody } from './answer-stream.ts';
 import { ApiError, ClientGone } from './api-error.ts';
 import { jsonBody } from './json-body.ts';
+import { refuseParameters } from './refuse-parameters.ts';
 
 /** An authenticated request, with everything its route needs. Its values are not validated yet. */
 export interface Call {
@@ -42,6 +43,10 @@ export interface Route {
   path: string;
   /** The permission it requires. */
   scope: RequiredScope;
+  /** Whether the route has query parameters, which it then checks itself. Other routes refuse all of them. */
+  readsQuery?: boolean;
+  /** Whether GET costs credits. HEAD is then refused: it would cost as much and answer nothing. */
+  charges?: boolean;
   /** Whether the route reads a JSON body. Bodies sent to other routes are ignored. */
   readsBody?: boolean;
   /** The types it can answer with, the default first; JSON when absent. */
@@ -55,20 +60,35 @@ const JSON_ONLY = ['application/json'] as const;
 
 /**
  * Creates a router for the routes; other methods on their paths answer 405. Admission comes before this router. The
- * router then checks the method, the Accept header and the body; the route checks the rest.
+ * router then checks the method, the Accept header, whether there may be parameters, and the body; the route checks the
+ * rest.
  */
 export function createRouter(routes: readonly Route[], callerOf: (request: Request) => Caller): Router {
   const router = Router();
   for (const route of routes) {
     const types = route.produces ?? JSON_ONLY;
+    const parameters = route.readsQuery === true ? [] : [refuseParameters];
     const readers = route.readsBody === true ? jsonBody(BODY_LIMIT) : [];
-    router[route.method](route.path, refuseOtherAnswers(types), ...readers, answerWith(route, callerOf));
+    router[route.method](
+      route.path,
+      ...(route.charges === true ? [refuseHead(methodsOf(routes, route.path))] : []),
+      refuseOtherAnswers(types),
+      ...parameters,
+      ...readers,
+      answerWith(route, callerOf),
+    );
   }
   for (const path of new Set(routes.map((route) => route.path))) {
-    const methods = routes.filter((route) => route.path === path).map((route) => route.method.toUpperCase());
-    router.all(path, methodNotAllowed(methods.includes('GET') ? [...methods, 'HEAD'] : methods));
+    router.all(path, methodNotAllowed(methodsOf(routes, path)));
   }
   return router;
+}
+
+/** The methods that a path supports, as in Allow. */
+function methodsOf(routes: readonly Route[], path: string): string[] {
+  const onPath = routes.filter((route) => route.path === path);
+  const methods = onPath.map(({ method }) => method.toUpperCase());
+  return onPath.some(({ method, charges }) => method === 'get' && charges !== true) ? [...methods, 'HEAD'] : methods;
 }
 
 function answerWith(route: Route, callerOf: (request: Request) => Caller): RequestHandler {
@@ -129,6 +149,12 @@ function refuseOtherAnswers(types: readonly string[]): RequestHandler {
 /** Set on every authenticated answer, including errors. */
 export function setCreditsRemaining(response: Response, balance: number): void {
   response.set('X-Credits-Remaining', String(balance));
+}
+
+/** Express answers HEAD with the route for GET unless something before it refuses. */
+function refuseHead(allowed: readonly string[]): RequestHandler {
+  const refuse = methodNotAllowed(allowed);
+  return (request, response, next) => (request.method === 'HEAD' ? refuse(request, response, next) : next());
 }
 
 /** The last handler of a path: refuses the methods that have no route. */

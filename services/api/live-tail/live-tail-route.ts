@@ -23,6 +23,7 @@ export function liveTailRoute(pool: Queryable, liveTails: LiveTails): Route {
     method: 'get',
     path: '/v1/monitors/:id/stream',
     scope: 'monitors:read',
+    readsQuery: true,
     produces: [EVENT_STREAM],
     handle: (call) => stream(call, pool, liveTails),
   };

@@ -4,6 +4,7 @@ import { parseMatchId } from '../../../shared/domain/identifiers.ts';
 import { matchResource } from '../../../shared/domain/match-resource.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { readMatchesAfter, readMatchesBefore } from '../../../shared/stores/matches/match-pages.ts';
+import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 
 /** A query whose cursor is valid for its order and its monitor. */
@@ -35,8 +36,23 @@ export function matchPageRequest(monitorId: string, query: MatchPageQuery): Matc
 }
 
 /**
- * Reads one page. The query reads one match more than the page holds: only then is there a cursor. A cursor older than
- * the retention continues with the oldest match kept, because only the order of seqs matters.
+ * Refuses a cursor beyond the monitor's last match: a client that continued there would miss what is recorded until its
+ * seq is reached.
+ *
+ * @throws ApiError invalid_request
+ */
+export function refuseUnrecorded(
+  { order, seq = 0 }: MatchPageRequest,
+  { lastSeq }: Pick<StoredMonitor, 'lastSeq'>,
+): void {
+  if (seq <= (lastSeq ?? 0)) return;
+  const field = order === 'oldest' ? 'after' : 'before';
+  throw invalidRequest([{ field, message: 'must be the id of a match that was recorded' }]);
+}
+
+/**
+ * Reads one page of all matches. The query reads one match more than the page holds: only then is there a cursor. A
+ * cursor older than the retention continues with the oldest match kept, because only the order of seqs matters.
  */
 export async function readMatchPage(db: Queryable, request: MatchPageRequest): Promise<MatchPage> {
   const { monitorId, order, seq, limit } = request;

@@ -13,7 +13,7 @@ import { checkedSettings, createMonitor } from './create-monitor.ts';
 import { deliveryResource } from './delivery-resource.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import { findMonitor } from './find-monitor.ts';
-import { matchPageRequest, readMatchPage } from './match-page.ts';
+import { matchPageRequest, readMatchPage, refuseUnrecorded } from './match-page.ts';
 import { monitorResource, monitorStatsResource } from './monitor-resource.ts';
 import type { MonitorDeps } from './monitor-deps.ts';
 import { deleteMonitor, pauseMonitor, resumeMonitor } from './monitor-state.ts';
@@ -32,7 +32,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
     { method: 'delete', path: '/v1/monitors/:id', scope: write, handle: on(remove) },
     { method: 'post', path: '/v1/monitors/:id/pause', scope: write, handle: on(pause) },
     { method: 'post', path: '/v1/monitors/:id/resume', scope: write, handle: on(resume) },
-    { method: 'get', path: '/v1/monitors/:id/matches', scope: read, handle: on(matches) },
+    { method: 'get', path: '/v1/monitors/:id/matches', scope: read, readsQuery: true, handle: on(matches) },
   ];
 }
 
@@ -127,6 +127,7 @@ function resume({ pool, secretBox }: MonitorDeps, call: Call): Promise<Answer> {
 async function matches({ pool }: MonitorDeps, { caller, id, query }: Call): Promise<Answer> {
   const request = matchPageRequest(id, parseRequest(matchPageQuery, query, 'query'));
   // Both run at once; the page is discarded when the monitor belongs to another account.
-  const [page] = await Promise.all([readMatchPage(pool, request), findMonitor(pool, caller.accountId, id)]);
+  const [page, monitor] = await Promise.all([readMatchPage(pool, request), findMonitor(pool, caller.accountId, id)]);
+  refuseUnrecorded(request, monitor);
   return { status: 200, body: page };
 }

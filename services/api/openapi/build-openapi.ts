@@ -25,7 +25,7 @@ const DESCRIPTION = `Reads, searches and monitors a large public discussion site
 
 **Webhooks.** Matches are sent to the webhook of their monitor; this document describes the requests under \`webhooks\`.
 
-**Pages.** Send the \`after\` of a page to get the next one. Unknown parameters and fields are refused, so that a typo is not silently ignored. New fields may be added to answers within this version.
+**Pages.** Send the \`after\` of a page to get the next one. Unknown parameters and fields are refused on every route, so that a typo is not silently ignored. \`HEAD\` is refused (405) where \`GET\` costs credits. New fields may be added to answers within this version.
 
 **Agents.** \`POST /mcp\` offers reading and monitors as tools over the Model Context Protocol, which describes them itself; clients without a key sign in by OAuth.`;
 

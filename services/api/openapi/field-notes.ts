@@ -23,6 +23,8 @@ const monitorBody = {
   name: 'A name of your choice.',
   posts: 'Whether posts are matched, by title and text.',
   comments: 'Whether comments are matched, by text.',
+  include_posts: 'The same as `posts`, by the name that answers have. When both are sent, they must be equal.',
+  include_comments: 'The same as `comments`, by the name that answers have. When both are sent, they must be equal.',
   nsfw: 'Whether NSFW items can match.',
 };
 
@@ -56,8 +58,8 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
   Monitor: {
     keywords: 'An item matches when it contains one of these and none of `exclude`.',
     subreddits: 'Without `r/`; empty: the whole forum.',
-    include_posts: 'The field `posts` of create and update.',
-    include_comments: 'The field `comments` of create and update.',
+    include_posts: 'Can be sent to create and update under this name or as `posts`.',
+    include_comments: 'Can be sent to create and update under this name or as `comments`.',
     webhook_url: 'null: matches are stored but not sent.',
     status: '`paused_balance`: stopped because the balance did not cover the next 24 hours.',
     webhook_failing: '50 deliveries in a row failed. Cleared by a successful test delivery and by a new `webhook_url`.',
@@ -96,7 +98,8 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
       '`none`: no webhook; `pending`: waiting to be sent or retried; `delivered`; `failed`: failed for good; `skipped`: will not be sent.',
   },
   MatchPage: {
-    after: 'With `order=oldest`: send it as `after` to continue. Only set when there are more matches.',
+    after:
+      'With `order=oldest`: send it as `after` to continue. Only set when there are more matches; a filtered page may be empty and still have it.',
     before: 'With `order=newest`: send it as `before` to get the next, older page.',
   },
   RuleWarning: {
@@ -119,7 +122,8 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
     attempt: '1, 2, 3 …, continued by resends.',
     host: 'Host and port of the webhook.',
     status: "The status of the endpoint's answer; 0 without an answer.",
-    error: 'Why the attempt failed; null when it succeeded.',
+    error:
+      'Why the attempt failed; null when it succeeded. `http_status`: the answer was not 2xx. Without an answer: `timeout`, `dns`, `connect`, `tls`, `blocked_address` (not public) or `secret_unreadable`.',
     response_excerpt: 'The first 500 characters of the answer.',
     delivery_status: "The match's delivery state after the attempt; `pending`: it is retried at `next_attempt_at`.",
   },
@@ -168,7 +172,7 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
     delivered: 'Whether the endpoint answered 2xx.',
     status: 'The status of its answer; 0 without an answer.',
     error:
-      'Why there was no usable answer; `redirect`: redirects are not followed; `local`: a problem on our side prevented sending.',
+      'Why it failed, in the words of the log of deliveries; null: it succeeded. `http_status`: the answer was not 2xx; `redirect`: redirects are not followed; `local`: a problem on our side prevented sending; `secret_unreadable`: the operator must restore a key.',
   },
   CreateApiKey: {
     name: 'A name of your choice.',

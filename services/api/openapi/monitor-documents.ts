@@ -176,7 +176,7 @@ export const monitorDocuments: readonly RouteDocument[] = [
     operationId: 'listMatches',
     summary: 'List matches of a monitor',
     description:
-      'Matches of the last 30 days. To follow a monitor, continue with `after` set to the id of the last match you received: none is missed and none is sent twice.',
+      'Matches of the last 30 days. To follow a monitor, continue with `after` set to the id of the last match you received: none is missed and none is sent twice. A cursor beyond the last match is refused.',
     query: matchPageQuery,
     example: { order: 'oldest', limit: 100 },
     answer: ok('A page of matches.', 'MatchPage', 'page', examples.page),

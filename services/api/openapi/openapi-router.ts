@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Router } from 'express';
+import { refuseParameters } from '../http/refuse-parameters.ts';
 import { methodNotAllowed } from '../http/route.ts';
 import type { OpenApiDocument } from './openapi-shape.ts';
 
@@ -12,7 +13,7 @@ export function createOpenApiRouter(document: OpenApiDocument): Router {
   const bytes = Buffer.from(JSON.stringify(document));
   const etag = `"${createHash('sha256').update(bytes).digest('base64url')}"`;
   const router = Router();
-  router.get('/openapi.json', (_request, response) => {
+  router.get('/openapi.json', refuseParameters, (_request, response) => {
     response.set({ ETag: etag, 'Cache-Control': 'public, max-age=300' });
     // Express answers 304 when the client has this version.
     response.type('json').send(bytes);

@@ -41,7 +41,7 @@ export const operationsDocuments: readonly RouteDocument[] = [
         content: [{ schema: 'Health', examples: { alive: { status: 'ok' } } }],
       },
     ],
-    errors: [],
+    errors: ['invalid_request'],
     isPublic: true,
   },
   {
@@ -68,7 +68,7 @@ export const operationsDocuments: readonly RouteDocument[] = [
         ],
       },
     ],
-    errors: [],
+    errors: ['invalid_request'],
     isPublic: true,
   },
   {
@@ -91,7 +91,7 @@ export const operationsDocuments: readonly RouteDocument[] = [
         content: [{ schema: 'ServiceStatus', examples: { down: downExample } }],
       },
     ],
-    errors: [],
+    errors: ['invalid_request'],
     isPublic: true,
   },
   {
@@ -117,7 +117,7 @@ export const operationsDocuments: readonly RouteDocument[] = [
         headers: [{ name: 'ETag' }],
       },
     ],
-    errors: [],
+    errors: ['invalid_request'],
     isPublic: true,
   },
 ];

@@ -61,6 +61,7 @@ export interface RouteDocument {
 
 /** Errors of every route below /v1, in addition to its own. */
 const AUTHENTICATED: readonly ErrorCode[] = [
+  'invalid_request',
   'unauthorized',
   'account_frozen',
   'method_not_allowed',

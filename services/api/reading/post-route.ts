@@ -25,6 +25,8 @@ export function postRoute(deps: ReadingDeps): Route {
     method: 'get',
     path: '/v1/forum/post',
     scope: 'forum:read',
+    readsQuery: true,
+    charges: true,
     produces: ['application/json', 'text/markdown'],
     async handle(call: Call): Promise<Answer> {
       const outcome = await readChargedPost(deps, call);

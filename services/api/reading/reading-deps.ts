@@ -56,6 +56,8 @@ export function readingRoute<S extends z.ZodType>(deps: ReadingDeps, route: Read
     method: 'get',
     path: route.path,
     scope: 'forum:read',
+    readsQuery: true,
+    charges: true,
     async handle({ caller, query, refuseAbandoned }: Call): Promise<Answer> {
       const asked = parseRequest(route.query, query, 'query');
       refuseWithoutCredits(caller);

@@ -2,6 +2,7 @@ import { Router } from 'express';
 import type { RequestHandler } from 'express';
 import { ApiError } from '../http/api-error.ts';
 import { jsonBody } from '../http/json-body.ts';
+import { refuseParameters } from '../http/refuse-parameters.ts';
 import { methodNotAllowed } from '../http/route.ts';
 import { createOAuthLimits } from '../oauth/oauth-limits.ts';
 import { createLinkRouter } from './link-router.ts';
@@ -32,19 +33,20 @@ export function createSignupRouter(deps: SignupDeps): Router {
   const verifyCode = createVerifyCode(deps);
   const requestRecovery = createRequestCode(deps, RECOVER_KEY, recoveryLinkPage(appUrl));
   const recoverKey = createRecoverKey(deps);
+  const body = [refuseParameters, ...jsonBody(BODY_LIMIT)];
   const router = Router();
   router.use('/api/agent', noStore);
-  router.post(SIGNUP, refuseIfDisabled(deps), ...jsonBody(BODY_LIMIT), async (request, response) => {
+  router.post(SIGNUP, refuseIfDisabled(deps), ...body, async (request, response) => {
     response.json(codeSent(await requestCode(request.body, request.ip), appUrl));
   });
-  router.post(VERIFY, refuseIfDisabled(deps), ...jsonBody(BODY_LIMIT), async (request, response) => {
+  router.post(VERIFY, refuseIfDisabled(deps), ...body, async (request, response) => {
     const created = await verifyCode(request.body);
     response.status(201).json(created);
   });
-  router.post(RECOVER, ...jsonBody(BODY_LIMIT), async (request, response) => {
+  router.post(RECOVER, ...body, async (request, response) => {
     response.json(recoverySent(await requestRecovery(request.body, request.ip), appUrl));
   });
-  router.post(RECOVER_VERIFY, ...jsonBody(BODY_LIMIT), async (request, response) => {
+  router.post(RECOVER_VERIFY, ...body, async (request, response) => {
     const recovered = await recoverKey(request.body);
     response.status(201).json(recovered);
   });

@@ -9,6 +9,7 @@ import { sharedResult } from '../../../shared/runtime/shared-result.ts';
 import { newestArchivedAt } from '../../../shared/stores/crawl/archived-hours.ts';
 import { countDueDeliveries } from '../../../shared/stores/deliveries/due-deliveries.ts';
 import type { Readiness } from '../http/health-router.ts';
+import { refuseParameters } from '../http/refuse-parameters.ts';
 import { methodNotAllowed } from '../http/route.ts';
 import { statusReport } from './status-report.ts';
 
@@ -34,7 +35,7 @@ export interface StatusDeps {
 export function createStatusRouter(deps: StatusDeps): Router {
   const router = Router();
   const report = sharedResult(measurer(deps), FRESH_MS);
-  router.get('/status', async (_request, response) => {
+  router.get('/status', refuseParameters, async (_request, response) => {
     const status = await report();
     response.status(status.status === 'down' ? 503 : 200).json(status);
   });

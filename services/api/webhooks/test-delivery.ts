@@ -6,7 +6,7 @@ import type { SecretBox } from '../../../shared/domain/secret-box.ts';
 import { sampleMatch } from '../../../shared/domain/webhooks/sample-match.ts';
 import { buildWebhookMessage, webhookRequestUrl } from '../../../shared/domain/webhooks/webhook-message.ts';
 import type { WebhookMessage } from '../../../shared/domain/webhooks/webhook-message.ts';
-import type { EgressClient } from '../../../shared/http/egress-client.ts';
+import type { EgressClient, EgressResult } from '../../../shared/http/egress-client.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
@@ -38,22 +38,32 @@ type WebhookInUse = MonitorWebhook & { webhookUrl: string; webhookKind: WebhookK
 export async function testDelivery(deps: TestDeliveryDeps, accountId: string, id: string): Promise<TestDelivery> {
   const webhook = await usableWebhook(deps.pool, accountId, id);
   await takeTest(deps.pool, accountId);
-  const { headers, body } = sampleMessage(deps, id, webhook);
-  const result = await deps.egress.send({
+  const result = await send(deps, id, webhook);
+  const { deliveryStatus, error } = decideOutcome(result, 0, 0);
+  const delivered = deliveryStatus === 'delivered';
+  if (delivered) await clearFailing(deps.pool, accountId, id, webhook.webhookUrl);
+  return { delivered, status: result.status, error };
+}
+
+async function send(
+  deps: TestDeliveryDeps,
+  id: string,
+  webhook: WebhookInUse,
+): Promise<EgressResult | { error: 'secret_unreadable'; status: 0 }> {
+  let message: WebhookMessage;
+  try {
+    message = sampleMessage(deps, id, webhook);
+  } catch {
+    // SECRET_KEY changed since the secret was stored: deliveries fail in the same way, and log it.
+    return { error: 'secret_unreadable', status: 0 };
+  }
+  return deps.egress.send({
     url: webhookRequestUrl(webhook.webhookKind, webhook.webhookUrl),
     method: 'POST',
-    headers: { ...headers, 'X-Service-Test': '1' },
-    body,
+    headers: { ...message.headers, 'X-Service-Test': '1' },
+    body: message.body,
     deadlineMs: WEBHOOK_DEADLINE_MS,
   });
-  const outcome = decideOutcome(result, 0, 0);
-  const delivered = outcome.deliveryStatus === 'delivered';
-  if (delivered) await clearFailing(deps.pool, accountId, id, webhook.webhookUrl);
-  return {
-    delivered,
-    status: result.status,
-    error: result.error ?? (outcome.error === 'redirect' ? 'redirect' : null),
-  };
 }
 
 async function usableWebhook(pool: Pool, accountId: string, id: string): Promise<WebhookInUse> {

@@ -31,6 +31,7 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
       method: 'get',
       path: '/v1/monitors/:id/deliveries',
       scope: 'monitors:read',
+      readsQuery: true,
       async handle({ caller, id, query }) {
         const requested = parseRequest(deliveryLogQuery, query, 'query');
         await findMonitor(deps.pool, caller.accountId, id);

@@ -12,19 +12,19 @@ const JITTER = 0.1;
 /** Time for a whole attempt: name resolution, connection, TLS and the answer. */
 export const WEBHOOK_DEADLINE_MS = 8 * SECOND_MS;
 
-export interface AttemptResult {
+export interface AttemptResult<E extends string = string> {
   /** Why there was no answer: timeout, dns, tls, connect, blocked_address or local. */
-  error: string | null;
+  error: E | null;
   /** The HTTP status of the answer; 0 when there was none. */
   status: number;
   retryAfterMs?: number | undefined;
 }
 
-export type DeliveryOutcome =
+export type DeliveryOutcome<E extends string = string> =
   | { deliveryStatus: 'delivered'; error: null; delayMs: null }
   /** The next attempt is due in `delayMs`. */
-  | { deliveryStatus: 'pending'; error: string; delayMs: number }
-  | { deliveryStatus: 'failed'; error: string; delayMs: null };
+  | { deliveryStatus: 'pending'; error: E; delayMs: number }
+  | { deliveryStatus: 'failed'; error: E; delayMs: null };
 
 /**
  * Decides the delivery state of a match after an attempt. Delivered: any 2xx. Retried: no answer (timeout, name
@@ -33,7 +33,11 @@ export type DeliveryOutcome =
  * @param retryStep attempts made before this one since the match was queued; from 5 on there is no retry
  * @param random 0 ≤ random < 1, for the jitter, which only lengthens the delay
  */
-export function decideOutcome(result: AttemptResult, retryStep: number, random: number): DeliveryOutcome {
+export function decideOutcome<E extends string>(
+  result: AttemptResult<E>,
+  retryStep: number,
+  random: number,
+): DeliveryOutcome<E | 'redirect' | 'http_status'> {
   const { status } = result;
   if (result.error === null && status >= 200 && status < 300) {
     return { deliveryStatus: 'delivered', error: null, delayMs: null };

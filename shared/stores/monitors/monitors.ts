@@ -29,6 +29,8 @@ export interface StoredMonitor extends MonitorSettings {
   updatedAt: Date;
   webhookFailing: boolean;
   lastMatchAt: Date | null;
+  /** Seq of the newest match; 0 before the first; null when a deleted monitor was erased. */
+  lastSeq: number | null;
 }
 
 /**
@@ -89,7 +91,7 @@ export async function readMonitor(db: Queryable, accountId: string, id: string):
       SELECT m.id, m.name, m.keywords, m.exclude, m.subreddits, m.posts, m.comments, m.nsfw,
              m.webhook_url AS "webhookUrl", m.webhook_kind AS "webhookKind", m.status, m.version, m.period_no AS "periodNo",
              m.next_charge_at AS "nextChargeAt", m.created_at AS "createdAt", m.updated_at AS "updatedAt",
-             coalesce(h.webhook_failing, false) AS "webhookFailing", c.last_match_at AS "lastMatchAt"
+             coalesce(h.webhook_failing, false) AS "webhookFailing", c.last_match_at AS "lastMatchAt", c.last_seq AS "lastSeq"
       FROM monitors m
       LEFT JOIN monitor_counters c ON c.monitor_id = m.id
       LEFT JOIN monitor_health h ON h.monitor_id = m.id
@@ -105,7 +107,7 @@ export async function listMonitors(db: Queryable, accountId: string): Promise<St
     `SELECT m.id, m.name, m.keywords, m.exclude, m.subreddits, m.posts, m.comments, m.nsfw,
             m.webhook_url AS "webhookUrl", m.webhook_kind AS "webhookKind", m.status, m.version, m.period_no AS "periodNo",
             m.next_charge_at AS "nextChargeAt", m.created_at AS "createdAt", m.updated_at AS "updatedAt",
-            coalesce(h.webhook_failing, false) AS "webhookFailing", c.last_match_at AS "lastMatchAt"
+            coalesce(h.webhook_failing, false) AS "webhookFailing", c.last_match_at AS "lastMatchAt", c.last_seq AS "lastSeq"
      FROM monitors m
      LEFT JOIN monitor_counters c ON c.monitor_id = m.id
      LEFT JOIN monitor_health h ON h.monitor_id = m.id

@@ -165,6 +165,29 @@ async function knownThings(): Promise<Record<string, string>> {
   return { POST: comment!.post_id, COMMENT: comment!.id, AUTHOR: comment!.author };
 }
 
+test('every operation refuses a parameter that it does not have, names it and does nothing', async () => {
+  const { id } = await api.monitor(owner.apiKey);
+  const known = await knownThings();
+  const { apiKey, accountId } = owner;
+  const ids: Record<string, string> = {
+    '/v1/account/keys/{id}': apiKey.slice(3, 11),
+    '/v1/account/grants/{id}': await grantOf(accountId),
+  };
+  const { body: before } = await api.call(apiKey, 'GET', '/v1/account');
+  for (const [operation, [query = '']] of Object.entries(CALLS)) {
+    const [method, pattern] = operation.split(' ') as [string, string];
+    const asked = query.replace(/[A-Z]{4,}/g, (name) => known[name]!);
+    const path = `${pattern.replace('{id}', ids[pattern] ?? id)}${asked}${asked === '' ? '?' : '&'}surprise=1`;
+    const reply = await api.call(apiKey, method.toUpperCase(), path, BODIES[operation]);
+    expect([operation, reply.status, reply.body.error]).toMatchObject([
+      operation,
+      400,
+      { code: 'invalid_request', message: 'surprise: is not known here' },
+    ]);
+  }
+  expect((await api.call(apiKey, 'GET', '/v1/account')).body).toEqual(before);
+});
+
 test('errors of every operation are as documented: no key, no acceptable type, and an internal failure', async () => {
   const gone = createPool({ url: db.url, name: 'gone', logger: silentLogger() });
   await gone.end();

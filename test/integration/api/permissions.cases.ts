@@ -21,10 +21,11 @@ const UPSTREAM_FAILED: Answers = [`503 upstream_error ${RETURNED} 1000 5 -`, `42
 const OUTSIDE: Answers = ['404 not_found - - - -', '404 not_found - - - -'];
 const OK: Answers = [`200 - ${TAKEN} 1000 - -`, `429 rate_limited ${TAKEN} 1000 1 -`];
 const HEAD_FORBIDDEN: Answers = [`403 - ${TAKEN} 1000 - -`, `403 - ${TAKEN} 1000 - -`];
-const HEAD_INVALID: Answers = [`400 - ${TAKEN} 1000 - -`, `429 - ${TAKEN} 1000 1 -`];
+/** HEAD would be charged. */
+const HEAD_REFUSED: Answers = [`405 - ${TAKEN} 1000 - GET`, `429 - ${TAKEN} 1000 1 -`];
 const HEAD_NOT_FOUND: Answers = [`404 - ${TAKEN} 1000 - -`, `429 - ${TAKEN} 1000 1 -`];
 const HEAD_OK: Answers = [`200 - ${TAKEN} 1000 - -`, `429 - ${TAKEN} 1000 1 -`];
-const READS_ONLY: Answers = [`405 method_not_allowed ${TAKEN} 1000 - GET, HEAD`, `429 rate_limited ${TAKEN} 1000 1 -`];
+const READS_ONLY: Answers = [`405 method_not_allowed ${TAKEN} 1000 - GET`, `429 rate_limited ${TAKEN} 1000 1 -`];
 const READS_AND_CREATES: Answers = [
   `405 method_not_allowed ${TAKEN} 1000 - POST, GET, HEAD`,
   `429 rate_limited ${TAKEN} 1000 1 -`,
@@ -92,7 +93,7 @@ export const PERMISSION_CASES: readonly PermissionCase[] = [
   ['GET', '/v1/coverage?from=x', INVALID, INVALID],
   ['GET', '/v1/Account/Keys/', FORBIDDEN, OK],
   ['GET', '/v1/account/nothing', FORBIDDEN, NOT_FOUND],
-  ['HEAD', '/v1/forum/post', HEAD_FORBIDDEN, HEAD_INVALID],
+  ['HEAD', '/v1/forum/post', HEAD_FORBIDDEN, HEAD_REFUSED],
   ['HEAD', '/v1/forum/nothing', HEAD_FORBIDDEN, HEAD_NOT_FOUND],
   ['HEAD', '/v1/Forum/', HEAD_FORBIDDEN, HEAD_NOT_FOUND],
   ['HEAD', '/v1/monitors', HEAD_FORBIDDEN, HEAD_OK],

@@ -242,9 +242,14 @@ describe('nothing is charged, created or changed', () => {
     ['GET', '/v1/monitors/mon_000000000000/pause', 'POST'],
     ['OPTIONS', '/v1/monitors/mon_000000000000/resume', 'POST'],
     ['DELETE', '/v1/monitors/mon_000000000000/matches', 'GET, HEAD'],
+    ['HEAD', '/v1/forum/post?id=abc', 'GET'],
+    ['HEAD', '/v1/forum/search?q=rust', 'GET'],
+    ['PUT', '/v1/forum/things', 'GET'],
   ])('%s %s answers 405 with the allowed methods', async (method, path, allow) => {
     const reply = await api.call(owner.apiKey, method, path);
-    expectRefusal(reply, 405, 'method_not_allowed', method);
+    // An answer to HEAD has no body.
+    if (method === 'HEAD') expect([reply.status, reply.headers.get('x-credits-remaining')]).toEqual([405, '990']);
+    else expectRefusal(reply, 405, 'method_not_allowed', method);
     expect(reply.headers.get('allow')).toBe(allow);
   });
 

@@ -85,8 +85,8 @@ describe('a test delivery', () => {
   });
 
   test.each([
-    [500, { delivered: false, status: 500, error: null }],
-    [404, { delivered: false, status: 404, error: null }],
+    [500, { delivered: false, status: 500, error: 'http_status' }],
+    [404, { delivered: false, status: 404, error: 'http_status' }],
     [302, { delivered: false, status: 302, error: 'redirect' }],
     [200, { delivered: true, status: 200, error: null }],
   ])('reports that the endpoint answered %i', async (status, outcome) => {
@@ -102,6 +102,13 @@ describe('a test delivery', () => {
   ])('reports that there was no answer: %s', async (error, url) => {
     const { id } = await created({ webhook_url: await url() });
     expect((await post(id, 'test')).body).toEqual({ delivered: false, status: 0, error });
+  });
+
+  test('reports in the words of the log that the secret cannot be decrypted', async () => {
+    const { id } = await created({ webhook_url: receiver.url });
+    await db.pool.query('UPDATE monitors SET webhook_secret = $2 WHERE id = $1', [id, Buffer.alloc(60, 1)]);
+    expect((await post(id, 'test')).body).toEqual({ delivered: false, status: 0, error: 'secret_unreadable' });
+    expect(receiver.received).toEqual([]);
   });
 
   test('is blocked when the address has become private', async () => {

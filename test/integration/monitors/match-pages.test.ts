@@ -31,6 +31,8 @@ async function addMatches(monitorId: string, first: number, last: number): Promi
        SELECT id, 'comment', 'abc', 'rust', 'ada', 'A title', 'body ' || seq, 'https://forum.example/' || seq, false,
               '2026-01-02T03:04:05Z', service_now() + interval '33 days'
        FROM thing
+     ), counted AS (
+       UPDATE monitor_counters SET last_seq = $3 WHERE monitor_id = $1
      )
      INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms, suppressed,
                           first_delivery, delivery_status)
@@ -122,6 +124,38 @@ test('a cursor older than the retention starts at the oldest match kept', async 
   await db.pool.query('DELETE FROM matches WHERE monitor_id = $1 AND seq <= 3', [id]);
   expect(seqs(await page(id, `?after=${matchId(id, 1)}`))).toEqual([4, 5, 6]);
   expect(seqs(await page(id, `?order=newest&before=${matchId(id, 2)}`))).toEqual([]);
+});
+
+test('what is read of a monitor can be written again', async () => {
+  const { id } = await api.monitor(owner.apiKey, { include_posts: false });
+  const path = `/v1/monitors/${id}`;
+  const { body } = await api.call(owner.apiKey, 'GET', path);
+  expect(body.monitor).toMatchObject({ include_posts: false, include_comments: true });
+  const { include_posts, include_comments } = body.monitor as Record<string, unknown>;
+  const changed = await api.call(owner.apiKey, 'PATCH', path, { include_posts: !include_posts, include_comments });
+  expect(changed.body.monitor).toMatchObject({ include_posts: true, include_comments: true });
+  const differing = await api.call(owner.apiKey, 'PATCH', path, { comments: true, include_comments: false });
+  expect([differing.status, differing.body.error]).toMatchObject([
+    400,
+    { message: 'include_comments: must equal comments, which means the same; send one of them' },
+  ]);
+});
+
+test.each([
+  ['oldest', 'after'],
+  ['newest', 'before'],
+])('order=%s: a cursor beyond the last match is refused, as on the stream', async (order, field) => {
+  const { id } = await api.monitor(owner.apiKey);
+  const at = (seq: number) =>
+    api.call(owner.apiKey, 'GET', `/v1/monitors/${id}/matches?order=${order}&${field}=${matchId(id, seq)}`);
+  expect((await at(1)).status).toBe(400);
+  await addMatches(id, 1, 3);
+  expect((await at(3)).status).toBe(200);
+  const beyond = await at(4);
+  expect([beyond.status, beyond.body.error]).toMatchObject([
+    400,
+    { code: 'invalid_request', message: `${field}: must be the id of a match that was recorded` },
+  ]);
 });
 
 test("a paused monitor's matches can still be read", async () => {

@@ -93,8 +93,8 @@ function operationOf(
     if (other?.security.length === 0) return 'unknown route';
     return [401, 405, 406, 500].includes(status) ? other : undefined;
   }
-  // The path has the method, so it cannot be rejected as the wrong method.
-  return status === 405 ? undefined : item[known];
+  // The path has the method, so it cannot be rejected as the wrong method. Only HEAD may be refused where GET is not.
+  return status === 405 && method.toUpperCase() !== 'HEAD' ? undefined : item[known];
 }
 
 function checkHeaders(document: OpenApiDocument, response: ResponseObject, headers: Headers, context: string): void {

@@ -36,6 +36,46 @@ describe('createMonitorBody', () => {
   });
 });
 
+const KINDS: [object, object][] = [
+  [{ include_posts: false }, { posts: false, comments: true }],
+  [{ include_comments: false }, { posts: true, comments: false }],
+  [
+    { posts: false, include_posts: false },
+    { posts: false, comments: true },
+  ],
+  [
+    { posts: true, include_comments: false },
+    { posts: true, comments: false },
+  ],
+];
+
+describe.each([
+  ['createMonitorBody', (body: object) => createMonitorBody.safeParse({ ...BODY, ...body })],
+  ['patchMonitorBody', (body: object) => patchMonitorBody.safeParse(body)],
+] as const)('%s', (_, parse) => {
+  test.each(KINDS)('accepts the names that answers have: %j', (body, kinds) => {
+    const given = Object.fromEntries(Object.entries(kinds).filter(([, isWatched]) => isWatched === false));
+    const parsed = parse(body);
+    expect(parsed.data).toMatchObject(given);
+    expect(parsed.data).not.toHaveProperty('include_posts');
+    expect(parsed.data).not.toHaveProperty('include_comments');
+  });
+
+  test.each(['posts', 'comments'])('refuses two names of %s that differ', (kind) => {
+    for (const isWatched of [true, false]) {
+      const { error } = parse({ [kind]: isWatched, [`include_${kind}`]: !isWatched });
+      expect(error?.issues).toMatchObject([
+        { path: [`include_${kind}`], message: `must equal ${kind}, which means the same; send one of them` },
+      ]);
+    }
+  });
+
+  test('refuses null for either name', () => {
+    expect(parse({ include_posts: null }).success).toBe(false);
+    expect(parse({ posts: null }).success).toBe(false);
+  });
+});
+
 describe('patchMonitorBody', () => {
   test('leaves absent fields absent', () => {
     expect(patchMonitorBody.parse({})).toEqual({});

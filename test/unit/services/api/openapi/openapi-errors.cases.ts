@@ -1,5 +1,6 @@
 /** The errors of every route, written by hand, independent of the route declarations. */
 const ALWAYS = {
+  400: ['invalid_request'],
   401: ['unauthorized'],
   403: ['insufficient_scope', 'account_frozen'],
   405: ['method_not_allowed'],
@@ -10,13 +11,12 @@ const ALWAYS = {
 };
 const READING = {
   ...ALWAYS,
-  400: ['invalid_request'],
   402: ['insufficient_credits'],
   503: ['service_unavailable', 'upstream_busy', 'upstream_timeout', 'upstream_error'],
 };
 const NOT_FOUND = { 404: ['not_found'] };
 const REFUSED = { 403: ['insufficient_scope', 'account_frozen', 'forum_refused'] };
-const BODY = { 400: ['invalid_request'], 413: ['payload_too_large'], 415: ['unsupported_media_type'] };
+const BODY = { 413: ['payload_too_large'], 415: ['unsupported_media_type'] };
 
 const PUBLIC_BODY = {
   413: ['payload_too_large'],
@@ -56,22 +56,21 @@ export const documentedErrors: { route: string; errors: Record<string, string[]>
     route: 'post /v1/monitors/{id}/resume',
     errors: {
       ...ALWAYS,
-      400: ['invalid_request'],
       402: ['insufficient_credits'],
       ...NOT_FOUND,
       409: ['idempotency_conflict'],
     },
   },
   { route: 'post /v1/monitors/{id}/rotate-secret', errors: { ...ALWAYS, ...NOT_FOUND } },
-  { route: 'post /v1/monitors/{id}/test', errors: { ...ALWAYS, 400: ['invalid_request'], ...NOT_FOUND } },
-  { route: 'get /v1/monitors/{id}/deliveries', errors: { ...ALWAYS, 400: ['invalid_request'], ...NOT_FOUND } },
+  { route: 'post /v1/monitors/{id}/test', errors: { ...ALWAYS, ...NOT_FOUND } },
+  { route: 'get /v1/monitors/{id}/deliveries', errors: { ...ALWAYS, ...NOT_FOUND } },
   { route: 'post /v1/monitors/{id}/redeliver', errors: { ...ALWAYS, ...BODY, ...NOT_FOUND } },
-  { route: 'get /v1/monitors/{id}/matches', errors: { ...ALWAYS, 400: ['invalid_request'], ...NOT_FOUND } },
-  { route: 'get /v1/monitors/{id}/stream', errors: { ...ALWAYS, 400: ['invalid_request'], ...NOT_FOUND } },
-  { route: 'get /v1/coverage', errors: { ...ALWAYS, 400: ['invalid_request'], 403: ['account_frozen'] } },
+  { route: 'get /v1/monitors/{id}/matches', errors: { ...ALWAYS, ...NOT_FOUND } },
+  { route: 'get /v1/monitors/{id}/stream', errors: { ...ALWAYS, ...NOT_FOUND } },
+  { route: 'get /v1/coverage', errors: { ...ALWAYS, 403: ['account_frozen'] } },
   { route: 'get /v1/account', errors: ALWAYS },
   { route: 'delete /v1/account', errors: { ...ALWAYS, ...BODY } },
-  { route: 'get /v1/account/ledger', errors: { ...ALWAYS, 400: ['invalid_request'] } },
+  { route: 'get /v1/account/ledger', errors: ALWAYS },
   { route: 'get /v1/account/grants', errors: ALWAYS },
   { route: 'delete /v1/account/grants/{id}', errors: { ...ALWAYS, ...NOT_FOUND } },
   { route: 'get /v1/account/keys', errors: ALWAYS },
@@ -115,8 +114,8 @@ export const documentedErrors: { route: string; errors: Record<string, string[]>
       ...NOT_FOUND,
     },
   },
-  { route: 'get /healthz', errors: {} },
-  { route: 'get /readyz', errors: {} },
-  { route: 'get /status', errors: {} },
-  { route: 'get /openapi.json', errors: {} },
+  { route: 'get /healthz', errors: { 400: ['invalid_request'] } },
+  { route: 'get /readyz', errors: { 400: ['invalid_request'] } },
+  { route: 'get /status', errors: { 400: ['invalid_request'] } },
+  { route: 'get /openapi.json', errors: { 400: ['invalid_request'] } },
 ];
