@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { timestamp } from '../messages/forum-item.ts';
 import { webhookKind } from './monitor.ts';
 import { queryInteger } from './query-integer.ts';
+import { queryTime } from './query-time.ts';
 
 /** One attempt to deliver one match. */
 export const deliveryLogEntry = z.strictObject({
@@ -42,6 +43,13 @@ export const deliveryLogQuery = z.strictObject({
     .optional()
     .describe('The `after` of the previous page: returns the attempts that follow its last one.'),
   match: z.string().min(1, 'must not be empty').optional().describe('The id of a match: returns only its attempts.'),
+  status: z
+    .enum(['pending', 'delivered', 'failed'])
+    .optional()
+    .describe(
+      'Only attempts with this `delivery_status`; `pending`: failed and retried. A filtered page may be empty and still have an `after`.',
+    ),
+  since: queryTime.optional().describe('Only attempts that began at this time or later.'),
 });
 
 const MAX_IDS = 200;
@@ -55,7 +63,7 @@ export const redeliverBody = z
       .max(MAX_IDS, `must name at most ${MAX_IDS} matches`)
       .optional(),
     status: z.enum(['failed', 'skipped', 'delivered']).optional(),
-    since: z.iso.datetime({ offset: true, error: 'must be an ISO 8601 date and time with its offset' }).optional(),
+    since: queryTime.optional(),
   })
   .superRefine(({ match_ids, status, since }, context) => {
     if (match_ids === undefined && status === undefined && since === undefined) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { communityName } from './community-name.ts';
 import { queryInteger } from './query-integer.ts';
 
 // These schemas parse the text of a query into numbers, booleans and lists. `meta` and `describe` only add to the
@@ -30,15 +31,7 @@ const windowOfSort = (byDefault: (typeof WINDOWS)[number]) =>
   window.optional().describe(`Window of time for \`sort=top\` and \`controversial\`; \`${byDefault}\` when absent.`);
 const searchWindow = window.optional().describe('How old results may be; `all` when absent.');
 
-const sub = z
-  .string()
-  .trim()
-  .transform((name) => name.replace(/^\/?r\//i, '').replace(/\/$/, ''))
-  .pipe(z.string().regex(/^(?:[A-Za-z0-9]\w{1,20}|u_[\w-]{3,20})$/, 'must be the name of a community'))
-  .meta({
-    pattern: '^(?:/?r/)?(?:[A-Za-z0-9]\\w{1,20}|u_[\\w-]{3,20})$',
-    description: 'A community, with or without `r/`.',
-  });
+const sub = communityName;
 const name = z
   .string()
   .trim()

@@ -7,7 +7,10 @@ export function matchesText({ items, after, before }: MatchPage): string {
   const lines = items.map((match) => `- ${matchLine(match)}`);
   const more =
     after === null ? (before === null ? [] : [`Older ones: before=${before}`]) : [`More are waiting: after=${after}`];
-  return [...(lines.length === 0 ? ['No matches.'] : lines), ...more].join('\n');
+  return [
+    ...(lines.length === 0 ? [more.length === 0 ? 'No matches.' : 'No matches on this page.'] : lines),
+    ...more,
+  ].join('\n');
 }
 
 function matchLine(match: MonitorMatch): string {

@@ -3,6 +3,7 @@ import type { MatchPageQuery } from '../../../schemas/api/match-page-query.ts';
 import { parseMatchId } from '../../../shared/domain/identifiers.ts';
 import { matchResource } from '../../../shared/domain/match-resource.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
+import type { MatchFilter } from '../../../shared/stores/matches/filtered-matches.ts';
 import { readMatchesAfter, readMatchesBefore } from '../../../shared/stores/matches/match-pages.ts';
 import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
@@ -14,6 +15,8 @@ export interface MatchPageRequest {
   /** The seq of the cursor; undefined: start with the first match in this order. */
   seq: number | undefined;
   limit: number;
+  /** Undefined: all matches. See readFilteredMatchPage. */
+  filter?: MatchFilter | undefined;
 }
 
 /**
@@ -32,7 +35,16 @@ export function matchPageRequest(monitorId: string, query: MatchPageQuery): Matc
   if (named !== undefined && named.monitorId !== monitorId) {
     throw invalidRequest([{ field, message: 'must be the id of a match of this monitor' }]);
   }
-  return { monitorId, order: query.order, seq: named?.seq, limit: query.limit };
+  return { monitorId, order: query.order, seq: named?.seq, limit: query.limit, filter: filterOf(query) };
+}
+
+function filterOf({ since, until, keyword, subreddit }: MatchPageQuery): MatchFilter | undefined {
+  if ([since, until, keyword, subreddit].every((given) => given === undefined)) return undefined;
+  const [from, to] = [since, until].map((time) => (time === undefined ? undefined : new Date(time)));
+  if (from !== undefined && to !== undefined && from >= to) {
+    throw invalidRequest([{ field: 'since', message: 'must be before `until`' }]);
+  }
+  return { since: from, until: to, keyword, subreddit };
 }
 
 /**

@@ -12,6 +12,7 @@ import { noSuchMonitor } from '../http/api-error.ts';
 import { checkedSettings, createMonitor } from './create-monitor.ts';
 import { deliveryResource } from './delivery-resource.ts';
 import { parseRequest } from '../http/invalid-request.ts';
+import { readFilteredMatchPage } from './filtered-match-page.ts';
 import { findMonitor } from './find-monitor.ts';
 import { matchPageRequest, readMatchPage, refuseUnrecorded } from './match-page.ts';
 import { monitorResource, monitorStatsResource } from './monitor-resource.ts';
@@ -127,7 +128,8 @@ function resume({ pool, secretBox }: MonitorDeps, call: Call): Promise<Answer> {
 async function matches({ pool }: MonitorDeps, { caller, id, query }: Call): Promise<Answer> {
   const request = matchPageRequest(id, parseRequest(matchPageQuery, query, 'query'));
   // Both run at once; the page is discarded when the monitor belongs to another account.
-  const [page, monitor] = await Promise.all([readMatchPage(pool, request), findMonitor(pool, caller.accountId, id)]);
+  const read = request.filter === undefined ? readMatchPage : readFilteredMatchPage;
+  const [page, monitor] = await Promise.all([read(pool, request), findMonitor(pool, caller.accountId, id)]);
   refuseUnrecorded(request, monitor);
   return { status: 200, body: page };
 }

@@ -153,7 +153,7 @@ export const monitorDocuments: readonly RouteDocument[] = [
     operationId: 'listDeliveries',
     summary: 'List delivery attempts',
     description:
-      'Every attempt of the last 30 days with its outcome: newest match first, and the last attempt of each match first.',
+      'Every attempt of the last 30 days with its outcome: newest match first, and the last attempt of each match first. With `status` or `since`, a page reads at most 2,000 attempts, so it may be empty and still have an `after`: continue with it until it is null.',
     query: deliveryLogQuery,
     example: { limit: 25 },
     answer: ok('A page of attempts.', 'DeliveryLogPage', 'log', deliveries.log),
@@ -176,7 +176,7 @@ export const monitorDocuments: readonly RouteDocument[] = [
     operationId: 'listMatches',
     summary: 'List matches of a monitor',
     description:
-      'Matches of the last 30 days. To follow a monitor, continue with `after` set to the id of the last match you received: none is missed and none is sent twice. A cursor beyond the last match is refused.',
+      'Matches of the last 30 days. To follow a monitor, continue with `after` set to the id of the last match you received: none is missed and none is sent twice. With a filter (`since`, `until`, `keyword`, `subreddit`) a page reads at most 2,000 matches of its time, so it may have few or no items and still a cursor: continue with the cursor while there is one, and from the last cursor or match you got when there is none. A cursor beyond the last match is refused.',
     query: matchPageQuery,
     example: { order: 'oldest', limit: 100 },
     answer: ok('A page of matches.', 'MatchPage', 'page', examples.page),

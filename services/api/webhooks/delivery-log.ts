@@ -1,31 +1,41 @@
 import type { z } from 'zod';
 import type { DeliveryLogEntry, DeliveryLogPage, deliveryLogQuery } from '../../../schemas/api/delivery-log.ts';
 import { matchId, parseMatchId } from '../../../shared/domain/identifiers.ts';
-import type { Queryable } from '../../../shared/postgres/pool.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
 import { readAttemptsBefore } from '../../../shared/stores/deliveries/delivery-log.ts';
 import type { AttemptPosition, StoredAttempt } from '../../../shared/stores/deliveries/delivery-log.ts';
+import { readFilteredAttempts } from '../../../shared/stores/deliveries/filtered-attempts.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 
 const NEWEST: AttemptPosition = { seq: Number.MAX_SAFE_INTEGER, attempt: 0 };
 const CURSOR = /^(mat_[0-9a-z]+_\d{12})\.([1-9]\d{0,8})$/;
 
 /**
- * A page of delivery attempts.
+ * A page of delivery attempts. A filtered page reads a bounded number of attempts, so it may be empty and still have a
+ * cursor: of the last attempt that it read.
  *
  * @throws ApiError invalid_request when the cursor or the match is not of this monitor
  */
 export async function readDeliveryLog(
-  db: Queryable,
+  pool: Pool,
   monitorId: string,
-  { limit, after, match }: z.output<typeof deliveryLogQuery>,
+  { limit, after, match, status, since }: z.output<typeof deliveryLogQuery>,
 ): Promise<DeliveryLogPage> {
   const seq = match === undefined ? undefined : seqOf('match', match, monitorId);
   const before = after === undefined ? NEWEST : positionOf(after, monitorId);
   // One row more than requested shows whether there is a next page.
-  const rows = await readAttemptsBefore(db, monitorId, { before, seq, limit: limit + 1 });
-  const items = rows.slice(0, limit).map((attempt) => entryOf(monitorId, attempt));
-  const last = items.at(-1);
-  return { items, after: last && rows.length > limit ? `${last.match_id}.${last.attempt}` : null };
+  const page = { before, seq, limit: limit + 1 };
+  const filter = { status, since: since === undefined ? undefined : new Date(since) };
+  const { attempts, lastRead } =
+    status === undefined && since === undefined
+      ? { attempts: await readAttemptsBefore(pool, monitorId, page), lastRead: undefined }
+      : await readFilteredAttempts(pool, monitorId, { ...page, filter });
+  const shown = attempts.slice(0, limit);
+  const next = attempts.length > limit ? shown.at(-1) : lastRead;
+  return {
+    items: shown.map((attempt) => entryOf(monitorId, attempt)),
+    after: next === undefined ? null : `${matchId(monitorId, next.seq)}.${next.attempt}`,
+  };
 }
 
 function seqOf(field: string, id: string, monitorId: string): number {

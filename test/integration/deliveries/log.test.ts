@@ -235,7 +235,11 @@ describe('the log', () => {
     ['after=', 'after'],
     ['match=x', 'match'],
     ['match=mat_000000000000_000000000001', 'match'],
-    ['status=failed', 'status'],
+    ['status=skipped', 'status'],
+    ['status=503', 'status'],
+    ['since=yesterday', 'since'],
+    ['since=2026-03-04', 'since'],
+    ['until=2026-03-04T00:00:00Z', 'until'],
   ])('refuses ?%s', async (query, field) => {
     const reply = await logOf(`?${query}`);
     expect([reply.status, reply.body.error]).toEqual([

@@ -23,6 +23,12 @@ test.each([
     { order: 'newest', before: SEVENTH },
     { order: 'newest', seq: 7 },
   ],
+  [{ limit: '1' }, { filter: undefined }],
+  [{ keyword: 'Rust', subreddit: '/r/Metals' }, { filter: { keyword: 'Rust', subreddit: 'Metals' } }],
+  [
+    { since: '2026-03-04T10:00:00+02:00', until: '2026-03-04T08:00:00.001Z' },
+    { filter: { since: new Date('2026-03-04T08:00:00Z'), until: new Date('2026-03-04T08:00:00.001Z') } },
+  ],
 ])('reads %j', (query, request) => {
   expect(read(query)).toMatchObject({ monitorId: MONITOR, ...request });
 });
@@ -45,6 +51,18 @@ test.each([
   [{ before: SEVENTH }, 'before: cannot be used with order=oldest'],
   [{ order: 'newest', after: SEVENTH }, 'after: cannot be used with order=newest'],
   [{ order: 'newest', before: FOREIGN }, 'before: '],
+  [{ since: 'yesterday' }, 'since: must be an ISO 8601 date and time with its offset'],
+  [{ since: '2026-03-04' }, 'since: '],
+  [{ until: '2026-03-04T10:00:00' }, 'until: '],
+  [{ since: '2026-13-04T10:00:00Z' }, 'since: '],
+  [{ since: '2026-03-04T10:00:00Z', until: '2026-03-04T09:59:59Z' }, 'since: must be before `until`'],
+  [{ since: '2026-03-04T10:00:00Z', until: '2026-03-04T11:00:00+01:00' }, 'since: must be before `until`'],
+  [{ since: ['2026-03-04T10:00:00Z', '2026-03-05T10:00:00Z'] }, 'since: '],
+  [{ keyword: '' }, 'keyword: must not be empty'],
+  [{ keyword: 'x'.repeat(201) }, 'keyword: is too long'],
+  [{ keyword: ['rust', 'go'] }, 'keyword: must be a single string'],
+  [{ subreddit: '' }, 'subreddit: must be the name of a community'],
+  [{ subreddit: 'no spaces' }, 'subreddit: must be the name of a community'],
   [{ page: '2' }, 'page: is not known here'],
 ])('refuses %j: %s', (query, message) => {
   expect(() => read(query)).toThrow(ApiError);

@@ -1,0 +1,105 @@
+import type { StoredMatch } from '../../domain/match-resource.ts';
+import { inIndexOrder } from '../../postgres/index-order.ts';
+import type { Pool, Queryable } from '../../postgres/pool.ts';
+
+/** Which matches to read; absent fields do not restrict the choice. */
+export interface MatchFilter {
+  /** `created_at` from here on. */
+  since?: Date | undefined;
+  /** `created_at` before this. */
+  until?: Date | undefined;
+  /** One of `matched_terms`, exactly. */
+  keyword?: string | undefined;
+  /** Without r/, in any case. */
+  subreddit?: string | undefined;
+}
+
+/** Seqs from `first` on, and before `end`. */
+export interface SeqRange {
+  first: number;
+  end: number;
+}
+
+/**
+ * Finds the stored matches of a monitor that were recorded in a time. `created_at` never decreases with the seq, so
+ * each bound is found by halving: about 20 probes of the primary key among a million matches.
+ *
+ * @returns undefined when no match of the monitor is stored
+ */
+export async function readSeqRange(
+  db: Queryable,
+  monitorId: string,
+  { since, until }: Pick<MatchFilter, 'since' | 'until'>,
+): Promise<SeqRange | undefined> {
+  const { rows } = await db.query<{ first: number; end: number }>({
+    name: 'match-seq-range',
+    text: `
+      WITH RECURSIVE stored AS MATERIALIZED (
+        SELECT
+          (SELECT seq FROM matches WHERE monitor_id = $1 ORDER BY seq LIMIT 1) AS first,
+          (SELECT seq FROM matches WHERE monitor_id = $1 ORDER BY seq DESC LIMIT 1) + 1 AS "end"
+      ), halving AS (
+        SELECT bound.name, bound.at, stored.first AS low, stored."end" AS high
+        FROM stored, (VALUES ('since', $2::timestamptz), ('until', $3::timestamptz)) AS bound (name, at)
+        WHERE stored.first IS NOT NULL AND bound.at IS NOT NULL
+        UNION ALL
+        SELECT h.name, h.at,
+          CASE WHEN middle.created_at < h.at THEN middle.seq + 1 ELSE h.low END,
+          CASE WHEN middle.created_at < h.at THEN h.high ELSE (h.low + h.high) / 2 END
+        FROM halving h
+        CROSS JOIN LATERAL (
+          SELECT m.seq, m.created_at FROM matches m
+          WHERE m.monitor_id = $1 AND m.seq >= (h.low + h.high) / 2
+          ORDER BY m.seq LIMIT 1
+        ) AS middle
+        WHERE h.low < h.high
+      )
+      SELECT coalesce((SELECT min(high) FROM halving WHERE name = 'since'), stored.first) AS first,
+        coalesce((SELECT min(high) FROM halving WHERE name = 'until'), stored."end") AS "end"
+      FROM stored
+      WHERE stored.first IS NOT NULL`,
+    values: [monitorId, since ?? null, until ?? null],
+  });
+  return rows[0];
+}
+
+/**
+ * Reads the first `limit` matches of a range that pass a filter, oldest or newest first. It reads at most as many
+ * matches as the range has seqs, each by the primary key, and its content likewise.
+ */
+export async function readFilteredMatches(
+  pool: Pool,
+  monitorId: string,
+  range: SeqRange,
+  { filter, order, limit }: { filter: MatchFilter; order: 'oldest' | 'newest'; limit: number },
+): Promise<StoredMatch[]> {
+  const { rows } = await inIndexOrder(pool, (client) =>
+    client.query<StoredMatch>(FILTERED_MATCHES[order], [
+      monitorId,
+      range.first,
+      range.end,
+      filter.since ?? null,
+      filter.until ?? null,
+      filter.keyword ?? null,
+      filter.subreddit?.toLowerCase() ?? null,
+      limit,
+    ]),
+  );
+  return rows;
+}
+
+const FILTERED = `
+  SELECT m.seq, m.thing_id AS "thingId", m.kind, m.matched_terms AS "matchedTerms", m.suppressed,
+         m.delivery_status AS "deliveryStatus", m.created_at AS "createdAt", m.delivered_at AS "deliveredAt",
+         i.post_id AS "postId", i.subreddit, i.author, i.title, i.body, i.permalink, i.created_utc AS "createdUtc"
+  FROM matches m
+  JOIN matched_items i ON i.thing_id = m.thing_id
+  WHERE m.monitor_id = $1 AND m.seq >= $2 AND m.seq < $3
+    AND ($4::timestamptz IS NULL OR m.created_at >= $4) AND ($5::timestamptz IS NULL OR m.created_at < $5)
+    AND ($6::text IS NULL OR $6 = ANY (m.matched_terms)) AND ($7::text IS NULL OR lower(i.subreddit) = $7)`;
+
+/** The statements of `readFilteredMatches`, so that a test can explain them. */
+export const FILTERED_MATCHES = {
+  oldest: `${FILTERED} ORDER BY m.seq LIMIT $8`,
+  newest: `${FILTERED} ORDER BY m.seq DESC LIMIT $8`,
+};

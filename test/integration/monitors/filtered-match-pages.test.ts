@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { MatchPage } from '../../../schemas/messages/monitor-match.ts';
+import { inIndexOrder } from '../../../shared/postgres/index-order.ts';
+import { matchId } from '../../../shared/domain/identifiers.ts';
+import { FILTERED_MATCHES, readSeqRange } from '../../../shared/stores/matches/filtered-matches.ts';
+import { rowsRead } from '../../support/oracles/rows-read.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
+
+const BEGIN = Date.parse('2026-03-01T00:00:00Z');
+/** Matches of the large monitor: one every 26 s of 30 days. */
+const LARGE = 100_000;
+const SPAN_S = 30 * 86_400;
+/** Matches that a page reads at most. */
+const MAX_READ = 2_000;
+
+let db: TestDatabase;
+let api: TestApi;
+let owner: TestAccount;
+let small: string;
+let large: string;
+
+/** Half of the matches come in pairs of the same time, as matches of one batch do. */
+const timeOf = (seq: number) => new Date(BEGIN + Math.floor(seq / 2) * 60_000);
+const termsOf = (seq: number) => [['rust'], ['Rust lang', 'go'], ['go']][seq % 3]!;
+const communityOf = (seq: number) => (seq % 5 === 0 ? 'Metals' : 'Coffee');
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  api = await startTestApi(db.pool);
+  owner = await api.account();
+  small = (await api.monitor(owner.apiKey)).id;
+  large = (await api.monitor(owner.apiKey)).id;
+  await addMatches(small, 1, 60);
+  await db.pool.query(
+    `INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms, suppressed,
+                          first_delivery, delivery_status)
+     SELECT $1, seq, 't1_' || right($1, 6) || lpad(seq::text, 7, '0'), 'comment', at, at, at, '{rust}', false, 'none', 'none'
+     FROM generate_series(1, $2::int) AS seq,
+          LATERAL (SELECT service_now() + (seq::float8 / $2 - 1) * $3::int * interval '1 second') AS recorded (at)`,
+    [large, LARGE, SPAN_S],
+  );
+  await db.pool.query(
+    `INSERT INTO matched_items (thing_id, kind, post_id, subreddit, author, title, body, permalink, nsfw, created_utc, kept_until)
+     SELECT thing_id, 'comment', 'abc', 'Coffee', 'ada', 't', 'b', 'https://forum.example/', false, entered_at,
+            service_now() + interval '33 days'
+     FROM matches WHERE monitor_id = $1`,
+    [large],
+  );
+  await db.pool.query('UPDATE monitor_counters SET last_seq = $2 WHERE monitor_id = $1', [large, LARGE]);
+}, 120_000);
+
+afterAll(async () => {
+  await api.stop();
+  await db.drop();
+});
+
+/** Adds matches first..last as the recorder's transaction leaves them. */
+async function addMatches(monitorId: string, first: number, last: number): Promise<void> {
+  const seqs = Array.from({ length: last - first + 1 }, (_, at) => first + at);
+  await db.pool.query(
+    `WITH new AS (
+       SELECT seq, 't1_' || right($1, 6) || lpad(seq::text, 6, '0') AS id, at, terms::text[], subreddit
+       FROM unnest($2::int[], $3::timestamptz[], $4::text[], $5::text[]) AS n (seq, at, terms, subreddit)
+     ), item AS (
+       INSERT INTO matched_items (thing_id, kind, post_id, subreddit, author, title, body, permalink, nsfw, created_utc, kept_until)
+       SELECT id, 'comment', 'abc', subreddit, 'ada', 'A title', 'body', 'https://forum.example/' || seq, false, at,
+              service_now() + interval '33 days'
+       FROM new
+     ), counted AS (
+       UPDATE monitor_counters SET last_seq = $6 WHERE monitor_id = $1
+     )
+     INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms, suppressed,
+                          first_delivery, delivery_status)
+     SELECT $1, seq, id, 'comment', at, at, at, terms, false, 'none', 'none' FROM new`,
+    [
+      monitorId,
+      seqs,
+      seqs.map(timeOf),
+      seqs.map(
+        (seq) =>
+          `{${termsOf(seq)
+            .map((term) => `"${term}"`)
+            .join(',')}}`,
+      ),
+      seqs.map(communityOf),
+      last,
+    ],
+  );
+}
+
+async function page(id: string, query: Record<string, string>): Promise<MatchPage> {
+  const reply = await api.call(
+    owner.apiKey,
+    'GET',
+    `/v1/monitors/${id}/matches?${new URLSearchParams(query).toString()}`,
+  );
+  expect([reply.status, reply.headers.get('x-credits-remaining')]).toEqual([200, '980']);
+  return reply.body as unknown as MatchPage;
+}
+
+const seqOf = ({ id }: { id: string }) => Number(id.slice(-12));
+
+/** All pages from the first one on. */
+async function pages(id: string, query: Record<string, string>): Promise<MatchPage[]> {
+  const read: MatchPage[] = [];
+  const cursor = query.order === 'newest' ? 'before' : 'after';
+  for (let next: string | null | undefined; next !== null; next = read.at(-1)![cursor]) {
+    read.push(await page(id, next === undefined ? query : { ...query, [cursor]: next }));
+  }
+  return read;
+}
+
+const minute = (minutes: number) => new Date(BEGIN + minutes * 60_000).toISOString();
+const FILTERS: [Record<string, string>, (seq: number) => boolean][] = [
+  [{ since: minute(10) }, (seq) => seq >= 20],
+  [{ since: new Date(BEGIN + 600_001).toISOString() }, (seq) => seq >= 22],
+  [{ until: minute(10) }, (seq) => seq < 20],
+  [{ since: minute(10), until: minute(12) }, (seq) => seq >= 20 && seq < 24],
+  [{ since: minute(10), until: new Date(BEGIN + 600_001).toISOString() }, (seq) => seq === 20 || seq === 21],
+  [{ since: minute(31) }, () => false],
+  [{ until: minute(0) }, () => false],
+  [{ since: '2020-01-01T00:00:00Z', until: '2030-01-01T00:00:00Z' }, () => true],
+  [{ keyword: 'rust' }, (seq) => seq % 3 === 0],
+  [{ keyword: 'Rust lang' }, (seq) => seq % 3 === 1],
+  [{ keyword: 'go' }, (seq) => seq % 3 !== 0],
+  [{ keyword: 'GO' }, () => false],
+  [{ keyword: 'ru%' }, () => false],
+  [{ subreddit: 'r/mETALS' }, (seq) => seq % 5 === 0],
+  [{ subreddit: 'metal' }, () => false],
+  [
+    { keyword: 'go', subreddit: 'Metals', since: minute(5), until: minute(25) },
+    (seq) => seq % 3 !== 0 && seq % 5 === 0 && seq >= 10 && seq < 50,
+  ],
+];
+
+describe.each(FILTERS)('%j', (filter, passes) => {
+  const expected = Array.from({ length: 60 }, (_, at) => at + 1).filter(passes);
+
+  test.each(['oldest', 'newest'])('order=%s: the pages have each match that passes once', async (order) => {
+    for (const limit of ['1', '7', '200']) {
+      const read = await pages(small, { ...filter, order, limit });
+      const found = read.flatMap(({ items }) => items.map(seqOf));
+      expect(found).toEqual(order === 'oldest' ? expected : expected.toReversed());
+      // There is a cursor only while more matches of the time may pass.
+      if (limit === '200') expect(read).toHaveLength(1);
+    }
+  });
+});
+
+test('a monitor without a match has one empty page for every filter', async () => {
+  const { id } = await api.monitor((await api.account()).apiKey);
+  expect(await readSeqRange(db.pool, id, { since: new Date(0) })).toBeUndefined();
+});
+
+test('a client that polls with a filter gets every match that passes once while matches arrive', async () => {
+  const { id } = await api.monitor(owner.apiKey);
+  await db.pool.query('UPDATE accounts SET balance = 980 WHERE id = $1', [owner.accountId]);
+  const total = 300;
+  const writing = (async () => {
+    for (let seq = 1; seq <= total; seq += 3) await addMatches(id, seq, seq + 2);
+  })();
+  const seen: number[] = [];
+  let position: string | undefined;
+  while (seen.length < total / 3) {
+    const next = await page(id, {
+      keyword: 'rust',
+      limit: '7',
+      ...(position === undefined ? {} : { after: position }),
+    });
+    seen.push(...next.items.map(seqOf));
+    position = next.after ?? next.items.at(-1)?.id ?? position;
+  }
+  await writing;
+  expect(seen).toEqual(Array.from({ length: total / 3 }, (_, at) => 3 * (at + 1)));
+});
+
+describe('100,000 matches of 30 days', () => {
+  test.each(['oldest', 'newest'])(
+    'order=%s: pages that find nothing are empty and lead on to the end',
+    async (order) => {
+      const read = await pages(large, { subreddit: 'nowhere', order });
+      expect(read).toHaveLength(LARGE / MAX_READ);
+      expect(read.every(({ items }) => items.length === 0)).toBe(true);
+      const cursors = read.map(({ after, before }) => after ?? before);
+      expect(cursors[0]).toBe(matchId(large, order === 'oldest' ? MAX_READ : LARGE - MAX_READ + 1));
+      expect(cursors.at(-1)).toBeNull();
+    },
+  );
+
+  test('a time is found without reading what is before it', async () => {
+    const since = new Date(Date.now() - 2 * 3_600_000).toISOString();
+    for (const order of ['oldest', 'newest']) {
+      const [first, ...others] = await pages(large, { since, order, limit: '200', keyword: 'none' });
+      expect([first!.items, others]).toEqual([[], []]);
+    }
+    const { items } = await page(large, { since, limit: '200' });
+    expect(items.length).toBe(200);
+    expect(Date.parse(items[0]!.created_at)).toBeGreaterThanOrEqual(Date.parse(since));
+    const before = await page(large, { until: since, order: 'newest', limit: '1' });
+    expect(seqOf(before.items[0]!)).toBe(seqOf(items[0]!) - 1);
+  });
+
+  test.each(['oldest', 'newest'] as const)('order=%s: a page reads a bounded number of rows', async (order) => {
+    const values = [large, 40_001, 40_001 + MAX_READ, null, null, null, 'nowhere', 101];
+    const explained = () => inIndexOrder(db.pool, (client) => rowsRead(client, FILTERED_MATCHES[order], values));
+    const fresh = await explained();
+    await db.pool.query('ANALYZE matches, matched_items');
+    for (const { rows, scans } of [fresh, await explained()]) {
+      expect(rows).toBeLessThanOrEqual(2 * MAX_READ);
+      expect(scans.filter((scan) => !scan.includes('Index'))).toEqual([]);
+    }
+  });
+});
