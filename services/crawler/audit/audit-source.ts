@@ -11,6 +11,7 @@ import type { Candidate } from './audit-readings.ts';
 import { AUDITED_AGE_MS } from './audited-posts.ts';
 import { countWindow } from './count-window.ts';
 import { patientUpstream } from './patient-upstream.ts';
+import { PostGaps } from './post-gaps.ts';
 import { ThreadAudit } from './thread-audit.ts';
 import type { AuditedWindow } from './thread-audit.ts';
 
@@ -39,6 +40,7 @@ export class AuditSource implements CrawlSource {
   private readonly deps: AuditSourceDeps;
   private audit: ThreadAudit;
   private posts: ArchivedActivity;
+  private gaps: PostGaps;
   private auditedTo: number | undefined;
   /** A finished window that is not stored yet. */
   private unstored: AuditedWindow | undefined;
@@ -48,12 +50,14 @@ export class AuditSource implements CrawlSource {
     this.deps = deps;
     this.audit = this.newAudit();
     this.posts = this.newPosts();
+    this.gaps = this.newGaps();
   }
 
   async begin(position: unknown): Promise<void> {
     this.auditedTo = savedPosition.safeParse(position).data?.auditedTo;
     this.audit = this.newAudit();
     this.posts = this.newPosts();
+    this.gaps = this.newGaps();
     this.unstored = undefined;
     this.isStoring = false;
   }
@@ -61,7 +65,7 @@ export class AuditSource implements CrawlSource {
   next(now: number): Call | Wait {
     const { upstream, isArchiveReady } = this.deps;
     if (!isArchiveReady()) return { waitMs: IDLE_MS };
-    const posts = this.posts.next(now);
+    const posts = this.posts.next(now) ?? this.gaps.next(now);
     if (posts !== undefined) return engineCall(posts, this.deps.clock);
     if (!this.posts.isLoaded || this.isStoring) return { waitMs: IDLE_MS };
     const callsPerSecond = upstream.perSecond('audit');
@@ -98,6 +102,13 @@ export class AuditSource implements CrawlSource {
       audit.offer(postId, createdAt);
     };
     return new ArchivedActivity({ add }, { ...this.deps, ageMs: AUDITED_AGE_MS });
+  }
+
+  private newGaps(): PostGaps {
+    const { audit } = this;
+    return new PostGaps(this.deps.db, (gaps) => {
+      audit.setUnknownPosts(gaps);
+    });
   }
 
   private store(finished: AuditedWindow): Call {
@@ -163,7 +174,7 @@ export class AuditSource implements CrawlSource {
   }
 
   private async read({ postId }: Candidate, signal: AbortSignal): Promise<Fetched> {
-    const window = this.audit.current;
+    const { current: window, seenBy } = this.audit;
     const upstream = patientUpstream(this.deps.upstream);
     const deps = { ...this.deps, upstream, lane: 'audit', label: this.label } as const;
     const before = await readArchivedComments(this.deps.clickhouse, postId, signal);
@@ -172,7 +183,7 @@ export class AuditSource implements CrawlSource {
     const found = thread.found.filter(({ created_utc: seconds }) => seconds * 1000 < window.end);
     const known = before.size + thread.found.length;
     const unread = Math.min(thread.unread, Math.max(0, (thread.post.num_comments ?? Infinity) - known));
-    const count = countWindow({ window, readAt: thread.readAt, found: thread.found, archived: before, unread });
+    const count = countWindow({ window, seenBy, found: thread.found, archived: before, unread });
     return {
       things: found.map((data): Thing => ({ kind: 't1', data })),
       unreadable: thread.unreadable,

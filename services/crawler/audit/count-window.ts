@@ -6,7 +6,8 @@ import type { AuditWindow } from './thread-audit.ts';
 /** A thread that was read for a window. */
 export interface WindowReading {
   window: AuditWindow;
-  readAt: number;
+  /** What was seen later counts as not seen: the same moment for all threads of the window. */
+  seenBy: number;
   /** Comments of any time that the thread showed and the archive did not have. */
   found: readonly Pick<CommentData, 'created_utc'>[];
   /** Comments of any time that the archive had. */
@@ -19,14 +20,14 @@ export interface WindowReading {
  * Counts the comments of the window: those that the thread showed, those that the archive has, and of those that could
  * not be read the part that the window has of the others. Left out, they would make the thread look better seen.
  */
-export function countWindow({ window, readAt, found, archived, unread }: WindowReading): AuditCount {
+export function countWindow({ window, seenBy, found, archived, unread }: WindowReading): AuditCount {
   const isIn = (createdAt: number): boolean => createdAt >= window.start && createdAt < window.end;
   let [seen, total] = [0, 0];
   for (const { createdAt, seenAt, source } of archived.values()) {
     if (!isIn(createdAt)) continue;
     total += 1;
     // What another audit found first had not been seen.
-    if (source !== 'audit' && seenAt <= readAt) seen += 1;
+    if (source !== 'audit' && seenAt <= seenBy) seen += 1;
   }
   for (const { created_utc: seconds } of found) if (isIn(seconds * 1000)) total += 1;
   const read = archived.size + found.length;

@@ -1,6 +1,7 @@
 import { AuditedPosts, sizeOf } from './audited-posts.ts';
 import { AuditReadings } from './audit-readings.ts';
 import type { AuditCount, Candidate, WeightedCount } from './audit-readings.ts';
+import type { UnknownPosts } from './post-gaps.ts';
 import { samplingHash } from './sampling-hash.ts';
 
 const HOUR_MS = 3_600_000;
@@ -12,6 +13,8 @@ const POSTS_PER_CHECK = 100;
 const CALLS_PER_READING = 1.5;
 /** A window that ended longer ago is not audited any more. */
 const LATEST_MS = 12 * HOUR_MS;
+/** How long after its end a window waits for posts that are caught up with. */
+const LONGEST_WAIT_MS = 6 * HOUR_MS;
 
 /** A time within one hour; milliseconds since 1970. */
 export interface AuditWindow {
@@ -38,7 +41,7 @@ type Phase = 'open' | 'checking' | 'waiting' | 'reading';
  * thread is chosen with a known probability that does not depend on what was seen: its post by a hash at birth, then
  * the thread in proportion to how much num_comments grew in a window of time. No clock, no network.
  *
- *   open ──end of the window──▶ checking: num_comments of all chosen posts
+ *   open ──end of the window, all its posts known──▶ checking: num_comments of all chosen posts
  *        ──▶ waiting, half a window ──▶ reading ──▶ samples, and the next window
  *
  * What is not done in time lowers the probabilities instead of biasing the sample: posts are checked in the order of
@@ -58,6 +61,9 @@ export class ThreadAudit {
   private readonly checking = new Set<string>();
   private readings = new AuditReadings([]);
   private finished: AuditedWindow | undefined;
+  /** When the readings of the window began. */
+  private readingSince = Number.POSITIVE_INFINITY;
+  private unknownPosts: readonly UnknownPosts[] = [];
   /** Threads with comments a second, to foresee whether all can be read. */
   private candidatesPerSecond = 0;
 
@@ -75,6 +81,11 @@ export class ThreadAudit {
     return this.window;
   }
 
+  /** The moment as of which the readings of the current window count what was seen. */
+  get seenBy(): number {
+    return this.readingSince;
+  }
+
   /** Posts that are followed. */
   get size(): number {
     return this.posts.size;
@@ -83,6 +94,11 @@ export class ThreadAudit {
   /** Offers a post of the forum; repeating it changes nothing. */
   offer(postId: string, createdAt: number): void {
     this.posts.offer(postId, createdAt, createdAt >= this.window.start);
+  }
+
+  /** The times whose posts are not all known: their windows wait, so that these posts can be chosen too. */
+  setUnknownPosts(times: readonly UnknownPosts[]): void {
+    this.unknownPosts = times;
   }
 
   /**
@@ -139,21 +155,37 @@ export class ThreadAudit {
 
   /** When to ask again if nothing is due. */
   nextAt(now: number): number {
-    if (this.phase === 'open') return this.window.end;
+    if (this.phase === 'open') return Math.max(this.window.end, now + 1_000);
     return this.phase === 'waiting' ? this.readFrom() : Math.min(this.deadline, now + 1_000);
   }
 
   private advance(now: number, callsPerSecond: number): void {
     if (this.finished !== undefined) return;
-    if (this.phase === 'open' && now >= this.window.end) this.startChecking(now);
+    this.waitForPosts(now);
+    if (this.phase === 'open' && now >= this.window.end && !this.lacksPosts(now)) this.startChecking(now);
     if (this.phase === 'checking' && (this.isChecked() || now > this.deadline)) this.choose();
     if (this.phase === 'waiting' && now >= this.readFrom()) {
       this.phase = 'reading';
+      this.readingSince = now;
       this.deadline = now + this.stepMs / 2;
     }
     if (this.phase !== 'reading' || !this.readings.isIdle) return;
     const isEnough = this.readings.isComplete || this.readings.read >= this.mostReadings(callsPerSecond);
     if (isEnough || now > this.deadline) this.finish(now, callsPerSecond);
+  }
+
+  private lacksPosts(now: number): boolean {
+    const { start, end } = this.window;
+    if (now - end > LONGEST_WAIT_MS) return false;
+    return this.unknownPosts.some(({ afterAt, beforeAt }) => afterAt < end && beforeAt >= start);
+  }
+
+  /** Until the readings begin, the checks are made again when posts turn out to be missing. */
+  private waitForPosts(now: number): void {
+    if ((this.phase !== 'checking' && this.phase !== 'waiting') || !this.lacksPosts(now)) return;
+    this.phase = 'open';
+    this.toCheck = [];
+    this.checking.clear();
   }
 
   private startChecking(now: number): void {

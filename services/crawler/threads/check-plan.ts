@@ -130,7 +130,7 @@ export class CheckPlan {
     this.adapt(checksPerSecond);
     const most = Math.max(100, Math.ceil((4 * checksPerSecond * horizonMs) / 1000));
     const due = this.mostUrgent(now + horizonMs / 2, most);
-    return { due, ...this.owedTo(gaps, now, most) };
+    return { due, ...this.owedTo(gaps, most) };
   }
 
   private missedShare(slot: number): number {
@@ -202,7 +202,7 @@ export class CheckPlan {
   }
 
   /** Posts that may have had comments in a gap, and were not checked or not complete since. */
-  private owedTo(gaps: readonly WorkedOnTime[], now: number, most: number): Omit<Plan, 'due'> {
+  private owedTo(gaps: readonly WorkedOnTime[], most: number): Omit<Plan, 'due'> {
     const { posts } = this;
     const waiting = gaps.map(() => 0);
     const unread: { slot: number; since: number }[] = [];
@@ -210,7 +210,7 @@ export class CheckPlan {
     for (let slot = 0; slot < posts.end && gaps.length > 0; slot++) {
       this.urgencies[slot] = 0;
       if (this.weights[slot] === 0) continue;
-      const { isUnchecked, unreadSince } = this.waitOf(slot, gaps, now, waiting);
+      const { isUnchecked, unreadSince } = this.waitOf(slot, gaps, waiting);
       if (unreadSince < Infinity && posts.reading[slot] === 0) unread.push({ slot, since: unreadSince });
       if (!isUnchecked || posts.checking[slot] === 1) continue;
       this.urgencies[slot] = this.weights[slot]!;
@@ -225,27 +225,27 @@ export class CheckPlan {
   private waitOf(
     slot: number,
     gaps: readonly WorkedOnTime[],
-    now: number,
     waiting: number[],
   ): { isUnchecked: boolean; unreadSince: number } {
     const { posts } = this;
     const createdAt = posts.createdAt[slot]!;
+    const completeAt = posts.completeAt[slot]!;
+    const community = posts.community[slot]!;
+    let perSecond: number | undefined;
     let isUnchecked = false;
     let unreadSince = Infinity;
-    const community = posts.community[slot]!;
-    for (const [index, { afterAt, beforeAt, openedAt, communities, waited }] of gaps.entries()) {
-      if (communities !== undefined && community !== 0 && !communities.has(community)) continue;
-      if (createdAt > beforeAt || createdAt < afterAt - 2 * DAY_MS) continue;
+    for (let index = 0; index < gaps.length; index++) {
+      const { afterAt, beforeAt, openedAt, communities, waited } = gaps[index]!;
       // The end is later than the opening when the source has extended the gap.
       const since = Math.max(openedAt, beforeAt);
-      if (posts.completeAt[slot]! > since) continue;
-      const isChecked = posts.checkedAt[slot]! > since;
-      if (isChecked) {
+      if (completeAt > since || createdAt > beforeAt || createdAt < afterAt - 2 * DAY_MS) continue;
+      if (communities !== undefined && community !== 0 && !communities.has(community)) continue;
+      if (posts.checkedAt[slot]! > since) {
         if (posts.deficit[slot] === 0 || waited[slot] === 0) continue;
         unreadSince = Math.min(unreadSince, since);
       } else {
-        const inGap = ((beforeAt - afterAt) / 1000) * (this.missedRate(slot, now) / this.missedShare(slot));
-        if (!this.isAmple && inGap < LEAST_IN_GAP) continue;
+        perSecond ??= this.weights[slot]! ** 2 / this.missedShare(slot);
+        if (!this.isAmple && (perSecond * (beforeAt - afterAt)) / 1000 < LEAST_IN_GAP) continue;
         isUnchecked = true;
         waited[slot] = 1;
       }

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-cli
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { newestArchivedAt } from '../../../shared/stores/crawl/archived-hours.ts';
-import { closeGap, giveUpGaps, noteGapFound, readOpenGaps } from '../../../shared/stores/crawl/crawl-gaps.ts';
+import { boundsOfGap, closeGap, giveUpGaps, noteGapFound, readOpenGaps } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import type { OpenGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import { countThingsSeenAfter, lastSightOfPosts } from '../../../shared/stores/crawl/thread-items.ts';
 import { communityKey } from './community-key.ts';
@@ -23,8 +23,6 @@ const SETTLE_MS = 75_000;
  */
 const POSTS_QUIET_MS = 30_000;
 const GIVEN_UP_MS = 3 * 24 * 3_600_000;
-/** How far a gap whose begin is unknown reaches back. */
-const UNKNOWN_LENGTH_MS = 3_600_000;
 
 export interface GapRecoveryDeps {
   clickhouse: ClickHouseClient;
@@ -91,7 +89,7 @@ export class GapRecovery {
     this.sweep.setGaps(
       gaps.map((gap) => {
         const communities = gap.communities && new Set(gap.communities.map(communityKey));
-        return { id: gap.id, openedAt: gap.openedAt, ...boundsOf(gap), communities };
+        return { id: gap.id, openedAt: gap.openedAt, ...boundsOfGap(gap), communities };
       }),
     );
   }
@@ -99,7 +97,7 @@ export class GapRecovery {
   private async closeIfDone(gap: OpenGap, now: number, signal: AbortSignal): Promise<boolean> {
     const { clickhouse, db, logger } = this.deps;
     if (this.sweep.waitingForGap(gap.id) !== 0 || now - gap.openedAt < SETTLE_MS) return false;
-    const { afterAt, beforeAt } = boundsOf(gap);
+    const { afterAt, beforeAt } = boundsOfGap(gap);
     const posts = await lastSightOfPosts(clickhouse, { createdFrom: afterAt, createdTo: beforeAt }, signal);
     if (posts !== undefined && this.sweep.lastPlanAt - posts < POSTS_QUIET_MS) return false;
     // The archive may be behind by so much that it does not know the posts yet.
@@ -124,7 +122,7 @@ export class GapRecovery {
   }
 
   private count(gap: OpenGap, signal: AbortSignal): Promise<number> {
-    const { afterAt, beforeAt } = boundsOf(gap);
+    const { afterAt, beforeAt } = boundsOfGap(gap);
     const kind = gap.source === 'listings:new' ? 'post' : 'comment';
     const time = {
       kind,
@@ -137,12 +135,7 @@ export class GapRecovery {
   }
 }
 
-function boundsOf({ afterAt, beforeAt, openedAt }: OpenGap): { afterAt: number; beforeAt: number } {
-  const end = beforeAt ?? openedAt;
-  return { afterAt: Math.min(end, afterAt ?? end - UNKNOWN_LENGTH_MS), beforeAt: end };
-}
-
 function overlaps(one: OpenGap, other: OpenGap): boolean {
-  const [a, b] = [boundsOf(one), boundsOf(other)];
+  const [a, b] = [boundsOfGap(one), boundsOfGap(other)];
   return a.afterAt <= b.beforeAt && b.afterAt <= a.beforeAt;
 }

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { insertItems } from '../../../services/archiver/archive-items.ts';
+import type { UnknownPosts } from '../../../services/crawler/audit/post-gaps.ts';
+import { PostGaps } from '../../../services/crawler/audit/post-gaps.ts';
 import { GapRecovery } from '../../../services/crawler/threads/gap-recovery.ts';
 import { ThreadSweep } from '../../../services/crawler/threads/thread-sweep.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
@@ -48,7 +50,15 @@ async function look(now: number): Promise<ListedGap[]> {
 
 function openGap(source: string, ageMs: number, communities?: string[]): Promise<void> {
   const [afterAt, beforeAt] = [NOW - ageMs - 2 * MINUTE, NOW - ageMs - MINUTE];
-  const gap = { source, reason: 'overflow', afterThing: undefined, afterAt, beforeThing: undefined, beforeAt, communities };
+  const gap = {
+    source,
+    reason: 'overflow',
+    afterThing: undefined,
+    afterAt,
+    beforeThing: undefined,
+    beforeAt,
+    communities,
+  };
   return openGaps(database.pool, [{ ...gap, ageMs }]);
 }
 
@@ -82,6 +92,19 @@ test('waits only for posts of the communities whose listing has the gap', async 
   const [gap] = await look(NOW);
   sweep.nextCheck(NOW, 10);
   expect(sweep.waitingForGap(gap!.id)).toBe(1);
+});
+
+test('tells the audit the times whose posts are not all known', async () => {
+  await openGap('listings:comments', 20_000);
+  await openGap('post-ids', 5 * MINUTE);
+  const told: UnknownPosts[] = [];
+  const gaps = new PostGaps(database.pool, (times) => told.push(...times));
+  const look = gaps.next(NOW);
+  expect(gaps.next(NOW)).toBeUndefined();
+  await look!.run(new AbortController().signal);
+  expect(told).toEqual([{ afterAt: NOW - 7 * MINUTE, beforeAt: NOW - 6 * MINUTE }]);
+  expect(gaps.next(NOW + 1_000)).toBeUndefined();
+  expect(gaps.next(NOW + 10_000)).toBeDefined();
 });
 
 test('waits while the source may still extend the gap, leaves gaps of post ids alone, and gives up after days', async () => {

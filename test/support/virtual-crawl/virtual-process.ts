@@ -80,8 +80,9 @@ export class VirtualProcess {
 
   /** Notes what was published; returns how many comments were new. */
   published(call: VirtualCall, answer: ForumAnswer, seenAt: number): number {
-    this.deps.sightings.addPosts(answer.posts, seenAt);
-    return this.deps.sightings.addComments(answer.comments, seenAt, call.purpose);
+    const { posts, comments } = call.publishes?.(answer) ?? answer;
+    this.deps.sightings.addPosts(posts, seenAt);
+    return this.deps.sightings.addComments(comments, seenAt, call.purpose);
   }
 
   exchange(others: readonly VirtualProcess[], now: number): void {

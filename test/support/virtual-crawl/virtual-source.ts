@@ -7,6 +7,8 @@ export interface VirtualCall {
   lane: Lane;
   /** What the calls of one kind are counted under. */
   purpose: string;
+  /** What of the answer is published; default: all. */
+  publishes?: (answer: ForumAnswer) => ForumAnswer;
   /** Runs when the broker has everything; `seenAt` is when the answer arrived, `added` how many comments were new. */
   succeeded: (answer: ForumAnswer, seenAt: number, added: number) => void;
   failed: (error: unknown, now: number) => void;

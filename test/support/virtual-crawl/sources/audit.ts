@@ -1,5 +1,6 @@
 import type { Candidate } from '../../../../services/crawler/audit/audit-readings.ts';
 import { ThreadAudit } from '../../../../services/crawler/audit/thread-audit.ts';
+import type { ForumAnswer } from '../../forum-model/forum-reader.ts';
 import { postId, postOrdinal } from '../../forum-model/names.ts';
 import type { Fresh } from '../sightings.ts';
 import type { SourceContext } from '../virtual-crawl.ts';
@@ -13,7 +14,6 @@ interface Reading {
   candidate: Candidate;
   shown: number[];
   names: string[];
-  readAt: number;
 }
 
 /** ThreadAudit, with an archive that answers at once. Beside each window it notes the truth. */
@@ -48,7 +48,7 @@ export class VirtualAudit implements VirtualSource {
     const check = audit.nextCheck(now, perSecond);
     if (check) return this.check(audit, check.postIds, new Set(check.unknown));
     const candidate = audit.nextReading(now, perSecond);
-    if (candidate) return this.read(audit, candidate, now);
+    if (candidate) return this.read(audit, candidate);
     return { waitMs: Math.max(100, audit.nextAt(now) - now) };
   }
 
@@ -94,18 +94,19 @@ export class VirtualAudit implements VirtualSource {
     };
   }
 
-  private read(audit: ThreadAudit, candidate: Candidate, now: number): VirtualCall {
+  private read(audit: ThreadAudit, candidate: Candidate): VirtualCall {
     const { reader, sightings } = this.context;
     const { start, end } = audit.current;
-    if (this.truth?.start !== start) this.truth = this.countTruth(start, end, now);
+    if (this.truth?.start !== start) this.truth = this.countTruth(start, end, audit.seenBy);
     return {
       request: { path: '/comments', postId: candidate.postId },
+      publishes: (answer) => this.createdBefore(answer, end),
       lane: 'audit',
       purpose: PURPOSE,
-      succeeded: ({ comments, more }, seenAt) => {
+      succeeded: ({ comments, more }) => {
         const unseen = more.filter((index) => sightings.commentSeenAt(index) === 0);
         const names = unseen.map((index) => reader.commentName(index));
-        this.finishOrLookUp(audit, { candidate, shown: [...comments, ...more], names, readAt: seenAt });
+        this.finishOrLookUp(audit, { candidate, shown: [...comments, ...more], names });
       },
       failed: () => {
         audit.readingFailed(candidate);
@@ -116,6 +117,7 @@ export class VirtualAudit implements VirtualSource {
   private lookUp(audit: ThreadAudit, reading: Reading): VirtualCall {
     return {
       request: { path: '/api/info', names: reading.names.slice(0, NAMES) },
+      publishes: (answer) => this.createdBefore(answer, audit.current.end),
       lane: 'audit',
       purpose: PURPOSE,
       succeeded: () => {
@@ -135,7 +137,7 @@ export class VirtualAudit implements VirtualSource {
     }
     const { start, end } = audit.current;
     const inWindow = reading.shown.filter((index) => this.isCreatedIn(index, start, end));
-    const seen = inWindow.filter((index) => this.wasSeen(index, reading.readAt)).length;
+    const seen = inWindow.filter((index) => this.wasSeen(index, audit.seenBy)).length;
     audit.learnReading(reading.candidate.postId, { seen, total: inWindow.length });
   }
 
@@ -150,6 +152,11 @@ export class VirtualAudit implements VirtualSource {
       if (this.wasSeen(index, at)) seen += 1;
     }
     return { start, seen, total };
+  }
+
+  /** What was created after the window is left to the other sources, which the next window measures. */
+  private createdBefore(answer: ForumAnswer, end: number): ForumAnswer {
+    return { ...answer, comments: answer.comments.filter((index) => this.isCreatedIn(index, 0, end)) };
   }
 
   private isCreatedIn(index: number, start: number, end: number): boolean {

@@ -4,7 +4,7 @@ import { countWindow } from '../../../../../services/crawler/audit/count-window.
 const window = { start: 100_000, end: 200_000 };
 const comment = (createdAt: number, seenAt: number, source = 'threads') => ({ createdAt, seenAt, source });
 
-test('counts the comments of the window, and as seen what another source had seen before the reading', () => {
+test('counts the comments of the window, and as seen what another source had seen when the readings began', () => {
   const archived = new Map([
     ['t1_before', comment(99_999, 100_000)],
     ['t1_seen', comment(100_000, 101_000)],
@@ -13,7 +13,7 @@ test('counts the comments of the window, and as seen what another source had see
     ['t1_after', comment(200_000, 201_000)],
   ]);
   const found = [{ created_utc: 199 }, { created_utc: 200 }];
-  expect(countWindow({ window, readAt: 300_000, found, archived, unread: 0 })).toEqual({ seen: 1, total: 4 });
+  expect(countWindow({ window, seenBy: 300_000, found, archived, unread: 0 })).toEqual({ seen: 1, total: 4 });
 });
 
 test('what could not be read counts as not seen, in proportion to what was', () => {
@@ -23,9 +23,9 @@ test('what could not be read counts as not seen, in proportion to what was', () 
     ['t1_c', comment(50_000, 51_000)],
   ]);
   const found = [{ created_utc: 150 }];
-  const reading = { window, readAt: 300_000, found, archived };
+  const reading = { window, seenBy: 300_000, found, archived };
   expect(countWindow({ ...reading, unread: 4 })).toEqual({ seen: 2, total: 6 });
   expect(countWindow({ ...reading, unread: 1 })).toEqual({ seen: 2, total: 4 });
-  const nothing = { window, readAt: 300_000, found: [], archived: new Map() };
+  const nothing = { window, seenBy: 300_000, found: [], archived: new Map() };
   expect(countWindow({ ...nothing, unread: 7 })).toEqual({ seen: 0, total: 7 });
 });

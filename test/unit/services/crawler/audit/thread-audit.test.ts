@@ -218,4 +218,37 @@ describe('what goes wrong', () => {
     expect(audit.nextReading(11.5 * HOUR, 1)).toMatchObject({ postId: 'old', size: 2 });
     expect(audit.nextReading(11.5 * HOUR, 1)).toBeUndefined();
   });
+
+  test('a window waits for posts that are still caught up with, for six hours at most', () => {
+    const audit = new ThreadAudit({ seed: 1, stepsMs: [HOUR] }, 0, 0);
+    audit.offer('early', 0);
+    audit.setUnknownPosts([{ afterAt: 50 * MINUTE, beforeAt: 2 * HOUR }]);
+    expect(audit.nextCheck(HOUR, 10)).toBeUndefined();
+    expect(audit.nextAt(HOUR)).toBeGreaterThan(HOUR);
+    audit.setUnknownPosts([{ afterAt: HOUR, beforeAt: 2 * HOUR }]);
+    expect(audit.nextCheck(HOUR + MINUTE, 10)?.postIds).toEqual(['early']);
+    // The gap turns out to be longer while the checks are under way.
+    audit.setUnknownPosts([{ afterAt: 50 * MINUTE, beforeAt: 2 * HOUR }]);
+    expect(audit.nextCheck(HOUR + 2 * MINUTE, 10)).toBeUndefined();
+    audit.learnChecks([{ postId: 'early', comments: 3 }]);
+    audit.offer('found', 55 * MINUTE);
+    audit.setUnknownPosts([]);
+    expect(audit.nextCheck(2 * HOUR, 10)?.postIds.sort()).toEqual(['early', 'found']);
+
+    const bounded = new ThreadAudit({ seed: 1, stepsMs: [HOUR] }, 0, 0);
+    bounded.offer('early', 0);
+    bounded.setUnknownPosts([{ afterAt: 0, beforeAt: HOUR }]);
+    expect(bounded.nextCheck(7 * HOUR - MINUTE, 10)).toBeUndefined();
+    expect(bounded.nextCheck(7 * HOUR + MINUTE, 10)?.postIds).toEqual(['early']);
+  });
+
+  test('all threads of a window are measured as of the moment at which its readings begin', () => {
+    const audit = new ThreadAudit({ seed: 1, stepsMs: [HOUR] }, 0, 0);
+    for (const postId of ['a', 'b']) audit.offer(postId, 0);
+    audit.nextCheck(HOUR, 10);
+    audit.learnChecks(['a', 'b'].map((postId) => ({ postId, comments: 1 })));
+    expect(audit.nextReading(HOUR + 30 * MINUTE, 10)).toBeDefined();
+    expect(audit.nextReading(HOUR + 40 * MINUTE, 10)).toBeDefined();
+    expect(audit.seenBy).toBe(HOUR + 30 * MINUTE);
+  });
 });
