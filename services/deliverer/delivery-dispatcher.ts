@@ -18,8 +18,6 @@ interface Grant {
   isProbe: boolean;
 }
 
-/** An endpoint that has not answered after this time counts as silent. */
-const SILENT_AFTER_MS = 1_000;
 /** A cached target only predicts which endpoint needs a slot; the claim returns the URL that is used. */
 const TARGET_TTL_MS = 10_000;
 const MAX_TARGETS = 20_000;
@@ -186,7 +184,7 @@ export class DeliveryDispatcher {
       this.permits.move(responsiveness, 'silent');
       responsiveness = 'silent';
       this.handOutPermits();
-    }, SILENT_AFTER_MS);
+    }, this.limits.silentAfterMs);
     try {
       const end = await this.options.attempt(delivery, claimedAt);
       clearTimeout(silentTimer);
@@ -196,7 +194,7 @@ export class DeliveryDispatcher {
       } else {
         this.outage.attemptSent(endpoint.url);
         // Only the receiver's time counts: a Postgres that stores outcomes slowly must not make a receiver silent.
-        const isSoon = end.kind === 'answered' && end.afterMs <= SILENT_AFTER_MS;
+        const isSoon = end.kind === 'answered' && end.afterMs <= this.limits.silentAfterMs;
         this.responsiveness.set(endpoint.url, isSoon ? 'answering' : 'silent');
       }
     } catch (error) {

@@ -54,6 +54,8 @@ export interface DispatcherLimits {
   perUrl: number;
   /** Maximum concurrent attempts per scheme, host and port (`EndpointSlots`). */
   perOrigin: number;
+  /** An endpoint that has not answered an attempt after this time, in milliseconds, counts as silent. */
+  silentAfterMs: number;
   /** Maximum hints in memory; further ones are dropped. A hint is a number: 50,000 take a few megabytes. */
   hints: number;
 }
@@ -64,5 +66,6 @@ export const DEFAULT_LIMITS: DispatcherLimits = {
   total: MAX_CONCURRENT_ATTEMPTS,
   perUrl: 4,
   perOrigin: 64,
+  silentAfterMs: 1_000,
   hints: 50_000,
 };

@@ -10,8 +10,8 @@ import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
 
 const BEGIN = Date.parse('2026-03-01T00:00:00Z');
-/** Matches of the large monitor: one every 26 s of 30 days. */
-const LARGE = 100_000;
+/** Matches of the large monitor: one every two minutes of 30 days. */
+const LARGE = 20_000;
 const SPAN_S = 30 * 86_400;
 /** Matches that a page reads at most. */
 const MAX_READ = 2_000;
@@ -177,7 +177,7 @@ test('a client that polls with a filter gets every match that passes once while 
   expect(seen).toEqual(Array.from({ length: total / 3 }, (_, at) => 3 * (at + 1)));
 });
 
-describe('100,000 matches of 30 days', () => {
+describe('20,000 matches of 30 days', () => {
   test.each(['oldest', 'newest'])(
     'order=%s: pages that find nothing are empty and lead on to the end',
     async (order) => {
@@ -191,7 +191,7 @@ describe('100,000 matches of 30 days', () => {
   );
 
   test('a time is found without reading what is before it', async () => {
-    const since = new Date(Date.now() - 2 * 3_600_000).toISOString();
+    const since = new Date(Date.now() - 24 * 3_600_000).toISOString();
     for (const order of ['oldest', 'newest']) {
       const [first, ...others] = await pages(large, { since, order, limit: '200', keyword: 'none' });
       expect([first!.items, others]).toEqual([[], []]);
@@ -204,7 +204,7 @@ describe('100,000 matches of 30 days', () => {
   });
 
   test.each(['oldest', 'newest'] as const)('order=%s: a page reads a bounded number of rows', async (order) => {
-    const values = [large, 40_001, 40_001 + MAX_READ, null, null, null, 'nowhere', 101];
+    const values = [large, 10_001, 10_001 + MAX_READ, null, null, null, 'nowhere', 101];
     const explained = () => inIndexOrder(db.pool, (client) => rowsRead(client, FILTERED_MATCHES[order], values));
     const fresh = await explained();
     await db.pool.query('ANALYZE matches, matched_items');

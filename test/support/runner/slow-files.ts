@@ -31,6 +31,7 @@ export const SECONDS_OF_SLOW_FILES: Readonly<Record<string, number>> = {
   'test/integration/api/generated-clients.test.ts': 14,
   'test/integration/deliveries/bound.test.ts': 21,
   'test/integration/matching/listener.test.ts': 21,
+  'test/integration/deliveries/receiver-examples.test.ts': 21,
   'test/integration/kafka/broker-restart.test.ts': 20,
   'test/integration/accounts/model.test.ts': 19,
   'test/integration/monitors/states.test.ts': 19,
@@ -43,4 +44,5 @@ export const SECONDS_OF_SLOW_FILES: Readonly<Record<string, number>> = {
   'test/integration/signup/links.test.ts': 15,
   'test/integration/admin/admin-cli.test.ts': 15,
   'test/integration/matching/changes-in-flight.test.ts': 14,
+  'test/integration/deliveries/delivery-state.test.ts': 12,
 };
