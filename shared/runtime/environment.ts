@@ -48,6 +48,7 @@ export const VARIABLES = z.object({
   TRUST_PROXY: trustProxy().optional(),
   DATA_DIR: z.string().min(1).default('.data'),
   KAFKA_BROKERS: filledList(z.string().regex(BROKER, BROKERS), BROKERS).superRefine(refuseBrokers).optional(),
+  KAFKA_JARS_URL: url({ protocols: ['https', 'http'], credentials: true }).optional(),
   DATABASE_URL: url({ protocols: ['postgres', 'postgresql'], credentials: true, query: true, noHost: true }).optional(),
   CLICKHOUSE_URL: url({ protocols: ['http', 'https'], credentials: true, query: true }).optional(),
   KAFKA_TOPIC_PREFIX: z

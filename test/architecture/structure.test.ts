@@ -83,6 +83,13 @@ describe('structure', () => {
     expect(read('package-lock.json')).not.toMatch(/"resolved": "https?:/);
   });
 
+  test('npm does not warn about the Node that it runs under itself: postinstall checks the one that programs use', () => {
+    expect(read('.npmrc')).toMatch(/^loglevel=error$/m);
+    const manifest = JSON.parse(read('package.json')) as { scripts: Record<string, string>; engines: { node: string } };
+    expect(manifest.scripts.postinstall).toBe('node scripts/check-node.mjs');
+    expect(manifest.engines.node).toBe('>=20');
+  });
+
   test('dependencies are pinned exactly', () => {
     const manifest = JSON.parse(read('package.json')) as Record<string, Record<string, string>>;
     const versions = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -87,17 +88,11 @@ describe('a start that fails', () => {
     expect(existsSync(join(dataDir, 'lock'))).toBe(false);
   });
 
-  test.each([
-    ['Java', pathWith('mvn')],
-    ['Maven', pathWith('java')],
-  ])('lists three solutions if %s is missing', async (program, path) => {
-    const cache = join(root, `cache-${program}`);
-    mkdirSync(cache);
+  test('lists three solutions if Java is missing', async () => {
     const ports = { PORT: String(await freePort()), METRICS_PORT: String(await freePort()) };
-    const env = { DATA_DIR: join(root, program), PATH: path, XDG_CACHE_HOME: cache, ...ports };
-    const { code, message } = await run(env);
+    const { code, message } = await run({ DATA_DIR: join(root, 'Java'), PATH: pathWith('mvn'), ...ports });
     expect(code).toBe(1);
-    expect(message).toMatch(new RegExp(`^${program}.* was not found\\. Do one of the following:`));
+    expect(message).toMatch(/^Java.* was not found\. Do one of the following:/);
     for (const way of ['install Java 17', 'KAFKA_BROKERS=host:port', 'docker compose']) expect(message).toContain(way);
   });
 
@@ -148,6 +143,23 @@ describe('a start that fails', () => {
       /^DATABASE_URL: Postgres refuses .*\nCLICKHOUSE_URL: .*refuses .*\nKAFKA_BROKERS: .*refuses .*/m,
     );
     expect(existsSync(join(root, 'passwords', 'run'))).toBe(false);
+  });
+
+  test('without Maven, tells that the repository of the broker cannot be reached, and what to do', async () => {
+    const cache = join(root, 'cache');
+    mkdirSync(cache);
+    const ports = { PORT: String(await freePort()), METRICS_PORT: String(await freePort()) };
+    const env = { DATA_DIR: join(root, 'without Maven'), PATH: pathWith('java'), XDG_CACHE_HOME: cache, ...ports };
+    const answering = createHttpServer((_request, response) => response.writeHead(404).end()).listen(0, '127.0.0.1');
+    await once(answering, 'listening');
+    const repository = `http://127.0.0.1:${(answering.address() as AddressInfo).port}`;
+    const { code, message } = await run({ ...env, KAFKA_JARS_URL: repository });
+    answering.close();
+    expect(code).toBe(1);
+    expect(message).toContain(`${repository} answered 404 for `);
+    for (const way of ['KAFKA_JARS_URL', 'HTTPS_PROXY', 'install Maven', 'KAFKA_BROKERS'])
+      expect(message).toContain(way);
+    expect(message).not.toContain('    at ');
   });
 
   test('lists every fault of the environment', async () => {

@@ -17,6 +17,7 @@ export const WRONG_SETTINGS: Record<string, readonly string[]> = {
   DASHBOARD_URL: ADDRESSES,
   TRUST_PROXY: ['bar', '-1', '10.0.0.0/33', '1.2.3', 'loopback, nonsense'],
   KAFKA_BROKERS: ['nowhere', 'a.example:70000', ',', 'http://a.example:9092', 'u:%zz@a.example:9092'],
+  KAFKA_JARS_URL: ['repo.example/maven2', 'ftp://repo.example', 'https://', 'https://repo.example/?x=1', 'file:///m2'],
   DATABASE_URL: ['mysql://a.example/x', 'a.example', 'postgres:a', 'postgres://a b/x', 'postgres://a.example:x/y'],
   CLICKHOUSE_URL: ['a.example:8123', 'clickhouse://a.example', 'http://', 'http://a.example:0', 'http:/a.example'],
   KAFKA_TOPIC_PREFIX: ['a b', 'ä', 'a/b', 'a:b', 'x'.repeat(101)],

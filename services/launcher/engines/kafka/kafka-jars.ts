@@ -11,19 +11,22 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { errorMessage } from '../../../../shared/runtime/errors.ts';
+import { identifyProcess } from '../../../../shared/runtime/process-identity.ts';
 import type { EngineContext } from '../engine.ts';
 import { findProgram } from '../find-program.ts';
 import { StartFault } from '../start-fault.ts';
-import { parseChecksums, verifyJars } from './verify-jars.ts';
-import type { Checksums } from './verify-jars.ts';
+import { downloadJars, MAVEN_CENTRAL } from './download-jars.ts';
+import { parseJars, verifyJars } from './verify-jars.ts';
+import type { PinnedJar } from './verify-jars.ts';
 
 const POM = join(import.meta.dirname, 'pom.xml');
-/** The output of `sha256sum *.jar` in a fetched folder. Regenerate it after each change of the pom. */
+/** The output of `sha256sum` in Maven's repository. Regenerate it after each change of the pom. */
 const CHECKSUMS = join(import.meta.dirname, 'jars.sha256');
 
 /** A folder with the broker's jars. If it exists, it is complete. */
@@ -34,11 +37,12 @@ export interface KafkaJars {
 }
 
 /**
- * Returns the broker's jars from the user's cache folder, which all clones share. Missing jars are fetched with Maven
- * into a temporary folder, which is renamed when it is complete. So an interrupted fetch leaves nothing behind, and two
- * concurrent fetches do not interfere. The checksums are verified after the fetch and at each start.
+ * Returns the broker's jars from the user's cache folder, which all clones share. Missing jars are fetched into a
+ * temporary folder, which is renamed when it is complete: with Maven where it is installed, so that its settings and
+ * mirrors apply; otherwise, or if KAFKA_JARS_URL is set, over HTTPS. The checksums are verified after the fetch and at
+ * each start. Nothing is fetched, and no network is needed, when the folder is complete.
  *
- * @throws StartFault when Maven is missing or fails, or a checksum differs.
+ * @throws StartFault when the jars cannot be fetched, or a checksum differs.
  */
 export async function kafkaJars(context: EngineContext): Promise<KafkaJars> {
   const pom = readFileSync(POM, 'utf8');
@@ -46,9 +50,9 @@ export async function kafkaJars(context: EngineContext): Promise<KafkaJars> {
   const digest = createHash('sha256').update(pom).digest('hex').slice(0, 8);
   const cache = cacheFolder(context);
   const folder = join(cache, `kafka-${version}-${digest}`);
-  const checksums = parseChecksums(readFileSync(CHECKSUMS, 'utf8'));
-  if (!existsSync(folder)) await fetchJars(context, { version, cache, folder, checksums });
-  verifyJars(folder, checksums);
+  const pinned = parseJars(readFileSync(CHECKSUMS, 'utf8'));
+  if (!existsSync(folder)) await fetchJars(context, { version, cache, folder, pinned });
+  verifyJars(folder, pinned);
   const jars = readdirSync(folder).filter((file) => file.endsWith('.jar'));
   return {
     folder,
@@ -73,28 +77,79 @@ function cacheFolder(context: EngineContext): string {
   throw new StartFault(`Kafka's jars cannot be stored: neither ${base} nor ${context.dataDir} is writable.`);
 }
 
-async function fetchJars(
-  context: EngineContext,
-  { version, cache, folder, checksums }: { version: string; cache: string; folder: string; checksums: Checksums },
-): Promise<void> {
+interface Fetch {
+  version: string;
+  cache: string;
+  /** Where the jars are in the end. */
+  folder: string;
+  pinned: readonly PinnedJar[];
+}
+
+async function fetchJars(context: EngineContext, fetch: Fetch): Promise<void> {
   const maven = findProgram('mvn', context.env);
-  if (maven === undefined) throw new StartFault(missingProgram('Maven (mvn), which downloads the Kafka broker once,'));
-  context.progress(`downloading Kafka ${version} with Maven (43 MB, once) into ${folder}`);
+  const repository = context.env['KAFKA_JARS_URL'];
+  const withMaven = maven !== undefined && !repository;
+  const { progress } = context;
+  progress(`downloading Kafka ${fetch.version}${withMaven ? ' with Maven' : ''} (43 MB, once) into ${fetch.folder}`);
   const started = performance.now();
   const ticking = setInterval(() => {
-    context.progress(`still downloading Kafka (${Math.round((performance.now() - started) / 1000)} s)`);
+    progress(`still downloading Kafka (${Math.round((performance.now() - started) / 1000)} s)`);
   }, 10_000);
+  try {
+    if (withMaven) await fetchWithMaven(context, maven, fetch);
+    else await fetchDirectly(context, repository || MAVEN_CENTRAL, fetch);
+  } finally {
+    clearInterval(ticking);
+  }
+}
+
+/** An interrupted fetch leaves nothing behind, and two concurrent fetches do not interfere. */
+async function fetchWithMaven(context: EngineContext, maven: string, { cache, folder, pinned }: Fetch): Promise<void> {
   const fresh = mkdtempSync(join(cache, 'fetching-'));
   try {
     // Maven writes to the pom's folder, so it gets a copy of the pom: a read-only checkout works too.
     cpSync(POM, join(fresh, 'pom.xml'));
     await runMaven(context, maven, fresh);
     rmSync(join(fresh, 'pom.xml'));
-    verifyJars(fresh, checksums);
+    verifyJars(fresh, pinned);
     renameIfAbsent(fresh, folder);
   } finally {
-    clearInterval(ticking);
     rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+/** An interrupted fetch is continued by the next one. One that runs beside another starts its own. */
+async function fetchDirectly(
+  context: EngineContext,
+  repository: string,
+  { cache, folder, pinned }: Fetch,
+): Promise<void> {
+  const shared = `${folder}.part`;
+  const owner = `${shared}.owner`;
+  const isAlone = claim(owner);
+  const fresh = isAlone ? shared : mkdtempSync(join(cache, 'fetching-'));
+  try {
+    await downloadJars({ repository, jars: pinned, folder: fresh, env: context.env, signal: context.signal });
+    verifyJars(fresh, pinned);
+    renameIfAbsent(fresh, folder);
+    rmSync(fresh, { recursive: true, force: true });
+  } finally {
+    if (isAlone) rmSync(owner, { force: true });
+    else rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+/** Claims a file for this process; false while a living process holds it. */
+function claim(owner: string): boolean {
+  const own = `${process.pid} ${identifyProcess(process.pid)?.startedAt ?? ''}`;
+  try {
+    writeFileSync(owner, own, { flag: 'wx' });
+    return true;
+  } catch {
+    const [pid = '', startedAt = ''] = readFileSync(owner, 'utf8').split(' ');
+    if (identifyProcess(Number(pid))?.startedAt === startedAt) return false;
+    writeFileSync(owner, own);
+    return true;
   }
 }
 
@@ -120,7 +175,7 @@ async function runMaven(context: EngineContext, maven: string, folder: string): 
     const said = typeof output === 'string' ? output.trim().split('\n').slice(0, 8).join('\n') : '';
     throw new StartFault(
       `Maven could not download Kafka: ${said === '' ? errorMessage(error) : said}\n` +
-        'Check the network connection. Without a network, set KAFKA_BROKERS to a running cluster, or use Docker compose (deploy/).',
+        'Check the network connection, or set KAFKA_JARS_URL to a Maven repository that is read without Maven. Without a network, set KAFKA_BROKERS to a running cluster, or use Docker compose (deploy/).',
     );
   }
 }
@@ -138,7 +193,7 @@ function renameIfAbsent(fresh: string, folder: string): void {
 export function missingProgram(what: string): string {
   return (
     `${what} was not found. Do one of the following:\n` +
-    '  1. install Java 17 or newer and Maven (Debian: apt-get install openjdk-17-jre-headless maven; macOS: brew install openjdk maven)\n' +
+    '  1. install Java 17 or newer (Debian: apt-get install openjdk-17-jre-headless; macOS: brew install openjdk)\n' +
     '  2. use a running Kafka cluster: KAFKA_BROKERS=host:port\n' +
     '  3. run everything in containers: docker compose (see deploy/)'
   );

@@ -1,15 +1,22 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { StartFault } from '../start-fault.ts';
 
-/** SHA-256 digests, in hexadecimal, by file name. */
-export type Checksums = ReadonlyMap<string, string>;
+/** A jar whose content is fixed. */
+export interface PinnedJar {
+  /** Its path in a Maven repository. */
+  path: string;
+  /** Its file name. */
+  file: string;
+  /** SHA-256, in hexadecimal. */
+  digest: string;
+}
 
-/** Parses the output of `sha256sum *.jar`. */
-export function parseChecksums(text: string): Checksums {
+/** Parses the output of `sha256sum`, run in a Maven repository. */
+export function parseJars(text: string): PinnedJar[] {
   const lines = text.split('\n').filter((line) => line !== '');
-  return new Map(lines.map((line) => [line.slice(66), line.slice(0, 64)]));
+  return lines.map((line) => ({ path: line.slice(66), file: basename(line.slice(66)), digest: line.slice(0, 64) }));
 }
 
 /**
@@ -18,7 +25,8 @@ export function parseChecksums(text: string): Checksums {
  *
  * @throws StartFault that names the missing, changed and unknown jars.
  */
-export function verifyJars(folder: string, checksums: Checksums): void {
+export function verifyJars(folder: string, jars: readonly PinnedJar[]): void {
+  const checksums = new Map(jars.map(({ file, digest }) => [file, digest]));
   const unknown = readdirSync(folder).filter((file) => file.endsWith('.jar') && !checksums.has(file));
   const wrong = [...checksums]
     .filter(([file, digest]) => digestOf(join(folder, file)) !== digest)

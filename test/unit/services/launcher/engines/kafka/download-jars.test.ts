@@ -1,0 +1,150 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { downloadJars } from '../../../../../../services/launcher/engines/kafka/download-jars.ts';
+import type { PinnedJar } from '../../../../../../services/launcher/engines/kafka/verify-jars.ts';
+
+/** So that the client has written what it got. */
+const CUT_AFTER_MS = 50;
+const CONTENT = randomBytes(300_000);
+const jar = (file: string, content: Buffer = CONTENT): PinnedJar => ({
+  path: `org/example/${file}/1/${file}`,
+  file,
+  digest: createHash('sha256').update(content).digest('hex'),
+});
+
+let folder: string;
+let server: Server;
+let repository: string;
+/** `url range` of each request. */
+let asked: string[];
+let serve: (request: IncomingMessage, response: ServerResponse) => void;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'forum-download-'));
+  asked = [];
+  server = createServer((request, response) => {
+    asked.push([request.url, request.headers.range].filter(Boolean).join(' '));
+    serve(request, response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  repository = `http://127.0.0.1:${(server.address() as AddressInfo).port}/maven2/`;
+  serve = (request, response) => answer(request, response, CONTENT.length);
+});
+
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Answers as a repository does, and cuts the connection after `upTo` bytes of the file. */
+function answer(request: IncomingMessage, response: ServerResponse, upTo: number, content = CONTENT): void {
+  const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
+  const rest = content.subarray(from);
+  response.writeHead(from > 0 ? 206 : 200, { 'content-length': rest.length });
+  if (upTo >= content.length) response.end(rest);
+  else
+    response.write(content.subarray(from, Math.max(from, upTo)), () =>
+      setTimeout(() => response.destroy(), CUT_AFTER_MS),
+    );
+}
+
+const download = (jars: readonly PinnedJar[], more: { signal?: AbortSignal; repository?: string } = {}) =>
+  downloadJars({ repository, jars, folder, env: {}, retryMs: 1, ...more });
+
+describe('downloadJars', () => {
+  test('downloads each jar once and verifies it', async () => {
+    const jars = ['a.jar', 'b.jar', 'c.jar', 'd.jar', 'e.jar', 'f.jar'].map((file) => jar(file));
+    await download(jars);
+    await download(jars);
+    expect(readdirSync(folder).sort()).toEqual(jars.map(({ file }) => file));
+    expect(asked.sort()).toEqual(jars.map(({ path }) => `/maven2/${path}`));
+  });
+
+  test('continues a cut download where it ended', async () => {
+    const cuts = [100_000, 200_000, CONTENT.length];
+    serve = (request, response) => answer(request, response, cuts.shift()!);
+    await download([jar('a.jar')]);
+    expect(readFileSync(join(folder, 'a.jar')).equals(CONTENT)).toBe(true);
+    expect(asked).toHaveLength(3);
+    // What was written before the cut may be a little less than what was sent.
+    expect(asked.slice(1)).toEqual([expect.stringMatching(/ bytes=\d+-$/), expect.stringMatching(/ bytes=\d+-$/)]);
+  });
+
+  test('keeps what it has when a repository stays away, says so, and the next call continues', async () => {
+    serve = (request, response) => answer(request, response, 150_000);
+    const failure = await download([jar('a.jar')]).catch((error: unknown) => (error as Error).message);
+    expect(failure).toContain(`The download of Kafka from ${repository.slice(0, -1)} was cut at a.jar`);
+    for (const way of ['KAFKA_JARS_URL', 'HTTPS_PROXY', 'install Maven', 'KAFKA_BROKERS', 'the next start continues']) {
+      expect(failure).toContain(way);
+    }
+    const kept = statSync(join(folder, 'a.jar.part')).size;
+    expect(kept).toBeGreaterThan(0);
+    asked = [];
+    serve = (request, response) => answer(request, response, CONTENT.length);
+    await download([jar('a.jar')]);
+    expect(asked).toEqual([`/maven2/${jar('a.jar').path} bytes=${kept}-`]);
+  });
+
+  test('starts anew where the repository knows no ranges', async () => {
+    let first = true;
+    serve = (request, response) => {
+      if (first) answer(request, response, 100_000);
+      else response.writeHead(200).end(CONTENT);
+      first = false;
+    };
+    await download([jar('a.jar')]);
+    expect(readFileSync(join(folder, 'a.jar')).equals(CONTENT)).toBe(true);
+  });
+
+  test('refuses a jar with another content, and keeps none of it', async () => {
+    const other = Buffer.concat([CONTENT.subarray(1), Buffer.from('x')]);
+    serve = (request, response) => answer(request, response, CONTENT.length, other);
+    await expect(download([jar('a.jar')])).rejects.toThrow(/^a\.jar of .* does not have the expected checksum/);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test.each([404, 401, 403])('tells of an answer %i at once', async (status) => {
+    serve = (_request, response) => response.writeHead(status).end('no');
+    await expect(download([jar('a.jar')])).rejects.toThrow(`answered ${status} for ${jar('a.jar').path}`);
+    expect(asked).toHaveLength(1);
+  });
+
+  test('sends user and password to the repository only, and shows them nowhere', async () => {
+    const seen: (string | undefined)[] = [];
+    const elsewhere = createServer((request, response) => {
+      seen.push(request.headers.authorization);
+      answer(request, response, CONTENT.length);
+    }).listen(0, '127.0.0.1');
+    await once(elsewhere, 'listening');
+    serve = (request, response) => {
+      seen.push(request.headers.authorization);
+      const { port } = elsewhere.address() as AddressInfo;
+      response.writeHead(302, { location: `http://127.0.0.1:${port}/a.jar` }).end();
+    };
+    const withPassword = repository.replace('http://', 'http://me:s%3Acret@');
+    await download([jar('a.jar')], { repository: withPassword });
+    expect(seen).toEqual([`Basic ${Buffer.from('me:s:cret').toString('base64')}`, undefined]);
+    serve = (_request, response) => response.writeHead(404).end();
+    await expect(download([jar('b.jar')], { repository: withPassword })).rejects.not.toThrow(/cret/);
+    elsewhere.closeAllConnections();
+    elsewhere.close();
+  });
+
+  test('ends when it is interrupted, and keeps what it has', async () => {
+    const stopping = new AbortController();
+    serve = (_request, response) => {
+      response.writeHead(200, { 'content-length': CONTENT.length });
+      response.write(CONTENT.subarray(0, 50_000), () => setTimeout(() => stopping.abort(), 50));
+    };
+    await expect(download([jar('a.jar')], { signal: stopping.signal })).rejects.toThrow('interrupted');
+    expect(readdirSync(folder)).toEqual(['a.jar.part']);
+  });
+});
