@@ -10,6 +10,7 @@ import { accountRoutes } from './account/account-routes.ts';
 import { createAdmissionMiddleware } from './admission/admission-middleware.ts';
 import { coverageRoute } from './coverage/coverage-route.ts';
 import { ApiError } from './http/api-error.ts';
+import { createCompression } from './http/compress-answers.ts';
 import { createErrorHandler } from './http/error-handler.ts';
 import { createHealthRouter } from './http/health-router.ts';
 import type { Readiness } from './http/health-router.ts';
@@ -60,7 +61,7 @@ export function createApiApp(options: ApiAppDeps): Express {
   app.disable('etag');
   if (options.trustProxy !== undefined) app.set('trust proxy', trustProxySetting(options.trustProxy));
 
-  app.use(createRequestLog(options.logger), measure(options.metrics), helmet());
+  app.use(createRequestLog(options.logger), measure(options.metrics), helmet(), createCompression());
   app.use(createHealthRouter(options.ready), createStatusRouter({ ...options, clock: systemClock }));
   app.use(createOpenApiRouter(buildOpenApiDocument(options.baseUrl, options.appUrl)), createDocsRouter());
   app.use(createSignupRouter(options));

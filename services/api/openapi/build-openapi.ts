@@ -23,6 +23,8 @@ const DESCRIPTION = `Reads, searches and monitors a large public discussion site
 
 **Errors.** Every error has the body \`{"error": {"code", "message", "retryable", "retry_after"?}}\`. Branch on \`code\`; \`message\` is for people. The codes of each answer are listed in its description and in \`x-error-codes\`. Retry only when \`retryable\` is true, after \`Retry-After\` seconds if that header is present. \`X-Request-Id\` is on every answer: quote it when you ask for help.
 
+**Compression.** Answers over 1 KiB are sent with brotli or gzip when \`Accept-Encoding\` names it; event streams never are.
+
 **Webhooks.** Matches are sent to the webhook of their monitor; this document describes the requests under \`webhooks\`.
 
 **Pages.** Send the \`after\` of a page to get the next one. Unknown parameters and fields are refused on every route, so that a typo is not silently ignored. \`HEAD\` is refused (405) where \`GET\` costs credits. New fields may be added to answers within this version.

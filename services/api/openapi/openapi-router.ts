@@ -11,7 +11,8 @@ import type { OpenApiDocument } from './openapi-shape.ts';
 export function createOpenApiRouter(document: OpenApiDocument): Router {
   // All answers share these bytes: a client that does not read its answer costs no copy.
   const bytes = Buffer.from(JSON.stringify(document));
-  const etag = `"${createHash('sha256').update(bytes).digest('base64url')}"`;
+  // Weak, because compressed and plain answers have the same.
+  const etag = `W/"${createHash('sha256').update(bytes).digest('base64url')}"`;
   const router = Router();
   router.get('/openapi.json', refuseParameters, (_request, response) => {
     response.set({ ETag: etag, 'Cache-Control': 'public, max-age=300' });

@@ -1,19 +1,22 @@
 /**
  * `npm run --silent bench -- reading [--seconds N]`: a cached post with 200 comments over HTTP, authenticated and
- * charged, compared with a bare Express route that sends the same bytes; a thread of 2,000 comments from the forum's
+ * charged, compared with a bare Express route that sends the same bytes; the same at an even rate, plain and
+ * compressed; a thread of 2,000 comments from the forum's
  * JSON to the answer; memory during a scan of 100,000 posts. Runs on embedded Postgres, or on TEST_POSTGRES_URL.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
+import { brotliDecompress, gunzip } from 'node:zlib';
 import { Pool } from 'undici';
 import { buildCommentTree } from '../../../services/api/reading/comments/comment-tree.ts';
 import { buildDiscussionGraph } from '../../../services/api/reading/comments/discussion-graph.ts';
 import { parseThread } from '../../../shared/upstream/parsing/parse-comment-tree.ts';
 import { toPost } from '../../../shared/upstream/parsing/to-post.ts';
 import type { Report } from '../main.ts';
+import { run } from '../shared/even-load.ts';
 import { percentiles } from '../shared/percentiles.ts';
 import { openPostgres } from '../shared/postgres-engine.ts';
 import type { ReadingAddresses, ReadingJob, ScanJob, ScanMeasurement } from './reading-child.ts';
@@ -21,6 +24,11 @@ import { threadOf } from './reading-thread.ts';
 
 const CONNECTIONS = 16;
 const COMMENTS = 200;
+const EVEN_RATE = 200;
+const DECODERS: Record<string, (body: Buffer) => Promise<Buffer>> = {
+  gzip: promisify(gunzip),
+  br: promisify(brotliDecompress),
+};
 const LARGE_THREAD = 2_000;
 const SCAN: ScanJob = { posts: 100_000, memoryBytes: 64 * 2 ** 20 };
 
@@ -47,6 +55,9 @@ export default async function bench(report: Report, args: string[]): Promise<voi
           bytes: addresses.bytes,
           ...(await load(url, addresses.keys, durationMs)),
         });
+      }
+      for (const encoding of ['identity', 'gzip', 'br', 'identity', 'gzip', 'br']) {
+        report({ case: 'cached post, even rate', encoding, ...(await evenLoad(addresses, encoding, durationMs)) });
       }
     });
   } finally {
@@ -101,6 +112,27 @@ async function load(url: string, keys: readonly string[], durationMs: number): P
     requests_per_s: Math.round(latencies.length / seconds),
     ...rounded({ p50_ms: p50 ?? 0, p99_ms: p99 ?? 0 }),
   };
+}
+
+/** Requests at an even rate, whose answers are decompressed as a client would. */
+async function evenLoad({ apiUrl, keys }: ReadingAddresses, encoding: string, durationMs: number): Promise<object> {
+  const pool = new Pool(apiUrl, { connections: CONNECTIONS });
+  let bytes = 0;
+  const ask = async (number: number): Promise<void> => {
+    const headers = { authorization: `Bearer ${keys[number % keys.length]}`, 'accept-encoding': encoding };
+    const response = await pool.request({ path: '/v1/forum/post?id=bench1', method: 'GET', headers });
+    const body = Buffer.from(await response.body.arrayBuffer());
+    bytes = body.length;
+    const given = String(response.headers['content-encoding'] ?? 'identity');
+    if (response.statusCode !== 200 || given !== encoding) throw new Error(`answered ${response.statusCode}, ${given}`);
+    if (encoding !== 'identity') await DECODERS[encoding]!(body);
+  };
+  const server = { ask, close: () => pool.close() };
+  await run(server, { perSecond: EVEN_RATE, seconds: 2 });
+  const latencies = await run(server, { perSecond: EVEN_RATE, seconds: durationMs / 1000 });
+  await server.close();
+  const { p50, p99 } = percentiles(latencies);
+  return { requests_per_s: EVEN_RATE, bytes, ...rounded({ p50_ms: p50 ?? 0, p99_ms: p99 ?? 0 }) };
 }
 
 async function inChild<A>(job: ReadingJob | ScanJob, use: (child: { answer: A }) => Promise<unknown>): Promise<A> {
