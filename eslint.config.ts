@@ -4,7 +4,7 @@ import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  { ignores: ['node_modules', '.data*', '.mutation', '.fuzz', '.dependency-cruiser.js', 'scripts/check-node.mjs'] },
+  { ignores: ['node_modules', '.data*', '.mutation', '.fuzz', '.dependency-cruiser.js', '**/*.mjs'] },
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   {

@@ -25,6 +25,10 @@ GRANT SELECT ON items TO forum_analyst;
 GRANT SELECT ON matches TO forum_analyst;
 GRANT SELECT ON delivery_attempts TO forum_analyst;
 GRANT SELECT ON coverage_hours TO forum_analyst;
+GRANT SELECT ON monitors TO forum_analyst;
+GRANT SELECT ON crawl_gaps TO forum_analyst;
+GRANT SELECT ON monitors_with_matches TO forum_analyst;
+GRANT SELECT ON gaps_with_duration TO forum_analyst;
 
 CREATE USER IF NOT EXISTS analyst IDENTIFIED WITH sha256_password BY 'CHOOSE A PASSWORD' DEFAULT ROLE forum_analyst
     SETTINGS PROFILE 'forum_analyst';

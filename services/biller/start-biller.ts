@@ -3,6 +3,7 @@ import type { Running } from '../../shared/runtime/lifecycle.ts';
 import { countOpenErasures } from '../../shared/stores/upkeep/erasure.ts';
 import { secondsUntilTomorrow } from '../../shared/stores/accounts/ledger-check.ts';
 import type { BillerDeps } from './biller-deps.ts';
+import { copyTables } from './copy-tables.ts';
 import { advanceErasures } from './erase-accounts.ts';
 import { InstallationReport } from './installation-report.ts';
 import { Lease } from './lease.ts';
@@ -16,12 +17,16 @@ const SWEEP_INTERVAL_MS = 10 * 60_000;
 const ERASURE_INTERVAL_MS = 5_000;
 /** Metrics are usually read every 15 s. */
 const REPORT_INTERVAL_MS = 15_000;
+const COPY_INTERVAL_MS = 5_000;
+/** All rows are compared this often. */
+const FULL_COPY_MS = 10 * 60_000;
 /** How often each process checks whether today's ledger check was made. */
 const LEDGER_CHECK_INTERVAL_MS = 10 * 60_000;
 
 /**
  * Renews monitors in every process that runs this. In one process at a time (`Lease`) it also deletes rows past their
- * retention, erases deleted accounts, and once a day compares the balances with the ledger.
+ * retention, erases deleted accounts, copies monitors and gaps into ClickHouse, and once a day compares the balances
+ * with the ledger.
  */
 export function startBiller(deps: BillerDeps): Running {
   const logger = deps.logger.child({ service: 'biller' });
@@ -33,6 +38,7 @@ export function startBiller(deps: BillerDeps): Running {
     erasures: new Lease(deps.pool, 'erasures'),
     ledger: new Lease(deps.pool, 'ledger-check'),
     report: new Lease(deps.pool, 'installation-report'),
+    copies: new Lease(deps.pool, 'archive-copies'),
   };
   const report = new InstallationReport(deps.metrics);
   // These names are values of the label `work` of metrics: dashboards and alerts use them.
@@ -42,6 +48,7 @@ export function startBiller(deps: BillerDeps): Running {
     'erasing accounts': () => erase(roundDeps, leases.erasures),
     'checking the ledger': () => compareLedger(roundDeps, leases.ledger),
     'counting for metrics': () => reportInstallation(roundDeps, leases.report, report),
+    'copying monitors and gaps': copyRound(roundDeps, leases.copies),
   };
   const loops = Object.entries(rounds).map(([what, work]) =>
     startLoop({ ...roundDeps, what, work, retryMs: RENEWAL_INTERVAL_MS }),
@@ -89,6 +96,23 @@ async function reportInstallation({ pool }: RoundDeps, lease: Lease, report: Ins
   if (await lease.mayContinue()) await report.update(pool);
   else report.withdraw();
   return REPORT_INTERVAL_MS;
+}
+
+/** The first round of a process that gets the lease compares everything. */
+function copyRound(deps: RoundDeps, lease: Lease): () => Promise<number> {
+  let fullAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    const mayContinue = async () => !deps.signal.aborted && (await lease.mayContinue());
+    if (!(await mayContinue())) {
+      fullAt = Number.NEGATIVE_INFINITY;
+      return COPY_INTERVAL_MS;
+    }
+    const now = performance.now();
+    const isFull = now - fullAt >= FULL_COPY_MS;
+    const isComplete = await copyTables({ ...deps, mayContinue }, { isFull });
+    if (isFull && isComplete) fullAt = now;
+    return COPY_INTERVAL_MS;
+  };
 }
 
 /** A lease that cannot be released because Postgres is away ends by itself. */

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from './clickhouse-client.ts';
 
 /** Tables whose rows belong to a monitor. */
-const TABLES = ['matches', 'delivery_attempts'] as const;
+const TABLES = ['matches', 'delivery_attempts', 'monitors'] as const;
 /** The ids are sent in the URL, which servers limit (some to 16 KB): 500 × 25 bytes. */
 const IDS_PER_STATEMENT = 500;
 
@@ -24,6 +24,13 @@ export async function eraseMonitorsInArchive(
     }
   }
   return isClean;
+}
+
+/** Deletes the copies of monitors, not their matches. While the table is being changed, nothing is deleted. */
+export async function eraseCopiedMonitors(clickhouse: ClickHouseClient, monitorIds: readonly string[]): Promise<void> {
+  for (let first = 0; first < monitorIds.length; first += IDS_PER_STATEMENT) {
+    await eraseRows(clickhouse, 'monitors', monitorIds.slice(first, first + IDS_PER_STATEMENT));
+  }
 }
 
 type Table = (typeof TABLES)[number];

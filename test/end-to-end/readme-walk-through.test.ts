@@ -119,6 +119,15 @@ test('the receiver of the README verifies and prints a match within seconds', as
   console.log(`first webhook verified ${Date.now() - begun} ms after the monitor was created`);
 });
 
+test('the chart of matches works as written and names the monitor', async () => {
+  // The copy of the monitor follows within seconds.
+  await eventually('the name of the monitor in the chart', () => {
+    walk(['walk-through:12']);
+    const chart = readFileSync(join(installation.dataDir, 'matches.svg'), 'utf8');
+    return /<rect [^>]*><title>/.test(chart) && chart.includes('to my receiver');
+  });
+});
+
 test('a second start continues with the same data, and the key is still valid', async () => {
   expect(await installation.stop()).toBe(0);
   const took = await installation.start();

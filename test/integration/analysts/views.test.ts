@@ -90,6 +90,19 @@ beforeAll(async () => {
     }));
     await pipeline.clickhouse.insert({ table: 'coverage_hours', values, format: 'JSONEachRow' });
   }
+  // Each row has an older version.
+  for (const version of [1, 2]) {
+    const monitors = MONITORS.map((monitor_id, number) => ({
+      monitor_id,
+      name: version === 2 ? `monitor ${number}` : 'old',
+      account_id: 'acc_1',
+      created_at: iso(now - 40 * 24 * HOUR),
+      version,
+    }));
+    await pipeline.clickhouse.insert({ table: 'monitors', values: monitors, format: 'JSONEachRow' });
+    const gaps = published.gaps.map((gap) => ({ ...gap, found: version === 2 ? gap.found : 0, version }));
+    await pipeline.clickhouse.insert({ table: 'crawl_gaps', values: gaps, format: 'JSONEachRow' });
+  }
   const removal = { v: 1, thing_id: removed.item.thing_id, removed_at: iso(now) };
   await publish(FORUM_REMOVALS.name, [{ key: removal.thing_id, value: removal }]);
   await eventually('the removal is archived', async () => (await rows('SELECT 1 FROM items WHERE ver = 2')).length > 0);
@@ -204,7 +217,7 @@ test('an endpoint that failed and has succeeded since keeps its last success; on
 
 test('the views can be created again at any time', async () => {
   const before = await rows('SELECT count() AS n FROM matches_with_items');
-  for (const query of statementsOf(readFileSync(join(SCHEMA, '0003_analyst_views.sql'), 'utf8'))) {
+  for (const query of statementsOf(readFileSync(join(SCHEMA, '0008_names_and_comments.sql'), 'utf8'))) {
     await pipeline.clickhouse.command({ query });
   }
   expect(await rows('SELECT count() AS n FROM matches_with_items')).toEqual(before);

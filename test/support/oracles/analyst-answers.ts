@@ -196,4 +196,37 @@ export const EXPECTED: Record<string, (published: PublishedRows) => unknown[]> =
         high: row.comment_completeness_high,
         audited_threads: row.audited_threads,
       })),
+  'what each monitor found': (published) =>
+    grouped(
+      keptMatches(published).filter(({ created_at }) => within(created_at, 7 * DAY)),
+      ({ monitor_id }) => monitor_id,
+    )
+      .map(([monitorId, matches]) => ({
+        monitor_name: `monitor ${MONITORS.indexOf(monitorId as (typeof MONITORS)[number])}`,
+        found: matches.length,
+        suppressed_ones: matches.filter(({ suppressed }) => suppressed).length,
+        last_found: wire(
+          matches
+            .map(({ created_at }) => created_at)
+            .sort()
+            .at(-1)!,
+        ),
+      }))
+      .sort(
+        byKeys(
+          ({ found }) => -found,
+          ({ monitor_name }) => monitor_name,
+        ),
+      ),
+  'the gaps of a week': ({ gaps }) =>
+    gaps
+      .filter(({ opened_at, closed_at }) => within(opened_at, 7 * DAY) && closed_at !== null)
+      .map(({ source, reason, opened_at, closed_at, outcome, found }) => ({
+        source,
+        reason,
+        opened_at: wire(opened_at),
+        outcome,
+        seconds: (Date.parse(closed_at!) - Date.parse(opened_at)) / 1_000,
+        found,
+      })),
 };

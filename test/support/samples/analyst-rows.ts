@@ -24,6 +24,19 @@ export interface PublishedRows {
   removed: RecordedMatch;
   unknown: RecordedMatch;
   coverage: CoverageRow[];
+  gaps: GapRow[];
+}
+
+/** A row of crawl_gaps; the others of its columns have their defaults. */
+export interface GapRow {
+  gap_id: number;
+  source: string;
+  reason: string;
+  /** ISO 8601. */
+  opened_at: string;
+  closed_at: string | null;
+  outcome: string;
+  found: number;
 }
 
 /** An hour's row of coverage_hours; the others of its columns have their defaults. */
@@ -50,6 +63,22 @@ export function makePublishedRows(now: number): PublishedRows {
     removed: matches[REMOVED]!,
     unknown: matches[UNKNOWN]!,
     coverage: Array.from({ length: 80 }, (_, number) => coverageOf(number, now)),
+    gaps: Array.from({ length: 12 }, (_, number) => gapOf(number, now)),
+  };
+}
+
+/** One a day, the last of which is open; later ones took longer. */
+function gapOf(number: number, now: number): GapRow {
+  const openedAt = now - number * DAY - MINUTE;
+  const isOpen = number === 0;
+  return {
+    gap_id: 100 - number,
+    source: number % 2 === 0 ? 'listings:new' : 'post-ids',
+    reason: 'overflow',
+    opened_at: iso(openedAt),
+    closed_at: isOpen ? null : iso(openedAt + number * MINUTE),
+    outcome: isOpen ? '' : 'filled',
+    found: number,
   };
 }
 

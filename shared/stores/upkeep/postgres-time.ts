@@ -1,0 +1,9 @@
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** The clock of Postgres in microseconds since 1970: one clock for all processes. */
+export async function readPostgresTime(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ now: number }>(
+    'SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::float8 AS now',
+  );
+  return Math.floor(rows[0]?.now ?? 0);
+}
