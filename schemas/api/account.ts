@@ -35,6 +35,10 @@ export const ledgerEntry = z.strictObject({
   balance_after: z.number().int().min(0),
   /** What was charged or granted. */
   reference: z.string(),
+  /** The request that caused a charge. */
+  request_id: z.string().nullable(),
+  route: z.string().nullable(),
+  key_id: z.string().nullable(),
 });
 
 export type LedgerEntry = z.infer<typeof ledgerEntry>;
@@ -56,6 +60,39 @@ export const ledgerQuery = z.strictObject({
     .regex(/^\d{1,15}$/, 'must be the `after` of a page')
     .optional()
     .describe('The `after` of the previous page: returns the entries older than its last one.'),
+});
+
+const usageGrouping = z.enum(['day', 'route', 'key']);
+const date = z.iso.date({ error: 'must be a date like 2026-03-04' });
+const usageTotal = { charges: z.number().int().min(0), credits: z.number().int().min(0) };
+
+/** Charges of one day, one route or one key; the other two are null. */
+export const usageItem = z.strictObject({
+  day: date.nullable(),
+  route: z.string().nullable(),
+  key_id: z.string().nullable(),
+  ...usageTotal,
+});
+
+export type UsageItem = z.infer<typeof usageItem>;
+
+/** Answer of GET /v1/account/usage. */
+export const usage = z.strictObject({
+  by: usageGrouping,
+  /** UTC days, both included. */
+  from: date,
+  to: date,
+  items: z.array(usageItem),
+  total: z.strictObject(usageTotal),
+});
+
+export type Usage = z.infer<typeof usage>;
+
+/** Query of GET /v1/account/usage. The service checks that the days fit together. */
+export const usageQuery = z.strictObject({
+  by: usageGrouping.default('day').describe('What charges are grouped by.'),
+  from: date.optional().describe('First UTC day. Default: 29 days before `to`. At most 91 days before `to`.'),
+  to: date.optional().describe('Last UTC day. Default: today.'),
 });
 
 /** The permissions of keys. `monitors:write` does not include `monitors:read`. */

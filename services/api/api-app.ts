@@ -75,7 +75,7 @@ export function createApiApp(options: ApiAppDeps): Express {
     liveTailRoute(options.pool, options.liveTails),
     ...webhookRoutes({ ...options, clock: systemClock, siteUrl: options.forum.siteUrl }),
     coverageRoute({ pool: options.pool, clock: systemClock }),
-    ...accountRoutes({ ...options, mailboxHash: createMailboxHash(options.secretKey) }),
+    ...accountRoutes({ ...options, clock: systemClock, mailboxHash: createMailboxHash(options.secretKey) }),
   ];
   const admission = createAdmissionMiddleware(admissionControl, routes);
   app.use(admission.admit);

@@ -13,6 +13,7 @@ import type { AccountDeps } from './account-deps.ts';
 import { grantRoutes } from './grant-routes.ts';
 import { keyRoutes } from './key-routes.ts';
 import { ledgerRoute } from './ledger-route.ts';
+import { usageRoute } from './usage-route.ts';
 
 /** All routes below /v1/account. */
 export function accountRoutes(deps: AccountDeps): Route[] {
@@ -20,6 +21,7 @@ export function accountRoutes(deps: AccountDeps): Route[] {
     { method: 'get', path: '/v1/account', scope: 'account', handle: (call) => show(deps, call) },
     { method: 'delete', path: '/v1/account', scope: 'account', readsBody: true, handle: (call) => remove(deps, call) },
     ledgerRoute(deps),
+    usageRoute(deps),
     ...keyRoutes(deps),
     ...grantRoutes(deps),
   ];

@@ -48,6 +48,9 @@ function entryOf(stored: StoredLedgerEntry): LedgerEntry {
     amount: stored.amount,
     balance_after: stored.balanceAfter,
     reference: stored.reference,
+    request_id: stored.requestId,
+    route: stored.route,
+    key_id: stored.keyId,
   });
 }
 
@@ -55,7 +58,7 @@ function entryOf(stored: StoredLedgerEntry): LedgerEntry {
 function csvOf(items: readonly LedgerEntry[]): string {
   return stringify([...items], {
     header: true,
-    columns: ['id', 'created_at', 'kind', 'amount', 'balance_after', 'reference'],
+    columns: ['id', 'created_at', 'kind', 'amount', 'balance_after', 'reference', 'request_id', 'route', 'key_id'],
     record_delimiter: 'windows',
     escape_formulas: true,
   });

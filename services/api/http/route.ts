@@ -10,6 +10,8 @@ import { refuseParameters } from './refuse-parameters.ts';
 /** An authenticated request, with everything its route needs. Its values are not validated yet. */
 export interface Call {
   caller: Caller;
+  /** As in X-Request-Id and in the logs. */
+  requestId: string;
   /** The {id} of the path; empty on routes without one. */
   id: string;
   query: unknown;
@@ -116,6 +118,7 @@ function callOf({ produces = JSON_ONLY }: Route, request: Request, response: Res
   const { id } = request.params;
   return {
     caller,
+    requestId: String(response.getHeader('X-Request-Id')),
     id: typeof id === 'string' ? id : '',
     query: request.query,
     body: request.body as unknown,

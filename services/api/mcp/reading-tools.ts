@@ -85,8 +85,8 @@ export function readingTools(deps: ReadingDeps, routeAt: (path: string) => Route
 }
 
 /** Reads and charges the post once, and renders it twice: for programs and for models. */
-async function readPost(deps: ReadingDeps, { caller, args, refuseAbandoned }: ToolCall): Promise<ToolAnswer> {
-  const outcome = await readChargedPost(deps, { caller, query: queryOf(args), refuseAbandoned });
+async function readPost(deps: ReadingDeps, { args, ...call }: ToolCall): Promise<ToolAnswer> {
+  const outcome = await readChargedPost(deps, { ...call, query: queryOf(args) });
   const { charged } = outcome;
   const { format } = outcome.parsedQuery;
   const markdown = renderCharged(deps, outcome, 'md');

@@ -66,7 +66,8 @@ async function callTool(tool: Tool, args: Record<string, unknown>, session: Tool
     if (admission.refusal) throw admission.refusal;
     const { caller } = admission;
     requireScope(caller, tool.scope);
-    const answer = await tool.call({ caller, args, refuseAbandoned: session.refuseAbandoned });
+    const { requestId, refuseAbandoned } = session;
+    const answer = await tool.call({ caller, requestId, args, refuseAbandoned });
     if (answer.charged) session.charged(answer.charged.balance);
     return resultOf(answer, caller.balance);
   } catch (error) {

@@ -12,6 +12,7 @@ export type ObjectSchema = Record<string, unknown> & { type: 'object' };
 /** A call of a tool whose caller is admitted. Its arguments are not validated yet. */
 export interface ToolCall {
   caller: Caller;
+  requestId: string;
   args: Record<string, unknown>;
   /** Call before charging for the answer. @throws ClientGone when the client has disconnected */
   refuseAbandoned: () => void;
@@ -50,10 +51,11 @@ export function routeTool({ route, toText, ...tool }: RouteTool): Tool {
   return {
     ...tool,
     scope: requiredScope(route),
-    async call({ caller, args, refuseAbandoned }) {
+    async call({ caller, requestId, args, refuseAbandoned }) {
       const { id, named } = route.path.includes(':id') ? takeId(args) : { id: '', named: args };
       const call: Call = {
         caller,
+        requestId,
         id,
         query: route.method === 'get' ? queryOf(named) : {},
         body: route.readsBody === true ? named : undefined,

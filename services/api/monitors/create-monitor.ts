@@ -17,6 +17,8 @@ import {
 import type { MonitorSettings } from '../../../shared/stores/monitors/monitors.ts';
 import { accountFrozen } from '../admission/authentication.ts';
 import { ApiError } from '../http/api-error.ts';
+import { chargedRequest } from '../http/charged-request.ts';
+import type { Call } from '../http/route.ts';
 import { invalidRequest, parseRequest, refuseFaults } from '../http/invalid-request.ts';
 import { monitorResource } from './monitor-resource.ts';
 import type { MonitorDeps } from './monitor-deps.ts';
@@ -62,16 +64,17 @@ export async function checkedSettings(deps: MonitorDeps, body: unknown): Promise
 export async function createMonitor(
   client: Queryable,
   secretBox: SecretBox,
-  accountId: string,
+  call: Pick<Call, 'caller' | 'requestId'>,
   settings: MonitorSettings,
 ): Promise<CreatedMonitor> {
+  const { accountId } = call.caller;
   const id = newMonitorId();
   const webhookSecret = newWebhookSecret();
   const sealedSecret = secretBox.seal(webhookSecret, id);
   // The account's lock comes first: concurrent creates of an account wait for each other, so the count is exact and
   // active_since is later than the lock.
   await refuseBeyondLimit(client, accountId);
-  const balance = await payFirstPeriod(client, accountId, id);
+  const balance = await payFirstPeriod(client, call, id);
   await insertMonitor(client, { ...settings, id, accountId, sealedSecret });
   await announceMonitorChange(client, id);
   const stored = await readMonitor(client, accountId, id);
@@ -90,12 +93,17 @@ async function refuseBeyondLimit(db: Queryable, accountId: string): Promise<void
   throw new ApiError('monitor_limit_reached', message);
 }
 
-async function payFirstPeriod(db: Queryable, accountId: string, monitorId: string): Promise<number> {
+async function payFirstPeriod(
+  db: Queryable,
+  call: Pick<Call, 'caller' | 'requestId'>,
+  monitorId: string,
+): Promise<number> {
   const balance = await charge(db, {
-    accountId,
+    accountId: call.caller.accountId,
     kind: 'monitor_create',
     credits: MONITOR_PERIOD_CREDITS,
     reference: periodReference(monitorId, FIRST_PERIOD),
+    request: chargedRequest(call, { method: 'post', path: '/v1/monitors' }),
   });
   if (balance === undefined) {
     throw new ApiError('insufficient_credits', `Creating a monitor costs ${MONITOR_PERIOD_CREDITS} credits.`);

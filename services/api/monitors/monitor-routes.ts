@@ -49,7 +49,7 @@ function create(deps: MonitorDeps, call: Call): Promise<Answer> {
       return { settings, warnings: await warningsOf(deps, settings) };
     },
     async work(client, { settings, warnings }) {
-      const created = await createMonitor(client, secretBox, call.caller.accountId, settings);
+      const created = await createMonitor(client, secretBox, call, settings);
       return {
         status: 201,
         body: {
@@ -117,7 +117,7 @@ function resume({ pool, secretBox }: MonitorDeps, call: Call): Promise<Answer> {
     route: `POST /v1/monitors/${id}/resume`,
     prepare: () => Promise.resolve(),
     async work(client) {
-      const { monitor, balance } = await resumeMonitor(client, caller.accountId, id);
+      const { monitor, balance } = await resumeMonitor(client, call, id);
       const charged =
         balance === undefined ? { credits: 0, balance: caller.balance } : { credits: MONITOR_PERIOD_CREDITS, balance };
       return { status: 200, body: { monitor }, charged };

@@ -14,6 +14,8 @@ import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts'
 import { startPaidPeriod } from '../../../shared/stores/monitors/paid-period.ts';
 import { accountFrozen } from '../admission/authentication.ts';
 import { ApiError, noSuchMonitor } from '../http/api-error.ts';
+import { chargedRequest } from '../http/charged-request.ts';
+import type { Call } from '../http/route.ts';
 import { findAndLockMonitor, findMonitor } from './find-monitor.ts';
 import { monitorResource } from './monitor-resource.ts';
 
@@ -62,16 +64,27 @@ export interface ResumedMonitor {
  *
  * @throws ApiError not_found, insufficient_credits, unauthorized; roll the transaction back then
  */
-export async function resumeMonitor(client: Queryable, accountId: string, id: string): Promise<ResumedMonitor> {
+export async function resumeMonitor(
+  client: Queryable,
+  call: Pick<Call, 'caller' | 'requestId'>,
+  id: string,
+): Promise<ResumedMonitor> {
+  const { accountId } = call.caller;
   const current = await findAndLockMonitor(client, accountId, id);
   if (current.status === 'active') return { monitor: monitorResource(current), balance: undefined };
-  const balance = await payAndStart(client, accountId, current);
+  const balance = await payAndStart(client, call, current);
   await announceMonitorChange(client, id);
   return { monitor: monitorResource(await findMonitor(client, accountId, id)), balance };
 }
 
-async function payAndStart(db: Queryable, accountId: string, current: StoredMonitor): Promise<number> {
-  const balance = await startPaidPeriod(db, accountId, current);
+async function payAndStart(
+  db: Queryable,
+  call: Pick<Call, 'caller' | 'requestId'>,
+  current: StoredMonitor,
+): Promise<number> {
+  const { accountId } = call.caller;
+  const request = chargedRequest(call, { method: 'post', path: '/v1/monitors/:id/resume' });
+  const balance = await startPaidPeriod(db, accountId, current, request);
   if (balance === undefined) {
     const account = await findAccount(db, accountId);
     if (account?.status === 'frozen') throw accountFrozen();

@@ -1,4 +1,4 @@
-import { ledgerQuery } from '../../../schemas/api/account.ts';
+import { ledgerQuery, usageQuery } from '../../../schemas/api/account.ts';
 import { accountExamples as examples } from './examples/account-examples.ts';
 import type { ComponentName } from './component-schemas.ts';
 import type { AnswerDocument, RouteDocument } from './route-document.ts';
@@ -52,6 +52,19 @@ export const accountDocuments: readonly RouteDocument[] = [
         headers: [{ name: 'Link', optional: true }],
       },
     ],
+    errors: ['invalid_request'],
+  },
+  {
+    method: 'get',
+    path: '/v1/account/usage',
+    operationId: 'getUsage',
+    tag: 'Account',
+    summary: 'Sum charges by day, route or key',
+    description:
+      'What credits were spent on: reads, new and resumed monitors, and renewals. Refunds are not usage. `GET /v1/account/ledger` lists each charge.',
+    query: usageQuery,
+    example: { by: 'route' },
+    answers: [ok('The sums.', 'Usage', 'usage', examples.usage)],
     errors: ['invalid_request'],
   },
   {

@@ -7,6 +7,8 @@ import {
   deleteAccountBody,
   ledgerEntry,
   ledgerPage,
+  usage,
+  usageItem,
 } from '../../../schemas/api/account.ts';
 import { coverage, coverageGap, coverageHour, coverageTotal } from '../../../schemas/api/coverage.ts';
 import { deliveryLogEntry, deliveryLogPage, redeliverBody, redelivery } from '../../../schemas/api/delivery-log.ts';
@@ -85,6 +87,8 @@ const ANSWERS = {
   AccountDeleted: z.strictObject({ status: z.literal('deleted') }),
   LedgerEntry: ledgerEntry,
   LedgerPage: ledgerPage,
+  Usage: usage,
+  UsageItem: usageItem,
   ApiKey: apiKey,
   ApiKeyList: z.strictObject({ items: z.array(apiKey) }),
   CreatedApiKey: z.strictObject({ key: apiKey, api_key: z.string() }),

@@ -193,8 +193,26 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
   LedgerEntry: {
     amount: 'Credits: above 0 given, below 0 taken.',
     reference: 'What was charged or granted; unique per kind.',
+    request_id:
+      'The `X-Request-Id` of the request that was charged; null for renewals, grants and entries from before it was recorded.',
+    route: 'Its route, for a tool call the route of the tool; null as `request_id`.',
+    key_id: 'The key that it was sent with; null also for a program that signed in.',
   },
   LedgerPage: { after: 'Send it as `after` to get the next, older page; null on the last page.' },
+  Usage: {
+    by: 'What charges are grouped by.',
+    from: 'First UTC day.',
+    to: 'Last UTC day.',
+    items: 'Days in their order; routes and keys with the most credits first, at most 1,000.',
+    total: 'Of the whole range.',
+  },
+  UsageItem: {
+    day: 'With `by=day`: a UTC day that has charges.',
+    route: 'With `by=route`: a route; null for renewals of monitors and charges from before routes were recorded.',
+    key_id: 'With `by=key`: the key; null for charges without one, such as renewals and programs that signed in.',
+    charges: 'How often credits were charged.',
+    credits: 'Credits in all.',
+  },
   SignupRequest: { email: 'One plain address, `name@host.domain`. The code is mailed to it.' },
   CodeSent: {
     signup_token: 'Send it with the code.',

@@ -3,6 +3,7 @@ import type { PostMeta } from '../../../schemas/messages/forum-post.ts';
 import { postQuery } from '../../../schemas/api/reading-queries.ts';
 import { coveredComments, postCost } from '../../../shared/domain/accounts/reading-cost.ts';
 import { parseRequest } from '../http/invalid-request.ts';
+import { chargedRequest } from '../http/charged-request.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import type { PostRead } from './post-reader.ts';
 import { refuseWithoutCredits } from './reading-charge.ts';
@@ -17,13 +18,13 @@ type PostQuery = z.output<typeof postQuery>;
 const MARKDOWN = 'text/markdown; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
+const ROUTE = { method: 'get', path: '/v1/forum/post' } as const;
 const POST = { subject: 'post or comment', refusal: 'forum_refused' } as const;
 
 /** GET /v1/forum/post: a post with its comments as JSON, as one Markdown document, or as a graph of the discussion. */
 export function postRoute(deps: ReadingDeps): Route {
   return {
-    method: 'get',
-    path: '/v1/forum/post',
+    ...ROUTE,
     scope: 'forum:read',
     readsQuery: true,
     charges: true,
@@ -59,8 +60,9 @@ export interface ChargedPost {
 /** @throws ApiError; nothing is charged in that case */
 export async function readChargedPost(
   deps: ReadingDeps,
-  { caller, query, refuseAbandoned, signal }: Pick<Call, 'caller' | 'query' | 'refuseAbandoned' | 'signal'>,
+  call: Pick<Call, 'caller' | 'requestId' | 'query' | 'refuseAbandoned' | 'signal'>,
 ): Promise<ChargedPost> {
+  const { caller, query, refuseAbandoned, signal } = call;
   const parsedQuery = parseRequest(postQuery, query, 'query');
   refuseWithoutCredits(caller);
   const calls = deps.accountCalls.begin(caller);
@@ -70,7 +72,7 @@ export async function readChargedPost(
   const whole = { limit: parsedQuery.max_comments, isLimited: false };
   const cost = postCost(renderCharged(deps, { read, commentId, ...whole }, parsedQuery.format).returned);
   refuseAbandoned();
-  const charged = await deps.charges.chargeCovered(caller, cost);
+  const charged = await deps.charges.chargeCovered(caller, cost, chargedRequest(call, ROUTE));
   calls.markPaid();
   const covered = charged.credits < cost ? { limit: coveredComments(charged.credits), isLimited: true } : whole;
   return { parsedQuery, read, commentId, charged, ...covered };

@@ -5,7 +5,7 @@ import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
 import { CallBatcher } from '../../../shared/runtime/call-batcher.ts';
 import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { charge, chargeTogether } from '../../../shared/stores/accounts/ledger.ts';
-import type { ChargeKind, LedgerMove } from '../../../shared/stores/accounts/ledger.ts';
+import type { ChargedRequest, ChargeKind, LedgerMove } from '../../../shared/stores/accounts/ledger.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Caller } from '../admission/authentication.ts';
 
@@ -48,8 +48,8 @@ export class ReadingCharges {
    *
    * @throws ApiError insufficient_credits when other requests spent the balance meanwhile; nothing is charged
    */
-  async charge(caller: Caller, credits: number): Promise<Charged> {
-    const move = moveOf(caller, credits);
+  async charge(caller: Caller, credits: number, request: ChargedRequest): Promise<Charged> {
+    const move = moveOf(caller, credits, request);
     // A charge that fails in the batch may succeed alone: the account was locked, or only a smaller charge of the batch
     // fits into the balance.
     const balance =
@@ -63,20 +63,20 @@ export class ReadingCharges {
    *
    * @throws ApiError insufficient_credits when the balance is 0
    */
-  async chargeCovered(caller: Caller, credits: number): Promise<Charged> {
-    const whole = await this.batcher.call(moveOf(caller, credits));
+  async chargeCovered(caller: Caller, credits: number, request: ChargedRequest): Promise<Charged> {
+    const whole = await this.batcher.call(moveOf(caller, credits, request));
     if (whole !== undefined) return { credits, balance: whole };
     return inTransaction(this.pool, async (client) => {
       const covered = Math.min(credits, (await lockAccount(client, caller.accountId))?.balance ?? 0);
-      const balance = covered < 1 ? undefined : await charge(client, moveOf(caller, covered));
+      const balance = covered < 1 ? undefined : await charge(client, moveOf(caller, covered, request));
       if (balance === undefined) throw insufficientCredits();
       return { credits: covered, balance };
     });
   }
 }
 
-function moveOf({ accountId }: Caller, credits: number): LedgerMove<ChargeKind> {
-  return { accountId, kind: 'read', credits, reference: randomUUID() };
+function moveOf({ accountId }: Caller, credits: number, request: ChargedRequest): LedgerMove<ChargeKind> {
+  return { accountId, kind: 'read', credits, reference: randomUUID(), request };
 }
 
 function insufficientCredits(): ApiError {

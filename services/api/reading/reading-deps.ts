@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { ForumHosts } from '../../../shared/domain/forum-reference.ts';
 import { parseRequest } from '../http/invalid-request.ts';
+import { chargedRequest } from '../http/charged-request.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import type { AccountCalls, RequestCalls } from './account-calls.ts';
 import type { CommentArchiveDeps } from './comment-search.ts';
@@ -58,7 +59,8 @@ export function readingRoute<S extends z.ZodType>(deps: ReadingDeps, route: Read
     scope: 'forum:read',
     readsQuery: true,
     charges: true,
-    async handle({ caller, query, refuseAbandoned }: Call): Promise<Answer> {
+    async handle(call: Call): Promise<Answer> {
+      const { caller, query, refuseAbandoned } = call;
       const asked = parseRequest(route.query, query, 'query');
       refuseWithoutCredits(caller);
       const calls = deps.accountCalls.begin(caller);
@@ -66,7 +68,7 @@ export function readingRoute<S extends z.ZodType>(deps: ReadingDeps, route: Read
         route.read(asked, depsForRequest(deps, calls)),
       );
       refuseAbandoned();
-      const charged = await deps.charges.charge(caller, 1);
+      const charged = await deps.charges.charge(caller, 1, chargedRequest(call, { method: 'get', path: route.path }));
       calls.markPaid();
       return { status: 200, body, charged, headers: { 'X-Cache-Tier': tier } };
     },

@@ -8,6 +8,11 @@ export interface StoredLedgerEntry {
   amount: number;
   balanceAfter: number;
   reference: string;
+  /** The request that caused a charge; null where there was none, and in old entries. */
+  requestId: string | null;
+  route: string | null;
+  /** null also for requests with an access token. */
+  keyId: string | null;
 }
 
 /** Reads an account's entries that are older than the entry `beforeId`, newest first. */
@@ -16,7 +21,8 @@ export async function readLedgerPage(
   page: { accountId: string; beforeId: number; limit: number },
 ): Promise<StoredLedgerEntry[]> {
   const { rows } = await db.query<StoredLedgerEntry>(
-    `SELECT id, created_at AS "createdAt", kind, amount, balance_after AS "balanceAfter", reference
+    `SELECT id, created_at AS "createdAt", kind, amount, balance_after AS "balanceAfter", reference,
+       request_id AS "requestId", route, key_id AS "keyId"
      FROM ledger_entries
      WHERE account_id = $1 AND id < $2
      ORDER BY id DESC
@@ -32,7 +38,8 @@ export async function readLedgerForward(
   page: { accountId: string; afterId: number; limit: number },
 ): Promise<StoredLedgerEntry[]> {
   const { rows } = await db.query<StoredLedgerEntry>(
-    `SELECT id, created_at AS "createdAt", kind, amount, balance_after AS "balanceAfter", reference
+    `SELECT id, created_at AS "createdAt", kind, amount, balance_after AS "balanceAfter", reference,
+       request_id AS "requestId", route, key_id AS "keyId"
      FROM ledger_entries
      WHERE account_id = $1 AND id > $2
      ORDER BY id

@@ -3,6 +3,16 @@ import type { Queryable } from '../../postgres/pool.ts';
 export type ChargeKind = 'monitor_create' | 'monitor_resume' | 'monitor_renewal' | 'read';
 export type CreditKind = 'grant' | 'pack';
 
+/** The request that caused a charge. */
+export interface ChargedRequest {
+  /** As in X-Request-Id. */
+  requestId: string;
+  /** Method and path of the API, with `{id}`. */
+  route: string;
+  /** undefined: it came with an access token. */
+  keyId: string | undefined;
+}
+
 export interface LedgerMove<K extends string> {
   accountId: string;
   kind: K;
@@ -13,6 +23,8 @@ export interface LedgerMove<K extends string> {
    * reference.
    */
   reference: string;
+  /** undefined: nobody asked for it just now, as for a renewal. */
+  request?: ChargedRequest | undefined;
 }
 
 /**
@@ -29,12 +41,16 @@ export async function charge(db: Queryable, move: LedgerMove<ChargeKind>): Promi
        WHERE id = $1 AND balance >= $3 AND status = 'active'
        RETURNING id, balance
      )
-     INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference)
-     SELECT id, $2, -$3::bigint, balance, $4 FROM charged
+     INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference, request_id, route, key_id)
+     SELECT id, $2, -$3::bigint, balance, $4, $5, $6, $7 FROM charged
      RETURNING balance_after`,
-    [move.accountId, move.kind, move.credits, move.reference],
+    [move.accountId, move.kind, move.credits, move.reference, ...requestColumns(move)],
   );
   return rows[0]?.balance_after;
+}
+
+function requestColumns({ request }: LedgerMove<string>): (string | null)[] {
+  return [request?.requestId ?? null, request?.route ?? null, request?.keyId ?? null];
 }
 
 /**
@@ -55,8 +71,8 @@ export async function chargeTogether(
     // again after locking it.
     text: `WITH asked AS (
              SELECT *
-             FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[])
-               WITH ORDINALITY AS asked (account_id, kind, credits, reference, number)
+             FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[])
+               WITH ORDINALITY AS asked (account_id, kind, credits, reference, request_id, route, key_id, number)
            ), due AS (
              SELECT account_id, sum(credits)::bigint AS credits FROM asked GROUP BY account_id
            ), locked AS MATERIALIZED (
@@ -69,12 +85,12 @@ export async function chargeTogether(
              WHERE accounts.id = due.account_id AND accounts.balance >= due.credits
              RETURNING accounts.id, accounts.balance
            )
-           INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference)
+           INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference, request_id, route, key_id)
            SELECT asked.account_id, asked.kind, -asked.credits,
              charged.balance + coalesce(sum(asked.credits) OVER (
                PARTITION BY asked.account_id ORDER BY asked.number ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
              ), 0),
-             asked.reference
+             asked.reference, asked.request_id, asked.route, asked.key_id
            FROM asked JOIN charged ON charged.id = asked.account_id
            ORDER BY asked.number
            RETURNING account_id AS "accountId", kind, reference, balance_after AS "balanceAfter"`,
@@ -83,6 +99,9 @@ export async function chargeTogether(
       moves.map(({ kind }) => kind),
       moves.map(({ credits }) => credits),
       moves.map(({ reference }) => reference),
+      moves.map(({ request }) => request?.requestId ?? null),
+      moves.map(({ request }) => request?.route ?? null),
+      moves.map(({ request }) => request?.keyId ?? null),
     ],
   });
   const balances = new Map(rows.map((row) => [`${row.accountId} ${row.kind} ${row.reference}`, row.balanceAfter]));

@@ -1,6 +1,7 @@
 import { MONITOR_PERIOD_CREDITS, periodReference } from '../../domain/accounts/credits.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 import { charge } from '../accounts/ledger.ts';
+import type { ChargedRequest } from '../accounts/ledger.ts';
 import { startMonitorPeriod } from './monitors.ts';
 import type { StoredMonitor } from './monitors.ts';
 
@@ -14,6 +15,8 @@ export async function startPaidPeriod(
   db: Queryable,
   accountId: string,
   stopped: Pick<StoredMonitor, 'id' | 'periodNo'>,
+  /** undefined: not a request of the API. */
+  request?: ChargedRequest,
 ): Promise<number | undefined> {
   const periodNo = stopped.periodNo + 1;
   await startMonitorPeriod(db, stopped.id, periodNo);
@@ -22,5 +25,6 @@ export async function startPaidPeriod(
     kind: 'monitor_resume',
     credits: MONITOR_PERIOD_CREDITS,
     reference: periodReference(stopped.id, periodNo),
+    request,
   });
 }

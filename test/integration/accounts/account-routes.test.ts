@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { KEY_SCOPES } from '../../../schemas/api/account.ts';
 import { charge, credit } from '../../../shared/stores/accounts/ledger.ts';
+import { createMailer } from '../../../shared/mail/create-mailer.ts';
+import { startSmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
+import type { SmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
@@ -58,9 +61,9 @@ describe('the ledger', () => {
     expect(reply.headers.get('link')).toMatch(/limit=2&after=\d+>; rel="next"$/);
     const lines = reply.text.split('\r\n').map((line) => line.replace(/^\d+,[^,]+,/, 'ID,TIME,'));
     expect(lines).toEqual([
-      'id,created_at,kind,amount,balance_after,reference',
-      'ID,TIME,read,-3,52,r',
-      `ID,TIME,grant,5,55,"'=1+1, ""thanks"""`,
+      'id,created_at,kind,amount,balance_after,reference,request_id,route,key_id',
+      'ID,TIME,read,-3,52,r,,,',
+      `ID,TIME,grant,5,55,"'=1+1, ""thanks""",,,`,
       '',
     ]);
     const json = await api.call(apiKey, 'GET', '/v1/account/ledger', undefined, { accept: 'text/csv;q=0.5, */*' });
@@ -167,5 +170,51 @@ describe('keys', () => {
     );
     expect(replies.filter(({ status }) => status === 201)).toHaveLength(19);
     expect(messageOf(replies.find(({ status }) => status === 400)!.body)).toContain('20 keys already');
+  });
+});
+
+describe('deletion', () => {
+  let smtp: SmtpReceiver;
+  let mailing: TestApi;
+  beforeAll(async () => {
+    smtp = await startSmtpReceiver();
+    const mailer = createMailer({ smtpUrl: smtp.url, from: 'no-reply@example.com', outbox: '' });
+    mailing = await startTestApi(db.pool, { mailer });
+  });
+  afterAll(async () => {
+    await mailing.stop();
+    await smtp.stop();
+  });
+
+  test('needs the address of the account, and mails one notice', async () => {
+    const { email, apiKey } = await mailing.account();
+    const other = await mailing.account();
+    for (const [body, message] of [
+      [undefined, 'email: is required'],
+      [{}, 'email: is required'],
+      [{ email: 7 }, 'email: must be a single string'],
+      [{ email: other.email }, 'email: must be the address of this account, as GET /v1/account shows it'],
+      [{ email: email.toUpperCase() }, 'email: must be the address of this account, as GET /v1/account shows it'],
+      [{ email, sure: true }, 'sure: is not known here'],
+    ]) {
+      const refused = await mailing.call(apiKey, 'DELETE', '/v1/account', body);
+      expect([refused.status, messageOf(refused.body)]).toEqual([400, message]);
+    }
+    expect(smtp.received).toEqual([]);
+    const [name, host] = email.split('@') as [string, string];
+    const spelled = { email: `${name}@${host.toUpperCase()}` };
+    const replies = await Promise.all([1, 2, 3].map(() => mailing.call(apiKey, 'DELETE', '/v1/account', spelled)));
+    expect(replies.some(({ status, body }) => status === 200 && body.status === 'deleted')).toBe(true);
+    expect((await mailing.call(apiKey, 'GET', '/v1/account')).status).toBe(401);
+    expect(smtp.received).toHaveLength(1);
+    const notice = smtp.mailTo(email);
+    expect(notice.headers.get('subject')).toEqual(['Your account was deleted']);
+    expect(notice.text).toMatch(/account at localhost was deleted/);
+  });
+
+  test('is done when its notice cannot be mailed', async () => {
+    const { email, apiKey } = await api.account();
+    expect((await api.call(apiKey, 'DELETE', '/v1/account', { email })).status).toBe(200);
+    expect((await api.call(apiKey, 'GET', '/v1/account')).status).toBe(401);
   });
 });

@@ -74,12 +74,13 @@ test('an account frozen during a read does not get the read for free', async () 
   const charges = new ReadingCharges(db.pool);
   const { accountId } = await api.account({ credits: 2 });
   const caller = { keyId: 'k', accountId, scopes: [], balance: 2, pack: 79 };
+  const request = { requestId: 'r', route: 'GET /v1/forum/post', keyId: 'k' };
   await freezeAccount(db.pool, accountId);
-  await expect(charges.chargeCovered(caller, 2)).rejects.toThrow();
-  await expect(charges.chargeCovered(caller, 5)).rejects.toThrow();
-  await expect(charges.charge(caller, 1)).rejects.toThrow();
+  await expect(charges.chargeCovered(caller, 2, request)).rejects.toThrow();
+  await expect(charges.chargeCovered(caller, 5, request)).rejects.toThrow();
+  await expect(charges.charge(caller, 1, request)).rejects.toThrow();
   await unfreezeAccount(db.pool, accountId);
-  expect(await charges.chargeCovered(caller, 5)).toEqual({ credits: 2, balance: 0 });
+  expect(await charges.chargeCovered(caller, 5, request)).toEqual({ credits: 2, balance: 0 });
   expect(await ledgerOf(accountId)).toEqual([2, -2]);
 });
 

@@ -40,6 +40,8 @@ async function ledgerOf(accountId: string) {
   return { balance: accounts[0]!.balance, rows: rows.map((row) => [row.reference, row.amount, row.balance_after]) };
 }
 
+const REQUEST = { requestId: 'r', route: 'GET /v1/forum/post', keyId: 'k' };
+
 function callerOf(accountId: string): Caller {
   return { keyId: 'k', accountId, scopes: ['forum:read'], balance: 1, pack: 0 };
 }
@@ -80,9 +82,9 @@ test('a locked account delays nobody else; its own charge waits and then succeed
   let waiting: Promise<{ balance: number }> | undefined;
   await inTransaction(db.pool, async (client) => {
     await lockAccount(client, locked);
-    waiting = charges.charge(callerOf(locked), 1);
+    waiting = charges.charge(callerOf(locked), 1, REQUEST);
     expect(await chargeTogether(db.pool, [read(locked, 1, 'l1'), read(free, 1, 'f1')])).toEqual([undefined, 4]);
-    expect((await charges.charge(callerOf(free), 1)).balance).toBe(3);
+    expect((await charges.charge(callerOf(free), 1, REQUEST)).balance).toBe(3);
     await charge(client, read(locked, 2, 'l2'));
   });
   expect((await waiting)?.balance).toBe(2);
@@ -93,7 +95,7 @@ test('two processes, 500 concurrent charges on a balance of 100: exactly 100 suc
   const other = createPool({ url: db.url, name: 'other', logger: silentLogger() });
   const processes = [new ReadingCharges(db.pool), new ReadingCharges(other)];
   const outcomes = await Promise.allSettled(
-    Array.from({ length: 500 }, (_, at) => processes[at % 2]!.charge(callerOf(accountId), 1)),
+    Array.from({ length: 500 }, (_, at) => processes[at % 2]!.charge(callerOf(accountId), 1, REQUEST)),
   );
   await other.end();
   const balances = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value.balance] : []));
@@ -107,9 +109,11 @@ test('two processes, 500 concurrent charges on a balance of 100: exactly 100 suc
 test('an expensive read is charged as far as the balance covers it, and at least one credit', async () => {
   const accountId = await account(5);
   const charges = new ReadingCharges(db.pool);
-  expect(await charges.chargeCovered(callerOf(accountId), 3)).toEqual({ credits: 3, balance: 2 });
-  expect(await charges.chargeCovered(callerOf(accountId), 16)).toEqual({ credits: 2, balance: 0 });
-  await expect(charges.chargeCovered(callerOf(accountId), 16)).rejects.toMatchObject({ code: 'insufficient_credits' });
+  expect(await charges.chargeCovered(callerOf(accountId), 3, REQUEST)).toEqual({ credits: 3, balance: 2 });
+  expect(await charges.chargeCovered(callerOf(accountId), 16, REQUEST)).toEqual({ credits: 2, balance: 0 });
+  await expect(charges.chargeCovered(callerOf(accountId), 16, REQUEST)).rejects.toMatchObject({
+    code: 'insufficient_credits',
+  });
 });
 
 test('a charge does not depend on the difference between the clocks of this machine and of Postgres', async () => {
@@ -121,7 +125,7 @@ test('a charge does not depend on the difference between the clocks of this mach
       [1, 7],
     ] as const) {
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + minutes * 60_000 });
-      expect(await charges.charge(callerOf(accountId), 1)).toEqual({ credits: 1, balance });
+      expect(await charges.charge(callerOf(accountId), 1, REQUEST)).toEqual({ credits: 1, balance });
       vi.useRealTimers();
     }
   } finally {

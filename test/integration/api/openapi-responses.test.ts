@@ -83,6 +83,7 @@ const CALLS: Record<string, string[]> = {
   'get /v1/account': [''],
   'delete /v1/account': [''],
   'get /v1/account/ledger': ['', '?limit=1'],
+  'get /v1/account/usage': ['', '?by=key&from=2026-01-01&to=2026-02-01'],
   'get /v1/account/grants': [''],
   'delete /v1/account/grants/{id}': [''],
   'get /v1/account/keys': [''],

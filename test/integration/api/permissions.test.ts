@@ -89,6 +89,7 @@ const ROUTE_SCOPES: Record<string, KeyScope | 'any key'> = {
   'get /v1/account': 'account',
   'delete /v1/account': 'account',
   'get /v1/account/ledger': 'account',
+  'get /v1/account/usage': 'account',
   'get /v1/account/keys': 'account',
   'post /v1/account/keys': 'account',
   'delete /v1/account/keys/{id}': 'account',

@@ -203,6 +203,7 @@ describe('nothing is charged, created or changed', () => {
     ['POST', '/v1/monitors/mon_000000000000/redeliver'],
     ['GET', '/v1/monitors/mon_000000000000/deliveries'],
     ['GET', '/v1/account/ledger'],
+    ['GET', '/v1/account/usage'],
     ['GET', '/v1/coverage'],
     ['GET', '/v1/account/keys'],
     ['POST', '/v1/account/keys'],

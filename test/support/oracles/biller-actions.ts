@@ -1,3 +1,4 @@
+import type { Caller } from '../../../services/api/admission/authentication.ts';
 import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { ApiError } from '../../../services/api/http/api-error.ts';
@@ -110,11 +111,11 @@ export class BillerActions {
   }
 
   private create(accountId: string): Promise<unknown> {
-    return inTransaction(this.db.pool, (client) => createMonitor(client, SECRET_BOX, accountId, SETTINGS));
+    return inTransaction(this.db.pool, (client) => createMonitor(client, SECRET_BOX, callOf(accountId), SETTINGS));
   }
 
   private resume(accountId: string, id: string): Promise<unknown> {
-    return inTransaction(this.db.pool, (client) => resumeMonitor(client, accountId, id));
+    return inTransaction(this.db.pool, (client) => resumeMonitor(client, callOf(accountId), id));
   }
 
   /** One of the account's monitors, including deleted ones, or an unknown id if it has none. */
@@ -129,4 +130,9 @@ export class BillerActions {
 
 function randomReference(): string {
   return randomBytes(8).toString('hex');
+}
+
+/** What creating and resuming need of a request. */
+function callOf(accountId: string): { caller: Caller; requestId: string } {
+  return { caller: { keyId: undefined, accountId, scopes: [], balance: 0, pack: 0 }, requestId: 'a request' };
 }

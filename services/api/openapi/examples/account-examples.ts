@@ -1,4 +1,4 @@
-import type { Account, AccountGrantResource, ApiKey, LedgerPage } from '../../../../schemas/api/account.ts';
+import type { Account, AccountGrantResource, ApiKey, LedgerPage, Usage } from '../../../../schemas/api/account.ts';
 
 const account: Account = {
   id: 'acc_5n2w8r0c6h1j',
@@ -24,6 +24,9 @@ const ledger: LedgerPage = {
       amount: -10,
       balance_after: 4_987,
       reference: 'mon_3k7m2q9x4t8v:1',
+      request_id: '0c8f7a52-6a6d-4f0e-9f0b-6f1d9a1f2b3c',
+      route: 'POST /v1/monitors',
+      key_id: '4q8z1n6d',
     },
     {
       id: '1003',
@@ -32,9 +35,23 @@ const ledger: LedgerPage = {
       amount: -3,
       balance_after: 4_997,
       reference: '6b8f0c1e-3a52-4a0e-9f5d-0d6c1f3b7a90',
+      request_id: '9e1d2c3b-4a5f-4e6d-8c7b-0a1b2c3d4e5f',
+      route: 'GET /v1/forum/post',
+      key_id: '4q8z1n6d',
     },
   ],
   after: '1003',
+};
+
+const usage: Usage = {
+  by: 'route',
+  from: '2026-02-03',
+  to: '2026-03-04',
+  items: [
+    { day: null, route: 'POST /v1/monitors', key_id: null, charges: 1, credits: 10 },
+    { day: null, route: 'GET /v1/forum/post', key_id: null, charges: 1, credits: 3 },
+  ],
+  total: { charges: 2, credits: 13 },
 };
 
 const key: ApiKey = {
@@ -58,9 +75,10 @@ const grant: AccountGrantResource = {
 export const accountExamples = {
   account,
   ledger,
+  usage,
   ledgerTable: [
-    'id,created_at,kind,amount,balance_after,reference',
-    '1042,2026-03-04T10:00:00.000Z,monitor_create,-10,4987,mon_3k7m2q9x4t8v:1',
+    'id,created_at,kind,amount,balance_after,reference,request_id,route,key_id',
+    '1042,2026-03-04T10:00:00.000Z,monitor_create,-10,4987,mon_3k7m2q9x4t8v:1,0c8f7a52-6a6d-4f0e-9f0b-6f1d9a1f2b3c,POST /v1/monitors,4q8z1n6d',
     '',
   ].join('\r\n'),
   key,

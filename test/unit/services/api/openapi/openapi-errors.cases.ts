@@ -71,6 +71,7 @@ export const documentedErrors: { route: string; errors: Record<string, string[]>
   { route: 'get /v1/account', errors: ALWAYS },
   { route: 'delete /v1/account', errors: { ...ALWAYS, ...BODY } },
   { route: 'get /v1/account/ledger', errors: ALWAYS },
+  { route: 'get /v1/account/usage', errors: ALWAYS },
   { route: 'get /v1/account/grants', errors: ALWAYS },
   { route: 'delete /v1/account/grants/{id}', errors: { ...ALWAYS, ...NOT_FOUND } },
   { route: 'get /v1/account/keys', errors: ALWAYS },

@@ -1,0 +1,47 @@
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** What usage is grouped by. */
+export type UsageGrouping = 'day' | 'route' | 'key';
+
+export interface UsageRow {
+  /** The UTC day (YYYY-MM-DD), the route or the key's id; null: charged without a request, or without a key. */
+  name: string | null;
+  /** How often credits were charged, and how many in all. */
+  charges: number;
+  credits: number;
+}
+
+/**
+ * Sums an account's charges over UTC days, both ends included. Days come in their order, other groups with the most
+ * credits first. It reads one row per day, route and key that the account used, however many charges there were.
+ */
+export async function readUsage(
+  db: Queryable,
+  asked: { accountId: string; by: UsageGrouping; from: string; to: string; limit: number },
+): Promise<UsageRow[]> {
+  const { rows } = await db.query<UsageRow>(
+    `SELECT CASE $2 WHEN 'day' THEN day::text WHEN 'route' THEN nullif(route, '') ELSE nullif(key_id, '') END AS name,
+       sum(charges)::bigint AS charges, sum(credits)::bigint AS credits
+     FROM usage_days
+     WHERE account_id = $1 AND day BETWEEN $3 AND $4
+     GROUP BY name
+     ORDER BY CASE WHEN $2 = 'day' THEN 0 ELSE -sum(credits) END, name
+     LIMIT $5`,
+    [asked.accountId, asked.by, asked.from, asked.to, asked.limit],
+  );
+  return rows;
+}
+
+/** The charges and credits of the whole range. */
+export async function readUsageTotal(
+  db: Queryable,
+  asked: { accountId: string; from: string; to: string },
+): Promise<{ charges: number; credits: number }> {
+  const { rows } = await db.query<{ charges: number; credits: number }>(
+    `SELECT coalesce(sum(charges), 0)::bigint AS charges, coalesce(sum(credits), 0)::bigint AS credits
+     FROM usage_days
+     WHERE account_id = $1 AND day BETWEEN $2 AND $3`,
+    [asked.accountId, asked.from, asked.to],
+  );
+  return rows[0]!;
+}
