@@ -12,7 +12,13 @@ const MAX_ITEMS = 1_000;
 
 /** GET /v1/account/usage: what credits were spent on, by day, route or key. */
 export function usageRoute(deps: AccountDeps): Route {
-  return { method: 'get', path: '/v1/account/usage', scope: 'account', readsQuery: true, handle: (call) => usage(deps, call) };
+  return {
+    method: 'get',
+    path: '/v1/account/usage',
+    scope: 'account',
+    readsQuery: true,
+    handle: (call) => usage(deps, call),
+  };
 }
 
 async function usage({ pool, clock }: AccountDeps, { caller, query }: Call): Promise<Answer> {

@@ -182,7 +182,7 @@ function limitError(found: AdmittedRequest, limits: RequestLimits): ApiError {
   const { burst, requestsPerSecond, requestsPerDay } = limits;
   if (requestsPerDay !== null && found.dayUsed + found.taken >= requestsPerDay) {
     const retryAfter = Math.max(1, Math.ceil(found.dayLeftMs / 1000));
-    const message = `The ${requestsPerDay} requests of today (UTC) are used up. Any credit pack removes this limit.`;
+    const message = `The ${requestsPerDay} requests of today (UTC) are used up. Ask the operator for a credit pack: any pack removes this limit.`;
     return new ApiError('daily_limit_reached', message, { retryAfter });
   }
   // Until one request fits into the burst again.

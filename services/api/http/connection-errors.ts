@@ -12,14 +12,14 @@ export const REQUEST_HEAD_BYTES = 64 * 1024;
  * never reaches a route, so nothing is charged.
  */
 export function answerConnectionErrors(server: Server): void {
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+  server.on('clientError', (error: ClientError, socket) => {
     // The peer reset the connection, or an answer is already under way: nothing can be sent.
     const answered = (socket as Duplex & { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent;
     if (error.code === 'ECONNRESET' || !socket.writable || answered === true) {
       socket.destroy();
       return;
     }
-    const refusal = new ApiError('invalid_request', messageOf(error.code));
+    const refusal = new ApiError('invalid_request', messageOf(error));
     const body = JSON.stringify(refusal.envelope);
     const head = [
       `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
@@ -33,7 +33,19 @@ export function answerConnectionErrors(server: Server): void {
   });
 }
 
-function messageOf(code: string | undefined): string {
+/** What Node.js reports about input that it cannot parse. */
+type ClientError = NodeJS.ErrnoException & { rawPacket?: Buffer };
+
+/** A request line whose target has a space. */
+const TARGET_WITH_SPACE = /^[A-Z]+ \/[^\r\n]* [^\r\n]* HTTP\/1\.[01]\r?\n/;
+
+function messageOf({ code, rawPacket }: ClientError): string {
+  const isUnencoded =
+    code === 'HPE_INVALID_URL' ||
+    (code === 'HPE_INVALID_CONSTANT' && TARGET_WITH_SPACE.test(rawPacket?.toString('latin1') ?? ''));
+  if (isUnencoded) {
+    return 'The URL has a space or another character that must be percent-encoded: percent-encode the URL.';
+  }
   if (code === 'HPE_HEADER_OVERFLOW') {
     return `The query and the headers must have at most ${REQUEST_HEAD_BYTES / 1024} KiB together.`;
   }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { ApiError } from './api-error.ts';
+import { validationMessage } from './validation-message.ts';
 
 /** One thing that is wrong in a request. */
 export interface Fault {
@@ -29,38 +30,32 @@ export function refuseFaults(faults: readonly Fault[]): void {
  * @throws ApiError invalid_request that names the wrong fields
  */
 export function parseRequest<S extends z.ZodType>(schema: S, value: unknown, whole: string): z.output<S> {
-  const parsed = schema.safeParse(value, { reportInput: true });
+  const parsed = schema.safeParse(value, { reportInput: true, error: validationMessage });
   if (parsed.success) return parsed.data;
-  throw invalidRequest(parsed.error.issues.flatMap((issue) => faultsOf(issue, whole)));
+  const unknown = isCutUrl(value) ? UNKNOWN_AFTER_URL : UNKNOWN;
+  throw invalidRequest(parsed.error.issues.flatMap((issue) => faultsOf(issue, whole, unknown)));
 }
 
-function faultsOf(issue: z.core.$ZodIssue, whole: string): Fault[] {
+const UNKNOWN = 'is not known here';
+const UNKNOWN_AFTER_URL = 'is not known here; if it is a part of the URL that you send, percent-encode the URL';
+
+/** Whether a parameter is a URL with a query: what follows its first `&` arrives as other parameters. */
+function isCutUrl(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.values(value).some((text) => typeof text === 'string' && /^https?:\/\/[^?]*\?/i.test(text));
+}
+
+function faultsOf(issue: z.core.$ZodIssue, whole: string, unknown: string): Fault[] {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ field: printable(key), message: 'is not known here' }));
+    return issue.keys.map((key) => ({ field: fieldName([...issue.path, printable(key)]), message: unknown }));
   }
-  return [{ field: issue.path.length === 0 ? whole : fieldName(issue.path), message: messageOf(issue) }];
+  return [{ field: issue.path.length === 0 ? whole : fieldName(issue.path), message: issue.message }];
 }
 
 function fieldName(path: readonly PropertyKey[]): string {
   return path
     .map((part, index) => (typeof part === 'number' ? `[${part}]` : (index === 0 ? '' : '.') + String(part)))
     .join('');
-}
-
-function messageOf(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'invalid_type') {
-    return issue.input === undefined ? 'is required' : `must be ${typeName(issue.expected)}`;
-  }
-  if (issue.code === 'invalid_value') return `must be ${issue.values.map(String).join(' or ')}`;
-  return issue.message;
-}
-
-function typeName(expected: string): string {
-  if (expected === 'array') return 'a list';
-  if (expected === 'boolean') return 'true or false';
-  if (expected === 'object') return 'a JSON object';
-  // Express parses a repeated query parameter as a list.
-  return expected === 'string' ? 'a single string' : `a ${expected}`;
 }
 
 /** A name that the client made up, for a message: shortened and without control characters. */

@@ -8,6 +8,7 @@ import { returnDailySlot, setAdmissionHeaders } from '../admission/admission-mid
 import { ApiError, ClientGone } from '../http/api-error.ts';
 import type { Admission, AdmissionControl } from '../admission/admission-control.ts';
 import { methodNotAllowed, setCreditsRemaining } from '../http/route.ts';
+import { plainProtocolErrors } from './plain-protocol-errors.ts';
 import type { Tool } from './tool.ts';
 import { createToolHandler } from './tool-handler.ts';
 import { createToolServer } from './tool-server.ts';
@@ -93,7 +94,7 @@ function answerMessage(options: McpDeps): RequestHandler {
     const answer = await handler(toWebRequest(request, body), message);
     response.status(answer.status);
     for (const [name, value] of answer.headers) response.set(name, value);
-    const text = await answer.text();
+    const text = plainProtocolErrors(await answer.text());
     if (text === '') response.end();
     else response.send(text);
   };

@@ -7,6 +7,7 @@ import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 import { takeUses } from '../../../shared/stores/accounts/take-uses.ts';
 import { networksOf } from '../signup/client-network.ts';
+import { validationMessage } from '../http/validation-message.ts';
 import { clientMetadata, clientOf, metadataFault, UNUSED_CLIENT_SECONDS } from './client-metadata.ts';
 
 /**
@@ -166,10 +167,10 @@ function readDocument(id: string, text: string): ClientMetadata {
   } catch {
     throw new errors.InvalidClient('The document at client_id is not JSON, or longer than 64 KiB.');
   }
-  const parsed = documentSchema.safeParse(document);
+  const parsed = documentSchema.safeParse(document, { error: validationMessage });
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    throw new errors.InvalidClient(`The document at client_id: ${issue!.path.join('.')}: ${issue!.message}`);
+    throw new errors.InvalidClient(`The document at client_id: ${issue!.path.join('.') || 'it'}: ${issue!.message}`);
   }
   if (parsed.data.client_id !== id)
     throw new errors.InvalidClient('The document at client_id names another client_id.');

@@ -2,6 +2,7 @@ import { json, Router } from 'express';
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 import { newOAuthSecret } from '../../../shared/domain/accounts/oauth-secret.ts';
 import { toApiError } from '../http/error-handler.ts';
+import { validationMessage } from '../http/validation-message.ts';
 import { methodNotAllowed } from '../http/route.ts';
 import { clientMetadata, clientOf, metadataFault, UNUSED_CLIENT_SECONDS } from './client-metadata.ts';
 import { REGISTRATION } from './oauth-metadata.ts';
@@ -34,11 +35,11 @@ const openToPages: RequestHandler = (_request, response, next) => {
 };
 
 async function register(records: SealedRecords, body: unknown, response: Response): Promise<void> {
-  const parsed = clientMetadata.safeParse(body ?? {});
+  const parsed = clientMetadata.safeParse(body ?? {}, { error: validationMessage });
   if (!parsed.success) {
     const { path, message } = parsed.error.issues[0]!;
     const error = path[0] === 'redirect_uris' ? 'invalid_redirect_uri' : 'invalid_client_metadata';
-    refuse(response, error, `${path.join('.')}: ${message}`);
+    refuse(response, error, `${path.join('.') || 'body'}: ${message}`);
     return;
   }
   const method = METHODS.find((name) => name === (parsed.data.token_endpoint_auth_method ?? 'client_secret_basic'));

@@ -55,7 +55,7 @@ const TEXTS: Record<ErrorCode, ErrorText> = {
   },
   monitor_limit_reached: {
     when: 'the account has as many monitors as its plan allows',
-    message: 'The account has 1 of the 1 monitors it may have; delete one, or buy a larger pack.',
+    message: 'The account has 1 of the 1 monitors it may have; delete one, or ask the operator for a larger pack.',
   },
   insufficient_scope: {
     when: 'the key lacks the permission that the route requires',

@@ -38,6 +38,20 @@ test('input that is not HTTP gets the envelope, and the connection is closed', a
   });
 });
 
+test.each(['/v1/forum/search?q=rust lang', '/v1/forum/search?q=咖啡', '/v1/forum/post?url=https://forum.example/ä b'])(
+  'a URL that is not percent-encoded is told so: %s',
+  async (target) => {
+    const answer = await send(`GET ${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    expect(answer.body).toEqual({
+      error: {
+        code: 'invalid_request',
+        message: 'The URL has a space or another character that must be percent-encoded: percent-encode the URL.',
+        retryable: false,
+      },
+    });
+  },
+);
+
 test('a query and headers of more than 64 KiB get 400 with the envelope; smaller ones reach the route', async () => {
   const get = (length: number) => `GET /v1/account?x=${'x'.repeat(length)} HTTP/1.1\r\nHost: localhost\r\n`;
   const large = await send(`${get(70_000)}\r\n`);

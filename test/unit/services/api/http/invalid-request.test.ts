@@ -64,4 +64,14 @@ describe('parseRequest', () => {
   test('shortens an unknown key and replaces its control characters', () => {
     expect(messageFor({ name: 'a', [`\n\u202e${'x'.repeat(100)}`]: 1 })).toBe(`??${'x'.repeat(48)}: is not known here`);
   });
+
+  test.each([
+    [{ url: 'https://forum.example/r/a/comments/1?x=1', utm_source: 'share' }, true],
+    [{ url: 'https://forum.example/r/a/comments/1', utm_source: 'share' }, false],
+    [{ url: 't3_1', utm_source: 'share' }, false],
+  ])('says to percent-encode a URL whose own parameters arrive as others: %j', (value, isCut) => {
+    const query = z.strictObject({ url: z.string() });
+    const hint = isCut ? '; if it is a part of the URL that you send, percent-encode the URL' : '';
+    expect(() => parseRequest(query, value, 'query')).toThrow(`utm_source: is not known here${hint}`);
+  });
 });
