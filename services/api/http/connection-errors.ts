@@ -36,18 +36,21 @@ export function answerConnectionErrors(server: Server): void {
 /** What Node.js reports about input that it cannot parse. */
 type ClientError = NodeJS.ErrnoException & { rawPacket?: Buffer };
 
-/** A request line whose target has a space. */
-const TARGET_WITH_SPACE = /^[A-Z]+ \/[^\r\n]* [^\r\n]* HTTP\/1\.[01]\r?\n/;
-
 function messageOf({ code, rawPacket }: ClientError): string {
-  const isUnencoded =
-    code === 'HPE_INVALID_URL' ||
-    (code === 'HPE_INVALID_CONSTANT' && TARGET_WITH_SPACE.test(rawPacket?.toString('latin1') ?? ''));
-  if (isUnencoded) {
+  if (code === 'HPE_INVALID_URL' || (code === 'HPE_INVALID_CONSTANT' && hasSpaceInTarget(rawPacket))) {
     return 'The URL has a space or another character that must be percent-encoded: percent-encode the URL.';
   }
   if (code === 'HPE_HEADER_OVERFLOW') {
     return `The query and the headers must have at most ${REQUEST_HEAD_BYTES / 1024} KiB together.`;
   }
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'The request did not arrive whole in time.' : 'This is not valid HTTP.';
+}
+
+/** Whether it begins with a request line whose target has a space. */
+function hasSpaceInTarget(packet: Buffer = Buffer.of()): boolean {
+  const line = packet.subarray(0, REQUEST_HEAD_BYTES).toString('latin1').split('\n', 1)[0]?.trimEnd() ?? '';
+  const words = line.split(' ');
+  return (
+    words.length > 3 && /^[A-Z]+$/.test(words[0]!) && words[1]!.startsWith('/') && /^HTTP\/1\.[01]$/.test(words.at(-1)!)
+  );
 }

@@ -1,13 +1,8 @@
+import type { z } from 'zod';
 import { validationMessage } from '../http/validation-message.ts';
 
 /** The package puts the validator's own list of issues, as JSON, behind a colon. */
 const WITH_ISSUES = /^([^[]*): (\[\s*\{.*\])$/s;
-
-interface Issue {
-  code: string;
-  path: PropertyKey[];
-  message: string;
-}
 
 /**
  * Rewrites the messages of protocol errors about malformed parameters in plain words: `params.name: is required`.
@@ -27,9 +22,9 @@ export function plainProtocolErrors(text: string): string {
 function plainMessage(message: string): string {
   const [, what, list] = WITH_ISSUES.exec(message) ?? [];
   if (what === undefined || list === undefined) return message;
-  let issues: Issue[];
+  let issues: z.core.$ZodIssue[];
   try {
-    issues = JSON.parse(list) as Issue[];
+    issues = JSON.parse(list) as z.core.$ZodIssue[];
   } catch {
     return message;
   }
@@ -37,7 +32,7 @@ function plainMessage(message: string): string {
 }
 
 /** The list does not hold the values, only says in its own words whether there was one. */
-function wordsFor(issue: Issue): string {
+function wordsFor(issue: z.core.$ZodIssue): string {
   const input = issue.message.endsWith('received undefined') ? undefined : null;
-  return validationMessage({ ...issue, input });
+  return validationMessage({ ...issue, input } as z.core.$ZodRawIssue);
 }

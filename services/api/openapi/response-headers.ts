@@ -26,7 +26,7 @@ const HEADERS = {
   'X-Credits-Used': { description: 'What this request cost.', schema: integer },
   'X-Cache-Tier': {
     description:
-      'Where the answer came from; `MISS` and `PARTIAL`: at least a part was fetched from the forum for this request.',
+      'Where the answer came from: `L1_TINYLFU` and `L1_LISTING`: the memory of this service; `L2_BADGER`: its disk; `PARTIAL`: a cached post, with further comments fetched from the forum for this request; `MISS`: the forum, or for a search of comments the archive.',
     schema: { type: 'string' },
   },
   'X-Comments-Returned': { description: 'The number of comments in this answer.', schema: integer },

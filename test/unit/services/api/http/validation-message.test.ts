@@ -90,7 +90,7 @@ test.each(schemas)(
   },
 );
 
-test.each([
+const WITHOUT_WORDS: [z.ZodType, unknown, string][] = [
   [z.number(), NaN, 'must be a number'],
   [z.int(), 1.5, 'must be a whole number'],
   [z.number().min(3), 1, 'must be at least 3'],
@@ -106,7 +106,9 @@ test.each([
   [z.union([z.string(), z.number()]), true, 'is not in the accepted form'],
   [z.record(z.string(), z.string()), 1, 'must be a JSON object'],
   [z.string().min(1, 'must not be empty'), '', 'must not be empty'],
-])('a schema without words of its own: %#', (schema, value, message) => {
+];
+
+test.each(WITHOUT_WORDS)('a schema without words of its own: %#', (schema, value, message) => {
   const { error } = schema.safeParse(value, { error: validationMessage });
   expect(error?.issues.map((issue) => issue.message)).toEqual([message]);
 });
