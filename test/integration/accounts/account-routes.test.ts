@@ -212,6 +212,12 @@ describe('deletion', () => {
     expect(notice.text).toMatch(/account at localhost was deleted/);
   });
 
+  test('works for an account whose address is none that mail is sent to', async () => {
+    const { accountId, apiKey } = await api.account();
+    await db.pool.query("UPDATE accounts SET email = 'demo@localhost' WHERE id = $1", [accountId]);
+    expect((await api.call(apiKey, 'DELETE', '/v1/account', { email: 'demo@localhost' })).status).toBe(200);
+  });
+
   test('is done when its notice cannot be mailed', async () => {
     const { email, apiKey } = await api.account();
     expect((await api.call(apiKey, 'DELETE', '/v1/account', { email })).status).toBe(200);

@@ -63,20 +63,28 @@ async function walk(client: AnyClient, transport: unknown, calls: readonly Call[
 const INFO = { name: 'test', version: '1' };
 const requestInit = (key: string) => ({ headers: { Authorization: `Bearer ${key}` } });
 
+/** For the versions 1 and 2 of the package, whose transports differ. */
 const PYTHON = `
 import asyncio, json, sys
 from mcp import ClientSession
-from mcp.client.streamable_http import streamablehttp_client
+try:
+    import httpx2
+    from mcp.client.streamable_http import streamable_http_client
+    def transport(url, headers):
+        return streamable_http_client(url, http_client=httpx2.AsyncClient(headers=headers))
+except ImportError:
+    from mcp.client.streamable_http import streamablehttp_client as transport
 
 async def main(url, key, calls):
-    async with streamablehttp_client(url, headers={"Authorization": f"Bearer {key}"}) as (read, write, _):
-        async with ClientSession(read, write) as session:
+    async with transport(url, headers={"Authorization": f"Bearer {key}"}) as streams:
+        async with ClientSession(streams[0], streams[1]) as session:
             await session.initialize()
             await session.list_tools()
             seen = []
             for name, arguments in calls:
-                result = await session.call_tool(name, arguments)
-                seen.append({"isError": result.isError, "text": result.content[0].text, "structured": result.structuredContent})
+                result = (await session.call_tool(name, arguments)).model_dump(by_alias=True)
+                text = result["content"][0]["text"]
+                seen.append({"isError": bool(result["isError"]), "text": text, "structured": result["structuredContent"]})
             print(json.dumps(seen))
 
 asyncio.run(main(sys.argv[1], sys.argv[2], json.loads(sys.argv[3])))

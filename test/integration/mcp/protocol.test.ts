@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { issueApiKey, revokeApiKey } from '../../../shared/stores/accounts/api-keys.ts';
+import { freezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
 import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
@@ -222,6 +223,18 @@ test('refuses a revoked key and one of a closed account', async () => {
   expect((await send({ body: rpc('tools/list'), key })).status).toBe(401);
   await closeAccount(db.pool, account.accountId, { mailboxHash: Buffer.alloc(32) });
   expect((await send({ body: listMonitors })).status).toBe(401);
+});
+
+test('tells a frozen account so, whatever it sends, and nobody without its secret', async () => {
+  account = await api.account();
+  const key = account.apiKey;
+  await freezeAccount(db.pool, account.accountId);
+  for (const body of [listMonitors, rpc('tools/list'), rpc('tools/call', { name: 'x'.repeat(20_000) })]) {
+    const answer = await send({ body, key });
+    expect([answer.status, answer.body.error?.code]).toEqual([403, 'account_frozen']);
+    const wrong = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
+    expect((await send({ body, key: wrong })).status).toBe(401);
+  }
 });
 
 test('the headers of a call show what is left after its charge', async () => {
