@@ -8,7 +8,7 @@ import { claimJoiningPorts } from './claim-ports.ts';
 import { checkNamedServers } from './start-deps.ts';
 import type { StartDeps } from './start-deps.ts';
 import { NODE_ARGUMENTS, SERVICES_MAIN } from './services-child.ts';
-import { simulatorEnvironment } from './services-environment.ts';
+import { compileCache, simulatorEnvironment } from './services-environment.ts';
 
 /**
  * Replaces this process by one that runs only the named services and joins a running installation: the one on DATA_DIR,
@@ -31,7 +31,9 @@ export async function joiningStart(services: readonly string[], start: StartDeps
   await checkNamedServers(start);
   const joined = endpoints === undefined ? {} : environmentOf(endpoints, config);
   const args = [process.execPath, ...NODE_ARGUMENTS, SERVICES_MAIN, ...services];
-  const whole = { ...env, DATA_DIR: config.dataDir, ...joined, METRICS_PORT: String(metrics) };
+  // The compiled code of the installation that runs here, as its own services use it.
+  const compiled = endpoints === undefined ? {} : { NODE_COMPILE_CACHE: compileCache(config) };
+  const whole = { ...compiled, ...env, DATA_DIR: config.dataDir, ...joined, METRICS_PORT: String(metrics) };
   // exec keeps the process id, so signals and the exit code need no forwarding.
   return execve(args, whole);
 }

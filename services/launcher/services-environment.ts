@@ -23,6 +23,11 @@ export function simulatorEnvironment(url: string): Record<string, string> {
   };
 }
 
+/** Where Node keeps compiled code, which makes a start about a second faster. */
+export function compileCache({ dataDir }: Pick<Config, 'dataDir'>): string {
+  return join(dataDir, 'cache', 'compiled');
+}
+
 /** The environment of the services' child: the user's, plus the addresses of the embedded engines and the simulator. */
 export function servicesEnvironment(
   config: Config,
@@ -30,7 +35,7 @@ export function servicesEnvironment(
   addresses: { urls: EngineUrls; embedded: readonly EngineName[]; simulator: string | undefined; metricsPort: number },
 ): NodeJS.ProcessEnv {
   return {
-    NODE_COMPILE_CACHE: join(config.dataDir, 'cache', 'compiled'),
+    NODE_COMPILE_CACHE: compileCache(config),
     ...env,
     DATA_DIR: config.dataDir,
     KAFKA_BROKERS: brokersOf(addresses.urls.kafka),
