@@ -27,8 +27,10 @@ export interface ReadinessDeps extends Pick<Installation, 'pool' | 'clickhouse' 
 export class Readiness {
   private readonly engines = new Map<string, Probe>();
   private readonly services = new Map<string, Probe>();
-  /** When `answer` last found a service ready. */
-  private readonly wasReadyAt = new Map<string, number>();
+  /** Services that a check has found ready. */
+  private readonly wereReady = new Set<string>();
+  /** When `answer` first found a service not ready that was ready before. */
+  private readonly missingSince = new Map<string, number>();
   /** A probe that hangs is not started again before it ends: it may occupy a connection. */
   private readonly running = new Map<string, Promise<boolean>>();
   private readonly monotonic: Clock;
@@ -57,6 +59,7 @@ export class Readiness {
         await this.runProbe(part, probe),
       ]),
     );
+    for (const [part, isReady] of answers) if (isReady && this.services.has(part)) this.wereReady.add(part);
     const ready = answers.every(([part, isReady]) => isReady || OPTIONAL.has(part));
     return { ready, parts: Object.fromEntries(answers) };
   }
@@ -71,11 +74,17 @@ export class Readiness {
     const { parts } = await this.check();
     const now = this.monotonic();
     for (const service of this.services.keys()) {
-      if (parts[service] === true) this.wasReadyAt.set(service, now);
-      else parts[service] = now - (this.wasReadyAt.get(service) ?? Number.NEGATIVE_INFINITY) < LAPSE_MS;
+      if (parts[service] === true) this.missingSince.delete(service);
+      else if (this.wereReady.has(service)) parts[service] = this.isLapse(service, now);
     }
     const ready = Object.entries(parts).every(([part, isReady]) => isReady || OPTIONAL.has(part));
     return { ready: ready && this.isAnnounced, parts };
+  }
+
+  private isLapse(service: string, now: number): boolean {
+    const since = this.missingSince.get(service) ?? now;
+    this.missingSince.set(service, since);
+    return now - since < LAPSE_MS;
   }
 
   /**

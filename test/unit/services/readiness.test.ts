@@ -49,7 +49,10 @@ test('a short lapse of a service is not shown, a long one and that of an engine 
   readiness.markAnnounced();
   const isReady = async () => (await readiness.answer()).ready;
   expect(await isReady()).toBe(true);
+  // However long ago anybody asked.
+  time.now += 3_600_000;
   up.matcher = false;
+  expect(await isReady()).toBe(true);
   time.now += 4_900;
   expect(await isReady()).toBe(true);
   time.now += 200;
