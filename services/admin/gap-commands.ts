@@ -2,7 +2,8 @@ import { systemClock } from '../../shared/runtime/clock.ts';
 import { listGaps, readOpenGaps } from '../../shared/stores/crawl/crawl-gaps.ts';
 import type { ListedGap, OpenGap } from '../../shared/stores/crawl/crawl-gaps.ts';
 import { AdminError } from './admin-error.ts';
-import type { OptionValues, PostgresCommand } from './command.ts';
+import type { PostgresCommand } from './command.ts';
+import { hoursOption } from './hours-option.ts';
 
 const DEFAULT_HOURS = 24;
 /** Gaps are kept for 90 days. */
@@ -22,7 +23,7 @@ export const GAPS: PostgresCommand = {
   isList: true,
   options: { hours: { type: 'string' }, open: { type: 'boolean' } },
   prepare(values) {
-    const hours = hoursOption(values);
+    const hours = hoursOption(values, { most: MAX_HOURS, byDefault: DEFAULT_HOURS });
     if (values.open !== undefined && values.hours !== undefined) {
       throw new AdminError('--open lists gaps of any age: leave out --hours.');
     }
@@ -53,11 +54,4 @@ function toLine(gap: OpenGap & Partial<ListedGap>): object {
 
 function iso(time: number | undefined): string | undefined {
   return time === undefined ? undefined : new Date(time).toISOString();
-}
-
-function hoursOption({ hours }: OptionValues): number {
-  if (hours === undefined) return DEFAULT_HOURS;
-  const count = /^[1-9]\d{0,4}$/.test(hours) ? Number(hours) : Number.NaN;
-  if (!(count <= MAX_HOURS)) throw new AdminError(`--hours: must be an integer from 1 to ${MAX_HOURS}.`);
-  return count;
 }

@@ -12,6 +12,7 @@ import { ACCOUNT_EXPORT } from './account-export.ts';
 import { ACCOUNT_DELETE, ACCOUNT_FREEZE, ACCOUNT_UNFREEZE } from './account-state-commands.ts';
 import { ACCOUNT_GRANT, ACCOUNT_PACK, ACCOUNT_REFUND } from './credit-commands.ts';
 import { DELIVERIES_FAILED, DELIVERIES_PENDING, DELIVERIES_RETRY } from './monitors/delivery-commands.ts';
+import { COVERAGE } from './coverage-commands.ts';
 import { GAPS } from './gap-commands.ts';
 import { GRANT_LIST, GRANT_REVOKE } from './grant-commands.ts';
 import { KEY_CREATE, KEY_LIST, KEY_REVOKE } from './key-commands.ts';
@@ -50,6 +51,7 @@ const POSTGRES_COMMANDS: readonly PostgresCommand[] = [
   DELIVERIES_RETRY,
   LEDGER_CHECK,
   GAPS,
+  COVERAGE,
 ];
 const KAFKA_COMMANDS: readonly KafkaCommand[] = [DEAD_LETTERS_LIST, DEAD_LETTERS_REPLAY];
 const COMMANDS: readonly RunnableCommand[] = [...POSTGRES_COMMANDS.map(withPostgres), ...KAFKA_COMMANDS.map(withKafka)];

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { saveCoverageHours } from '../../../shared/stores/crawl/coverage-hours.ts';
 import { closeGap, openGaps } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import { runAdminProcess } from '../../support/children/admin-process.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
@@ -46,6 +47,42 @@ test('prints gaps as JSON lines: of the last day, of other hours, or those open 
     },
   ]);
   expect((await gaps()).lines[0]).toMatchObject({ outcome: 'filled', found: 12 });
+});
+
+test('prints the coverage of the last hours, newest first', async () => {
+  const hour = Math.floor(Date.now() / HOUR) * HOUR;
+  const coverage = {
+    seen: { listings: { posts: 2, comments: 30 }, threads: { posts: 0, comments: 3 } },
+    late: 1,
+    lags: { 25: 32 },
+    tombstones: 4,
+    posts: { found: 99, unread: 1 },
+    comments: { share: 0.98765, low: 0.9, high: 1, threads: 12, comments: 33 },
+  };
+  const stored = { archivedRows: 35, coverage, callsPerSecond: null };
+  await saveCoverageHours(db.pool, [
+    { ...stored, hour: new Date(hour) },
+    { ...stored, hour: new Date(hour - HOUR), coverage: { ...coverage, posts: null, comments: null } },
+    { ...stored, hour: new Date(hour - 30 * HOUR) },
+  ]);
+  const { code, out } = await runAdminProcess(['coverage'], { DATABASE_URL: db.url });
+  const lines = out.split('\n').filter((line) => line.startsWith('{'));
+  const [newest, previous] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect([code, lines.length]).toEqual([0, 2]);
+  expect(newest).toMatchObject({
+    hour: new Date(hour).toISOString(),
+    posts: 2,
+    comments: 33,
+    late: 1,
+    removed: 4,
+    posts_percent: 99,
+    comments_percent: 98.76,
+    comments_low: 90,
+    comments_high: 100,
+    lag_p50: expect.any(Number) as number,
+  });
+  expect(previous).toMatchObject({ comments: 33, gaps_opened: 0 });
+  expect(previous).not.toHaveProperty('posts_percent');
 });
 
 test.each([
