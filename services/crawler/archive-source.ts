@@ -4,6 +4,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { Lane } from '../../shared/upstream/budget/lanes.ts';
+import type { UnreadableThing } from '../../shared/upstream/thing-letter.ts';
 import type { Upstream } from '../../shared/upstream/upstream-client.ts';
 import type { Call, Fetched, SourceLabel } from './crawl-source.ts';
 import { readThings } from './read-things.ts';
@@ -42,6 +43,12 @@ export function engineCall({ run, failed }: EngineWork, clock: Clock): Call {
   };
 }
 
+/** `num_comments` by bare id, and the things of unknown shape that came instead of others. */
+export interface CommentCounts {
+  counts: ReadonlyMap<string, number>;
+  unreadable: readonly UnreadableThing[];
+}
+
 /**
  * Reads `num_comments` of posts, at most 100, by bare id. A post that the forum leaves out is missing from the result.
  *
@@ -51,12 +58,13 @@ export async function readCommentCounts(
   deps: Pick<ArchiveSourceDeps, 'upstream' | 'metrics' | 'logger'> & { lane: Lane; label: SourceLabel },
   postIds: readonly string[],
   signal: AbortSignal,
-): Promise<Map<string, number>> {
+): Promise<CommentCounts> {
   const id = postIds.map((postId) => `t3_${postId}`).join(',');
   const body = await deps.upstream.get('/api/info', { id }, { endpoint: 'info', lane: deps.lane, signal });
   const counts = new Map<string, number>();
-  for (const { kind, data } of readThings(body, { ...deps, endpoint: 'info' }).things) {
+  const { things, unreadable } = readThings(body, { ...deps, endpoint: 'info' });
+  for (const { kind, data } of things) {
     if (kind === 't3' && typeof data.num_comments === 'number') counts.set(data.id, data.num_comments);
   }
-  return counts;
+  return { counts, unreadable };
 }

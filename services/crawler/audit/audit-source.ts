@@ -135,9 +135,10 @@ export class AuditSource implements CrawlSource {
     const until = this.audit.current.start;
     return {
       fetch: async (signal) => {
-        const counts = await readCommentCounts({ ...this.deps, lane: 'audit', label: this.label }, postIds, signal);
+        const deps = { ...this.deps, lane: 'audit', label: this.label } as const;
+        const { counts, unreadable } = await readCommentCounts(deps, postIds, signal);
         const before = await countArchivedComments(clickhouse, { postIds: unknown, until }, signal);
-        return withoutThings(this.deps.clock(), () => {
+        const checked = withoutThings(this.deps.clock(), () => {
           const isUnknown = new Set(unknown);
           this.audit.learnChecks(
             postIds.map((postId) => ({
@@ -147,6 +148,7 @@ export class AuditSource implements CrawlSource {
             })),
           );
         });
+        return { ...checked, unreadable };
       },
       failed: () => {
         this.audit.checkFailed(postIds);

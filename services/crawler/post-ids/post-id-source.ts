@@ -158,9 +158,10 @@ export class PostIdSource implements CrawlSource {
       fetch: async (signal) => {
         const body = await this.deps.upstream.get(path, { limit: '100' }, { endpoint, lane: 'live', signal });
         const seenAt = this.deps.clock();
-        const { things } = readThings(body, { ...this.deps, label: this.label, endpoint });
+        const { things, unreadable } = readThings(body, { ...this.deps, label: this.label, endpoint });
         return {
           things: [],
+          unreadable,
           seenAt,
           acknowledged: () => {
             ended(INTERVAL_MS);

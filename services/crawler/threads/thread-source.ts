@@ -123,11 +123,16 @@ export class ThreadSource implements CrawlSource {
       fetch: async (signal) => {
         // The count may be as old as the request.
         const at = clock();
-        const counts = await readCommentCounts({ ...this.deps, lane: 'threads', label: this.label }, postIds, signal);
-        return withoutThings(this.deps.clock(), () => {
+        const { counts, unreadable } = await readCommentCounts(
+          { ...this.deps, lane: 'threads', label: this.label },
+          postIds,
+          signal,
+        );
+        const checked = withoutThings(this.deps.clock(), () => {
           const posts = postIds.map((postId) => ({ postId, comments: counts.get(postId) }));
           this.settling.push({ at, posts });
         });
+        return { ...checked, unreadable };
       },
       failed: () => {
         this.sweep.checkFailed(postIds);
