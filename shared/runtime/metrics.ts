@@ -90,6 +90,11 @@ function declare(registers: Registry[]) {
       'Things looked at again, by outcome: kept, removed, absent (no tombstone).',
       ['outcome'],
     ),
+    crawlerTombstones: counter(
+      'crawler_tombstones_total',
+      'Things that the forum removed and whose text is deleted everywhere (records of forum.removals).',
+      [],
+    ),
     crawlerIncomplete: counter(
       'crawler_incomplete_comments_total',
       'Comments published without their post (empty title).',
