@@ -3,7 +3,7 @@ import { lagQuantiles } from '../../../shared/domain/coverage/lag-histogram.ts';
 import { postShare } from '../../../shared/domain/coverage/post-share.ts';
 import type { ArchivedGroup } from '../../../shared/stores/crawl/archived-hours.ts';
 
-/** Adds up the groups of an hour. The lags of items of dump files say nothing about this service. */
+/** Adds up the groups of an hour. The lags of the backlog and of items of dump files say nothing about this service. */
 export function countedItems(groups: readonly ArchivedGroup[]): Pick<HourCoverage, 'seen' | 'late' | 'lags'> {
   const seen: Record<string, { posts: number; comments: number }> = {};
   const lags: Record<string, number> = {};
@@ -12,7 +12,7 @@ export function countedItems(groups: readonly ArchivedGroup[]): Pick<HourCoverag
     const source = (seen[group.source] ??= { posts: 0, comments: 0 });
     source[group.kind === 'post' ? 'posts' : 'comments'] += group.items;
     late += group.late;
-    if (group.source !== 'replay') lags[group.bucket] = (lags[group.bucket] ?? 0) + group.items;
+    if (group.source !== 'replay' && !group.isBacklog) lags[group.bucket] = (lags[group.bucket] ?? 0) + group.items;
   }
   return { seen, late, lags };
 }

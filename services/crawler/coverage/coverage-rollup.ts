@@ -10,11 +10,12 @@ import type { Queryable } from '../../../shared/postgres/pool.ts';
 import {
   countArchivedRows,
   countPostsByCreation,
+  firstSightAt,
   measureArchivedHour,
 } from '../../../shared/stores/crawl/archived-hours.ts';
 import { readAuditSamples } from '../../../shared/stores/crawl/audit-samples.ts';
 import type { StoredAuditSample } from '../../../shared/stores/crawl/audit-samples.ts';
-import { readCoverageHours, saveCoverageHours } from '../../../shared/stores/crawl/coverage-hours.ts';
+import { firstCoveredHour, readCoverageHours, saveCoverageHours } from '../../../shared/stores/crawl/coverage-hours.ts';
 import type { StoredCoverage } from '../../../shared/stores/crawl/coverage-hours.ts';
 import { countRemovals, lastPostIdWalk, readUnreadStretches } from '../../../shared/stores/crawl/coverage-sources.ts';
 import { countedItems, coverageRow } from './counted-items.ts';
@@ -48,6 +49,8 @@ interface Known {
   removals: Map<number, number>;
   samples: Map<number, StoredAuditSample[]>;
   walkedAt: number;
+  /** When the service first ran, if that is less than four days ago. */
+  startedAt: number | undefined;
 }
 
 /**
@@ -82,7 +85,7 @@ export class CoverageRollup {
   private async readKnown(from: number, to: number): Promise<Known> {
     const { db, clickhouse } = this.deps;
     const [first, end] = [new Date(from), new Date(to)];
-    const [archived, posts, stored, removals, stretches, samples, walkedAt] = await Promise.all([
+    const [archived, posts, stored, removals, stretches, samples, walkedAt, firstSight, firstHour] = await Promise.all([
       countArchivedRows(clickhouse, from),
       countPostsByCreation(clickhouse, from),
       readCoverageHours(db, first, end),
@@ -90,6 +93,8 @@ export class CoverageRollup {
       readUnreadStretches(db, first),
       readAuditSamples(db, first, end),
       lastPostIdWalk(db),
+      firstSightAt(clickhouse),
+      firstCoveredHour(db),
     ]);
     return {
       stored: new Map(stored.map((row) => [row.hour.getTime(), row])),
@@ -99,6 +104,9 @@ export class CoverageRollup {
       removals: new Map(removals.map(({ hour, count }) => [hour.getTime(), count])),
       samples: Map.groupBy(samples, ({ hour }) => Math.floor(hour.getTime() / HOUR_MS) * HOUR_MS),
       walkedAt: walkedAt?.getTime() ?? Number.NEGATIVE_INFINITY,
+      // After a stop of many days the first sight is not that of the first run.
+      startedAt:
+        firstSight === undefined || (firstHour ?? Infinity) < firstSight - 2 * HOUR_MS ? undefined : firstSight,
     };
   }
 
@@ -111,7 +119,11 @@ export class CoverageRollup {
     const isCounted = last !== undefined && stored?.archivedRows === archivedRows;
     const counted = isCounted
       ? { seen: last.seen, late: last.late, lags: last.lags }
-      : countedItems(archivedRows === 0 ? [] : await measureArchivedHour(this.deps.clickhouse, hour, LAGS));
+      : countedItems(
+          archivedRows === 0
+            ? []
+            : await measureArchivedHour(this.deps.clickhouse, hour, { ...LAGS, startedAt: known.startedAt }),
+        );
     const coverage: HourCoverage = {
       ...counted,
       tombstones: known.removals.get(hour) ?? 0,

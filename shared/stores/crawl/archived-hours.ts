@@ -8,6 +8,8 @@ export interface ArchivedGroup {
   bucket: number;
   items: number;
   late: number;
+  /** Created before the service first ran: the lag says nothing about it, and none of them is late. */
+  isBacklog: boolean;
 }
 
 /** Counts of an hour, which is given by its start in milliseconds since 1970. */
@@ -54,26 +56,29 @@ export async function countPostsByCreation(clickhouse: ClickHouseClient, from: n
  * @param lags.gamma the ratio of a bucket's upper bound to its lower one
  * @param lags.shortest shorter lags count as this many seconds
  * @param lags.lateAfterMs items with a longer lag are late; those of dump files never are
+ * @param lags.startedAt when the service first ran; undefined: long before the hour
  */
 export async function measureArchivedHour(
   clickhouse: ClickHouseClient,
   hour: number,
-  lags: { gamma: number; shortest: number; lateAfterMs: number },
+  lags: { gamma: number; shortest: number; lateAfterMs: number; startedAt: number | undefined },
 ): Promise<ArchivedGroup[]> {
   const result = await clickhouse.query({
     query: `SELECT first_source AS source, first_kind AS kind, count() AS items,
        toInt32(ceil(log(greatest(lag_ms / 1000, {shortest: Float64})) / log({gamma: Float64}))) AS bucket,
-       countIf(lag_ms > {late_after: Int64} AND first_source != 'replay') AS late
+       created_ms < {started: Int64} AS is_backlog,
+       countIf(lag_ms > {late_after: Int64} AND first_source != 'replay' AND NOT is_backlog) AS late
   FROM (
     SELECT thing_id, min(first_seen_at) AS seen_at, argMin(source, first_seen_at) AS first_source, any(kind) AS first_kind,
-           dateDiff('millisecond', any(created_utc), seen_at) AS lag_ms
+           toUnixTimestamp64Milli(any(created_utc)) AS created_ms,
+           toUnixTimestamp64Milli(seen_at) - created_ms AS lag_ms
       FROM item_sightings
      WHERE first_seen_at >= fromUnixTimestamp64Milli({begin: Int64}, 'UTC')
        AND first_seen_at < fromUnixTimestamp64Milli({to: Int64}, 'UTC')
      GROUP BY thing_id
     HAVING seen_at >= fromUnixTimestamp64Milli({from: Int64}, 'UTC')
   )
- GROUP BY source, kind, bucket`,
+ GROUP BY source, kind, bucket, is_backlog`,
     query_params: {
       begin: hour - REPEATED_WITHIN_MS,
       from: hour,
@@ -81,10 +86,23 @@ export async function measureArchivedHour(
       gamma: lags.gamma,
       shortest: lags.shortest,
       late_after: lags.lateAfterMs,
+      started: lags.startedAt ?? 0,
     },
     format: 'JSONEachRow',
   });
-  return result.json<ArchivedGroup>();
+  const groups = await result.json<Omit<ArchivedGroup, 'isBacklog'> & { is_backlog: number }>();
+  return groups.map(({ is_backlog, ...group }) => ({ ...group, isBacklog: is_backlog === 1 }));
+}
+
+/** When the first item of the last four days was seen, in milliseconds since 1970; undefined without any. */
+export async function firstSightAt(clickhouse: ClickHouseClient): Promise<number | undefined> {
+  const result = await clickhouse.query({
+    query: `SELECT toUnixTimestamp64Milli(min(first_seen_at)) AS at, count() AS items
+  FROM item_sightings WHERE source != 'replay'`,
+    format: 'JSONEachRow',
+  });
+  const [first] = await result.json<{ at: number; items: number }>();
+  return first === undefined || first.items === 0 ? undefined : first.at;
 }
 
 /** When the newest archived item was first seen, in milliseconds since 1970; undefined when the last day has none. */

@@ -32,6 +32,12 @@ export async function saveCoverageHours(db: Queryable, hours: readonly StoredCov
   );
 }
 
+/** The first hour whose coverage is stored, in milliseconds since 1970; undefined before the first. */
+export async function firstCoveredHour(db: Queryable): Promise<number | undefined> {
+  const { rows } = await db.query<{ hour: Date | null }>('SELECT min(hour) AS hour FROM coverage_hours');
+  return rows[0]?.hour?.getTime();
+}
+
 /** The same, and when it was last stored. */
 export type ReadCoverage = StoredCoverage & { computedAt: Date };
 

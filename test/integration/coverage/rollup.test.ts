@@ -5,7 +5,7 @@ import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-cli
 import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';
 import { lagQuantiles } from '../../../shared/domain/coverage/lag-histogram.ts';
 import { saveAuditSamples } from '../../../shared/stores/crawl/audit-samples.ts';
-import { readCoverageHours } from '../../../shared/stores/crawl/coverage-hours.ts';
+import { readCoverageHours, saveCoverageHours } from '../../../shared/stores/crawl/coverage-hours.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { createTestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
 import type { TestClickhouse } from '../../support/fixtures/test-clickhouse.ts';
@@ -74,6 +74,7 @@ const countedRows = async () =>
 
 test('items count once, in the hour and for the source of their first sight', async () => {
   await archiveItems([
+    { thing: 't1_0', seenAt: CURRENT - 20 * MINUTE },
     { thing: 't3_a', seenAt: CURRENT + MINUTE },
     { thing: 't1_a', seenAt: CURRENT + MINUTE },
     // Seen again by another source, blanked since, and seen again after an hour had begun.
@@ -97,11 +98,31 @@ test('items count once, in the hour and for the source of their first sight', as
     },
     late: 1,
   });
-  expect(previous!.coverage).toMatchObject({ seen: { threads: { posts: 0, comments: 1 } }, late: 0 });
+  expect(previous!.coverage).toMatchObject({
+    seen: { threads: { posts: 0, comments: 1 }, listings: { comments: 1 } },
+    late: 0,
+  });
   const quantiles = lagQuantiles(current!.coverage.lags, [0, 0.5, 1])!;
   expect(quantiles[0]).toBeCloseTo(0.1, 2);
   expect(Math.abs(quantiles[1]! - 2)).toBeLessThan(0.05);
   expect(Math.abs(quantiles[2]! - 120)).toBeLessThan(2.5);
+});
+
+test('what was created before the first start counts as seen, but neither as late nor in the lags', async () => {
+  await archiveItems([
+    { thing: 't1_backlog', seenAt: CURRENT + MINUTE, lag: 20 * MINUTE },
+    { thing: 't1_new', seenAt: CURRENT + 10 * MINUTE, lag: 2 * SECOND },
+    { thing: 't1_late', seenAt: CURRENT + 10 * MINUTE, lag: 3 * MINUTE },
+  ]);
+  const [first] = await rollup.pass(NOW, 1);
+  expect(first!.coverage).toMatchObject({ seen: { listings: { posts: 0, comments: 3 } }, late: 1 });
+  expect(Object.values(first!.coverage.lags)).toEqual([1, 1]);
+  // A row of an earlier hour: the service ran before, and stood still.
+  const coverage = first!.coverage;
+  const earlier = { hour: new Date(CURRENT - 30 * HOUR), archivedRows: 0, coverage, callsPerSecond: null };
+  await saveCoverageHours(db.pool, [earlier]);
+  await archiveItems([{ thing: 't1_more', seenAt: CURRENT + 11 * MINUTE }]);
+  expect((await rollup.pass(NOW, 1))[0]!.coverage.late).toBe(2);
 });
 
 test('an hour that is archived late is computed anew; one that did not change is not stored again', async () => {
@@ -192,7 +213,7 @@ test('an hour has its tombstones, its audit and the last rate that the forum all
 test('analysts see the newest computation of each hour', async () => {
   await archiveItems([{ thing: 't1_a', seenAt: CURRENT + MINUTE }]);
   await rollup.pass(NOW, 1);
-  await archiveItems([{ thing: 't3_b', source: 'post-ids', seenAt: CURRENT + MINUTE, lag: 300 * SECOND }]);
+  await archiveItems([{ thing: 't3_b', source: 'post-ids', seenAt: CURRENT + 20 * MINUTE, lag: 300 * SECOND }]);
   await rollup.pass(NOW + SECOND, 1);
   const rows = await analystRows();
   expect(rows).toHaveLength(1);

@@ -2,18 +2,19 @@ import { expect, test } from 'vitest';
 import { countedItems, coverageRow } from '../../../../../services/crawler/coverage/counted-items.ts';
 import { hourCoverage } from '../../../../../shared/domain/coverage/hour-coverage.ts';
 
-test('groups add up by source and kind; items of dump files have no lag', () => {
+test('groups add up by source and kind; the backlog and items of dump files have no lag', () => {
   expect(
     countedItems([
-      { source: 'listings', kind: 'post', bucket: 0, items: 2, late: 0 },
-      { source: 'listings', kind: 'comment', bucket: 0, items: 3, late: 0 },
-      { source: 'listings', kind: 'comment', bucket: 124, items: 1, late: 1 },
-      { source: 'threads', kind: 'comment', bucket: 124, items: 4, late: 4 },
-      { source: 'replay', kind: 'post', bucket: 500, items: 7, late: 0 },
+      { source: 'listings', kind: 'post', bucket: 0, items: 2, late: 0, isBacklog: false },
+      { source: 'listings', kind: 'comment', bucket: 0, items: 3, late: 0, isBacklog: false },
+      { source: 'listings', kind: 'comment', bucket: 124, items: 1, late: 1, isBacklog: false },
+      { source: 'threads', kind: 'comment', bucket: 124, items: 4, late: 4, isBacklog: false },
+      { source: 'replay', kind: 'post', bucket: 500, items: 7, late: 0, isBacklog: false },
+      { source: 'listings', kind: 'post', bucket: 300, items: 1, late: 0, isBacklog: true },
     ]),
   ).toEqual({
     seen: {
-      listings: { posts: 2, comments: 4 },
+      listings: { posts: 3, comments: 4 },
       threads: { posts: 0, comments: 4 },
       replay: { posts: 7, comments: 0 },
     },
@@ -24,7 +25,7 @@ test('groups add up by source and kind; items of dump files have no lag', () => 
 
 test('the row of an hour for analysts', () => {
   const coverage = hourCoverage.parse({
-    ...countedItems([{ source: 'listings', kind: 'comment', bucket: 25, items: 3, late: 1 }]),
+    ...countedItems([{ source: 'listings', kind: 'comment', bucket: 25, items: 3, late: 1, isBacklog: false }]),
     tombstones: 2,
     posts: { found: 9, unread: 1 },
     comments: { share: 0.9, low: 0.8, high: 0.95, threads: 12, comments: 100 },
