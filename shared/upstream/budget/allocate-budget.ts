@@ -1,6 +1,9 @@
 import type { BudgetShares, Lane, LaneRates } from './lanes.ts';
 import { mapLanes, LANES } from './lanes.ts';
 
+/** Several processes use no more than this of their clients: each learns a moment later what the others took. */
+const SHARED_PART = 0.98;
+
 /**
  * Splits `perSecond` among the lanes by their demand: first every lane up to its share, then the rest in lane order. So
  * a share is guaranteed to a lane that needs it and lent while it does not, and no calls are unused while a lane has
@@ -38,6 +41,30 @@ export function laneLimits(
     const granted = allocateLanes(perSecond, { ...total, [lane]: Infinity }, shares)[lane];
     return fairLevel(granted, [Infinity, ...others.map((other) => other[lane])]);
   });
+}
+
+/**
+ * The calls a second that all lanes of one process may make together: what the other processes leave, and at least an
+ * equal part.
+ *
+ * @param perSecond of all clients of the process; Infinity while nothing is known
+ */
+export function ownPart(
+  perSecond: number,
+  { mine, others }: { mine: LaneRates; others: readonly LaneRates[] },
+  shares: BudgetShares,
+): number {
+  if (perSecond === Infinity || others.length === 0) return perSecond;
+  const ofOthers = mapLanes((lane) => sum(others.map((other) => other[lane])));
+  const granted = allocateLanes(
+    perSecond,
+    mapLanes((lane) => mine[lane] + ofOthers[lane]),
+    shares,
+  );
+  const used = sum(
+    LANES.map((lane) => (ofOthers[lane] === 0 ? 0 : granted[lane] * (ofOthers[lane] / (mine[lane] + ofOthers[lane])))),
+  );
+  return SHARED_PART * Math.max(perSecond - used, perSecond / (1 + others.length));
 }
 
 /**

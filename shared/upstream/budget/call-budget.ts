@@ -1,4 +1,4 @@
-import { laneLimits, fairLevel } from './allocate-budget.ts';
+import { laneLimits, fairLevel, ownPart } from './allocate-budget.ts';
 import { CallCounts } from './call-counts.ts';
 import type { BudgetShares, Lane, LaneRates } from './lanes.ts';
 import { mapLanes, LANES } from './lanes.ts';
@@ -13,6 +13,14 @@ const BURST_SECONDS = 20;
  * window empty.
  */
 const BURST_FRACTION = 0.25;
+/**
+ * What all lanes may take together in a burst, beyond the guaranteed shares. The later a lane comes, the more of it
+ * must be left when the lane borrows.
+ */
+const POOL_SECONDS = 10;
+/** A payer whose bucket holds this part uses less than its share. */
+const UNUSED_PART = 0.25;
+const TAKEN_WINDOW_MS = 10_000;
 const REFRESH_MS = 100;
 /**
  * Calls that a lane other than live may have in flight in one process. They wait for connections, and while the forum's
@@ -63,7 +71,19 @@ interface Claimant {
   inFlight: number;
 }
 
+interface LaneClaimant extends Claimant {
+  /** Its guaranteed share. */
+  guaranteed: TokenBucket;
+  /** Its calls. Demand comes in bursts, of which the limits of a moment count only the part that can be met. */
+  taken: EventRate;
+}
+
 const newClaimant = (): Claimant => ({ demand: new EventRate(), bucket: new TokenBucket(), inFlight: 0 });
+const newLane = (): LaneClaimant => ({
+  ...newClaimant(),
+  guaranteed: new TokenBucket(),
+  taken: new EventRate(TAKEN_WINDOW_MS),
+});
 
 /**
  * The call budget of this process: what the headers leave of each client's window, split among the lanes
@@ -76,10 +96,16 @@ export class CallBudget {
   readonly counts = new CallCounts();
   private readonly names: readonly string[];
   private readonly shares: BudgetShares;
-  private readonly lanes = new Map<Lane, Claimant>(LANES.map((lane) => [lane, newClaimant()]));
+  private readonly lanes = new Map<Lane, LaneClaimant>(LANES.map((lane) => [lane, newLane()]));
+  /**
+   * What all lanes have taken. The limits of the lanes come from measured demand, which fluctuates, so without it they
+   * would take more than the forum allows at the beginning of a window and nothing at its end.
+   */
+  private readonly pool = new TokenBucket();
   private readonly payers = new Map<string, Claimant & { weight: number }>();
   private others: LaneRates[] = [];
   private limits: LaneRates = mapLanes(() => Infinity);
+  private sustained: LaneRates = mapLanes(() => Infinity);
   private refreshedAt = -Infinity;
 
   /** @param names of the clients, see BudgetReport */
@@ -125,7 +151,7 @@ export class CallBudget {
   /** Calls a second that a lane of this process can sustain; Infinity while nothing is known, 0 when it must wait. */
   perSecond(lane: Lane, now: number): number {
     this.refresh(now);
-    return this.limits[lane];
+    return this.sustained[lane];
   }
 
   /**
@@ -171,8 +197,17 @@ export class CallBudget {
     for (const { demand } of claimants) demand.note(now);
     this.refresh(now);
     const isFull = claim.lane !== 'live' && (this.lanes.get(claim.lane)?.inFlight ?? 0) >= MAX_IN_FLIGHT;
-    const waits = claimants.map(({ bucket }) => Math.min(STARVED_WAIT_MS, bucket.waitMs(now)));
-    return Math.max(isFull ? IN_FLIGHT_WAIT_MS : 0, ...waits);
+    const waits = claimants.map(({ bucket }) => bucket.waitMs(now));
+    // An account that does not use all of its share does not wait for what others have taken.
+    const isModest = claim.payer !== undefined && claimants.at(-1)?.bucket.waitMs(now, UNUSED_PART) === 0;
+    if (!isModest) waits.push(this.poolWaitMs(claim.lane, now));
+    return Math.max(isFull ? IN_FLIGHT_WAIT_MS : 0, Math.min(STARVED_WAIT_MS, Math.max(...waits)));
+  }
+
+  /** Live sources and guaranteed shares do not wait for what all lanes have taken. */
+  private poolWaitMs(lane: Lane, now: number): number {
+    const shareMs = lane === 'live' ? 0 : (this.lanes.get(lane)?.guaranteed.waitMs(now) ?? Infinity);
+    return Math.min(shareMs, this.pool.waitMs(now, (LANES.indexOf(lane) - 1) / LANES.length));
   }
 
   private count(claim: Claim, now: number): void {
@@ -180,10 +215,14 @@ export class CallBudget {
       claimant.bucket.take(now);
       claimant.inFlight += 1;
     }
+    const lane = this.lanes.get(claim.lane);
+    lane?.taken.note(now);
+    if (lane?.guaranteed.waitMs(now) === 0) lane.guaranteed.take(now);
+    this.pool.take(now);
   }
 
   private claimants({ lane, payer }: Claim): Claimant[] {
-    const claimants = [this.lanes.get(lane) ?? newClaimant()];
+    const claimants: Claimant[] = [this.lanes.get(lane) ?? newClaimant()];
     if (payer === undefined) return claimants;
     const known = this.payers.get(payer.id);
     if (known) {
@@ -205,10 +244,18 @@ export class CallBudget {
     // A client that was not used yet is assumed to be like the others.
     const perSecond = known.length === 0 ? Infinity : (sum * rates.length) / known.length;
     const mine = mapLanes((lane) => this.lanes.get(lane)?.demand.perSecond(now) ?? 0);
+    const taken = mapLanes((lane) => this.lanes.get(lane)?.taken.perSecond(now) ?? 0);
     this.limits = laneLimits(perSecond, { mine, others: this.others }, this.shares);
+    this.sustained = laneLimits(perSecond, { mine: taken, others: this.others }, this.shares);
     // All processes may burst at the same moment, before they receive each other's reports.
     const burstSeconds = Math.min(BURST_SECONDS, (BURST_FRACTION * this.secondsLeft(now)) / (1 + this.others.length));
-    for (const [lane, { bucket }] of this.lanes) bucket.setRate(this.limits[lane], burstSeconds, now);
+    for (const [lane, { bucket, guaranteed }] of this.lanes) {
+      bucket.setRate(this.limits[lane], burstSeconds, now);
+      const share = this.shares[lane] ?? 0;
+      guaranteed.setRate(share === 0 ? 0 : share * perSecond, burstSeconds, now);
+    }
+    const mineOfAll = ownPart(perSecond, { mine, others: this.others }, this.shares);
+    this.pool.setRate(mineOfAll, Math.min(POOL_SECONDS, burstSeconds), now);
     this.refreshPayers(burstSeconds, now);
   }
 

@@ -141,6 +141,20 @@ describe('crawler and API in two processes', () => {
     expect(installation.refusals.get(crawler)).toBeUndefined();
   });
 
+  test('lanes whose calls come in bursts leave the end of a window its part', () => {
+    const installation = new Installation(1);
+    const lane = (name: Claim['lane'], perSecond: (now: number) => number): Caller => {
+      return { process: 0, claim: { lane: name }, perSecond };
+    };
+    const groups = lane('groups', (now) => (now % 3_000 < 500 ? 18 : 0));
+    const callers = [live(() => 3), groups, lane('threads', () => 20)];
+    installation.run(callers, 10 * MINUTE);
+    for (const caller of callers) {
+      const [first, last] = [2, 8].map((minute) => installation.rate(caller, minute * MINUTE, (minute + 2) * MINUTE));
+      expect(last! / first!).toBeGreaterThan(0.9);
+    }
+  });
+
   test('readers have the whole budget when no process has a live source', () => {
     const installation = new Installation(1);
     const readers = reader(0, 20);
