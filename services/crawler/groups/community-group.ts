@@ -1,32 +1,37 @@
 import type { Listed } from '../listed.ts';
-import { HeadInterval } from '../listings/head-interval.ts';
+import { ListingRate } from '../listings/listing-rate.ts';
 import type { ListingPage } from '../listings/listing-timeline.ts';
 import type { MissedStretch } from '../listings/segment-list.ts';
+import type { Candidate } from './choose-communities.ts';
+import { sumOf } from './choose-communities.ts';
 import type { PlannedGroup } from './form-groups.ts';
-import { FRESH_PER_PAGE, MIN_INTERVAL_MS } from './form-groups.ts';
 import type { KnownPart } from './group-reading.ts';
 import { GroupReading } from './group-reading.ts';
+import type { ReadingPlan } from './reading-plan.ts';
+import { callsPerSecond, MIN_INTERVAL_MS, planReadings } from './reading-plan.ts';
 
 const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
-/** A group that overflows this many times in a row is split. */
+/** A group whose readings take more pages than planned this many times in a row is split. */
 const OVERFLOWS = 2;
 
 /** Communities that share a listing, and how far it was read. Times are milliseconds since 1970. */
 export class CommunityGroup {
   readonly names: readonly string[];
-  readonly gain: number;
   readonly maxIntervalMs: number;
   /** Comments a second on average over a day. */
   readonly usualPerSecond: number;
-  /** What the last page added, if it was a newest one and what came before is known. */
+  private readonly members: readonly Candidate[];
+  /** What the last reading added, if it has just ended and what came before it is known. */
   lastFresh: { comments: number; elapsedMs: number } | undefined;
   /** True while a call is under way; a group makes one at a time. */
   isInFlight = false;
   retryAt = -Infinity;
   /** Several parts until the group was first read after it was formed; none if nothing was read before. */
   known: readonly KnownPart[];
-  private readonly pace: HeadInterval;
+  private readonly rate: ListingRate;
+  private plan: ReadingPlan;
+  private mostPages: number;
   /** Names on the newest page of the last reading. The page before it helps with pages from a cache. */
   private lastNames: readonly string[] = [];
   /** The newest name shown. */
@@ -34,21 +39,21 @@ export class CommunityGroup {
   private reading: GroupReading | undefined;
   private cursor: string | undefined;
   private lastSentAt: number | undefined;
-  /** For when the call fails. */
+  /** Of the reading before; for when the call fails. */
   private sentBefore: number | undefined;
-  private polls = 0;
   private overflows = 0;
   private failures = 0;
 
   constructor(plan: PlannedGroup, known: readonly KnownPart[]) {
-    this.names = plan.names;
-    this.gain = plan.gain;
+    this.members = plan.members;
+    this.names = plan.members.map(({ name }) => name);
     this.maxIntervalMs = plan.maxIntervalMs;
-    this.usualPerSecond = plan.usualPerSecond;
+    this.usualPerSecond = sumOf(plan.members, 'usualPerSecond');
     this.known = known;
     this.lastSentAt = this.completeSince;
-    const limits = { freshPerPage: FRESH_PER_PAGE, minMs: MIN_INTERVAL_MS, maxMs: plan.maxIntervalMs };
-    this.pace = new HeadInterval({ ...limits, perSecond: plan.perSecond });
+    this.mostPages = plan.mostPages;
+    this.rate = new ListingRate(sumOf(plan.members, 'perSecond'));
+    this.plan = planReadings(this.rate.perSecond, plan.mostPages, plan.maxIntervalMs);
   }
 
   /** Everything that was created before this time and is listed was read; undefined if nothing was. */
@@ -57,7 +62,19 @@ export class CommunityGroup {
   }
 
   get intervalMs(): number {
-    return this.pace.intervalMs;
+    return this.plan.intervalMs;
+  }
+
+  /** Calls a second, with deeper pages. */
+  get callsPerSecond(): number {
+    return callsPerSecond(this.plan);
+  }
+
+  /** Sets the most pages that a reading should have. */
+  setMostPages(pages: number): void {
+    if (pages === this.mostPages) return;
+    this.mostPages = pages;
+    this.replan();
   }
 
   /** The page to ask for next; undefined: the newest. */
@@ -65,7 +82,7 @@ export class CommunityGroup {
     return this.reading && this.cursor;
   }
 
-  /** True if even the shortest interval brings more than a page. */
+  /** True if even the shortest interval brings more pages than a reading should have. */
   get mustSplit(): boolean {
     return this.overflows >= OVERFLOWS && this.names.length > 1 && this.intervalMs <= MIN_INTERVAL_MS;
   }
@@ -98,16 +115,15 @@ export class CommunityGroup {
   learn(page: ListingPage, sentAt: number): MissedStretch | undefined {
     this.isInFlight = false;
     this.failures = 0;
-    const isFirst = this.reading === undefined;
     this.lastFresh = undefined;
     this.reading ??= new GroupReading(this, page, sentAt);
     const { reading } = this;
     const result = reading.learn(page);
-    if (isFirst) this.measure(page, sentAt, result.outcome === 'joined');
     if (result.outcome === 'deeper') {
       this.cursor = result.after;
       return undefined;
     }
+    this.measure(reading, result.outcome === 'joined');
     this.known = [{ anchors: new Set([...this.lastNames, ...reading.names]), completeSince: reading.startedAt }];
     this.lastNames = reading.names;
     this.newest = reading.newest ?? this.newest;
@@ -135,19 +151,14 @@ export class CommunityGroup {
 
   /** A group of some of its communities, which continues where this one is. */
   restrictedTo(names: readonly string[]): CommunityGroup {
-    const part = names.length / this.names.length;
-    const { gain, maxIntervalMs } = this;
-    const perSecond = part * this.perSecond;
-    const usualPerSecond = part * this.usualPerSecond;
-    return new CommunityGroup(
-      { names: [...names], perSecond, usualPerSecond, gain: part * gain, maxIntervalMs },
-      this.known,
-    );
-  }
-
-  /** Comments a second, as measured; before several pages, as expected. */
-  private get perSecond(): number {
-    return (FRESH_PER_PAGE * 1000) / this.pace.fillMs;
+    const { maxIntervalMs, mostPages, rate } = this;
+    const wanted = new Set(names);
+    // As much more or less than expected as the whole group writes.
+    const factor = rate.perSecond / Math.max(1e-9, sumOf(this.members, 'perSecond'));
+    const members = this.members
+      .filter(({ name }) => wanted.has(name))
+      .map((member) => ({ ...member, perSecond: factor * member.perSecond }));
+    return new CommunityGroup({ members, maxIntervalMs, mostPages }, this.known);
   }
 
   /** What is new on a page is known, because the group was read before as it is. */
@@ -159,18 +170,19 @@ export class CommunityGroup {
     return this.known.some(({ anchors }) => anchors.has(name));
   }
 
-  private measure(page: ListingPage, sentAt: number, isJoined: boolean): void {
-    this.polls += 1;
-    const fresh = page.items.filter(({ name }) => !this.isKnown(name)).length;
-    const isOverflow = this.isMeasurable && !isJoined && fresh === page.items.length;
-    this.overflows = isOverflow ? this.overflows + 1 : 0;
-    const outcome = isOverflow ? 'overflow' : this.isMeasurable ? 'joined' : 'first';
-    const elapsedMs = sentAt - (this.sentBefore ?? sentAt);
-    if (this.isMeasurable && !isOverflow && elapsedMs > 0) this.lastFresh = { comments: fresh, elapsedMs };
-    const dates = page.items.map(({ createdAt }) => createdAt);
-    // Its own dates tell how fast an overflowing listing moves.
-    const spanMs = Math.max(1_000, Math.max(...dates) - Math.min(...dates));
-    const expected = isOverflow ? Math.max(fresh, (fresh * elapsedMs) / spanMs) : fresh;
-    this.pace.learn({ sequence: this.polls, sentAt }, { fresh: expected, outcome });
+  private measure(reading: GroupReading, isJoined: boolean): void {
+    const elapsedMs = reading.startedAt - (this.sentBefore ?? reading.startedAt);
+    if (!this.isMeasurable || elapsedMs <= 0) return;
+    const isExcess = !isJoined || reading.pages > Math.max(this.plan.pages, this.mostPages) + 1;
+    this.overflows = isExcess ? this.overflows + 1 : 0;
+    // The dates tell how fast a listing moves that was not read down to what is known.
+    const comments = isJoined ? reading.fresh : (reading.fresh * elapsedMs) / Math.max(1_000, reading.spanMs);
+    this.rate.learn(comments, elapsedMs);
+    if (isJoined) this.lastFresh = { comments, elapsedMs };
+    this.replan();
+  }
+
+  private replan(): void {
+    this.plan = planReadings(this.rate.perSecond, this.mostPages, this.maxIntervalMs);
   }
 }

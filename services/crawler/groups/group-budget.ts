@@ -14,6 +14,8 @@ const UNKNOWN_PER_SECOND = 5;
 export class GroupBudget {
   private readonly perSecondOfAll: () => number;
   private readonly slices = new Map<string, { share: number; isShort: boolean }>();
+  /** Calls a second that each slice wants. */
+  private readonly wanted = new Map<string, number>();
   private readonly polling = new SlowMean(POLLING_MS);
   private readonly planning = new SlowMean(PLANNING_MS);
 
@@ -30,12 +32,20 @@ export class GroupBudget {
   /** Removes a slice that this process no longer holds. */
   remove(slice: string): void {
     this.slices.delete(slice);
+    this.wanted.delete(slice);
   }
 
-  /** Calls a second that a slice may make. `now`: milliseconds since 1970. */
-  perSecond(slice: string, now: number): number {
+  /**
+   * Calls a second that a slice may make, which wants so many: its part of what all slices want, so that one lends what
+   * it does not need to another. `now`: milliseconds since 1970.
+   */
+  perSecond(slice: string, wanted: number, now: number): number {
     this.note(now);
-    return this.partOf(slice, this.polling.value);
+    const all = this.polling.value;
+    if (all === Infinity || !this.slices.has(slice)) return this.partOf(slice, all);
+    this.wanted.set(slice, wanted);
+    const total = [...this.wanted.values()].reduce((sum, each) => sum + each, 0);
+    return total <= all ? this.partOf(slice, all - total) + wanted : (all * wanted) / total;
   }
 
   /** Calls a second that groups of a slice should be planned with. */

@@ -5,9 +5,11 @@ import type { MissedStretch } from '../listings/segment-list.ts';
 import { bridgeGroups } from './bridge-groups.ts';
 import { CommunityGroup } from './community-group.ts';
 import { ActivityMeter } from './activity-meter.ts';
-import type { PlannedGroup, QuietCommunity } from './form-groups.ts';
+import type { Candidate } from './choose-communities.ts';
+import type { PlannedGroup } from './form-groups.ts';
 import { formGroups, formSlowGroups, MAX_INTERVAL_MS, MAX_NAMES, SLOW_INTERVAL_MS } from './form-groups.ts';
 import type { KnownPart } from './group-reading.ts';
+import { LeftOutCommunities } from './left-out-communities.ts';
 import { LossMeter } from './loss-meter.ts';
 import { RefusedNames } from './refused-names.ts';
 
@@ -52,7 +54,7 @@ export interface CheckedComment {
 
 /** Where reading resumes after a restart, in milliseconds since 1970: everything created before is known. */
 export interface GroupPosition {
-  /** Of groups with short intervals. */
+  /** Of groups with short intervals, and of communities that were left out lately. */
   groups: { names: readonly string[]; at: number }[];
   /** Of all others; absent while nothing was read. */
   rest?: number | undefined;
@@ -78,7 +80,8 @@ export class GroupPolling {
   private formations = 0;
   private formNotBefore = -Infinity;
   private plannedPerSecond = 0;
-  /** Until the first formation. */
+  private readonly leftOutCommunities = new LeftOutCommunities(SLOW_INTERVAL_MS);
+  /** As the process that read before left it. */
   private saved: GroupPosition;
 
   /** `position`: as returned by `position()`; undefined for a source without history. */
@@ -100,27 +103,38 @@ export class GroupPolling {
   form(rates: readonly CommunityRate[], perSecond: number, now: number): void {
     const usable = rates.filter(({ subreddit }) => !this.refusedNames.has(subreddit, now));
     const { activity } = this.activity;
-    const { groups, quiet, leftOut } = formGroups(usable, { perSecond, loss: this.meter.loss, activity });
+    const { groups, quiet, leftOut, mostPages } = formGroups(usable, { perSecond, loss: this.meter.loss, activity });
     const before = new Map(this.groups.map((group) => [group.names.join('+'), group]));
     const knownOf = this.knownParts();
     const create = (plan: PlannedGroup): CommunityGroup => {
-      const known = new Set(plan.names.flatMap((name) => knownOf(name, plan.maxIntervalMs)));
-      return before.get(plan.names.join('+')) ?? new CommunityGroup(plan, [...known]);
+      const names = plan.members.map(({ name }) => name);
+      const known = new Set(names.flatMap((name) => knownOf(name, plan.maxIntervalMs)));
+      return before.get(names.join('+')) ?? new CommunityGroup(plan, [...known]);
     };
     const readTo = (name: string): number => {
       return Math.min(...knownOf(name, MAX_INTERVAL_MS).map(({ completeSince }) => completeSince));
     };
     const bridged = bridgeGroups(groups, readTo, now);
-    this.groups = [...bridged.map(create), ...this.formSlow(quiet, create)];
+    const old = this.groups;
+    this.groups = [...bridged.map(create), ...this.formSlow(quiet, mostPages, create)];
+    for (const group of this.groups) group.setMostPages(mostPages);
+    const saved = this.saved.groups.map(({ names, at }) => ({ names, completeSince: at }));
+    this.leftOutCommunities.learn([...saved, ...old], this.groups, now);
     this.leftOut = leftOut;
-    this.saved = { groups: [] };
+    // A community that no group has taken in since the start was read up to the saved time.
+    const isRecent = (this.saved.rest ?? -Infinity) > now - SLOW_INTERVAL_MS;
+    this.saved = isRecent ? { ...this.saved, groups: [] } : { groups: [] };
     this.formedAt = now;
     this.formations += 1;
     this.plannedPerSecond = perSecond;
   }
 
   /** Slow groups keep their communities as long as these stay quiet, so that each still reads from where it was. */
-  private formSlow(quiet: readonly QuietCommunity[], create: (plan: PlannedGroup) => CommunityGroup): CommunityGroup[] {
+  private formSlow(
+    quiet: readonly Candidate[],
+    mostPages: number,
+    create: (plan: PlannedGroup) => CommunityGroup,
+  ): CommunityGroup[] {
     const left = new Map(quiet.map((community) => [community.name, community]));
     const kept = this.groups.flatMap((group): CommunityGroup[] => {
       if (group.maxIntervalMs !== SLOW_INTERVAL_MS) return [];
@@ -129,7 +143,7 @@ export class GroupPolling {
       for (const name of names) left.delete(name);
       return [names.length === group.names.length ? group : group.restrictedTo(names)];
     });
-    return [...kept, ...formSlowGroups([...left.values()]).map(create)];
+    return [...kept, ...formSlowGroups([...left.values()], mostPages).map(create)];
   }
 
   /** The rates could not be read: the groups stay as they are for a while. */
@@ -142,13 +156,10 @@ export class GroupPolling {
     if (perSecond <= 0) return { waitMs: MAX_WAIT_MS };
     this.allowance.refill(now, perSecond);
     const stretch = Math.max(1, this.wantedPerSecond / perSecond);
-    if (this.allowance.waitMs > 0) return { waitMs: Math.min(MAX_WAIT_MS, this.allowance.waitMs) };
-    let chosen: CommunityGroup | undefined;
-    let most = 1;
-    for (const group of this.groups) {
-      const overdue = group.overdue(now, stretch);
-      if (overdue >= most) [chosen, most] = [group, overdue];
-    }
+    // The pages of a reading follow each other at once, before the listing moves on; the next readings wait longer.
+    const [chosen, most] = this.mostOverdue(now, stretch);
+    const { waitMs } = this.allowance;
+    if (waitMs > 0 && most < Infinity) return { waitMs: Math.min(MAX_WAIT_MS, waitMs) };
     if (!chosen) {
       const dueAt = Math.min(Infinity, ...this.groups.map((group) => group.dueAt(stretch)));
       return { waitMs: Math.max(1, Math.min(MAX_WAIT_MS, dueAt - now)) };
@@ -157,6 +168,16 @@ export class GroupPolling {
     chosen.start(now);
     this.allowance.take();
     return { group: chosen, after, sentAt: now };
+  }
+
+  private mostOverdue(now: number, stretch: number): [CommunityGroup | undefined, number] {
+    let chosen: CommunityGroup | undefined;
+    let most = 1;
+    for (const group of this.groups) {
+      const overdue = group.overdue(now, stretch);
+      if (overdue >= most) [chosen, most] = [group, overdue];
+    }
+    return [chosen, most];
   }
 
   /** Learns an answer after the broker has acknowledged all of it. Returns the comments that measure the loss. */
@@ -221,7 +242,10 @@ export class GroupPolling {
     const slow = read.filter(({ isSlow }) => isSlow);
     const rest = read.filter(({ isFast, isSlow }) => !isFast && !isSlow);
     return {
-      groups: read.filter(({ isFast }) => isFast).map(({ names, at }) => ({ names, at })),
+      groups: [
+        ...read.filter(({ isFast }) => isFast).map(({ names, at }) => ({ names, at })),
+        ...this.leftOutCommunities.saved(),
+      ],
       rest: earliest(rest.length > 0 ? rest : read),
       slow: earliest(slow),
     };
@@ -232,9 +256,9 @@ export class GroupPolling {
     return this.meter.loss;
   }
 
-  /** Calls a second without deeper pages. */
+  /** Calls a second of all groups. */
   get wantedPerSecond(): number {
-    return this.groups.reduce((sum, { intervalMs }) => sum + 1000 / intervalMs, 0);
+    return this.groups.reduce((sum, group) => sum + group.callsPerSecond, 0);
   }
 
   get groupCount(): number {
@@ -250,6 +274,7 @@ export class GroupPolling {
     const savedPart = (completeSince: number | undefined): KnownPart[] =>
       completeSince === undefined ? [] : [{ anchors: new Set(), completeSince }];
     for (const { names, at } of this.saved.groups) read(names, savedPart(at));
+    for (const [name, at] of this.leftOutCommunities) read([name], savedPart(at));
     for (const { names, known } of this.groups) read(names, known);
     const others = savedPart(this.saved.rest);
     const slow = savedPart(this.saved.slow ?? this.saved.rest);

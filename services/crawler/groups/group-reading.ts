@@ -1,9 +1,8 @@
 import type { Listed } from '../listed.ts';
 import type { ListingPage } from '../listings/listing-timeline.ts';
+import { OVERLAP } from '../listings/page-room.ts';
 import type { MissedStretch } from '../listings/segment-list.ts';
 
-/** A deeper page begins this many items above the oldest known one and must show one of them: any may be deleted. */
-const OVERLAP = 3;
 /** The forum ends every listing after about a thousand items. */
 const MAX_PAGES = 10;
 /** Items appear this long after their date, and pages from a cache are this old. */
@@ -27,10 +26,16 @@ export class GroupReading {
   /** Names on the newest page. */
   readonly names: string[];
   readonly newest: string | undefined;
+  /** Pages so far, and the items on them that were not known before. */
+  pages = 0;
+  fresh = 0;
+  private readonly known: readonly KnownPart[];
+  /** The date of the newest item, and that of the last ones so far. */
+  private newestAt = -Infinity;
+  private reachedAt = Infinity;
   /** The parts of the listing that the reading has not reached yet. */
   private unreached: readonly KnownPart[];
   private readonly newestBefore: string | undefined;
-  private pages = 0;
   private lastPage: readonly Listed[] = [];
 
   /**
@@ -42,6 +47,7 @@ export class GroupReading {
     firstPage: ListingPage,
     startedAt: number,
   ) {
+    this.known = before.known;
     this.unreached = before.known;
     this.newestBefore = before.newest;
     this.startedAt = startedAt;
@@ -54,6 +60,7 @@ export class GroupReading {
     const isContiguous = this.pages === 0 || this.overlaps(page.items);
     const isFirst = this.pages === 0;
     this.pages += 1;
+    this.measure(page.items);
     if (isContiguous && (this.reachesKnown(page.items) || (isFirst && page.after === undefined))) {
       return { outcome: 'joined' };
     }
@@ -64,10 +71,24 @@ export class GroupReading {
     return { outcome: 'deeper', after };
   }
 
+  /** The time between the dates of the newest and the last items, in milliseconds. */
+  get spanMs(): number {
+    return Math.max(0, this.newestAt - this.reachedAt);
+  }
+
+  private measure(items: readonly Listed[]): void {
+    const before = new Set(this.lastPage.map(({ name }) => name));
+    for (const { name, createdAt } of items) {
+      this.newestAt = Math.max(this.newestAt, createdAt);
+      if (!before.has(name) && !this.known.some(({ anchors }) => anchors.has(name))) this.fresh += 1;
+    }
+  }
+
   private reachesKnown(items: readonly Listed[]): boolean {
     // The latest of three dates, so that a single delayed item has no effect.
     const last = items.slice(-3).map(({ createdAt }) => createdAt);
     const reachedAt = last.length === 3 ? Math.max(...last) : Infinity;
+    this.reachedAt = Math.min(this.reachedAt, reachedAt);
     this.unreached = this.unreached.filter(
       ({ anchors, completeSince }) =>
         reachedAt > completeSince - DATE_SLACK_MS && !items.some(({ name }) => anchors.has(name)),

@@ -72,7 +72,7 @@ export class GroupSource implements CrawlSource {
 
   next(now: number): Call | Wait {
     const { polling } = this;
-    const perSecond = this.deps.budget.perSecond(this.name, now);
+    const perSecond = this.deps.budget.perSecond(this.name, polling.wantedPerSecond, now);
     if (!this.isForming && polling.mustForm(now, this.deps.budget.plannedPerSecond(this.name, now)))
       return this.form(polling);
     const request = polling.next(now, perSecond);

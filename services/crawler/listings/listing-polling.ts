@@ -8,11 +8,6 @@ import type { MissedStretch } from './segment-list.ts';
 export const MAX_IN_FLIGHT = 16;
 const MAX_HEADS_IN_FLIGHT = 12;
 const MAX_DEEPER_IN_FLIGHT = 8;
-/**
- * A page should bring about this many new items. At 300 items/s of the whole site 80 cost 3.1 calls/s, with the deeper
- * pages of those that overflow, where 65 cost 3.4 and 88 cost 3.2.
- */
-const FRESH_PER_PAGE = 80;
 const MIN_INTERVAL_MS = 100;
 /** Unused calls of this many seconds can be made up for, so that a hole is closed soon after it opened. */
 const BURST_SECONDS = 3;
@@ -27,9 +22,9 @@ export interface PollRequest extends PageRequest {
 
 /**
  * Decides which page of a listing to ask for, and when. The newest page is asked for at an interval, without waiting
- * for answers, so that each brings a part of a page; pages into holes are asked for as the calls allow. When calls are
- * short, a newest page that would overflow comes first, then a hole, then a newest page that only reduces latency.
- * Knows no clock and no network; times are milliseconds since 1970.
+ * for answers; pages into the hole below it are asked for as the calls allow. When calls are short, a newest page that
+ * is due because of its new items comes first, then a hole, then a newest page that only reduces latency. Knows no
+ * clock and no network; times are milliseconds since 1970.
  */
 export class ListingPolling {
   private readonly timeline: ListingTimeline;
@@ -43,21 +38,20 @@ export class ListingPolling {
 
   constructor(options: { maxIntervalMs: number; position?: ListingPosition | undefined }) {
     this.timeline = new ListingTimeline(options.position);
-    this.heads = new HeadInterval({
-      freshPerPage: FRESH_PER_PAGE,
-      minMs: MIN_INTERVAL_MS,
-      maxMs: options.maxIntervalMs,
-    });
+    this.heads = new HeadInterval({ minMs: MIN_INTERVAL_MS, maxMs: options.maxIntervalMs });
   }
 
-  /** Sets the longest interval between two newest pages. */
+  /**
+   * Sets the longest interval between two newest pages while one page shows all that is new. A faster listing is read
+   * about as often, but several pages deep.
+   */
   setMaxInterval(maxIntervalMs: number): void {
     this.heads.setMax(maxIntervalMs);
   }
 
-  /** Calls a second for newest pages; what is left goes into holes. */
+  /** Calls a second that show everything. */
   get wantedPerSecond(): number {
-    return 1000 / this.heads.intervalMs;
+    return this.heads.callsPerSecond;
   }
 
   /** The next call, or how long to wait for one. `perSecond`: calls a second that this listing may make. */
@@ -91,7 +85,10 @@ export class ListingPolling {
     // An answer that this one overtook probably shows the items in between.
     const isEarly = request.sequence > (this.headsInFlight[0] ?? Infinity);
     const lesson = this.timeline.learn(request, page, now, isEarly ? now + OVERTAKEN_MS : now);
-    if (!request.hole && !(isEarly && lesson.outcome === 'overflow')) this.heads.learn(request, lesson);
+    this.heads.learnRoundTrip(now - request.sentAt);
+    if (request.hole) this.heads.learnOther(lesson, request.hole.pages);
+    else if (isEarly && lesson.outcome === 'overflow') this.heads.learnOther(lesson);
+    else this.heads.learn(request, lesson);
     return lesson;
   }
 

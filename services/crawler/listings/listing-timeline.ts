@@ -1,11 +1,10 @@
 import type { Listed } from '../listed.ts';
 import type { Hole, Segment } from './listing-segment.ts';
 import { isNewer, isOutdated, NO_PAGE, orderOf } from './page-order.ts';
+import { OVERLAP } from './page-room.ts';
 import type { MissedStretch } from './segment-list.ts';
 import { SegmentList } from './segment-list.ts';
 
-/** A deeper page begins this many items above the oldest known one and must show one of them: any may be deleted. */
-const OVERLAP = 3;
 /** If a page does not show what it should, an item this many places above is tried, and then one twice as far. */
 const RETREAT = 20;
 const MAX_RETREATS = 2;

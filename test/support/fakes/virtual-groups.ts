@@ -66,6 +66,7 @@ export function pollVirtually(options: VirtualGroupsOptions, untilMs: number): V
   const restarts = [...options.restarts];
   let answers: { at: number; deliver: () => void }[] = [];
   let now = START + 20_000;
+  let formedAt = now;
   while (now < START + untilMs) {
     if (restarts[0] !== undefined && now - START >= restarts[0]) {
       restarts.shift();
@@ -75,7 +76,10 @@ export function pollVirtually(options: VirtualGroupsOptions, untilMs: number): V
     const due = answers.filter(({ at }) => at <= now).sort((a, b) => a.at - b.at);
     answers = answers.filter(({ at }) => at > now);
     for (const { deliver } of due) deliver();
-    if (crawl.polling.mustForm(now, options.perSecond)) crawl.polling.form(rates, options.perSecond, now);
+    if (crawl.polling.mustForm(now, options.perSecond)) {
+      crawl.polling.form(rates, options.perSecond, now);
+      formedAt = now;
+    }
     let waitMs: number;
     for (;;) {
       const step = crawl.polling.next(now, options.perSecond);
@@ -122,7 +126,8 @@ export function pollVirtually(options: VirtualGroupsOptions, untilMs: number): V
         const { completeSince } = request.group;
         for (const name of request.group.names) {
           const owed = crawl.owed.get(name);
-          if (completeSince === undefined) continue;
+          // Until its first reading a group knows up to where some of its communities were read, but not this one.
+          if (completeSince === undefined || (!owed && completeSince < formedAt)) continue;
           crawl.owed.set(name, { from: owed?.from ?? completeSince, to: Math.max(owed?.to ?? 0, completeSince) });
         }
       },

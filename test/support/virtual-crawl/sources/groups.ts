@@ -29,7 +29,7 @@ export class VirtualGroups implements VirtualSource {
     const { polling } = this;
     const { groupBudget } = this.context.process;
     if (polling.mustForm(now, groupBudget.plannedPerSecond(this.name, now))) this.form(now);
-    const request = polling.next(now, groupBudget.perSecond(this.name, now));
+    const request = polling.next(now, groupBudget.perSecond(this.name, polling.wantedPerSecond, now));
     return 'waitMs' in request ? request : this.call(polling, request);
   }
 

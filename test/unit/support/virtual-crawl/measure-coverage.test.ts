@@ -23,10 +23,10 @@ describe('an hour of the whole site with four clients', () => {
       toMs: 60 * MINUTE,
     });
     expect(comments.within15s).toBeGreaterThan(0.93);
-    expect(comments.within60s).toBeGreaterThan(0.95);
+    expect(comments.within60s).toBeGreaterThan(0.96);
     expect(comments.ever).toBeGreaterThan(0.965);
-    expect(comments.lagMs.p50).toBeLessThan(1_000);
-    expect(comments.lagMs.p90).toBeLessThan(5_000);
+    expect(comments.lagMs.p50).toBeLessThan(1_500);
+    expect(comments.lagMs.p90).toBeLessThan(8_000);
     // A late post is found by its last recheck but one, ten minutes after its creation.
     const until = { fromMs: 10 * MINUTE, toMs: 51 * MINUTE };
     expect(measureCoverage(crawl.forum, crawl.sightings, until).posts.ever).toBe(1);

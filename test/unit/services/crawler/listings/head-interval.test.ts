@@ -1,47 +1,74 @@
 import { describe, expect, test } from 'vitest';
 import { HeadInterval } from '../../../../../services/crawler/listings/head-interval.ts';
 
-/** Reads a listing of `rate` items a second `pages` times at the interval that `heads` says. */
-function poll(heads: HeadInterval, rate: number, pages: number, from = { sequence: 0, sentAt: 0 }) {
+/** Reads a listing of `rate` items a second `readings` times at the interval that `heads` says, each to its end. */
+function poll(
+  heads: HeadInterval,
+  rate: number,
+  readings: number,
+  from = { sequence: 0, sentAt: 0 },
+  roundTripMs = 200,
+) {
   let { sequence, sentAt } = from;
-  for (let n = 0; n < pages; n++) {
+  for (let n = 0; n < readings; n++) {
     const elapsedMs = heads.intervalMs;
     sequence += 1;
     sentAt += elapsedMs;
-    const fresh = Math.min(100, Math.round((rate * elapsedMs) / 1000));
-    heads.learn({ sequence, sentAt }, { fresh, outcome: fresh === 100 ? 'overflow' : 'joined' });
+    let fresh = Math.round((rate * elapsedMs) / 1000);
+    heads.learnRoundTrip(roundTripMs);
+    heads.learn({ sequence, sentAt }, { fresh: Math.min(100, fresh), outcome: fresh >= 100 ? 'overflow' : 'joined' });
+    // The forum's listings end after ten pages.
+    for (let page = 2; fresh > 100 && page <= 10; page++) {
+      fresh -= 100;
+      heads.learnOther({ fresh: Math.min(97, fresh), outcome: 'joined' }, page);
+    }
   }
   return { sequence, sentAt };
 }
 
 describe('HeadInterval', () => {
   test.each([
-    [0, 400],
-    [50, 400],
-    [200, 400],
-    [325, 246],
-    [2_000, 100],
-  ])('at %i items a second the interval is %i ms', (rate, intervalMs) => {
-    const heads = new HeadInterval({ freshPerPage: 80, minMs: 100, maxMs: 400 });
-    poll(heads, rate, 30);
-    expect(Math.abs(heads.intervalMs - intervalMs)).toBeLessThan(4);
+    [0, 400, 1],
+    [50, 400, 1],
+    [200, 400, 1],
+    [325, 541, 2],
+    [600, 293, 2],
+  ])('at %i items a second the interval is %i ms, with %i pages a reading', (rate, intervalMs, pages) => {
+    const heads = new HeadInterval({ minMs: 100, maxMs: 400 });
+    poll(heads, rate, 60);
+    expect(Math.abs(heads.intervalMs - intervalMs)).toBeLessThan(8);
+    expect(heads.pages).toBe(pages);
   });
 
-  test('reacts to a burst within three pages, and returns afterwards', () => {
-    const heads = new HeadInterval({ freshPerPage: 80, minMs: 100, maxMs: 400 });
+  test('reads several pages deep where newest pages may not come often, so that each page brings more', () => {
+    const heads = new HeadInterval({ minMs: 100, maxMs: 1_000 });
+    poll(heads, 220, 60);
+    expect(heads.pages).toBe(3);
+    expect(heads.intervalMs).toBeGreaterThan(1_100);
+    expect(220 / heads.callsPerSecond).toBeGreaterThan(85);
+  });
+
+  test('reads single pages where a reading would last until the listing has moved on', () => {
+    const heads = new HeadInterval({ minMs: 100, maxMs: 1_000 });
+    poll(heads, 220, 60, undefined, 2_000);
+    expect(heads.pages).toBe(1);
+  });
+
+  test('reacts to a burst within three readings, and returns afterwards', () => {
+    const heads = new HeadInterval({ minMs: 100, maxMs: 400 });
     const calm = poll(heads, 132, 30);
     const during = poll(heads, 20 * 132, 3, calm);
     expect(heads.intervalMs).toBe(100);
-    poll(heads, 132, 20, during);
+    poll(heads, 132, 40, during);
     expect(heads.intervalMs).toBe(400);
   });
 
   test('counts a page that overtook others from the last one that was answered', () => {
-    const heads = new HeadInterval({ freshPerPage: 80, minMs: 100, maxMs: 10_000 });
+    const heads = new HeadInterval({ minMs: 100, maxMs: 10_000 });
     heads.learn({ sequence: 1, sentAt: 0 }, { fresh: 0, outcome: 'first' });
     heads.learn({ sequence: 3, sentAt: 1000 }, { fresh: 50, outcome: 'joined' });
     heads.learn({ sequence: 2, sentAt: 500 }, { fresh: 0, outcome: 'joined' });
     heads.learn({ sequence: 4, sentAt: 1500 }, { fresh: 0, outcome: 'ignored' });
-    expect(heads.fillMs).toBeCloseTo(1600);
+    expect(heads.fillMs).toBeCloseTo(1700);
   });
 });

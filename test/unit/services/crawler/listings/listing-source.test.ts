@@ -146,7 +146,7 @@ describe('ListingSource', () => {
     await read(listing([], null));
     forum.now += 400;
     await read(listing(numbers(1000), 901));
-    forum.now += 400;
+    forum.now += 1_000;
     forum.answer = () => listing([], null);
     await expect(call().fetch(signal)).rejects.toMatchObject({ failure: 'broken', reason: 'empty_listing' });
   });
