@@ -1,6 +1,7 @@
 import { CheckPlan } from './check-plan.ts';
 import type { MissedTime, WorkedOnTime } from './check-plan.ts';
 import { meanComments, remembered } from './expected-comments.ts';
+import { CallYield } from './call-yield.ts';
 import { ReadingQueue } from './reading-queue.ts';
 import type { NewPost } from './tracked-posts.ts';
 import { TrackedPosts } from './tracked-posts.ts';
@@ -12,9 +13,10 @@ export const POSTS_PER_CHECK = 100;
 const POSTS_PER_PLAN_SECOND = 5_000;
 const SHORTEST_PLAN_MS = 5_000;
 const LONGEST_PLAN_MS = 60_000;
-/** The least share of the calls that goes into checks while threads wait to be read. */
+/** The least and the most of the calls that go into checks while threads wait to be read. */
 const LEAST_CHECK_SHARE = 0.25;
-/** With so many seconds of readings waiting, checks get only that share. */
+const MOST_CHECK_SHARE = 0.8;
+/** With so many seconds of readings waiting, checks get only the least. */
 const BACKLOG_S = 60;
 /**
  * Between a check and the count of what is archived. Comments that other sources show in this time need no reading;
@@ -71,6 +73,7 @@ export class ThreadSweep {
   private gaps: readonly (WorkedOnTime & { id: number })[] = [];
   private waitingFor = new Map<number, number>();
   private turn = 0;
+  private readonly yield = new CallYield();
 
   /** `shortestMs`: the least time between two checks of a post; default: a minute. */
   constructor({ capacity = CAPACITY, shortestMs }: { capacity?: number; shortestMs?: number | undefined } = {}) {
@@ -162,6 +165,7 @@ export class ThreadSweep {
 
   /** @param checkedAt when num_comments was received */
   learnChecks(checkedAt: number, checked: readonly CheckedPost[]): void {
+    this.yield.note(0);
     for (const { postId, comments, archived } of checked) {
       const slot = this.posts.slotOf(postId);
       if (slot !== undefined) this.learnCheck(slot, checkedAt, comments, archived);
@@ -204,6 +208,7 @@ export class ThreadSweep {
     this.readings.done(slot);
     posts.missed[slot]! += found;
     this.plan.noteMissed(found);
+    this.yield.note(found);
     if (unread === 0) posts.completeAt[slot] = readAt;
     posts.difference[slot] = comments - known;
     // A reading that found nothing is not repeated before the post grows, even if it left something unread.
@@ -234,9 +239,10 @@ export class ThreadSweep {
       Math.max(SHORTEST_PLAN_MS, (this.posts.size / POSTS_PER_PLAN_SECOND) * 1_000),
     );
     this.plannedAt = now;
-    const backlogS = callsPerSecond > 0 ? this.waitingPosts / callsPerSecond : BACKLOG_S;
-    const share = Math.max(LEAST_CHECK_SHARE, 1 - backlogS / BACKLOG_S);
-    const checksPerSecond = callsPerSecond * share * POSTS_PER_CHECK;
+    // A thread that holds less than calls bring on average is no reason to check fewer posts.
+    const worthy = this.waitingPosts === 0 ? 0 : this.posts.countDeficits(this.yield.perCall);
+    const checksPerSecond =
+      callsPerSecond * checkShare(worthy / Math.max(1e-9, callsPerSecond), this.waitingPosts) * POSTS_PER_CHECK;
     const { due, owed, unread, waiting } = this.plan.make(now, checksPerSecond, this.planMs, this.gaps);
     this.readings.setOwed(unread);
     // The most urgent last: a batch is taken from the end.
@@ -284,4 +290,10 @@ export class ThreadSweep {
     this.waitingPosts += (deficit > 0 ? 1 : 0) - (before > 0 ? 1 : 0);
     this.readings.add(slot, before === 0);
   }
+}
+
+/** The share of the calls for checks, while reading the threads that are worth it takes so many seconds. */
+function checkShare(backlogS: number, waitingPosts: number): number {
+  if (waitingPosts === 0) return 1;
+  return Math.min(MOST_CHECK_SHARE, Math.max(LEAST_CHECK_SHARE, 1 - backlogS / BACKLOG_S));
 }
