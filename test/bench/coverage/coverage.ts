@@ -1,12 +1,14 @@
 /**
- * `npm run --silent bench -- coverage [--clients 1,2,4,8] [--hours N] [--processes N] [--round-trip MS-MS] [--rate N]
- * [--seed N]`: how much of the whole site crawlers with the real limits see. The decisions of the crawler's sources and
- * its budget of calls run against a model of the forum in virtual time (test/support/forum-model), without readers.
+ * `npm run --silent bench -- coverage [--clients 1,2,4,8] [--hours N] [--from HOUR] [--processes N]
+ * [--round-trip MS-MS] [--rate N] [--seed N]`: how much of the whole site crawlers with the real limits see. The
+ * decisions of the crawler's sources and its budget of calls run against a model of the forum in virtual time
+ * (test/support/forum-model), without readers.
  *
  * For each number of clients one line tells, of what any request could show, the share seen within 15 s, 60 s and 1 h
  * after it became visible, the lag, the calls a second by purpose, and the bounds (bound.ts): the shares that a perfect
- * planner could reach with the same calls. By default a day passes, from 80 items/s at night to 300 at noon; `--rate`
- * keeps one rate. The first half hour is left out, because the crawler starts without any knowledge.
+ * planner could reach with the same calls. By default a day passes, from 80 items/s at two in the morning to 300 at two
+ * in the afternoon; `--from` begins at another hour of it, `--rate` keeps one rate. The first half hour is left out,
+ * because the crawler starts without any knowledge.
  *
  * Baseline: the bound of the same run.
  */
@@ -36,11 +38,13 @@ export default async function coverage(report: Report, args: string[]): Promise<
       processes: { type: 'string', default: '1' },
       'round-trip': { type: 'string', default: '100-300' },
       rate: { type: 'string' },
+      from: { type: 'string', default: '0' },
       seed: { type: 'string', default: '1' },
     },
   });
   const [least = 100, most = least] = values['round-trip'].split('-').map(Number);
-  const traffic = values.rate === undefined ? WHOLE_SITE : steadily(Number(values.rate));
+  const daily = { ...WHOLE_SITE, peakAtMs: WHOLE_SITE.peakAtMs - Number(values.from) * HOUR_MS };
+  const traffic = values.rate === undefined ? daily : steadily(Number(values.rate));
   for (const clients of values.clients.split(',').map(Number)) {
     const begun = performance.now();
     const crawl = new VirtualCrawl(
