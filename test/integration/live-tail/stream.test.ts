@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { monitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import { matchId } from '../../../shared/domain/identifiers.ts';
 import { freezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
+import { blankMatchedItems } from '../../../shared/stores/crawl/removals.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { EventStreamClient } from '../../support/clients/event-stream-client.ts';
 import { recordMatches } from '../../support/samples/live-tail-matches.ts';
@@ -186,6 +187,23 @@ test("undici's client gets the same and reconnects by itself", async () => {
   source.close();
   expect(seen).toEqual(upTo(4, 2).map((seq) => matchId(id, seq)));
   expect(connections).toBeGreaterThan(1);
+});
+
+test('a stream that resumes before a match whose item was removed shows it without text and author', async () => {
+  const id = await newMonitor(3);
+  const things = await db.pool.query<{ thing_id: string }>(
+    'SELECT thing_id FROM matches WHERE monitor_id = $1 AND seq = 2',
+    [id],
+  );
+  await blankMatchedItems(db.pool, [things.rows[0]!.thing_id]);
+  const client = await tail(id, `?after=${matchId(id, 1)}`);
+  await client.until(2);
+  const [removed, kept] = client.events.map(({ data }) => monitorMatch.parse(JSON.parse(data)));
+  expect([removed, kept]).toMatchObject([
+    { author: '[deleted]', body: '', title: '' },
+    { author: 'ada', body: expect.stringContaining('é') as string },
+  ]);
+  expect(client.events[0]!.data).not.toMatch(/ada|é|A title/u);
 });
 
 test('comments keep a silent stream open', async () => {

@@ -1,5 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { blankMatchedItems } from '../../../shared/stores/crawl/removals.ts';
+import { recordMatches } from '../../support/samples/live-tail-matches.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
@@ -85,6 +87,19 @@ const TOOLS = [
   'pause_monitor',
   'resume_monitor',
 ];
+
+test('matches of removed items have no text and no author in the answers of the tools', async () => {
+  const { apiKey } = await api.account();
+  const { id } = await api.monitor(apiKey);
+  await recordMatches(db.pool, id, 1);
+  const things = await db.pool.query<{ thing_id: string }>('SELECT thing_id FROM matches WHERE monitor_id = $1', [id]);
+  const agent = await Agent.connect('legacy', apiKey);
+  expect(JSON.stringify(await agent.call('get_monitor_matches', { id }))).toContain('A title');
+  await blankMatchedItems(db.pool, [things.rows[0]!.thing_id]);
+  const result = await agent.call('get_monitor_matches', { id });
+  expect(result.structuredContent).toMatchObject({ items: [{ author: '[deleted]', body: '' }] });
+  expect(JSON.stringify(result)).not.toMatch(/ada|é|A title/u);
+});
 
 describe.each(ERAS)('a client of the revision %s', (_, mode) => {
   /** Connecting sends messages, of which ten a second are allowed. */
