@@ -94,7 +94,10 @@ test('the commands about the account and about sign-up work as written', async (
   const [ledger, usage, made, keys] = documents(walk(['walk-through:1', 'walk-through:7']));
   expect((ledger!.items as unknown[]).length).toBe(3);
   expect(usage!.items).toContainEqual(expect.objectContaining({ route: 'POST /v1/monitors' }));
-  expect(made).toMatchObject({ key: { name: 'dashboard', scopes: ['monitors:read'] }, api_key: expect.stringMatching(/^fk_/) as string });
+  expect(made).toMatchObject({
+    key: { name: 'dashboard', scopes: ['monitors:read'] },
+    api_key: expect.stringMatching(/^fk_/) as string,
+  });
   expect(keys!.items).toMatchObject([{ name: 'demo' }, { name: 'dashboard' }]);
   const [coverage, status] = documents(walk(['walk-through:1', 'walk-through:11']));
   expect(coverage).toMatchObject({ hours: expect.any(Array) as unknown[], total: expect.anything() as object });

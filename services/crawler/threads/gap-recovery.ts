@@ -2,7 +2,13 @@ import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-cli
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { newestArchivedAt } from '../../../shared/stores/crawl/archived-hours.ts';
-import { boundsOfGap, closeGap, giveUpGaps, noteGapFound, readOpenGaps } from '../../../shared/stores/crawl/crawl-gaps.ts';
+import {
+  boundsOfGap,
+  closeGap,
+  giveUpGaps,
+  noteGapFound,
+  readOpenGaps,
+} from '../../../shared/stores/crawl/crawl-gaps.ts';
 import type { OpenGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import { countThingsSeenAfter, lastSightOfPosts } from '../../../shared/stores/crawl/thread-items.ts';
 import { communityKey } from './community-key.ts';

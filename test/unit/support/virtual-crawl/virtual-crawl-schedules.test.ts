@@ -71,8 +71,8 @@ function run({ rate, roundTripMs, clients, faults, bursts, ...options }: Schedul
 }
 
 /**
- * Posts that anyone could see for long enough, and that were never seen. The ids below the first one that was found when
- * it was new are older than the crawler.
+ * Posts that anyone could see for long enough, and that were never seen. The ids below the first one that was found
+ * when it was new are older than the crawler.
  */
 function missedPosts({ forum, sightings }: VirtualCrawl, untilMs: number): number[] {
   const missed: number[] = [];
