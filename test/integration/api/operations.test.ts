@@ -94,7 +94,11 @@ test('requests are counted by route pattern and logged without key, query or sec
   expect(counted).toContain('route="/v1/monitors/:id/matches",status="200"');
   expect(counted).not.toContain(monitorId);
   const line = logged.split('\n').find((text) => text.includes(`"path":"/v1/monitors/${monitorId}/matches"`));
-  expect(JSON.parse(line!)).toMatchObject({ account_id: owner.accountId, status: 200, requestId: expect.any(String) as string });
+  expect(JSON.parse(line!)).toMatchObject({
+    account_id: owner.accountId,
+    status: 200,
+    requestId: expect.any(String) as string,
+  });
   expect(logged).not.toContain(owner.apiKey.slice(11));
   expect(logged).not.toMatch(/whsec_|limit=7|secret-path/);
 });
