@@ -128,12 +128,12 @@ test.each(Object.entries(CALLS))('%s succeeds as documented', async (operation, 
     const id = await (ids[pattern]?.() ?? api.monitor(apiKey, hook).then((monitor) => monitor.id));
     const path = pattern.replace('{id}', id);
     const asked = query.replace(/[A-Z]{4,}/g, (name) => known[name]!);
-    const reply = await api.call(
-      apiKey,
-      method.toUpperCase(),
-      path + asked,
-      BODIES[operation] ?? (await bodyFor(operation, email)),
-    );
+    const body = BODIES[operation] ?? (await bodyFor(operation, email));
+    let reply = await api.call(apiKey, method.toUpperCase(), path + asked, body);
+    // On a busy machine the archive may not answer before its deadline: documented, but not the answer meant here.
+    for (let again = 0; reply.status === 503 && again < 3; again++) {
+      reply = await api.call(apiKey, method.toUpperCase(), path + asked, body);
+    }
     expect([200, 201], `${path}${asked}: ${reply.text.slice(0, 300)}`).toContain(reply.status);
   }
 });

