@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
-import { readCopiedKeys, readCopiedRange } from '../../shared/clickhouse/copied-rows.ts';
+import { copiedTablesExist, readCopiedKeys, readCopiedRange } from '../../shared/clickhouse/copied-rows.ts';
 import type { CopiedRow } from '../../shared/clickhouse/copied-rows.ts';
 import { eraseCopiedMonitors } from '../../shared/clickhouse/erase-monitors.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
@@ -26,9 +26,10 @@ const SETTLED_MICROSECONDS = 60_000_000;
  *
  * @param isFull whether all rows are compared, and copies of monitors that no longer exist are deleted; otherwise only
  * rows that changed in the last minutes are
- * @returns false when this process lost the lease before the end
+ * @returns false when this process lost the lease before the end, or the archiver has not created the tables yet
  */
 export async function copyTables(deps: CopyDeps, { isFull }: { isFull: boolean }): Promise<boolean> {
+  if (isFull && !(await copiedTablesExist(deps.clickhouse))) return false;
   for (const table of [MONITORS, GAPS]) if (!(await copyTable(deps, table, isFull))) return false;
   return true;
 }

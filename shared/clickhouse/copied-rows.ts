@@ -27,6 +27,18 @@ const BY_RANGE: Record<CopiedTable, string> = {
                 WHERE gap_id > {after: UInt64} AND ({isLast: Bool} OR gap_id <= {upTo: UInt64})`,
 };
 
+/** Returns whether the tables exist: at a first start the archiver may not have created them yet. */
+export async function copiedTablesExist(clickhouse: ClickHouseClient): Promise<boolean> {
+  const result = await clickhouse.query({
+    query:
+      'SELECT count() AS found FROM system.tables WHERE database = currentDatabase() AND name IN {names: Array(String)}',
+    query_params: { names: Object.keys(BY_KEYS) },
+    format: 'JSONEachRow',
+  });
+  const [row] = await result.json<{ found: number | string }>();
+  return Number(row?.found) === Object.keys(BY_KEYS).length;
+}
+
 /** Reads the current rows of these keys. Send at most 500: they go into the URL, which servers limit. */
 export function readCopiedKeys(
   clickhouse: ClickHouseClient,

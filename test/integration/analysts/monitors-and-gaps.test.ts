@@ -184,3 +184,9 @@ test('the example draws a chart of the matches of each monitor', async () => {
   expect(stdout).toContain(`it&#39;s &#34;rust&#34; \\n`);
   expect(stdout).not.toContain('<b>');
 });
+
+test('nothing is copied, and nothing fails, before the archiver has created the tables', async () => {
+  await archive.client.command({ query: 'DROP TABLE crawl_gaps' });
+  const full = { pool: db.pool, clickhouse: archive.client, mayContinue: () => Promise.resolve(true) };
+  expect(await copyTables(full, { isFull: true })).toBe(false);
+});
