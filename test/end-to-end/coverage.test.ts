@@ -77,7 +77,7 @@ test('after an outage of a minute, coverage tells the gap, its closing, and what
       const gaps = commentGaps(await coverage());
       return gaps.length > 0 && gaps.every(({ closed_at: closed }) => closed !== null);
     },
-    240_000,
+    420_000,
   );
   const until = Date.now();
   // Comments on posts from before the first start are out of reach once they have left the listings.
@@ -112,4 +112,4 @@ test('after an outage of a minute, coverage tells the gap, its closing, and what
   const status = (await (await fetch(`${installation.url}/status`)).json()) as ServiceStatus;
   expect(status.parts).toHaveProperty('items');
   expect(answer.total.seen.by_source.threads?.comments).toBeGreaterThanOrEqual(foundLater.length);
-}, 720_000);
+}, 900_000);
