@@ -1,5 +1,6 @@
--- Names of monitors in the views, views of monitors and gaps, and a comment on every table and column: what a tool shows
--- beside the names. A view that is replaced later loses its comments, so repeat them there (a test looks for them).
+-- Names of monitors in the views, views of monitors and gaps, and a comment on every table and column: what a tool
+-- shows beside the names. A view that is replaced later loses its comments, so repeat them there (a test looks for
+-- them).
 
 -- Matches with the content of their things and the name of their monitor. What the forum removed is blank (removed), as
 -- is what was never archived: it has no source.

@@ -9,9 +9,9 @@ ALTER TABLE ledger_entries
   -- null: an access token, not a key.
   ADD COLUMN key_id text COLLATE "C";
 
--- Charges by UTC day, route and key, so that usage is read at a cost that does not grow with the number of charges. Kept
--- as long as the ledger. A row is only written while its account is locked, since every charge locks it. Half-empty pages
--- keep the updates in place (HOT).
+-- Charges by UTC day, route and key, so that usage is read at a cost that does not grow with the number of charges.
+-- Kept as long as the ledger. A row is only written while its account is locked, since every charge locks it.
+-- Half-empty pages keep the updates in place (HOT).
 CREATE TABLE usage_days (
   account_id text COLLATE "C" NOT NULL,
   day date NOT NULL,
