@@ -1,7 +1,7 @@
 import { CheckPlan } from './check-plan.ts';
 import type { MissedTime, WorkedOnTime } from './check-plan.ts';
+import { CheckTurns } from './check-turns.ts';
 import { meanComments, remembered } from './expected-comments.ts';
-import { CallYield } from './call-yield.ts';
 import { ReadingQueue } from './reading-queue.ts';
 import type { NewPost } from './tracked-posts.ts';
 import { TrackedPosts } from './tracked-posts.ts';
@@ -13,10 +13,9 @@ export const POSTS_PER_CHECK = 100;
 const POSTS_PER_PLAN_SECOND = 5_000;
 const SHORTEST_PLAN_MS = 5_000;
 const LONGEST_PLAN_MS = 60_000;
-/** The least and the most of the calls that go into checks while threads wait to be read. */
+/** The least share of the calls that goes into checks while threads wait to be read. */
 const LEAST_CHECK_SHARE = 0.25;
-const MOST_CHECK_SHARE = 0.8;
-/** With so many seconds of readings waiting, checks get only the least. */
+/** With so many seconds of readings waiting, checks get only that share. */
 const BACKLOG_S = 60;
 /**
  * Between a check and the count of what is archived. Comments that other sources show in this time need no reading;
@@ -73,7 +72,7 @@ export class ThreadSweep {
   private gaps: readonly (WorkedOnTime & { id: number })[] = [];
   private waitingFor = new Map<number, number>();
   private turn = 0;
-  private readonly yield = new CallYield();
+  private readonly turns = new CheckTurns();
 
   /** `shortestMs`: the least time between two checks of a post; default: a minute. */
   constructor({ capacity = CAPACITY, shortestMs }: { capacity?: number; shortestMs?: number | undefined } = {}) {
@@ -140,6 +139,7 @@ export class ThreadSweep {
    */
   nextCheck(now: number, callsPerSecond: number): string[] | undefined {
     this.planIfNeeded(now, callsPerSecond);
+    if (this.waitingPosts > 0 && !this.turns.mayCheck) return undefined;
     const { posts } = this;
     const batch: string[] = [];
     while (batch.length < POSTS_PER_CHECK) {
@@ -150,7 +150,9 @@ export class ThreadSweep {
       posts.checking[slot] = 1;
       batch.push(posts.ids[slot]!);
     }
-    return batch.length === 0 ? undefined : batch;
+    if (batch.length === 0) return undefined;
+    this.turns.noteCheck(1);
+    return batch;
   }
 
   /** When the last plan was made; `waitingForGap` knows no later posts. */
@@ -165,7 +167,6 @@ export class ThreadSweep {
 
   /** @param checkedAt when num_comments was received */
   learnChecks(checkedAt: number, checked: readonly CheckedPost[]): void {
-    this.yield.note(0);
     for (const { postId, comments, archived } of checked) {
       const slot = this.posts.slotOf(postId);
       if (slot !== undefined) this.learnCheck(slot, checkedAt, comments, archived);
@@ -174,6 +175,7 @@ export class ThreadSweep {
 
   /** The posts are due at once. */
   checkFailed(postIds: readonly string[]): void {
+    this.turns.noteCheck(-1);
     for (const postId of postIds) {
       const slot = this.posts.slotOf(postId);
       if (slot === undefined || this.posts.checking[slot] === 0) continue;
@@ -195,6 +197,7 @@ export class ThreadSweep {
   nextReading(): { postId: string; deficit: number; from: number } | undefined {
     const slot = this.readings.take();
     if (slot === undefined) return undefined;
+    this.turns.noteReading(1);
     this.posts.reading[slot] = 1;
     const { ids, deficit, createdAt } = this.posts;
     return { postId: ids[slot]!, deficit: deficit[slot]!, from: createdAt[slot]! };
@@ -208,7 +211,6 @@ export class ThreadSweep {
     this.readings.done(slot);
     posts.missed[slot]! += found;
     this.plan.noteMissed(found);
-    this.yield.note(found);
     if (unread === 0) posts.completeAt[slot] = readAt;
     posts.difference[slot] = comments - known;
     // A reading that found nothing is not repeated before the post grows, even if it left something unread.
@@ -228,7 +230,10 @@ export class ThreadSweep {
     this.posts.deficit[slot] = 0;
     this.setDeficit(slot, isGone ? 0 : deficit);
     if (isGone) this.readings.done(slot);
-    else this.readings.failed(slot);
+    else {
+      this.readings.failed(slot);
+      this.turns.noteReading(-1);
+    }
   }
 
   private planIfNeeded(now: number, callsPerSecond: number): void {
@@ -239,10 +244,9 @@ export class ThreadSweep {
       Math.max(SHORTEST_PLAN_MS, (this.posts.size / POSTS_PER_PLAN_SECOND) * 1_000),
     );
     this.plannedAt = now;
-    // A thread that holds less than calls bring on average is no reason to check fewer posts.
-    const worthy = this.waitingPosts === 0 ? 0 : this.posts.countDeficits(this.yield.perCall);
-    const checksPerSecond =
-      callsPerSecond * checkShare(worthy / Math.max(1e-9, callsPerSecond), this.waitingPosts) * POSTS_PER_CHECK;
+    const backlogS = callsPerSecond > 0 ? this.waitingPosts / callsPerSecond : BACKLOG_S;
+    this.turns.share = Math.max(LEAST_CHECK_SHARE, 1 - backlogS / BACKLOG_S);
+    const checksPerSecond = callsPerSecond * this.turns.share * POSTS_PER_CHECK;
     const { due, owed, unread, waiting } = this.plan.make(now, checksPerSecond, this.planMs, this.gaps);
     this.readings.setOwed(unread);
     // The most urgent last: a batch is taken from the end.
@@ -290,10 +294,4 @@ export class ThreadSweep {
     this.waitingPosts += (deficit > 0 ? 1 : 0) - (before > 0 ? 1 : 0);
     this.readings.add(slot, before === 0);
   }
-}
-
-/** The share of the calls for checks, while reading the threads that are worth it takes so many seconds. */
-function checkShare(backlogS: number, waitingPosts: number): number {
-  if (waitingPosts === 0) return 1;
-  return Math.min(MOST_CHECK_SHARE, Math.max(LEAST_CHECK_SHARE, 1 - backlogS / BACKLOG_S));
 }

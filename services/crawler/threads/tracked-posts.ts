@@ -68,13 +68,6 @@ export class TrackedPosts {
     return this.createdAt[slot] !== UNUSED;
   }
 
-  /** The posts with a deficit of at least so many comments, and at least one. */
-  countDeficits(least: number): number {
-    let count = 0;
-    for (let slot = 0; slot < this.end; slot++) if (this.deficit[slot]! >= Math.max(1, least)) count += 1;
-    return count;
-  }
-
   slotOf(postId: string): number | undefined {
     return this.slots.get(postId);
   }

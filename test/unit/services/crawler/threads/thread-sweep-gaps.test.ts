@@ -120,4 +120,30 @@ describe('a gap', () => {
     }
     expect(read.filter((postId) => postId.startsWith('owed'))).toHaveLength(3);
   });
+
+  test('leaves readings most of the calls, however many posts it has checked', () => {
+    const sweep = new ThreadSweep();
+    const comments = 40;
+    for (let post = 0; post < 10_000; post++) {
+      sweep.add({ postId: `p${post}`, createdAt: DAY - post * SECOND, comments, isOld: false });
+    }
+    let readings = 0;
+    for (let call = 0; call < 400; call++) {
+      const now = gap.openedAt + call * 5 * SECOND;
+      // As with a budget that is far too short, there is a new gap every few calls.
+      if (call % 4 === 0) sweep.setGaps([{ ...gap, id: call, afterAt: now - MINUTE, beforeAt: now, openedAt: now }]);
+      const postIds = sweep.nextCheck(now, 0.2);
+      if (postIds) {
+        const checked = postIds.map((postId) => ({ postId, comments: comments + 1, archived: comments }));
+        sweep.learnChecks(now + SECOND, checked);
+        continue;
+      }
+      const reading = sweep.nextReading();
+      if (!reading) continue;
+      readings += 1;
+      const all = { readAt: now + SECOND, comments: comments + 1, known: comments + 1, found: 1, unread: 0 };
+      sweep.learnReading(reading.postId, all);
+    }
+    expect(readings).toBeGreaterThan(200);
+  });
 });
