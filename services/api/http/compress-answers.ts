@@ -33,6 +33,8 @@ export function createCompression(): RequestHandler {
       if (!isBody(body)) return end(...given);
       const bytes = typeof body === 'string' ? Buffer.from(body, charset as BufferEncoding) : body;
       void compressed.get(bytes, encoding).then((short) => {
+        // Another answer came first, such as an error's: a throw in here would end the process.
+        if (response.headersSent) return;
         if (short !== undefined) response.set('Content-Encoding', encoding);
         response.set('Content-Length', String((short ?? bytes).length));
         // Without effect when the client has disconnected.

@@ -9,6 +9,15 @@ const WHEN_DISABLED_TOO = [
   'service_unavailable',
 ] as const;
 const ALWAYS = [...WHEN_DISABLED_TOO, 'agent_signup_disabled'] as const;
+/** Of the routes that mail a code. */
+const WHEN_MAILED = [
+  'invalid_email',
+  'disposable_email',
+  'undeliverable_email',
+  'rate_limited',
+  'email_failed',
+  'agent_signup_busy',
+] as const;
 
 /** Documents the routes by which an agent gets a key. */
 export const signupDocuments: readonly RouteDocument[] = [
@@ -28,15 +37,7 @@ export const signupDocuments: readonly RouteDocument[] = [
         content: [{ schema: 'CodeSent', examples: { sent: examples.codeSent } }],
       },
     ],
-    errors: [
-      ...ALWAYS,
-      'invalid_email',
-      'disposable_email',
-      'undeliverable_email',
-      'rate_limited',
-      'email_failed',
-      'agent_signup_busy',
-    ],
+    errors: [...ALWAYS, ...WHEN_MAILED],
     isPublic: true,
     isOfApp: true,
   },
@@ -76,15 +77,7 @@ export const signupDocuments: readonly RouteDocument[] = [
         content: [{ schema: 'RecoverySent', examples: { sent: examples.recoverySent } }],
       },
     ],
-    errors: [
-      ...WHEN_DISABLED_TOO,
-      'invalid_email',
-      'disposable_email',
-      'undeliverable_email',
-      'rate_limited',
-      'email_failed',
-      'agent_signup_busy',
-    ],
+    errors: [...WHEN_DISABLED_TOO, ...WHEN_MAILED],
     isPublic: true,
     isOfApp: true,
   },

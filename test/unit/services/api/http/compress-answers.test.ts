@@ -22,6 +22,10 @@ beforeAll(async () => {
   app.get('/page', (_request, response) => void response.type('html').send(LONG.text));
   app.get('/picture', (_request, response) => void response.type('png').send(DOCUMENT));
   app.get('/document', (_request, response) => void response.set('ETag', ETAG).type('json').send(DOCUMENT));
+  app.get('/twice', (_request, response) => {
+    response.json(LONG);
+    response.json(LONG);
+  });
   app.get('/stream', (_request, response) => {
     response.type('text/event-stream');
     response.write('data: first\n\n');
@@ -91,6 +95,11 @@ describe('answers over 1 KiB', () => {
 test.each(['/short', '/page', '/picture'])('%s is not compressed', async (path) => {
   const { headers, body } = await ask(path, 'gzip, br');
   expect([headers['content-encoding'], headers['content-length']]).toEqual([undefined, String(body.length)]);
+});
+
+test('a second answer has no effect', async () => {
+  const { status, body } = await ask('/twice', 'gzip');
+  expect([status, gunzipSync(body).toString()]).toEqual([200, DOCUMENT.toString()]);
 });
 
 test('an event stream is sent as it is written', async () => {
