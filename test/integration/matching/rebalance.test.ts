@@ -85,6 +85,8 @@ test('commits nothing while a change cannot be read, stops without hanging, and 
   proxy.goAway();
   const created = await matchers.createSilently();
   await matchers.announce(created);
+  // Items that arrive before the notification may be committed: the next owner scans them again.
+  await eventually('the matcher has the notification and tries to read the monitor', () => proxy.refused > 0);
   const names = await matchers.say(...RUST);
   // The listener's own connection works, so consumption is not paused; it waits for the change.
   await eventually('the items are matched', async () => {

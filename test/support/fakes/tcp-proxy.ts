@@ -8,6 +8,7 @@ export class TcpProxy {
   private readonly pairs = new Set<[Socket, Socket]>();
   private frozen = false;
   private away = false;
+  private refusedCount = 0;
   private trap: string | undefined;
   private answerDelayMs = 0;
 
@@ -35,6 +36,11 @@ export class TcpProxy {
   /** Connections of clients that are open. */
   get connections(): number {
     return this.pairs.size;
+  }
+
+  /** Connections that were attempted and broken at once since `goAway`. */
+  get refused(): number {
+    return this.refusedCount;
   }
 
   /** Stops forwarding on old and new connections without closing them. */
@@ -94,7 +100,10 @@ export class TcpProxy {
       if (this.answerDelayMs === 0) client.write(data);
       else setTimeout(() => client.write(data), this.answerDelayMs);
     });
-    if (this.away) destroy(pair);
+    if (this.away) {
+      this.refusedCount++;
+      destroy(pair);
+    }
     if (this.frozen) hold(pair);
   }
 }
