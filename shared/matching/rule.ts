@@ -1,5 +1,36 @@
+/** A text in which terms are searched: `body` is that of a post or a comment, `post_title` that of a comment's post. */
+export type SearchedText = 'title' | 'body' | 'post_title';
+
+/** A keyword with conditions. Absent members mean the plain form. */
+export interface RuleTerm {
+  text: string;
+  /** Also matches longer words that begin with `text`, which is a single word. */
+  prefix?: boolean;
+  /** Compares letters as written. */
+  caseSensitive?: boolean;
+  /** Where it counts, instead of the rule's `matchIn`. */
+  in?: readonly SearchedText[];
+}
+
+/** The conditions of a rule that most rules do not have. Each is absent when unused. */
+export interface RuleRefinements {
+  /** An item matches if it has at least one of them or of the keywords. */
+  terms?: readonly RuleTerm[];
+  /** Groups of terms; an item must have at least one of each group as well. */
+  require?: readonly (readonly (string | RuleTerm)[])[];
+  /** Where keywords, terms and `require` count; absent means `title` and `body`. It does not limit `exclude`. */
+  matchIn?: readonly SearchedText[];
+  /** Community names, like `subreddits`. */
+  excludeSubreddits?: readonly string[];
+  /** Names of accounts, in any case. `[deleted]` never equals one of them. */
+  authors?: readonly string[];
+  excludeAuthors?: readonly string[];
+  /** ISO 639-1 codes; `und` for texts whose language is not decided. */
+  languages?: readonly string[];
+}
+
 /** What a monitor watches for, as its owner wrote it. */
-export interface Rule {
+export interface Rule extends RuleRefinements {
   /** An item matches if it has at least one of them. */
   keywords: readonly string[];
   /** An item with any of them does not match, whatever keywords it has. */
@@ -20,6 +51,10 @@ export interface MatchItem {
   text: string;
   subreddit: string;
   nsfw: boolean;
+  /** `[deleted]` when the account is deleted. */
+  author?: string;
+  /** An ISO 639-1 code; absent or `und` when it is not decided. */
+  language?: string;
 }
 
 /** The first occurrence of a term: UTF-16 code units [start, end) of the item's original title or text. */
