@@ -89,13 +89,15 @@ export async function eraseAttempts(db: Queryable, monitorIds: readonly string[]
   return rowCount ?? 0;
 }
 
-/** Deletes day counts, rule versions and health of monitors: a few dozen rows of each. */
+/** Deletes day counts, rule versions, mutes and health of monitors: a few dozen rows of each, at most 500 mutes. */
 export async function eraseMonitorHistory(db: Queryable, monitorIds: readonly string[]): Promise<void> {
   await db.query(
     `WITH days AS (
        DELETE FROM monitor_days WHERE monitor_id = ANY ($1)
      ), versions AS (
        DELETE FROM monitor_versions WHERE monitor_id = ANY ($1)
+     ), mutes AS (
+       DELETE FROM monitor_mutes WHERE monitor_id = ANY ($1)
      )
      DELETE FROM monitor_health WHERE monitor_id = ANY ($1)`,
     [monitorIds],
@@ -120,6 +122,7 @@ export async function markErasedHere(db: Queryable, accountId: string): Promise<
        AND NOT EXISTS (SELECT FROM delivery_attempts WHERE monitor_id = ANY (e.monitor_ids))
        AND NOT EXISTS (SELECT FROM monitor_days WHERE monitor_id = ANY (e.monitor_ids))
        AND NOT EXISTS (SELECT FROM monitor_versions WHERE monitor_id = ANY (e.monitor_ids))
+       AND NOT EXISTS (SELECT FROM monitor_mutes WHERE monitor_id = ANY (e.monitor_ids))
        AND NOT EXISTS (SELECT FROM monitor_health WHERE monitor_id = ANY (e.monitor_ids))`,
     [accountId],
   );

@@ -64,8 +64,8 @@ export async function deleteExpiredHistory(db: Queryable, monitorId: string, day
 
 /**
  * Deletes the lock row of a deleted monitor that has nothing left to expire, so that later passes skip it. A recorder
- * that finds no lock row treats the monitor as deleted, which it is. Its last rule version, its health and its settings
- * are deleted too; the remaining row has only its account and its times. Returns false when something is left.
+ * that finds no lock row treats the monitor as deleted, which it is. Its last rule version, its health, its mutes and its
+ * settings are deleted too; the remaining row has only its account and its times. Returns false when something is left.
  */
 export async function forgetDeletedMonitor(db: Queryable, monitorId: string): Promise<boolean> {
   const { rowCount } = await db.query(
@@ -81,9 +81,11 @@ export async function forgetDeletedMonitor(db: Queryable, monitorId: string): Pr
        DELETE FROM monitor_health h USING forgotten f WHERE h.monitor_id = f.monitor_id
      ), versions AS (
        DELETE FROM monitor_versions v USING forgotten f WHERE v.monitor_id = f.monitor_id
+     ), mutes AS (
+       DELETE FROM monitor_mutes u USING forgotten f WHERE u.monitor_id = f.monitor_id
      ), emptied AS (
        UPDATE monitors m
-          SET name = '', keywords = '{}', exclude = '{}', subreddits = '{}', webhook_url = NULL, webhook_kind = NULL,
+          SET name = '', keywords = '{}', exclude = '{}', subreddits = '{}', refinements = NULL, webhook_url = NULL, webhook_kind = NULL,
               webhook_secret = '', previous_webhook_secret = NULL, previous_secret_until = NULL
          FROM forgotten f
         WHERE m.id = f.monitor_id

@@ -20,6 +20,7 @@ const NOTHING = {
   monitor_days: 0,
   monitor_versions: 0,
   monitor_health: 0,
+  monitor_mutes: 0,
   monitor_counters: 0,
   monitors: 0,
 };

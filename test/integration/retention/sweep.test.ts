@@ -207,29 +207,34 @@ test('deletes everything of a deleted monitor but its row, even if its last matc
   const candidates = [deleted, kept].map((monitorId) => candidateOf({ monitorId, thingId: 't1_a' }));
   await recordBatch({ pool: db.pool, toleranceMs: 0 }, candidates);
   await db.pool.query('INSERT INTO monitor_health (monitor_id, failures) VALUES ($1, 3)', [deleted]);
+  await db.pool.query(
+    `INSERT INTO monitor_mutes VALUES ('mute_a', $1, 'author', 'ana'), ('mute_b', $2, 'author', 'ana')`,
+    [deleted, kept],
+  );
   await db.pool.query(`UPDATE monitors SET status = 'deleted' WHERE id = $1`, [deleted]);
   const left = () =>
     Promise.all(
-      ['matches', 'monitor_days', 'monitor_counters', 'monitor_versions', 'monitor_health'].map((table) =>
-        count(`${table} WHERE monitor_id = '${deleted}'`),
+      ['matches', 'monitor_days', 'monitor_counters', 'monitor_versions', 'monitor_health', 'monitor_mutes'].map(
+        (table) => count(`${table} WHERE monitor_id = '${deleted}'`),
       ),
     );
   await sweep();
-  expect(await left(), 'it stays while it has matches').toEqual([1, 1, 1, 1, 1]);
+  expect(await left(), 'it stays while it has matches').toEqual([1, 1, 1, 1, 1, 1]);
   // The match is over 30 days old, but its day count is not.
   await db.setShift('30 days 00:00:05');
   await sweep();
   await db.setShift('32 days');
   await sweep();
-  expect(await left()).toEqual([0, 0, 0, 0, 0]);
+  expect(await left()).toEqual([0, 0, 0, 0, 0, 0]);
   expect(await count(`monitor_counters WHERE monitor_id = '${kept}'`)).toBe(1);
+  expect(await count(`monitor_mutes WHERE monitor_id = '${kept}'`)).toBe(1);
 });
 
 test('clears name, rule and webhook in the row of a deleted monitor without matches', async () => {
   const setup = { webhookUrl: 'https://hooks.example.com/secret', status: 'deleted' };
   const [forgotten, remembered] = (await insertMonitors(db.pool, 2, setup)) as [string, string];
   await db.pool.query(
-    `UPDATE monitors SET exclude = '{iron}', subreddits = '{metals}', webhook_secret = 'sealed',
+    `UPDATE monitors SET exclude = '{iron}', subreddits = '{metals}', refinements = '{"authors": ["ana"]}', webhook_secret = 'sealed',
        previous_webhook_secret = 'sealed', previous_secret_until = service_now()`,
   );
   await fillMatches(remembered, 1);
@@ -244,6 +249,7 @@ test('clears name, rule and webhook in the row of a deleted monitor without matc
       keywords: [],
       exclude: [],
       subreddits: [],
+      refinements: null,
       webhook_url: null,
       webhook_kind: null,
       webhook_secret: Buffer.of(),

@@ -40,6 +40,10 @@ export async function fillMonitors(db: Queryable, monitorIds: readonly string[],
   await db.query('INSERT INTO monitor_health (monitor_id, failures) SELECT id, 1 FROM unnest($1::text[]) AS id', [
     monitorIds,
   ]);
+  await db.query(
+    `INSERT INTO monitor_mutes (id, monitor_id, kind, value) SELECT 'mute_' || id, id, 'author', 'ana' FROM unnest($1::text[]) AS id`,
+    [monitorIds],
+  );
   await db.query('UPDATE monitor_counters SET last_seq = $2 WHERE monitor_id = ANY ($1)', [monitorIds, matches]);
 }
 
@@ -51,6 +55,7 @@ export async function rowsOfMonitors(db: Queryable, monitorIds: readonly string[
     'monitor_days',
     'monitor_versions',
     'monitor_health',
+    'monitor_mutes',
     'monitor_counters',
   ];
   const counts: Record<string, number> = {};
