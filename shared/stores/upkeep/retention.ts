@@ -65,7 +65,8 @@ export async function deleteExpiredHistory(db: Queryable, monitorId: string, day
 /**
  * Deletes the lock row of a deleted monitor that has nothing left to expire, so that later passes skip it. A recorder
  * that finds no lock row treats the monitor as deleted, which it is. Its last rule version, its health, its mutes
- * and its settings are deleted too; the remaining row has only its account and its times. Returns false when something is left.
+ * and its settings are deleted too; the remaining row has only its account and its times. Returns false when something
+ * is left.
  */
 export async function forgetDeletedMonitor(db: Queryable, monitorId: string): Promise<boolean> {
   const { rowCount } = await db.query(
