@@ -1,0 +1,47 @@
+/** What a monitor without refinements is answered, stored and sent as, one value a line. */
+export const PLAIN_MONITOR: Record<string, readonly string[]> = {
+  created: [
+    '201 {"monitor":{"id":"mon_ID","name":"Plain","keywords":["rust","\\"borrow checker\\"","咖啡"],"exclude":["trust fund"],"subreddits":["Metals","rust"],"include_posts":true,"include_comments":true,"nsfw":false,"webhook_url":"URL","webhook_kind":"generic","status":"active","webhook_failing":false,"next_charge_at":"TIME","last_match_at":null,"created_at":"TIME","updated_at":"TIME"},"webhook_secret":"SECRET","warnings":[{"field":"keywords[1]","code":"quotes_ignored","message":"The quotes are ignored: borrow checker matches as a phrase in any case, with quotes around it in the text or without."}]}',
+  ],
+  read: [
+    '200 {"monitor":{"id":"mon_ID","name":"Plain","keywords":["rust","\\"borrow checker\\"","咖啡"],"exclude":["trust fund"],"subreddits":["Metals","rust"],"include_posts":true,"include_comments":true,"nsfw":false,"webhook_url":"URL","webhook_kind":"generic","status":"active","webhook_failing":false,"next_charge_at":"TIME","last_match_at":null,"created_at":"TIME","updated_at":"TIME"},"stats":{"matches_today":0,"suppressed_today":0,"suppressed_not_stored":0,"matches_7d":0,"delivery_failures_24h":0,"last_match_at":null},"delivery":{"state":"ok","pending":0,"oldest_pending_at":null,"last_status":null,"last_error":null,"last_attempt_at":null,"last_delivered_at":null,"attempt_failures_24h":0}}',
+  ],
+  patched: [
+    '200 {"monitor":{"id":"mon_ID","name":"Plain","keywords":["rust","\\"borrow checker\\"","咖啡"],"exclude":["iron man"],"subreddits":["Metals","rust"],"include_posts":true,"include_comments":true,"nsfw":false,"webhook_url":"URL","webhook_kind":"generic","status":"active","webhook_failing":false,"next_charge_at":"TIME","last_match_at":null,"created_at":"TIME","updated_at":"TIME"},"warnings":[{"field":"keywords[1]","code":"quotes_ignored","message":"The quotes are ignored: borrow checker matches as a phrase in any case, with quotes around it in the text or without."}]}',
+  ],
+  listed: [
+    '200 {"items":[{"id":"mon_ID","name":"Plain","keywords":["rust","\\"borrow checker\\"","咖啡"],"exclude":["iron man"],"subreddits":["Metals","rust"],"include_posts":true,"include_comments":true,"nsfw":false,"webhook_url":"URL","webhook_kind":"generic","status":"active","webhook_failing":false,"next_charge_at":"TIME","last_match_at":null,"created_at":"TIME","updated_at":"TIME"}],"limit":100,"used":1,"daily_match_cap":1000}',
+  ],
+  row: [
+    '{"id":"mon_ID","name":"Plain","nsfw":false,"posts":true,"status":"active","exclude":["iron man"],"version":2,"comments":true,"keywords":["rust","\\"borrow checker\\"","咖啡"],"period_no":1,"account_id":"ACCOUNT","created_at":"TIME","subreddits":["Metals","rust"],"updated_at":"TIME","thread_once":false,"webhook_url":"URL","active_since":"TIME","webhook_kind":"generic","next_charge_at":"TIME","webhook_secret":"BYTES"}',
+  ],
+  versions: [
+    '{"since":"TIME","version":1,"monitor_id":"mon_ID"}',
+    '{"since":"TIME","version":2,"monitor_id":"mon_ID"}',
+  ],
+  matches: [
+    '{"seq":1,"kind":"post","resent":false,"attempt":1,"thing_id":"t3_a","created_at":"TIME","entered_at":"TIME","monitor_id":"mon_ID","suppressed":false,"ladder_step":1,"delivered_at":"TIME","first_seen_at":"TIME","matched_terms":["rust","\\"borrow checker\\""],"first_delivery":"pending","delivery_status":"delivered"}',
+    '{"seq":2,"kind":"comment","resent":false,"attempt":1,"thing_id":"t1_b","created_at":"TIME","entered_at":"TIME","monitor_id":"mon_ID","suppressed":false,"ladder_step":1,"delivered_at":"TIME","first_seen_at":"TIME","matched_terms":["rust","咖啡"],"first_delivery":"pending","delivery_status":"delivered"}',
+    '{"seq":3,"kind":"comment","resent":false,"attempt":0,"thing_id":"t1_c","created_at":"TIME","entered_at":"TIME","monitor_id":"mon_ID","suppressed":true,"ladder_step":0,"first_seen_at":"TIME","matched_terms":["rust"],"first_delivery":"skipped","delivery_status":"skipped"}',
+  ],
+  page: [
+    '200 {"items":[{"id":"mat_ID_000000000001","monitor_id":"mon_ID","thing_id":"t3_a","kind":"post","subreddit":"Metals","author":"smith","title":"Rust and the borrow checker","body":"","permalink":"https://forum.example/r/metals/t3_a","post_id":"a","created_utc":"TIME","matched_terms":["rust","\\"borrow checker\\""],"suppressed":false,"delivery_status":"delivered","created_at":"TIME","delivered_at":"TIME"},{"id":"mat_ID_000000000002","monitor_id":"mon_ID","thing_id":"t1_b","kind":"comment","subreddit":"Metals","author":"smith","title":"On rust","body":"RUST, 黑咖啡。","permalink":"https://forum.example/r/metals/t1_b","post_id":"parent","created_utc":"TIME","matched_terms":["rust","咖啡"],"suppressed":false,"delivery_status":"delivered","created_at":"TIME","delivered_at":"TIME"},{"id":"mat_ID_000000000003","monitor_id":"mon_ID","thing_id":"t1_c","kind":"comment","subreddit":"Metals","author":"smith","title":"On rust","body":"more rust","permalink":"https://forum.example/r/metals/t1_c","post_id":"parent","created_utc":"TIME","matched_terms":["rust"],"suppressed":true,"delivery_status":"skipped","created_at":"TIME","delivered_at":null}],"after":null,"before":null}',
+  ],
+  filtered: [
+    '200 {"items":[{"id":"mat_ID_000000000003","monitor_id":"mon_ID","thing_id":"t1_c","kind":"comment","subreddit":"Metals","author":"smith","title":"On rust","body":"more rust","permalink":"https://forum.example/r/metals/t1_c","post_id":"parent","created_utc":"TIME","matched_terms":["rust"],"suppressed":true,"delivery_status":"skipped","created_at":"TIME","delivered_at":null}],"after":null,"before":"mat_ID_000000000003"}',
+  ],
+  candidates: [
+    '{"v":1,"monitor_id":"mon_ID","monitor_version":2,"matched_terms":["rust","\\"borrow checker\\""],"match_positions":[{"field":"title","start":0,"end":4},{"field":"title","start":13,"end":27}],"entered_at":"TIME","first_seen_at":"TIME","replay":false,"item":{"thing_id":"t3_a","kind":"post","post_id":"a","parent_id":null,"subreddit":"Metals","author":"smith","title":"Rust and the borrow checker","body":"","permalink":"https://forum.example/r/metals/t3_a","nsfw":false,"created_utc":"TIME"}}',
+    '{"v":1,"monitor_id":"mon_ID","monitor_version":2,"matched_terms":["rust","咖啡"],"match_positions":[{"field":"body","start":0,"end":4},{"field":"body","start":7,"end":9}],"entered_at":"TIME","first_seen_at":"TIME","replay":false,"item":{"thing_id":"t1_b","kind":"comment","post_id":"parent","parent_id":"t3_parent","subreddit":"Metals","author":"smith","title":"On rust","body":"RUST, 黑咖啡。","permalink":"https://forum.example/r/metals/t1_b","nsfw":false,"created_utc":"TIME"}}',
+    '{"v":1,"monitor_id":"mon_ID","monitor_version":2,"matched_terms":["rust"],"match_positions":[{"field":"body","start":5,"end":9}],"entered_at":"TIME","first_seen_at":"TIME","replay":false,"item":{"thing_id":"t1_c","kind":"comment","post_id":"parent","parent_id":"t3_parent","subreddit":"Metals","author":"smith","title":"On rust","body":"more rust","permalink":"https://forum.example/r/metals/t1_c","nsfw":false,"created_utc":"TIME"}}',
+  ],
+  messages: [
+    '{"v":1,"match_id":"mat_ID_000000000001","monitor_id":"mon_ID","seq":1,"matched_terms":["rust","\\"borrow checker\\""],"suppressed":false,"first_delivery":"pending","entered_at":"TIME","created_at":"TIME","first_seen_at":"TIME","item":{"thing_id":"t3_a","kind":"post","post_id":"a","parent_id":null,"subreddit":"Metals","author":"smith","title":"Rust and the borrow checker","body":"","permalink":"https://forum.example/r/metals/t3_a","nsfw":false,"created_utc":"TIME"}}',
+    '{"v":1,"match_id":"mat_ID_000000000002","monitor_id":"mon_ID","seq":2,"matched_terms":["rust","咖啡"],"suppressed":false,"first_delivery":"pending","entered_at":"TIME","created_at":"TIME","first_seen_at":"TIME","item":{"thing_id":"t1_b","kind":"comment","post_id":"parent","parent_id":"t3_parent","subreddit":"Metals","author":"smith","title":"On rust","body":"RUST, 黑咖啡。","permalink":"https://forum.example/r/metals/t1_b","nsfw":false,"created_utc":"TIME"}}',
+    '{"v":1,"match_id":"mat_ID_000000000003","monitor_id":"mon_ID","seq":3,"matched_terms":["rust"],"suppressed":true,"first_delivery":"skipped","entered_at":"TIME","created_at":"TIME","first_seen_at":"TIME","item":{"thing_id":"t1_c","kind":"comment","post_id":"parent","parent_id":"t3_parent","subreddit":"Metals","author":"smith","title":"On rust","body":"more rust","permalink":"https://forum.example/r/metals/t1_c","nsfw":false,"created_utc":"TIME"}}',
+  ],
+  webhooks: [
+    '{"type":"monitor.match","monitor":{"id":"mon_ID","name":"Plain"},"match":{"id":"mat_ID_000000000001","monitor_id":"mon_ID","thing_id":"t3_a","kind":"post","subreddit":"Metals","author":"smith","title":"Rust and the borrow checker","body":"","permalink":"https://forum.example/r/metals/t3_a","post_id":"a","created_utc":"TIME","matched_terms":["rust","\\"borrow checker\\""],"suppressed":false,"delivery_status":"pending","created_at":"TIME","delivered_at":null},"sent_at":SECONDS}',
+    '{"type":"monitor.match","monitor":{"id":"mon_ID","name":"Plain"},"match":{"id":"mat_ID_000000000002","monitor_id":"mon_ID","thing_id":"t1_b","kind":"comment","subreddit":"Metals","author":"smith","title":"On rust","body":"RUST, 黑咖啡。","permalink":"https://forum.example/r/metals/t1_b","post_id":"parent","created_utc":"TIME","matched_terms":["rust","咖啡"],"suppressed":false,"delivery_status":"pending","created_at":"TIME","delivered_at":null},"sent_at":SECONDS}',
+  ],
+};
