@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import { itemContent, timestamp } from './forum-item.ts';
 
-/** A range [start, end) of UTF-16 code units in the item's title or body, as the author wrote it. */
+/**
+ * A range [start, end) of UTF-16 code units in the item's title or body, as the author wrote it. The title of a comment
+ * is that of its post: `post_title`.
+ */
 const matchPosition = z.object({
-  field: z.enum(['title', 'body']),
+  field: z.enum(['title', 'body', 'post_title']),
   start: z.number().int().nonnegative(),
   end: z.number().int().positive(),
 });
