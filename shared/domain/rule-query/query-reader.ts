@@ -1,0 +1,228 @@
+import type { RuleTerm, SearchedText } from '../../matching/rule.ts';
+import { isFilter, isText, PLAIN_TERM, unknownField } from './query-fields.ts';
+import type { FilterName } from './query-fields.ts';
+import { QueryFault } from './query-fault.ts';
+
+/** A part of a query. Positions are in UTF-16 code units. */
+export type Token =
+  | { kind: 'operator'; written: 'AND' | 'OR'; position: number }
+  /** A parenthesis; with the texts to which its terms are limited when it is `title:(`. */
+  | { kind: 'open'; in?: readonly SearchedText[]; position: number }
+  | { kind: 'close'; position: number }
+  | TermToken
+  | { kind: 'exclusion'; text: string; position: number }
+  | FilterToken
+  | { kind: 'end'; position: number };
+
+export interface TermToken {
+  kind: 'term';
+  term: RuleTerm;
+  /** Whether a field stands before it. It then belongs to `terms` whatever its conditions. */
+  hasField: boolean;
+  position: number;
+}
+
+export interface FilterToken {
+  kind: 'filter';
+  name: FilterName;
+  values: FilterValue[];
+  position: number;
+}
+
+export interface FilterValue {
+  text: string;
+  isExcluded: boolean;
+  position: number;
+}
+
+const SPACE = /\s*/y;
+const NAMES = /[A-Za-z_]+(?:,[A-Za-z_]+)*:/y;
+/** Phones write a dash for a hyphen. */
+const MINUS = /[-‐‑–—−]/y;
+const WORD = /[^\s"“”„(),;]+/y;
+const QUOTED = /"([^"\\]*(?:\\[^][^"\\]*)*)"/y;
+/** As phones and word processors write quotes. There is no way to write one of them inside. */
+const CURLY_QUOTED = /[“”„]([^“”]*)[“”]/y;
+const QUOTE = /["“”„]/;
+
+const EXCLUDED_WITH_FIELD =
+  'an excluded term counts in all texts and cannot have a field; write the minus and the term';
+const TWO_SIGNS = 'one minus is enough; a term or name that begins with a minus needs quotes';
+
+const OPERATORS = ['AND', 'OR', 'NOT'] as const;
+
+/** Cuts a query into its parts, from left to right, in linear time. */
+export class QueryReader {
+  readonly #query: string;
+  #at = 0;
+
+  constructor(query: string) {
+    this.#query = query;
+  }
+
+  /** The next part; `end` when there is none. @throws QueryFault */
+  next(): Token {
+    this.#match(SPACE);
+    const position = this.#at;
+    const sign = this.#match(MINUS) ?? this.#readOperator();
+    if (sign === 'AND' || sign === 'OR') return { kind: 'operator', written: sign, position };
+    if (sign !== undefined) return this.#readExclusion(sign, position);
+    switch (this.#query[position]) {
+      case undefined:
+        return { kind: 'end', position };
+      case '(':
+        this.#at++;
+        return { kind: 'open', position };
+      case ')':
+        this.#at++;
+        this.#endPart();
+        return { kind: 'close', position };
+      default:
+        return this.#readClause(position);
+    }
+  }
+
+  #readOperator(): (typeof OPERATORS)[number] | undefined {
+    const start = this.#at;
+    const word = this.#match(WORD);
+    const operator = OPERATORS.find((written) => written === word);
+    if (operator !== undefined && /^[\s(]?$/.test(this.#query.charAt(this.#at))) return operator;
+    this.#at = start;
+    return undefined;
+  }
+
+  /** What follows a minus or NOT. */
+  #readExclusion(sign: string, position: number): Token {
+    if (sign === 'NOT') this.#match(SPACE);
+    const start = this.#at;
+    const next = this.#query.charAt(start);
+    if (/^\s?$/.test(next)) throw new QueryFault(position, `"${sign}" must stand before a term`);
+    if (next === '(') {
+      throw new QueryFault(start, 'a group cannot be excluded; exclude its terms one by one, like -this -"and that"');
+    }
+    const names = this.#readNames();
+    const [name = ''] = names;
+    if (isFilter(name)) return this.#readFilter(name, true, position);
+    if (names.length > 0) throw new QueryFault(start, EXCLUDED_WITH_FIELD);
+    const { text, prefix, caseSensitive } = this.#readTerm(sign);
+    if (prefix === true || caseSensitive === true) {
+      const condition = prefix === true ? 'an asterisk' : 'a "="';
+      throw new QueryFault(start, `an excluded term cannot have ${condition}; in quotes it is searched as written`);
+    }
+    this.#endPart();
+    return { kind: 'exclusion', text, position };
+  }
+
+  /** A term or a filter, with or without a field. */
+  #readClause(position: number): Token {
+    const names = this.#readNames();
+    const [name = ''] = names;
+    if (isFilter(name)) return this.#readFilter(name, false, position);
+    const texts = [...new Set(names.filter(isText))];
+    const limits = texts.length > 0 ? { in: texts } : {};
+    if (texts.length > 0 && this.#take('(')) return { kind: 'open', ...limits, position };
+    const term = this.#readTerm(names.length > 0 ? `${names.join(',')}:` : '');
+    this.#endPart();
+    return { kind: 'term', term: { ...term, ...limits }, hasField: names.length > 0, position };
+  }
+
+  /** The names before a colon in lower case: of texts, or a single other one. None if no colon follows. */
+  #readNames(): string[] {
+    let position = this.#at;
+    const written = this.#match(NAMES)?.slice(0, -1).split(',') ?? [];
+    return written.map((name) => {
+      const field = name.toLowerCase();
+      if (!isText(field) && !isFilter(field) && field !== PLAIN_TERM)
+        throw new QueryFault(position, unknownField(name));
+      if (!isText(field) && written.length > 1) {
+        throw new QueryFault(position, `"${field}" cannot be combined with other fields`);
+      }
+      position += name.length + 1;
+      return field;
+    });
+  }
+
+  /** @param before what stands before the term: a field with its colon, a sign, or nothing */
+  #readTerm(before: string): RuleTerm {
+    const start = this.#at;
+    if (before !== '' && this.#match(MINUS) !== undefined) {
+      throw new QueryFault(start, before.endsWith(':') ? EXCLUDED_WITH_FIELD : TWO_SIGNS);
+    }
+    const caseSensitive = this.#take('=') ? { caseSensitive: true } : {};
+    const quoted = this.#readQuoted();
+    if (quoted !== undefined) return { text: quoted, ...(this.#take('*') ? { prefix: true } : {}), ...caseSensitive };
+    const wordStart = this.#at;
+    const word = this.#match(WORD);
+    if (word === undefined) throw this.#missing(before + this.#query.slice(start, wordStart));
+    const star = word.indexOf('*');
+    if (star === -1) return { text: word, ...caseSensitive };
+    if (star === 0 || star < word.length - 1) {
+      const message = 'an asterisk can only stand at the end of a word; in quotes it is searched as written';
+      throw new QueryFault(wordStart + star, message);
+    }
+    return { text: word.slice(0, -1), prefix: true, ...caseSensitive };
+  }
+
+  #readFilter(name: FilterName, isExcluded: boolean, position: number): FilterToken {
+    const values: FilterValue[] = [];
+    do {
+      const start = this.#at;
+      const hasMinus = this.#match(MINUS) !== undefined;
+      if (hasMinus && isExcluded) throw new QueryFault(start, TWO_SIGNS);
+      if (values[0] !== undefined && values[0].isExcluded !== (isExcluded || hasMinus)) {
+        throw new QueryFault(start, `"${name}:" needs a minus before all of its values or before none`);
+      }
+      const text = this.#readQuoted() ?? this.#match(WORD);
+      if (text === undefined) throw this.#missing(values.length === 0 ? `${name}:` : ',');
+      values.push({ text, isExcluded: isExcluded || hasMinus, position: start });
+    } while (this.#take(','));
+    this.#endPart();
+    return { kind: 'filter', name, values, position };
+  }
+
+  /** A text in quotes, without them. */
+  #readQuoted(): string | undefined {
+    if (!QUOTE.test(this.#query.charAt(this.#at))) return undefined;
+    const position = this.#at;
+    const isStraight = this.#query[position] === '"';
+    const written = this.#match(isStraight ? QUOTED : CURLY_QUOTED);
+    if (written === undefined) throw new QueryFault(position, 'the quotes are not closed');
+    const inside = written.slice(1, -1);
+    return isStraight ? inside.replace(/\\(["\\])/g, '$1') : inside;
+  }
+
+  /** Nothing was found where a term or a value must stand. */
+  #missing(before: string): QueryFault {
+    const next = this.#query.charAt(this.#at);
+    if (next === ',' || next === ';') return this.#separator(next);
+    const isSpaced = /\s/.test(next);
+    return new QueryFault(this.#at, `something must follow "${before}"${isSpaced ? ' directly, without a space' : ''}`);
+  }
+
+  #separator(written: string): QueryFault {
+    const message = `"${written}" joins nothing: write OR between terms; in quotes it is searched as written`;
+    return new QueryFault(this.#at, message);
+  }
+
+  /** A part ends here, so that nobody wonders what belongs to it. */
+  #endPart(): void {
+    const next = this.#query.charAt(this.#at);
+    if (/^[\s)]?$/.test(next)) return;
+    if (next === ',' || next === ';') throw this.#separator(next);
+    throw new QueryFault(this.#at, 'a space is missing; in quotes everything is searched as written, \\" is a quote');
+  }
+
+  #take(character: string): boolean {
+    const isNext = this.#query[this.#at] === character;
+    if (isNext) this.#at++;
+    return isNext;
+  }
+
+  /** What the sticky expression matches here; undefined if it does not. */
+  #match(expression: RegExp): string | undefined {
+    expression.lastIndex = this.#at;
+    const written = expression.exec(this.#query)?.[0];
+    this.#at += written?.length ?? 0;
+    return written;
+  }
+}
