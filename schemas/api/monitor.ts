@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { timestamp } from '../messages/forum-item.ts';
 import { givenName, storableString } from './given-name.ts';
+import { refinementChanges, refinementFields } from './monitor-refinements.ts';
 
 export const webhookKind = z.enum(['generic', 'slack', 'discord']);
 export type WebhookKind = z.infer<typeof webhookKind>;
@@ -12,6 +13,7 @@ export type MonitorStatus = z.infer<typeof monitorStatus>;
 export const monitor = z.strictObject({
   id: z.string(),
   name: z.string(),
+  /** Empty only when there are `terms`. */
   keywords: z.array(z.string()),
   exclude: z.array(z.string()),
   /** Without r/, as the user wrote them. An empty list means all communities. */
@@ -19,6 +21,7 @@ export const monitor = z.strictObject({
   include_posts: z.boolean(),
   include_comments: z.boolean(),
   nsfw: z.boolean(),
+  ...refinementFields,
   webhook_url: z.string().nullable(),
   webhook_kind: webhookKind.nullable(),
   status: monitorStatus,
@@ -131,19 +134,28 @@ const flag = z.boolean().optional();
 const kinds = { posts: flag, comments: flag, include_posts: flag, include_comments: flag };
 const watched = z.boolean().optional().meta({ default: true });
 
-/** Body of POST /v1/monitors. It checks shapes only; the service validates terms, communities and webhooks. */
+/**
+ * Body of POST /v1/monitors. It checks shapes only; the service validates terms, names, languages and webhooks.
+ */
 export const createMonitorBody = z
   .strictObject({
     name: givenName,
-    keywords: terms,
+    keywords: terms.optional(),
     exclude: terms.default([]),
     subreddits: terms.default([]),
     ...kinds,
     posts: watched,
     comments: watched,
     nsfw: z.boolean().default(false),
+    ...refinementChanges,
     webhook_url: storableString.optional(),
     webhook_kind: webhookKind.optional(),
+  })
+  .refine(({ keywords, terms }) => keywords !== undefined || (terms?.length ?? 0) > 0, {
+    path: ['keywords'],
+    message: 'is required',
+    // Also when other fields are wrong, so that it is named together with them.
+    when: ({ value }) => typeof value === 'object' && value !== null && !Array.isArray(value),
   })
   .superRefine(checkKinds)
   .transform(({ include_posts: posts, include_comments: comments, ...body }) => ({
@@ -161,6 +173,7 @@ export const patchMonitorBody = z
     subreddits: terms.optional(),
     ...kinds,
     nsfw: z.boolean().optional(),
+    ...refinementChanges,
     webhook_url: storableString.nullable().optional(),
     webhook_kind: webhookKind.nullable().optional(),
   })

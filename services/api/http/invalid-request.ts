@@ -46,6 +46,16 @@ function isCutUrl(value: unknown): boolean {
 }
 
 function faultsOf(issue: z.core.$ZodIssue, whole: string, unknown: string): Fault[] {
+  if (issue.code === 'invalid_union') {
+    // Of the alternatives, the one of the value's own type says what is wrong with it.
+    const meant = issue.errors.find(
+      (issues) => !issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0),
+    );
+    const within = (found: z.core.$ZodIssue) => ({ ...found, path: [...issue.path, ...found.path] });
+    if (meant !== undefined) return meant.flatMap((found) => faultsOf(within(found), whole, unknown));
+    const types = issue.errors.flat().map(({ message }) => message.replace(/^must be /, ''));
+    return [{ field: fieldName(issue.path), message: `must be ${types.join(' or ')}` }];
+  }
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({ field: fieldName([...issue.path, printable(key)]), message: unknown }));
   }

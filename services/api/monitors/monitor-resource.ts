@@ -1,6 +1,7 @@
 import type { Monitor, MonitorStats } from '../../../schemas/api/monitor.ts';
 import type { StoredMonitorStats } from '../../../shared/stores/monitors/monitor-stats.ts';
 import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
+import { refinementsResource } from './refinements-resource.ts';
 
 /** A monitor in the form the API returns. */
 export function monitorResource(stored: StoredMonitor): Monitor {
@@ -13,6 +14,7 @@ export function monitorResource(stored: StoredMonitor): Monitor {
     include_posts: stored.posts,
     include_comments: stored.comments,
     nsfw: stored.nsfw,
+    ...refinementsResource(stored.refinements, stored.threadOnce),
     webhook_url: stored.webhookUrl,
     webhook_kind: stored.webhookKind,
     status: stored.status,

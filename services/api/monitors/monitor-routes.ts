@@ -6,7 +6,7 @@ import { planOf } from '../../../shared/domain/accounts/plans.ts';
 import type { Rule } from '../../../shared/matching/rule.ts';
 import { readDeliveryHealth } from '../../../shared/stores/deliveries/delivery-health.ts';
 import { readMonitorStats } from '../../../shared/stores/monitors/monitor-stats.ts';
-import { listMonitors } from '../../../shared/stores/monitors/monitors.ts';
+import { listMonitors, ruleOf } from '../../../shared/stores/monitors/monitors.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { noSuchMonitor } from '../http/api-error.ts';
 import { checkedSettings, createMonitor } from './create-monitor.ts';
@@ -46,7 +46,7 @@ function create(deps: MonitorDeps, call: Call): Promise<Answer> {
     route: 'POST /v1/monitors',
     async prepare() {
       const settings = await checkedSettings(deps, call.body);
-      return { settings, warnings: await warningsOf(deps, settings) };
+      return { settings, warnings: await warningsOf(deps, ruleOf(settings)) };
     },
     async work(client, { settings, warnings }) {
       const created = await createMonitor(client, secretBox, call, settings);
@@ -84,9 +84,9 @@ async function show({ pool }: MonitorDeps, { caller, id }: Call): Promise<Answer
 }
 
 async function update(deps: MonitorDeps, { caller, id, body }: Call): Promise<Answer> {
-  const monitor = await updateMonitor(deps, caller.accountId, id, body);
-  const rule = { ...monitor, posts: monitor.include_posts, comments: monitor.include_comments };
-  return { status: 200, body: { monitor, ...warningsMember(await warningsOf(deps, rule)) } };
+  const updated = await updateMonitor(deps, caller.accountId, id, body);
+  const warnings = await warningsOf(deps, ruleOf(updated));
+  return { status: 200, body: { monitor: monitorResource(updated), ...warningsMember(warnings) } };
 }
 
 /** Waits for the archive, so call it outside of transactions. */

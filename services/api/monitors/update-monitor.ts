@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { patchMonitorBody } from '../../../schemas/api/monitor.ts';
-import type { Monitor } from '../../../schemas/api/monitor.ts';
+import { isMonitorId } from '../../../shared/domain/identifiers.ts';
+import { validateTermCount } from '../../../shared/matching/validate-refinements.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
-import type { Queryable } from '../../../shared/postgres/pool.ts';
+import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
 import {
   announceMonitorChange,
   clearMonitorHealth,
@@ -13,17 +15,20 @@ import type { MonitorSettings, StoredMonitor } from '../../../shared/stores/moni
 import { noSuchMonitor } from '../http/api-error.ts';
 import { invalidRequest, parseRequest, refuseFaults } from '../http/invalid-request.ts';
 import { findAndLockMonitor } from './find-monitor.ts';
-import { monitorResource } from './monitor-resource.ts';
 import type { MonitorDeps } from './monitor-deps.ts';
+import { changedRefinements } from './check-refinements.ts';
+import type { RefinementsChange } from './check-refinements.ts';
 import { checkRule } from './check-rule.ts';
 import { changedWebhook, checkWebhookUrl } from './webhook-settings.ts';
 import type { Webhook, WebhookChange } from './webhook-settings.ts';
 
 /** The fields that decide whether an item matches: changing any of them starts a new version of the rule. */
-const RULE_FIELDS = ['keywords', 'exclude', 'subreddits', 'posts', 'comments', 'nsfw'] as const;
-const OTHER_FIELDS = ['name', 'webhookUrl', 'webhookKind'] as const;
+const RULE_FIELDS = ['keywords', 'exclude', 'subreddits', 'posts', 'comments', 'nsfw', 'refinements'] as const;
+/** `threadOnce` is read when a match is recorded, under the monitor's lock. */
+const OTHER_FIELDS = ['name', 'threadOnce', 'webhookUrl', 'webhookKind'] as const;
 
-type MonitorChange = Partial<Omit<MonitorSettings, keyof Webhook>> & WebhookChange;
+type PlainSettings = Omit<MonitorSettings, keyof Webhook | 'refinements'>;
+type MonitorChange = Partial<PlainSettings> & { refinements: RefinementsChange; webhook: WebhookChange };
 
 /**
  * Changes the fields that a client named, in every state except deleted. Items that enter after the answer are matched
@@ -31,31 +36,57 @@ type MonitorChange = Partial<Omit<MonitorSettings, keyof Webhook>> & WebhookChan
  *
  * @throws ApiError invalid_request, not_found; nothing is changed then
  */
-export async function updateMonitor(deps: MonitorDeps, accountId: string, id: string, body: unknown): Promise<Monitor> {
-  const change = await checkedChange(deps, body);
+export async function updateMonitor(
+  deps: MonitorDeps,
+  accountId: string,
+  id: string,
+  body: unknown,
+): Promise<StoredMonitor> {
+  const change = await checkedChange(deps, accountId, id, body);
   return inTransaction(deps.pool, async (client) => {
     const current = await findAndLockMonitor(client, accountId, id);
-    const settings = mergedSettings(current, change);
-    if (!differs(current, settings, [...RULE_FIELDS, ...OTHER_FIELDS])) return monitorResource(current);
+    const settings = changedSettings(current, change);
+    if (!differs(current, settings, [...RULE_FIELDS, ...OTHER_FIELDS])) return current;
     await applyChange(client, current, settings);
     const changed = await readMonitor(client, accountId, id);
     if (!changed) throw noSuchMonitor();
-    return monitorResource(changed);
+    return changed;
   });
 }
 
-async function checkedChange(deps: MonitorDeps, body: unknown): Promise<MonitorChange> {
+async function checkedChange(deps: MonitorDeps, accountId: string, id: string, body: unknown): Promise<MonitorChange> {
   const given = parseRequest(patchMonitorBody, body === undefined ? {} : body, 'body');
-  const { terms, faults } = checkRule(given);
+  const { name, posts, comments, nsfw, thread_once: threadOnce } = given;
+  const { rule, faults } = checkRule(given, await willHaveTerms(deps.pool, accountId, id, given));
   refuseFaults([...faults, ...(await checkWebhookUrl(given.webhook_url, deps.webhooks))]);
-  return definedOnly({ ...given, ...terms });
+  const { webhook_url, webhook_kind } = given;
+  const { refinements, ...lists } = rule;
+  const plain = { name, posts, comments, nsfw, threadOnce: threadOnce === null ? false : threadOnce, ...lists };
+  return { ...definedOnly(plain), refinements, webhook: { webhook_url, webhook_kind } };
 }
 
-function mergedSettings(current: StoredMonitor, change: MonitorChange): MonitorSettings {
-  const changed = changedWebhook(current, change);
+/** Only a request without keywords needs to know. It is checked again under the monitor's lock. */
+async function willHaveTerms(
+  pool: Pool,
+  accountId: string,
+  id: string,
+  { keywords, terms }: { keywords?: string[] | undefined; terms?: unknown[] | null | undefined },
+): Promise<boolean> {
+  if (keywords?.length !== 0) return false;
+  if (terms !== undefined) return terms !== null && terms.length > 0;
+  const stored = isMonitorId(id) ? await readMonitor(pool, accountId, id) : undefined;
+  return stored?.refinements?.terms !== undefined;
+}
+
+/** @throws ApiError invalid_request when the settings after the change are beyond a limit or contradict each other */
+function changedSettings(current: StoredMonitor, { refinements: conditions, webhook, ...plain }: MonitorChange) {
+  const changed = changedWebhook(current, webhook);
   if ('fault' in changed) throw invalidRequest([changed.fault]);
-  const { name, keywords, exclude, subreddits, posts, comments, nsfw } = { ...current, ...change };
-  return { name, keywords, exclude, subreddits, posts, comments, nsfw, ...changed.webhook };
+  const { name, keywords, exclude, subreddits, posts, comments, nsfw, threadOnce } = { ...current, ...plain };
+  const refinements = changedRefinements(current.refinements, conditions);
+  refuseFaults(validateTermCount(keywords, refinements?.terms ?? []));
+  const rule = { keywords, exclude, subreddits, posts, comments, nsfw, refinements };
+  return { name, ...rule, threadOnce, ...changed.webhook };
 }
 
 /** Follows the lock order: the caller holds the monitor's lock; then monitors, health and the new version. */
@@ -70,7 +101,7 @@ async function applyChange(db: Queryable, current: StoredMonitor, settings: Moni
 }
 
 function differs(a: MonitorSettings, b: MonitorSettings, fields: readonly (keyof MonitorSettings)[]): boolean {
-  return fields.some((field) => JSON.stringify(a[field]) !== JSON.stringify(b[field]));
+  return fields.some((field) => !isDeepStrictEqual(a[field], b[field]));
 }
 
 /** Drops undefined members, which would overwrite values when spread. */

@@ -30,8 +30,7 @@ export async function readActiveRules(db: Queryable, afterId: string, limit: num
        FROM (
          SELECT m.id, json_build_object(
              'id', m.id,
-             'rule', json_build_object('keywords', m.keywords, 'exclude', m.exclude, 'subreddits', m.subreddits,
-               'posts', m.posts, 'comments', m.comments, 'nsfw', m.nsfw),
+             'rule', CASE WHEN m.refinements IS NULL THEN plain.rule ELSE (plain.rule::jsonb || m.refinements)::json END,
              'version', m.version,
              'activeSinceMs', trunc(extract(epoch FROM m.active_since) * 1000),
              'versions', coalesce(
@@ -39,6 +38,10 @@ export async function readActiveRules(db: Queryable, afterId: string, limit: num
                    ORDER BY version)
                   FROM monitor_versions WHERE monitor_id = m.id), '[]')) AS monitor
            FROM monitors m
+           CROSS JOIN LATERAL (
+             SELECT json_build_object('keywords', m.keywords, 'exclude', m.exclude, 'subreddits', m.subreddits,
+               'posts', m.posts, 'comments', m.comments, 'nsfw', m.nsfw) AS rule
+           ) AS plain
           WHERE m.status = 'active' AND m.id > $1
           ORDER BY m.id
           LIMIT $2
@@ -53,8 +56,7 @@ export async function readRulesById(db: Queryable, ids: readonly string[]): Prom
   const { rows } = await db.query<{ monitors: MonitorRule[] }>(
     `SELECT coalesce(json_agg(json_build_object(
          'id', m.id,
-         'rule', json_build_object('keywords', m.keywords, 'exclude', m.exclude, 'subreddits', m.subreddits,
-           'posts', m.posts, 'comments', m.comments, 'nsfw', m.nsfw),
+         'rule', CASE WHEN m.refinements IS NULL THEN plain.rule ELSE (plain.rule::jsonb || m.refinements)::json END,
          'version', m.version,
          'activeSinceMs', trunc(extract(epoch FROM m.active_since) * 1000),
          'versions', coalesce(
@@ -62,6 +64,10 @@ export async function readRulesById(db: Queryable, ids: readonly string[]): Prom
                ORDER BY version)
               FROM monitor_versions WHERE monitor_id = m.id), '[]'))), '[]') AS monitors
        FROM monitors m
+       CROSS JOIN LATERAL (
+         SELECT json_build_object('keywords', m.keywords, 'exclude', m.exclude, 'subreddits', m.subreddits,
+           'posts', m.posts, 'comments', m.comments, 'nsfw', m.nsfw) AS rule
+       ) AS plain
       WHERE m.status = 'active' AND m.id = ANY($1)`,
     [ids],
   );

@@ -1,5 +1,6 @@
 import type { MonitorStatus, WebhookKind } from '../../../schemas/api/monitor.ts';
 import { MONITOR_CHANGED_CHANNEL } from '../../../schemas/messages/notifications.ts';
+import type { Rule, RuleRefinements } from '../../matching/rule.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 
 /** The settings of a monitor that its user chooses. */
@@ -12,6 +13,10 @@ export interface MonitorSettings {
   posts: boolean;
   comments: boolean;
   nsfw: boolean;
+  /** The conditions in use; null: none. */
+  refinements: RuleRefinements | null;
+  /** At most one match a thread and UTC day. */
+  threadOnce: boolean;
   /** Both are null, or neither is. */
   webhookUrl: string | null;
   webhookKind: WebhookKind | null;
@@ -33,6 +38,12 @@ export interface StoredMonitor extends MonitorSettings {
   lastSeq: number | null;
 }
 
+/** The rule among the settings of a monitor. */
+export function ruleOf({ refinements, ...settings }: Omit<MonitorSettings, 'name'>): Rule {
+  const { keywords, exclude, subreddits, posts, comments, nsfw } = settings;
+  return { keywords, exclude, subreddits, posts, comments, nsfw, ...refinements };
+}
+
 /**
  * Inserts an active monitor in its first period, with its lock row and the first version of its rule. The statement
  * reads the clock for active_since, so call it after the account is locked, never before.
@@ -46,8 +57,9 @@ export async function insertMonitor(
   await db.query(
     `WITH added AS (
        INSERT INTO monitors (id, account_id, name, keywords, exclude, subreddits, posts, comments, nsfw,
-                             webhook_url, webhook_kind, webhook_secret, active_since, next_charge_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, wall_now(), service_now() + interval '24 hours')
+                             refinements, thread_once, webhook_url, webhook_kind, webhook_secret, active_since,
+                             next_charge_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, wall_now(), service_now() + interval '24 hours')
        RETURNING id, version, active_since
      ), lock_row AS (
        INSERT INTO monitor_counters (monitor_id) SELECT id FROM added
@@ -63,6 +75,8 @@ export async function insertMonitor(
       monitor.posts,
       monitor.comments,
       monitor.nsfw,
+      monitor.refinements,
+      monitor.threadOnce,
       monitor.webhookUrl,
       monitor.webhookKind,
       monitor.sealedSecret,
@@ -88,8 +102,8 @@ export async function readMonitor(db: Queryable, accountId: string, id: string):
   const { rows } = await db.query<StoredMonitor>({
     name: 'read-monitor',
     text: `
-      SELECT m.id, m.name, m.keywords, m.exclude, m.subreddits, m.posts, m.comments, m.nsfw,
-             m.webhook_url AS "webhookUrl", m.webhook_kind AS "webhookKind", m.status, m.version, m.period_no AS "periodNo",
+      SELECT m.id, m.name, m.keywords, m.exclude, m.subreddits, m.posts, m.comments, m.nsfw, m.refinements,
+             m.thread_once AS "threadOnce", m.webhook_url AS "webhookUrl", m.webhook_kind AS "webhookKind", m.status, m.version, m.period_no AS "periodNo",
              m.next_charge_at AS "nextChargeAt", m.created_at AS "createdAt", m.updated_at AS "updatedAt",
              coalesce(h.webhook_failing, false) AS "webhookFailing", c.last_match_at AS "lastMatchAt", c.last_seq AS "lastSeq"
       FROM monitors m
@@ -104,8 +118,8 @@ export async function readMonitor(db: Queryable, accountId: string, id: string):
 /** Lists an account's monitors that are not deleted, oldest first. The plan limits their number. */
 export async function listMonitors(db: Queryable, accountId: string): Promise<StoredMonitor[]> {
   const { rows } = await db.query<StoredMonitor>(
-    `SELECT m.id, m.name, m.keywords, m.exclude, m.subreddits, m.posts, m.comments, m.nsfw,
-            m.webhook_url AS "webhookUrl", m.webhook_kind AS "webhookKind", m.status, m.version, m.period_no AS "periodNo",
+    `SELECT m.id, m.name, m.keywords, m.exclude, m.subreddits, m.posts, m.comments, m.nsfw, m.refinements,
+            m.thread_once AS "threadOnce", m.webhook_url AS "webhookUrl", m.webhook_kind AS "webhookKind", m.status, m.version, m.period_no AS "periodNo",
             m.next_charge_at AS "nextChargeAt", m.created_at AS "createdAt", m.updated_at AS "updatedAt",
             coalesce(h.webhook_failing, false) AS "webhookFailing", c.last_match_at AS "lastMatchAt", c.last_seq AS "lastSeq"
      FROM monitors m
@@ -136,7 +150,7 @@ export async function updateMonitorSettings(
   await db.query(
     `UPDATE monitors
      SET name = $2, keywords = $3, exclude = $4, subreddits = $5, posts = $6, comments = $7, nsfw = $8,
-         webhook_url = $9, webhook_kind = $10, version = $11, updated_at = service_now()
+         refinements = $9, thread_once = $10, webhook_url = $11, webhook_kind = $12, version = $13, updated_at = service_now()
      WHERE id = $1`,
     [
       id,
@@ -147,6 +161,8 @@ export async function updateMonitorSettings(
       settings.posts,
       settings.comments,
       settings.nsfw,
+      settings.refinements,
+      settings.threadOnce,
       settings.webhookUrl,
       settings.webhookKind,
       settings.version,

@@ -32,6 +32,8 @@ const SETTINGS: MonitorSettings = {
   posts: true,
   comments: true,
   nsfw: false,
+  refinements: null,
+  threadOnce: false,
   webhookUrl: null,
   webhookKind: null,
 };

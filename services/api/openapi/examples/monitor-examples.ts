@@ -30,6 +30,8 @@ const doubtfulMonitor: Monitor = {
   last_match_at: null,
 };
 
+const EVERYWHERE = { subreddits: [], posts: true, comments: true, nsfw: false };
+
 const match: MonitorMatch = {
   id: 'mat_3k7m2q9x4t8v_000000000042',
   monitor_id: monitor.id,
@@ -71,7 +73,7 @@ export const monitorExamples = {
     monitor: doubtfulMonitor,
     webhook_secret: 'whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=',
     warnings: ruleWarnings(
-      { ...doubtfulMonitor, posts: true, comments: true },
+      { keywords: doubtfulMonitor.keywords, exclude: doubtfulMonitor.exclude, ...EVERYWHERE },
       { sample: [], suppressedPerDay: SUPPRESSED_PER_DAY },
     ),
   },
