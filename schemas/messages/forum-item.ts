@@ -49,6 +49,11 @@ export const forumItem = itemContent.extend({
    * informs: late items are matched and delivered like all others.
    */
   late: z.literal(true).optional(),
+  /**
+   * ISO 639-1 code of the language of a comment's text, or of a post's title and text; `und` when it is not decided.
+   * Older messages do not have this field, which counts as `und`.
+   */
+  language: z.string().optional(),
 });
 
 export type ForumItem = z.infer<typeof forumItem>;

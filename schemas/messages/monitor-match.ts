@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { bareId, fullname, timestamp } from './forum-item.ts';
-import { deliveryStatus } from './recorded-match.ts';
+import { deliveryStatus, suppressedReason } from './recorded-match.ts';
 
 /** A match in pages and webhooks. */
 export const monitorMatch = z.strictObject({
@@ -19,8 +19,10 @@ export const monitorMatch = z.strictObject({
   created_utc: timestamp,
   /** Keywords as the user wrote them, in the monitor's order. */
   matched_terms: z.array(z.string()),
-  /** Above the daily cap: recorded but never sent. */
+  /** Above the daily cap, or for `suppressed_reason`: recorded but never sent. */
   suppressed: z.boolean(),
+  /** Present only when the match is suppressed for another reason than the daily cap. */
+  suppressed_reason: suppressedReason.optional(),
   delivery_status: deliveryStatus,
   created_at: timestamp,
   delivered_at: timestamp.nullable().optional(),

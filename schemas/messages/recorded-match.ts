@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { itemContent, timestamp } from './forum-item.ts';
 
+/** Why a match was suppressed that is not over the daily cap: its thread had a match of the monitor that day. */
+export const suppressedReason = z.enum(['thread_once']);
+export type SuppressedReason = z.infer<typeof suppressedReason>;
+
 export const deliveryStatus = z.enum(['none', 'pending', 'delivered', 'failed', 'skipped']);
 export type DeliveryStatus = z.infer<typeof deliveryStatus>;
 
@@ -15,7 +19,9 @@ export const recordedMatch = z.object({
   seq: z.number().int().min(1),
   matched_terms: z.array(z.string()).min(1),
   suppressed: z.boolean(),
-  /** The delivery decision when the match was recorded: none (no webhook), pending, or skipped (over the daily cap). */
+  /** Absent when the match is not suppressed, or because of the daily cap. */
+  suppressed_reason: suppressedReason.optional(),
+  /** The delivery decision when the match was recorded: none (no webhook), pending, or skipped (suppressed). */
   first_delivery: z.enum(['none', 'pending', 'skipped']),
   entered_at: timestamp,
   created_at: timestamp,

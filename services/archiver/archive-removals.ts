@@ -46,14 +46,15 @@ export function archiveRemovals(deps: ArchiverDeps): Promise<BatchConsumer> {
 
 /**
  * Inserts a blank version of each stored row, one per day: ClickHouse merges and expires each day's partition on its
- * own, so the content must be replaced in each. Columns are given by position without aliases, because ClickHouse would
- * also use an alias named like a column in WHERE.
+ * own, so the content must be replaced in each. Columns are selected without aliases, because ClickHouse would also use
+ * an alias named like a column in WHERE.
  */
 async function blankArchivedItems(clickhouse: ClickHouseClient, ids: string[]): Promise<void> {
   await clickhouse.command({
-    query: `INSERT INTO items
+    query: `INSERT INTO items (thing_id, kind, post_id, parent_id, subreddit, author, title, body, url,
+                   permalink, nsfw, score, num_comments, source, created_utc, first_seen_at, ver, words, language)
             SELECT thing_id, kind, post_id, parent_id, subreddit, '[deleted]', '', '', '',
-                   permalink, nsfw, score, num_comments, source, created_utc, first_seen_at, 2, ''
+                   permalink, nsfw, score, num_comments, source, created_utc, first_seen_at, 2, '', language
               FROM items
              WHERE thing_id IN {ids: Array(String)} AND ver < 2
              LIMIT 1 BY thing_id, toYYYYMMDD(first_seen_at)`,

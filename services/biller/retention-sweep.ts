@@ -10,6 +10,7 @@ import {
   deleteExpiredItems,
   deleteExpiredMatches,
   deleteExpiredRemovals,
+  deleteExpiredThreads,
   deleteOrphanedAttempts,
   forgetDeletedMonitor,
   listCounterIds,
@@ -24,6 +25,8 @@ import { deleteExpiredSignups } from '../../shared/stores/accounts/signups.ts';
 
 const MATCH_DAYS = 30;
 const REMOVAL_DAYS = 90;
+/** A monitor's day is today, and after a clock was set back at most a later one. */
+const THREAD_DAYS = 2;
 const ANSWER_HOURS = 24;
 const GAP_DAYS = 90;
 /** The archive keeps 30 days; older hours are not estimated again. */
@@ -50,6 +53,7 @@ interface ExpiringTable {
 const EXPIRING_TABLES: ExpiringTable[] = [
   { table: 'matched_items', deleteSome: deleteExpiredItems },
   { table: 'removed_things', deleteSome: (db, limit) => deleteExpiredRemovals(db, REMOVAL_DAYS, limit) },
+  { table: 'monitor_threads', deleteSome: (db, limit) => deleteExpiredThreads(db, THREAD_DAYS, limit) },
   { table: 'idempotency_keys', deleteSome: (db, limit) => deleteExpiredAnswers(db, ANSWER_HOURS, limit) },
   { table: 'signups', deleteSome: deleteExpiredSignups },
   { table: 'oauth_records', deleteSome: deleteExpiredOAuthRecords },

@@ -8,7 +8,9 @@ import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
 import type { FirstStoredMatch } from '../../shared/stores/matches/recording-matches.ts';
 import { findSuppressedMonitors } from '../../shared/stores/monitors/recording-monitors.ts';
+import type { SuppressedMonitor } from '../../shared/stores/monitors/recording-monitors.ts';
 import { storeContents, readStoredContents } from './store-contents.ts';
+import { readThreads } from './read-locked-state.ts';
 import { recordPairs } from './record-pairs.ts';
 import type { OutcomeCounts, RecordingLimits } from './record-pairs.ts';
 
@@ -32,8 +34,8 @@ export interface RecordedBatch {
  *
  * Before: the matcher published the candidates, and `startRecorder` consumed them. Steps:
  * 1. Store the contents (`storeContents`), one commit per statement. A crash after it leaves content without a match,
- *    which expires; a repeat finds it. Candidates of monitors that reached their limits for today are left out, so that
- *    their content is not stored.
+ *    which expires; a repeat finds it. Candidates that cannot become matches today because of
+ *    the limits are left out.
  * 2. Lock, check, number and insert the matches in one transaction (`recordPairs`). A crash inside rolls it back and
  *    the repeat does it again. After: the caller (3) publishes the matches to monitor.matches and (4) commits the
  *    offsets. A crash before either repeats from 1, where every pair is found and is published again as first stored,
@@ -41,35 +43,52 @@ export interface RecordedBatch {
  */
 export async function recordBatch(options: RecordBatchDeps, candidates: readonly Candidate[]): Promise<RecordedBatch> {
   const deps = { suppressedPerDay: SUPPRESSED_PER_DAY, ...options };
-  const full = await findFullMonitors(deps, candidates);
-  const recorded = await recordSkippingContents(deps, candidates, full);
-  // A monitor was full before the transaction but not inside it (a new day, a larger pack): repeat with all contents.
+  const hopeless = await findHopeless(deps, candidates);
+  const recorded = await recordSkippingContents(deps, candidates, hopeless);
+  // A monitor had no room before the transaction but has inside it (a new day, a larger pack): repeat with all
+  // contents.
   return recorded ?? (await recordSkippingContents(deps, candidates, new Set()))!;
 }
 
 type RecordDeps = RecordingLimits & { pool: Pool };
 
-/** Finds the monitors that may store no more matches today. Reads without locks, so `recordPairs` decides again. */
-async function findFullMonitors(deps: RecordDeps, candidates: readonly Candidate[]): Promise<Set<string>> {
+/**
+ * Finds the candidates that cannot be stored today, because their monitor has reached the ceiling of suppressed matches
+ * and the daily cap, or the ceiling while their thread had its match. Reads without locks, so `recordPairs` decides
+ * again.
+ */
+async function findHopeless(deps: RecordDeps, candidates: readonly Candidate[]): Promise<Set<Candidate>> {
   const monitorIds = [...new Set(candidates.map((candidate) => candidate.monitor_id))];
   const suppressed = await findSuppressedMonitors(deps.pool, monitorIds, deps.suppressedPerDay);
-  const full = suppressed.filter(({ matchesOfDay, pack }) => matchesOfDay >= dailyMatchCap(pack));
-  return new Set(full.map(({ monitorId }) => monitorId));
+  if (suppressed.length === 0) return new Set();
+  const isFull = ({ matchesOfDay, pack }: SuppressedMonitor) => matchesOfDay >= dailyMatchCap(pack);
+  const full = new Set(suppressed.filter(isFull).map(({ monitorId }) => monitorId));
+  const dayOf = new Map(
+    suppressed.flatMap((monitor) => (monitor.threadOnce && !isFull(monitor) ? [[monitor.monitorId, monitor.day]] : [])),
+  );
+  const threads = await readThreads(
+    deps.pool,
+    candidates.filter(({ monitor_id }) => dayOf.has(monitor_id)),
+    (monitorId) => dayOf.get(monitorId)!,
+  );
+  return new Set(
+    candidates.filter(({ monitor_id, item }) => full.has(monitor_id) || threads.get(monitor_id)?.has(item.post_id)),
+  );
 }
 
 /**
- * Runs steps 1 and 2 without storing the contents of the candidates of `full` monitors.
+ * Runs steps 1 and 2 without storing the contents of the `hopeless` candidates.
  *
- * @returns undefined when the transaction was rolled back because it would have stored a match of a `full` monitor
+ * @returns undefined when the transaction was rolled back because it would have stored a match of one of them
  */
 async function recordSkippingContents(
   deps: RecordDeps,
   candidates: readonly Candidate[],
-  full: ReadonlySet<string>,
+  hopeless: ReadonlySet<Candidate>,
 ): Promise<RecordedBatch | undefined> {
   const contents = await storeContents(
     deps.pool,
-    candidates.filter(({ monitor_id }) => !full.has(monitor_id)),
+    candidates.filter((candidate) => !hopeless.has(candidate)),
   );
   try {
     const { matches, repeated, outcomes } = await inTransaction(deps.pool, async (client) => {
@@ -101,6 +120,7 @@ function toRecordedMatch(match: FirstStoredMatch, contents: ReadonlyMap<string, 
     seq: match.seq,
     matched_terms: match.matchedTerms,
     suppressed: match.suppressed,
+    ...(match.suppressedReason ? { suppressed_reason: match.suppressedReason } : {}),
     first_delivery: match.firstDelivery,
     entered_at: match.enteredAt,
     created_at: match.createdAt,

@@ -5,25 +5,19 @@ import { rejectionReason } from '../../shared/domain/recording-decision.ts';
 import type { RejectionReason } from '../../shared/domain/recording-decision.ts';
 import { storableText } from '../../shared/domain/storable-text.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
-import {
-  addToMonitorDays,
-  advanceCounters,
-  findStoredMatches,
-  insertMatches,
-} from '../../shared/stores/matches/recording-matches.ts';
+import { addToMonitorDays, advanceCounters, insertMatches } from '../../shared/stores/matches/recording-matches.ts';
 import type { FirstStoredMatch } from '../../shared/stores/matches/recording-matches.ts';
-import {
-  lockRecordingMonitors,
-  readRecordingMonitors,
-  readVersionStarts,
-} from '../../shared/stores/monitors/recording-monitors.ts';
-import type { RecordingMonitor } from '../../shared/stores/monitors/recording-monitors.ts';
+import { insertThreadsOfDay } from '../../shared/stores/matches/recording-threads.ts';
+import type { ThreadOfDay } from '../../shared/stores/matches/recording-threads.ts';
+import { lockRecordingMonitors } from '../../shared/stores/monitors/recording-monitors.ts';
+import { pairKey, readLockedState, versionKey } from './read-locked-state.ts';
+import type { LockedState } from './read-locked-state.ts';
 
 /**
  * Outcome of a candidate:
  * - recorded: stored as a match;
- * - suppressed: stored, but over the daily cap;
- * - not_stored: over the daily cap and over the limit of suppressed matches;
+ * - suppressed: stored, but over the daily cap, or of a thread that had its match of the day;
+ * - not_stored: to be suppressed, but over the limit of suppressed matches;
  * - repeated: its (monitor, thing) pair was stored before;
  * - duplicate: another candidate of this batch has the same pair;
  * - otherwise the reason why it was refused.
@@ -47,14 +41,7 @@ export interface RecordingLimits {
   suppressedPerDay: number;
 }
 
-/** State that is read after the monitors are locked. */
-interface LockedState {
-  monitors: ReadonlyMap<string, RecordingMonitor>;
-  /** By monitor and thing. */
-  stored: ReadonlyMap<string, FirstStoredMatch>;
-  /** Start of a rule version, by monitor and version, in ms. */
-  versionStarts: ReadonlyMap<string, number>;
-}
+const NO_THREADS: ReadonlySet<string> = new Set();
 
 /**
  * Locks the monitors, checks each candidate, numbers the accepted ones and inserts the matches. The number of
@@ -79,47 +66,19 @@ export async function recordPairs(
   // 3. Check every candidate; of several accepted ones with the same pair the first counts.
   const { accepted, outcomes } = checkCandidates(candidates, state, limits.toleranceMs);
   // 4. Number the matches and insert them. Both commit together, so a number never exists without its match.
-  const { matches, advances } = numberAccepted(accepted, state.monitors, limits.suppressedPerDay);
+  const { matches, advances, threads } = numberAccepted(accepted, state, limits.suppressedPerDay);
   if (advances.length > 0) {
     await addToMonitorDays(db, advances);
     await advanceCounters(db, advances);
   }
   if (matches.length > 0) await insertMatches(db, matches);
+  if (threads.length > 0) await insertThreadsOfDay(db, threads);
   const notStored = advances.reduce((sum, advance) => sum + advance.notStored, 0);
   count(outcomes, 'not_stored', notStored);
   const suppressed = matches.filter((match) => match.suppressed).length;
   count(outcomes, 'suppressed', suppressed);
   count(outcomes, 'recorded', matches.length - suppressed);
   return { matches, repeated: [...state.stored.values()], outcomes };
-}
-
-async function readLockedState(
-  db: Queryable,
-  monitorIds: readonly string[],
-  candidates: readonly Candidate[],
-): Promise<LockedState> {
-  const monitors = await readRecordingMonitors(db, monitorIds);
-  // A monitor without a counters row is being erased with all its matches, so none of them is published again.
-  const present = candidates.filter((candidate) => monitors.has(candidate.monitor_id));
-  const pairs = new Map(
-    present.map(({ monitor_id, item }) => [
-      pairKey(monitor_id, item.thing_id),
-      { monitorId: monitor_id, thingId: item.thing_id },
-    ]),
-  );
-  const stored = await findStoredMatches(db, [...pairs.values()]);
-  const nextVersions = new Map(
-    present.map(({ monitor_id, monitor_version }) => [
-      versionKey(monitor_id, monitor_version + 1),
-      { monitorId: monitor_id, version: monitor_version + 1 },
-    ]),
-  );
-  const starts = await readVersionStarts(db, [...nextVersions.values()]);
-  return {
-    monitors,
-    stored: new Map(stored.map((match) => [pairKey(match.monitorId, match.thingId), match])),
-    versionStarts: new Map(starts.map((start) => [versionKey(start.monitorId, start.version), start.since.getTime()])),
-  };
 }
 
 /** Returns the accepted candidates by monitor, in batch order, each pair once. */
@@ -162,6 +121,7 @@ function refusalFor(state: LockedState, candidate: Candidate, toleranceMs: numbe
       enteredAtMs: Date.parse(candidate.entered_at),
       createdUtcMs: Date.parse(candidate.item.created_utc),
       replay: candidate.replay,
+      muted: state.isMuted(candidate),
     },
     monitor && {
       status: monitor.status,
@@ -177,37 +137,49 @@ function toAccepted(candidate: Candidate): AcceptedCandidate {
   return {
     thingId: candidate.item.thing_id,
     kind: candidate.item.kind,
+    postId: candidate.item.post_id,
     matchedTerms: candidate.matched_terms.map(storableText),
     enteredAt: candidate.entered_at,
     firstSeenAt: candidate.first_seen_at,
   };
 }
 
-/** Both results are sorted, because all writers insert rows in the order of their unique keys to avoid deadlocks. */
+/** All results are sorted, because all writers insert rows in the order of their unique keys to avoid deadlocks. */
 function numberAccepted(
   accepted: ReadonlyMap<string, AcceptedCandidate[]>,
-  monitors: ReadonlyMap<string, RecordingMonitor>,
+  { monitors, threadsOfDay }: LockedState,
   suppressedPerDay: number,
-): { matches: NumberedMatch[]; advances: CounterAdvance[] } {
+): { matches: NumberedMatch[]; advances: CounterAdvance[]; threads: ThreadOfDay[] } {
   const numbered = [...accepted.keys()].sort().map((monitorId) => {
     const monitor = monitors.get(monitorId)!;
     const counters = {
       ...monitor,
       lastMatchAtMs: monitor.lastMatchAt?.getTime(),
       notStoredUntilMs: monitor.notStoredUntil?.getTime(),
+      threadsNotStoredUntilMs: monitor.threadsNotStoredUntil?.getTime(),
+      threadsOfDay: threadsOfDay.get(monitorId) ?? NO_THREADS,
       nowMs: monitor.now.getTime(),
     };
     return numberMatches(counters, accepted.get(monitorId)!, suppressedPerDay);
   });
+  const threads = numbered.flatMap((ofMonitor) => {
+    const { day, monitorId } = ofMonitor.advance;
+    return ofMonitor.threads.map((postId) => ({ day, monitorId, postId }));
+  });
   return {
     matches: numbered.flatMap((ofMonitor) => ofMonitor.matches),
     advances: numbered.map((ofMonitor) => ofMonitor.advance),
+    threads: threads.sort(byKey),
   };
+}
+
+function byKey(a: ThreadOfDay, b: ThreadOfDay): number {
+  for (const column of ['day', 'monitorId', 'postId'] as const) {
+    if (a[column] !== b[column]) return a[column] < b[column] ? -1 : 1;
+  }
+  return 0;
 }
 
 function count(outcomes: OutcomeCounts, outcome: Outcome, by = 1): void {
   if (by > 0) outcomes[outcome] = (outcomes[outcome] ?? 0) + by;
 }
-
-const pairKey = (monitorId: string, thingId: string) => `${monitorId} ${thingId}`;
-const versionKey = (monitorId: string, version: number) => `${monitorId} ${version}`;

@@ -1,4 +1,4 @@
-import type { RecordedMatch } from '../../schemas/messages/recorded-match.ts';
+import type { RecordedMatch, SuppressedReason } from '../../schemas/messages/recorded-match.ts';
 import { dailyMatchCap } from './daily-match-cap.ts';
 
 /**
@@ -27,6 +27,15 @@ export interface CounterFacts {
    * day.
    */
   notStoredUntilMs: number | undefined;
+  /** Whether a thread has at most one unsuppressed match a day. */
+  threadOnce: boolean;
+  /** Of the candidates' threads, those that had an unsuppressed match on that day, as post ids without t3_. */
+  threadsOfDay: ReadonlySet<string>;
+  /**
+   * The latest entered_at of a candidate that was suppressed for its thread and not stored; whatever entered until then
+   * becomes no match on a later day.
+   */
+  threadsNotStoredUntilMs: number | undefined;
   hasWebhook: boolean;
   /** Price in dollars of the account's largest pack; 0 when none. */
   pack: number;
@@ -38,6 +47,8 @@ export interface CounterFacts {
 export interface AcceptedCandidate {
   thingId: string;
   kind: 'post' | 'comment';
+  /** The thread, without t3_. */
+  postId: string;
   matchedTerms: string[];
   enteredAt: string;
   firstSeenAt: string;
@@ -48,6 +59,8 @@ export interface NumberedMatch extends AcceptedCandidate {
   seq: number;
   createdAt: string;
   suppressed: boolean;
+  /** undefined when it is not suppressed, or because of the daily cap. */
+  suppressedReason: SuppressedReason | undefined;
   firstDelivery: RecordedMatch['first_delivery'];
   /** When the first delivery attempt is due; null when nothing is delivered. */
   nextAttemptAt: string | null;
@@ -64,14 +77,24 @@ export interface CounterAdvance {
   suppressed: number;
   /** Candidates beyond the ceiling of suppressed matches: they are counted and not stored. */
   notStored: number;
-  /** The latest entered_at of those; null when there are none. */
+  /** The latest entered_at of those over the daily cap; null when there are none. */
   notStoredUntil: string | null;
+  /** The latest entered_at of those suppressed for their thread; null when there are none. */
+  threadsNotStoredUntil: string | null;
+}
+
+/** The matches of a monitor in a batch, and what changes with them. */
+export interface NumberedBatch {
+  matches: NumberedMatch[];
+  advance: CounterAdvance;
+  /** The threads that got their match of the day, as post ids; always empty without `threadOnce`. */
+  threads: string[];
 }
 
 /**
  * Numbers a monitor's accepted candidates in their order. seq has no holes, and times never decrease along it. Matches
- * over the daily cap are suppressed (delivery `skipped`, or `none` without a webhook). Candidates beyond the ceiling of
- * suppressed matches do not become matches.
+ * over the daily cap, and with `threadOnce` those of a thread that had one, are suppressed (delivery `skipped`, or
+ * `none` without a webhook). Candidates beyond the ceiling of suppressed matches do not become matches.
  *
  * @param accepted at least one
  * @param suppressedPerDay ceiling: how many suppressed matches the monitor may store a UTC day
@@ -80,16 +103,11 @@ export function numberMatches(
   counters: CounterFacts,
   accepted: readonly AcceptedCandidate[],
   suppressedPerDay: number,
-): { matches: NumberedMatch[]; advance: CounterAdvance } {
+): NumberedBatch {
   const createdAt = new Date(Math.max(counters.nowMs, counters.lastMatchAtMs ?? 0)).toISOString();
   const dueAt = new Date(counters.nowMs + FIRST_ATTEMPT_DELAY_MS).toISOString();
-  const room = Math.max(0, dailyMatchCap(counters.pack) - counters.matchesOfDay);
-  const roomForSuppressed = Math.max(0, suppressedPerDay - counters.suppressedOfDay);
-  // When a batch is read again on a later day, candidates that were not stored must not become matches of that day.
-  const isNew = ({ enteredAt }: AcceptedCandidate) => Date.parse(enteredAt) > (counters.notStoredUntilMs ?? -Infinity);
-  const stored = accepted.filter(isNew).slice(0, room + roomForSuppressed);
-  const matches = stored.map((candidate, index): NumberedMatch => {
-    const suppressed = index >= room;
+  const { stored, overCap, overThreads, threads } = sortOut(counters, accepted, suppressedPerDay);
+  const matches = stored.map(({ candidate, suppressed, suppressedReason }, index): NumberedMatch => {
     const firstDelivery = !counters.hasWebhook ? 'none' : suppressed ? 'skipped' : 'pending';
     return {
       ...candidate,
@@ -97,24 +115,80 @@ export function numberMatches(
       seq: counters.lastSeq + index + 1,
       createdAt,
       suppressed,
+      suppressedReason,
       firstDelivery,
       nextAttemptAt: firstDelivery === 'pending' ? dueAt : null,
     };
   });
-  const unsuppressed = Math.min(room, stored.length);
-  const taken = new Set(stored);
-  const notStored = accepted.filter((candidate) => !taken.has(candidate));
+  const suppressed = matches.filter((match) => match.suppressed).length;
   const advance = {
     monitorId: counters.monitorId,
-    lastSeq: counters.lastSeq + stored.length,
-    lastMatchAt: stored.length > 0 ? createdAt : lastMatchAtOf(counters),
+    lastSeq: counters.lastSeq + matches.length,
+    lastMatchAt: matches.length > 0 ? createdAt : lastMatchAtOf(counters),
     day: counters.day,
-    matches: unsuppressed,
-    suppressed: stored.length - unsuppressed,
-    notStored: notStored.length,
-    notStoredUntil: latest(notStored.map(({ enteredAt }) => enteredAt)),
+    matches: matches.length - suppressed,
+    suppressed,
+    notStored: overCap.length + overThreads.length,
+    notStoredUntil: latest(overCap.map(({ enteredAt }) => enteredAt)),
+    threadsNotStoredUntil: latest(overThreads.map(({ enteredAt }) => enteredAt)),
   };
-  return { matches, advance };
+  return { matches, advance, threads };
+}
+
+interface SortedOut {
+  stored: {
+    candidate: AcceptedCandidate;
+    suppressed: boolean;
+    suppressedReason: SuppressedReason | undefined;
+  }[];
+  /** Not stored: over the daily cap and over the ceiling, or decided so on an earlier day. */
+  overCap: AcceptedCandidate[];
+  /** Not stored: suppressed for their thread and over the ceiling, or decided so on an earlier day. */
+  overThreads: AcceptedCandidate[];
+  threads: string[];
+}
+
+/**
+ * Decides on each candidate in turn: stored, suppressed or not stored. A match over the daily cap does not use up its
+ * thread, so that the thread still has its one match if the cap rises that day.
+ */
+function sortOut(counters: CounterFacts, accepted: readonly AcceptedCandidate[], suppressedPerDay: number): SortedOut {
+  let room = Math.max(0, dailyMatchCap(counters.pack) - counters.matchesOfDay);
+  let roomForSuppressed = Math.max(0, suppressedPerDay - counters.suppressedOfDay);
+  const threads = new Set<string>();
+  const sorted: SortedOut = { stored: [], overCap: [], overThreads: [], threads: [] };
+  for (const candidate of accepted) {
+    const settled = wasNotStored(counters, candidate);
+    if (settled) {
+      sorted[settled].push(candidate);
+      continue;
+    }
+    const { postId } = candidate;
+    const isRepeated = counters.threadOnce && (counters.threadsOfDay.has(postId) || threads.has(postId));
+    const suppressed = isRepeated || room === 0;
+    if (suppressed && roomForSuppressed === 0) {
+      sorted[isRepeated ? 'overThreads' : 'overCap'].push(candidate);
+      continue;
+    }
+    if (suppressed) roomForSuppressed -= 1;
+    else room -= 1;
+    if (!suppressed && counters.threadOnce) threads.add(postId);
+    sorted.stored.push({ candidate, suppressed, suppressedReason: isRepeated ? 'thread_once' : undefined });
+  }
+  return { ...sorted, threads: [...threads] };
+}
+
+/**
+ * Whether a candidate may have been left unstored before. When a batch is read again on a later day, such a candidate
+ * must not become a match of that day. While the day lasts, thread_once decides the same again by itself; a thread that
+ * is new may have entered a moment before another one's last candidate, so only the day's end counts.
+ */
+function wasNotStored(counters: CounterFacts, { enteredAt }: AcceptedCandidate): 'overCap' | 'overThreads' | undefined {
+  const enteredAtMs = Date.parse(enteredAt);
+  if (enteredAtMs <= (counters.notStoredUntilMs ?? -Infinity)) return 'overCap';
+  const isOfEarlierDay = enteredAtMs < Date.parse(counters.day);
+  if (isOfEarlierDay && enteredAtMs <= (counters.threadsNotStoredUntilMs ?? -Infinity)) return 'overThreads';
+  return undefined;
 }
 
 function lastMatchAtOf({ lastMatchAtMs }: CounterFacts): string | null {

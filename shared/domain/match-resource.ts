@@ -1,5 +1,5 @@
 import type { MonitorMatch } from '../../schemas/messages/monitor-match.ts';
-import type { DeliveryStatus } from '../../schemas/messages/recorded-match.ts';
+import type { DeliveryStatus, SuppressedReason } from '../../schemas/messages/recorded-match.ts';
 import { matchId } from './identifiers.ts';
 
 /** A match with the content of its thing as it was first matched. */
@@ -9,6 +9,8 @@ export interface StoredMatch {
   kind: 'post' | 'comment';
   matchedTerms: string[];
   suppressed: boolean;
+  /** null when it is not suppressed, or because of the daily cap. */
+  suppressedReason: SuppressedReason | null;
   deliveryStatus: DeliveryStatus;
   createdAt: Date;
   deliveredAt: Date | null;
@@ -39,6 +41,7 @@ export function matchResource(monitorId: string, stored: StoredMatch): MonitorMa
     created_utc: stored.createdUtc.toISOString(),
     matched_terms: stored.matchedTerms,
     suppressed: stored.suppressed,
+    ...(stored.suppressedReason ? { suppressed_reason: stored.suppressedReason } : {}),
     delivery_status: stored.deliveryStatus,
     created_at: stored.createdAt.toISOString(),
     delivered_at: stored.deliveredAt?.toISOString() ?? null,

@@ -11,6 +11,8 @@ export interface CandidateFacts {
   enteredAtMs: number;
   createdUtcMs: number;
   replay: boolean;
+  /** Whether the monitor has a mute for its community, author or thread, read under the monitor's lock. */
+  muted: boolean;
 }
 
 /** The monitor, read under its lock. */
@@ -22,11 +24,12 @@ export interface MonitorFacts {
 }
 
 export type RejectionReason =
-  'monitor_gone' | 'monitor_inactive' | 'entered_before_active' | 'created_too_early' | 'rule_changed';
+  'monitor_gone' | 'monitor_inactive' | 'entered_before_active' | 'created_too_early' | 'rule_changed' | 'muted';
 
 /**
  * Why a candidate of a new (monitor, thing) pair does not become a match; undefined when it does. The monitor's state
- * at the time the item entered decides, except that an inactive monitor accepts nothing.
+ * at the time the item entered decides, except that an inactive monitor accepts nothing, and that mutes count from the
+ * moment they are made.
  *
  * @param monitor undefined when it has no counters row, so that it is being deleted
  * @param nextVersionSinceMs when the version after the candidate's began; undefined when it never began or its row was
@@ -44,9 +47,19 @@ export function rejectionReason(
   if (candidate.enteredAtMs < monitor.activeSinceMs - toleranceMs) return 'entered_before_active';
   const earliest = Math.max(monitor.activeSinceMs - HEAD_START_MS, candidate.enteredAtMs - OLDEST_NEWS_MS);
   if (!candidate.replay && candidate.createdUtcMs < earliest) return 'created_too_early';
-  if (candidate.monitorVersion === monitor.version) return undefined;
+  if (!isOfItsRule(candidate, monitor, nextVersionSinceMs, toleranceMs)) return 'rule_changed';
+  return candidate.muted ? 'muted' : undefined;
+}
+
+/** Whether the rule that the candidate matched was the monitor's when the item entered. */
+function isOfItsRule(
+  candidate: CandidateFacts,
+  monitor: MonitorFacts,
+  nextVersionSinceMs: number | undefined,
+  toleranceMs: number,
+): boolean {
+  if (candidate.monitorVersion === monitor.version) return true;
   // The tolerance is subtracted: the matcher scans whatever entered later again with the new rule, so nothing is
   // missed.
-  const enteredUnderIt = nextVersionSinceMs !== undefined && candidate.enteredAtMs < nextVersionSinceMs - toleranceMs;
-  return enteredUnderIt ? undefined : 'rule_changed';
+  return nextVersionSinceMs !== undefined && candidate.enteredAtMs < nextVersionSinceMs - toleranceMs;
 }

@@ -68,7 +68,7 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
   MonitorStats: {
     matches_today: 'Since 00:00 UTC, without suppressed matches.',
     suppressed_today:
-      'Beyond the daily cap: stored but not sent. At most 10,000 a day unless the installation sets another limit.',
+      'Beyond the daily cap, or repeated in a thread (`thread_once`): stored but not sent. At most 10,000 a day unless the installation sets another limit.',
     suppressed_not_stored:
       "Today's matches beyond the 10,000 suppressed ones that are stored: only counted. Approximate: an item that is processed twice counts twice.",
     matches_7d: 'Today and the previous six days.',
@@ -93,7 +93,9 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
     title: 'For a comment, the title of its post.',
     body: 'Markdown: the text of the post or comment.',
     matched_terms: 'The keywords that matched, as you wrote them.',
-    suppressed: 'Beyond the daily cap: stored but not sent.',
+    suppressed: 'Beyond the daily cap, or for `suppressed_reason`: stored but not sent.',
+    suppressed_reason:
+      '`thread_once`: its thread had a match of this monitor that day. Absent when the match is not suppressed, or because of the daily cap.',
     delivery_status:
       '`none`: no webhook; `pending`: waiting to be sent or retried; `delivered`; `failed`: failed for good; `skipped`: will not be sent.',
   },

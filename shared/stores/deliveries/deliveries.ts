@@ -27,7 +27,12 @@ export interface ClaimedDelivery {
 }
 
 /** Only pending matches are claimed, and suppressed matches are never pending. */
-const CLAIMED_STATE = { suppressed: false, deliveryStatus: 'pending', deliveredAt: null } as const;
+const CLAIMED_STATE = {
+  suppressed: false,
+  suppressedReason: null,
+  deliveryStatus: 'pending',
+  deliveredAt: null,
+} as const;
 
 const SKIP_BATCH_SIZE = 1_000;
 

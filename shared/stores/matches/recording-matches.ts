@@ -1,8 +1,9 @@
+import type { SuppressedReason } from '../../../schemas/messages/recorded-match.ts';
 import type { CounterAdvance, NumberedMatch } from '../../domain/match-numbering.ts';
 import type { Queryable } from '../../postgres/pool.ts';
 
 /** A match as it was first stored. */
-export type FirstStoredMatch = Omit<NumberedMatch, 'nextAttemptAt'>;
+export type FirstStoredMatch = Omit<NumberedMatch, 'nextAttemptAt' | 'postId'>;
 
 interface MatchRow {
   monitor_id: string;
@@ -14,6 +15,7 @@ interface MatchRow {
   created_at: Date;
   matched_terms: string[];
   suppressed: boolean;
+  suppressed_reason: SuppressedReason | null;
   first_delivery: FirstStoredMatch['firstDelivery'];
 }
 
@@ -26,7 +28,7 @@ export async function findStoredMatches(
     name: 'recording-find-stored-matches',
     text: `
       SELECT m.monitor_id, m.seq, m.thing_id, m.kind, m.entered_at, m.first_seen_at, m.created_at, m.matched_terms,
-        m.suppressed, m.first_delivery
+        m.suppressed, m.suppressed_reason, m.first_delivery
       FROM unnest($1::text[], $2::text[]) AS pair (monitor_id, thing_id)
       JOIN matches m ON m.monitor_id = pair.monitor_id AND m.thing_id = pair.thing_id
       ORDER BY m.monitor_id, m.seq`,
@@ -42,6 +44,7 @@ export async function findStoredMatches(
     createdAt: row.created_at.toISOString(),
     matchedTerms: row.matched_terms,
     suppressed: row.suppressed,
+    suppressedReason: row.suppressed_reason ?? undefined,
     firstDelivery: row.first_delivery,
   }));
 }
@@ -76,9 +79,10 @@ export async function advanceCounters(db: Queryable, advances: readonly CounterA
     text: `
       UPDATE monitor_counters c
       SET last_seq = advance.last_seq, last_match_at = advance.last_match_at, last_day = advance.last_day,
-        not_stored_until = greatest(c.not_stored_until, advance.not_stored_until)
-      FROM unnest($1::text[], $2::bigint[], $3::timestamptz[], $4::date[], $5::timestamptz[])
-        AS advance (monitor_id, last_seq, last_match_at, last_day, not_stored_until)
+        not_stored_until = greatest(c.not_stored_until, advance.not_stored_until),
+        threads_not_stored_until = greatest(c.threads_not_stored_until, advance.threads_not_stored_until)
+      FROM unnest($1::text[], $2::bigint[], $3::timestamptz[], $4::date[], $5::timestamptz[], $6::timestamptz[])
+        AS advance (monitor_id, last_seq, last_match_at, last_day, not_stored_until, threads_not_stored_until)
       WHERE c.monitor_id = advance.monitor_id`,
     values: [
       advances.map((advance) => advance.monitorId),
@@ -86,6 +90,7 @@ export async function advanceCounters(db: Queryable, advances: readonly CounterA
       advances.map((advance) => advance.lastMatchAt),
       advances.map((advance) => advance.day),
       advances.map((advance) => advance.notStoredUntil),
+      advances.map((advance) => advance.threadsNotStoredUntil),
     ],
   });
 }
@@ -96,13 +101,13 @@ export async function insertMatches(db: Queryable, matches: readonly NumberedMat
     name: 'recording-insert-matches',
     text: `
       INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms,
-        suppressed, first_delivery, delivery_status, next_attempt_at)
+        suppressed, suppressed_reason, first_delivery, delivery_status, next_attempt_at)
       SELECT monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms::text[], suppressed,
-        first_delivery, first_delivery, next_attempt_at
+        suppressed_reason, first_delivery, first_delivery, next_attempt_at
       FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[],
-        $7::timestamptz[], $8::text[], $9::boolean[], $10::text[], $11::timestamptz[])
+        $7::timestamptz[], $8::text[], $9::boolean[], $10::text[], $11::text[], $12::timestamptz[])
         AS new_match (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms, suppressed,
-          first_delivery, next_attempt_at)`,
+          suppressed_reason, first_delivery, next_attempt_at)`,
     values: [
       matches.map((match) => match.monitorId),
       matches.map((match) => match.seq),
@@ -113,6 +118,7 @@ export async function insertMatches(db: Queryable, matches: readonly NumberedMat
       matches.map((match) => match.createdAt),
       matches.map((match) => arrayLiteral(match.matchedTerms)),
       matches.map((match) => match.suppressed),
+      matches.map((match) => match.suppressedReason ?? null),
       matches.map((match) => match.firstDelivery),
       matches.map((match) => match.nextAttemptAt),
     ],

@@ -21,6 +21,11 @@ export interface RecordingMonitor {
    * The latest entered_at of a candidate that was not stored because it was beyond the ceiling of suppressed matches.
    */
   notStoredUntil: Date | undefined;
+  /** The same for candidates suppressed for their thread. */
+  threadsNotStoredUntil: Date | undefined;
+  /** Whether a thread has at most one unsuppressed match a day. */
+  threadOnce: boolean;
+  hasMutes: boolean;
   /** service_now() of this statement. */
   now: Date;
 }
@@ -51,6 +56,9 @@ interface MonitorRow {
   matches_of_day: number;
   suppressed_of_day: number;
   not_stored_until: Date | null;
+  threads_not_stored_until: Date | null;
+  thread_once: boolean;
+  has_mutes: boolean;
   now: Date;
 }
 
@@ -68,7 +76,9 @@ export async function readRecordingMonitors(
       WITH clock AS MATERIALIZED (SELECT service_now() AS now)
       SELECT c.monitor_id, m.status, m.version, m.active_since, m.webhook_url IS NOT NULL AS has_webhook, a.pack,
         c.last_seq, c.last_match_at, today.day::text AS day, coalesce(d.matches, 0) AS matches_of_day,
-        coalesce(d.suppressed, 0) AS suppressed_of_day, c.not_stored_until, clock.now
+        coalesce(d.suppressed, 0) AS suppressed_of_day, c.not_stored_until,
+        c.threads_not_stored_until, m.thread_once,
+        EXISTS (SELECT FROM monitor_mutes u WHERE u.monitor_id = c.monitor_id) AS has_mutes, clock.now
       FROM clock, monitor_counters c
       JOIN monitors m ON m.id = c.monitor_id
       JOIN accounts a ON a.id = m.account_id
@@ -94,6 +104,9 @@ function toMonitor(row: MonitorRow): RecordingMonitor {
     matchesOfDay: row.matches_of_day,
     suppressedOfDay: row.suppressed_of_day,
     notStoredUntil: row.not_stored_until ?? undefined,
+    threadsNotStoredUntil: row.threads_not_stored_until ?? undefined,
+    threadOnce: row.thread_once,
+    hasMutes: row.has_mutes,
     now: row.now,
   };
 }
@@ -119,19 +132,32 @@ export async function readVersionStarts(
   return rows;
 }
 
+/** A monitor that has reached the ceiling of suppressed matches today. */
+export interface SuppressedMonitor {
+  monitorId: string;
+  /** Today's UTC date (YYYY-MM-DD). */
+  day: string;
+  /** Unsuppressed matches of the day. */
+  matchesOfDay: number;
+  /** Price in dollars of the account's largest pack; 0 when none. */
+  pack: number;
+  threadOnce: boolean;
+}
+
 /**
- * Finds which of the given monitors have reached the ceiling of suppressed matches today, with the unsuppressed matches
- * of the day and the account's pack. It takes no lock, so the answer may be out of date.
+ * Finds which of the given monitors have reached the ceiling of suppressed matches today. It takes no lock, so the
+ * answer may be out of date.
  */
 export async function findSuppressedMonitors(
   db: Queryable,
   monitorIds: readonly string[],
   suppressedPerDay: number,
-): Promise<{ monitorId: string; matchesOfDay: number; pack: number }[]> {
-  const { rows } = await db.query<{ monitorId: string; matchesOfDay: number; pack: number }>({
+): Promise<SuppressedMonitor[]> {
+  const { rows } = await db.query<SuppressedMonitor>({
     name: 'recording-find-suppressed-monitors',
     text: `
-      SELECT d.monitor_id AS "monitorId", d.matches AS "matchesOfDay", a.pack
+      SELECT d.monitor_id AS "monitorId", d.day::text, d.matches AS "matchesOfDay", a.pack,
+        m.thread_once AS "threadOnce"
       FROM monitor_days d
       JOIN monitors m ON m.id = d.monitor_id
       JOIN accounts a ON a.id = m.account_id

@@ -89,7 +89,15 @@ export async function eraseAttempts(db: Queryable, monitorIds: readonly string[]
   return rowCount ?? 0;
 }
 
-/** Deletes day counts, rule versions, mutes and health of monitors: a few dozen rows of each, at most 500 mutes. */
+/** The days that monitor_threads has, which its key begins with: three of them, or a few more before a sweep. */
+const THREAD_DAYS = `(
+  SELECT generate_series(min(day), max(day), interval '1 day')::date FROM monitor_threads
+)`;
+
+/**
+ * Deletes day counts, rule versions, mutes, threads and health of monitors: a few dozen rows of each, at most 500
+ * mutes, and at most the daily cap of threads for each of three days.
+ */
 export async function eraseMonitorHistory(db: Queryable, monitorIds: readonly string[]): Promise<void> {
   await db.query(
     `WITH days AS (
@@ -98,6 +106,8 @@ export async function eraseMonitorHistory(db: Queryable, monitorIds: readonly st
        DELETE FROM monitor_versions WHERE monitor_id = ANY ($1)
      ), mutes AS (
        DELETE FROM monitor_mutes WHERE monitor_id = ANY ($1)
+     ), threads AS (
+       DELETE FROM monitor_threads WHERE monitor_id = ANY ($1) AND day IN ${THREAD_DAYS}
      )
      DELETE FROM monitor_health WHERE monitor_id = ANY ($1)`,
     [monitorIds],
@@ -123,6 +133,7 @@ export async function markErasedHere(db: Queryable, accountId: string): Promise<
        AND NOT EXISTS (SELECT FROM monitor_days WHERE monitor_id = ANY (e.monitor_ids))
        AND NOT EXISTS (SELECT FROM monitor_versions WHERE monitor_id = ANY (e.monitor_ids))
        AND NOT EXISTS (SELECT FROM monitor_mutes WHERE monitor_id = ANY (e.monitor_ids))
+       AND NOT EXISTS (SELECT FROM monitor_threads WHERE monitor_id = ANY (e.monitor_ids) AND day IN ${THREAD_DAYS})
        AND NOT EXISTS (SELECT FROM monitor_health WHERE monitor_id = ANY (e.monitor_ids))`,
     [accountId],
   );

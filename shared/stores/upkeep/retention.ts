@@ -109,6 +109,22 @@ export async function deleteExpiredItems(db: Queryable, limit: number): Promise<
   return rowCount ?? 0;
 }
 
+/**
+ * Deletes the threads of days more than `days` ago, at most `limit`. Returns how many. The primary key begins with the
+ * day, so only rows to delete are read.
+ */
+export async function deleteExpiredThreads(db: Queryable, days: number, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `DELETE FROM monitor_threads
+      WHERE (day, monitor_id, post_id) IN (
+        SELECT day, monitor_id, post_id FROM monitor_threads
+         WHERE day < ((SELECT service_now()) AT TIME ZONE 'UTC')::date - $1::integer
+         ORDER BY day, monitor_id, post_id LIMIT $2)`,
+    [days, limit],
+  );
+  return rowCount ?? 0;
+}
+
 /** Deletes records of removals older than `days`, at most `limit`. Returns how many. */
 export async function deleteExpiredRemovals(db: Queryable, days: number, limit: number): Promise<number> {
   const { rowCount } = await db.query(

@@ -138,20 +138,23 @@ test('matches_with_items shows each match of the last 30 days once, with blank t
   );
 });
 
-test('matches_with_items ends with the source and the lag of the item', async () => {
+test('matches_with_items ends with the source, lag and language of the item, and why the match was suppressed', async () => {
   const found = await rows<Record<string, unknown>>(
     'SELECT * FROM matches_with_items WHERE created_at > now() - INTERVAL 1 DAY ORDER BY match_id',
   );
-  expect(Object.keys(found[0]!).slice(-2)).toEqual(['source', 'lag_seconds']);
-  const sources = new Map(published.items.map(({ thing_id, source }) => [thing_id, source]));
-  expect(found.map(({ match_id, source, lag_seconds }) => [match_id, source, lag_seconds])).toEqual(
+  expect(Object.keys(found[0]!).slice(-4)).toEqual(['source', 'lag_seconds', 'language', 'suppressed_reason']);
+  const items = new Map(published.items.map((item) => [item.thing_id, item]));
+  expect(new Set(found.map(({ language }) => language))).toEqual(new Set(['', 'de', 'und']));
+  expect(found.map((row) => [row.match_id, row.source, row.lag_seconds, row.language, row.suppressed_reason])).toEqual(
     published.matches
       .filter(({ created_at }) => Date.parse(created_at) > now - 24 * HOUR + MINUTE)
       .sort(byKeys(({ match_id }) => match_id))
       .map((match) => [
         match.match_id,
-        sources.get(match.item.thing_id) ?? '',
+        items.get(match.item.thing_id)?.source ?? '',
         lagSeconds({ created_utc: match.item.created_utc, first_seen_at: match.first_seen_at }),
+        items.get(match.item.thing_id)?.language ?? '',
+        match.suppressed_reason ?? '',
       ]),
   );
 });

@@ -6,7 +6,6 @@ import { matchId } from '../../../shared/domain/identifiers.ts';
 import { candidateOf, insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
-import { DECISION_CASES } from '../../unit/shared/domain/recording-decision.cases.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -263,33 +262,4 @@ test('text that Postgres cannot store does not stop the recorder and is publishe
   const { matches } = await record([candidate]);
   expect(matches[0]!.item.body).toBe('nul \ufffd, half \ufffd');
   expect((await record([candidate])).matches).toEqual(matches);
-});
-
-// The decision does not depend on the time of day, so the cases may have any time.
-const ACTIVE_SINCE = Date.parse('2026-01-01T12:00:00.000Z');
-const at = (offset: number) => new Date(ACTIVE_SINCE + offset).toISOString();
-
-test.each(DECISION_CASES)('state at entering: $name (tolerance $tolerance): $expected', async (given) => {
-  const { status = 'active', version = 1, tolerance = 0 } = given;
-  const monitorId = await newMonitor({
-    status: status === 'gone' ? 'active' : status,
-    version,
-    activeSince: at(0),
-  });
-  if (status === 'gone') await database.pool.query('DELETE FROM monitor_counters WHERE monitor_id = $1', [monitorId]);
-  await database.pool.query('DELETE FROM monitor_versions WHERE monitor_id = $1', [monitorId]);
-  for (const [begun, offset] of Object.entries(given.starts ?? {})) {
-    await database.pool.query('INSERT INTO monitor_versions VALUES ($1, $2, $3)', [monitorId, begun, at(offset)]);
-  }
-  const candidate = candidateOf({
-    monitorId,
-    thingId: newThing(),
-    version: given.candidateVersion ?? 1,
-    enteredAt: at(given.entered),
-    createdUtc: at(given.created ?? given.entered),
-    replay: given.replay ?? false,
-  });
-  const { matches, outcomes } = await record([candidate], tolerance);
-  expect(outcomes).toEqual({ [given.expected ?? 'recorded']: 1 });
-  expect(matches).toHaveLength(given.expected ? 0 : 1);
 });

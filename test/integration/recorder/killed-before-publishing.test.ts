@@ -8,7 +8,7 @@ import { candidateOf } from '../../support/fixtures/recorder-fixtures.ts';
 import { startWebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 import type { WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 
-const KILLED_CHILD = join(import.meta.dirname, '../../support/children/recorder-killed-after-commit.ts');
+const RECORDER_CHILD = join(import.meta.dirname, '../../support/children/recorder-child.ts');
 
 let pipeline: Pipeline;
 let receiver: WebhookReceiver;
@@ -25,8 +25,8 @@ afterEach(async () => {
 /** Runs a recorder in a separate process that is killed after its commit and before it publishes. */
 async function runKilledRecorder(): Promise<void> {
   const { prefix } = pipeline.kafka;
-  const argument = JSON.stringify({ brokers: inject('kafkaBrokers'), prefix, postgresUrl: pipeline.db.url });
-  const child = spawn(process.execPath, [KILLED_CHILD, argument], { stdio: 'inherit' });
+  const options = { brokers: inject('kafkaBrokers'), prefix, postgresUrl: pipeline.db.url, killedAfter: 1 };
+  const child = spawn(process.execPath, [RECORDER_CHILD, JSON.stringify(options)], { stdio: 'inherit' });
   const signal = await new Promise((resolve) => child.once('exit', (_code, name) => resolve(name)));
   expect(signal).toBe('SIGKILL');
 }

@@ -21,6 +21,7 @@ const NOTHING = {
   monitor_versions: 0,
   monitor_health: 0,
   monitor_mutes: 0,
+  monitor_threads: 0,
   monitor_counters: 0,
   monitors: 0,
 };

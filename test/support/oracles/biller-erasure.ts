@@ -44,6 +44,11 @@ export async function fillMonitors(db: Queryable, monitorIds: readonly string[],
     `INSERT INTO monitor_mutes (id, monitor_id, kind, value) SELECT 'mute_' || id, id, 'author', 'ana' FROM unnest($1::text[]) AS id`,
     [monitorIds],
   );
+  await db.query(
+    `INSERT INTO monitor_threads (day, monitor_id, post_id)
+     SELECT day, id, 'abc' FROM unnest($1::text[]) AS id, unnest('{2026-01-01,2026-01-03}'::date[]) AS day`,
+    [monitorIds],
+  );
   await db.query('UPDATE monitor_counters SET last_seq = $2 WHERE monitor_id = ANY ($1)', [monitorIds, matches]);
 }
 
@@ -56,6 +61,7 @@ export async function rowsOfMonitors(db: Queryable, monitorIds: readonly string[
     'monitor_versions',
     'monitor_health',
     'monitor_mutes',
+    'monitor_threads',
     'monitor_counters',
   ];
   const counts: Record<string, number> = {};

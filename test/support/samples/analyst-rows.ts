@@ -107,6 +107,7 @@ function itemOf(number: number, now: number): ForumItem {
     author: `author${number % 4}`,
     subreddit: ['metals', 'metals', 'metals', 'coffee', 'coffee', 'boats', 'boats'][number % 7]!,
     source: number % 3 === 0 ? 'threads' : 'listings',
+    ...[{}, { language: 'de' }, { language: 'und' }][number % 3],
     // First seen 0 to 160 s after their creation: every fifth is late.
     created_utc: iso(createdAt(number, now) - 2_000 - (number % 5) * 40_000),
     first_seen_at: iso(createdAt(number, now) - 2_000),
@@ -114,7 +115,17 @@ function itemOf(number: number, now: number): ForumItem {
 }
 
 function matchOf(item: ForumItem, number: number, now: number): RecordedMatch {
-  const { v: _v, source: _s, replay: _r, first_seen_at, score: _p, num_comments: _n, url: _u, ...content } = item;
+  const {
+    v: _v,
+    source: _s,
+    replay: _r,
+    first_seen_at,
+    score: _p,
+    num_comments: _n,
+    url: _u,
+    language: _l,
+    ...content
+  } = item;
   const [monitor, seq] = [MONITORS[number % 2]!, MATCHES - Math.floor(number / 2)];
   return {
     v: 1,
@@ -123,6 +134,7 @@ function matchOf(item: ForumItem, number: number, now: number): RecordedMatch {
     seq,
     matched_terms: [['rust', '咖啡'], ['rust'], ['iron ore']][number % 3]!,
     suppressed: number % 10 === 9,
+    ...(number % 20 === 9 ? { suppressed_reason: 'thread_once' as const } : {}),
     first_delivery: 'pending',
     entered_at: iso(createdAt(number, now) - 1_000),
     created_at: iso(createdAt(number, now)),

@@ -13,6 +13,9 @@ function counters(facts: Partial<CounterFacts> = {}): CounterFacts {
     matchesOfDay: 0,
     suppressedOfDay: 0,
     notStoredUntilMs: undefined,
+    threadOnce: false,
+    threadsOfDay: new Set(),
+    threadsNotStoredUntilMs: undefined,
     hasWebhook: true,
     pack: 0,
     nowMs: NOW,
@@ -24,6 +27,7 @@ function accepted(count: number): AcceptedCandidate[] {
   return Array.from({ length: count }, (_, index) => ({
     thingId: `t3_${index}`,
     kind: 'post',
+    postId: `${index}`,
     matchedTerms: ['rust'],
     enteredAt: '2026-03-01T11:59:59.000Z',
     firstSeenAt: '2026-03-01T11:59:58.000Z',
@@ -115,4 +119,66 @@ test('a batch of which nothing is stored leaves number and time of the last matc
     lastSeq: 9,
     lastMatchAt: '2026-03-01T11:59:55.000Z',
   });
+});
+
+/** A candidate per letter: the letter names its thread. */
+const ofThreads = (letters: string): AcceptedCandidate[] =>
+  Array.from(letters, (postId, index) => ({ ...accepted(index + 1)[index]!, postId }));
+
+/**
+ * What becomes of each candidate: `.` a normal match, `t` suppressed for its thread, `c` suppressed by the cap of 200,
+ * `-` not stored.
+ */
+test.each([
+  { name: 'the first of a thread is a normal match', given: 'abab', expected: '..tt', threads: 'ab' },
+  { name: 'a thread that had its match that day', had: 'a', given: 'abca', expected: 't..t', threads: 'bc' },
+  { name: 'without thread_once', threadOnce: false, had: 'a', given: 'aaa', expected: '...', threads: '' },
+  { name: 'suppressed ones leave the cap alone', matchesOfDay: 198, given: 'aaabc', expected: '.tt.c', threads: 'ab' },
+  { name: 'the cap does not use up a thread', matchesOfDay: 200, given: 'aa', expected: 'cc', threads: '' },
+  { name: 'over the cap, a thread that had its match', matchesOfDay: 200, had: 'a', given: 'ab', expected: 'tc' },
+  { name: 'the ceiling counts both', matchesOfDay: 199, suppressedOfDay: 48, given: 'aabab', expected: '.tc--' },
+  {
+    name: 'at the ceiling new threads are normal',
+    suppressedOfDay: 50,
+    given: 'aabbc',
+    expected: '.-.-.',
+    threads: 'abc',
+  },
+])('thread_once: $name: $given -> $expected', (given) => {
+  const { threadOnce = true, matchesOfDay = 0, suppressedOfDay = 0, had = '' } = given;
+  const facts = counters({ threadOnce, matchesOfDay, suppressedOfDay, threadsOfDay: new Set(had), lastSeq: 4 });
+  const { matches, advance, threads } = numberUpTo(facts, ofThreads(given.given), 50);
+  const codes = new Map(
+    matches.map((match) => [match.thingId, !match.suppressed ? '.' : match.suppressedReason ? 't' : 'c']),
+  );
+  expect(Array.from(given.given, (_, index) => codes.get(`t3_${index}`) ?? '-').join('')).toBe(given.expected);
+  expect(matches.map(({ seq }) => seq)).toEqual(matches.map((_, index) => 5 + index));
+  expect(matches.map(({ firstDelivery, nextAttemptAt }) => [firstDelivery, nextAttemptAt !== null])).toEqual(
+    matches.map(({ suppressed }) => (suppressed ? ['skipped', false] : ['pending', true])),
+  );
+  if (given.threads !== undefined) expect(threads.join('')).toBe(given.threads);
+  const countOf = (wanted: string) => Array.from(given.expected).filter((code) => wanted.includes(code)).length;
+  expect(advance).toMatchObject({ matches: countOf('.'), suppressed: countOf('tc'), notStored: countOf('-') });
+});
+
+test('a candidate not stored for its thread is remembered apart from those over the cap', () => {
+  const facts = counters({ threadOnce: true, matchesOfDay: 199, suppressedOfDay: 50 });
+  const times = ['2026-03-01T11:59:01.000Z', '2026-03-01T11:59:03.000Z', '2026-03-01T11:59:02.000Z'];
+  const candidates = ofThreads('aab').map((candidate, index) => ({ ...candidate, enteredAt: times[index]! }));
+  const { advance } = numberUpTo(facts, candidates, 50);
+  expect(advance).toMatchObject({ notStored: 2, threadsNotStoredUntil: times[1], notStoredUntil: times[2] });
+});
+
+test.each([
+  { name: 'that entered that day', day: '2026-03-01', expected: 2 },
+  { name: 'that is read again on a later day', day: '2026-03-02', expected: 1 },
+])('of what entered until the last candidate not stored for its thread, one $name: $expected stored', (given) => {
+  const facts = counters({ threadOnce: true, day: given.day, threadsNotStoredUntilMs: NOW });
+  const candidates = ofThreads('ab').map((candidate, index) => ({
+    ...candidate,
+    enteredAt: new Date(NOW + index).toISOString(),
+  }));
+  const { matches, advance } = numberMatches(facts, candidates);
+  expect(matches.map(({ thingId }) => thingId)).toEqual(['t3_0', 't3_1'].slice(-given.expected));
+  expect(advance.notStored).toBe(2 - given.expected);
 });

@@ -9,6 +9,7 @@ const stored: StoredMatch = {
   kind: 'comment',
   matchedTerms: ['rust'],
   suppressed: false,
+  suppressedReason: null,
   deliveryStatus: 'pending',
   createdAt: new Date('2026-03-04T05:06:07.089Z'),
   deliveredAt: null,
@@ -37,4 +38,12 @@ test('a delivered match has the time of its delivery', () => {
   const deliveredAt = new Date('2026-03-04T05:06:10Z');
   const resource = matchResource('mon_0123456789ab', { ...stored, deliveryStatus: 'delivered', deliveredAt });
   expect(resource).toMatchObject({ delivery_status: 'delivered', delivered_at: '2026-03-04T05:06:10.000Z' });
+});
+
+test('a match that was suppressed for its thread says so, right after suppressed', () => {
+  const suppressed = { ...stored, suppressed: true, deliveryStatus: 'skipped' } as const;
+  const resource = matchResource('mon_0123456789ab', { ...suppressed, suppressedReason: 'thread_once' });
+  expect(monitorMatch.parse(resource)).toEqual(resource);
+  expect(JSON.stringify(resource)).toContain('"suppressed":true,"suppressed_reason":"thread_once","delivery_status"');
+  expect(matchResource('mon_0123456789ab', { ...stored, ...suppressed })).not.toHaveProperty('suppressed_reason');
 });

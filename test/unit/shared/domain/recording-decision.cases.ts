@@ -18,6 +18,8 @@ export interface DecisionCase {
   created?: number;
   replay?: boolean;
   tolerance?: number;
+  /** Whether the monitor has a mute for the item's community. */
+  muted?: boolean;
   expected: RejectionReason | undefined;
 }
 
@@ -29,6 +31,28 @@ export const DECISION_CASES: DecisionCase[] = [
   { name: 'nor does one without credits', status: 'paused_balance', entered: 10, expected: 'monitor_inactive' },
   { name: 'nor a deleted one', status: 'deleted', entered: 10, expected: 'monitor_inactive' },
   { name: 'nor one without counters', status: 'gone', entered: 10, expected: 'monitor_gone' },
+
+  { name: 'a muted item is refused', muted: true, entered: 10, expected: 'muted' },
+  { name: 'a muted item of a dump file too', muted: true, replay: true, entered: 10, expected: 'muted' },
+  {
+    name: 'a muted item that entered under a rule before',
+    muted: true,
+    version: 2,
+    starts: { 2: 20 },
+    entered: 10,
+    expected: 'muted',
+  },
+  {
+    name: 'another reason is named before the mute: a changed rule',
+    muted: true,
+    version: 2,
+    starts: { 2: 5 },
+    entered: 10,
+    expected: 'rule_changed',
+  },
+  { name: 'a paused monitor', muted: true, status: 'paused', entered: 10, expected: 'monitor_inactive' },
+  { name: 'an item from before', muted: true, entered: -MINUTE, expected: 'entered_before_active' },
+  { name: 'an old item', muted: true, entered: 10, created: -DAY, expected: 'created_too_early' },
 
   ...TOLERANCES.flatMap((tolerance): DecisionCase[] => [
     { name: 'entered at active_since less the tolerance', tolerance, entered: -tolerance, expected: undefined },

@@ -13,6 +13,7 @@ test.each(DECISION_CASES)('$name (tolerance $tolerance): $expected', (given) => 
       enteredAtMs: ACTIVE_SINCE + given.entered,
       createdUtcMs: ACTIVE_SINCE + (given.created ?? given.entered),
       replay: given.replay ?? false,
+      muted: given.muted ?? false,
     },
     status === 'gone' ? undefined : { status, version, activeSinceMs: ACTIVE_SINCE },
     start === undefined ? undefined : ACTIVE_SINCE + start,

@@ -1,0 +1,25 @@
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** What a mute of a monitor would have to be. */
+export interface AskedMute {
+  monitorId: string;
+  kind: 'subreddit' | 'author' | 'thread';
+  /** As it is stored: a name in lower case, a post's id with t3_. */
+  value: string;
+}
+
+/**
+ * Finds which of the given mutes exist. Run it after the monitors' lock: whoever adds or deletes a mute takes the lock
+ * first.
+ */
+export async function findMutes(db: Queryable, asked: readonly AskedMute[]): Promise<AskedMute[]> {
+  const { rows } = await db.query<AskedMute>({
+    name: 'recording-find-mutes',
+    text: `
+      SELECT u.monitor_id AS "monitorId", u.kind, u.value
+      FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (monitor_id, kind, value)
+      JOIN monitor_mutes u ON u.monitor_id = asked.monitor_id AND u.kind = asked.kind AND u.value = asked.value`,
+    values: [asked.map(({ monitorId }) => monitorId), asked.map(({ kind }) => kind), asked.map(({ value }) => value)],
+  });
+  return rows;
+}
