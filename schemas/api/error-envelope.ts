@@ -10,6 +10,8 @@ export const errorEnvelope = z.strictObject({
     retryable: z.boolean(),
     /** Seconds; the same value as the Retry-After header. */
     retry_after: z.number().int().min(0).optional(),
+    /** Where the fault is in the query of POST /v1/monitors/parse, in UTF-16 code units; its length at its end. */
+    position: z.number().int().min(0).optional(),
   }),
 });
 

@@ -6,6 +6,8 @@ export interface ApiErrorOptions {
   /** Seconds until a retry makes sense; sent in the body and as Retry-After. */
   retryAfter?: number;
   headers?: Record<string, string>;
+  /** Where the fault is in a text of the request: UTF-16 code units from 0. */
+  position?: number;
 }
 
 /** A refusal whose reason the client may read. Thrown inside a transaction, it rolls everything back. */
@@ -14,12 +16,14 @@ export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly retryAfter: number | undefined;
   readonly headers: Record<string, string>;
+  readonly position: number | undefined;
 
   constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
     super(message);
     this.code = code;
     this.retryAfter = options.retryAfter;
     this.headers = options.headers ?? {};
+    this.position = options.position;
   }
 
   get status(): number {
@@ -33,6 +37,7 @@ export class ApiError extends Error {
         message: this.message,
         retryable: ERROR_CODES[this.code].retryable,
         ...(this.retryAfter === undefined ? {} : { retry_after: this.retryAfter }),
+        ...(this.position === undefined ? {} : { position: this.position }),
       },
     };
   }

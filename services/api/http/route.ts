@@ -67,7 +67,7 @@ const JSON_ONLY = ['application/json'] as const;
  */
 export function createRouter(routes: readonly Route[], callerOf: (request: Request) => Caller): Router {
   const router = Router();
-  for (const route of routes) {
+  const add = (route: Route): void => {
     const types = route.produces ?? JSON_ONLY;
     const parameters = route.readsQuery === true ? [] : [refuseParameters];
     const readers = route.readsBody === true ? jsonBody(BODY_LIMIT) : [];
@@ -79,8 +79,10 @@ export function createRouter(routes: readonly Route[], callerOf: (request: Reque
       ...readers,
       answerWith(route, callerOf),
     );
-  }
+  };
+  // Path by path, so that other methods of a path are refused before a later one with an id in its place.
   for (const path of new Set(routes.map((route) => route.path))) {
+    routes.filter((route) => route.path === path).forEach(add);
     router.all(path, methodNotAllowed(methodsOf(routes, path)));
   }
   return router;

@@ -1,7 +1,9 @@
 import type { RefinementChanges } from '../../../schemas/api/monitor-refinements.ts';
+import type { RuleRefinements } from '../../../shared/matching/rule.ts';
+import { validateTermCount } from '../../../shared/matching/validate-refinements.ts';
 import { validateTerms } from '../../../shared/matching/validate-rule.ts';
 import type { Fault } from '../http/invalid-request.ts';
-import { checkRefinements } from './check-refinements.ts';
+import { changedRefinements, checkRefinements } from './check-refinements.ts';
 import type { RefinementsChange } from './check-refinements.ts';
 import { checkSubreddits } from './check-subreddits.ts';
 
@@ -37,4 +39,21 @@ export function checkRule(
     },
     faults: [keywords, exclude, subreddits, refinements].flatMap((checked) => checked?.faults ?? []),
   };
+}
+
+/** The lists of a new rule in the form that is stored. */
+export interface NewRule {
+  keywords: string[];
+  exclude: string[];
+  subreddits: string[];
+  refinements: RuleRefinements | null;
+}
+
+/** Checks the lists of a new rule, one by one and together. If there are faults, the rule must not be stored. */
+export function checkNewRule(given: RuleLists & RefinementChanges): { rule: NewRule; faults: Fault[] } {
+  const { rule, faults } = checkRule(given, (given.terms?.length ?? 0) > 0);
+  const { keywords = [], exclude = [], subreddits = [] } = rule;
+  const refinements = changedRefinements(null, rule.refinements);
+  if (faults.length === 0) faults.push(...validateTermCount(keywords, refinements?.terms ?? []));
+  return { rule: { keywords, exclude, subreddits, refinements }, faults };
 }

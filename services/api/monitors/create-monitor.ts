@@ -5,7 +5,6 @@ import { newMonitorId } from '../../../shared/domain/identifiers.ts';
 import { planOf } from '../../../shared/domain/accounts/plans.ts';
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
 import { newWebhookSecret } from '../../../shared/domain/webhooks/webhook-secret.ts';
-import { validateTermCount } from '../../../shared/matching/validate-refinements.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { charge } from '../../../shared/stores/accounts/ledger.ts';
@@ -23,8 +22,7 @@ import type { Call } from '../http/route.ts';
 import { invalidRequest, parseRequest, refuseFaults } from '../http/invalid-request.ts';
 import { monitorResource } from './monitor-resource.ts';
 import type { MonitorDeps } from './monitor-deps.ts';
-import { changedRefinements } from './check-refinements.ts';
-import { checkRule } from './check-rule.ts';
+import { checkNewRule } from './check-rule.ts';
 import { changedWebhook, checkWebhookUrl } from './webhook-settings.ts';
 
 /** Period 1 starts with the monitor; resumes and renewals add periods. */
@@ -49,17 +47,13 @@ export async function checkedSettings(deps: MonitorDeps, body: unknown): Promise
     body === undefined ? {} : body,
     'body',
   );
-  const { rule, faults } = checkRule(given, (given.terms?.length ?? 0) > 0);
+  const { rule, faults } = checkNewRule(given);
   if (given.webhook_url === '') faults.push({ field: 'webhook_url', message: 'must not be empty' });
-  const { keywords = [], exclude = [], subreddits = [] } = rule;
-  const refinements = changedRefinements(null, rule.refinements);
-  if (faults.length === 0) faults.push(...validateTermCount(keywords, refinements?.terms ?? []));
   refuseFaults([...faults, ...(await checkWebhookUrl(given.webhook_url, deps.webhooks))]);
   const changed = changedWebhook({ webhookUrl: null, webhookKind: null }, given);
   if ('fault' in changed) throw invalidRequest([changed.fault]);
   const threadOnce = given.thread_once ?? false;
-  const ruleSettings = { keywords, exclude, subreddits, posts, comments, nsfw, refinements, threadOnce };
-  return { name, ...ruleSettings, ...changed.webhook };
+  return { name, ...rule, posts, comments, nsfw, threadOnce, ...changed.webhook };
 }
 
 /**

@@ -19,6 +19,7 @@ import { monitorResource, monitorStatsResource } from './monitor-resource.ts';
 import type { MonitorDeps } from './monitor-deps.ts';
 import { deleteMonitor, pauseMonitor, resumeMonitor } from './monitor-state.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
+import { parseRoute } from './query/parse-route.ts';
 import { ruleWarnings, warningsMember } from './rule-warnings.ts';
 import { updateMonitor } from './update-monitor.ts';
 
@@ -28,6 +29,8 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
   return [
     { method: 'post', path: '/v1/monitors', scope: write, readsBody: true, handle: on(create) },
     { method: 'get', path: '/v1/monitors', scope: read, handle: on(list) },
+    // Before those with an id in its place.
+    parseRoute,
     { method: 'get', path: '/v1/monitors/:id', scope: read, handle: on(show) },
     { method: 'patch', path: '/v1/monitors/:id', scope: write, readsBody: true, handle: on(update) },
     { method: 'delete', path: '/v1/monitors/:id', scope: write, handle: on(remove) },

@@ -15,6 +15,7 @@ import { deliveryLogEntry, deliveryLogPage, redeliverBody, redelivery } from '..
 import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
 import * as posts from '../../../schemas/messages/forum-post.ts';
 import * as forum from '../../../schemas/api/forum-resources.ts';
+import { parsedQuery, parseQueryBody, ruleSettings } from '../../../schemas/api/monitor-query.ts';
 import { matchPage, monitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import {
   createdMonitor,
@@ -72,6 +73,8 @@ const ANSWERS = {
   MatchPage: matchPage,
   RuleWarning: ruleWarning,
   CreatedMonitor: createdMonitor,
+  RuleSettings: ruleSettings,
+  ParsedQuery: parsedQuery,
   MonitorList: monitorList,
   MonitorAnswer: monitorAnswer,
   UpdatedMonitor: updatedMonitor,
@@ -116,6 +119,7 @@ const WEBHOOKS = { WebhookEvent: webhookEvent };
 const BODIES = {
   CreateMonitor: createMonitorBody,
   PatchMonitor: patchMonitorBody,
+  ParseQuery: parseQueryBody,
   Redeliver: redeliverBody,
   CreateApiKey: createKeyBody,
   SignupRequest: signupBody,

@@ -47,7 +47,7 @@ const coverageFigures = {
 export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
   Error: {
     error:
-      '`code`: one of those of the answer. `message`: for people; it begins with the name of the wrong field, if there is one. `retryable`: whether the same request may succeed later. `retry_after`: in how many seconds, as in `Retry-After`.',
+      '`code`: one of those of the answer. `message`: for people; it begins with the name of the wrong field, if there is one. `retryable`: whether the same request may succeed later. `retry_after`: in how many seconds, as in `Retry-After`. `position`: only for the query of `POST /v1/monitors/parse`; where the fault is, in UTF-16 code units from 0.',
   },
   WebhookEvent: {
     type: 'Ignore events of other types: later versions may send them.',
@@ -245,6 +245,14 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
   },
   KeyRecovered: { api_key: 'A key with all permissions. Shown only this once.' },
   DeleteAccount: { email: 'The address of the account, as `GET /v1/account` shows it.' },
+  RuleSettings: {
+    keywords: keywords.description,
+    exclude: exclude.description,
+    subreddits: subreddits.description,
+    posts: monitorBody.posts,
+    comments: monitorBody.comments,
+    nsfw: monitorBody.nsfw,
+  },
   CreateMonitor: {
     ...monitorBody,
     keywords,

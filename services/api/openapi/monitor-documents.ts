@@ -75,6 +75,22 @@ export const monitorDocuments: readonly RouteDocument[] = [
     answer: ok('The monitors.', 'MonitorList', 'monitors', examples.list),
   }),
   ofMonitors({
+    method: 'post',
+    path: '/v1/monitors/parse',
+    operationId: 'parseQuery',
+    summary: 'Read a rule that is written as text',
+    description:
+      'For people who write a rule as text, such as `rust OR "memory safety" sub:-rustjerk`: returns the fields of `POST /v1/monitors` that it means. Nothing is stored. A text that has no such meaning is refused: `position` says where, in UTF-16 code units, and the message shows the line with a caret under the place. Terms: `word`, `"some words"`, `word*` (prefix), `=Word` (letters as written), `title:word`; join them with `OR`, and groups of which each must occur with `AND`: `rust AND (hiring OR job)`. Excluded: `-word`. For the whole rule: `in:title,body`, `sub:a,b`, `sub:-a`, `author:a`, `author:-a`, `lang:en,de`, `is:post`, `is:comment`, `nsfw:yes`, `once:thread`. Free.',
+    body: { schema: 'ParseQuery', examples: { query: examples.query } },
+    answer: ok(
+      'The settings; those with their usual value are absent.',
+      'ParsedQuery',
+      'settings',
+      examples.parsedQuery,
+    ),
+    errors: BODY_ERRORS,
+  }),
+  ofMonitors({
     method: 'get',
     path: '/v1/monitors/:id',
     operationId: 'getMonitor',

@@ -68,6 +68,7 @@ const CALLS: Record<string, string[]> = {
   'get /v1/forum/search/comments': ['?q=coffee'],
   'post /v1/monitors': [''],
   'get /v1/monitors': [''],
+  'post /v1/monitors/parse': [''],
   'get /v1/monitors/{id}': [''],
   'patch /v1/monitors/{id}': [''],
   'delete /v1/monitors/{id}': [''],
@@ -100,6 +101,7 @@ const CALLS: Record<string, string[]> = {
 };
 const BODIES: Record<string, object> = {
   'post /v1/monitors': { name: 'mine', keywords: ['rust'] },
+  'post /v1/monitors/parse': { query: 'rust OR =Gopher* -game' },
   'patch /v1/monitors/{id}': { name: 'still mine' },
   'post /v1/monitors/{id}/redeliver': { status: 'failed' },
   'post /v1/account/keys': { name: 'another' },

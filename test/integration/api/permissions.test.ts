@@ -74,6 +74,7 @@ const ROUTE_SCOPES: Record<string, KeyScope | 'any key'> = {
   'get /v1/forum/search/comments': 'forum:read',
   'get /v1/monitors': 'monitors:read',
   'post /v1/monitors': 'monitors:write',
+  'post /v1/monitors/parse': 'monitors:write',
   'get /v1/monitors/{id}': 'monitors:read',
   'patch /v1/monitors/{id}': 'monitors:write',
   'delete /v1/monitors/{id}': 'monitors:write',

@@ -136,6 +136,7 @@ describe('nothing is charged, created or changed', () => {
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
     for (const [method, path] of [
       ['POST', '/v1/monitors'],
+      ['POST', '/v1/monitors/parse'],
       ['PATCH', `/v1/monitors/${monitorId}`],
     ] as const) {
       const typed = await api.call(owner.apiKey, method, path, 'name=x', form);

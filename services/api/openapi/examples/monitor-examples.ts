@@ -1,6 +1,9 @@
 import type { MatchPage, MonitorMatch } from '../../../../schemas/messages/monitor-match.ts';
+import type { ParsedQuery } from '../../../../schemas/api/monitor-query.ts';
 import type { Monitor } from '../../../../schemas/api/monitor.ts';
 import { SUPPRESSED_PER_DAY } from '../../../../shared/domain/match-numbering.ts';
+import { parseQuery } from '../../monitors/query/parse-query.ts';
+import { ruleSettingsResource } from '../../monitors/query/rule-settings-resource.ts';
 import { ruleWarnings } from '../../monitors/rule-warnings.ts';
 import { matchEvent, STREAM_BEGIN } from '../../live-tail/event-stream-text.ts';
 
@@ -53,6 +56,14 @@ const match: MonitorMatch = {
 
 const page: MatchPage = { items: [match], after: match.id, before: null };
 
+const QUERY = 'rust OR "memory safety" OR title:hiring* sub:-rustjerk author:-automod';
+
+function parsed(query: string): ParsedQuery {
+  const read = parseQuery(query);
+  if ('refusal' in read) throw new Error(read.refusal.message);
+  return { settings: ruleSettingsResource(read.settings) };
+}
+
 /** Requests and answers of the monitor routes, invented. */
 export const monitorExamples = {
   createBody: {
@@ -63,6 +74,8 @@ export const monitorExamples = {
     webhook_url: 'https://example.com/hooks/forum',
   },
   watchEverywhere: { name: 'My product', keywords: ['my product'] },
+  query: { query: QUERY },
+  parsedQuery: parsed(QUERY),
   newKeywords: { keywords: ['burr grinder', 'hand grinder'] },
   noWebhook: { webhook_url: null },
   created: {

@@ -48,6 +48,7 @@ export const documentedErrors: { route: string; errors: Record<string, string[]>
     },
   },
   { route: 'get /v1/monitors', errors: ALWAYS },
+  { route: 'post /v1/monitors/parse', errors: { ...ALWAYS, ...BODY } },
   { route: 'get /v1/monitors/{id}', errors: { ...ALWAYS, ...NOT_FOUND } },
   { route: 'patch /v1/monitors/{id}', errors: { ...ALWAYS, ...BODY, ...NOT_FOUND } },
   { route: 'delete /v1/monitors/{id}', errors: { ...ALWAYS, ...NOT_FOUND } },

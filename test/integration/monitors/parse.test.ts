@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { Reply, TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { refusedState } from '../../support/fixtures/refused-state.ts';
+
+let db: TestDatabase;
+let api: TestApi;
+let owner: TestAccount;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  api = await startTestApi(db.pool);
+  owner = await api.account();
+});
+
+afterAll(async () => {
+  await api.stop();
+  await db.drop();
+});
+
+const parse = (body: unknown): Promise<Reply> => api.call(owner.apiKey, 'POST', '/v1/monitors/parse', body);
+
+test('a text becomes the fields of a monitor; nothing is stored or charged', async () => {
+  const before = await refusedState(db.pool);
+  const reply = await parse({
+    query: 'rust OR "memory safety" author:-automod sub:-rustjerk title:hiring* -game is:post once:thread lang:en',
+  });
+  expect(reply.status).toBe(200);
+  expect(reply.body).toEqual({
+    settings: {
+      keywords: ['rust', 'memory safety'],
+      exclude: ['game'],
+      comments: false,
+      terms: [{ text: 'hiring', prefix: true, in: ['title'] }],
+      exclude_subreddits: ['rustjerk'],
+      exclude_authors: ['automod'],
+      languages: ['en'],
+      thread_once: true,
+    },
+  });
+  expect(reply.headers.get('x-credits-used')).toBeNull();
+  expect(reply.headers.get('x-credits-remaining')).toBe('1000');
+  expect(await refusedState(db.pool)).toEqual(before);
+});
+
+test.each([
+  'rust',
+  '=Go OR term:zig OR 咖啡',
+  'title:(rust OR gopher*) AND (job OR =Hiring) AND "remote work" -"video game" sub:r/golang author:u/a nsfw:yes',
+  'rust in:post_title,body is:-post,-comment',
+])('a monitor is created with the settings of %j', async (query) => {
+  const { settings } = (await parse({ query })).body as { settings: object };
+  const monitor = await api.monitor((await api.account()).apiKey, { keywords: undefined, ...settings });
+  const { posts, comments, ...others } = settings as { posts?: boolean; comments?: boolean };
+  expect(monitor).toMatchObject({ ...others, include_posts: posts ?? true, include_comments: comments ?? true });
+});
+
+test('a fault is shown at its place', async () => {
+  const reply = await parse({ query: 'rust OR\ntilte:hiring' });
+  expect(reply.status).toBe(400);
+  expect(reply.body).toEqual({
+    error: {
+      code: 'invalid_request',
+      message:
+        'query: "tilte:" is not a field: did you mean "title:"; a term with a colon needs quotes around it\ntilte:hiring\n^',
+      retryable: false,
+      position: 8,
+    },
+  });
+});
+
+test.each([
+  ['rust -x', 5, /^query: this must have 2 to 100 characters.*\nrust -x\n {5}\^$/],
+  ['rust OR', 5, /^query: there is no term after "OR".*\nrust OR\n {5}\^$/],
+  ['🦀🦀 (', 5, /^query: this parenthesis is not closed\n🦀🦀 \(\n\u3000\u3000 \^$/],
+  ['', 0, /^query: a rule needs at least one keyword\n\n\^$/],
+  ['"a\0"', 2, /^query: this is a NUL/],
+  ['x'.repeat(60_000), 50_000, /^query: a query has at most 50,000 characters\n…x{60}x{60}…\n {61}\^$/],
+])('%j is refused at %i', async (query, position, message) => {
+  const { status, body } = await parse({ query });
+  expect([status, body]).toMatchObject([400, { error: { code: 'invalid_request', position } }]);
+  expect((body.error as { message: string }).message).toMatch(message);
+});
+
+test.each([
+  [undefined, /^query: is required$/],
+  [{ query: ['rust'] }, /^query: must be a single string$/],
+  [{ query: null }, /^query: /],
+  [{ query: 'rust', name: 'x' }, /^name: is not known here$/],
+  ['"rust"', /^body: must be a JSON object$/],
+])('the body %j is refused without a position', async (body, message) => {
+  const reply = await parse(body);
+  expect([reply.status, reply.body]).toMatchObject([400, { error: { code: 'invalid_request' } }]);
+  expect((reply.body.error as { message: string }).message).toMatch(message);
+  expect(reply.body.error).not.toHaveProperty('position');
+});
+
+test('other methods are refused, and its path is no monitor', async () => {
+  for (const method of ['GET', 'PATCH', 'DELETE']) {
+    const reply = await api.call(owner.apiKey, method, '/v1/monitors/parse');
+    expect([reply.status, reply.headers.get('allow')]).toEqual([405, 'POST']);
+  }
+  expect((await api.call(owner.apiKey, 'POST', '/v1/monitors/parse/pause')).status).toBe(404);
+});
