@@ -104,8 +104,10 @@ export class ActiveMonitors {
   }
 }
 
-function toMatchItem({ kind, title, body, subreddit, nsfw }: ForumItem): MatchItem {
-  return { kind, title, text: body, subreddit, nsfw };
+function toMatchItem({ kind, title, body, subreddit, nsfw, author, language }: ForumItem): MatchItem {
+  const item: MatchItem = { kind, title, text: body, subreddit, nsfw, author };
+  if (language !== undefined) item.language = language;
+  return item;
 }
 
 function toCandidate(

@@ -1,10 +1,13 @@
 import { blockingFilter, filteredItem, filterOf } from './item-filter.ts';
 import type { FilterName } from './item-filter.ts';
-import { FIELDS, forEachText } from './text/item-texts.ts';
 import { matchOne } from './match-one.ts';
-import type { MatchItem, MatchPosition, Rule } from './rule.ts';
+import { muteOf } from './mutes.ts';
+import type { MatchItem, MatchPosition, Mute, Rule } from './rule.ts';
+import { ruleTerms } from './rule-terms.ts';
+import type { WatchedTerm } from './rule-terms.ts';
 import { TermIndex } from './terms/term-index.ts';
 import type { TermKind } from './terms/term-shape.ts';
+import { forEachText, TEXTS } from './text/item-texts.ts';
 
 export interface TermExplanation {
   /** As the owner wrote it. */
@@ -13,58 +16,85 @@ export interface TermExplanation {
   kind: TermKind | undefined;
   /** An earlier term of the same list that equals this one after folding and counts instead of it. */
   sameAs: string | undefined;
-  /** Its first occurrence in the title and its first in the text. Empty if it does not occur. */
+  /** Its first occurrence in each text in which it counts, the title first. Empty if it does not occur. */
   positions: MatchPosition[];
+}
+
+export interface GroupExplanation {
+  /** Whether the item has one of the terms. */
+  isMet: boolean;
+  terms: TermExplanation[];
 }
 
 export interface Explanation {
   matches: boolean;
   /** The terms that a match would report. Empty if the item does not match. */
   matchedTerms: string[];
-  /** The filter that rejects the item whatever its texts contain. */
-  blockedBy: FilterName | undefined;
+  /** The filter that rejects the item whatever its texts contain; `muted` only if no other filter does. */
+  blockedBy: FilterName | 'muted' | undefined;
+  /** The mute that applies to the item, if there is one. */
+  mutedBy: Mute | undefined;
   keywords: TermExplanation[];
+  /** The `terms` of the rule. One that equals a keyword counts as the same. */
+  terms: TermExplanation[];
+  /** One for each group of `require`. */
+  require: GroupExplanation[];
   exclude: TermExplanation[];
 }
 
-function explainTerms(terms: readonly string[], item: MatchItem): TermExplanation[] {
-  const index = new TermIndex();
-  const first = new Map<number, string>();
-  const explained = terms.map((term) => {
-    const record = index.acquire(term);
-    const explanation: TermExplanation = { term, kind: index.kindOf(term), sameAs: first.get(record), positions: [] };
-    if (record !== 0 && !first.has(record)) first.set(record, term);
-    return { record, explanation };
-  });
-  forEachText(item, (text, field) => {
-    index.begin();
-    index.search(text, field);
-    for (const { record, explanation } of explained) {
-      const position = record === 0 ? -1 : index.found.indexOf(record);
-      if (position < 0) continue;
-      const { starts, ends } = index.found;
-      explanation.positions.push({
-        field: FIELDS[field] ?? 'text',
-        start: starts.items[position] ?? 0,
-        end: ends.items[position] ?? 0,
-      });
-    }
-  });
-  return explained.map(({ explanation }) => explanation);
-}
-
 /**
- * Explains why an item matches a rule or does not: where each term occurs, by which rule it is searched, and which
- * filter decides. It searches with the same index as live matching.
+ * Explains why an item matches a rule or does not: where each term occurs, by which rule it is searched, which groups
+ * of required terms are met, and which filter decides. It searches with the same index as live matching.
+ *
+ * @param mutes of the monitor, in any spelling
  */
-export function explain(rule: Rule, item: MatchItem): Explanation {
-  const matchedTerms = matchOne(rule, item);
-  const { bits, subreddits } = filterOf(rule);
+export function explain(rule: Rule, item: MatchItem, mutes: readonly Mute[] = []): Explanation {
+  const { groups, excludeTexts } = ruleTerms(rule);
+  const [wanted = [], ...required] = groups.map((group) => explainTerms(group, item));
+  const exclude = rule.exclude.map((written) => ({ written, options: {}, texts: excludeTexts }));
+  const mutedBy = muteOf(mutes, item);
+  const blockedBy = blockingFilter(filterOf(rule), filteredItem(item));
+  const matchedTerms = mutedBy === undefined ? matchOne(rule, item) : undefined;
   return {
     matches: matchedTerms !== undefined,
     matchedTerms: matchedTerms ?? [],
-    blockedBy: blockingFilter(bits, subreddits, filteredItem(item)),
-    keywords: explainTerms(rule.keywords, item),
-    exclude: explainTerms(rule.exclude, item),
+    blockedBy: blockedBy ?? (mutedBy === undefined ? undefined : 'muted'),
+    mutedBy,
+    keywords: wanted.slice(0, rule.keywords.length),
+    terms: wanted.slice(rule.keywords.length),
+    require: required.map((terms) => ({ isMet: terms.some(({ positions }) => positions.length > 0), terms })),
+    exclude: explainTerms(exclude, item),
   };
+}
+
+function explainTerms(terms: readonly WatchedTerm[], item: MatchItem): TermExplanation[] {
+  const index = new TermIndex();
+  const first = new Map<string, string>();
+  const addresses = terms.map(({ written, options }) => index.acquire(written, options));
+  index.begin();
+  forEachText(item, true, (written, text) => {
+    index.search(written, text);
+  });
+  return terms.map(({ written, options, texts }, number) => {
+    const address = addresses[number] ?? 0;
+    const key = `${address} ${texts}`;
+    const explanation: TermExplanation = {
+      term: written,
+      kind: index.kindOf(written, options),
+      sameAs: first.get(key),
+      positions: address === 0 ? [] : positionsOf(index, address, texts),
+    };
+    if (address !== 0 && !first.has(key)) first.set(key, written);
+    return explanation;
+  });
+}
+
+/** @param texts a bit for each text whose position is wanted */
+function positionsOf({ found }: TermIndex, term: number, texts: number): MatchPosition[] {
+  const index = found.indexOf(term);
+  if (index < 0) return [];
+  const foundIn = (found.texts.items[index] ?? 0) & texts;
+  return TEXTS.flatMap((field, text) =>
+    ((foundIn >>> text) & 1) === 1 ? [{ field, ...found.position(index, text) }] : [],
+  );
 }

@@ -1,45 +1,21 @@
-import { postings, setPostings } from './terms/found-terms.ts';
+import { postings } from './terms/found-terms.ts';
 import { Hits } from './terms/hits.ts';
-import { IntHeap } from './tables/int-heap.ts';
-import { blockingFilter, filteredItem, filterOf, NAMES_SUBREDDITS } from './item-filter.ts';
-import type { FilteredItem } from './item-filter.ts';
-import { FIELDS, forEachText } from './text/item-texts.ts';
-import { PackedStrings } from './tables/packed-strings.ts';
+import { firstConditional, groupOf, isHeader, monitorOf, nextPosting, textsOf } from './terms/monitor-postings.ts';
+import { blockingFilter, filteredItem, filterOf, HAS_LISTS, NAMES_SUBREDDITS, passesBits } from './item-filter.ts';
+import type { FilteredItem, RuleLists } from './item-filter.ts';
+import { HITS, MonitorRecords } from './monitor-records.ts';
+import { firstText, forEachText, TEXTS, USUAL_TEXTS } from './text/item-texts.ts';
 import type { MatchItem, MatchPosition, Rule } from './rule.ts';
 import { TermIndex } from './terms/term-index.ts';
 
 export interface MonitorMatchResult<P = undefined> {
   monitorId: string;
-  /** The keywords that were found, as written, in the monitor's order, each once. Never empty. */
+  /** The keywords and terms that were found, as written, in the monitor's order, each once. Never empty. */
   matchedTerms: string[];
   /** The first occurrence of each matched term, in the same order. */
   positions: MatchPosition[];
   /** The payload that was passed to `set` with the rule that matched. */
   payload: P;
-}
-
-/** A monitor's record: these integers, then a posting for each keyword, then the term of each exclude. */
-const OWNER = 0;
-const HITS = 1;
-const FILTER = 2;
-/** The address of its terms as written: the keywords, then the excluded terms. */
-const WRITTEN = 3;
-const KEYWORDS = 4;
-const EXCLUDES = 5;
-const TERMS = 6;
-
-/**
- * A posting is a node in the doubly linked list of the monitors that watch for a term. The PREVIOUS of the first
- * posting is the negative address of the term.
- */
-const NEXT = 0;
-const PREVIOUS = 1;
-const MONITOR = 2;
-const POSTING = 3;
-
-interface AcquiredTerms {
-  readonly written: string[];
-  readonly terms: number[];
 }
 
 /**
@@ -50,14 +26,14 @@ interface AcquiredTerms {
 export class MonitorIndex<P = undefined> {
   readonly #terms = new TermIndex();
   readonly #heap = this.#terms.heap;
-  readonly #texts = new IntHeap();
-  readonly #written = new PackedStrings(this.#texts);
+  readonly #monitors = new MonitorRecords(this.#terms);
   /** The record of each monitor. */
   readonly #records = new Map<string, number>();
-  /** Properties that are not integers, by the monitor's number, which is the OWNER of its record. */
+  /** Properties that are not integers, by the monitor's number, which is the owner of its record. */
   readonly #ids: string[] = [];
   readonly #payloads: (P | undefined)[] = [];
   readonly #subreddits = new Map<number, ReadonlySet<string>>();
+  readonly #lists = new Map<number, RuleLists>();
   readonly #freeOwners: number[] = [];
   readonly #hits = new Hits(this.#heap, HITS);
   #steps = 0;
@@ -73,7 +49,7 @@ export class MonitorIndex<P = undefined> {
 
   /** The bytes of the terms as written. */
   get textBytes(): number {
-    return this.#texts.bytes;
+    return this.#monitors.textBytes;
   }
 
   /** The steps of the last `match` or `forEachMatch`: code units read, and probes, nodes and postings visited. */
@@ -83,29 +59,28 @@ export class MonitorIndex<P = undefined> {
 
   /**
    * Adds a monitor, or replaces the one with this id. Ignores terms that have nothing to search for, and terms that
-   * equal an earlier term of the list after folding; `validateTerms` rejects the former and merges the latter.
+   * equal an earlier term of the list after folding; `validateTerms` rejects the former and merges the latter. Throws
+   * RangeError for a rule with more than 24 groups of required terms, which `validateRequire` rejects.
    */
   set(id: string, rule: Rule, ...[payload]: undefined extends P ? [payload?: P] : [payload: P]): void {
-    // Acquire before discarding the old rule, so that terms in both rules are never removed in between.
-    const keywords = this.#acquire(rule.keywords);
-    const exclude = this.#acquire(rule.exclude);
+    const { bits, subreddits, lists } = filterOf(rule);
+    // Create before discarding the old rule, so that terms in both rules are never removed in between.
+    const record = this.#monitors.create(rule, bits);
     const previous = this.#records.get(id);
     if (previous !== undefined) this.#discard(previous);
     const owner = this.#freeOwners.pop() ?? this.#ids.length;
-    const record = this.#createRecord(owner, keywords.terms, exclude.terms);
-    const { bits, subreddits } = filterOf(rule);
-    this.#heap.set(record + FILTER, bits);
-    this.#heap.set(record + WRITTEN, this.#written.add([...keywords.written, ...exclude.written]));
+    this.#monitors.setOwner(record, owner);
     this.#ids[owner] = id;
     this.#payloads[owner] = payload;
     if (subreddits !== undefined) this.#subreddits.set(owner, subreddits);
+    if (lists !== undefined) this.#lists.set(owner, lists);
     this.#records.set(id, record);
   }
 
   /** The payload that was passed to `set`, or undefined if the id is unknown. */
   get(id: string): P | undefined {
     const record = this.#records.get(id);
-    return record === undefined ? undefined : this.#payloads[this.#heap.get(record + OWNER)];
+    return record === undefined ? undefined : this.#payloads[this.#monitors.owner(record)];
   }
 
   /** All ids. Monitors may be added and removed during the iteration. */
@@ -122,18 +97,13 @@ export class MonitorIndex<P = undefined> {
   }
 
   #discard(record: number): void {
-    const heap = this.#heap;
-    const owner = heap.get(record + OWNER);
+    const owner = this.#monitors.owner(record);
     this.#ids[owner] = '';
     this.#payloads[owner] = undefined;
     this.#subreddits.delete(owner);
+    this.#lists.delete(owner);
     this.#freeOwners.push(owner);
-    const keywords = heap.get(record + KEYWORDS);
-    for (let index = 0; index < keywords; index++) this.#unlink(record + TERMS + POSTING * index);
-    const written = heap.get(record + WRITTEN);
-    for (const term of this.#written.all(written)) this.#terms.release(term);
-    this.#written.remove(written);
-    heap.free(record, TERMS + POSTING * keywords + heap.get(record + EXCLUDES));
+    this.#monitors.discard(record);
   }
 
   /** All monitors that match, in no particular order. Accepts any UTF-16, also lone surrogates; never throws. */
@@ -148,15 +118,15 @@ export class MonitorIndex<P = undefined> {
   /** Like `match`, but without terms, which is cheaper. `visit` must not change the index or match with it. */
   forEachMatch(item: MatchItem, visit: (monitorId: string, payload: P) => void): void {
     this.#forEach(item, false, (record) => {
-      const owner = this.#heap.get(record + OWNER);
+      const owner = this.#monitors.owner(record);
       visit(this.#ids[owner] ?? '', this.#payloads[owner] as P);
     });
   }
 
   #forEach(item: MatchItem, withTerms: boolean, visit: (record: number, hit: number) => void): void {
     this.#terms.begin();
-    forEachText(item, (text, field) => {
-      this.#terms.search(text, field);
+    forEachText(item, this.#monitors.searchesPostTitles, (written, text) => {
+      this.#terms.search(written, text);
     });
     this.#steps = this.#terms.steps;
     this.#collectHits(withTerms);
@@ -165,100 +135,77 @@ export class MonitorIndex<P = undefined> {
     const filtered = filteredItem(item);
     for (let hit = 0; hit < records.length; hit++) {
       const record = records.items[hit] ?? 0;
+      if (this.#monitors.isConditional(record) && !this.#monitors.hasAllGroups(record)) continue;
       if (this.#passesFilter(record, filtered) && !this.#isExcluded(record)) visit(record, hit);
     }
   }
 
   #passesFilter(record: number, item: FilteredItem): boolean {
-    const bits = this.#heap.get(record + FILTER);
-    const subreddits =
-      (bits & NAMES_SUBREDDITS) === 0 ? undefined : this.#subreddits.get(this.#heap.get(record + OWNER));
-    return blockingFilter(bits, subreddits, item) === undefined;
+    const bits = this.#monitors.filterBits(record);
+    if (!passesBits(bits, item)) return false;
+    if ((bits & (NAMES_SUBREDDITS | HAS_LISTS)) === 0) return true;
+    const owner = this.#monitors.owner(record);
+    const [subreddits, lists] = [this.#subreddits.get(owner), this.#lists.get(owner)];
+    return blockingFilter({ bits, subreddits, lists }, item) === undefined;
+  }
+
+  #isExcluded(record: number): boolean {
+    const steps = this.#monitors.excludedSteps(record);
+    this.#steps += Math.abs(steps);
+    return steps < 0;
   }
 
   #collectHits(withTerms: boolean): void {
     const heap = this.#heap;
-    const { terms } = this.#terms.found;
+    const { terms, texts } = this.#terms.found;
     this.#hits.clear();
     for (let index = 0; index < terms.length; index++) {
-      for (let posting = postings(heap, terms.items[index] ?? 0); posting !== 0; posting = heap.get(posting + NEXT)) {
+      let posting = postings(heap, terms.items[index] ?? 0);
+      if (isHeader(heap, posting)) {
+        this.#collectConditional(firstConditional(heap, posting), index, withTerms);
+        posting = nextPosting(heap, posting);
+      }
+      if (((texts.items[index] ?? 0) & USUAL_TEXTS) === 0) continue;
+      for (; posting !== 0; posting = nextPosting(heap, posting)) {
         this.#steps++;
-        if (withTerms) this.#hits.add(heap.get(posting + MONITOR), posting, index);
-        else this.#hits.touch(heap.get(posting + MONITOR));
+        if (withTerms) this.#hits.add(monitorOf(heap, posting), posting, index);
+        else this.#hits.touch(monitorOf(heap, posting));
       }
     }
   }
 
-  #isExcluded(record: number): boolean {
+  /** @param found the term's index in FoundTerms */
+  #collectConditional(first: number, found: number, withTerms: boolean): void {
     const heap = this.#heap;
-    const first = record + TERMS + POSTING * heap.get(record + KEYWORDS);
-    const end = first + heap.get(record + EXCLUDES);
-    for (let address = first; address < end; address++) {
+    const hits = this.#hits;
+    const texts = this.#terms.found.texts.items[found] ?? 0;
+    for (let posting = first; posting !== 0; posting = nextPosting(heap, posting)) {
       this.#steps++;
-      if (this.#terms.found.has(heap.get(address))) return true;
+      if ((textsOf(heap, posting) & texts) === 0) continue;
+      const record = monitorOf(heap, posting);
+      const group = groupOf(heap, posting);
+      const before = hits.records.length;
+      if (withTerms && group === 0) hits.add(record, posting, found);
+      else hits.touch(record);
+      this.#monitors.hitGroup(record, group, hits.records.length !== before);
     }
-    return false;
   }
 
   #resultOf(record: number, hit: number): MonitorMatchResult<P> {
-    const heap = this.#heap;
-    const { fields, starts, ends } = this.#terms.found;
+    const { found } = this.#terms;
     const matchedTerms: string[] = [];
     const positions: MatchPosition[] = [];
-    for (const { posting, found } of this.#hits.of(hit)) {
-      matchedTerms.push(this.#written.get(heap.get(record + WRITTEN), (posting - record - TERMS) / POSTING));
-      const field = FIELDS[fields.items[found] ?? 0] ?? 'text';
-      positions.push({ field, start: starts.items[found] ?? 0, end: ends.items[found] ?? 0 });
+    const isConditional = this.#monitors.isConditional(record);
+    for (const { posting, found: index } of this.#hits.of(hit)) {
+      const written = this.#monitors.writtenTerm(record, posting);
+      // Terms that differ in their conditions may have the same text.
+      if (isConditional && matchedTerms.includes(written)) continue;
+      matchedTerms.push(written);
+      const counting = isConditional ? textsOf(this.#heap, posting) : USUAL_TEXTS;
+      const text = firstText((found.texts.items[index] ?? 0) & counting);
+      positions.push({ field: TEXTS[text] ?? 'text', ...found.position(index, text) });
     }
-    const owner = heap.get(record + OWNER);
+    const owner = this.#monitors.owner(record);
     return { monitorId: this.#ids[owner] ?? '', matchedTerms, positions, payload: this.#payloads[owner] as P };
-  }
-
-  #acquire(written: readonly string[]): AcquiredTerms {
-    const acquired: AcquiredTerms = { written: [], terms: [] };
-    for (const text of written) {
-      const term = this.#terms.acquire(text);
-      if (term === 0) continue;
-      if (acquired.terms.includes(term)) this.#terms.release(text);
-      else {
-        acquired.written.push(text);
-        acquired.terms.push(term);
-      }
-    }
-    return acquired;
-  }
-
-  #createRecord(owner: number, keywords: readonly number[], exclude: readonly number[]): number {
-    const heap = this.#heap;
-    const record = heap.allocate(TERMS + POSTING * keywords.length + exclude.length);
-    heap.set(record + OWNER, owner);
-    heap.set(record + KEYWORDS, keywords.length);
-    heap.set(record + EXCLUDES, exclude.length);
-    let address = record + TERMS;
-    for (const term of keywords) {
-      this.#link(address, record, term);
-      address += POSTING;
-    }
-    for (const term of exclude) heap.set(address++, term);
-    return record;
-  }
-
-  #link(posting: number, record: number, term: number): void {
-    const heap = this.#heap;
-    const next = postings(heap, term);
-    heap.set(posting + NEXT, next);
-    heap.set(posting + PREVIOUS, -term);
-    heap.set(posting + MONITOR, record);
-    if (next !== 0) heap.set(next + PREVIOUS, posting);
-    setPostings(heap, term, posting);
-  }
-
-  #unlink(posting: number): void {
-    const heap = this.#heap;
-    const next = heap.get(posting + NEXT);
-    const previous = heap.get(posting + PREVIOUS);
-    if (previous < 0) setPostings(heap, -previous, next);
-    else heap.set(previous + NEXT, next);
-    if (next !== 0) heap.set(next + PREVIOUS, previous);
   }
 }

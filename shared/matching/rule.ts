@@ -46,7 +46,7 @@ export interface Rule extends RuleRefinements {
 /** The properties of a post or comment that decide whether it matches. */
 export interface MatchItem {
   kind: 'post' | 'comment';
-  /** Searched only for posts. A comment has its post's title for display. */
+  /** A comment has its post's title, in which only rules search that name `post_title`. */
   title: string;
   text: string;
   subreddit: string;
@@ -55,11 +55,22 @@ export interface MatchItem {
   author?: string;
   /** An ISO 639-1 code; absent or `und` when it is not decided. */
   language?: string;
+  /** The id of the post, or of the comment's post, with or without `t3_`. Only mutes of threads read it. */
+  postId?: string;
 }
 
-/** The first occurrence of a term: UTF-16 code units [start, end) of the item's original title or text. */
+/** A community, an account or a thread (the id of its post) of which a monitor wants nothing. */
+export interface Mute {
+  kind: 'subreddit' | 'author' | 'thread';
+  value: string;
+}
+
+/**
+ * The first occurrence of a term: UTF-16 code units [start, end) of the item's original title or text. The title of a
+ * comment is `post_title`.
+ */
 export interface MatchPosition {
-  field: 'title' | 'text';
+  field: 'title' | 'text' | 'post_title';
   start: number;
   end: number;
 }

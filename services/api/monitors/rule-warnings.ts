@@ -110,10 +110,10 @@ function commonKeywords(rule: Rule, { sample, suppressedPerDay }: RuleSurroundin
 
 /** How many items the rule looks at, and how many of them each keyword matches, whatever is excluded. */
 function countInSample(rule: Rule, sample: readonly MatchItem[]): { items: number; found: Map<string, number> } {
-  const { bits, subreddits } = filterOf(rule);
+  const filter = filterOf(rule);
   const index = new MonitorIndex();
   index.set('rule', { ...rule, exclude: [] });
-  const watched = sample.filter((item) => blockingFilter(bits, subreddits, filteredItem(item)) === undefined);
+  const watched = sample.filter((item) => blockingFilter(filter, filteredItem(item)) === undefined);
   const found = new Map<string, number>();
   for (const item of watched) {
     for (const term of index.match(item)[0]?.matchedTerms ?? []) found.set(term, (found.get(term) ?? 0) + 1);

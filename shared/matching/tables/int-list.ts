@@ -9,6 +9,12 @@ export class IntList {
     this.items[this.length++] = value;
   }
 
+  /** Adds `count` integers of any value. */
+  extend(count: number): void {
+    this.reserve(this.length + count);
+    this.length += count;
+  }
+
   /** Ensures capacity for `count` integers and keeps the current ones. */
   reserve(count: number): void {
     if (count <= this.items.length) return;

@@ -28,6 +28,10 @@ export const IS_LETTER = 1 << 26;
 export const IS_TERM = 1 << 27;
 /** Phrases begin with the word. */
 export const BEGINS_PHRASES = 1 << 28;
+/** The word is part of a term whose letters are compared as written. */
+export const IN_CASED_TERM = 1 << 30;
+/** A text with this word is searched for terms whose letters are compared as written. */
+export const KEY_OF_CASED_TERM = 1 << 31;
 /** Not a role: all code units of the word are below 256. */
 const IS_NARROW = 1 << 29;
 
@@ -71,12 +75,13 @@ export class WordTable {
     return word;
   }
 
-  /** Removes the word if nothing uses it any more. */
-  removeUnused(hash: number, word: number): void {
+  /** Removes the word if nothing uses it any more; returns whether it did. */
+  removeUnused(hash: number, word: number): boolean {
     const heap = this.#heap;
-    if (heap.get(word + USES) !== 0 || (heap.get(word + META) & IS_TERM) !== 0) return;
+    if (heap.get(word + USES) !== 0 || (heap.get(word + META) & IS_TERM) !== 0) return false;
     this.#table.remove(hash, word);
     heap.free(word, sizeOf(heap.get(word + META)));
+    return true;
   }
 
   /** All roles of the word, as a bit set. */

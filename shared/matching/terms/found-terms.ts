@@ -1,5 +1,6 @@
 import type { IntHeap } from '../tables/int-heap.ts';
 import { IntList } from '../tables/int-list.ts';
+import { TEXTS } from '../text/item-texts.ts';
 
 /**
  * A term is the address of these three integers. They are part of a record that the search reads anyway: the record of
@@ -42,17 +43,19 @@ function filterBit(term: number): number {
 }
 
 /**
- * The terms found in an item, each with its first occurrence. It is a sparse set (Briggs and Torczon, 1993): each
- * term's record has its index in the list, so that queries and additions take constant time, and clearing takes none.
+ * The terms found in an item, each with its first occurrence in each of the item's texts. It is a sparse set (Briggs
+ * and Torczon, 1993): each term's record has its index in the list, so that queries and additions take constant time,
+ * and clearing takes none.
  */
 export class FoundTerms {
   readonly #heap: IntHeap;
   readonly #filter = new Int32Array(1 << (FILTER_BITS - 5));
   readonly terms = new IntList();
-  /** The number of the item's text, 0 or 1, and the UTF-16 code units [start, end) of the original text. */
-  readonly fields = new IntList();
-  readonly starts = new IntList();
-  readonly ends = new IntList();
+  /** For each term, a bit for each text in which it was found. */
+  readonly texts = new IntList();
+  /** For each term and text, the UTF-16 code units [start, end) of the original text. */
+  readonly #starts = new IntList();
+  readonly #ends = new IntList();
 
   constructor(heap: IntHeap) {
     this.#heap = heap;
@@ -61,13 +64,19 @@ export class FoundTerms {
   clear(): void {
     if (this.terms.length > 0) this.#filter.fill(0);
     this.terms.clear();
-    this.fields.clear();
-    this.starts.clear();
-    this.ends.clear();
+    this.texts.clear();
+    this.#starts.clear();
+    this.#ends.clear();
   }
 
   has(term: number): boolean {
     return this.indexOf(term) >= 0;
+  }
+
+  /** Whether the term was found in one of these texts. @param texts a bit for each text */
+  hasIn(term: number, texts: number): boolean {
+    const index = this.indexOf(term);
+    return index >= 0 && ((this.texts.items[index] ?? 0) & texts) !== 0;
   }
 
   /** The term's index in the lists, or -1 if it was not found. */
@@ -78,15 +87,28 @@ export class FoundTerms {
     return index < this.terms.length && this.terms.items[index] === term ? index : -1;
   }
 
-  /** A term that was already found keeps its first occurrence. */
-  add(term: number, field: number, start: number, end: number): void {
-    if (this.has(term)) return;
-    const bit = filterBit(term);
-    this.#filter[bit >>> 5] = (this.#filter[bit >>> 5] ?? 0) | (1 << (bit & 31));
-    this.#heap.set(term + FOUND, this.terms.length);
-    this.terms.push(term);
-    this.fields.push(field);
-    this.starts.push(start);
-    this.ends.push(end);
+  /** A term that was already found in this text keeps its first occurrence there. @param text the number of the text */
+  add(term: number, text: number, start: number, end: number): void {
+    let index = this.indexOf(term);
+    if (index < 0) {
+      const bit = filterBit(term);
+      this.#filter[bit >>> 5] = (this.#filter[bit >>> 5] ?? 0) | (1 << (bit & 31));
+      index = this.terms.length;
+      this.#heap.set(term + FOUND, index);
+      this.terms.push(term);
+      this.texts.push(0);
+      for (const list of [this.#starts, this.#ends]) list.extend(TEXTS.length);
+    }
+    const texts = this.texts.items[index] ?? 0;
+    if ((texts & (1 << text)) !== 0) return;
+    this.texts.items[index] = texts | (1 << text);
+    this.#starts.items[TEXTS.length * index + text] = start;
+    this.#ends.items[TEXTS.length * index + text] = end;
+  }
+
+  /** The first occurrence of the term at this index in this text, in which it was found. */
+  position(index: number, text: number): { start: number; end: number } {
+    const slot = TEXTS.length * index + text;
+    return { start: this.#starts.items[slot] ?? 0, end: this.#ends.items[slot] ?? 0 };
   }
 }

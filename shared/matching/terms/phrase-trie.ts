@@ -71,8 +71,8 @@ export class PhraseTrie {
     }
   }
 
-  /** Reports every phrase that begins at the word at `start`. */
-  search(reader: TextReader, start: number, field: number, found: FoundTerms): void {
+  /** Reports every phrase that begins at the word at `start`. @param text the number of the item's text */
+  search(reader: TextReader, start: number, text: number, found: FoundTerms): void {
     const symbols = reader.symbols.items;
     const { count } = reader.tokens;
     let node = -(symbols[start] ?? 0);
@@ -83,7 +83,7 @@ export class PhraseTrie {
       node = this.#nodes.child(node, word);
       if (node === 0) return;
       if (isReferenced(this.#heap, node + TERM) && !reader.isSignedLetter(token + 1)) {
-        reader.report(found, node + TERM, field, start, token + 1);
+        reader.report(found, node + TERM, text, start, token + 1);
       }
     }
   }

@@ -39,7 +39,7 @@ export class SequenceAutomaton {
   readonly #pending: number[] = [];
   readonly #chain = new IntList();
   /**
-   * The nodes whose terms were checked in this item, as a sparse set. For each: 1 if some of its terms were not found
+   * The nodes whose terms were checked in this text, as a sparse set. For each: 1 if some of its terms were not found
    * yet, and the next node towards the root with such terms.
    */
   readonly #visited = new IntList();
@@ -108,15 +108,9 @@ export class SequenceAutomaton {
     }
   }
 
-  /** Must be called before the first text of an item. */
-  begin(): void {
-    this.#visited.clear();
-    this.#isOpen.clear();
-    this.#nextOpen.clear();
-  }
-
-  /** Reports every term that occurs in the text that was read. */
-  search(reader: TextReader, field: number, found: FoundTerms): void {
+  /** Reports every term that occurs in the text that was read. @param text the number of the item's text */
+  search(reader: TextReader, text: number, found: FoundTerms): void {
+    for (const list of [this.#visited, this.#isOpen, this.#nextOpen]) list.clear();
     const root = this.#root;
     const roles = reader.roles.items;
     let node = root;
@@ -134,7 +128,7 @@ export class SequenceAutomaton {
       else symbols = symbols === node ? next : this.#step(symbols, symbol, reader);
       node = next;
       const last = mayEndAt(reader, token + 1) ? node : symbols;
-      if (last !== root) this.#report(last, reader, field, token + 1, found);
+      if (last !== root) this.#report(last, reader, text, token + 1, found);
     }
   }
 
@@ -170,22 +164,22 @@ export class SequenceAutomaton {
   }
 
   /** Checks the terms that end here, the longest first, as long as some of them were not found yet. */
-  #report(node: number, reader: TextReader, field: number, end: number, found: FoundTerms): void {
+  #report(node: number, reader: TextReader, text: number, end: number, found: FoundTerms): void {
     const first = this.#firstTerm(node) !== 0 ? node : this.#output(node, reader);
     for (let open = this.#firstOpen(first, reader); open !== 0;) {
       const start = end - this.#heap.get(open + DEPTH);
       let isOpen = false;
       for (let term = this.#firstTerm(open); term !== 0; term = this.#terms.next(term)) {
         reader.steps++;
-        if (found.has(term)) continue;
-        if (this.#terms.mayStartAt(term, reader, start)) reader.report(found, term, field, start, end);
+        if (found.hasIn(term, 1 << text)) continue;
+        if (this.#terms.mayStartAt(term, reader, start)) reader.report(found, term, text, start, end);
         else isOpen = true;
       }
       open = this.#markVisited(open, isOpen, reader);
     }
   }
 
-  /** Records whether some terms of the node were not found yet in this item; returns the next node with such terms. */
+  /** Records whether some terms of the node were not found yet in this text; returns the next node with such terms. */
   #markVisited(node: number, isOpen: boolean, reader: TextReader): number {
     let index = this.#indexOf(node);
     const next = this.#firstOpen(index < 0 ? this.#output(node, reader) : (this.#nextOpen.items[index] ?? 0), reader);
@@ -201,7 +195,7 @@ export class SequenceAutomaton {
     return next;
   }
 
-  /** The node's index among the visited nodes, or -1 if its terms were not checked yet in this item. */
+  /** The node's index among the visited nodes, or -1 if its terms were not checked yet in this text. */
   #indexOf(node: number): number {
     const index = this.#heap.get(node + VISITED);
     return index < this.#visited.length && this.#visited.items[index] === node ? index : -1;

@@ -1,109 +1,154 @@
 import { changeReferences, FoundTerms } from './found-terms.ts';
 import { IntHeap } from '../tables/int-heap.ts';
-import { PhraseTrie } from './phrase-trie.ts';
-import { SequenceAutomaton } from './sequence-automaton.ts';
-import { kindOf, shapeOf } from './term-shape.ts';
+import { hasCase, kindOf, shapeOf } from './term-shape.ts';
 import type { TermKind, TermShape } from './term-shape.ts';
-import { TextReader } from '../text/text-reader.ts';
-import { BEGINS_PHRASES, IN_EXACT_SEQUENCE, IN_LOOSE_SEQUENCE, IS_TERM, WordTable } from '../tables/word-table.ts';
+import { TermTables } from './term-tables.ts';
+import { WORD_TOKEN } from '../text/tokens.ts';
+import type { Tokens } from '../text/tokens.ts';
+import { IN_CASED_TERM, KEY_OF_CASED_TERM } from '../tables/word-table.ts';
+
+/** How a term is searched. Absent members mean the plain way. */
+export interface TermOptions {
+  /** Also in longer words that begin with the term. Ignored for terms that are not one word of three code units. */
+  readonly prefix?: boolean | undefined;
+  /** Letters must have the same case. */
+  readonly caseSensitive?: boolean | undefined;
+}
+
+const PLAIN: TermOptions = {};
 
 /**
  * All terms of all rules, each once, found in one pass over a text. A term is the address of its record in `heap`,
  * whose first integers are defined in found-terms.ts. Terms are added and removed in place, and counted by reference.
+ *
+ * Terms whose case counts are in tables of their own, in which letters are as written. A text is searched there only if
+ * it has a word of such a term in any case, and only these words are looked up, each once: so it does not matter how
+ * many spellings of a word are terms.
  */
 export class TermIndex {
   readonly heap = new IntHeap();
   readonly found = new FoundTerms(this.heap);
-  /** Separate from the other records, because every word of a text is looked up here: it must stay in the cache. */
-  readonly #wordHeap = new IntHeap(this.heap);
-  readonly #words = new WordTable(this.#wordHeap);
-  readonly #reader = new TextReader(this.#words);
-  readonly #phrases = new PhraseTrie(this.heap);
-  readonly #exact = new SequenceAutomaton(this.heap, IN_EXACT_SEQUENCE, false);
-  readonly #loose = new SequenceAutomaton(this.heap, IN_LOOSE_SEQUENCE, true);
+  readonly #folded = new TermTables(this.heap, 'folded');
+  /** Undefined until the first such term is added. */
+  #cased: TermTables | undefined;
 
   /** The bytes of all tables. */
   get bytes(): number {
-    return this.heap.bytes + this.#words.bytes + this.#phrases.bytes + this.#exact.bytes + this.#loose.bytes;
+    return this.heap.bytes + this.#folded.bytes + (this.#cased?.bytes ?? 0);
   }
 
   /** The steps of work since `begin`. */
   get steps(): number {
-    return this.#reader.steps;
+    return this.#folded.reader.steps + (this.#cased?.reader.steps ?? 0);
   }
 
   /** Adds a reference to the term, until `release`. Returns 0 if the keyword has nothing to search for. */
-  acquire(written: string): number {
-    this.#reader.readTerm(written, true);
-    const term = this.#findOrAdd(shapeOf(this.#reader.tokens));
-    if (term !== 0) changeReferences(this.heap, term, 1);
+  acquire(written: string, options = PLAIN): number {
+    const shape = this.#read(written, options, true);
+    if (shape === undefined) return 0;
+    if (!this.#isCased(options)) {
+      const term = this.#folded.findOrAdd(shape);
+      changeReferences(this.heap, term, 1);
+      return term;
+    }
+    const cased = (this.#cased ??= new TermTables(this.heap, 'as written'));
+    cased.reader.readTermLike(this.#folded.reader, written, shape !== 'prefix');
+    const term = cased.findOrAdd(shape);
+    if (changeReferences(this.heap, term, 1) === 1) this.#watch(shape);
     return term;
   }
 
-  /** Removes one reference, given the same spelling as `acquire`. The last release removes the term. */
-  release(written: string): void {
-    const reader = this.#reader;
-    reader.readTerm(written, false);
-    const shape = shapeOf(reader.tokens);
-    const term = this.#find(shape);
+  /** Removes one reference, given the same spelling and options as `acquire`. The last release removes the term. */
+  release(written: string, options = PLAIN): void {
+    const shape = this.#read(written, options, false);
+    if (shape === undefined) return;
+    const isCased = this.#isCased(options);
+    const tables = isCased ? this.#cased : this.#folded;
+    if (isCased) tables?.reader.readTermLike(this.#folded.reader, written, false);
+    const term = tables?.find(shape) ?? 0;
     if (term === 0 || changeReferences(this.heap, term, -1) > 0) return;
-    if (shape === 'exact') this.#exact.remove(term, reader);
-    else if (shape === 'loose') this.#loose.remove(term, reader);
-    else if (shape === 'phrase') this.#phrases.remove(term, reader);
-    else this.#words.removeTerm(reader.symbols.items[0] ?? 0);
-    reader.removeUnusedWords();
+    tables?.remove(shape, term);
+    if (isCased) this.#unwatch(shape);
   }
 
   /** The rule by which the keyword matches, or undefined if it has nothing to search for. */
-  kindOf(written: string): TermKind | undefined {
-    this.#reader.readTerm(written, false);
-    return kindOf(this.#reader.tokens);
+  kindOf(written: string, { prefix } = PLAIN): TermKind | undefined {
+    this.#folded.reader.readTerm(written, false);
+    return kindOf(this.#folded.reader.tokens, prefix === true);
   }
 
   /** Begins a new item and clears `found`. */
   begin(): void {
     this.found.clear();
-    this.#reader.steps = 0;
-    this.#exact.begin();
-    this.#loose.begin();
+    this.#folded.reader.steps = 0;
+    if (this.#cased !== undefined) this.#cased.reader.steps = 0;
   }
 
-  /** Adds every term that occurs in the text to `found`. @param field the number of the item's text */
-  search(text: string, field: number): void {
-    const reader = this.#reader;
-    reader.readText(text);
-    for (let index = 0; index < reader.starts.length; index++) this.#searchWord(reader.starts.items[index] ?? 0, field);
-    if ((reader.allRoles & IN_EXACT_SEQUENCE) !== 0) this.#exact.search(reader, field, this.found);
-    if ((reader.allRoles & IN_LOOSE_SEQUENCE) !== 0) this.#loose.search(reader, field, this.found);
+  /** Adds every term that occurs in the text to `found`. @param text the number of the item's text */
+  search(written: string, text: number): void {
+    const { reader } = this.#folded;
+    reader.readText(written);
+    this.#folded.search(text, this.found);
+    if (this.#cased === undefined || (reader.allRoles & KEY_OF_CASED_TERM) === 0) return;
+    this.#cased.reader.readTextLike(reader, written, IN_CASED_TERM);
+    this.#cased.search(text, this.found);
   }
 
-  /** Reports the word itself and the phrases that it begins. */
-  #searchWord(token: number, field: number): void {
-    const reader = this.#reader;
-    const roles = reader.roles.items[token] ?? 0;
-    if ((roles & IS_TERM) !== 0 && !reader.isSignedLetter(token + 1)) {
-      reader.report(this.found, this.#words.term(reader.symbols.items[token] ?? 0), field, token, token + 1);
+  /** Reads a term by its folded letters. A prefix is not added to the words. */
+  #read(written: string, { prefix }: TermOptions, addWords: boolean): TermShape | undefined {
+    const { reader } = this.#folded;
+    reader.readTerm(written, addWords && prefix !== true);
+    const shape = shapeOf(reader.tokens, prefix === true);
+    if (addWords && prefix === true && shape !== 'prefix') reader.readTerm(written, true);
+    return shape;
+  }
+
+  /** Whether the letters of the term that was read are compared as written. */
+  #isCased({ caseSensitive }: TermOptions): boolean {
+    return caseSensitive === true && hasCase(this.#folded.reader.tokens);
+  }
+
+  /** Makes texts with the words of the term that was read be searched for terms whose letters are as written. */
+  #watch(shape: TermShape): void {
+    const { reader, words } = this.#folded;
+    if (shape === 'prefix') {
+      this.#folded.prefixes.watch(reader);
+      return;
     }
-    if ((roles & BEGINS_PHRASES) !== 0) this.#phrases.search(reader, token, field, this.found);
+    const key = keyOf(reader.tokens);
+    for (let token = 0; token < reader.tokens.count; token++) {
+      const symbol = reader.symbols.items[token] ?? 0;
+      const role = token === key ? IN_CASED_TERM | KEY_OF_CASED_TERM : IN_CASED_TERM;
+      if (symbol < 0) reader.addCharacterRole(symbol, role);
+      else {
+        words.addUses(symbol, 1);
+        words.addRole(symbol, role);
+      }
+    }
   }
 
-  #findOrAdd(shape: TermShape | undefined): number {
-    const reader = this.#reader;
-    if (shape === 'exact') return this.#exact.findOrAdd(reader);
-    if (shape === 'loose') return this.#loose.findOrAdd(reader);
-    if (shape === 'phrase') return this.#phrases.findOrAdd(reader);
-    if (shape === undefined) return 0;
-    const word = reader.symbols.items[0] ?? 0;
-    this.#words.addRole(word, IS_TERM);
-    return this.#words.term(word);
+  #unwatch(shape: TermShape): void {
+    const { reader, words } = this.#folded;
+    if (shape === 'prefix') this.#folded.prefixes.unwatch(reader);
+    else {
+      for (let token = 0; token < reader.tokens.count; token++) {
+        const symbol = reader.symbols.items[token] ?? 0;
+        if (symbol > 0) words.addUses(symbol, -1);
+      }
+    }
+    this.#folded.dropUnused();
   }
+}
 
-  #find(shape: TermShape | undefined): number {
-    const reader = this.#reader;
-    if (shape === 'exact') return this.#exact.find(reader);
-    if (shape === 'loose') return this.#loose.find(reader);
-    if (shape === 'phrase') return this.#phrases.find(reader);
-    const word = reader.symbols.items[0] ?? 0;
-    return shape === 'word' && word !== 0 && (this.#words.roles(word) & IS_TERM) !== 0 ? this.#words.term(word) : 0;
+/** The longest word, which is probably the rarest, or the first token of a term without words. */
+function keyOf({ count, kinds, starts }: Tokens): number {
+  let key = 0;
+  let longest = 0;
+  for (let token = 0; token < count; token++) {
+    const length = (starts.items[token + 1] ?? 0) - (starts.items[token] ?? 0);
+    if (kinds[token] !== WORD_TOKEN || length <= longest) continue;
+    key = token;
+    longest = length;
   }
+  return key;
 }

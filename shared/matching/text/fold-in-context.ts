@@ -1,6 +1,7 @@
 import { foldCase } from './case-folding.ts';
 import { characterAt } from './escapes.ts';
 import {
+  caseKeepingTable,
   FOLD,
   isBoundary,
   isInvisible,
@@ -55,8 +56,10 @@ class Cluster {
   readonly #characters: string[] = [];
   readonly #from: number[] = [];
   readonly #to: number[] = [];
+  readonly #keepsCase: boolean;
 
-  constructor(emit: Emit) {
+  constructor(keepsCase: boolean, emit: Emit) {
+    this.#keepsCase = keepsCase;
     this.#emit = emit;
   }
 
@@ -70,7 +73,8 @@ class Cluster {
   flush(): void {
     const [only, second] = this.#characters;
     if (only !== undefined && second === undefined && foldsAlone(only)) {
-      this.#emit(String.fromCharCode(FOLD[only.charCodeAt(0)] ?? 0), this.#from[0] ?? 0, this.#to[0] ?? 0);
+      const table = this.#keepsCase ? caseKeepingTable() : FOLD;
+      this.#emit(String.fromCharCode(table[only.charCodeAt(0)] ?? 0), this.#from[0] ?? 0, this.#to[0] ?? 0);
     } else this.#foldTogether();
     this.#characters.length = 0;
     this.#from.length = 0;
@@ -85,18 +89,29 @@ class Cluster {
     if (folded === foldCase(written)) {
       // Nothing was composed, so each character keeps its own position.
       this.#characters.forEach((character, index) => {
-        this.#emit(foldCase(character), this.#from[index] ?? 0, this.#to[index] ?? 0);
+        const alone = foldCase(character);
+        this.#emit(this.#cased(alone, character), this.#from[index] ?? 0, this.#to[index] ?? 0);
       });
-    } else this.#emit(folded, this.#from[0] ?? 0, this.#to.at(-1) ?? 0);
+    } else this.#emit(this.#cased(folded, written), this.#from[0] ?? 0, this.#to.at(-1) ?? 0);
+  }
+
+  /**
+   * The folded form, or the composed form with its letters as written, cut to the same length. It is longer where only
+   * the small letter is one character with its mark (ẖ), and its first character says which letter was written.
+   */
+  #cased(folded: string, written: string): string {
+    return this.#keepsCase ? written.normalize('NFC').slice(0, folded.length).padEnd(folded.length, '\0') : folded;
   }
 }
 
 /**
  * Folds any UTF-16 in linear time. Removed characters belong to no folded character, so a match never begins or ends
  * with one.
+ *
+ * @param keepsCase folds everything but the case of letters, to the same length
  */
-export function foldInContext(text: string, emit: Emit): void {
-  const cluster = new Cluster(emit);
+export function foldInContext(text: string, keepsCase: boolean, emit: Emit): void {
+  const cluster = new Cluster(keepsCase, emit);
   visibleCharacters(text, (character, from, to) => {
     for (const plain of plainForm(character)) cluster.add(plain, from, to);
   });

@@ -80,6 +80,22 @@ function buildTable(): Uint16Array {
 /** What each UTF-16 code unit becomes, or NEEDS_CONTEXT. */
 export const FOLD = buildTable();
 
+/**
+ * What each UTF-16 code unit becomes if the case of letters is kept, or NEEDS_CONTEXT for the same units as in FOLD. It
+ * is built when the first text is read in this way.
+ */
+export function caseKeepingTable(): Uint16Array {
+  if (keepingCase !== undefined) return keepingCase;
+  keepingCase = FOLD.slice();
+  for (let unit = 0; unit < keepingCase.length; unit++) {
+    const character = String.fromCharCode(unit);
+    if (FOLD[unit] !== unit && FOLD[unit] !== NEEDS_CONTEXT) keepingCase[unit] = plainForm(character).charCodeAt(0);
+  }
+  return keepingCase;
+}
+
+let keepingCase: Uint16Array | undefined;
+
 const PLAIN_SYMBOL = /^[[\p{So}\p{Sk}]--\p{Emoji_Modifier}--[\u{1d000}-\u{1d7ff}]]$/v;
 
 function buildPlainPairs(): Uint8Array {

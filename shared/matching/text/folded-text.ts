@@ -1,5 +1,5 @@
 import { characterAt, escapeAt } from './escapes.ts';
-import { FOLD, NEEDS_CONTEXT, PLAIN_PAIRS } from './fold-table.ts';
+import { caseKeepingTable, FOLD, NEEDS_CONTEXT, PLAIN_PAIRS } from './fold-table.ts';
 import { foldInContext } from './fold-in-context.ts';
 import { IntList } from '../tables/int-list.ts';
 
@@ -16,11 +16,11 @@ function isPlain(codePoint: number): boolean {
 }
 
 /** Folds by the table alone, from text[offset] to units[end] on; returns the offset of the first other character. */
-function foldPlain(text: string, offset: number, units: Uint16Array, end: number): number {
+function foldPlain(text: string, offset: number, units: Uint16Array, end: number, table: Uint16Array): number {
   const shift = end - offset;
   const { length } = text;
   for (let stop = offset; stop < length; stop++) {
-    const folded = FOLD[text.charCodeAt(stop)] ?? NEEDS_CONTEXT;
+    const folded = table[text.charCodeAt(stop)] ?? NEEDS_CONTEXT;
     if (folded === NEEDS_CONTEXT) return stop;
     units[stop + shift] = folded;
   }
@@ -34,6 +34,8 @@ function foldPlain(text: string, offset: number, units: Uint16Array, end: number
  *
  * A table folds nearly every character. If a character needs its context, the stretch up to the next two plain
  * characters is folded in context, which is about thirty times as slow.
+ *
+ * Folding may also keep the case of letters. Both results have the same length, unit by unit.
  */
 export class FoldedText {
   length = 0;
@@ -46,6 +48,13 @@ export class FoldedText {
   readonly #firsts = new IntList();
   readonly #froms = new IntList();
   readonly #tos = new IntList();
+  readonly #keepsCase: boolean;
+  readonly #table: Uint16Array;
+
+  constructor(letters: 'folded' | 'as written' = 'folded') {
+    this.#keepsCase = letters === 'as written';
+    this.#table = this.#keepsCase ? caseKeepingTable() : FOLD;
+  }
 
   /** Accepts any UTF-16, also lone surrogates. */
   fold(text: string): void {
@@ -57,7 +66,7 @@ export class FoldedText {
     let offset = 0;
     while (offset < text.length) {
       this.#reserve(this.length + text.length - offset);
-      const stop = foldPlain(text, offset, this.units, this.length);
+      const stop = foldPlain(text, offset, this.units, this.length, this.#table);
       this.length += stop - offset;
       offset = stop < text.length ? this.#foldSpecial(text, text.charCodeAt(stop), stop) : stop;
     }
@@ -93,7 +102,7 @@ export class FoldedText {
       const { codePoint, length } = escape;
       if (isPlain(codePoint) && codePoint <= 0xffff) {
         this.#startSegment(this.length, offset, offset + length);
-        this.#push(FOLD[codePoint] === NEEDS_CONTEXT ? codePoint : (FOLD[codePoint] ?? 0));
+        this.#push(FOLD[codePoint] === NEEDS_CONTEXT ? codePoint : (this.#table[codePoint] ?? 0));
         this.#startSegment(this.length, offset + length, 0);
         return offset + length;
       }
@@ -118,7 +127,7 @@ export class FoldedText {
       isAfterPlain = isThisPlain;
       end += length;
     }
-    foldInContext(text.slice(start, end), (folded, from, to) => {
+    foldInContext(text.slice(start, end), this.#keepsCase, (folded, from, to) => {
       this.#startSegment(this.length, start + from, start + to);
       for (let offset = 0; offset < folded.length; offset++) this.#push(folded.charCodeAt(offset));
     });

@@ -14,7 +14,7 @@ const HASH_SYMBOL = characterSymbol(0x23);
 export const POSSESSIVE_SYMBOL = characterSymbol(0x110000);
 
 const CHARACTER_BITS = 0xfff;
-/** Characters have only the two roles of sequences. */
+/** Roles that characters may have: those of sequences, and KEY_OF_CASED_TERM. */
 const ROLE_SHIFT = 24;
 
 /** Quotes and underscores around a keyword are markup, not part of it. Folding has turned ’ into '. */
@@ -37,15 +37,21 @@ export class TextReader {
   readonly starts = new IntList();
   /** Steps of work since the last reset: one for each code unit, probe and visited node or posting. */
   steps = 0;
-  readonly #folded = new FoldedText();
+  readonly #folded: FoldedText;
   /**
    * The roles of characters, shifted down, by the lower bits of the symbol. Two characters may share a slot: a false
    * positive costs one probe.
    */
   readonly #characterRoles = new Uint8Array(CHARACTER_BITS + 1);
 
-  constructor(words: WordTable) {
+  constructor(words: WordTable, letters: 'folded' | 'as written' = 'folded') {
     this.words = words;
+    this.#folded = new FoldedText(letters);
+  }
+
+  /** The folded text that was read last. */
+  get units(): Uint16Array {
+    return this.#folded.units;
   }
 
   /** Reads a text. The symbol of a word that no term has is 0. */
@@ -69,6 +75,31 @@ export class TextReader {
     while (from < to && KEYWORD_MARKUP.has(units[from] ?? 0)) from++;
     while (from < to && KEYWORD_MARKUP.has(units[to - 1] ?? 0)) to--;
     this.tokens.read(units, from, to);
+    this.#readSymbols(addWords);
+  }
+
+  /**
+   * Reads the text that another reader has just read, in another case. Only words that have the role in the other
+   * reader are looked up.
+   */
+  readTextLike(other: TextReader, text: string, role: number): void {
+    this.#folded.fold(text);
+    const { tokens } = this;
+    tokens.readLike(other.tokens, this.#folded.units);
+    const roles = other.roles.items;
+    for (let token = 0; token < tokens.count; token++) {
+      if (((roles[token] ?? 0) & role) !== 0) tokens.hashWord(token, this.#folded.units);
+    }
+    this.#readSymbols(false);
+    this.steps += this.#folded.length + tokens.count;
+  }
+
+  /** Reads the keyword that another reader has just read, in another case. @param addWords as in `readTerm` */
+  readTermLike(other: TextReader, term: string, addWords: boolean): void {
+    this.#folded.fold(term);
+    const { tokens } = this;
+    tokens.readLike(other.tokens, this.#folded.units);
+    for (let token = 0; token < tokens.count; token++) tokens.hashWord(token, this.#folded.units);
     this.#readSymbols(addWords);
   }
 
@@ -101,9 +132,10 @@ export class TextReader {
     return last > 0 && (this.words.roles(last) & IS_LETTER) !== 0;
   }
 
-  /** Adds a term that occurs at the tokens [start, end) of this text. */
-  report(found: FoundTerms, term: number, field: number, start: number, end: number): void {
-    found.add(term, field, this.originalStart(start), this.originalEnd(end - 1));
+  /** Adds a term that occurs at the tokens [start, end) of this text, whose number is `text`. */
+  report(found: FoundTerms, term: number, text: number, start: number, end: number): void {
+    if (found.hasIn(term, 1 << text)) return;
+    found.add(term, text, this.originalStart(start), this.originalEnd(end - 1));
   }
 
   /** The code unit of the original with which a token begins. */

@@ -20,8 +20,8 @@ const SMALL_S = 0x73;
  * FNV-1a over code units (Fowler, Noll, Vo). The start is random in each process, so that nobody can construct
  * collisions.
  */
-const HASH_START = Math.floor(Math.random() * 0x7fffffff);
-const FNV_PRIME = 0x01000193;
+export const HASH_START = Math.floor(Math.random() * 0x7fffffff);
+export const FNV_PRIME = 0x01000193;
 
 /** The finalizer of MurmurHash3 (Appleby): each bit of the input reaches each bit of the output. */
 export function mix(hash: number): number {
@@ -54,7 +54,7 @@ export class Tokens {
   /** The hash of a word, the code point of a character, else 0. Only `items` is used. */
   readonly values = new IntList();
   /** The first unit of each token, and one entry more for the end of the last token. */
-  readonly starts = new IntList();
+  starts = new IntList();
 
   /** Cuts units[from, to) into tokens, in linear time. */
   read(units: Uint16Array, from: number, to: number): void {
@@ -106,6 +106,31 @@ export class Tokens {
     }
     this.count = count;
     starts[count] = to;
+  }
+
+  /**
+   * Takes over the tokens of the same text in another case, which are at the same units. The values of words are not
+   * set: `hashWord` hashes those that are needed.
+   */
+  readLike(other: Tokens, units: Uint16Array): void {
+    this.count = other.count;
+    this.kinds = other.kinds;
+    this.starts = other.starts;
+    this.values.reserve(other.count);
+    const values = this.values.items;
+    const starts = this.starts.items;
+    for (let token = 0; token < this.count; token++) {
+      const kind = this.kinds[token];
+      const [start, end] = [starts[token] ?? 0, starts[token + 1] ?? 0];
+      values[token] = kind === SYMBOL_TOKEN || kind === CHARACTER_TOKEN ? codePointAt(units, start, end) : 0;
+    }
+  }
+
+  /** Sets the value of a token that `readLike` took over, if it is a word. */
+  hashWord(token: number, units: Uint16Array): void {
+    if (this.kinds[token] !== WORD_TOKEN) return;
+    const starts = this.starts.items;
+    this.values.items[token] = hashOf(units, starts[token] ?? 0, starts[token + 1] ?? 0);
   }
 
   #reset(length: number): void {

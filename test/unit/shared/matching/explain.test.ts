@@ -37,7 +37,7 @@ function expectTermsExplained(explained: TermExplanation[], terms: readonly stri
     expect(positions.map(({ field }) => field)).toEqual(fields);
     for (const { field, start, end } of positions) {
       expect(start).toBeLessThan(end);
-      expect(end).toBeLessThanOrEqual(item[field].length);
+      expect(end).toBeLessThanOrEqual(item[field === 'text' ? 'text' : 'title'].length);
     }
   });
 }

@@ -47,7 +47,7 @@ function coversTerm(term: string, slice: string): boolean {
 }
 
 function checkPosition(item: MatchItem, term: string, { field, start, end }: MatchPosition): void {
-  const text = item[field];
+  const text = item[field === 'text' ? 'text' : 'title'];
   expect(start).toBeGreaterThanOrEqual(0);
   expect(end).toBeGreaterThan(start);
   expect(end).toBeLessThanOrEqual(text.length);

@@ -34,6 +34,17 @@ describe('matchExcerpt', () => {
     expect(matchExcerpt(match, 20, length)).toEqual({ before: '', hit: '', after: 'word0 word1 word2…' });
   });
 
+  test('is the beginning of the text where only the title of the comment’s post has the hit', () => {
+    const match = chatMatch({ kind: 'comment', title: 'Rust', body: `Not rusty ${WORDS}` });
+    expect(matchExcerpt(match, 20, length)).toEqual({ before: '', hit: '', after: 'Not rusty word0…' });
+  });
+
+  test('finds a prefix where the term itself does not occur', () => {
+    expect(excerptOf('We are Hiring.', 60, 'hir')).toEqual({ before: 'We are ', hit: 'Hiring', after: '.' });
+    const post = chatMatch({ kind: 'post', title: 'Rust', body: 'Not rusty' });
+    expect(matchExcerpt(post, 20, length)).toEqual({ before: '', hit: '', after: 'Not rusty' });
+  });
+
   test('is the beginning of the text for a match without terms', () => {
     expect(matchExcerpt(chatMatch({ matched_terms: [] }), 600, length)!.after).toBe('Water and air make rust of it.');
   });

@@ -10,36 +10,37 @@ import {
 } from '../../../../../shared/matching/terms/found-terms.ts';
 
 describe('FoundTerms', () => {
-  test('is a set that keeps the first occurrence and is empty after clear', () => {
+  test('is a set that keeps the first occurrence in each text and is empty after clear', () => {
     const heap = new IntHeap();
     const terms = Array.from({ length: 20 }, () => heap.allocate(TERM_SIZE));
     const found = new FoundTerms(heap);
-    const pick = fc.record({ term: fc.nat(19), field: fc.constantFrom(0, 1), start: fc.nat(99), clears: fc.nat(20) });
+    const pick = fc.record({ term: fc.nat(19), text: fc.constantFrom(0, 1, 2), start: fc.nat(99), clears: fc.nat(20) });
     fc.assert(
       fc.property(fc.array(pick, { maxLength: 60 }), (picks) => {
         found.clear();
-        const model = new Map<number, number[]>();
-        for (const { term: number, field, start, clears } of picks) {
+        const model = new Map<number, Map<number, { start: number; end: number }>>();
+        for (const { term: number, text, start, clears } of picks) {
           if (clears === 0) {
             found.clear();
             model.clear();
           }
           const term = terms[number] ?? 0;
-          found.add(term, field, start, start + 5);
-          if (!model.has(term)) model.set(term, [field, start, start + 5]);
+          found.add(term, text, start, start + 5);
+          const known = model.get(term) ?? new Map<number, { start: number; end: number }>();
+          model.set(term, known);
+          if (!known.has(text)) known.set(text, { start, end: start + 5 });
           for (const each of terms) {
-            expect(found.has(each)).toBe(model.has(each));
-            const position = found.indexOf(each);
-            expect(
-              position < 0 ? undefined : [found.fields, found.starts, found.ends].map((list) => list.items[position]),
-            ).toEqual(model.get(each));
+            const expected = model.get(each);
+            expect(found.has(each)).toBe(expected !== undefined);
+            const index = found.indexOf(each);
+            for (const number of [0, 1, 2]) {
+              expect(found.hasIn(each, 1 << number)).toBe(expected?.has(number) === true);
+              if (expected?.has(number) === true) expect(found.position(index, number)).toEqual(expected.get(number));
+            }
+            expect(found.hasIn(each, 0b101)).toBe(expected?.has(0) === true || expected?.has(2) === true);
           }
           expect(Array.from(found.terms.items.subarray(0, found.terms.length))).toEqual([...model.keys()]);
-          expect([found.fields.length, found.starts.length, found.ends.length]).toEqual([
-            model.size,
-            model.size,
-            model.size,
-          ]);
+          expect(found.texts.length).toBe(model.size);
         }
       }),
       { numRuns: 100 },
