@@ -3,18 +3,17 @@ import { combineCompleteness } from '../../../shared/domain/coverage/combine-com
 import type { HourCoverage } from '../../../shared/domain/coverage/hour-coverage.ts';
 import { mergeLags } from '../../../shared/domain/coverage/lag-histogram.ts';
 import { postShare } from '../../../shared/domain/coverage/post-share.ts';
-import type { ReadCoverage } from '../../../shared/stores/crawl/coverage-hours.ts';
 import type { HourGaps } from '../../../shared/stores/crawl/coverage-sources.ts';
 import type { ListedGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import type { HourCalls } from '../../../shared/stores/crawl/forum-calls.ts';
 import { HOUR_MS } from './coverage-range.ts';
 import type { CoverageRange } from './coverage-range.ts';
 import { lagsOf } from './measured-hours.ts';
-import type { MeasuredHour, MeasuredHours } from './measured-hours.ts';
+import type { MeasuredHour } from './measured-hours.ts';
 
 /** What the stores know of a range. */
 export interface StoredRange {
-  hours: readonly ReadCoverage[];
+  hours: readonly MeasuredHour[];
   calls: readonly HourCalls[];
   gapsByHour: readonly HourGaps[];
   /** Gaps that were open when the range began. */
@@ -26,7 +25,8 @@ export interface StoredRange {
 /** One hour of a range. */
 interface Hour {
   at: number;
-  stored: (MeasuredHour & { computedAt: Date; callsPerSecond: number | null }) | undefined;
+  /** An hour of a version that cannot be read counts as not measured; the rollup computes recent ones anew. */
+  stored: MeasuredHour | undefined;
   calls: readonly HourCalls[];
   gaps: CoverageTotal['gaps'];
   /** The part of the hour that is over by now. */
@@ -34,12 +34,8 @@ interface Hour {
 }
 
 /** Builds the answer of GET /v1/coverage. `now` in milliseconds since 1970. */
-export function coverageAnswer(
-  range: CoverageRange,
-  stored: StoredRange,
-  { now, measured }: { now: number; measured: Pick<MeasuredHours, 'of'> },
-): Coverage {
-  const hours = hoursOf(range, stored, { now, measured });
+export function coverageAnswer(range: CoverageRange, stored: StoredRange, now: number): Coverage {
+  const hours = hoursOf(range, stored, now);
   const iso = (time: number): string => new Date(time).toISOString();
   return {
     from: iso(range.from),
@@ -55,25 +51,18 @@ export function coverageAnswer(
   };
 }
 
-function hoursOf(
-  { from, to }: CoverageRange,
-  stored: StoredRange,
-  { now, measured }: { now: number; measured: Pick<MeasuredHours, 'of'> },
-): Hour[] {
+function hoursOf({ from, to }: CoverageRange, stored: StoredRange, now: number): Hour[] {
   const rows = new Map(stored.hours.map((row) => [row.hour.getTime(), row]));
   const calls = Map.groupBy(stored.calls, ({ hour }) => hour.getTime());
   const gaps = new Map(stored.gapsByHour.map((counts) => [counts.hour.getTime(), counts]));
   const hours: Hour[] = [];
   let open = stored.openBefore;
   for (let at = from; at < to; at += HOUR_MS) {
-    const row = rows.get(at);
-    // An hour of a version that cannot be read counts as not measured; the rollup computes recent ones anew.
-    const known = row && measured.of(row);
     const { opened, closed } = gaps.get(at) ?? { opened: 0, closed: 0 };
     open = Math.max(0, open + opened - closed);
     hours.push({
       at,
-      stored: row === undefined || known === undefined ? undefined : { ...row, ...known },
+      stored: rows.get(at),
       calls: calls.get(at) ?? [],
       gaps: { opened, closed, open },
       elapsed: Math.min(1, Math.max(0, (now - at) / HOUR_MS)),

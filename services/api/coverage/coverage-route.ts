@@ -1,52 +1,59 @@
 import { coverageQuery } from '../../../schemas/api/coverage.ts';
+import type { Coverage } from '../../../schemas/api/coverage.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import { readCoverageHours } from '../../../shared/stores/crawl/coverage-hours.ts';
 import { countGapsByHour, countGapsOpenAt } from '../../../shared/stores/crawl/coverage-sources.ts';
 import { listGaps } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import { readForumCalls } from '../../../shared/stores/crawl/forum-calls.ts';
 import { parseRequest } from '../http/invalid-request.ts';
-import type { Answer, Call, Route } from '../http/route.ts';
+import type { Route } from '../http/route.ts';
 import { coverageAnswer } from './coverage-answer.ts';
 import { coverageRange } from './coverage-range.ts';
+import type { CoverageRange } from './coverage-range.ts';
 import { MeasuredHours } from './measured-hours.ts';
+import { PacedTurns } from './paced-turns.ts';
+import { SharedAnswers } from './shared-answers.ts';
 
 /** How many gaps an answer lists. */
 const MAX_GAPS = 200;
+/** Hours are measured every ten seconds. */
+const FRESH_MS = 5_000;
 
 export interface CoverageDeps {
   pool: Queryable;
   clock: Clock;
 }
 
-/** GET /v1/coverage: what the service saw of the forum in each hour, and what it missed. Free, for every key. */
-export function coverageRoute(deps: CoverageDeps): Route {
-  const measured = new MeasuredHours();
+/**
+ * GET /v1/coverage: what the service saw of the forum in each hour, and what it missed. Free, for every key: so answers
+ * are shared, and what is computed anew takes turns.
+ */
+export function coverageRoute({ pool, clock }: CoverageDeps): Route {
+  const measured = new MeasuredHours(pool);
+  const answers = new SharedAnswers(FRESH_MS);
+  const turns = new PacedTurns();
   return {
     method: 'get',
     path: '/v1/coverage',
     scope: 'any key',
     readsQuery: true,
-    handle: (call) => show({ ...deps, measured }, call),
+    async handle({ query, caller }) {
+      const range = coverageRange(parseRequest(coverageQuery, query, 'query'), clock());
+      const compute = () => turns.take(caller.accountId, () => read(pool, measured, range, clock));
+      const body = await answers.get(`${range.from} ${range.to}`, compute);
+      return { status: 200, body, headers: { 'Content-Type': 'application/json; charset=utf-8' } };
+    },
   };
 }
 
-async function show(
-  { pool, clock, measured }: CoverageDeps & { measured: MeasuredHours },
-  { query }: Call,
-): Promise<Answer> {
-  const now = clock();
-  const range = coverageRange(parseRequest(coverageQuery, query, 'query'), now);
+async function read(pool: Queryable, measured: MeasuredHours, range: CoverageRange, clock: Clock): Promise<Coverage> {
   const [from, to] = [new Date(range.from), new Date(range.to)];
   const [hours, calls, gapsByHour, openBefore, gaps] = await Promise.all([
-    readCoverageHours(pool, from, to),
+    measured.read(from, to),
     readForumCalls(pool, from, to),
     countGapsByHour(pool, from, to),
     countGapsOpenAt(pool, from),
     listGaps(pool, { ...range, limit: MAX_GAPS }),
   ]);
-  return {
-    status: 200,
-    body: coverageAnswer(range, { hours, calls, gapsByHour, openBefore, gaps }, { now, measured }),
-  };
+  return coverageAnswer(range, { hours, calls, gapsByHour, openBefore, gaps }, clock());
 }

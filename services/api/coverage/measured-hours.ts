@@ -2,7 +2,9 @@ import { hourCoverage } from '../../../shared/domain/coverage/hour-coverage.ts';
 import type { HourCoverage } from '../../../shared/domain/coverage/hour-coverage.ts';
 import { lagQuantiles } from '../../../shared/domain/coverage/lag-histogram.ts';
 import type { LagHistogram } from '../../../shared/domain/coverage/lag-histogram.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
 import type { ReadCoverage } from '../../../shared/stores/crawl/coverage-hours.ts';
+import { readCoverageOf, readCoverageTimes } from '../../../shared/stores/crawl/coverage-hours.ts';
 
 /** Somewhat more than the longest range, about 10 KB each. */
 const MAX_KEPT = 1_000;
@@ -16,6 +18,10 @@ export interface Lags {
 
 /** What is known of an hour. */
 export interface MeasuredHour {
+  hour: Date;
+  computedAt: Date;
+  /** Calls a second that the forum allowed; null when that was not known. */
+  callsPerSecond: number | null;
   coverage: HourCoverage;
   /** Null without any lag. */
   lags: Lags | null;
@@ -23,33 +29,52 @@ export interface MeasuredHour {
 
 interface Kept {
   computedAt: number;
+  /** Undefined for an hour of a version that cannot be read. */
   measured: MeasuredHour | undefined;
 }
 
 /**
  * Reads stored hours. An answer for 31 days has 744 of them, of which only the latest change, so each is kept until it
- * is stored again: without that such an answer took 0.2 s of the only thread.
+ * is stored again: reading them all took 0.2 s of the database, and parsing them as much of the only thread.
  */
 export class MeasuredHours {
+  private readonly pool: Queryable;
   private readonly kept = new Map<number, Kept>();
 
-  /** Undefined for an hour of a version that cannot be read. */
-  of({ hour, computedAt, coverage }: Pick<ReadCoverage, 'hour' | 'computedAt' | 'coverage'>): MeasuredHour | undefined {
-    const at = hour.getTime();
-    const kept = this.kept.get(at);
+  constructor(pool: Queryable) {
+    this.pool = pool;
+  }
+
+  /** The hours that begin from `from` until before `to`, as far as they are stored and can be read, oldest first. */
+  async read(from: Date, to: Date): Promise<MeasuredHour[]> {
+    const stored = await readCoverageTimes(this.pool, from, to);
+    const found = new Map(
+      stored.flatMap(({ hour, computedAt }): [number, Kept][] => {
+        const kept = this.kept.get(hour.getTime());
+        return kept?.computedAt === computedAt.getTime() ? [[hour.getTime(), kept]] : [];
+      }),
+    );
+    const changed = stored.filter(({ hour }) => !found.has(hour.getTime())).map(({ hour }) => hour);
+    const read = changed.length === 0 ? [] : await readCoverageOf(this.pool, changed);
+    for (const row of read)
+      found.set(row.hour.getTime(), { computedAt: row.computedAt.getTime(), measured: measure(row) });
+    for (const [at, kept] of found) this.keep(at, kept);
+    return stored.flatMap(({ hour }) => found.get(hour.getTime())?.measured ?? []);
+  }
+
+  private keep(at: number, kept: Kept): void {
     this.kept.delete(at);
-    const isCurrent = kept?.computedAt === computedAt.getTime();
-    const entry = isCurrent ? kept : { computedAt: computedAt.getTime(), measured: measure(coverage) };
-    this.kept.set(at, entry);
+    this.kept.set(at, kept);
     const [oldest] = this.kept.keys();
     if (this.kept.size > MAX_KEPT && oldest !== undefined) this.kept.delete(oldest);
-    return entry.measured;
   }
 }
 
-function measure(stored: unknown): MeasuredHour | undefined {
-  const { data: coverage } = hourCoverage.safeParse(stored);
-  return coverage && { coverage, lags: lagsOf(coverage.lags) };
+/** Undefined for an hour of a version that cannot be read. */
+export function measure(stored: Omit<ReadCoverage, 'archivedRows'>): MeasuredHour | undefined {
+  const { hour, computedAt, callsPerSecond } = stored;
+  const { data: coverage } = hourCoverage.safeParse(stored.coverage);
+  return coverage && { hour, computedAt, callsPerSecond, coverage, lags: lagsOf(coverage.lags) };
 }
 
 /** The quantiles that an answer shows, to three digits; null without any lag. */

@@ -51,3 +51,27 @@ export async function readCoverageHours(db: Queryable, from: Date, to: Date): Pr
   );
   return rows;
 }
+
+/** The hours that are stored of those that begin from `from` until before `to`, and when each was last stored. */
+export async function readCoverageTimes(
+  db: Queryable,
+  from: Date,
+  to: Date,
+): Promise<Pick<ReadCoverage, 'hour' | 'computedAt'>[]> {
+  const { rows } = await db.query<Pick<ReadCoverage, 'hour' | 'computedAt'>>(
+    'SELECT hour, computed_at AS "computedAt" FROM coverage_hours WHERE hour >= $1 AND hour < $2 ORDER BY hour',
+    [from, to],
+  );
+  return rows;
+}
+
+/** The coverage of these hours, as far as it is stored. */
+export async function readCoverageOf(db: Queryable, hours: readonly Date[]): Promise<ReadCoverage[]> {
+  const { rows } = await db.query<ReadCoverage>(
+    `SELECT hour, archived_rows AS "archivedRows", coverage, calls_per_second AS "callsPerSecond",
+            computed_at AS "computedAt"
+       FROM coverage_hours WHERE hour = ANY ($1::timestamptz[]) ORDER BY hour`,
+    [hours],
+  );
+  return rows;
+}

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { coverage } from '../../../../../schemas/api/coverage.ts';
 import { coverageAnswer } from '../../../../../services/api/coverage/coverage-answer.ts';
 import type { StoredRange } from '../../../../../services/api/coverage/coverage-answer.ts';
-import { MeasuredHours } from '../../../../../services/api/coverage/measured-hours.ts';
+import { measure } from '../../../../../services/api/coverage/measured-hours.ts';
 import type { HourCoverage } from '../../../../../shared/domain/coverage/hour-coverage.ts';
 
 const HOUR = 3_600_000;
@@ -23,16 +23,11 @@ const hourOf = (more: Partial<HourCoverage>): HourCoverage => ({
 /** The answer about the first `hours` hours; now is the end of them. */
 function answerOf(hours: number, stored: Partial<StoredRange>, now = FROM + hours * HOUR) {
   const range = { from: FROM, to: FROM + hours * HOUR };
-  return coverage.parse(coverageAnswer(range, { ...NOTHING, ...stored }, { now, measured: new MeasuredHours() }));
+  return coverage.parse(coverageAnswer(range, { ...NOTHING, ...stored }, now));
 }
 
-const storedHour = (hour: number, known: unknown, callsPerSecond: number | null = null) => ({
-  hour: at(hour),
-  archivedRows: 1,
-  coverage: known,
-  callsPerSecond,
-  computedAt: at(hour + 1),
-});
+const storedHour = (hour: number, known: HourCoverage, callsPerSecond: number | null = null) =>
+  measure({ hour: at(hour), coverage: known, callsPerSecond, computedAt: at(hour + 1) })!;
 
 test('hours of which nothing is known are listed, without figures', () => {
   const { hours, total, gaps, gap_count } = answerOf(2, {});
@@ -50,10 +45,6 @@ test('hours of which nothing is known are listed, without figures', () => {
     budget: { allowed: null, used: 0, by_lane: {} },
   });
   expect([gaps, gap_count]).toEqual([[], 0]);
-});
-
-test('an hour of a version that cannot be read is not measured', () => {
-  expect(answerOf(1, { hours: [storedHour(0, { seen: 7 })] }).hours[0]!.measured_at).toBeNull();
 });
 
 test('the total adds up the hours', () => {
