@@ -2,15 +2,13 @@ import { isClickhouseAway } from '../../shared/clickhouse/clickhouse-away.ts';
 import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { delay } from '../../shared/runtime/clock.ts';
-import type { Logger } from '../../shared/runtime/logger.ts';
 import { UpstreamError } from '../../shared/upstream/upstream-error.ts';
 import { backOffMs } from './back-off.ts';
 import type { Call, CrawlSource, Fetched } from './crawl-source.ts';
+import type { FailureLog } from './failure-log.ts';
 
 /** A source that says nothing can be called is asked again after this time at the latest. */
 const MAX_WAIT_MS = 60_000;
-/** A failure is logged when it begins and then once per this interval. */
-const FAILURE_LOG_MS = 30_000;
 /** A source without a call for this long, because the budget is used up, is reported as short of budget. */
 const SHORT_OF_BUDGET_MS = 30_000;
 
@@ -33,7 +31,8 @@ export interface CallLoopDeps {
   mayCall?: (() => boolean) | undefined;
   /** Whether the source makes fewer calls at once after a refusal by our budget. Live sources must not. */
   isPatient: boolean;
-  logger: Logger;
+  /** Shared by all sources of a process. */
+  failures: Pick<FailureLog, 'failed' | 'succeeded'>;
   clock: Clock;
   /** Returns a number in [0, 1), for jitter. */
   random: () => number;
@@ -52,7 +51,6 @@ export class CallLoop {
   /** The last failure was the forum's. */
   private isForumFailing = false;
   private failedAt = Number.NEGATIVE_INFINITY;
-  private failureLoggedAt = Number.NEGATIVE_INFINITY;
   private refusedSince: number | undefined;
   private isShort = false;
   /** How many calls a patient source may have in flight: 1 after a refusal by our budget, more after each success. */
@@ -105,28 +103,21 @@ export class CallLoop {
 
   /** Counts a failure outside the calls (Postgres is away on standby) and returns the milliseconds to wait. */
   noteFailure(error: unknown): number {
-    const { clock, random, logger } = this.deps;
+    const { clock, random, failures } = this.deps;
     const now = clock();
     this.failingSince ??= now;
     this.failedAt = now;
     this.isForumFailing = error instanceof UpstreamError;
     const waitMs = backOffMs(error, now - this.failingSince, random());
-    if (now - this.failureLoggedAt >= FAILURE_LOG_MS) {
-      this.failureLoggedAt = now;
-      const detail = error instanceof UpstreamError ? { failure: error.failure, reason: error.reason } : {};
-      logger.warn({ err: error, ...detail, waitMs: Math.round(waitMs) }, 'the source has failed and backs off');
-    }
+    failures.failed(this.source.name, error, { waitMs: Math.round(waitMs) });
     return waitMs;
   }
 
   /** Ends the phase of failures. */
   noteSuccess(): void {
     this.resumeAt = Number.NEGATIVE_INFINITY;
-    if (this.failingSince === undefined) return;
-    const seconds = Math.round((this.deps.clock() - this.failingSince) / 1000);
     this.failingSince = undefined;
-    this.failureLoggedAt = Number.NEGATIVE_INFINITY;
-    this.deps.logger.info({ seconds }, 'the source has recovered');
+    this.deps.failures.succeeded(this.source.name);
   }
 
   /** Starts one call if the source has one; returns the milliseconds until it should be asked again. */

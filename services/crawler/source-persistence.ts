@@ -6,8 +6,11 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import { readCursor, saveCursor } from '../../shared/stores/crawl/crawl-cursors.ts';
 import type { CrawlGap, GapClosing } from '../../shared/stores/crawl/crawl-gaps.ts';
 import { closeGapsBefore, openGaps } from '../../shared/stores/crawl/crawl-gaps.ts';
-import { releaseLease, takeLease } from '../../shared/stores/upkeep/leases.ts';
+import { releaseLease } from '../../shared/stores/upkeep/leases.ts';
+import type { WantedLease } from '../../shared/stores/upkeep/leases.ts';
+import type { FailureLog } from './failure-log.ts';
 import { PendingGaps } from './pending-gaps.ts';
+import { untilNextRenewal } from './leases/until-next-renewal.ts';
 
 /**
  * After kill -9 the source pauses for this long. It must be far shorter than the time in which a busy listing turns
@@ -30,6 +33,10 @@ export interface SourcePersistenceDeps {
   source: string;
   /** Names this process in leases. */
   holder: string;
+  /** Takes or renews a lease; false while another holder has it. Throws while Postgres is away. */
+  takeLease: (lease: WantedLease) => Promise<boolean>;
+  /** Outages of Postgres, for all sources of the process. */
+  outages: Pick<FailureLog, 'failed' | 'succeeded'>;
   /** The position from which the next holder resumes, after everything acknowledged so far. */
   position: () => unknown;
   logger: Logger;
@@ -49,7 +56,6 @@ export class SourcePersistence {
   private leaseUntil = 0;
   private revision = 0;
   private savedRevision = 0;
-  private awaySince: number | undefined;
   /** Whether the position changed since the lease was acquired. */
   private hasMoved = false;
   /** Aborting it ends the wait for the next checkpoint. */
@@ -61,9 +67,9 @@ export class SourcePersistence {
 
   /** Acquires or renews the lease; false while another process holds it. Throws while Postgres is away. */
   async takeLease(): Promise<boolean> {
-    const { db, holder, clock } = this.deps;
+    const { takeLease, holder, clock } = this.deps;
     const now = clock();
-    const isLeased = await takeLease(db, { name: this.leaseName, holder, seconds: LEASE_SECONDS });
+    const isLeased = await takeLease({ name: this.leaseName, holder, seconds: LEASE_SECONDS });
     this.leaseUntil = isLeased ? now + LEASE_SECONDS * 1000 : 0;
     return isLeased;
   }
@@ -146,12 +152,16 @@ export class SourcePersistence {
   }
 
   private async renewLease(signal: AbortSignal, onLost: () => void): Promise<void> {
-    await delay(RENEW_MS, signal);
-    while (!signal.aborted) {
+    let waitMs = RENEW_MS;
+    for (;;) {
+      await delay(waitMs, signal);
+      if (signal.aborted) return;
+      const begun = this.deps.clock();
       // While Postgres is away the lease counts as held: two crawlers at once are harmless, no crawler is not.
       const isLeased = await this.tolerateOutage(() => this.takeLease());
       if (isLeased === false) onLost();
-      await delay(RENEW_MS, signal);
+      // Answers may take almost as long as the lease lasts.
+      waitMs = untilNextRenewal(RENEW_MS, begun, this.deps.clock());
     }
   }
 
@@ -183,23 +193,16 @@ export class SourcePersistence {
     this.savedRevision = revision;
   }
 
-  /** Returns 'away' while Postgres is away; logs the begin and the end of the outage once each. */
+  /** Returns 'away' while Postgres is away. */
   private async tolerateOutage<T>(work: () => Promise<T>): Promise<T | 'away'> {
-    const { logger, clock } = this.deps;
+    const { outages, source } = this.deps;
     try {
       const result = await work();
-      if (this.awaySince !== undefined) {
-        const seconds = Math.round((clock() - this.awaySince) / 1000);
-        this.awaySince = undefined;
-        logger.info({ seconds, gaps: this.gaps.size }, 'Postgres answers again; cursor and gaps are written');
-      }
+      outages.succeeded(source);
       return result;
     } catch (error) {
       if (!isPostgresAway(error)) throw error;
-      if (this.awaySince === undefined) {
-        this.awaySince = clock();
-        logger.warn({ err: error }, 'Postgres does not answer; the crawl continues, cursor and gaps wait in memory');
-      }
+      outages.failed(source, error, { gaps: this.gaps.size });
       return 'away';
     }
   }

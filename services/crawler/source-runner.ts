@@ -5,11 +5,13 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import type { CrawlGap, GapClosing } from '../../shared/stores/crawl/crawl-gaps.ts';
+import type { WantedLease } from '../../shared/stores/upkeep/leases.ts';
 import { CallLoop, isExpectedFailure } from './call-loop.ts';
 import type { CrawlSource } from './crawl-source.ts';
+import type { FailureLog } from './failure-log.ts';
 import type { ItemPublisher } from './item-publisher.ts';
 import { SourcePersistence, withinStopDeadline } from './source-persistence.ts';
-import type { SourceShares } from './source-shares.ts';
+import type { SourceShares } from './leases/source-shares.ts';
 
 /** How often a standby process tries to acquire the lease. */
 const STANDBY_MS = 500;
@@ -26,6 +28,11 @@ export interface RunnerDeps {
   /** Names this process in leases. */
   holder: string;
   items: ItemPublisher;
+  /** Takes or renews a lease. Throws while Postgres is away. */
+  takeLease: (lease: WantedLease) => Promise<boolean>;
+  /** Failed calls, and outages of Postgres, of all sources of the process. */
+  failures: Pick<FailureLog, 'failed' | 'succeeded'>;
+  outages: Pick<FailureLog, 'failed' | 'succeeded'>;
   shares: Pick<SourceShares, 'mayTake' | 'add' | 'remove'>;
   metrics: Metrics;
   logger: Logger;
@@ -68,7 +75,6 @@ export class SourceRunner {
     });
     this.calls = new CallLoop(source, {
       ...deps,
-      logger: this.logger,
       isPatient: source.isPatient === true,
       publish: (fetched, signal) => deps.items.publish(fetched, source, signal),
       onMoved: () => {
@@ -167,6 +173,9 @@ export class SourceRunner {
     await withinStopDeadline(persisting);
     await this.persistence.finish();
     await this.source.end();
+    // It has no failures any more that another success could end.
+    this.deps.failures.succeeded(this.source.name);
+    this.deps.outages.succeeded(this.source.name);
     return outcome;
   }
 

@@ -3,16 +3,21 @@ import { hostname } from 'node:os';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import type { Publisher } from '../../shared/kafka/publisher.ts';
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
+import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
 import { withQueryDeadline } from '../../shared/postgres/query-deadline.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { ConfigError } from '../../shared/runtime/config.ts';
+import { CallBatcher } from '../../shared/runtime/call-batcher.ts';
 import { toError } from '../../shared/runtime/errors.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { CrawlGap, GapClosing } from '../../shared/stores/crawl/crawl-gaps.ts';
+import { takeLeases } from '../../shared/stores/upkeep/leases.ts';
+import type { WantedLease } from '../../shared/stores/upkeep/leases.ts';
 import type { Upstream } from '../../shared/upstream/upstream-client.ts';
 import type { CrawlSource } from './crawl-source.ts';
+import { FailureLog } from './failure-log.ts';
 import { CommunityCounts } from './groups/community-counts.ts';
 import { CommunityCountsWriter } from './groups/community-counts-writer.ts';
 import { GroupBudget } from './groups/group-budget.ts';
@@ -27,8 +32,9 @@ import { PostLookup } from './post-lookup.ts';
 import { RecentPosts } from './recent-posts.ts';
 import { ReplaySource } from './replay/replay-source.ts';
 import { ReplayThrottle } from './replay/replay-throttle.ts';
+import type { RunnerDeps } from './source-runner.ts';
 import { SourceRunner } from './source-runner.ts';
-import { SourceShares } from './source-shares.ts';
+import { SourceShares } from './leases/source-shares.ts';
 import { SeenThings } from './seen-things.ts';
 import { createSweep, isSweep } from './sweeps.ts';
 import type { Archive, SweepTimes } from './sweeps.ts';
@@ -39,6 +45,18 @@ const SEEN_THINGS = 200_000;
 const RECENT_POSTS = 50_000;
 /** A statement that takes longer counts as an outage of Postgres. */
 const QUERY_DEADLINE_MS = 5_000;
+
+/** Of the forum, and of ClickHouse, which some sources need. */
+const FAILURES = {
+  begins: 'calls fail; the sources that make them back off',
+  lasts: 'calls still fail',
+  ends: 'the calls of all sources succeed again',
+};
+const OUTAGES = {
+  begins: 'Postgres does not answer; the crawl continues, cursors and gaps wait in memory',
+  lasts: 'Postgres still does not answer',
+  ends: 'Postgres answers again; cursors and gaps are written',
+};
 
 export interface CrawlerDeps {
   upstream: Upstream;
@@ -107,9 +125,8 @@ function createRunners(
   const items = new ItemPublisher({ ...deps, lookup, posts, seen, counts });
   const pace = new Pace(() => deps.upstream.perSecond('live'));
   const groups = new GroupBudget(() => deps.upstream.perSecond('groups'));
-  const holder = `${hostname()}:${process.pid}:${randomUUID()}`;
-  const random = deps.random ?? Math.random;
-  const db = withQueryDeadline(deps.pool, QUERY_DEADLINE_MS);
+  const state = createState(deps);
+  const { db } = state;
   const byName = new Map<string, SourceRunner>();
   const archive = openArchive(deps);
   const sources = plans.map((plan) => {
@@ -119,19 +136,39 @@ function createRunners(
     return source;
   });
   const shares = new SourceShares({
-    db,
-    holder,
+    ...deps,
+    ...state,
     sources: sources.map(({ name }) => name),
     listen: () => deps.listenForThings?.((name) => seen.add(name)),
-    logger: deps.logger,
   });
   const runners = sources.map((source) => {
-    const runner = new SourceRunner(source, { ...deps, db, holder, items, shares, random });
+    const runner = new SourceRunner(source, { ...deps, ...state, items, shares, random: deps.random ?? Math.random });
     byName.set(source.name, runner);
     return runner;
   });
   const live = runners.filter((_, index) => !isSweep(sources[index]!));
   return { runners, live, shares, counts: new CommunityCountsWriter({ db, counts, logger: deps.logger }) };
+}
+
+/** What all sources use to keep their state in Postgres and to report what fails. */
+function createState({
+  pool,
+  logger,
+  clock,
+}: CrawlerDeps): Omit<RunnerDeps, 'items' | 'shares' | 'metrics' | 'random'> {
+  const db = withQueryDeadline(pool, QUERY_DEADLINE_MS);
+  // All leases in one statement: with one each, slow answers would take all connections.
+  const run = (wanted: readonly WantedLease[]): Promise<boolean[]> => takeLeases(db, wanted);
+  const leases = new CallBatcher<WantedLease, boolean>({ run, maxRunning: 4, isShared: isPostgresAway });
+  return {
+    db,
+    holder: `${hostname()}:${process.pid}:${randomUUID()}`,
+    takeLease: (lease) => leases.call(lease),
+    failures: new FailureLog(FAILURES, { logger, clock }),
+    outages: new FailureLog(OUTAGES, { logger, clock }),
+    logger,
+    clock,
+  };
 }
 
 /** Tells the sources whether ClickHouse's schema is up to date, without making them wait for it. */

@@ -35,6 +35,8 @@ test('the first position of a holder is saved at once, so that no successor begi
     db: database.pool,
     source: 'listings:early',
     holder: 'early',
+    takeLease: (lease) => takeLease(database.pool, lease),
+    outages: { failed: () => undefined, succeeded: () => undefined },
     position: () => position,
     logger: silentLogger(),
     clock: Date.now,

@@ -15,11 +15,16 @@ const SOURCES = ['post-ids', 'listings'];
 /** post-ids, /r/all/comments and four slices of groups. */
 const ALL_SOURCES = 6;
 const LEASES = `SELECT name, holder FROM leases WHERE name LIKE 'crawl:%' ORDER BY name`;
+const VALID_LEASES = `SELECT name, holder FROM leases WHERE lease_until > service_now() ORDER BY name COLLATE "C"`;
+/** The names of the leases of the processes begin so. */
+const MEMBERS =
+  'crawler:listings:comments,listings:groups:0,listings:groups:1,listings:groups:2,listings:groups:3,post-ids:';
 
 interface Crawl {
   publisher: CollectingPublisher;
   crawler: TestCrawler;
   proxy: TcpProxy;
+  pool: Pool;
 }
 
 describe('the crawl while Postgres is away', () => {
@@ -54,12 +59,19 @@ describe('the crawl while Postgres is away', () => {
       () => pool.end(),
       () => crawler.stop(),
     );
-    return { publisher, crawler, proxy };
+    return { publisher, crawler, proxy, pool };
   }
 
   async function grows(what: string, publisher: CollectingPublisher, by: number): Promise<void> {
     const before = publisher.items.size;
     await eventually(what, () => publisher.items.size >= before + by);
+  }
+
+  async function bothHoldTheirPart(): Promise<{ name: string; holder: string }[] | false> {
+    const { rows } = await database.pool.query<{ name: string; holder: string }>(LEASES);
+    const parts = new Map<string, number>();
+    for (const { holder } of rows) parts.set(holder, (parts.get(holder) ?? 0) + 1);
+    return rows.length === ALL_SOURCES && Math.max(...parts.values()) <= Math.ceil(rows.length / 2) && rows;
   }
 
   async function cursorsSavedAfter(time: Date): Promise<boolean> {
@@ -122,6 +134,31 @@ describe('the crawl while Postgres is away', () => {
     expect(crawler.errors).toEqual([]);
   });
 
+  test('two processes keep their sources and know of each other while Postgres takes two seconds for each answer', async () => {
+    await startForum({ SIMULATOR_RATE: '60' });
+    const crawls = [await startCrawl(), await startCrawl()];
+    const holders = await eventually('both hold their part', bothHoldTheirPart);
+    // To open a connection takes several answers, so all that there may be are opened before.
+    await Promise.all(
+      crawls.flatMap(({ pool }) => Array.from({ length: 10 }, () => pool.query('SELECT pg_sleep(0.5)'))),
+    );
+    for (const { proxy } of crawls) proxy.delayAnswers(2_000);
+    const slowSince = new Date();
+    const seen = new Set<string>();
+    await eventually(
+      'the cursors are saved for a while',
+      async () => {
+        const { rows } = await database.pool.query<{ name: string; holder: string }>(VALID_LEASES);
+        seen.add(rows.map(({ name, holder }) => `${name} ${holder}`).join('\n'));
+        return cursorsSavedAfter(new Date(slowSince.getTime() + 10_000));
+      },
+      60_000,
+    );
+    const members = [...new Set(holders.map(({ holder }) => holder))].map((holder) => `${MEMBERS}${holder} ${holder}`);
+    const all = [...holders.map(({ name, holder }) => `${name} ${holder}`), ...members].sort().join('\n');
+    expect([...seen]).toEqual([all]);
+  });
+
   test('ends with one process for each source after two crawled it during the outage', async () => {
     await startForum({ SIMULATOR_RATE: '60' });
     const first = await startCrawl();
@@ -147,12 +184,7 @@ describe('the crawl while Postgres is away', () => {
     await eventually('both are settled', () => crawls.every(({ crawler }) => crawler.ready()));
     await simulator.fault({ kind: 'slow', delay_ms: 5_000, path: '/r/all/' });
     // Until then sources move from one process to the other.
-    const holders = await eventually('both hold their part', async () => {
-      const { rows } = await database.pool.query<{ name: string; holder: string }>(LEASES);
-      const parts = new Map<string, number>();
-      for (const { holder } of rows) parts.set(holder, (parts.get(holder) ?? 0) + 1);
-      return rows.length === ALL_SOURCES && Math.max(...parts.values()) <= Math.ceil(rows.length / 2) && rows;
-    });
+    const holders = await eventually('both hold their part', bothHoldTheirPart);
     const began = new Date();
     // More than two pages of new comments, so that a pass needs several slow calls.
     await eventually('a pass ends and is saved', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { SourceShares } from '../../../services/crawler/source-shares.ts';
+import { SourceShares } from '../../../services/crawler/leases/source-shares.ts';
+import { takeLease } from '../../../shared/stores/upkeep/leases.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import { CollectingPublisher, startTestCrawler } from '../../support/fixtures/crawler-fixture.ts';
@@ -77,33 +78,66 @@ describe('SourceShares', () => {
     await database.drop();
   });
 
-  test('listens to other processes only while there are any', async () => {
-    const stopping = { a: new AbortController(), b: new AbortController() };
-    const listening: string[] = [];
-    const join = (holder: 'a' | 'b') => {
-      const shares = new SourceShares({
-        db: database.pool,
-        holder,
-        sources: ['x', 'y', 'z'],
-        listen: () => {
-          listening.push(`${holder} begins`);
-          return { stop: () => Promise.resolve(void listening.push(`${holder} ends`)) };
-        },
-        logger: silentLogger(),
-      });
-      return { shares, running: shares.run(stopping[holder].signal) };
+  const listening: string[] = [];
+  /** A process that joins; `end` is what happens when its listener is stopped. */
+  function join(holder: string, end: () => Promise<void> = () => Promise.resolve()) {
+    const stopping = new AbortController();
+    const shares = new SourceShares({
+      db: database.pool,
+      holder,
+      sources: ['x', 'y', 'z'],
+      takeLease: (lease) => takeLease(database.pool, lease),
+      clock: Date.now,
+      listen: () => {
+        listening.push(`${holder} begins`);
+        return {
+          stop: async () => {
+            listening.push(`${holder} ends`);
+            await end();
+          },
+        };
+      },
+      logger: silentLogger(),
+    });
+    const running = shares.run(stopping.signal);
+    const leave = async (): Promise<void> => {
+      stopping.abort();
+      await running;
     };
+    return { shares, leave };
+  }
+
+  test('listens to other processes only while there are any', async () => {
+    listening.length = 0;
     const a = join('a');
     await eventually('a counts itself', () => a.shares.limit === 3);
     const b = join('b');
     await eventually('each counts the other', () => a.shares.limit === 2 && b.shares.limit === 2);
     expect(listening.toSorted()).toEqual(['a begins', 'b begins']);
-    stopping.b.abort();
-    await b.running;
+    await b.leave();
     await eventually('a is alone', () => a.shares.limit === 3);
-    stopping.a.abort();
-    await a.running;
+    // Not at once: b may only be slow.
+    expect(listening).not.toContain('a ends');
+    await eventually('a listens no more', () => listening.includes('a ends'), 30_000);
+    await a.leave();
     expect(listening.toSorted()).toEqual(['a begins', 'a ends', 'b begins', 'b ends']);
     expect((await database.pool.query('SELECT name FROM leases')).rows).toEqual([]);
+  });
+
+  test.each([
+    ['fails', () => Promise.reject(new Error('the consumer did not end at stop'))],
+    ['hangs', () => new Promise<void>(() => undefined)],
+  ])('goes on when the end of its listening %s, because the broker hangs', async (_what, end) => {
+    listening.length = 0;
+    const a = join('a', end);
+    const b = join('b');
+    await eventually('each counts the other', () => a.shares.limit === 2 && b.shares.limit === 2);
+    await b.leave();
+    await eventually('a ends its listening', () => listening.includes('a ends'), 30_000);
+    const c = join('c');
+    await eventually('a counts the next one', () => a.shares.limit === 2 && c.shares.limit === 2);
+    await c.leave();
+    if (_what === 'fails') await a.leave();
+    await database.pool.query('TRUNCATE leases');
   });
 });

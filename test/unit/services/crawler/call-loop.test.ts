@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { CallLoop } from '../../../../services/crawler/call-loop.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../../../../services/crawler/crawl-source.ts';
 import { UpstreamError } from '../../../../shared/upstream/upstream-error.ts';
-import { silentLogger } from '../../../support/fixtures/silent-logger.ts';
 
 /** A source whose calls the test ends one by one, in any order. */
 class ScriptedSource implements CrawlSource {
@@ -54,7 +53,7 @@ function start(source: ScriptedSource, { isPatient = false } = {}) {
     onIdle: () => undefined,
     isPatient,
     onShortOfBudget: (isShort) => short.push(isShort),
-    logger: silentLogger(),
+    failures: { failed: () => undefined, succeeded: () => undefined },
     clock: () => now,
     random: () => 0,
   });

@@ -1,15 +1,20 @@
-import type { Queryable } from '../../shared/postgres/pool.ts';
-import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
-import { delay } from '../../shared/runtime/clock.ts';
-import type { Running } from '../../shared/runtime/lifecycle.ts';
-import type { Logger } from '../../shared/runtime/logger.ts';
-import { countHolders, releaseLease, takeLease } from '../../shared/stores/upkeep/leases.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { delay } from '../../../shared/runtime/clock.ts';
+import type { Running } from '../../../shared/runtime/lifecycle.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import { countHolders, releaseLease } from '../../../shared/stores/upkeep/leases.ts';
+import type { WantedLease } from '../../../shared/stores/upkeep/leases.ts';
+import { untilNextRenewal } from './until-next-renewal.ts';
 
 const RENEW_MS = 1_000;
 /** A process that did not renew for this long has ended. */
 const MEMBER_SECONDS = 5;
 /** A process that has joined gets its sources after this time, so that a short overlap at a restart moves nothing. */
 const RELEASE_AFTER_MS = 3_000;
+/** A process that was missed only because Postgres is slow is back within this time. */
+const LISTEN_ALONE_MS = 10_000;
 
 /** A source that this process holds. */
 export interface HeldSource {
@@ -23,7 +28,10 @@ export interface SourceSharesDeps {
   holder: string;
   /** The names of the sources that this process can crawl. Only processes with the same sources share them. */
   sources: readonly string[];
+  /** Takes or renews a lease. Throws while Postgres is away. */
+  takeLease: (lease: WantedLease) => Promise<boolean>;
   logger: Logger;
+  clock: Clock;
   /** Listens for what the other processes publish. Called when there are any; stopped when there are none. */
   listen: () => Running | undefined;
 }
@@ -37,6 +45,7 @@ export class SourceShares {
   private readonly held: HeldSource[] = [];
   private processes = 1;
   private tooManyForMs = 0;
+  private aloneForMs = 0;
   private listener: Running | undefined;
 
   constructor(deps: SourceSharesDeps) {
@@ -64,28 +73,30 @@ export class SourceShares {
 
   /** Renews the lease of this process until the signal aborts. Throws only unexpected errors. */
   async run(signal: AbortSignal): Promise<void> {
-    const { db, holder } = this.deps;
+    const { db, holder, clock } = this.deps;
     const lease = { name: `${this.prefix}${holder}`, holder };
     while (!signal.aborted) {
-      await this.renew(lease);
-      await delay(RENEW_MS, signal);
+      const begun = clock();
+      await this.renew({ ...lease, seconds: MEMBER_SECONDS });
+      await delay(untilNextRenewal(RENEW_MS, begun, clock()), signal);
     }
-    await this.listener?.stop();
+    await this.stopListening();
     await releaseLease(db, lease).catch((error: unknown) => {
       this.deps.logger.debug({ err: error }, 'the lease of this process was not released; it expires');
     });
   }
 
-  private async renew(lease: { name: string; holder: string }): Promise<void> {
-    const { db, logger } = this.deps;
+  private async renew(lease: WantedLease): Promise<void> {
+    const { db, takeLease, logger } = this.deps;
     try {
-      await takeLease(db, { ...lease, seconds: MEMBER_SECONDS });
-      const processes = Math.max(1, await countHolders(db, this.prefix));
+      // At the same time: with slow answers one after the other takes longer than the lease lasts.
+      const [others] = await Promise.all([countHolders(db, this.prefix), takeLease(lease)]);
+      const processes = Math.max(1, others);
       if (processes !== this.processes) {
         logger.info({ processes }, 'the number of crawler processes has changed');
         this.processes = processes;
-        await this.listenToOthers();
       }
+      this.listenToOthers();
       this.releaseSurplus();
     } catch (error) {
       if (!isPostgresAway(error)) throw error;
@@ -93,14 +104,21 @@ export class SourceShares {
     }
   }
 
-  private async listenToOthers(): Promise<void> {
-    if (this.processes > 1) {
-      this.listener ??= this.deps.listen();
-      return;
-    }
+  private listenToOthers(): void {
+    this.aloneForMs = this.processes > 1 ? 0 : this.aloneForMs + RENEW_MS;
+    if (this.processes > 1) this.listener ??= this.deps.listen();
+    // While the broker hangs it does not end in time, and the leases must be renewed meanwhile.
+    else if (this.aloneForMs >= LISTEN_ALONE_MS) void this.stopListening();
+  }
+
+  private async stopListening(): Promise<void> {
     const { listener } = this;
     this.listener = undefined;
-    await listener?.stop();
+    try {
+      await listener?.stop();
+    } catch (error) {
+      this.deps.logger.info({ err: error }, 'listening to other crawler processes did not end cleanly');
+    }
   }
 
   /** One source at a time: each moves only when the one before is released. */

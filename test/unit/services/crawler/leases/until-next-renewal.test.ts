@@ -1,0 +1,10 @@
+import { expect, test } from 'vitest';
+import { untilNextRenewal } from '../../../../../services/crawler/leases/until-next-renewal.ts';
+
+test('renewals begin at an interval, however long their answers take', () => {
+  expect(untilNextRenewal(1_000, 50_000, 50_000)).toBe(1_000);
+  expect(untilNextRenewal(1_000, 50_000, 50_400)).toBe(600);
+  expect(untilNextRenewal(1_000, 50_000, 53_000)).toBe(0);
+  // The clock was set back.
+  expect(untilNextRenewal(1_000, 50_000, 40_000)).toBe(1_000);
+});
