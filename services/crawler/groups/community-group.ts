@@ -12,6 +12,8 @@ import { callsPerSecond, MIN_INTERVAL_MS, planReadings } from './reading-plan.ts
 
 const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
+/** A reading whose deeper page fails so often in a row, while the forum answers other calls, is given up. */
+const FAILURES_OF_A_PAGE = 3;
 /** A group whose readings take more pages than planned this many times in a row is split. */
 const OVERFLOWS = 2;
 
@@ -43,6 +45,8 @@ export class CommunityGroup {
   private sentBefore: number | undefined;
   private overflows = 0;
   private failures = 0;
+  /** The first of the failures in a row. */
+  private failingSince = Infinity;
 
   constructor(plan: PlannedGroup, known: readonly KnownPart[]) {
     this.members = plan.members;
@@ -123,19 +127,36 @@ export class CommunityGroup {
       this.cursor = result.after;
       return undefined;
     }
-    this.measure(reading, result.outcome === 'joined');
+    this.end(reading, result.outcome === 'joined');
+    return result.outcome === 'gap' ? result.missed : undefined;
+  }
+
+  private end(reading: GroupReading, isJoined: boolean): void {
+    this.measure(reading, isJoined);
     this.known = [{ anchors: new Set([...this.lastNames, ...reading.names]), completeSince: reading.startedAt }];
     this.lastNames = reading.names;
     this.newest = reading.newest ?? this.newest;
     this.reading = undefined;
-    return result.outcome === 'gap' ? result.missed : undefined;
   }
 
-  failed(now: number): void {
+  /**
+   * The call failed. Returns a gap if the reading is given up: a deeper page that fails again and again, while newest
+   * pages are answered, must not keep the newest page of this group from being read.
+   *
+   * @param newestAnsweredAt when the newest page of some group was answered last
+   */
+  failed(now: number, newestAnsweredAt = -Infinity): MissedStretch | undefined {
+    const { reading } = this;
     this.isInFlight = false;
-    if (!this.reading) this.lastSentAt = this.sentBefore;
+    if (this.failures === 0) this.failingSince = now;
+    if (!reading) this.lastSentAt = this.sentBefore;
     this.retryAt = now + Math.min(MAX_RETRY_MS, MIN_RETRY_MS * 2 ** this.failures);
     this.failures += 1;
+    if (!reading || this.failures < FAILURES_OF_A_PAGE || newestAnsweredAt <= this.failingSince) return undefined;
+    this.failures = 0;
+    this.retryAt = now;
+    this.end(reading, false);
+    return reading.missed();
   }
 
   /** The items of a page that this group has not shown, if what it showed before is known. */

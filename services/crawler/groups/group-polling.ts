@@ -8,6 +8,7 @@ import { ActivityMeter } from './activity-meter.ts';
 import type { Candidate } from './choose-communities.ts';
 import type { PlannedGroup } from './form-groups.ts';
 import { formGroups, formSlowGroups, MAX_INTERVAL_MS, MAX_NAMES, SLOW_INTERVAL_MS } from './form-groups.ts';
+import type { GroupPosition } from './group-position.ts';
 import type { KnownPart } from './group-reading.ts';
 import { LeftOutCommunities } from './left-out-communities.ts';
 import { LossMeter } from './loss-meter.ts';
@@ -52,16 +53,6 @@ export interface CheckedComment {
   isMissed: boolean;
 }
 
-/** Where reading resumes after a restart, in milliseconds since 1970: everything created before is known. */
-export interface GroupPosition {
-  /** Of groups with short intervals, and of communities that were left out lately. */
-  groups: { names: readonly string[]; at: number }[];
-  /** Of all others; absent while nothing was read. */
-  rest?: number | undefined;
-  /** Of slow groups. */
-  slow?: number | undefined;
-}
-
 /**
  * Decides which groups of communities to poll, and when: forms them by rates and budget, polls each in an interval that
  * brings about 80 new comments a page, reads deeper after an overflow and splits groups that overflow. Knows no clock
@@ -75,6 +66,8 @@ export class GroupPolling {
   private readonly meter = new LossMeter();
   private readonly activity = new ActivityMeter();
   private readonly refusedNames = new RefusedNames();
+  private newestAnsweredAt = -Infinity;
+  private newestFailedAt = -Infinity;
   private gaps: GroupGap[] = [];
   private formedAt: number | undefined;
   private formations = 0;
@@ -183,6 +176,7 @@ export class GroupPolling {
   /** Learns an answer after the broker has acknowledged all of it. Returns the comments that measure the loss. */
   learn(request: GroupRequest, page: GroupPage, now: number): CheckedComment[] {
     const { group } = request;
+    if (request.after === undefined) this.newestAnsweredAt = now;
     const checked = this.check(group, page, now);
     const missed = group.learn(page, request.sentAt);
     const { lastFresh } = group;
@@ -193,8 +187,15 @@ export class GroupPolling {
   }
 
   /** The call failed, or its things could not be published. */
-  failed({ group }: GroupRequest, now: number): void {
-    group.failed(now);
+  failed({ group, after }: GroupRequest, now: number): void {
+    if (after === undefined) this.newestFailedAt = now;
+    const missed = group.failed(now, this.newestAnsweredAt);
+    if (missed) this.gaps.push({ ...missed, communities: group.names });
+  }
+
+  /** True from a failure of a newest page until the next answer to one. */
+  get isFailing(): boolean {
+    return this.newestFailedAt > this.newestAnsweredAt;
   }
 
   /**

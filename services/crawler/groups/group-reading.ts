@@ -67,7 +67,9 @@ export class GroupReading {
     if (isContiguous && page.items.length > 0) this.lastPage = page.items;
     const after = (this.lastPage.at(-1 - OVERLAP) ?? this.lastPage.at(-1))?.name;
     const isHopeless = after === undefined || page.after === undefined || this.pages >= MAX_PAGES;
-    if (!isContiguous || isHopeless || (isFirst && this.isTooFar(page.items))) return this.gap();
+    if (!isContiguous || isHopeless || (isFirst && this.isTooFar(page.items))) {
+      return { outcome: 'gap', missed: this.missed() };
+    }
     return { outcome: 'deeper', after };
   }
 
@@ -112,15 +114,15 @@ export class GroupReading {
     return Math.min(...this.unreached.map(({ completeSince }) => completeSince));
   }
 
-  private gap(): ReadingOutcome {
+  /** What is missed if the reading ends here. */
+  missed(): MissedStretch {
     const dates = this.lastPage.map(({ createdAt }) => createdAt);
-    const missed = {
+    return {
       afterThing: this.newestBefore,
       // The last page may have been outdated.
       afterAt: this.unreachedSince - DATE_SLACK_MS,
       beforeThing: this.lastPage.at(-1)?.name,
       beforeAt: dates.length === 0 ? this.startedAt : Math.max(...dates),
     };
-    return { outcome: 'gap', missed };
   }
 }

@@ -81,6 +81,7 @@ export class GroupSource implements CrawlSource {
       fetch: (signal) => this.fetch(polling, request, signal),
       failed: () => {
         polling.failed(request, this.deps.clock());
+        this.recordGaps(polling);
       },
     };
   }
@@ -102,14 +103,20 @@ export class GroupSource implements CrawlSource {
     try {
       body = await upstream.get(path, params, { endpoint: ENDPOINT, lane: 'groups', signal });
     } catch (error) {
-      if (!isAboutNames(error)) throw error;
-      return {
-        things: [],
-        seenAt: clock(),
-        acknowledged: () => {
+      const answered = (acknowledged: () => void): Fetched => ({ things: [], seenAt: clock(), acknowledged });
+      if (isAboutNames(error)) {
+        return answered(() => {
           this.refused(polling, request);
-        },
-      };
+        });
+      }
+      // A deeper page that the forum refuses must not hold up the other groups: it counts as answered.
+      const isOwnFault = error instanceof UpstreamError && error.reason === 'own_budget';
+      const isDeeper = request.after !== undefined && error instanceof UpstreamError && !isOwnFault;
+      if (!isDeeper || polling.isFailing) throw error;
+      return answered(() => {
+        polling.failed(request, clock());
+        this.recordGaps(polling);
+      });
     }
     const seenAt = clock();
     const { things, unreadable, after } = readThings(body, { ...this.deps, label: this.label, endpoint: ENDPOINT });
@@ -126,8 +133,13 @@ export class GroupSource implements CrawlSource {
   }
 
   private learn(polling: GroupPolling, request: GroupRequest, page: Parameters<GroupPolling['learn']>[1]): void {
-    const { counts, metrics, logger, recordGap, clock } = this.deps;
+    const { counts, clock } = this.deps;
     for (const { subreddit, isMissed } of polling.learn(request, page, clock())) counts.addCheck(subreddit, isMissed);
+    this.recordGaps(polling);
+  }
+
+  private recordGaps(polling: GroupPolling): void {
+    const { metrics, logger, recordGap } = this.deps;
     for (const missed of polling.takeGaps()) {
       recordGap({ source: this.name, reason: 'listing_too_short', ...missed });
       metrics.crawlerGaps.inc({ source: this.name });

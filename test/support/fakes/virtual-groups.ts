@@ -1,4 +1,5 @@
-import type { GroupGap, GroupPosition, GroupRequest } from '../../../services/crawler/groups/group-polling.ts';
+import type { GroupPosition } from '../../../services/crawler/groups/group-position.ts';
+import type { GroupGap, GroupRequest } from '../../../services/crawler/groups/group-polling.ts';
 import { GroupPolling } from '../../../services/crawler/groups/group-polling.ts';
 import type { Listed } from '../../../services/crawler/listed.ts';
 import type { ListingPage } from '../../../services/crawler/listings/listing-timeline.ts';

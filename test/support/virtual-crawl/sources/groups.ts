@@ -1,5 +1,6 @@
 import type { CommunityGroup } from '../../../../services/crawler/groups/community-group.ts';
-import type { GroupPosition, GroupRequest } from '../../../../services/crawler/groups/group-polling.ts';
+import type { GroupPosition } from '../../../../services/crawler/groups/group-position.ts';
+import type { GroupRequest } from '../../../../services/crawler/groups/group-polling.ts';
 import { GroupPolling, MAX_IN_FLIGHT } from '../../../../services/crawler/groups/group-polling.ts';
 import { SLICES } from '../../../../services/crawler/groups/group-source.ts';
 import type { SourceContext } from '../virtual-crawl.ts';

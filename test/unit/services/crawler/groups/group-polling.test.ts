@@ -64,6 +64,49 @@ describe('GroupPolling', () => {
     expect(unaccountedFor(crawl).unaccounted).toEqual([]);
   });
 
+  describe('when a deeper page fails again and again', () => {
+    /** Two groups of one busy community each; `answersNewest` says whether newest pages are answered. */
+    function failDeeper(answersNewest: (community: string, now: number) => boolean) {
+      const polling = new GroupPolling();
+      polling.form([rateOf('a', 30), rateOf('b', 30)], 10, 0);
+      const asked: { name: string; after: string | undefined; now: number }[] = [];
+      for (let now = 0; now < 60_000; now += 100) {
+        const request = polling.next(now, 10);
+        if ('waitMs' in request) continue;
+        const name = request.group.names[0]!;
+        asked.push({ name, after: request.after, now });
+        // Each page of "a" shows only new comments, so that a deeper one is needed; "b" has 25 a second.
+        const items = Array.from({ length: 100 }, (_, index) => ({
+          name: name === 'a' ? `t1_${now}_${index}` : `t1_b${Math.floor(now / 40) - index}`,
+          createdAt: now - index * 10,
+          subreddit: name,
+          postId: 'p',
+        }));
+        if (request.after === undefined && answersNewest(name, now)) polling.learn(request, { items, after: 'x' }, now);
+        else polling.failed(request, now);
+      }
+      return { asked, gaps: polling.takeGaps() };
+    }
+
+    test('its group goes on with the newest page and a gap', () => {
+      const { asked, gaps } = failDeeper(() => true);
+      const newest = asked.filter(({ name, after }) => name === 'a' && after === undefined);
+      expect(newest.length).toBeGreaterThan(5);
+      expect(newest.at(-1)!.now).toBeGreaterThan(50_000);
+      expect(gaps.length).toBeGreaterThan(2);
+      expect(gaps[0]).toMatchObject({ communities: ['a'] });
+      // From what was read before to the last comment of the page that was read.
+      expect(gaps[0]!.afterAt!).toBeLessThan(gaps[0]!.beforeAt!);
+    });
+
+    test('it is tried on while the forum answers nothing at all', () => {
+      const { asked, gaps } = failDeeper((_name, now) => now < 5_000);
+      const deeper = asked.filter(({ name, after }) => name === 'a' && after !== undefined);
+      expect(deeper.at(-1)!.after).toBe(deeper[0]!.after);
+      expect(gaps).toEqual([]);
+    });
+  });
+
   test('tries again later when the forum refuses everything', () => {
     const polling = new GroupPolling();
     polling.form([rateOf('a', 1), rateOf('b', 1), rateOf('c', 1), rateOf('d', 1), rateOf('e', 1)], 5, 0);

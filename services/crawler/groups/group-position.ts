@@ -1,0 +1,9 @@
+/** Where reading resumes after a restart, in milliseconds since 1970: everything created before is known. */
+export interface GroupPosition {
+  /** Of groups with short intervals, and of communities that were left out lately. */
+  groups: { names: readonly string[]; at: number }[];
+  /** Of all others; absent while nothing was read. */
+  rest?: number | undefined;
+  /** Of slow groups. */
+  slow?: number | undefined;
+}
