@@ -7,13 +7,13 @@ import type { ReplayPlan } from './replay/replay-plan.ts';
 import { parseReplayPlan, REPLAY } from './replay/replay-plan.ts';
 
 /** Most items are comments, so this interval makes up most of the latency. */
-const COMMENTS: ListingPlan = {
+export const ALL_COMMENTS = {
   name: 'listings:comments',
   path: '/r/all/comments',
   endpoint: 'listing-comments',
   intervalMs: 400,
   latencyShare: 0.2,
-};
+} as const satisfies ListingPlan;
 /**
  * Only without the walk over post ids, which sees the same posts and more. At the peak of the whole site it would take
  * 0.5 calls/s.
@@ -44,7 +44,7 @@ export type SourcePlan =
  * @throws ConfigError for an unknown source, or a replay file that cannot be read.
  */
 export function planSources(names: readonly string[]): SourcePlan[] {
-  const listings = names.includes('post-ids') ? [COMMENTS] : [COMMENTS, POSTS];
+  const listings = names.includes('post-ids') ? [ALL_COMMENTS] : [ALL_COMMENTS, POSTS];
   return [...new Set(names)].flatMap((name): SourcePlan[] => {
     if (name === 'post-ids') return [{ kind: 'ids', ids: POST_IDS }];
     if (name === 'comment-ids') return [{ kind: 'ids', ids: COMMENT_IDS }];

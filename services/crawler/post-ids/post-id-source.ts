@@ -8,23 +8,11 @@ import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
 import type { Call, CrawlSource, Wait } from '../crawl-source.ts';
 import type { Pace } from '../pace.ts';
 import { firstHead } from './post-id.ts';
+import { INTERVAL_MS, postIdIntervalMs } from './post-id-interval.ts';
 import type { WalkStep } from './post-id-walk.ts';
 import { PostIdWalk } from './post-id-walk.ts';
 import { readThings } from '../read-things.ts';
 
-const INTERVAL_MS = 1_000;
-/** The interval while the budget is small: so many posts of the whole site nearly fill a call. */
-const LONGEST_INTERVAL_MS = 5_000;
-/** The part of the live budget that calls may take which are not needed to see every post. */
-const LATENCY_SHARE = 0.08;
-/** A call brings up to a hundred posts, so this part of the live budget is theirs before listings have any. */
-export const FIRST_SHARE = 0.25;
-/** The part of the live budget that is theirs while they are behind the newest posts. */
-export const BEHIND_SHARE = 0.5;
-/** The interval between two calls while more posts can be fetched at once. */
-const BUSY_INTERVAL_MS = 100;
-/** The interval while stretches are to be caught up. It limits catching up to about two calls a second. */
-const CATCH_UP_INTERVAL_MS = 250;
 /** After this time without a new post the listing is asked for the head: a hole in the ids may exceed one call. */
 const HEAD_CHECK_MS = 5_000;
 /** A first walk begins this many ids before the newest. */
@@ -110,7 +98,7 @@ export class PostIdSource implements CrawlSource {
     if (now < this.resumeAt) return { waitMs: this.resumeAt - now };
     const step = this.walk.step(now, this.deps.upstream.perSecond('catch-up') > 0);
     if (!step) return { waitMs: INTERVAL_MS };
-    this.resumeAt = now + this.intervalMs(this.walk);
+    this.resumeAt = now + postIdIntervalMs(this.walk, this.deps.pace, this.name);
     return this.stepCall(this.walk, step);
   }
 
@@ -251,13 +239,5 @@ export class PostIdSource implements CrawlSource {
 
   private nameOf(id: string): string {
     return `${this.plan.kind}_${id}`;
-  }
-
-  private intervalMs(walk: PostIdWalk): number {
-    const { pace } = this.deps;
-    const isBusy = walk.isBehind || walk.isFull;
-    const quietMs = Math.min(LONGEST_INTERVAL_MS, pace.affordableMs(LATENCY_SHARE, INTERVAL_MS));
-    const requestedMs = isBusy ? BUSY_INTERVAL_MS : walk.hasStretches ? CATCH_UP_INTERVAL_MS : quietMs;
-    return pace.preferredMs(this.name, requestedMs, isBusy ? BEHIND_SHARE : FIRST_SHARE);
   }
 }

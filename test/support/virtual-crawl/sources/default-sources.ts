@@ -1,4 +1,5 @@
 import { SLICES } from '../../../../services/crawler/groups/group-source.ts';
+import { ALL_COMMENTS } from '../../../../services/crawler/plan-sources.ts';
 import type { BuildSource } from '../virtual-crawl.ts';
 import { VirtualAudit } from './audit.ts';
 import { VirtualGroups } from './groups.ts';
@@ -7,12 +8,10 @@ import { VirtualPostIds } from './post-ids.ts';
 import { VirtualRechecks } from './rechecks.ts';
 import { VirtualThreads } from './threads.ts';
 
-const COMMENTS = { name: 'listings:comments', path: '/r/all/comments', intervalMs: 400, latencyShare: 0.2 } as const;
-
 /** The sources that the default of CRAWL_SOURCES names. */
 export const DEFAULT_SOURCES: readonly BuildSource[] = [
   (context) => new VirtualPostIds(context),
-  (context) => new VirtualListing(COMMENTS, context),
+  (context) => new VirtualListing(ALL_COMMENTS, context),
   ...Array.from(
     { length: SLICES },
     (_, slice): BuildSource =>

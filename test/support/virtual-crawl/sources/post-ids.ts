@@ -1,4 +1,4 @@
-import { BEHIND_SHARE, FIRST_SHARE } from '../../../../services/crawler/post-ids/post-id-source.ts';
+import { INTERVAL_MS, postIdIntervalMs } from '../../../../services/crawler/post-ids/post-id-interval.ts';
 import { firstHead } from '../../../../services/crawler/post-ids/post-id.ts';
 import type { WalkPosition, WalkStep } from '../../../../services/crawler/post-ids/post-id-walk.ts';
 import { PostIdWalk } from '../../../../services/crawler/post-ids/post-id-walk.ts';
@@ -6,11 +6,6 @@ import { postId } from '../../forum-model/names.ts';
 import type { SourceContext } from '../virtual-crawl.ts';
 import type { VirtualCall, VirtualSource } from '../virtual-source.ts';
 
-const INTERVAL_MS = 1_000;
-const LONGEST_INTERVAL_MS = 5_000;
-const LATENCY_SHARE = 0.08;
-const BUSY_INTERVAL_MS = 100;
-const CATCH_UP_INTERVAL_MS = 250;
 const HEAD_CHECK_MS = 5_000;
 const FIRST_MARGIN = 100;
 
@@ -39,7 +34,7 @@ export class VirtualPostIds implements VirtualSource {
     if (now < this.resumeAt) return { waitMs: this.resumeAt - now };
     const step = this.walk.step(now, this.context.process.budget.perSecond('catch-up', now) > 0);
     if (!step) return { waitMs: INTERVAL_MS };
-    this.resumeAt = now + this.intervalMs(this.walk);
+    this.resumeAt = now + postIdIntervalMs(this.walk, this.context.process.pace, this.name);
     return this.stepCall(this.walk, step);
   }
 
@@ -101,13 +96,5 @@ export class VirtualPostIds implements VirtualSource {
   private noteGaps(walk: PostIdWalk): void {
     const gaps = walk.takeEvents().givenUp.map(() => ({ source: this.name, afterAt: undefined, beforeAt: undefined }));
     this.context.gaps.push(...gaps);
-  }
-
-  private intervalMs(walk: PostIdWalk): number {
-    const { pace } = this.context.process;
-    const isBusy = walk.isBehind || walk.isFull;
-    const quietMs = Math.min(LONGEST_INTERVAL_MS, pace.affordableMs(LATENCY_SHARE, INTERVAL_MS));
-    const requestedMs = isBusy ? BUSY_INTERVAL_MS : walk.hasStretches ? CATCH_UP_INTERVAL_MS : quietMs;
-    return pace.preferredMs(this.name, requestedMs, isBusy ? BEHIND_SHARE : FIRST_SHARE);
   }
 }
