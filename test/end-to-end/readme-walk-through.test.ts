@@ -90,6 +90,19 @@ test('the tool call works as written', () => {
   });
 });
 
+test('the rule that is written as text is read', () => {
+  const [parsed] = documents(walk(['walk-through:1', 'walk-through:13']));
+  expect(parsed).toEqual({
+    settings: {
+      keywords: ['rust'],
+      exclude: ['rust belt'],
+      require: [['hiring', { text: 'job', prefix: true }]],
+      exclude_subreddits: ['rustjerk'],
+      exclude_authors: ['AutoModerator'],
+    },
+  });
+});
+
 test('the commands about the account and about sign-up work as written', async () => {
   const [ledger, usage, made, keys] = documents(walk(['walk-through:1', 'walk-through:7']));
   expect((ledger!.items as unknown[]).length).toBe(3);

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { parseQuery } from '../../../../../../services/api/monitors/query/parse-query.ts';
+import { ruleSettingsResource } from '../../../../../../services/api/monitors/query/rule-settings-resource.ts';
+import { ruleExamples } from '../../../../../support/samples/rule-examples.ts';
+
+const examples = ruleExamples();
+
+test('the page about good rules has examples, most of them with a figure', () => {
+  expect(examples.length).toBeGreaterThan(30);
+  expect(examples.filter(({ found }) => found !== undefined).length).toBeGreaterThan(30);
+  expect(new Set(examples.map(({ query }) => query)).size).toBe(examples.length);
+});
+
+test.each(examples)('the text and the fields of the example $query are the same rule', ({ query, fields }) => {
+  const parsed = parseQuery(query);
+  if ('refusal' in parsed) throw new Error(parsed.refusal.message);
+  expect(ruleSettingsResource(parsed.settings)).toEqual(fields);
+});
