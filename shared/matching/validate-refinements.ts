@@ -149,8 +149,7 @@ class TermList {
     this.faults.push(...faults);
     if (faults.length > 0) return;
     const { prefix, caseSensitive } = term;
-    const spelling = caseSensitive === true ? text.normalize('NFC') : '';
-    const key = JSON.stringify([this.#index.acquire(text), prefix === true, spelling, texts]);
+    const key = JSON.stringify([this.#index.acquire(text, { prefix, caseSensitive }), texts]);
     if (this.#keys.has(key)) return;
     this.#keys.add(key);
     const object: RuleTerm = {

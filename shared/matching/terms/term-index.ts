@@ -31,6 +31,8 @@ export class TermIndex {
   readonly #folded = new TermTables(this.heap, 'folded');
   /** Undefined until the first such term is added. */
   #cased: TermTables | undefined;
+  /** The number of these terms. Without any, texts are not searched for them. */
+  #casedTerms = 0;
 
   /** The bytes of all tables. */
   get bytes(): number {
@@ -89,7 +91,7 @@ export class TermIndex {
     const { reader } = this.#folded;
     reader.readText(written);
     this.#folded.search(text, this.found);
-    if (this.#cased === undefined || (reader.allRoles & KEY_OF_CASED_TERM) === 0) return;
+    if (this.#cased === undefined || this.#casedTerms === 0 || (reader.allRoles & KEY_OF_CASED_TERM) === 0) return;
     this.#cased.reader.readTextLike(reader, written, IN_CASED_TERM);
     this.#cased.search(text, this.found);
   }
@@ -110,6 +112,7 @@ export class TermIndex {
 
   /** Makes texts with the words of the term that was read be searched for terms whose letters are as written. */
   #watch(shape: TermShape): void {
+    this.#casedTerms++;
     const { reader, words } = this.#folded;
     if (shape === 'prefix') {
       this.#folded.prefixes.watch(reader);
@@ -128,6 +131,7 @@ export class TermIndex {
   }
 
   #unwatch(shape: TermShape): void {
+    this.#casedTerms--;
     const { reader, words } = this.#folded;
     if (shape === 'prefix') this.#folded.prefixes.unwatch(reader);
     else {

@@ -36,8 +36,8 @@ const ALWAYS: Condition = () => true;
  * A condition on an offset in the text. Sticky expressions check only that offset. They are compiled once, because
  * compiling is costly.
  */
-function condition(source: string): Condition {
-  const pattern = new RegExp(source, 'ivy');
+function condition(source: string, flags = 'ivy'): Condition {
+  const pattern = new RegExp(source, flags);
   return (text, offset) => {
     pattern.lastIndex = offset;
     return pattern.test(text);
@@ -45,39 +45,63 @@ function condition(source: string): Condition {
 }
 
 const WORD_MAY_BEGIN = condition(`(?<!${WORD})(?<!${WORD}_+)(?<!${WORD}')`);
-const WORD_MAY_END = condition(`(?!${WORD}|_+${WORD}|(?!'s(?!${GOES_ON}))'${WORD})`);
+const WORD_MAY_END = condition(`(?!${WORD}|_+${WORD}|(?!'[sSſ](?!${GOES_ON}))'${WORD})`);
 const POSSESSIVE_MAY_END = condition(`(?!${GOES_ON})`);
 const NO_WORD_BEFORE = condition(`(?<!${WORD})`);
 const NO_PLUS_AFTER = condition('(?![+#])');
 
-function leftCondition(keyword: string): Condition {
+function leftCondition(keyword: string, flags: string): Condition {
   if (BEGINS_WITH_WORD.test(keyword)) return WORD_MAY_BEGIN;
   const first = Array.from(keyword)[0] ?? '';
   if (HAS_SPACELESS.test(first) || FREE_SYMBOL.test(first)) return ALWAYS;
-  const notTwice = condition(`(?<!${escape(first)})`);
+  const notTwice = condition(`(?<!${escape(first)})`, flags);
   return (text, offset) => NO_WORD_BEFORE(text, offset) && notTwice(text, offset);
 }
 
-function rightCondition(keyword: string): Condition {
+function rightCondition(keyword: string, flags: string): Condition {
   if (ENDS_WITH_POSSESSIVE.test(keyword)) return POSSESSIVE_MAY_END;
   if (ENDS_WITH_LETTER.test(keyword))
     return (text, offset) => WORD_MAY_END(text, offset) && NO_PLUS_AFTER(text, offset);
   if (ENDS_WITH_WORD.test(keyword)) return WORD_MAY_END;
   const last = Array.from(keyword).at(-1) ?? '';
-  return HAS_SPACELESS.test(last) || FREE_SYMBOL.test(last) ? ALWAYS : condition(`(?!${escape(last)})`);
+  return HAS_SPACELESS.test(last) || FREE_SYMBOL.test(last) ? ALWAYS : condition(`(?!${escape(last)})`, flags);
+}
+
+/** One word, which no possessive ends. */
+const ONE_WORD = new RegExp(`^${WORD}+(?:(?:_+|')${WORD}+)*$`, 'v');
+
+export interface NaiveOptions {
+  /** Whether longer words that begin so count. Only for words of at least three code units. */
+  prefix?: boolean;
+  /** Whether case counts. Then keyword and texts must be folded by everything else. */
+  caseSensitive?: boolean;
+}
+
+/** Whether the term can be a prefix. */
+export function isNaivePrefix(keyword: string): boolean {
+  return keyword.length >= 3 && ONE_WORD.test(keyword) && !ENDS_WITH_POSSESSIVE.test(keyword);
+}
+
+/** Whether the term could be written in another case: words count, whatever their letters are, and ⓐ. */
+export function hasNaiveCase(keyword: string): boolean {
+  return HAS_WORD.test(keyword) || /[\u24b6-\u24e9]/.test(keyword);
 }
 
 /** A search for the keyword in folded texts. It finds nothing if the keyword has nothing to search for. */
-export function naiveSearch(foldedKeyword: string): (foldedText: string) => boolean {
+export function naiveSearch(
+  foldedKeyword: string,
+  { prefix = false, caseSensitive = false }: NaiveOptions = {},
+): (foldedText: string) => boolean {
   const keyword = foldedKeyword.replace(/^[\s_"'‘“”„«»「」]+|[\s_"'‘“”„«»「」]+$/g, '');
   if (keyword === '') return () => false;
   const hasWord = HAS_WORD.test(keyword);
   const hasSpaceless = HAS_SPACELESS.test(keyword);
   const gap = hasWord && !hasSpaceless ? '(?:\\p{White_Space}+|-)' : '\\p{White_Space}+';
-  const body = new RegExp(keyword.split(/\s+/).map(escape).join(gap), 'giv');
+  const body = new RegExp(keyword.split(/\s+/).map(escape).join(gap), caseSensitive ? 'gv' : 'giv');
   const isSymbolic = !hasWord && !hasSpaceless;
-  const mayBegin = isSymbolic ? ALWAYS : leftCondition(keyword);
-  const mayEnd = isSymbolic ? ALWAYS : rightCondition(keyword);
+  const flags = caseSensitive ? 'vy' : 'ivy';
+  const mayBegin = isSymbolic ? ALWAYS : leftCondition(keyword, flags);
+  const mayEnd = isSymbolic || (prefix && isNaivePrefix(keyword)) ? ALWAYS : rightCondition(keyword, flags);
   return (text) => {
     body.lastIndex = 0;
     for (let found = body.exec(text); found !== null; found = body.exec(text)) {

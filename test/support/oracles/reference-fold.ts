@@ -47,7 +47,7 @@ function compose(text: string): string {
   return MAY_COMPOSE.test(text) ? text.normalize('NFC') : text;
 }
 
-function foldBeyondAscii(text: string): string {
+function foldBeyondAscii(text: string, fold: (text: string) => string): string {
   const visible = text
     .replace(VARIATION_SELECTOR, '')
     .replace(ZERO_WIDTH_BUT_SPACE, '')
@@ -60,7 +60,7 @@ function foldBeyondAscii(text: string): string {
     .replace(HYPHEN, '-');
   // Twice: İ must be one character before its case is folded, and H with a line below has a composed form only as small
   // letter.
-  return compose(foldCase(compose(plain)));
+  return compose(fold(compose(plain)));
 }
 
 /**
@@ -70,6 +70,11 @@ function foldBeyondAscii(text: string): string {
  */
 export function fold(text: string): string {
   const unescaped = text.includes('&') || text.includes('\\') ? unescape(text) : text;
-  const folded = BEYOND_ASCII.test(unescaped) ? foldBeyondAscii(unescaped) : unescaped.toLowerCase();
+  const folded = BEYOND_ASCII.test(unescaped) ? foldBeyondAscii(unescaped, foldCase) : unescaped.toLowerCase();
   return folded.replace(WHITESPACE_RUN, ' ');
+}
+
+/** The same with letters as written. */
+export function foldAllButCase(text: string): string {
+  return foldBeyondAscii(unescape(text), (composed) => composed).replace(WHITESPACE_RUN, ' ');
 }

@@ -1,6 +1,6 @@
-import type { MatchItem, Rule } from '../../../shared/matching/rule.ts';
-import { naiveSearch } from './naive-matcher.ts';
-import { fold } from './reference-fold.ts';
+import type { MatchItem, Rule, RuleTerm, SearchedText } from '../../../shared/matching/rule.ts';
+import { hasNaiveCase, isNaivePrefix, naiveSearch } from './naive-matcher.ts';
+import { fold, foldAllButCase } from './reference-fold.ts';
 
 /**
  * A second implementation of a whole rule: string folding, then one regular expression per term, for every text by
@@ -11,11 +11,6 @@ const AROUND = /^[\s_"'‘“”„«»「」]+|[\s_"'‘“”„«»「」]+$/
 
 type Search = (foldedText: string) => boolean;
 
-interface ReferenceTerm {
-  readonly written: string;
-  readonly search: Search;
-}
-
 /** The folded keyword without markup, or empty. Of several keywords with the same result the first counts. */
 export function referenceTerm(written: string): string {
   return fold(written).replace(AROUND, '');
@@ -25,25 +20,34 @@ export function referenceTerm(written: string): string {
 const compiled = new Map<string, Search>();
 
 export function referenceSearch(written: string): Search {
-  const term = referenceTerm(written);
-  const search = compiled.get(term) ?? naiveSearch(term);
+  return searchOf({ text: written }).search;
+}
+
+interface ReferenceTerm {
+  readonly written: string;
+  /** Equal for terms that find the same. */
+  readonly key: string;
+  readonly isCased: boolean;
+  readonly search: Search;
+}
+
+function searchOf({ text, prefix = false, caseSensitive = false }: RuleTerm): ReferenceTerm {
+  const folded = referenceTerm(text);
+  const isCased = caseSensitive && hasNaiveCase(folded);
+  const isPrefix = prefix && isNaivePrefix(folded);
+  const term = isCased ? foldAllButCase(text).replace(AROUND, '') : folded;
+  const key = `${isCased ? 'c' : ''}${isPrefix ? 'p' : ''} ${term}`;
+  const search = compiled.get(key) ?? naiveSearch(term, { prefix: isPrefix, caseSensitive: isCased });
   if (compiled.size > 20_000) compiled.clear();
-  compiled.set(term, search);
-  return search;
+  compiled.set(key, search);
+  return { written: text, key: folded === '' ? '' : key, isCased, search };
 }
 
-function distinct(terms: readonly string[]): ReferenceTerm[] {
-  const byTerm = new Map<string, ReferenceTerm>();
-  for (const written of terms) {
-    const term = referenceTerm(written);
-    if (term !== '' && !byTerm.has(term)) byTerm.set(term, { written, search: referenceSearch(written) });
-  }
-  return [...byTerm.values()];
-}
-
-function referenceTexts(item: MatchItem): string[] {
-  const texts = item.kind === 'post' ? [item.title] : [];
-  if (!/^\s*\[(?:deleted|removed)\]\s*$/.test(item.text)) texts.push(item.text);
+/** The texts of an item by the names that rules use. */
+function referenceTexts(item: MatchItem): ReadonlyMap<SearchedText, string> {
+  const texts = new Map<SearchedText, string>();
+  texts.set(item.kind === 'post' ? 'title' : 'post_title', item.title);
+  if (!/^\s*\[(?:deleted|removed)\]\s*$/.test(item.text)) texts.set('body', item.text);
   return texts;
 }
 
@@ -53,24 +57,67 @@ const community = (name: string): string =>
     .replace(/^\/?r\//i, '')
     .toLowerCase();
 
-export function referenceBlocked(rule: Rule, item: MatchItem): 'kind' | 'nsfw' | 'subreddit' | undefined {
+const account = (name: string): string =>
+  name
+    .trim()
+    .replace(/^\/?u(ser)?\//i, '')
+    .toLowerCase();
+
+export function referenceBlocked(rule: Rule, item: MatchItem): string | undefined {
+  const isIn = (list: readonly string[] = [], name: string | undefined, key: (name: string) => string): boolean =>
+    name !== undefined && list.some((each) => key(each) === key(name));
+  const author = item.author === '[deleted]' ? undefined : item.author;
   if (!(item.kind === 'post' ? rule.posts : rule.comments)) return 'kind';
   if (item.nsfw && !rule.nsfw) return 'nsfw';
-  if (rule.subreddits.length === 0) return undefined;
-  return rule.subreddits.some((name) => community(name) === community(item.subreddit)) ? undefined : 'subreddit';
+  if (rule.subreddits.length > 0 && !isIn(rule.subreddits, item.subreddit, community)) return 'subreddit';
+  if (isIn(rule.excludeSubreddits, item.subreddit, community)) return 'subreddit_excluded';
+  if ((rule.authors ?? []).length > 0 && !isIn(rule.authors, author, account)) return 'author';
+  if (isIn(rule.excludeAuthors, author, account)) return 'author_excluded';
+  const isSpoken = (rule.languages ?? []).length === 0 || rule.languages?.includes(item.language ?? 'und') === true;
+  return isSpoken ? undefined : 'language';
+}
+
+const USUAL: readonly SearchedText[] = ['title', 'body'];
+
+const listOr = <T>(list: readonly T[] | undefined, usual: readonly T[]): readonly T[] =>
+  list === undefined || list.length === 0 ? usual : list;
+
+/** The texts in which a term of the rule counts. */
+function textsFor(term: string | RuleTerm, rule: Pick<Rule, 'matchIn'>): readonly SearchedText[] {
+  return listOr(typeof term === 'string' ? undefined : term.in, listOr(rule.matchIn, USUAL));
+}
+
+/** The terms that occur where they count, in their order, equal ones once, and each spelling once. */
+function occurring(terms: readonly (string | RuleTerm)[], rule: Pick<Rule, 'matchIn'>, item: MatchItem): string[] {
+  const texts = referenceTexts(item);
+  const seen = new Set<string>();
+  const found = new Set<string>();
+  for (const given of terms) {
+    const term = searchOf(typeof given === 'string' ? { text: given } : given);
+    const searched = textsFor(given, rule);
+    const key = `${[...searched].sort().join()} ${term.key}`;
+    if (term.key === '' || seen.has(key)) continue;
+    seen.add(key);
+    const folds = term.isCased ? foldAllButCase : fold;
+    if (searched.some((name) => texts.has(name) && term.search(folds(texts.get(name) ?? '')))) found.add(term.written);
+  }
+  return [...found];
 }
 
 /** The keywords of a rule that occur, ignoring filters and excludes, in the rule's order, equal ones once. */
 export function referenceOccurring(terms: readonly string[], item: MatchItem): string[] {
-  const texts = referenceTexts(item).map(fold);
-  return distinct(terms)
-    .filter(({ search }) => texts.some(search))
-    .map(({ written }) => written);
+  return occurring(terms, {}, item);
 }
 
 /** The expected result of `matchOne`. */
 export function referenceMatch(rule: Rule, item: MatchItem): string[] | undefined {
   if (referenceBlocked(rule, item) !== undefined) return undefined;
-  const matched = referenceOccurring(rule.keywords, item);
-  return matched.length === 0 || referenceOccurring(rule.exclude, item).length > 0 ? undefined : matched;
+  const { keywords, terms = [], require = [], exclude } = rule;
+  const matched = occurring([...keywords, ...terms], rule, item);
+  if (matched.length === 0) return undefined;
+  if (require.some((group) => occurring(group, rule, item).length === 0)) return undefined;
+  const all = [...keywords, ...terms, ...require.flat()];
+  const seesPostTitle = all.some((term) => textsFor(term, rule).includes('post_title'));
+  const excludeIn: SearchedText[] = seesPostTitle ? ['title', 'body', 'post_title'] : ['title', 'body'];
+  return occurring(exclude, { matchIn: excludeIn }, item).length > 0 ? undefined : matched;
 }
