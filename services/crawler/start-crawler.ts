@@ -132,7 +132,7 @@ function createRunners(
   const sources = plans.map((plan) => {
     const recordGap = (gap: CrawlGap): void => byName.get(source.name)?.recordGap(gap);
     const closeGap = (closing: GapClosing): void => byName.get(source.name)?.closeGap(closing);
-    const source = createSource(plan, { ...deps, db, pace, groups, counts, seen, recordGap, closeGap, archive });
+    const source = createSource(plan, { ...deps, ...state, pace, groups, counts, seen, recordGap, closeGap, archive });
     return source;
   });
   const shares = new SourceShares({
@@ -184,6 +184,7 @@ function openArchive({ archive }: CrawlerDeps): Archive | undefined {
 type SourceDeps = Omit<CrawlerDeps, 'archive'> & {
   archive: Archive | undefined;
   db: Queryable;
+  holder: string;
   pace: Pace;
   groups: GroupBudget;
   counts: CommunityCounts;

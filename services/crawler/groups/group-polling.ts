@@ -8,8 +8,8 @@ import { ActivityMeter } from './activity-meter.ts';
 import type { Candidate } from './choose-communities.ts';
 import type { PlannedGroup } from './form-groups.ts';
 import { formGroups, formSlowGroups, MAX_INTERVAL_MS, MAX_NAMES, SLOW_INTERVAL_MS } from './form-groups.ts';
-import type { GroupPosition } from './group-position.ts';
-import type { KnownPart } from './group-reading.ts';
+import type { GroupPosition, SavedReading } from './group-position.ts';
+import { knownParts } from './known-parts.ts';
 import { LeftOutCommunities } from './left-out-communities.ts';
 import { LossMeter } from './loss-meter.ts';
 import { RefusedNames } from './refused-names.ts';
@@ -75,11 +75,11 @@ export class GroupPolling {
   private plannedPerSecond = 0;
   private readonly leftOutCommunities = new LeftOutCommunities(SLOW_INTERVAL_MS);
   /** As the process that read before left it. */
-  private saved: GroupPosition;
+  private saved: SavedReading;
 
-  /** `position`: as returned by `position()`; undefined for a source without history. */
-  constructor(position?: GroupPosition) {
-    this.saved = position ?? { groups: [] };
+  /** @param saved as the process before left it; undefined for a source without history */
+  constructor(saved?: SavedReading) {
+    this.saved = saved ?? { groups: [] };
   }
 
   /** True if groups should be formed now. `perSecond`: budget in calls a second. */
@@ -98,7 +98,8 @@ export class GroupPolling {
     const { activity } = this.activity;
     const { groups, quiet, leftOut, mostPages } = formGroups(usable, { perSecond, loss: this.meter.loss, activity });
     const before = new Map(this.groups.map((group) => [group.names.join('+'), group]));
-    const knownOf = this.knownParts();
+    const { groups: old, saved: position } = this;
+    const knownOf = knownParts({ saved: position, leftOut: this.leftOutCommunities, groups: old });
     const create = (plan: PlannedGroup): CommunityGroup => {
       const names = plan.members.map(({ name }) => name);
       const known = new Set(names.flatMap((name) => knownOf(name, plan.maxIntervalMs)));
@@ -108,7 +109,6 @@ export class GroupPolling {
       return Math.min(...knownOf(name, MAX_INTERVAL_MS).map(({ completeSince }) => completeSince));
     };
     const bridged = bridgeGroups(groups, readTo, now);
-    const old = this.groups;
     this.groups = [...bridged.map(create), ...this.formSlow(quiet, mostPages, create)];
     for (const group of this.groups) group.setMostPages(mostPages);
     const saved = this.saved.groups.map(({ names, at }) => ({ names, completeSince: at }));
@@ -262,24 +262,13 @@ export class GroupPolling {
     return this.groups.reduce((sum, group) => sum + group.callsPerSecond, 0);
   }
 
-  get groupCount(): number {
-    return this.groups.length;
+  /** The communities of all groups that are not slow. */
+  get promptNames(): string[] {
+    return this.groups.filter(({ maxIntervalMs }) => maxIntervalMs !== SLOW_INTERVAL_MS).flatMap(({ names }) => names);
   }
 
-  /** Up to where each community was read, for a group of this longest interval. */
-  private knownParts(): (name: string, maxIntervalMs: number) => readonly KnownPart[] {
-    const byName = new Map<string, readonly KnownPart[]>();
-    const read = (names: readonly string[], known: readonly KnownPart[]): void => {
-      for (const name of names) byName.set(name, known);
-    };
-    const savedPart = (completeSince: number | undefined): KnownPart[] =>
-      completeSince === undefined ? [] : [{ anchors: new Set(), completeSince }];
-    for (const { names, at } of this.saved.groups) read(names, savedPart(at));
-    for (const [name, at] of this.leftOutCommunities) read([name], savedPart(at));
-    for (const { names, known } of this.groups) read(names, known);
-    const others = savedPart(this.saved.rest);
-    const slow = savedPart(this.saved.slow ?? this.saved.rest);
-    return (name, maxIntervalMs) => byName.get(name) ?? (maxIntervalMs === SLOW_INTERVAL_MS ? slow : others);
+  get groupCount(): number {
+    return this.groups.length;
   }
 
   private check(group: CommunityGroup, { items, isNew }: GroupPage, now: number): CheckedComment[] {

@@ -7,3 +7,9 @@ export interface GroupPosition {
   /** Of slow groups. */
   slow?: number | undefined;
 }
+
+/** The position, and what is saved apart from it, when groups are formed. */
+export interface SavedReading extends GroupPosition {
+  /** The communities of all groups that were not slow; undefined: not known. */
+  prompt?: ReadonlySet<string> | undefined;
+}

@@ -5,6 +5,7 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { readCommunityRates, trimCommunityRates } from '../../../shared/stores/crawl/community-rates.ts';
+import { readCursor, saveCursor } from '../../../shared/stores/crawl/crawl-cursors.ts';
 import type { CrawlGap } from '../../../shared/stores/crawl/crawl-gaps.ts';
 import { fullnameOf } from '../../../shared/upstream/parsing/thing-schema.ts';
 import type { Upstream } from '../../../shared/upstream/upstream-client.ts';
@@ -15,6 +16,7 @@ import { readThings } from '../read-things.ts';
 import type { SeenThings } from '../seen-things.ts';
 import type { CommunityCounts } from './community-counts.ts';
 import type { GroupBudget } from './group-budget.ts';
+import type { SavedReading } from './group-position.ts';
 import type { GroupRequest } from './group-polling.ts';
 import { GroupPolling, MAX_IN_FLIGHT } from './group-polling.ts';
 
@@ -31,8 +33,12 @@ const savedPosition = z.object({
   slow: z.number().optional(),
 });
 
+const savedNames = z.array(z.string());
+
 export interface GroupSourceDeps {
   upstream: Upstream;
+  /** Names this process in leases. */
+  holder: string;
   /** Its statements must end by a deadline of a few seconds. */
   db: Queryable;
   budget: GroupBudget;
@@ -55,6 +61,8 @@ export class GroupSource implements CrawlSource {
   private readonly deps: GroupSourceDeps;
   private polling = new GroupPolling();
   private isForming = false;
+  /** The names to save since groups were formed anew. */
+  private formedNames: readonly string[] | undefined;
   private wasShort = false;
 
   constructor(slice: number, deps: GroupSourceDeps) {
@@ -64,14 +72,16 @@ export class GroupSource implements CrawlSource {
   }
 
   async begin(position: unknown): Promise<void> {
-    this.polling = new GroupPolling(position === undefined ? undefined : savedPosition.parse(position));
+    this.polling = new GroupPolling(position === undefined ? undefined : await this.savedReading(position));
     this.isForming = false;
+    this.formedNames = undefined;
     // Equal parts, until the rates are known.
     this.deps.budget.set(this.name, 1 / SLICES, false);
   }
 
   next(now: number): Call | Wait {
     const { polling } = this;
+    if (this.formedNames !== undefined) return this.saveNames(this.formedNames);
     const perSecond = this.deps.budget.perSecond(this.name, polling.wantedPerSecond, now);
     if (!this.isForming && polling.mustForm(now, this.deps.budget.plannedPerSecond(this.name, now)))
       return this.form(polling);
@@ -196,6 +206,7 @@ export class GroupSource implements CrawlSource {
     budget.set(this.name, share, false);
     const perSecond = budget.plannedPerSecond(this.name, clock());
     polling.form(communities, perSecond, clock());
+    this.formedNames = polling.promptNames;
     budget.set(this.name, share, polling.leftOut > 0);
     const { groupCount: groups, leftOut, loss, wantedPerSecond } = polling;
     logger.info(
@@ -203,6 +214,34 @@ export class GroupSource implements CrawlSource {
       'groups of communities are formed',
     );
     this.reportShortage();
+  }
+
+  private async savedReading(position: unknown): Promise<SavedReading> {
+    const names = savedNames.optional().parse(await readCursor(this.deps.db, this.namesCursor));
+    return { ...savedPosition.parse(position), prompt: names && new Set(names) };
+  }
+
+  /**
+   * A call that saves which communities are in groups that are not slow. They are too many for the position, which is
+   * saved every two seconds. Without Postgres the names of the last time stay.
+   */
+  private saveNames(position: readonly string[]): Call {
+    this.formedNames = undefined;
+    const { db, holder, clock } = this.deps;
+    const lease = { name: `crawl:${this.name}`, holder };
+    return {
+      fetch: async () => {
+        await saveCursor(db, { source: this.namesCursor, position, lease }).catch((error: unknown) => {
+          if (!isPostgresAway(error)) throw error;
+        });
+        return { things: [], seenAt: clock(), isLocal: true, acknowledged: () => undefined };
+      },
+      failed: () => undefined,
+    };
+  }
+
+  private get namesCursor(): string {
+    return `${this.name}:prompt`;
   }
 
   private reportShortage(): void {
