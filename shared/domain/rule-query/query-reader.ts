@@ -86,7 +86,7 @@ export class QueryReader {
     const start = this.#at;
     const word = this.#match(WORD);
     const operator = OPERATORS.find((written) => written === word);
-    if (operator !== undefined && /^[\s(]?$/.test(this.#query.charAt(this.#at))) return operator;
+    if (operator !== undefined && /^[\s()]?$/.test(this.#query.charAt(this.#at))) return operator;
     this.#at = start;
     return undefined;
   }
@@ -96,7 +96,7 @@ export class QueryReader {
     if (sign === 'NOT') this.#match(SPACE);
     const start = this.#at;
     const next = this.#query.charAt(start);
-    if (/^\s?$/.test(next)) throw new QueryFault(position, `"${sign}" must stand before a term`);
+    if (/^[\s)]?$/.test(next)) throw new QueryFault(position, `"${sign}" must stand before a term`);
     if (next === '(') {
       throw new QueryFault(start, 'a group cannot be excluded; exclude its terms one by one, like -this -"and that"');
     }

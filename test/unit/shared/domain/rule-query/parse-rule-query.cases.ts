@@ -194,6 +194,9 @@ export const REFUSED: [marked: string, message: string][] = [
   ['rust AND «(go OR', 'not closed'],
   ['«(', 'not closed'],
   ['(rust OR «)', 'no term after "OR"'],
+  ['(rust OR«)', 'no term after "OR"'],
+  ['(rust «AND)', '"AND" stands between them'],
+  ['rust AND «NOT)', '"NOT" must stand before a term'],
   ['(«OR rust)', 'no term before "OR"'],
   ['(rust OR «OR go)', 'no term before "OR"'],
   ['(«AND rust)', 'no term before "AND"'],
@@ -227,7 +230,7 @@ export const REFUSED: [marked: string, message: string][] = [
   ['rust -«term:go', 'cannot have a field'],
   ['rust title:«-go', 'cannot have a field'],
   ['rust -«tilte:go', 'did you mean "title:"'],
-  ['rust -«)', 'something must follow "-"'],
+  ['rust «-)', '"-" must stand before a term'],
   // Terms
   ['ru«*st', 'end of a word'],
   ['rust«**', 'end of a word'],
