@@ -5,6 +5,9 @@ import type { OutgoingRecord } from '../../shared/kafka/publisher.ts';
 import { readDeadLetters } from '../../shared/kafka/read-dead-letters.ts';
 import type { DeadLetter } from '../../shared/kafka/read-dead-letters.ts';
 import { replayDeadLetters } from '../../shared/kafka/replay-dead-letters.ts';
+import { withLanguage } from '../../shared/language/item-language.ts';
+import { loadLanguageDetector } from '../../shared/language/load-language-detector.ts';
+import type { LanguageDetector } from '../../shared/language/load-language-detector.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
 import { readThingLetter } from '../../shared/upstream/thing-letter.ts';
 import { AdminError } from './admin-error.ts';
@@ -75,6 +78,7 @@ async function* listLetters(
 async function* replayTopics(deps: KafkaWorkDeps, topics: readonly string[], limit: number): AsyncIterable<object> {
   const metrics = createMetrics();
   const { kafka, prefix, siteUrl, report } = deps;
+  const detectLanguage = await loadLanguageDetector();
   const publisher = await createPublisher({ kafka, prefix, metrics, logger: kafka.logger });
   try {
     let left = limit;
@@ -82,7 +86,8 @@ async function* replayTopics(deps: KafkaWorkDeps, topics: readonly string[], lim
       const onReplayed = (replayed: number, total: number) => {
         if (replayed % PROGRESS_EVERY === 0) report(`${topic}: ${replayed} of ${total} letters replayed`);
       };
-      const restore = (letter: ConsumedRecord) => restoreThing(letter, siteUrl, (why) => report(`${topic}: ${why}`));
+      const restoring = { siteUrl, detectLanguage, report: (why: string) => report(`${topic}: ${why}`) };
+      const restore = (letter: ConsumedRecord) => restoreThing(letter, restoring);
       const options = { kafka, prefix, topic, publisher, metrics, logger: kafka.logger, limit: left, onReplayed };
       const { replayed, setAsideAgain, remaining } = await replayDeadLetters({ ...options, restore });
       left -= replayed;
@@ -96,12 +101,20 @@ async function* replayTopics(deps: KafkaWorkDeps, topics: readonly string[], lim
 /** The item of a thing that the crawler could not read. Other letters are published as they are. */
 function restoreThing(
   letter: ConsumedRecord,
-  siteUrl: string,
-  report: (why: string) => void,
+  {
+    siteUrl,
+    detectLanguage,
+    report,
+  }: { siteUrl: string; detectLanguage: LanguageDetector; report: (why: string) => void },
 ): OutgoingRecord | { reason: string } | undefined {
   const read = readThingLetter(letter, siteUrl);
   if (read.outcome === 'other') return undefined;
-  if (read.outcome === 'item') return { key: read.item.thing_id, value: JSON.stringify(read.item) };
+  if (read.outcome === 'item') {
+    const item = withLanguage(read.item, detectLanguage, (error) =>
+      report(`${letter.key} has no language: ${String(error)}`),
+    );
+    return { key: item.thing_id, value: JSON.stringify(item) };
+  }
   report(`${letter.key} is set aside again: ${read.reason}`);
   return { reason: read.reason };
 }

@@ -2,6 +2,8 @@ import type { ForumItem } from '../../schemas/messages/forum-item.ts';
 import { FORUM_COMMENTS, FORUM_POSTS } from '../../schemas/messages/topics.ts';
 import type { Publisher } from '../../shared/kafka/publisher.ts';
 import { PublishRefused } from '../../shared/kafka/publish-errors.ts';
+import { withLanguage } from '../../shared/language/item-language.ts';
+import type { LanguageDetector } from '../../shared/language/load-language-detector.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
@@ -23,6 +25,7 @@ export interface ItemPublisherDeps {
   seen: SeenThings;
   posts: RecentPosts;
   counts: Pick<CommunityCounts, 'addThing'>;
+  detectLanguage: LanguageDetector;
   metrics: Metrics;
   logger: Logger;
   clock: Clock;
@@ -31,7 +34,7 @@ export interface ItemPublisherDeps {
 
 type Origin = Pick<CrawlSource, 'label' | 'replay'>;
 
-/** Publishes the things of every source: dedupe, enrich, publish, and only then mark as seen. */
+/** Publishes the things of every source: dedupe, enrich, detect the language, publish, and only then mark as seen. */
 export class ItemPublisher {
   private readonly deps: ItemPublisherDeps;
   private readonly unreadable: UnreadableThings;
@@ -113,7 +116,7 @@ export class ItemPublisher {
     const itemOrigin = { source: origin.label, replay: origin.replay, firstSeenAt, siteUrl };
     const items = things.map((thing) => {
       const post = thing.kind === 't1' ? postOf(thing.data.post_id) : undefined;
-      return thingToForumItem(thing, itemOrigin, post);
+      return withLanguage(thingToForumItem(thing, itemOrigin, post), this.deps.detectLanguage, this.onUndetected);
     });
     const topics = [
       { topic: FORUM_POSTS.name, records: items.filter((item) => item.kind === 'post').map(toRecord) },
@@ -127,6 +130,11 @@ export class ItemPublisher {
     });
     this.markSeen(items, origin);
   }
+
+  private readonly onUndetected = (error: unknown): void => {
+    this.deps.metrics.crawlerUndetected.inc();
+    this.deps.logger.error({ err: error }, 'the language of an item could not be detected');
+  };
 
   private markSeen(items: readonly ForumItem[], origin: Origin): void {
     const { seen, counts, metrics, clock } = this.deps;

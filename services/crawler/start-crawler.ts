@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
+import { loadLanguageDetector } from '../../shared/language/load-language-detector.ts';
+import type { LanguageDetector } from '../../shared/language/load-language-detector.ts';
 import type { Publisher } from '../../shared/kafka/publisher.ts';
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
 import { isPostgresAway } from '../../shared/postgres/postgres-away.ts';
@@ -89,15 +91,18 @@ export interface CrawlerDeps {
 }
 
 /**
- * Starts every named source, each in its own loop with its own lease. Returns at once. `ready` is true once each source
- * has finished its first round or is on standby; it does not wait for sources that need ClickHouse.
+ * Starts every named source, each in its own loop with its own lease. Returns once the language detector is loaded.
+ * `ready` is true once each source has finished its first round or is on standby; it does not wait for sources that
+ * need ClickHouse.
  *
  * @throws ConfigError when a source is unknown or a replay file cannot be read.
  */
 export async function startCrawler(deps: CrawlerDeps): Promise<Running & { ready(): boolean }> {
   const logger = deps.logger.child({ service: 'crawler' });
   const stopping = new AbortController();
-  const { runners, shares, live, counts } = createRunners({ ...deps, logger }, planSources(deps.sources));
+  const plans = planSources(deps.sources);
+  const detectLanguage = await loadLanguageDetector();
+  const { runners, shares, live, counts } = createRunners({ ...deps, logger, detectLanguage }, plans);
   const loops = [shares, counts, ...runners].map(async (loop) => {
     try {
       await loop.run(stopping.signal);
@@ -115,7 +120,7 @@ export async function startCrawler(deps: CrawlerDeps): Promise<Running & { ready
 }
 
 function createRunners(
-  deps: CrawlerDeps,
+  deps: CrawlerDeps & { detectLanguage: LanguageDetector },
   plans: readonly SourcePlan[],
 ): { runners: SourceRunner[]; live: SourceRunner[]; shares: SourceShares; counts: CommunityCountsWriter } {
   const posts = new RecentPosts(RECENT_POSTS);

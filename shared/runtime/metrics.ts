@@ -100,6 +100,11 @@ function declare(registers: Registry[]) {
       'Comments published without their post (empty title).',
       [],
     ),
+    crawlerUndetected: counter(
+      'crawler_undetected_languages_total',
+      'Items published with the language und because its detection failed, which is a bug: the log has the error.',
+      [],
+    ),
     crawlerUnreadable: counter(
       'crawler_unreadable_things_total',
       'Things of an unknown shape: kept as a dead letter, known from before, or beyond the limit of letters a minute.',

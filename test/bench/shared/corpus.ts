@@ -9,6 +9,8 @@ export interface CorpusItem {
   /** Empty when it is not known. */
   subreddit: string;
   text: string;
+  /** ISO 639-1 code, where the whole source of the item has one language. */
+  language?: string;
 }
 
 export interface Corpus {
@@ -18,8 +20,8 @@ export interface Corpus {
 }
 
 /**
- * ITEMS_CORPUS (JSON lines of {kind, subreddit, text}, packed by xz) if that file exists, or else a generated text of
- * the same size.
+ * ITEMS_CORPUS (JSON lines of {kind, subreddit, text, lang}, packed by xz) if that file exists, or else a generated
+ * text of the same size.
  */
 export function readCorpus(): Corpus {
   const file = resolve(process.env.ITEMS_CORPUS ?? '../shared/data/items-corpus.jsonl.xz');
@@ -36,8 +38,9 @@ function unpacked(file: string): CorpusItem[] {
     .split('\n')
     .filter((line) => line !== '');
   return lines.map((line) => {
-    const { kind, subreddit, text } = JSON.parse(line) as { kind?: string; subreddit?: string; text: string };
-    return { kind: kind === 't3' ? 'post' : 'comment', subreddit: subreddit ?? '', text };
+    const { kind, subreddit, text, lang } = JSON.parse(line) as Record<string, string | undefined> & { text: string };
+    const language = lang === undefined || lang === 'mul' ? {} : { language: lang };
+    return { kind: kind === 't3' ? 'post' : 'comment', subreddit: subreddit ?? '', text, ...language };
   });
 }
 

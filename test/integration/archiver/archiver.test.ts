@@ -107,6 +107,22 @@ test('archives items, matches and attempts, each once however often it is publis
   ]);
 });
 
+test('archives the language of an item and why a match was suppressed, where messages have them', async () => {
+  await pipeline.start('archiver');
+  const items = [commentItem(1, 'old'), { ...commentItem(2, 'new'), language: 'de' }];
+  for (const item of items) await publish(FORUM_COMMENTS.name, item.thing_id, item);
+  const suppressed = { ...matchOf(2), suppressed: true, suppressed_reason: 'thread_once' };
+  for (const match of [matchOf(1), suppressed]) await publish(MONITOR_MATCHES.name, MONITOR, match);
+  await expectRows('SELECT thing_id, language FROM items FINAL ORDER BY thing_id', [
+    { thing_id: 't1_1', language: '' },
+    { thing_id: 't1_2', language: 'de' },
+  ]);
+  await expectRows('SELECT seq, suppressed, suppressed_reason FROM matches FINAL ORDER BY seq', [
+    { seq: 1, suppressed: false, suppressed_reason: '' },
+    { seq: 2, suppressed: true, suppressed_reason: 'thread_once' },
+  ]);
+});
+
 test('a restarted archiver continues after its committed offsets and repeats nothing visible', async () => {
   await publish(FORUM_COMMENTS.name, 't1_1', commentItem(1, 'first'));
   await pipeline.start('archiver');
@@ -121,7 +137,7 @@ test.each(['removed after it was archived', 'removed before it was archived'])(
   'a thing %s is blank everywhere',
   async (when) => {
     await pipeline.start('archiver');
-    const item = commentItem(1, 'regretted');
+    const item = { ...commentItem(1, 'regretted'), language: 'de' };
     await storeItems(pipeline.db.pool, [itemContent.parse(item)]);
     const removal = { v: 1, thing_id: item.thing_id, removed_at: new Date().toISOString() };
     if (when.includes('after')) {
@@ -136,8 +152,8 @@ test.each(['removed after it was archived', 'removed before it was archived'])(
       );
       await publish(FORUM_COMMENTS.name, item.thing_id, item);
     }
-    await expectRows('SELECT author, title, body, ver, subreddit FROM items FINAL', [
-      { author: '[deleted]', title: '', body: '', ver: 2, subreddit: 'test' },
+    await expectRows('SELECT author, title, body, ver, subreddit, language FROM items FINAL', [
+      { author: '[deleted]', title: '', body: '', ver: 2, subreddit: 'test', language: 'de' },
     ]);
     await eventually('the content of the matches is blank', async () => {
       const { rows: contents } = await pipeline.db.pool.query<{ body: string }>('SELECT body FROM matched_items');

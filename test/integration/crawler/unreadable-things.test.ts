@@ -127,6 +127,7 @@ test('a thing that the present code reads becomes an item as of when it was firs
   expect(items.filter((item) => item.thing_id === 't1_readagain1')).toMatchObject([
     {
       body: COMMENT.body,
+      language: 'en',
       first_seen_at: new Date(firstSeenAt).toISOString(),
       source: 'listings',
       permalink: `https://forum.example${COMMENT.permalink}`,

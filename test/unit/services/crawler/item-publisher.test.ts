@@ -4,6 +4,8 @@ import { ItemPublisher } from '../../../../services/crawler/item-publisher.ts';
 import { PostLookup } from '../../../../services/crawler/post-lookup.ts';
 import { RecentPosts } from '../../../../services/crawler/recent-posts.ts';
 import { SeenThings } from '../../../../services/crawler/seen-things.ts';
+import type { ForumItem } from '../../../../schemas/messages/forum-item.ts';
+import type { LanguageDetector } from '../../../../shared/language/load-language-detector.ts';
 import type { TopicRecords } from '../../../../shared/kafka/publisher.ts';
 import { PublishRefused } from '../../../../shared/kafka/publish-errors.ts';
 import { createMetrics } from '../../../../shared/runtime/metrics.ts';
@@ -21,33 +23,38 @@ function comment(id: string): Thing {
 }
 
 /** A publisher whose sends the test ends. */
-function held() {
-  const sends: { names: string[]; acknowledge: () => void; refuse: () => void }[] = [];
+function held(detectLanguage: LanguageDetector = () => 'en') {
+  const metrics = createMetrics();
+  const sends: { names: string[]; languages: unknown[]; acknowledge: () => void; refuse: () => void }[] = [];
   const publisher = {
     publishAll: (topics: readonly TopicRecords[]) =>
       new Promise<void>((resolve, reject) => {
         const names = topics.flatMap(({ records }) => records.map(({ key }) => key));
+        const languages = topics.flatMap(({ records }) =>
+          records.map(({ value }) => (JSON.parse(value.toString()) as ForumItem).language),
+        );
         const refuse = () => {
           reject(new PublishRefused('refused'));
         };
-        sends.push({ names, acknowledge: resolve, refuse });
+        sends.push({ names, languages, acknowledge: resolve, refuse });
       }),
   };
   const posts = new RecentPosts(10);
   const upstream = { get: () => Promise.reject(new Error('no call is expected')) };
   const items = new ItemPublisher({
     counts: new CommunityCounts(),
+    detectLanguage,
     publisher,
     posts,
     lookup: new PostLookup(upstream, posts, silentLogger()),
     seen: new SeenThings(100),
-    metrics: createMetrics(),
+    metrics,
     logger: silentLogger(),
     clock: () => 1_700_000_001_000,
     siteUrl: 'https://forum.example',
   });
   const publish = (...ids: string[]) => items.publish({ ...fetched, things: ids.map(comment) }, origin, signal);
-  return { sends, publish };
+  return { sends, publish, metrics };
 }
 
 const fetched = { seenAt: 1_700_000_001_000, acknowledged: () => undefined };
@@ -82,4 +89,21 @@ describe('ItemPublisher with pages that overlap', () => {
     sends[1]?.acknowledge();
     await third;
   });
+});
+
+test('an item whose language cannot be detected is published like the others, and counted', async () => {
+  const { sends, publish, metrics } = held(([body]) => {
+    if (body === 'b') throw new Error('broken');
+    return 'de';
+  });
+  const published = publish('a', 'b', 'c');
+  sends[0]?.acknowledge();
+  await published;
+  expect(sends.map(({ names, languages }) => [names, languages])).toEqual([
+    [
+      ['t1_a', 't1_b', 't1_c'],
+      ['de', 'und', 'de'],
+    ],
+  ]);
+  expect((await metrics.crawlerUndetected.get()).values[0]?.value).toBe(1);
 });
