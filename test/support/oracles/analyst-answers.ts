@@ -183,6 +183,20 @@ export const EXPECTED: Record<string, (published: PublishedRows) => unknown[]> =
           ({ source }) => source,
         ),
       ),
+  languages: (published) => {
+    const languages = new Map(published.items.map(({ thing_id, language }) => [thing_id, language]));
+    return grouped(
+      notRemoved(published).filter(({ monitor_id }) => monitor_id === MONITORS[0]),
+      ({ item }) => languages.get(item.thing_id) ?? '',
+    )
+      .map(([language, found]) => ({ language, found: found.length }))
+      .sort(
+        byKeys(
+          ({ found }) => -found,
+          ({ language }) => language,
+        ),
+      );
+  },
   'coverage by hour': ({ coverage }) =>
     coverage
       .filter(({ hour }) => within(hour, 2 * DAY))
