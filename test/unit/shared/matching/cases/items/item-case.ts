@@ -1,6 +1,6 @@
 import type { MatchItem, Rule } from '../../../../../../shared/matching/rule.ts';
 
-/** One row of rules 16 to 20 as data: a monitor, an item, and the matched terms. */
+/** One row of rules 16 to 27 as data: a monitor, an item, and the matched terms. */
 export interface ItemCase {
   /** The number of the rule and what the row shows of it. */
   rule: string;
