@@ -37,7 +37,7 @@ import type { SignupDeps } from './signup/signup-deps.ts';
 import { createStatusRouter } from './status/status-router.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
 
-export interface ApiAppDeps extends Omit<MonitorDeps, 'archiveSample'>, SignupDeps {
+export interface ApiAppDeps extends Omit<MonitorDeps, 'archiveSample' | 'siteUrl'>, SignupDeps {
   /** Sends test deliveries. */
   egress: EgressClient;
   metrics: Metrics;
@@ -71,7 +71,11 @@ export function createApiApp(options: ApiAppDeps): Express {
   const reading = createReadingDeps(options);
   const routes = [
     ...readingRoutes(reading),
-    ...monitorRoutes({ ...options, archiveSample: createArchiveSample(options.clickhouse, options.logger) }),
+    ...monitorRoutes({
+      ...options,
+      siteUrl: options.forum.siteUrl,
+      archiveSample: createArchiveSample(options.clickhouse, options.logger),
+    }),
     liveTailRoute(options.pool, options.liveTails),
     ...webhookRoutes({ ...options, clock: systemClock, siteUrl: options.forum.siteUrl }),
     coverageRoute({ pool: options.pool, clock: systemClock }),

@@ -19,6 +19,10 @@ export function newMonitorId(): string {
   return `mon_${randomText(ID_LENGTH)}`;
 }
 
+export function newMuteId(): string {
+  return `mute_${randomText(ID_LENGTH)}`;
+}
+
 export function newAccountId(): string {
   return `acc_${randomText(ID_LENGTH)}`;
 }

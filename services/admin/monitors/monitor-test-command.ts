@@ -59,7 +59,7 @@ async function sendSample(
   const { headers, body } = buildWebhookMessage({
     kind: webhook.webhookKind,
     monitor: { id, name: webhook.name },
-    match: sampleMatch({ monitorId: id, keyword: webhook.keywords[0] ?? '' }, { siteUrl: upstream.siteUrl, now }),
+    match: sampleMatch({ monitorId: id, keyword: webhook.firstTerm }, { siteUrl: upstream.siteUrl, now }),
     secrets: [open(webhook.webhookSecret), ...(previousSecret === null ? [] : [open(previousSecret)])],
     now,
   });

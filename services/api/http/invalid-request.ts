@@ -30,10 +30,31 @@ export function refuseFaults(faults: readonly Fault[]): void {
  * @throws ApiError invalid_request that names the wrong fields
  */
 export function parseRequest<S extends z.ZodType>(schema: S, value: unknown, whole: string): z.output<S> {
+  refuseManyValues(value);
   const parsed = schema.safeParse(value, { reportInput: true, error: validationMessage });
   if (parsed.success) return parsed.data;
   const unknown = isCutUrl(value) ? UNKNOWN_AFTER_URL : UNKNOWN;
   throw invalidRequest(parsed.error.issues.flatMap((issue) => faultsOf(issue, whole, unknown)));
+}
+
+/** More than the longest rule has. Validating tens of thousands of values would stop the process for seconds. */
+const MAX_VALUES = 2_000;
+
+function refuseManyValues(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [field, member] of Object.entries(value) as [string, unknown][]) {
+    const waiting = [member];
+    for (let count = 0; waiting.length > 0; count++) {
+      if (count > MAX_VALUES) throw invalidRequest([{ field: printable(field), message: 'has too many entries' }]);
+      const next = waiting.pop();
+      if (typeof next === 'object' && next !== null) waiting.push(...someOf(next));
+    }
+  }
+}
+
+/** At most one more than may be. */
+function someOf(value: object): unknown[] {
+  return Object.values(value).slice(0, MAX_VALUES + 1) as unknown[];
 }
 
 const UNKNOWN = 'is not known here';

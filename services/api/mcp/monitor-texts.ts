@@ -1,5 +1,6 @@
 import type { MatchPage, MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import type { Monitor, RuleWarning } from '../../../schemas/api/monitor.ts';
+import type { MonitorTerm } from '../../../schemas/api/monitor-refinements.ts';
 import { inlineText } from '../reading/comments/inline-text.ts';
 import { excerptOf } from './excerpt.ts';
 
@@ -59,11 +60,44 @@ function monitorLine(monitor: Monitor): string {
   const facts = [
     monitor.id,
     monitor.status,
-    `keywords: ${monitor.keywords.map(inlineText).join(', ')}`,
+    ...termFacts(monitor),
     ...(monitor.exclude.length === 0 ? [] : [`not: ${monitor.exclude.map(inlineText).join(', ')}`]),
     places,
+    ...filterFacts(monitor),
     ...(monitor.webhook_failing ? ['its webhook fails'] : []),
     `last match ${monitor.last_match_at ?? 'never'}`,
   ];
   return `${inlineText(monitor.name)} (${facts.join(' · ')})`;
+}
+
+function termFacts({ keywords, terms = [], require = [], match_in: texts }: Monitor): string[] {
+  return [
+    ...(keywords.length === 0 ? [] : [`keywords: ${keywords.map(inlineText).join(', ')}`]),
+    ...(terms.length === 0 ? [] : [`terms: ${terms.map(termText).join(', ')}`]),
+    ...require.map((group) => `and one of: ${group.map(termText).join(', ')}`),
+    ...(texts === undefined ? [] : [`in ${texts.join(', ')}`]),
+  ];
+}
+
+function termText(term: string | MonitorTerm): string {
+  if (typeof term === 'string') return inlineText(term);
+  const conditions = [
+    ...(term.prefix === true ? ['prefix'] : []),
+    ...(term.case_sensitive === true ? ['case-sensitive'] : []),
+    ...(term.in === undefined ? [] : [`in ${term.in.join(', ')}`]),
+  ];
+  return inlineText(term.text) + (conditions.length === 0 ? '' : ` (${conditions.join(', ')})`);
+}
+
+function filterFacts(monitor: Monitor): string[] {
+  const { exclude_subreddits: places, authors, exclude_authors: others, languages } = monitor;
+  const list = (title: string, prefix: string, names: readonly string[] | undefined) =>
+    names === undefined ? [] : [`${title} ${names.map((name) => prefix + inlineText(name)).join(', ')}`];
+  return [
+    ...list('not in', 'r/', places),
+    ...list('by', 'u/', authors),
+    ...list('not by', 'u/', others),
+    ...list('languages:', '', languages),
+    ...(monitor.thread_once === true ? ['once a thread and day'] : []),
+  ];
 }

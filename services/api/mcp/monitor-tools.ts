@@ -7,8 +7,10 @@ import {
   monitorList,
   monitorPaused,
 } from '../../../schemas/api/monitor.ts';
+import { createMuteBody, muteAnswer, muteDeleted, muteList } from '../../../schemas/api/monitor-mutes.ts';
 import type { Route } from '../http/route.ts';
 import { createdText, matchesText, monitorsText, monitorText, pausedText } from './monitor-texts.ts';
+import { muteRemovedText, mutesText, muteText } from './mute-texts.ts';
 import { inputOfQuery, objectSchemaOf, routeTool } from './tool.ts';
 import type { ObjectSchema, Tool } from './tool.ts';
 
@@ -16,6 +18,7 @@ const READS = { readOnlyHint: true, openWorldHint: false } as const;
 const CHANGES = { readOnlyHint: false, destructiveHint: false, openWorldHint: false } as const;
 
 const id = { type: 'string', description: 'Id of a monitor, `mon_…`.' };
+const muteId = { type: 'string', description: 'Id of a mute, `mute_…`.' };
 const BY_ID: ObjectSchema = { type: 'object', properties: { id }, required: ['id'], additionalProperties: false };
 
 /** @param routeAt returns the API's route with a method and a path */
@@ -47,7 +50,7 @@ export function monitorTools(routeAt: (method: Route['method'], path: string) =>
       name: 'create_monitor',
       title: 'Create a monitor',
       description:
-        'Watches every new post and comment for keywords (whole words and phrases). Read matches with get_monitor_matches; they are also sent to `webhook_url` if ' +
+        'Watches every new post and comment for keywords (whole words and phrases), or for `terms` with conditions, where every group of `require` and all filters fit. Read matches with get_monitor_matches; they are also sent to `webhook_url` if ' +
         'set. Costs 10 credits, and 10 for each further 24 hours that it runs.',
       annotations: { ...CHANGES, idempotentHint: false },
       inputSchema: objectSchemaOf(createMonitorBody, 'input'),
@@ -74,6 +77,47 @@ export function monitorTools(routeAt: (method: Route['method'], path: string) =>
       outputSchema: objectSchemaOf(monitorAnswer, 'output'),
       route: routeAt('post', '/v1/monitors/:id/resume'),
       toText: monitorText,
+    }),
+    ...muteTools(routeAt),
+  ];
+}
+
+function muteTools(routeAt: (method: Route['method'], path: string) => Route): Tool[] {
+  const newMute = objectSchemaOf(createMuteBody, 'input');
+  return [
+    routeTool({
+      name: 'list_mutes',
+      title: 'List the mutes of a monitor',
+      description: 'The communities, accounts and threads whose posts and comments a monitor does not record. Free.',
+      annotations: READS,
+      inputSchema: BY_ID,
+      outputSchema: objectSchemaOf(muteList, 'output'),
+      route: routeAt('get', '/v1/monitors/:id/mutes'),
+      toText: mutesText,
+    }),
+    routeTool({
+      name: 'add_mute',
+      title: 'Mute a community, an account or a thread',
+      description: 'From now on the monitor records nothing of it; what is recorded stays. Takes effect at once. Free.',
+      annotations: { ...CHANGES, idempotentHint: true },
+      inputSchema: {
+        ...newMute,
+        properties: { id, ...(newMute.properties as object) },
+        required: ['id', 'kind', 'value'],
+      },
+      outputSchema: objectSchemaOf(muteAnswer, 'output'),
+      route: routeAt('post', '/v1/monitors/:id/mutes'),
+      toText: muteText,
+    }),
+    routeTool({
+      name: 'remove_mute',
+      title: 'Remove a mute',
+      description: 'The monitor records again what is posted after this. Free.',
+      annotations: { ...CHANGES, idempotentHint: false },
+      inputSchema: { ...BY_ID, properties: { id, mute_id: muteId }, required: ['id', 'mute_id'] },
+      outputSchema: objectSchemaOf(muteDeleted, 'output'),
+      route: routeAt('delete', '/v1/monitors/:id/mutes/:mute_id'),
+      toText: muteRemovedText,
     }),
   ];
 }

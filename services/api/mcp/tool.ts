@@ -52,11 +52,12 @@ export function routeTool({ route, toText, ...tool }: RouteTool): Tool {
     ...tool,
     scope: requiredScope(route),
     async call({ caller, requestId, args, refuseAbandoned }) {
-      const { id, named } = route.path.includes(':id') ? takeId(args) : { id: '', named: args };
+      const { id, muteId, named } = takeIds(route.path, args);
       const call: Call = {
         caller,
         requestId,
         id,
+        muteId,
         query: route.method === 'get' ? queryOf(named) : {},
         body: route.readsBody === true ? named : undefined,
         idempotencyKey: undefined,
@@ -76,10 +77,19 @@ export function requiredScope({ method, path, scope }: Route): RequiredScope {
   return scope;
 }
 
-/** Separates the path's id from the other arguments. */
-function takeId({ id, ...named }: Record<string, unknown>): { id: string; named: Record<string, unknown> } {
-  if (typeof id !== 'string') throw invalidRequest([{ field: 'id', message: 'is required' }]);
-  return { id, named };
+/** Separates the ids of the path from the other arguments. */
+function takeIds(
+  path: string,
+  args: Record<string, unknown>,
+): { id: string; muteId: string; named: Record<string, unknown> } {
+  const ids = ['id', 'mute_id'].filter((field) => path.includes(`/:${field}`));
+  const [id = '', muteId = ''] = ids.map((field) => {
+    const given = args[field];
+    if (typeof given !== 'string') throw invalidRequest([{ field, message: 'is required' }]);
+    return given;
+  });
+  const named = Object.fromEntries(Object.entries(args).filter(([field]) => !ids.includes(field)));
+  return { id, muteId, named };
 }
 
 /** Queries are text, arguments are JSON. A null argument counts as absent. */

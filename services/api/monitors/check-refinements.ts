@@ -48,7 +48,7 @@ export function checkRefinements(given: RefinementChanges): { change: Refinement
 /** The conditions after a change; null when none is left. */
 export function changedRefinements(current: RuleRefinements | null, change: RefinementsChange): RuleRefinements | null {
   const kept = Object.entries({ ...current, ...change }).filter(([, condition]) => condition !== null);
-  return kept.length === 0 ? null : (Object.fromEntries(kept));
+  return kept.length === 0 ? null : Object.fromEntries(kept);
 }
 
 /** undefined: the request does not name the list; null: it removes it. */

@@ -10,6 +10,8 @@ export interface MonitorDeps {
   secretBox: SecretBox;
   /** How webhook URLs are checked. */
   webhooks: PublicUrlOptions;
+  /** The forum's public address, which URLs of posts begin with. */
+  siteUrl: string;
   /** How many suppressed matches are stored per monitor and UTC day; named in warnings. */
   suppressedPerDay: number;
   /** For the shares of common keywords; named in warnings. */

@@ -17,6 +17,7 @@ import { findMonitor } from './find-monitor.ts';
 import { matchPageRequest, readMatchPage, refuseUnrecorded } from './match-page.ts';
 import { monitorResource, monitorStatsResource } from './monitor-resource.ts';
 import type { MonitorDeps } from './monitor-deps.ts';
+import { muteRoutes } from './mute-routes.ts';
 import { deleteMonitor, pauseMonitor, resumeMonitor } from './monitor-state.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import { parseRoute } from './query/parse-route.ts';
@@ -37,6 +38,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
     { method: 'post', path: '/v1/monitors/:id/pause', scope: write, handle: on(pause) },
     { method: 'post', path: '/v1/monitors/:id/resume', scope: write, handle: on(resume) },
     { method: 'get', path: '/v1/monitors/:id/matches', scope: read, readsQuery: true, handle: on(matches) },
+    ...muteRoutes(deps),
   ];
 }
 

@@ -2,6 +2,7 @@ import { API_VERSION } from '../http/api-version.ts';
 import { accountDocuments } from './account-documents.ts';
 import { componentSchemas } from './component-schemas.ts';
 import { monitorDocuments } from './monitor-documents.ts';
+import { muteDocuments } from './mute-documents.ts';
 import { coverageDocuments } from './coverage-documents.ts';
 import type { OpenApiDocument } from './openapi-shape.ts';
 import { operationsDocuments } from './operations-documents.ts';
@@ -35,6 +36,7 @@ const DESCRIPTION = `Reads, searches and monitors a large public discussion site
 export const routeDocuments = [
   ...readingDocuments,
   ...monitorDocuments,
+  ...muteDocuments,
   ...coverageDocuments,
   ...accountDocuments,
   ...signupDocuments,

@@ -17,6 +17,8 @@ import * as posts from '../../../schemas/messages/forum-post.ts';
 import * as forum from '../../../schemas/api/forum-resources.ts';
 import { parsedQuery, parseQueryBody, ruleSettings } from '../../../schemas/api/monitor-query.ts';
 import { matchPage, monitorMatch } from '../../../schemas/messages/monitor-match.ts';
+import { createMuteBody, monitorMute, muteAnswer, muteDeleted, muteList } from '../../../schemas/api/monitor-mutes.ts';
+import { monitorTerm } from '../../../schemas/api/monitor-refinements.ts';
 import {
   createdMonitor,
   createMonitorBody,
@@ -67,6 +69,7 @@ const ANSWERS = {
   ThingItem: forum.thingItem,
   ThingsResponse: forum.thingsResponse,
   Monitor: monitor,
+  MonitorTerm: monitorTerm,
   MonitorStats: monitorStats,
   MonitorDelivery: monitorDelivery,
   MonitorMatch: monitorMatch,
@@ -81,6 +84,10 @@ const ANSWERS = {
   MonitorWithStats: z.strictObject({ monitor, stats: monitorStats, delivery: monitorDelivery }),
   MonitorDeleted: z.strictObject({ status: z.literal('deleted') }),
   MonitorPaused: monitorPaused,
+  MonitorMute: monitorMute,
+  MuteList: muteList,
+  MuteAnswer: muteAnswer,
+  MuteDeleted: muteDeleted,
   DeliveryLogEntry: deliveryLogEntry,
   DeliveryLogPage: deliveryLogPage,
   Redelivery: redelivery,
@@ -120,6 +127,9 @@ const BODIES = {
   CreateMonitor: createMonitorBody,
   PatchMonitor: patchMonitorBody,
   ParseQuery: parseQueryBody,
+  /** The same as in answers. */
+  MonitorTerm: monitorTerm,
+  CreateMute: createMuteBody,
   Redeliver: redeliverBody,
   CreateApiKey: createKeyBody,
   SignupRequest: signupBody,

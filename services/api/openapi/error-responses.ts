@@ -88,8 +88,8 @@ const TEXTS: Record<ErrorCode, ErrorText> = {
     message: 'Idempotency-Key: was used with another body.',
   },
   payload_too_large: {
-    when: 'the body is larger than 64 KiB (of sign-up: 4 KiB)',
-    message: 'body: must have at most 64 KiB.',
+    when: 'the body is larger than 128 KiB (of sign-up: 4 KiB)',
+    message: 'body: must have at most 128 KiB.',
   },
   unsupported_media_type: {
     when: 'the body is not JSON, or its character set or compression is not supported',

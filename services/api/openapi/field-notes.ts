@@ -5,9 +5,8 @@ const TERMS = { items: { minLength: 2, maxLength: 100 }, maxItems: 20 };
 
 const keywords = {
   ...TERMS,
-  minItems: 1,
   description:
-    'An item matches when it contains one of these. They match whole words in any case; several words form a phrase; Chinese, Japanese and Korean terms match anywhere.',
+    'An item matches when it contains one of these. They match whole words in any case; several words form a phrase; Chinese, Japanese and Korean terms match anywhere. At least one, unless there are `terms`.',
 };
 const exclude = { ...TERMS, description: 'An item that contains one of these does not match.' };
 const subreddits = {
@@ -56,7 +55,7 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
   },
   ...forumNotes,
   Monitor: {
-    keywords: 'An item matches when it contains one of these and none of `exclude`.',
+    keywords: 'An item matches when it contains one of these or of `terms`, and none of `exclude`.',
     subreddits: 'Without `r/`; empty: the whole forum.',
     include_posts: 'Can be sent to create and update under this name or as `posts`.',
     include_comments: 'Can be sent to create and update under this name or as `comments`.',
@@ -92,7 +91,7 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
     id: 'Sorts as text in match order.',
     title: 'For a comment, the title of its post.',
     body: 'Markdown: the text of the post or comment.',
-    matched_terms: 'The keywords that matched, as you wrote them.',
+    matched_terms: 'The keywords and the texts of `terms` that matched, as you wrote them.',
     suppressed: 'Beyond the daily cap, or for `suppressed_reason`: stored but not sent.',
     suppressed_reason:
       '`thread_once`: its thread had a match of this monitor that day. Absent when the match is not suppressed, or because of the daily cap.',

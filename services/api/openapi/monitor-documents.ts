@@ -54,13 +54,24 @@ export const monitorDocuments: readonly RouteDocument[] = [
       'Creates a running monitor and charges 10 credits for its first 24 hours. It watches everything posted after the answer. `warnings` points out what the rule may not mean; nothing is refused because of it.',
     body: {
       schema: 'CreateMonitor',
-      examples: { withWebhook: examples.createBody, shortest: examples.watchEverywhere },
+      examples: {
+        withWebhook: examples.createBody,
+        shortest: examples.watchEverywhere,
+        withConditions: examples.conditionsBody,
+      },
     },
     answer: {
       status: 201,
       description: 'The monitor is running. `webhook_secret` is shown only this once.',
       content: [
-        { schema: 'CreatedMonitor', examples: { created: examples.created, withWarnings: examples.createdDoubtful } },
+        {
+          schema: 'CreatedMonitor',
+          examples: {
+            created: examples.created,
+            withConditions: examples.createdWithConditions,
+            withWarnings: examples.createdDoubtful,
+          },
+        },
       ],
       headers: [...CHARGED],
     },
@@ -105,10 +116,14 @@ export const monitorDocuments: readonly RouteDocument[] = [
     operationId: 'updateMonitor',
     summary: 'Update a monitor',
     description:
-      'Changes the given fields and keeps the others. New keywords apply to everything posted after the answer. A null or empty `webhook_url` removes the webhook; a new one clears `webhook_failing`. `warnings` is about the rule as it is after the change.',
+      'Changes the given fields and keeps the others. New keywords apply to everything posted after the answer. `null` or an empty list removes a condition such as `terms` or `authors`; the limits hold for the monitor as it is after the change. A null or empty `webhook_url` removes the webhook; a new one clears `webhook_failing`. `warnings` is about the rule as it is after the change.',
     body: {
       schema: 'PatchMonitor',
-      examples: { newKeywords: examples.newKeywords, noWebhook: examples.noWebhook },
+      examples: {
+        newKeywords: examples.newKeywords,
+        newConditions: examples.newConditions,
+        noWebhook: examples.noWebhook,
+      },
     },
     answer: ok('The updated monitor.', 'UpdatedMonitor', 'monitor', examples.monitor),
     errors: BODY_ERRORS,

@@ -30,6 +30,11 @@ export interface AnswerDocument {
   headers?: HeaderUse[];
 }
 
+interface IdDocument {
+  description: string;
+  example: string;
+}
+
 /** One route, as documented in the API's description. */
 export interface RouteDocument {
   method: Method;
@@ -42,7 +47,9 @@ export interface RouteDocument {
   /** Markdown. */
   description: string;
   /** What the id in the path names, and an example. */
-  id?: { description: string; example: string };
+  id?: IdDocument;
+  /** The same of the mute_id in the path. */
+  muteId?: IdDocument;
   query?: z.ZodObject;
   /** The parameters of an example request, by name. */
   example?: Record<string, unknown>;
@@ -118,26 +125,25 @@ const IDEMPOTENCY_KEY: Parameter = {
   example: '0c8f7a52-6a6d-4f0e-9f0b-6f1d9a1f2b3c',
 };
 
-function parametersOf({ id, query, example = {}, headers = [], isIdempotent = false }: RouteDocument): Parameter[] {
-  const path: Parameter[] =
-    id === undefined
-      ? []
-      : [
-          {
-            name: 'id',
-            in: 'path',
-            required: true,
-            description: id.description,
-            schema: { type: 'string' },
-            example: id.example,
-          },
-        ];
+function parametersOf({
+  id,
+  muteId,
+  query,
+  example = {},
+  headers = [],
+  isIdempotent = false,
+}: RouteDocument): Parameter[] {
   return [
-    ...path,
+    ...(id === undefined ? [] : [pathParameter('id', id)]),
+    ...(muteId === undefined ? [] : [pathParameter('mute_id', muteId)]),
     ...(query === undefined ? [] : queryParametersOf(query, example)),
     ...headers,
     ...(isIdempotent ? [IDEMPOTENCY_KEY] : []),
   ];
+}
+
+function pathParameter(name: string, { description, example }: IdDocument): Parameter {
+  return { name, in: 'path', required: true, description, schema: { type: 'string' }, example };
 }
 
 function answerOf({ description, content, headers = [] }: AnswerDocument, isPublic: boolean): ResponseObject {

@@ -87,12 +87,11 @@ async function takeTest(pool: Pool, accountId: string): Promise<void> {
 function sampleMessage(deps: TestDeliveryDeps, id: string, webhook: WebhookInUse): WebhookMessage {
   const { secretBox, clock, siteUrl } = deps;
   const now = clock();
-  const keyword = webhook.keywords[0] ?? '';
   const previous = webhook.previousSecret;
   return buildWebhookMessage({
     kind: webhook.webhookKind,
     monitor: { id, name: webhook.name },
-    match: sampleMatch({ monitorId: id, keyword }, { siteUrl, now }),
+    match: sampleMatch({ monitorId: id, keyword: webhook.firstTerm }, { siteUrl, now }),
     secrets: [secretBox.open(webhook.webhookSecret, id), ...(previous ? [secretBox.open(previous, id)] : [])],
     now,
   });

@@ -4,7 +4,8 @@ import type { Queryable } from '../../postgres/pool.ts';
 /** Where a monitor's matches are sent, and the secrets that sign them. */
 export interface MonitorWebhook {
   name: string;
-  keywords: string[];
+  /** The first keyword, or the text of the first term when there are no keywords. */
+  firstTerm: string;
   webhookUrl: string | null;
   webhookKind: WebhookKind | null;
   /** Encrypted. `previousSecret`: the secret before a rotation while it is still valid. */
@@ -19,7 +20,8 @@ export async function readMonitorWebhook(
   id: string,
 ): Promise<MonitorWebhook | undefined> {
   const { rows } = await db.query<MonitorWebhook>(
-    `SELECT name, keywords, webhook_url AS "webhookUrl", webhook_kind AS "webhookKind", webhook_secret AS "webhookSecret",
+    `SELECT name, coalesce(keywords[1], refinements #>> '{terms,0,text}', '') AS "firstTerm",
+       webhook_url AS "webhookUrl", webhook_kind AS "webhookKind", webhook_secret AS "webhookSecret",
        CASE WHEN previous_secret_until > (SELECT service_now()) THEN previous_webhook_secret END AS "previousSecret"
      FROM monitors
      WHERE id = $2 AND account_id = $1 AND status <> 'deleted'`,

@@ -3,9 +3,11 @@ import type { OpenApiDocument } from '../../../services/api/openapi/openapi-shap
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { migrateClickhouse } from '../../../shared/clickhouse/migrate-clickhouse.ts';
+import { newMuteId } from '../../../shared/domain/identifiers.ts';
 import { grantPublicId, hashOAuthId } from '../../../shared/domain/accounts/oauth-secret.ts';
 import type { Mailer } from '../../../shared/mail/mailer.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
+import { insertMute } from '../../../shared/stores/monitors/monitor-mutes.ts';
 import { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
@@ -80,6 +82,9 @@ const CALLS: Record<string, string[]> = {
   'post /v1/monitors/{id}/redeliver': [''],
   'get /v1/monitors/{id}/matches': ['', '?order=newest&limit=1'],
   'get /v1/monitors/{id}/stream': [''],
+  'get /v1/monitors/{id}/mutes': [''],
+  'post /v1/monitors/{id}/mutes': [''],
+  'delete /v1/monitors/{id}/mutes/{mute_id}': [''],
   'get /v1/coverage': ['', '?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z'],
   'get /v1/account': [''],
   'delete /v1/account': [''],
@@ -104,6 +109,7 @@ const BODIES: Record<string, object> = {
   'post /v1/monitors/parse': { query: 'rust OR =Gopher* -game' },
   'patch /v1/monitors/{id}': { name: 'still mine' },
   'post /v1/monitors/{id}/redeliver': { status: 'failed' },
+  'post /v1/monitors/{id}/mutes': { kind: 'author', value: 'ana' },
   'post /v1/account/keys': { name: 'another' },
   'post /api/agent/signup': { email: 'somebody@example.com' },
   'post /api/agent/recover': { email: 'somebody@example.com' },
@@ -128,7 +134,7 @@ test.each(Object.entries(CALLS))('%s succeeds as documented', async (operation, 
       '/v1/account/grants/{id}': () => grantOf(accountId),
     };
     const id = await (ids[pattern]?.() ?? api.monitor(apiKey, hook).then((monitor) => monitor.id));
-    const path = pattern.replace('{id}', id);
+    const path = pattern.replace('{id}', id).replace('{mute_id}', await muteOf(id, pattern));
     const asked = query.replace(/[A-Z]{4,}/g, (name) => known[name]!);
     const body = BODIES[operation] ?? (await bodyFor(operation, email));
     let reply = await api.call(apiKey, method.toUpperCase(), path + asked, body);
@@ -139,6 +145,12 @@ test.each(Object.entries(CALLS))('%s succeeds as documented', async (operation, 
     expect([200, 201], `${path}${asked}: ${reply.text.slice(0, 300)}`).toContain(reply.status);
   }
 });
+
+/** A mute of the monitor, for paths that name one. */
+async function muteOf(monitorId: string, pattern: string): Promise<string> {
+  if (!pattern.includes('{mute_id}')) return '';
+  return (await insertMute(db.pool, monitorId, { id: newMuteId(), kind: 'thread', value: 't3_a' })).id;
+}
 
 /** A grant of an account, as signing in creates it. */
 async function grantOf(accountId: string): Promise<string> {

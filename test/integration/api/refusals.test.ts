@@ -143,7 +143,7 @@ describe('nothing is charged, created or changed', () => {
       expectRefusal(typed, 415, 'unsupported_media_type', 'application/json');
       const encoded = await api.call(owner.apiKey, method, path, '{}', { 'content-encoding': 'x-unknown' });
       expectRefusal(encoded, 415, 'unsupported_media_type', '^body: ');
-      const large = await api.call(owner.apiKey, method, path, { name: 'x'.repeat(70_000) });
+      const large = await api.call(owner.apiKey, method, path, { name: 'x'.repeat(140_000) });
       expectRefusal(large, 413, 'payload_too_large', '^body: ');
     }
   });

@@ -33,6 +33,20 @@ const doubtfulMonitor: Monitor = {
   last_match_at: null,
 };
 
+/** Conditions that most monitors do not have. */
+const CONDITIONS = {
+  keywords: ['coffee'],
+  terms: [
+    { text: 'grind', prefix: true, in: ['title' as const] },
+    { text: 'EK43', case_sensitive: true },
+  ],
+  require: [['hiring', 'job', { text: 'recruit', prefix: true }]],
+  exclude_subreddits: ['CoffeeSwap'],
+  exclude_authors: ['AutoModerator'],
+  languages: ['en', 'de'],
+  thread_once: true,
+};
+
 const EVERYWHERE = { subreddits: [], posts: true, comments: true, nsfw: false };
 
 const match: MonitorMatch = {
@@ -73,6 +87,12 @@ export const monitorExamples = {
     subreddits: ['r/Coffee', 'espresso'],
     webhook_url: 'https://example.com/hooks/forum',
   },
+  conditionsBody: { name: 'Coffee jobs', ...CONDITIONS },
+  createdWithConditions: {
+    monitor: { ...monitor, name: 'Coffee jobs', exclude: [], subreddits: [], ...CONDITIONS, last_match_at: null },
+    webhook_secret: 'whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=',
+  },
+  newConditions: { match_in: ['title', 'post_title'], authors: ['r_editor'], languages: null },
   watchEverywhere: { name: 'My product', keywords: ['my product'] },
   query: { query: QUERY },
   parsedQuery: parsed(QUERY),
