@@ -5,6 +5,7 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const ID_LENGTH = 12;
 const SEQ_DIGITS = 12;
 const MONITOR_ID = /^mon_[0-9a-hjkmnp-tv-z]{12}$/;
+const MUTE_ID = /^mute_[0-9a-hjkmnp-tv-z]{12}$/;
 const MATCH_ID = /^mat_([0-9a-hjkmnp-tv-z]{12})_(\d{12})$/;
 
 /** `length` random characters of 5 bits each. */
@@ -21,6 +22,10 @@ export function newMonitorId(): string {
 
 export function newMuteId(): string {
   return `mute_${randomText(ID_LENGTH)}`;
+}
+
+export function isMuteId(text: string): boolean {
+  return MUTE_ID.test(text);
 }
 
 export function newAccountId(): string {

@@ -1,5 +1,6 @@
 import type { MonitorStatus } from '../../../schemas/api/monitor.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../shared/domain/accounts/credits.ts';
+import { refinementsResource } from '../../../shared/domain/refinements-resource.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { readDeliveryHealth } from '../../../shared/stores/deliveries/delivery-health.ts';
 import { listAllMonitors } from '../../../shared/stores/monitors/administered-monitors.ts';
@@ -56,7 +57,11 @@ export const MONITOR_LIST: PostgresCommand = {
     return async (pool) => {
       const accountId = named && (await requireAccount(pool, named)).id;
       const monitors = await listAllMonitors(pool, { ...filter, accountId });
-      return monitors.map(({ id: monitor_id, ...monitor }) => ({ monitor_id, ...printedRow(monitor) }));
+      return monitors.map(({ id: monitor_id, terms, ...monitor }) => ({
+        monitor_id,
+        ...printedRow(monitor),
+        ...(terms.length > 0 && { terms }),
+      }));
     };
   },
 };
@@ -124,9 +129,10 @@ export const MONITOR_RESUME: PostgresCommand = {
 
 /** Of the webhook only its kind: the URL of a chat is a secret. */
 function monitorLine({ accountId, monitor }: OwnedMonitor): object {
-  const { id: monitor_id, webhookUrl, ...rest } = monitor;
+  const { id: monitor_id, webhookUrl, refinements, threadOnce, ...rest } = monitor;
+  const conditions = refinementsResource(refinements, threadOnce);
   const webhook_host = webhookUrl !== null && URL.canParse(webhookUrl) ? new URL(webhookUrl).host : null;
-  return { monitor_id, account_id: accountId, ...printedRow(rest), webhook_host };
+  return { monitor_id, account_id: accountId, ...printedRow(rest), ...conditions, webhook_host };
 }
 
 function statusOption({ status }: OptionValues): MonitorStatus | undefined {

@@ -1,7 +1,7 @@
 import type { Monitor, MonitorStats } from '../../../schemas/api/monitor.ts';
 import type { StoredMonitorStats } from '../../../shared/stores/monitors/monitor-stats.ts';
 import type { StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
-import { refinementsResource } from './refinements-resource.ts';
+import { refinementsResource } from '../../../shared/domain/refinements-resource.ts';
 
 /** A monitor in the form the API returns. */
 export function monitorResource(stored: StoredMonitor): Monitor {

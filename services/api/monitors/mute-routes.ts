@@ -1,7 +1,7 @@
 import { createMuteBody } from '../../../schemas/api/monitor-mutes.ts';
 import type { MonitorMute, MuteKind } from '../../../schemas/api/monitor-mutes.ts';
 import { forumHosts } from '../../../shared/domain/forum-reference.ts';
-import { newMuteId } from '../../../shared/domain/identifiers.ts';
+import { isMuteId, newMuteId } from '../../../shared/domain/identifiers.ts';
 import { muteValue } from '../../../shared/domain/mute-value.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { deleteMute, insertMute, listMutes } from '../../../shared/stores/monitors/monitor-mutes.ts';
@@ -64,7 +64,8 @@ async function add({ pool, siteUrl }: MuteDeps, { caller, id, body }: Call): Pro
 async function remove({ pool }: MuteDeps, { caller, id, muteId }: Call): Promise<Answer> {
   return inTransaction(pool, async (client) => {
     await findAndLockMonitor(client, caller.accountId, id);
-    if (!(await deleteMute(client, id, muteId))) throw new ApiError('not_found', 'No such mute.');
+    const isDeleted = isMuteId(muteId) && (await deleteMute(client, id, muteId));
+    if (!isDeleted) throw new ApiError('not_found', 'No such mute.');
     return { status: 200, body: { status: 'deleted' } };
   });
 }

@@ -7,6 +7,8 @@ export interface ListedMonitor {
   accountId: string;
   name: string;
   keywords: string[];
+  /** The texts of its terms; empty: none. */
+  terms: string[];
   status: MonitorStatus;
   webhookKind: string | null;
   webhookFailing: boolean;
@@ -28,7 +30,9 @@ export interface MonitorFilter {
 /** Monitors of all accounts in the order of their ids; deleted ones only when asked for by status. */
 export async function listAllMonitors(db: Queryable, filter: MonitorFilter): Promise<ListedMonitor[]> {
   const { rows } = await db.query<ListedMonitor>(
-    `SELECT m.id, m.account_id AS "accountId", m.name, m.keywords, m.status, m.webhook_kind AS "webhookKind",
+    `SELECT m.id, m.account_id AS "accountId", m.name, m.keywords, m.status,
+            ARRAY(SELECT term ->> 'text' FROM jsonb_array_elements(m.refinements -> 'terms') AS term) AS terms,
+            m.webhook_kind AS "webhookKind",
             coalesce(h.webhook_failing, false) AS "webhookFailing", m.next_charge_at AS "nextChargeAt",
             c.last_match_at AS "lastMatchAt", m.created_at AS "createdAt"
        FROM monitors m

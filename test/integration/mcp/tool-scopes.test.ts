@@ -31,6 +31,9 @@ const TOOL_SCOPES: Record<string, KeyScope> = {
   create_monitor: 'monitors:write',
   pause_monitor: 'monitors:write',
   resume_monitor: 'monitors:write',
+  list_mutes: 'monitors:read',
+  add_mute: 'monitors:write',
+  remove_mute: 'monitors:write',
 };
 
 test('each tool requires its permission, and names it to a key that has only the others', async () => {

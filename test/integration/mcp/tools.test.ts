@@ -86,6 +86,9 @@ const TOOLS = [
   'create_monitor',
   'pause_monitor',
   'resume_monitor',
+  'list_mutes',
+  'add_mute',
+  'remove_mute',
 ];
 
 test('matches of removed items have no text and no author in the answers of the tools', async () => {
@@ -117,7 +120,7 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
       expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
       expect(outputSchema).toMatchObject({ type: 'object' });
       expect(`${title} ${description}`.length).toBeGreaterThan(20);
-      expect(annotations).toMatchObject({ readOnlyHint: !/create|pause|resume/.test(name) });
+      expect(annotations).toMatchObject({ readOnlyHint: !/create|pause|resume|add|remove/.test(name) });
     }
     const post = tools[0]!.inputSchema;
     expect(post.properties).toMatchObject({
@@ -208,6 +211,41 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
     await agent.client.close();
   });
 
+  test('creates a monitor with conditions, reads it, and mutes what is noise', async () => {
+    const { apiKey } = await api.account({ credits: 25, pack: 9 });
+    const agent = await Agent.connect(mode, apiKey);
+    const created = await agent.call('create_monitor', {
+      name: 'jobs',
+      terms: [{ text: 'hiring', prefix: true, in: ['title'] }],
+      require: [['rust', { text: 'Go', case_sensitive: true }]],
+      exclude_subreddits: ['jokes'],
+      authors: null,
+      exclude_authors: ['automod'],
+      languages: ['en'],
+      thread_once: true,
+    });
+    const { monitor } = created.structuredContent as { monitor: { id: string } };
+    expect(monitor).toMatchObject({
+      keywords: [],
+      terms: [{ text: 'hiring', prefix: true, in: ['title'] }],
+      thread_once: true,
+    });
+    const listed = await agent.call('list_monitors', {});
+    expect(listed.structuredContent).toMatchObject({ items: [monitor] });
+    expect(listed.content[0]!.text).toContain(
+      'terms: hiring (prefix, in title) · and one of: rust, Go (case-sensitive) · everywhere · not in r/jokes · not by u/automod · languages: en · once a thread and day',
+    );
+    const { id } = monitor;
+    const added = await agent.call('add_mute', { id, kind: 'author', value: 'u/Noisy' });
+    const { mute } = added.structuredContent as { mute: { id: string } };
+    expect([added.content[0]!.text, mute]).toMatchObject([`Muted: u/noisy (${mute.id})`, { value: 'noisy' }]);
+    expect((await agent.call('list_mutes', { id })).structuredContent).toEqual({ items: [mute], limit: 500 });
+    const removed = await agent.call('remove_mute', { id, mute_id: mute.id });
+    expect(removed.structuredContent).toEqual({ status: 'deleted' });
+    expect((await agent.call('list_mutes', { id })).content[0]!.text).toBe('0 of 500 mutes:');
+    await agent.client.close();
+  });
+
   test('gets failures like those of the API, without a charge', async () => {
     const { accountId, apiKey } = await api.account({ credits: 50 });
     const other = await api.account();
@@ -247,6 +285,9 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
       'before: cannot be used with order=oldest',
     ],
     ['create_monitor', { name: 'x', keywords: 'rust' }, 'keywords: must be a list'],
+    ['create_monitor', { name: 'x', terms: [{ text: 'ru', prefix: true }] }, 'terms[0].text: must be one word'],
+    ['add_mute', { id: 'mon_x', kind: 'thread', value: '?' }, 'value: must be the id or the URL of a post'],
+    ['remove_mute', { id: 'mon_x' }, 'mute_id: is required'],
     [
       'create_monitor',
       { name: 'x', keywords: ['rust'], webhook_url: 'http://127.0.0.1/' },

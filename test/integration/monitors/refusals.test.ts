@@ -52,6 +52,9 @@ const BY_ID = [
   ['POST', '/redeliver', { status: 'failed' }],
   ['GET', '/matches', undefined],
   ['GET', '/deliveries', undefined],
+  ['GET', '/mutes', undefined],
+  ['POST', '/mutes', { kind: 'author', value: 'ana' }],
+  ['DELETE', '/mutes/mute_000000000000', undefined],
 ] as const;
 
 describe('nothing is charged, created, sent or changed', () => {

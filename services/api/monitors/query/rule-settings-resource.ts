@@ -1,6 +1,6 @@
 import type { RuleSettingsResource } from '../../../../schemas/api/monitor-query.ts';
 import type { RuleSettings } from '../../../../shared/domain/rule-query/rule-settings.ts';
-import { refinementsResource } from '../refinements-resource.ts';
+import { refinementsResource } from '../../../../shared/domain/refinements-resource.ts';
 
 /** The fields with which POST /v1/monitors makes this rule; those with their usual value are absent. */
 export function ruleSettingsResource(settings: RuleSettings): RuleSettingsResource {

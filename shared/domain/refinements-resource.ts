@@ -1,5 +1,5 @@
-import type { MonitorTerm, RefinementFields } from '../../../schemas/api/monitor-refinements.ts';
-import type { RuleRefinements, RuleTerm } from '../../../shared/matching/rule.ts';
+import type { MonitorTerm, RefinementFields } from '../../schemas/api/monitor-refinements.ts';
+import type { RuleRefinements, RuleTerm } from '../matching/rule.ts';
 
 /** The conditions of a rule in the form the API returns: those that are not used are absent. */
 export function refinementsResource(refinements: RuleRefinements | null, threadOnce: boolean): RefinementFields {
