@@ -155,8 +155,6 @@ describe('nothing is charged, created or changed', () => {
     ['POST', '/pause'],
     ['POST', '/resume'],
     ['GET', '/matches'],
-    ['GET', '/mutes'],
-    ['DELETE', '/mutes/mute_000000000000'],
   ];
 
   test.each(BY_ID)('%s {id}%s: unknown and malformed monitors get the same 404', async (method, rest) => {

@@ -211,41 +211,6 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
     await agent.client.close();
   });
 
-  test('creates a monitor with conditions, reads it, and mutes what is noise', async () => {
-    const { apiKey } = await api.account({ credits: 25, pack: 9 });
-    const agent = await Agent.connect(mode, apiKey);
-    const created = await agent.call('create_monitor', {
-      name: 'jobs',
-      terms: [{ text: 'hiring', prefix: true, in: ['title'] }],
-      require: [['rust', { text: 'Go', case_sensitive: true }]],
-      exclude_subreddits: ['jokes'],
-      authors: null,
-      exclude_authors: ['automod'],
-      languages: ['en'],
-      thread_once: true,
-    });
-    const { monitor } = created.structuredContent as { monitor: { id: string } };
-    expect(monitor).toMatchObject({
-      keywords: [],
-      terms: [{ text: 'hiring', prefix: true, in: ['title'] }],
-      thread_once: true,
-    });
-    const listed = await agent.call('list_monitors', {});
-    expect(listed.structuredContent).toMatchObject({ items: [monitor] });
-    expect(listed.content[0]!.text).toContain(
-      'terms: hiring (prefix, in title) · and one of: rust, Go (case-sensitive) · everywhere · not in r/jokes · not by u/automod · languages: en · once a thread and day',
-    );
-    const { id } = monitor;
-    const added = await agent.call('add_mute', { id, kind: 'author', value: 'u/Noisy' });
-    const { mute } = added.structuredContent as { mute: { id: string } };
-    expect([added.content[0]!.text, mute]).toMatchObject([`Muted: u/noisy (${mute.id})`, { value: 'noisy' }]);
-    expect((await agent.call('list_mutes', { id })).structuredContent).toEqual({ items: [mute], limit: 500 });
-    const removed = await agent.call('remove_mute', { id, mute_id: mute.id });
-    expect(removed.structuredContent).toEqual({ status: 'deleted' });
-    expect((await agent.call('list_mutes', { id })).content[0]!.text).toBe('0 of 500 mutes:');
-    await agent.client.close();
-  });
-
   test('gets failures like those of the API, without a charge', async () => {
     const { accountId, apiKey } = await api.account({ credits: 50 });
     const other = await api.account();
