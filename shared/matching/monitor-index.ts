@@ -203,7 +203,8 @@ export class MonitorIndex<P = undefined> {
       matchedTerms.push(written);
       const counting = isConditional ? textsOf(this.#heap, posting) : USUAL_TEXTS;
       const text = firstText((found.texts.items[index] ?? 0) & counting);
-      positions.push({ field: TEXTS[text] ?? 'text', ...found.position(index, text) });
+      const { start, end } = found.position(index, text);
+      positions.push({ field: TEXTS[text] ?? 'text', start, end });
     }
     const owner = this.#monitors.owner(record);
     return { monitorId: this.#ids[owner] ?? '', matchedTerms, positions, payload: this.#payloads[owner] as P };

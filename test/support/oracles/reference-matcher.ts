@@ -20,7 +20,7 @@ export function referenceTerm(written: string): string {
 const compiled = new Map<string, Search>();
 
 export function referenceSearch(written: string): Search {
-  return searchOf({ text: written }).search;
+  return keywordOf(written).search;
 }
 
 interface ReferenceTerm {
@@ -31,7 +31,24 @@ interface ReferenceTerm {
   readonly search: Search;
 }
 
-function searchOf({ text, prefix = false, caseSensitive = false }: RuleTerm): ReferenceTerm {
+const known = new WeakMap<RuleTerm, ReferenceTerm>();
+
+const knownKeywords = new Map<string, ReferenceTerm>();
+
+function keywordOf(text: string): ReferenceTerm {
+  const found = knownKeywords.get(text) ?? compile({ text });
+  if (knownKeywords.size > 20_000) knownKeywords.clear();
+  knownKeywords.set(text, found);
+  return found;
+}
+
+function searchOf(term: RuleTerm): ReferenceTerm {
+  const found = known.get(term) ?? compile(term);
+  known.set(term, found);
+  return found;
+}
+
+function compile({ text, prefix = false, caseSensitive = false }: RuleTerm): ReferenceTerm {
   const folded = referenceTerm(text);
   const isCased = caseSensitive && hasNaiveCase(folded);
   const isPrefix = prefix && isNaivePrefix(folded);
@@ -87,19 +104,29 @@ function textsFor(term: string | RuleTerm, rule: Pick<Rule, 'matchIn'>): readonl
   return listOr(typeof term === 'string' ? undefined : term.in, listOr(rule.matchIn, USUAL));
 }
 
+/** The folded forms of the texts that were searched last. */
+const foldedTexts = new Map<string, string>();
+
+function occursIn({ isCased, search }: ReferenceTerm, text: string): boolean {
+  const key = `${isCased ? 'c' : ''} ${text}`;
+  const folded = foldedTexts.get(key) ?? (isCased ? foldAllButCase(text) : fold(text));
+  if (foldedTexts.size > 20) foldedTexts.clear();
+  foldedTexts.set(key, folded);
+  return search(folded);
+}
+
 /** The terms that occur where they count, in their order, equal ones once, and each spelling once. */
 function occurring(terms: readonly (string | RuleTerm)[], rule: Pick<Rule, 'matchIn'>, item: MatchItem): string[] {
   const texts = referenceTexts(item);
   const seen = new Set<string>();
   const found = new Set<string>();
   for (const given of terms) {
-    const term = searchOf(typeof given === 'string' ? { text: given } : given);
+    const term = typeof given === 'string' ? keywordOf(given) : searchOf(given);
     const searched = textsFor(given, rule);
     const key = `${[...searched].sort().join()} ${term.key}`;
     if (term.key === '' || seen.has(key)) continue;
     seen.add(key);
-    const folds = term.isCased ? foldAllButCase : fold;
-    if (searched.some((name) => texts.has(name) && term.search(folds(texts.get(name) ?? '')))) found.add(term.written);
+    if (searched.some((name) => texts.has(name) && occursIn(term, texts.get(name) ?? ''))) found.add(term.written);
   }
   return [...found];
 }
