@@ -193,7 +193,7 @@ test('of two crawlers one is killed again and again: nothing is missed, the othe
       expect(first, name).toMatchObject(item);
     }
   }
-});
+}, 300_000);
 
 test('kills that follow each other faster than the listing is caught up lose nothing without a recorded gap', async () => {
   const owedSince = Date.now();
@@ -212,4 +212,4 @@ test('kills that follow each other faster than the listing is caught up lose not
   });
   expect(unrecorded).toEqual([]);
   expect(missing.filter(({ kind }) => kind === 'post')).toEqual([]);
-});
+}, 300_000);

@@ -108,7 +108,8 @@ describe('a forum that answers oddly', () => {
       odd.push(await emit({ kind: 'comment', text: 'odd', shape }));
     }
     await arriveAll(({ name }) => !odd.includes(name));
-    expect(publisher.letters.map(({ record }) => record.key)).toEqual(odd);
+    // Answers that overlap may end in any order.
+    expect(publisher.letters.map(({ record }) => record.key).toSorted()).toEqual(odd.toSorted());
     expect(odd.some((name) => publisher.items.has(name))).toBe(false);
     expect((await database.pool.query('SELECT * FROM crawl_gaps')).rows).toEqual([]);
   });

