@@ -79,6 +79,7 @@ export const ruleWarning = z.strictObject({
   code: z.enum([
     'keyword_excluded',
     'nothing_watched',
+    'text_not_watched',
     'search_operator',
     'field_prefix',
     'wildcard',

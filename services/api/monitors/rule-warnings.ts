@@ -3,7 +3,7 @@ import { findCommonKeyword } from '../../../shared/matching/common-words.ts';
 import { blockingFilter, filteredItem, filterOf } from '../../../shared/matching/item-filter.ts';
 import { MonitorIndex } from '../../../shared/matching/monitor-index.ts';
 import { excludedKeywords } from '../../../shared/matching/never-matching.ts';
-import type { MatchItem, Rule } from '../../../shared/matching/rule.ts';
+import type { MatchItem, Rule, RuleTerm, SearchedText } from '../../../shared/matching/rule.ts';
 import { TermSyntaxReader } from '../../../shared/matching/term-syntax.ts';
 import type { TermSyntax } from '../../../shared/matching/term-syntax.ts';
 
@@ -28,9 +28,39 @@ export function ruleWarnings(rule: Rule, surroundings: RuleSurroundings): RuleWa
   return [
     ...nothingWatched(rule),
     ...neverMatching(rule),
-    ...(['keywords', 'exclude'] as const).flatMap((list) => syntaxWarnings(syntax, list, rule[list])),
+    ...unwatchedTexts(rule),
+    ...(['keywords', 'exclude'] as const).flatMap((list) => syntaxWarnings(syntax, plainTerms(list, rule[list]))),
+    ...syntaxWarnings(syntax, [...termsWithConditions(rule), ...requiredTerms(rule)], OF_TERMS),
     ...commonKeywords(rule, surroundings),
   ];
+}
+
+/** A term, and where a client finds it in the monitor of the answer. */
+interface NamedTerm {
+  field: string;
+  term: RuleTerm;
+}
+
+function plainTerms(list: string, texts: readonly string[]): NamedTerm[] {
+  return texts.map((text, position) => ({ field: `${list}[${position}]`, term: { text } }));
+}
+
+function termsWithConditions({ terms = [] }: Rule): NamedTerm[] {
+  return terms.map((term, position) => ({ field: `terms[${position}].text`, term }));
+}
+
+function requiredTerms({ require = [] }: Rule): NamedTerm[] {
+  return require.flatMap((group, number) =>
+    group.map((term, position): NamedTerm => {
+      const field = `require[${number}][${position}]`;
+      return typeof term === 'string' ? { field, term: { text: term } } : { field: `${field}.text`, term };
+    }),
+  );
+}
+
+/** The terms of which an item needs one. */
+function alternatives(rule: Rule): NamedTerm[] {
+  return [...plainTerms('keywords', rule.keywords), ...termsWithConditions(rule)];
 }
 
 /** The `warnings` member of an answer; no member when there are no warnings. */
@@ -45,22 +75,39 @@ function nothingWatched({ posts, comments }: Rule): RuleWarning[] {
 }
 
 function neverMatching(rule: Rule): RuleWarning[] {
-  return excludedKeywords(rule).map(({ position, excludedBy }) => ({
-    field: `keywords[${position}]`,
+  // Longer words that begin with an excluded word do not contain it.
+  const whole = alternatives(rule).filter(({ term }) => term.prefix !== true);
+  const keywords = whole.map(({ term }) => term.text);
+  return excludedKeywords({ keywords, exclude: rule.exclude }).map(({ position, excludedBy }) => ({
+    field: whole[position]!.field,
     code: 'keyword_excluded',
-    message: `"${rule.keywords[position] ?? ''}" never matches: every text that contains it contains the excluded term "${excludedBy}".`,
+    message: `"${keywords[position] ?? ''}" never matches: every text that contains it contains the excluded term "${excludedBy}".`,
   }));
+}
+
+/** Terms that count only in texts that the watched kinds do not have. */
+function unwatchedTexts(rule: Rule): RuleWarning[] {
+  const { posts, comments, matchIn = ['title', 'body'] } = rule;
+  if (!posts && !comments) return [];
+  const watched: SearchedText[] = ['body', ...(posts ? ['title' as const] : ['post_title' as const])];
+  if (posts && comments) watched.push('post_title');
+  return [...alternatives(rule), ...requiredTerms(rule)].flatMap(({ field, term }): RuleWarning[] => {
+    const texts = term.in ?? matchIn;
+    if (texts.some((text) => watched.includes(text))) return [];
+    const message = `"${term.text}" never matches: it counts only in ${texts.join(', ')}, which ${posts ? 'posts' : 'comments'} do not have.`;
+    return [{ field, code: 'text_not_watched', message }];
+  });
 }
 
 function syntaxWarnings(
   reader: TermSyntaxReader,
-  list: 'keywords' | 'exclude',
-  terms: readonly string[],
+  terms: readonly NamedTerm[],
+  syntax: Partial<typeof SYNTAX> = SYNTAX,
 ): RuleWarning[] {
-  return terms.flatMap((term, position) =>
-    reader.find(term).map((found): RuleWarning => {
-      const { code, explain } = SYNTAX[found.kind];
-      return { field: `${list}[${position}]`, code, message: explain(term, found.written) };
+  return terms.flatMap(({ field, term }) =>
+    reader.find(term.text).map((found): RuleWarning => {
+      const { code, explain } = syntax[found.kind] ?? SYNTAX[found.kind];
+      return { field, code, message: explain(term.text, found.written) };
     }),
   );
 }
@@ -95,28 +142,55 @@ const SYNTAX: Record<
   },
 };
 
+/** Where terms have other conditions than keywords. */
+const OF_TERMS: Partial<typeof SYNTAX> = {
+  field: {
+    code: 'field_prefix',
+    explain: (term, field) =>
+      `"${term}" matches only text that contains it with "${field}:". Where a term counts is said by its "in".`,
+  },
+  wildcard: {
+    code: 'wildcard',
+    explain: (term) =>
+      `"${term}" matches only text with the asterisk. For all words that begin so, send the word without it and "prefix": true.`,
+  },
+};
+
 function commonKeywords(rule: Rule, { sample, suppressedPerDay }: RuleSurroundings): RuleWarning[] {
   if (rule.subreddits.length > 0 || (!rule.posts && !rule.comments)) return [];
-  const { items, found } = countInSample(rule, sample);
+  // What else is required decides how much these match.
+  if (rule.require !== undefined || rule.authors !== undefined) return [];
+  const counted = alternatives(rule);
+  const { items, found } = countInSample(rule, sample, counted);
   const most = suppressedPerDay.toLocaleString('en');
-  return rule.keywords.flatMap((keyword, position): RuleWarning[] => {
-    const finding =
-      items < LEAST_ITEMS ? listedFinding(keyword) : measuredFinding(keyword, (found.get(keyword) ?? 0) / items, items);
+  return counted.flatMap(({ field, term }): RuleWarning[] => {
+    const { text } = term;
+    // The list counted words in any case and anywhere.
+    const isListed = term.caseSensitive !== true && term.in === undefined && rule.matchIn === undefined;
+    const listed = isListed ? listedFinding(text) : undefined;
+    const finding = items < LEAST_ITEMS ? listed : measuredFinding(text, (found.get(field) ?? 0) / items, items);
     if (finding === undefined) return [];
-    const message = `"${keyword}" ${finding}: matches beyond the daily cap are suppressed, and at most ${most} of those a day are stored.`;
-    return [{ field: `keywords[${position}]`, code: 'common_word', message }];
+    const message = `"${text}" ${finding}: matches beyond the daily cap are suppressed, and at most ${most} of those a day are stored.`;
+    return [{ field, code: 'common_word', message }];
   });
 }
 
-/** How many items the rule looks at, and how many of them each keyword matches, whatever is excluded. */
-function countInSample(rule: Rule, sample: readonly MatchItem[]): { items: number; found: Map<string, number> } {
+/**
+ * How many items the rule looks at, and how many of them each alternative matches, by its field, whatever is excluded
+ * and in any language: the sample has neither authors nor languages.
+ */
+function countInSample(
+  { languages: _languages, terms: _terms, ...rule }: Rule,
+  sample: readonly MatchItem[],
+  counted: readonly NamedTerm[],
+): { items: number; found: Map<string, number> } {
   const filter = filterOf(rule);
   const index = new MonitorIndex();
-  index.set('rule', { ...rule, exclude: [] });
+  for (const { field, term } of counted) index.set(field, { ...rule, keywords: [], terms: [term], exclude: [] });
   const watched = sample.filter((item) => blockingFilter(filter, filteredItem(item)) === undefined);
   const found = new Map<string, number>();
   for (const item of watched) {
-    for (const term of index.match(item)[0]?.matchedTerms ?? []) found.set(term, (found.get(term) ?? 0) + 1);
+    for (const { monitorId: field } of index.match(item)) found.set(field, (found.get(field) ?? 0) + 1);
   }
   return { items: watched.length, found };
 }

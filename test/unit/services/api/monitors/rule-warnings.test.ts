@@ -49,6 +49,78 @@ describe('warnings about a rule', () => {
   });
 });
 
+describe('warnings about terms with conditions', () => {
+  test('are those of keywords, at their own place', () => {
+    const rule: Partial<Rule> = {
+      keywords: [],
+      terms: [
+        { text: 'new york', in: ['title'] },
+        { text: 'york', prefix: true },
+        { text: 'rust OR go' },
+        { text: 'job*' },
+      ],
+      require: [['"a phrase"', { text: 'title:rust' }]],
+      exclude: ['york'],
+    };
+    expect(codes(rule)).toEqual([
+      'terms[0].text keyword_excluded',
+      'terms[2].text search_operator',
+      'terms[3].text wildcard',
+      'require[0][0] quotes_ignored',
+      'require[0][1].text field_prefix',
+    ]);
+    expect(warn({ keywords: [], terms: [{ text: 'job*' }] })[0]!.message).toContain('"prefix": true');
+    expect(warn({ keywords: [], terms: [{ text: 'title:job' }] })[0]!.message).toContain('"in"');
+  });
+
+  test('name texts that the watched kinds do not have', () => {
+    const never = (rule: Partial<Rule>) => warn(rule).filter(({ code }) => code === 'text_not_watched');
+    expect(never({ comments: false, terms: [{ text: 'go', in: ['post_title'] }] })).toEqual([
+      {
+        field: 'terms[0].text',
+        code: 'text_not_watched',
+        message: '"go" never matches: it counts only in post_title, which posts do not have.',
+      },
+    ]);
+    expect(never({ posts: false, matchIn: ['title'], terms: [{ text: 'go', in: ['body'] }] })).toMatchObject([
+      { field: 'keywords[0]' },
+    ]);
+    expect(never({ posts: false, require: [[{ text: 'go', in: ['title'] }]] })).toMatchObject([
+      { field: 'require[0][0].text' },
+    ]);
+    expect(never({ matchIn: ['post_title'], terms: [{ text: 'go', in: ['title'] }] })).toEqual([]);
+    expect(never({ posts: false, comments: false, matchIn: ['title'] })).toEqual([]);
+  });
+
+  test('say that a term is common only where the list or the archive knows', () => {
+    const common = (rule: Partial<Rule>, sample?: MatchItem[]) =>
+      codes(rule, sample).filter((warning) => warning.endsWith('common_word'));
+    expect(common({ terms: [{ text: 'the' }] })).toEqual(['terms[0].text common_word']);
+    expect(
+      common({
+        terms: [
+          { text: 'the', caseSensitive: true },
+          { text: 'the', in: ['title'] },
+        ],
+      }),
+    ).toEqual([]);
+    expect(common({ terms: [{ text: 'the' }], matchIn: ['title'] })).toEqual([]);
+    expect(common({ keywords: ['the'], require: [['rust']] })).toEqual([]);
+    expect(common({ keywords: ['the'], authors: ['ana'] })).toEqual([]);
+    const item = { kind: 'post' as const, title: 'Rusty', text: 'IT', subreddit: 'a', nsfw: false };
+    const sample = Array.from({ length: 200 }, () => item);
+    const terms = [
+      { text: 'rust', prefix: true },
+      { text: 'it', caseSensitive: true },
+      { text: 'IT', caseSensitive: true },
+    ];
+    expect(common({ terms, languages: ['en'] }, sample)).toEqual([
+      'terms[0].text common_word',
+      'terms[2].text common_word',
+    ]);
+  });
+});
+
 describe('common keywords without the archive', () => {
   test('get a sentence each, as written', () => {
     expect(warn({ keywords: ['rust', 'The', 'to be', 'borrow checker'] })).toEqual([
