@@ -78,12 +78,15 @@ export async function readRecordingMonitors(
         c.last_seq, c.last_match_at, today.day::text AS day, coalesce(d.matches, 0) AS matches_of_day,
         coalesce(d.suppressed, 0) AS suppressed_of_day, c.not_stored_until,
         c.threads_not_stored_until, m.thread_once,
-        EXISTS (SELECT FROM monitor_mutes u WHERE u.monitor_id = c.monitor_id) AS has_mutes, clock.now
+        muted.found IS NOT NULL AS has_mutes, clock.now
       FROM clock, monitor_counters c
       JOIN monitors m ON m.id = c.monitor_id
       JOIN accounts a ON a.id = m.account_id
       CROSS JOIN LATERAL (SELECT greatest(c.last_day, (clock.now AT TIME ZONE 'UTC')::date) AS day) AS today
       LEFT JOIN monitor_days d ON d.monitor_id = c.monitor_id AND d.day = today.day
+      LEFT JOIN LATERAL (
+        SELECT true AS found FROM monitor_mutes u WHERE u.monitor_id = c.monitor_id LIMIT 1
+      ) AS muted ON true
       WHERE c.monitor_id = ANY ($1::text[])`,
     values: [monitorIds],
   });

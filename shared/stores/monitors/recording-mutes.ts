@@ -13,12 +13,17 @@ export interface AskedMute {
  * first.
  */
 export async function findMutes(db: Queryable, asked: readonly AskedMute[]): Promise<AskedMute[]> {
+  // LIMIT keeps it at a probe of the primary key for each, however many mutes there are.
   const { rows } = await db.query<AskedMute>({
     name: 'recording-find-mutes',
     text: `
-      SELECT u.monitor_id AS "monitorId", u.kind, u.value
+      SELECT asked.monitor_id AS "monitorId", asked.kind, asked.value
       FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (monitor_id, kind, value)
-      JOIN monitor_mutes u ON u.monitor_id = asked.monitor_id AND u.kind = asked.kind AND u.value = asked.value`,
+      CROSS JOIN LATERAL (
+        SELECT FROM monitor_mutes u
+        WHERE u.monitor_id = asked.monitor_id AND u.kind = asked.kind AND u.value = asked.value
+        LIMIT 1
+      ) AS mute`,
     values: [asked.map(({ monitorId }) => monitorId), asked.map(({ kind }) => kind), asked.map(({ value }) => value)],
   });
   return rows;
