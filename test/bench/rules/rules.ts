@@ -4,6 +4,8 @@
  * generated text has no real words.
  */
 import { parseQuery } from '../../../services/api/monitors/query/parse-query.ts';
+import { loadLanguageDetector } from '../../../shared/language/load-language-detector.ts';
+import type { LanguageDetector } from '../../../shared/language/load-language-detector.ts';
 import { MonitorIndex } from '../../../shared/matching/monitor-index.ts';
 import type { MatchItem } from '../../../shared/matching/rule.ts';
 import { ruleExamples } from '../../support/samples/rule-examples.ts';
@@ -11,11 +13,11 @@ import type { Report } from '../main.ts';
 import { readCorpus } from '../shared/corpus.ts';
 import type { CorpusItem } from '../shared/corpus.ts';
 
-export default function bench(report: Report, queries: string[]): Promise<void> {
+export default async function bench(report: Report, queries: string[]): Promise<void> {
   const corpus = readCorpus();
   if (corpus.name !== 'real') {
     report({ skipped: 'the file of ITEMS_CORPUS does not exist' });
-    return Promise.resolve();
+    return;
   }
   const index = new MonitorIndex();
   const examples =
@@ -28,8 +30,10 @@ export default function bench(report: Report, queries: string[]): Promise<void> 
     index.set(query, parsed.settings);
   }
   const found = new Map<string, number>();
+  const detectLanguage = await loadLanguageDetector();
   for (const item of corpus.items) {
-    for (const { monitorId } of index.match(matchItemOf(item))) found.set(monitorId, (found.get(monitorId) ?? 0) + 1);
+    for (const { monitorId } of index.match(matchItemOf(item, detectLanguage)))
+      found.set(monitorId, (found.get(monitorId) ?? 0) + 1);
   }
   for (const { query, found: stated } of examples) {
     report({
@@ -39,13 +43,13 @@ export default function bench(report: Report, queries: string[]): Promise<void> 
       ...(stated !== undefined && { stated }),
     });
   }
-  return Promise.resolve();
 }
 
 /** The corpus has no authors and no posts of comments. A post is its title, an empty line and its text. */
-function matchItemOf({ kind, subreddit, text }: CorpusItem): MatchItem {
+function matchItemOf({ kind, subreddit, text }: CorpusItem, detectLanguage: LanguageDetector): MatchItem {
   const titleEnd = kind === 'post' ? text.indexOf('\n\n') : -1;
   const title = kind === 'post' ? text.slice(0, titleEnd === -1 ? undefined : titleEnd) : '';
   const body = kind === 'post' ? (titleEnd === -1 ? '' : text.slice(titleEnd + 2)) : text;
-  return { kind, title, text: body, subreddit, nsfw: false };
+  const language = detectLanguage(kind === 'post' ? [title, body] : [body]);
+  return { kind, title, text: body, subreddit, nsfw: false, language };
 }
