@@ -1,7 +1,8 @@
 /**
  * Searches a text of 20 MB for 1,000 to 1,000,000 terms with the product's matcher, with the npm package ahocorasick
  * and with naive regular expressions, and matches 100,000 items against 100,000 monitors in memory. Every number of
- * matches is checked. One MB is a million characters. `--only CASE` (may be repeated) runs a part.
+ * matches is checked. 2,000 rules with all kinds of conditions must match 20,000 items as regular expressions say. One
+ * MB is a million characters. `--only CASE` (may be repeated) runs a part.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,6 +16,7 @@ import type { Bounds } from './bounded-child.ts';
 import type { MatcherJob, MatcherMeasurement, Speed } from './matcher-child.ts';
 import type { EngineName } from './matching-engines.ts';
 import { expectedMatches } from './expected-matches.ts';
+import { benchConditions } from './conditions.ts';
 import { benchPipeline } from './pipeline.ts';
 import { drawTerms } from './terms.ts';
 import type { TextShares } from './terms.ts';
@@ -59,13 +61,15 @@ const BOUNDS: Record<EngineName, Bounds> = {
   ahocorasick: { heapMb: 4_096, seconds: 120 },
   regexp: { heapMb: 4_096, seconds: 120 },
 };
-const CASES = ['terms', 'rare-terms', 'raw-text', 'pipeline'];
+const CASES = ['terms', 'rare-terms', 'raw-text', 'pipeline', 'conditions'];
 
 export default async function benchMatcher(report: Report, args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { only: { type: 'string', multiple: true } } });
   const cases = values.only ?? CASES;
   const unknown = cases.find((name) => !CASES.includes(name));
   if (unknown !== undefined) throw new Error(`--only ${unknown}: there are ${CASES.join(', ')}`);
+  if (cases.includes('conditions')) benchConditions(report);
+  if (cases.every((name) => name === 'conditions')) return;
   const corpus = readCorpus();
   const vocabulary = readVocabulary(corpus.items.map(({ text }) => plainText(text)));
   const folder = mkdtempSync(join(tmpdir(), 'bench-matcher-'));
