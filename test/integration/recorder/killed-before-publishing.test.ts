@@ -78,3 +78,28 @@ test.each(CHANGES)(
     expect(archived).toEqual([{ monitor_id: id, seq: 1, thing_id: 't1_abc' }]);
   },
 );
+
+test('with thread_once a thread has one match, though the recorder was killed between storing and publishing', async () => {
+  const { api, kafka, db } = pipeline;
+  const { apiKey } = await api.account();
+  const { id } = await api.monitor(apiKey, { keywords: ['rust'] });
+  await db.pool.query('UPDATE monitors SET thread_once = true WHERE id = $1', [id]);
+  const publish = (...things: string[]) =>
+    kafka.publisher.publish(
+      MONITOR_CANDIDATES.name,
+      things.map((thingId) => ({ key: id, value: JSON.stringify(candidateOf({ monitorId: id, thingId })) })),
+    );
+  await publish('t1_a', 't1_b');
+  await runKilledRecorder();
+  expect(await publishedMatches()).toBe(0);
+
+  await publish('t1_c');
+  await pipeline.start('recorder');
+  await eventually('all are published', async () => (await publishedMatches()) >= 3);
+  const page = await api.call(apiKey, 'GET', `/v1/monitors/${id}/matches`);
+  expect(page.body.items).toMatchObject([
+    { thing_id: 't1_a', suppressed: false },
+    { thing_id: 't1_b', suppressed: true, suppressed_reason: 'thread_once' },
+    { thing_id: 't1_c', suppressed: true, suppressed_reason: 'thread_once' },
+  ]);
+});
