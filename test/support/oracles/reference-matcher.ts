@@ -131,11 +131,6 @@ function occurring(terms: readonly (string | RuleTerm)[], rule: Pick<Rule, 'matc
   return [...found];
 }
 
-/** The keywords of a rule that occur, ignoring filters and excludes, in the rule's order, equal ones once. */
-export function referenceOccurring(terms: readonly string[], item: MatchItem): string[] {
-  return occurring(terms, {}, item);
-}
-
 /** The expected result of `matchOne`. */
 export function referenceMatch(rule: Rule, item: MatchItem): string[] | undefined {
   if (referenceBlocked(rule, item) !== undefined) return undefined;
