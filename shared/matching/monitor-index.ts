@@ -1,6 +1,6 @@
 import { postings } from './terms/found-terms.ts';
 import { Hits } from './terms/hits.ts';
-import { firstConditional, groupOf, isHeader, monitorOf, nextPosting, textsOf } from './terms/monitor-postings.ts';
+import { firstConditional, isHeader, monitorOf, nextPosting, textsOf } from './terms/monitor-postings.ts';
 import { blockingFilter, filteredItem, filterOf, HAS_LISTS, NAMES_SUBREDDITS, passesBits } from './item-filter.ts';
 import type { FilteredItem, RuleLists } from './item-filter.ts';
 import { HITS, MonitorRecords } from './monitor-records.ts';
@@ -59,8 +59,7 @@ export class MonitorIndex<P = undefined> {
 
   /**
    * Adds a monitor, or replaces the one with this id. Ignores terms that have nothing to search for, and terms that
-   * equal an earlier term of the list after folding; `validateTerms` rejects the former and merges the latter. Throws
-   * RangeError for a rule with more than 24 groups of required terms, which `validateRequire` rejects.
+   * equal an earlier term of the list after folding; `validateTerms` rejects the former and merges the latter.
    */
   set(id: string, rule: Rule, ...[payload]: undefined extends P ? [payload?: P] : [payload: P]): void {
     const { bits, subreddits, lists } = filterOf(rule);
@@ -135,8 +134,7 @@ export class MonitorIndex<P = undefined> {
     const filtered = filteredItem(item);
     for (let hit = 0; hit < records.length; hit++) {
       const record = records.items[hit] ?? 0;
-      if (this.#monitors.isConditional(record) && !this.#monitors.hasAllGroups(record)) continue;
-      if (this.#passesFilter(record, filtered) && !this.#isExcluded(record)) visit(record, hit);
+      if (this.#passesFilter(record, filtered) && this.#passesTerms(record)) visit(record, hit);
     }
   }
 
@@ -149,10 +147,12 @@ export class MonitorIndex<P = undefined> {
     return blockingFilter({ bits, subreddits, lists }, item) === undefined;
   }
 
-  #isExcluded(record: number): boolean {
-    const steps = this.#monitors.excludedSteps(record);
-    this.#steps += Math.abs(steps);
-    return steps < 0;
+  /** Whether the item has a term of each required group, and no excluded one. */
+  #passesTerms(record: number): boolean {
+    const required = this.#monitors.requiredSteps(record);
+    const excluded = required < 0 ? 0 : this.#monitors.excludedSteps(record);
+    this.#steps += Math.abs(required) + Math.abs(excluded);
+    return required >= 0 && excluded >= 0;
   }
 
   #collectHits(withTerms: boolean): void {
@@ -183,11 +183,8 @@ export class MonitorIndex<P = undefined> {
       this.#steps++;
       if ((textsOf(heap, posting) & texts) === 0) continue;
       const record = monitorOf(heap, posting);
-      const group = groupOf(heap, posting);
-      const before = hits.records.length;
-      if (withTerms && group === 0) hits.add(record, posting, found);
+      if (withTerms) hits.add(record, posting, found);
       else hits.touch(record);
-      this.#monitors.hitGroup(record, group, hits.records.length !== before);
     }
   }
 

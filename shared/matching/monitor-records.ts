@@ -17,29 +17,28 @@ import { ALL_TEXTS, POST_TITLE, USUAL_TEXTS } from './text/item-texts.ts';
 
 /**
  * A monitor's record: these integers, then a posting for each keyword, then the term of each exclude. If the rule has
- * conditions, the record also has GROUPS, and a conditional posting for each keyword, each term, and each term of
- * `require`, in this order.
+ * conditions, the record also has GROUPS, the postings are conditional and those of the keywords are followed by those
+ * of `terms`, and at the end there are the groups of `require`: for each the number of its terms, then for each of them
+ * the term and the texts in which it counts.
  */
 const OWNER = 0;
 export const HITS = 1;
 /** Bits of the filters, then those below. */
 const FILTER = 2;
-/** The address of its terms as written: those of the postings, then the excluded ones. */
+/** The address of its terms as written: those of the postings, then those of the groups, then the excluded ones. */
 const WRITTEN = 3;
 const POSTINGS = 4;
 const EXCLUDES = 5;
 const TERMS = 6;
-/** A bit for each group of which the item has a term. Valid only for monitors that were hit in this item. */
+/** The number of integers that its groups take. */
 const GROUPS = 6;
 const CONDITIONAL_TERMS = 7;
+/** The integers of a term of a group. */
+const GROUP_TERM = 2;
 
 const IS_CONDITIONAL = 1 << FILTER_BITS;
 /** Excluded terms are searched in the title of a comment's post as well. */
 const EXCLUDES_IN_POST_TITLE = 2 << FILTER_BITS;
-/** Above this, a bit for each group of the rule. */
-const GROUPS_SHIFT = FILTER_BITS + 2;
-/** More do not fit into the bits of the filter. */
-const MAX_GROUPS = 32 - GROUPS_SHIFT;
 
 /** The records of monitors, and the terms that they hold. */
 export class MonitorRecords {
@@ -70,20 +69,17 @@ export class MonitorRecords {
    * group.
    *
    * @param bits of the filters
-   * @throws RangeError if the rule has more than 24 groups
    */
   create(rule: Rule, bits: number): number {
     const { groups, isPlain, excludeTexts } = ruleTerms(rule);
-    if (groups.length > MAX_GROUPS) throw new RangeError(`a rule has ${groups.length - 1} groups of required terms`);
-    const acquired = groups.map((group) => this.#acquire(group));
+    const [wanted = [], ...required] = groups.map((group) => this.#acquire(group));
     const exclude = this.#acquire(rule.exclude.map((written) => ({ written, options: {}, texts: ALL_TEXTS })));
-    const record = isPlain ? this.#createPlain(acquired[0] ?? [], exclude) : this.#createConditional(acquired, exclude);
+    const record = isPlain ? this.#createPlain(wanted, exclude) : this.#createConditional(wanted, required, exclude);
     const heap = this.#heap;
     const seesPostTitle = (excludeTexts & POST_TITLE) !== 0;
     if (seesPostTitle) this.#seesPostTitle++;
-    const conditions = IS_CONDITIONAL | (((1 << groups.length) - 1) << GROUPS_SHIFT);
-    heap.set(record + FILTER, bits | (isPlain ? 0 : conditions) | (seesPostTitle ? EXCLUDES_IN_POST_TITLE : 0));
-    const terms = [...acquired.flat(), ...exclude].map(({ term }) => term);
+    heap.set(record + FILTER, bits | (isPlain ? 0 : IS_CONDITIONAL) | (seesPostTitle ? EXCLUDES_IN_POST_TITLE : 0));
+    const terms = [...wanted, ...required.flat(), ...exclude].map(({ term }) => term);
     heap.set(record + WRITTEN, this.#written.add(terms.map(isPlain ? ({ written }) => written : packTerm)));
     return record;
   }
@@ -97,10 +93,9 @@ export class MonitorRecords {
   discard(record: number): void {
     const heap = this.#heap;
     const isConditional = this.isConditional(record);
-    const count = heap.get(record + POSTINGS);
     const size = isConditional ? CONDITIONAL_POSTING : POSTING;
     const first = this.#firstPosting(record);
-    const excludes = first + size * count;
+    const excludes = this.#firstExclude(record);
     if ((heap.get(record + FILTER) & EXCLUDES_IN_POST_TITLE) !== 0) this.#seesPostTitle--;
     for (let posting = first; posting < excludes; posting += size) {
       if (isConditional) unlinkConditional(heap, posting);
@@ -115,7 +110,8 @@ export class MonitorRecords {
       }
     }
     this.#written.remove(written);
-    heap.free(record, excludes - record + heap.get(record + EXCLUDES));
+    const groups = excludes + heap.get(record + EXCLUDES);
+    heap.free(record, groups - record + (isConditional ? heap.get(record + GROUPS) : 0));
   }
 
   owner(record: number): number {
@@ -132,24 +128,33 @@ export class MonitorRecords {
     return (this.#heap.get(record + FILTER) & IS_CONDITIONAL) !== 0;
   }
 
-  /** Notes that the item has a term of this group. @param isFirst whether it is the monitor's first hit in the item */
-  hitGroup(record: number, group: number, isFirst: boolean): void {
-    const groups = isFirst ? 0 : this.#heap.get(record + GROUPS);
-    this.#heap.set(record + GROUPS, groups | (1 << group));
-  }
-
-  /** Whether a monitor with conditional postings was hit by each of its groups. */
-  hasAllGroups(record: number): boolean {
-    return this.#heap.get(record + FILTER) >>> GROUPS_SHIFT === this.#heap.get(record + GROUPS);
+  /** Whether the item has a term of each group. @returns the steps of the search, negative if it has not */
+  requiredSteps(record: number): number {
+    if (!this.isConditional(record)) return 0;
+    const heap = this.#heap;
+    let steps = 0;
+    let group = this.#firstExclude(record) + heap.get(record + EXCLUDES);
+    const end = group + heap.get(record + GROUPS);
+    while (group < end) {
+      const next = group + 1 + GROUP_TERM * heap.get(group);
+      let term = group + 1;
+      for (; term < next; term += GROUP_TERM) {
+        steps++;
+        if (this.#terms.found.hasIn(heap.get(term), heap.get(term + 1))) break;
+      }
+      // A group without terms is never met; it has cost a step as well.
+      if (term === next) return -Math.max(steps, 1);
+      group = next;
+    }
+    return steps;
   }
 
   /** Whether the item has an excluded term. @returns the steps of the search, negative if it has one */
   excludedSteps(record: number): number {
     const heap = this.#heap;
     const bits = heap.get(record + FILTER);
-    const size = (bits & IS_CONDITIONAL) === 0 ? POSTING : CONDITIONAL_POSTING;
     const texts = (bits & EXCLUDES_IN_POST_TITLE) === 0 ? USUAL_TEXTS : ALL_TEXTS;
-    const first = this.#firstPosting(record) + size * heap.get(record + POSTINGS);
+    const first = this.#firstExclude(record);
     const end = first + heap.get(record + EXCLUDES);
     for (let address = first; address < end; address++) {
       if (this.#terms.found.hasIn(heap.get(address), texts)) return first - address - 1;
@@ -167,6 +172,11 @@ export class MonitorRecords {
 
   #firstPosting(record: number): number {
     return record + (this.isConditional(record) ? CONDITIONAL_TERMS : TERMS);
+  }
+
+  #firstExclude(record: number): number {
+    const size = this.isConditional(record) ? CONDITIONAL_POSTING : POSTING;
+    return this.#firstPosting(record) + size * this.#heap.get(record + POSTINGS);
   }
 
   #acquire(group: readonly WatchedTerm[]): AcquiredTerm[] {
@@ -194,19 +204,23 @@ export class MonitorRecords {
     return record;
   }
 
-  #createConditional(groups: readonly (readonly AcquiredTerm[])[], exclude: readonly AcquiredTerm[]): number {
+  #createConditional(
+    wanted: readonly AcquiredTerm[],
+    required: readonly (readonly AcquiredTerm[])[],
+    exclude: readonly AcquiredTerm[],
+  ): number {
     const heap = this.#heap;
-    const count = groups.flat().length;
-    const record = heap.allocate(CONDITIONAL_TERMS + CONDITIONAL_POSTING * count + exclude.length);
-    heap.set(record + POSTINGS, count);
+    const groups = required.length + GROUP_TERM * required.flat().length;
+    const record = heap.allocate(CONDITIONAL_TERMS + CONDITIONAL_POSTING * wanted.length + exclude.length + groups);
+    heap.set(record + POSTINGS, wanted.length);
+    heap.set(record + GROUPS, groups);
     let posting = record + CONDITIONAL_TERMS;
-    for (const [group, terms] of groups.entries()) {
-      for (const { address, term } of terms) {
-        linkConditional(heap, posting, record, address, { texts: term.texts, group });
-        posting += CONDITIONAL_POSTING;
-      }
+    for (const { address, term } of wanted) {
+      linkConditional(heap, posting, record, address, term.texts);
+      posting += CONDITIONAL_POSTING;
     }
     this.#setExcludes(record, posting, exclude);
+    this.#setGroups(posting + exclude.length, required);
     return record;
   }
 
@@ -214,6 +228,19 @@ export class MonitorRecords {
     this.#heap.set(record + EXCLUDES, exclude.length);
     let address = first;
     for (const term of exclude) this.#heap.set(address++, term.address);
+  }
+
+  #setGroups(first: number, required: readonly (readonly AcquiredTerm[])[]): void {
+    const heap = this.#heap;
+    let group = first;
+    for (const terms of required) {
+      heap.set(group++, terms.length);
+      for (const { address, term } of terms) {
+        heap.set(group, address);
+        heap.set(group + 1, term.texts);
+        group += GROUP_TERM;
+      }
+    }
   }
 }
 

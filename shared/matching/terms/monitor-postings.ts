@@ -9,15 +9,9 @@ const NEXT = 0;
 const PREVIOUS = 1;
 const MONITOR = 2;
 export const POSTING = 3;
-/**
- * Only in conditional postings: the texts in which the term counts, as bits, and above them the number of the term's
- * group in its rule.
- */
-const CONDITION = 3;
+/** Only in conditional postings: the texts in which the term counts, as bits. */
+const TEXTS = 3;
 export const CONDITIONAL_POSTING = 4;
-
-const GROUP_SHIFT = 3;
-const TEXT_MASK = 0b111;
 
 /**
  * The first node of a term's list, if there are conditional postings: it has no monitor, and begins their list. So
@@ -32,8 +26,7 @@ export const monitorOf = (heap: IntHeap, posting: number): number => heap.get(po
 /** Whether the first posting of a term begins a list of conditional postings. */
 export const isHeader = (heap: IntHeap, posting: number): boolean => posting !== 0 && heap.get(posting + MONITOR) === 0;
 export const firstConditional = (heap: IntHeap, header: number): number => heap.get(header + CONDITIONAL);
-export const textsOf = (heap: IntHeap, posting: number): number => heap.get(posting + CONDITION) & TEXT_MASK;
-export const groupOf = (heap: IntHeap, posting: number): number => heap.get(posting + CONDITION) >>> GROUP_SHIFT;
+export const textsOf = (heap: IntHeap, posting: number): number => heap.get(posting + TEXTS);
 
 /** Adds a posting to the list of a term that counts in the usual texts. */
 export function link(heap: IntHeap, posting: number, record: number, term: number): void {
@@ -54,14 +47,8 @@ export function unlink(heap: IntHeap, posting: number): void {
   if (next !== 0) heap.set(next + PREVIOUS, previous);
 }
 
-/** Adds a posting that counts only in some texts, or for one of several groups. */
-export function linkConditional(
-  heap: IntHeap,
-  posting: number,
-  record: number,
-  term: number,
-  { texts, group }: { texts: number; group: number },
-): void {
+/** Adds a posting that counts only in some texts. @param texts a bit for each */
+export function linkConditional(heap: IntHeap, posting: number, record: number, term: number, texts: number): void {
   let header = postings(heap, term);
   if (!isHeader(heap, header)) {
     header = heap.allocate(HEADER);
@@ -69,7 +56,7 @@ export function linkConditional(
     setPostings(heap, term, header);
   }
   heap.set(posting + MONITOR, record);
-  heap.set(posting + CONDITION, (group << GROUP_SHIFT) | texts);
+  heap.set(posting + TEXTS, texts);
   insert(heap, posting, -header, heap.get(header + CONDITIONAL));
   heap.set(header + CONDITIONAL, posting);
 }

@@ -101,7 +101,7 @@ describe('the work is linear in the text', () => {
 });
 
 describe('monitors', () => {
-  test('whose groups are not met cost one step for each of their terms that is found', () => {
+  test('have their groups checked only after a hit, up to the first group that is not met', () => {
     const index = new MonitorIndex();
     const require = Array.from({ length: 5 }, (_, group) =>
       Array.from({ length: KEYWORDS }, (__, number) => `r${group}x${number}`),
@@ -110,12 +110,13 @@ describe('monitors', () => {
       index.set(String(number), { ...ANY, keywords: ['rust'], require, exclude: ['x', 'y'] });
     }
     expect(index.match(comment('rust'))).toEqual([]);
-    expect(index.steps).toBe(4 + 1 + 1000);
+    expect(index.steps).toBe(4 + 1 + 1000 + KEYWORDS * 1000);
     expect(index.match(comment('rust r0x1 r1x1 r2x1 r3x1'))).toEqual([]);
-    expect(index.steps).toBe(24 + 9 + 5 * 1000);
+    expect(index.steps).toBe(24 + 9 + 1000 + (4 * 2 + KEYWORDS) * 1000);
     expect(index.match(comment('r0x1 r1x1 r2x1 r3x1 r4x1'))).toEqual([]);
+    expect(index.steps).toBe(24 + 9);
     expect(index.match(comment('rust r0x1 r1x1 r2x1 r3x1 r4x1'))).toHaveLength(1000);
-    expect(index.steps).toBe(29 + 11 + 6 * 1000 + 2 * 1000);
+    expect(index.steps).toBe(29 + 11 + 1000 + 5 * 2 * 1000 + 2 * 1000);
   });
 
   test('whose terms are only in another text cost one step for each', () => {
