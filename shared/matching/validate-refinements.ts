@@ -163,7 +163,9 @@ class TermList {
 
   #searchFault(text: string, isPrefix: boolean): string | undefined {
     if (this.#index.kindOf(text) === undefined) return NOTHING_TO_SEARCH;
-    if (!isPrefix || (this.#index.kindOf(text) === 'word' && hasThreeLetters(text))) return undefined;
+    // Both: an entity has more letters than what it stands for.
+    if (!isPrefix || (this.#index.kindOf(text, { prefix: true }) === 'prefix' && hasThreeLetters(text)))
+      return undefined;
     return 'must be one word with at least 3 letters, in a script with spaces between words, to be searched as a prefix';
   }
 }

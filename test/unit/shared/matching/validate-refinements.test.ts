@@ -72,6 +72,7 @@ describe('terms', () => {
     ['nothing', { text: '“”' }, 'terms[1].text', NOTHING],
     ['two letters', { text: 'go', prefix: true }, 'terms[1].text', ONE_WORD],
     ['two letters and digits', { text: 'go12', prefix: true }, 'terms[1].text', ONE_WORD],
+    ['two letters as entities', { text: '&#x67;&#x6f;', prefix: true }, 'terms[1].text', ONE_WORD],
     ['two words', { text: 'new york', prefix: true }, 'terms[1].text', ONE_WORD],
     ['an asterisk', { text: 'hiring*', prefix: true }, 'terms[1].text', ONE_WORD],
     ['a hyphen', { text: 'e-mail', prefix: true }, 'terms[1].text', ONE_WORD],
