@@ -61,12 +61,18 @@ export function wordsIn(thing: Thing, words: ReadonlyMap<string, RegExp>): strin
   return found;
 }
 
+const IN_WORD = String.raw`[\p{L}\p{N}\p{M}]`;
+const WORD_BEGINS = String.raw`(?<!${IN_WORD})(?<!${IN_WORD}_+)(?<!${IN_WORD}')`;
+
 /** One regular expression per word. */
 export function wordPattern(word: string): RegExp {
-  const inWord = String.raw`[\p{L}\p{N}\p{M}]`;
-  const before = String.raw`(?<!${inWord})(?<!${inWord}_+)(?<!${inWord}')`;
-  const after = String.raw`(?!${inWord})(?!_+${inWord})(?!'(?!s(?![\p{L}\p{N}\p{M}_']))${inWord})`;
-  return new RegExp(before + word + after, 'u');
+  const after = String.raw`(?!${IN_WORD})(?!_+${IN_WORD})(?!'(?!s(?![\p{L}\p{N}\p{M}_']))${IN_WORD})`;
+  return new RegExp(WORD_BEGINS + word + after, 'u');
+}
+
+/** Words that begin so. */
+export function prefixPattern(prefix: string): RegExp {
+  return new RegExp(WORD_BEGINS + prefix, 'u');
 }
 
 /** The lower-case ASCII words of at least four letters that are surrounded by spaces. */
