@@ -1,8 +1,8 @@
 import { TERM_SIZE } from './found-terms.ts';
 import type { IntHeap } from '../tables/int-heap.ts';
 import { hasKind } from './term-shape.ts';
-import { CHARACTER_TOKEN, SPACE_TOKEN, SYMBOL_TOKEN, WORD_TOKEN } from '../text/tokens.ts';
-import { HYPHEN_SYMBOL, POSSESSIVE_SYMBOL } from '../text/text-reader.ts';
+import { CHARACTER_TOKEN, POSSESSIVE_TOKEN, SPACE_TOKEN, SYMBOL_TOKEN, WORD_TOKEN } from '../text/tokens.ts';
+import { HYPHEN_SYMBOL } from '../text/text-reader.ts';
 import type { TextReader } from '../text/text-reader.ts';
 
 /** Integers of a term's record after those of found-terms.ts. */
@@ -115,7 +115,7 @@ export class SequenceTerms {
     const symbols = reader.symbols.items;
     if ((flags & GUARDS_START) !== 0 && start > 0) {
       const kind = reader.tokens.kinds[start - 1];
-      if (kind === WORD_TOKEN || symbols[start - 1] === POSSESSIVE_SYMBOL) return false;
+      if (kind === WORD_TOKEN || kind === POSSESSIVE_TOKEN) return false;
       if (symbols[start - 1] === symbols[start]) return false;
     }
     return this.#hasHyphensInText(term, symbols, start);

@@ -11,7 +11,8 @@ export const SPACE_SYMBOL = characterSymbol(0x20);
 export const HYPHEN_SYMBOL = characterSymbol(0x2d);
 const PLUS_SYMBOL = characterSymbol(0x2b);
 const HASH_SYMBOL = characterSymbol(0x23);
-export const POSSESSIVE_SYMBOL = characterSymbol(0x110000);
+/** That of a possessive; with a capital S, where letters are as written, it is the next one. */
+const POSSESSIVE = 0x110000;
 
 const CHARACTER_BITS = 0xfff;
 /** Roles that characters may have: those of sequences, and KEY_OF_CASED_TERM. */
@@ -177,7 +178,7 @@ export class TextReader {
         symbols[token] = SPACE_SYMBOL;
         roles[token] = spaceRoles;
       } else {
-        const symbol = kind === POSSESSIVE_TOKEN ? POSSESSIVE_SYMBOL : characterSymbol(values[token] ?? 0);
+        const symbol = characterSymbol((kind === POSSESSIVE_TOKEN ? POSSESSIVE : 0) + (values[token] ?? 0));
         const symbolRoles = (characterRoles[symbol & CHARACTER_BITS] ?? 0) << ROLE_SHIFT;
         symbols[token] = symbol;
         roles[token] = symbolRoles;

@@ -15,6 +15,8 @@ export const SYMBOL_TOKEN = 5;
 const APOSTROPHE = 0x27;
 const UNDERSCORE = 0x5f;
 const SMALL_S = 0x73;
+/** The value of a possessive with a capital S, where letters are as written; that of others is 0. */
+const CAPITAL_POSSESSIVE = 1;
 
 /**
  * FNV-1a over code units (Fowler, Noll, Vo). The start is random in each process, so that nobody can construct
@@ -122,7 +124,8 @@ export class Tokens {
     for (let token = 0; token < this.count; token++) {
       const kind = this.kinds[token];
       const [start, end] = [starts[token] ?? 0, starts[token + 1] ?? 0];
-      values[token] = kind === SYMBOL_TOKEN || kind === CHARACTER_TOKEN ? codePointAt(units, start, end) : 0;
+      if (kind === SYMBOL_TOKEN || kind === CHARACTER_TOKEN) values[token] = codePointAt(units, start, end);
+      else values[token] = kind === POSSESSIVE_TOKEN && units[start + 1] !== SMALL_S ? CAPITAL_POSSESSIVE : 0;
     }
   }
 
