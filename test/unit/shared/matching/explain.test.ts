@@ -189,4 +189,14 @@ describe('explain', () => {
     ]);
     expect(explanation.keywords[0]?.positions).toHaveLength(2);
   });
+
+  test('names the mute that applies, and the filter that rejects the item before it', () => {
+    const mute = { kind: 'subreddit', value: 'r/Programming' } as const;
+    const muted = explain(RULE, POST, [{ kind: 'author', value: 'programming' }, mute]);
+    expect(muted).toMatchObject({ matches: false, matchedTerms: [], blockedBy: 'muted', mutedBy: mute });
+    expect(muted.keywords[0]?.positions).toHaveLength(2);
+    expect(explain({ ...RULE, posts: false }, POST, [mute])).toMatchObject({ blockedBy: 'kind', mutedBy: mute });
+    const free = explain(RULE, POST, [{ kind: 'subreddit', value: 'rust' }]);
+    expect(free).toMatchObject({ matches: true, blockedBy: undefined, mutedBy: undefined });
+  });
 });
