@@ -23,7 +23,8 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/unit/**/*.test.ts', 'test/architecture/**/*.test.ts', 'test/contract/**/*.test.ts'],
-          testTimeout: 30_000,
+          // On a loaded machine a property test of ten seconds takes a minute.
+          testTimeout: 120_000,
         },
       },
       {

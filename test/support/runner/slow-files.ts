@@ -45,4 +45,5 @@ export const SECONDS_OF_SLOW_FILES: Readonly<Record<string, number>> = {
   'test/integration/admin/admin-cli.test.ts': 15,
   'test/integration/matching/changes-in-flight.test.ts': 14,
   'test/integration/deliveries/delivery-state.test.ts': 12,
+  'test/unit/shared/matching/monitor-index-random-rules.test.ts': 12,
 };
