@@ -1,8 +1,9 @@
 /**
  * Searches a text of 20 MB for 1,000 to 1,000,000 terms with the product's matcher, with the npm package ahocorasick
  * and with naive regular expressions, and matches 100,000 items against 100,000 monitors in memory. Every number of
- * matches is checked. 2,000 rules with all kinds of conditions must match 20,000 items as regular expressions say. One
- * MB is a million characters. `--only CASE` (may be repeated) runs a part.
+ * matches is checked. 2,000 rules with all kinds of conditions must match 20,000 items as regular expressions say, and
+ * 20,000 monitors are compared without and with conditions. One MB is a million characters. `--only CASE` (may be
+ * repeated) runs a part.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,6 +18,7 @@ import type { MatcherJob, MatcherMeasurement, Speed } from './matcher-child.ts';
 import type { EngineName } from './matching-engines.ts';
 import { expectedMatches } from './expected-matches.ts';
 import { benchConditions } from './conditions.ts';
+import { benchConditionsCost } from './conditions-cost.ts';
 import { benchPipeline } from './pipeline.ts';
 import { drawTerms } from './terms.ts';
 import type { TextShares } from './terms.ts';
@@ -61,7 +63,7 @@ const BOUNDS: Record<EngineName, Bounds> = {
   ahocorasick: { heapMb: 4_096, seconds: 120 },
   regexp: { heapMb: 4_096, seconds: 120 },
 };
-const CASES = ['terms', 'rare-terms', 'raw-text', 'pipeline', 'conditions'];
+const CASES = ['terms', 'rare-terms', 'raw-text', 'pipeline', 'conditions', 'conditions-cost'];
 
 export default async function benchMatcher(report: Report, args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { only: { type: 'string', multiple: true } } });
@@ -80,6 +82,7 @@ export default async function benchMatcher(report: Report, args: string[]): Prom
     }
     if (cases.includes('raw-text')) await benchRawText(line, corpus, vocabulary, folder);
     if (cases.includes('pipeline')) await benchPipeline(line, corpus, folder);
+    if (cases.includes('conditions-cost')) benchConditionsCost(line, corpus);
   } finally {
     rmSync(folder, { recursive: true });
   }
