@@ -34,8 +34,7 @@ export interface RecordedBatch {
  *
  * Before: the matcher published the candidates, and `startRecorder` consumed them. Steps:
  * 1. Store the contents (`storeContents`), one commit per statement. A crash after it leaves content without a match,
- *    which expires; a repeat finds it. Candidates that cannot become matches today because of
- *    the limits are left out.
+ *    which expires; a repeat finds it. Candidates that cannot become matches today because of the limits are left out.
  * 2. Lock, check, number and insert the matches in one transaction (`recordPairs`). A crash inside rolls it back and
  *    the repeat does it again. After: the caller (3) publishes the matches to monitor.matches and (4) commits the
  *    offsets. A crash before either repeats from 1, where every pair is found and is published again as first stored,
@@ -43,8 +42,8 @@ export interface RecordedBatch {
  */
 export async function recordBatch(options: RecordBatchDeps, candidates: readonly Candidate[]): Promise<RecordedBatch> {
   const deps = { suppressedPerDay: SUPPRESSED_PER_DAY, ...options };
-  const hopeless = await findHopeless(deps, candidates);
-  const recorded = await recordSkippingContents(deps, candidates, hopeless);
+  const unstorable = await findUnstorable(deps, candidates);
+  const recorded = await recordSkippingContents(deps, candidates, unstorable);
   // A monitor had no room before the transaction but has inside it (a new day, a larger pack): repeat with all
   // contents.
   return recorded ?? (await recordSkippingContents(deps, candidates, new Set()))!;
@@ -57,7 +56,7 @@ type RecordDeps = RecordingLimits & { pool: Pool };
  * and the daily cap, or the ceiling while their thread had its match. Reads without locks, so `recordPairs` decides
  * again.
  */
-async function findHopeless(deps: RecordDeps, candidates: readonly Candidate[]): Promise<Set<Candidate>> {
+async function findUnstorable(deps: RecordDeps, candidates: readonly Candidate[]): Promise<Set<Candidate>> {
   const monitorIds = [...new Set(candidates.map((candidate) => candidate.monitor_id))];
   const suppressed = await findSuppressedMonitors(deps.pool, monitorIds, deps.suppressedPerDay);
   if (suppressed.length === 0) return new Set();
@@ -77,18 +76,18 @@ async function findHopeless(deps: RecordDeps, candidates: readonly Candidate[]):
 }
 
 /**
- * Runs steps 1 and 2 without storing the contents of the `hopeless` candidates.
+ * Runs steps 1 and 2 without storing the contents of the `unstorable` candidates.
  *
  * @returns undefined when the transaction was rolled back because it would have stored a match of one of them
  */
 async function recordSkippingContents(
   deps: RecordDeps,
   candidates: readonly Candidate[],
-  hopeless: ReadonlySet<Candidate>,
+  unstorable: ReadonlySet<Candidate>,
 ): Promise<RecordedBatch | undefined> {
   const contents = await storeContents(
     deps.pool,
-    candidates.filter((candidate) => !hopeless.has(candidate)),
+    candidates.filter((candidate) => !unstorable.has(candidate)),
   );
   try {
     const { matches, repeated, outcomes } = await inTransaction(deps.pool, async (client) => {

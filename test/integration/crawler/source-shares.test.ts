@@ -125,20 +125,23 @@ describe('SourceShares', () => {
     expect((await database.pool.query('SELECT name FROM leases')).rows).toEqual([]);
   });
 
-  test.each(['fails', 'hangs'])('goes on when the end of its listening %s, because the broker hangs', async (what) => {
-    listening.length = 0;
-    const broker = new AbortController();
-    const a = join('a', () =>
-      what === 'hangs' ? delay(600_000, broker.signal) : Promise.reject(new Error('it did not end')),
-    );
-    const b = join('b');
-    await eventually('each counts the other', () => a.shares.limit === 2 && b.shares.limit === 2);
-    await b.leave();
-    await eventually('a ends its listening', () => listening.includes('a ends'), 30_000);
-    const c = join('c');
-    await eventually('a counts the next one', () => a.shares.limit === 2 && c.shares.limit === 2);
-    await c.leave();
-    broker.abort();
-    await a.leave();
-  });
+  test.each(['fails', 'hangs'])(
+    'keeps running when its listener cannot end because the broker hangs: it %s',
+    async (what) => {
+      listening.length = 0;
+      const broker = new AbortController();
+      const a = join('a', () =>
+        what === 'hangs' ? delay(600_000, broker.signal) : Promise.reject(new Error('it did not end')),
+      );
+      const b = join('b');
+      await eventually('each counts the other', () => a.shares.limit === 2 && b.shares.limit === 2);
+      await b.leave();
+      await eventually('a ends its listening', () => listening.includes('a ends'), 30_000);
+      const c = join('c');
+      await eventually('a counts the next one', () => a.shares.limit === 2 && c.shares.limit === 2);
+      await c.leave();
+      broker.abort();
+      await a.leave();
+    },
+  );
 });

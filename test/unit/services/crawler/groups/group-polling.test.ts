@@ -88,7 +88,7 @@ describe('GroupPolling', () => {
       return { asked, gaps: polling.takeGaps() };
     }
 
-    test('its group goes on with the newest page and a gap', () => {
+    test('its group continues with the newest page and records a gap', () => {
       const { asked, gaps } = failDeeper(() => true);
       const newest = asked.filter(({ name, after }) => name === 'a' && after === undefined);
       expect(newest.length).toBeGreaterThan(5);

@@ -71,7 +71,7 @@ test('saves which communities are in groups that are not slow, and takes them up
   expect(Math.min(...times.values(), rest)).toBe(START - 2_000_000);
 });
 
-test('goes on without the names while Postgres is away', async () => {
+test('continues without the names while Postgres is away', async () => {
   const cursors = new Map<string, unknown>();
   let isAway = false;
   const source = start(cursors, [rateOf('busy', 40_000)], () => isAway);
