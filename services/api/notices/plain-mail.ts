@@ -1,5 +1,5 @@
 import type { Mail } from '../../../shared/mail/mailer.ts';
-import { html, Html } from '../pages/html.ts';
+import { html, trustedHtml } from '../pages/html.ts';
 
 /** Paragraphs with lines that every mail server accepts unchanged; a line that is an address becomes a link. */
 export function plainMail(to: string, subject: string, paragraphs: readonly (readonly string[])[]): Mail {
@@ -13,7 +13,7 @@ export function plainMail(to: string, subject: string, paragraphs: readonly (rea
     subject,
     text: paragraphs.map((lines) => `${lines.join('\n')}\n`).join('\n'),
     html: paragraphs
-      .map((lines) => `${html`<p>${new Html(lines.map((line) => htmlOf(line).text).join('\n'))}</p>`.text}\n`)
+      .map((lines) => `${String(html`<p>${trustedHtml(lines.map((line) => String(htmlOf(line))).join('\n'))}</p>`)}\n`)
       .join(''),
   };
 }

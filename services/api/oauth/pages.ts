@@ -1,4 +1,5 @@
-import { html, Html, NO_HTML } from '../pages/html.ts';
+import { html } from '../pages/html.ts';
+import type { Html, HtmlValue } from '../pages/html.ts';
 import { pageOf, problem } from '../pages/page.ts';
 import type { Page } from '../pages/page.ts';
 
@@ -113,8 +114,8 @@ function originOf({ host }: AskingClient): Html {
 }
 
 /** Attributes of the field that the page's problem refers to. */
-function faulty(fault: string | undefined): Html {
-  return fault === undefined ? NO_HTML : new Html('aria-invalid="true" aria-describedby="problem"');
+function faulty(fault: string | undefined): HtmlValue {
+  return fault !== undefined && html`aria-invalid="true" aria-describedby="problem"`;
 }
 
 /**

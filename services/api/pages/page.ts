@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Response } from 'express';
-import { html, Html, NO_HTML } from './html.ts';
+import { html, trustedHtml } from './html.ts';
+import type { HtmlValue } from './html.ts';
 
 /** A page, and where its forms may submit to. */
 export interface Page {
@@ -20,7 +21,7 @@ button { border: 1px solid; border-radius: 0.25rem; cursor: pointer; font-weight
 [role='alert'] { border-inline-start: 0.25rem solid; font-weight: 600; padding-inline-start: 0.75rem; }
 .note { font-size: 0.9rem; }
 `;
-const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`);
+const STYLE_ELEMENT = trustedHtml(`<style>${STYLE}</style>`);
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
 /**
@@ -43,8 +44,8 @@ export function sendPage(
  *
  * @param formTargets where its forms may submit to besides this origin, as sources of form-action
  */
-export function pageOf(title: string, content: Html, formTargets = ''): Page {
-  const { text } = html`<!doctype html>
+export function pageOf(title: string, content: HtmlValue, formTargets = ''): Page {
+  const text = html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
@@ -66,10 +67,10 @@ export function pageOf(title: string, content: Html, formTargets = ''): Page {
     `form-action 'self' ${formTargets}`.trim(),
     "frame-ancestors 'none'",
   ];
-  return { text, contentSecurityPolicy: policy.join('; ') };
+  return { text: String(text), contentSecurityPolicy: policy.join('; ') };
 }
 
 /** An alert with what went wrong; nothing without a problem. */
-export function problem(text: string | undefined): Html {
-  return text === undefined ? NO_HTML : html`<p id="problem" role="alert">${text}</p>`;
+export function problem(text: string | undefined): HtmlValue {
+  return text !== undefined && html`<p id="problem" role="alert">${text}</p>`;
 }

@@ -3,7 +3,7 @@
  * and with naive regular expressions, and matches 100,000 items against 100,000 monitors in memory. Every number of
  * matches is checked. 2,000 rules with all kinds of conditions must match 20,000 items as regular expressions say, and
  * 20,000 monitors are compared without and with conditions. One MB is a million characters. `--only CASE` (may be
- * repeated) runs a part.
+ * repeated) runs a part; `--monitors N` sets how many are compared without and with conditions (20,000).
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -66,7 +66,10 @@ const BOUNDS: Record<EngineName, Bounds> = {
 const CASES = ['terms', 'rare-terms', 'raw-text', 'pipeline', 'conditions', 'conditions-cost'];
 
 export default async function benchMatcher(report: Report, args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { only: { type: 'string', multiple: true } } });
+  const { values } = parseArgs({
+    args,
+    options: { only: { type: 'string', multiple: true }, monitors: { type: 'string', default: '20000' } },
+  });
   const cases = values.only ?? CASES;
   const unknown = cases.find((name) => !CASES.includes(name));
   if (unknown !== undefined) throw new Error(`--only ${unknown}: there are ${CASES.join(', ')}`);
@@ -82,7 +85,7 @@ export default async function benchMatcher(report: Report, args: string[]): Prom
     }
     if (cases.includes('raw-text')) await benchRawText(line, corpus, vocabulary, folder);
     if (cases.includes('pipeline')) await benchPipeline(line, corpus, folder);
-    if (cases.includes('conditions-cost')) benchConditionsCost(line, corpus);
+    if (cases.includes('conditions-cost')) benchConditionsCost(line, corpus, Number(values.monitors));
   } finally {
     rmSync(folder, { recursive: true });
   }
