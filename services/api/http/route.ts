@@ -5,6 +5,7 @@ import type { RequiredScope } from '../admission/scope.ts';
 import { sendStream, StreamedBody } from './answer-stream.ts';
 import { ApiError, ClientGone } from './api-error.ts';
 import { jsonBody } from './json-body.ts';
+import { jsonInPieces } from './json-in-pieces.ts';
 import { refuseParameters } from './refuse-parameters.ts';
 
 /** An authenticated request, with everything its route needs. Its values are not validated yet. */
@@ -35,6 +36,8 @@ export interface Answer {
   status: number;
   /** Sent as JSON. Bytes and a StreamedBody are sent unchanged, with the type that `headers` must name. */
   body: object;
+  /** The member of `body` that is a list of possibly megabytes. It is written item by item, to the same bytes. */
+  largeList?: string;
   headers?: Record<string, string>;
   /** On routes that charge: the credits that this request cost, and the balance afterwards. */
   charged?: { credits: number; balance: number };
@@ -113,7 +116,8 @@ function answerWith(route: Route, callerOf: (request: Request) => Caller): Reque
     if (stream !== undefined) await sendStream(stream, response);
     else if (isStreamed(answer)) response.end();
     else if (answer.body instanceof Uint8Array) response.send(answer.body);
-    else response.json(answer.body);
+    else if (answer.largeList === undefined) response.json(answer.body);
+    else response.type('json').send(await jsonInPieces(answer.body, answer.largeList));
   };
 }
 

@@ -75,6 +75,8 @@ async function list({ pool }: MonitorDeps, { caller }: Call): Promise<Answer> {
   return {
     status: 200,
     body: { items, limit: plan.monitors, used: items.length, daily_match_cap: plan.dailyMatchCap },
+    // A hundred of the largest rules are 5 MB.
+    largeList: 'items',
   };
 }
 
