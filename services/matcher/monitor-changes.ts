@@ -8,6 +8,7 @@ import { retry } from '../../shared/runtime/retry.ts';
 import type { RetryDeps } from '../../shared/runtime/retry.ts';
 import type { CooperativeYield } from '../../shared/runtime/cooperative-yield.ts';
 import { readActiveRules, readActiveStates, readRulesById } from '../../shared/stores/monitors/monitor-rules.ts';
+import type { MonitorRule } from '../../shared/stores/monitors/monitor-rules.ts';
 import { CandidatePublisher } from './candidate-publisher.ts';
 import type { PublishCandidates } from './candidate-publisher.ts';
 import { ActiveMonitors } from './active-monitors.ts';
@@ -16,8 +17,13 @@ import { CoalescedJob } from './coalesced-job.ts';
 import type { RecentItems } from './recent-items.ts';
 
 const COMPARE_INTERVAL_MS = 60_000;
-/** Monitors per statement. The result is parsed without a yield to the event loop, so it must be small. */
+/** Monitors per statement. */
 const RULES_PER_PAGE = 250;
+/**
+ * As JSON, besides the last monitor, which may have 60 KB. A page is parsed without a yield to the event loop: this
+ * takes about as long as one slice. Most pages have 100 KB.
+ */
+const BYTES_PER_PAGE = 512 * 1024;
 const STATES_PER_PAGE = 2_000;
 
 export interface MonitorChangesDeps {
@@ -59,7 +65,8 @@ export class MonitorChanges implements Running {
   async load(): Promise<void> {
     const { db, monitors, cooperativeYield, logger } = this.options;
     const startedAt = performance.now();
-    const read = (afterId: string) => retry(() => readActiveRules(db, afterId, RULES_PER_PAGE), this.retryDeps);
+    const readAfter = (id: string) => readActiveRules(db, id, RULES_PER_PAGE, BYTES_PER_PAGE);
+    const read = (afterId: string) => retry(() => readAfter(afterId), this.retryDeps);
     for await (const page of keysetPages(read)) {
       for (const monitor of page) {
         monitors.set(monitor);
@@ -164,11 +171,11 @@ export class MonitorChanges implements Running {
 
   /** Reads and applies the given monitors, then scans recent items for those that are new or changed. */
   private async applyChanges(ids: string[]): Promise<void> {
-    const { db, monitors, toleranceMs, cooperativeYield } = this.options;
+    const { monitors, toleranceMs, cooperativeYield } = this.options;
     const inactiveIds = new Set(ids);
     const toScan = new ActiveMonitors();
     const scanFrom = new Map<string, number>();
-    for (const monitor of await retry(() => readRulesById(db, ids), this.retryDeps)) {
+    for await (const monitor of this.readRules(ids)) {
       inactiveIds.delete(monitor.id);
       const from = monitors.set(monitor);
       if (from !== undefined) {
@@ -182,6 +189,20 @@ export class MonitorChanges implements Running {
       await cooperativeYield.pause();
     }
     if (scanFrom.size > 0) await this.scan(toScan, scanFrom);
+  }
+
+  /** Reads the rules of those of the given monitors that are active. */
+  private async *readRules(ids: readonly string[]): AsyncGenerator<MonitorRule> {
+    const unread = new Set(ids);
+    for (let isCut = true; isCut;) {
+      const read = () => readRulesById(this.options.db, [...unread], BYTES_PER_PAGE);
+      const page = await retry(read, this.retryDeps);
+      for (const monitor of page.monitors) {
+        unread.delete(monitor.id);
+        yield monitor;
+      }
+      isCut = page.isCut;
+    }
   }
 
   /**

@@ -23,55 +23,85 @@ export interface MonitorState {
  * twice the time. Fractions of milliseconds are truncated, so that no version begins later than it did.
  */
 
-/** Reads the rules of all active monitors after `afterId`, by id, at most `limit`. */
-export async function readActiveRules(db: Queryable, afterId: string, limit: number): Promise<MonitorRule[]> {
+/**
+ * Reads the rules of all active monitors after `afterId`, by id: at most `limit`, and no more once they have `maxBytes`
+ * as JSON. Only after the last one the page is empty.
+ */
+export async function readActiveRules(
+  db: Queryable,
+  afterId: string,
+  limit: number,
+  maxBytes: number,
+): Promise<MonitorRule[]> {
   const { rows } = await db.query<{ page: MonitorRule[] }>(
-    `SELECT coalesce(json_agg(monitor ORDER BY id), '[]') AS page
+    `WITH monitors AS MATERIALIZED (
+       SELECT m.id, json_build_object(
+           'id', m.id,
+           'rule', CASE WHEN m.refinements IS NULL THEN plain.rule ELSE (plain.rule::jsonb || m.refinements)::json END,
+           'version', m.version,
+           'activeSinceMs', trunc(extract(epoch FROM m.active_since) * 1000),
+           'versions', coalesce(
+             (SELECT json_agg(json_build_object('version', version, 'sinceMs', trunc(extract(epoch FROM since) * 1000))
+                 ORDER BY version)
+                FROM monitor_versions WHERE monitor_id = m.id), '[]')) AS monitor
+         FROM monitors m
+         CROSS JOIN LATERAL (
+           SELECT json_build_object('keywords', m.keywords, 'exclude', m.exclude, 'subreddits', m.subreddits,
+             'posts', m.posts, 'comments', m.comments, 'nsfw', m.nsfw) AS rule
+         ) AS plain
+        WHERE m.status = 'active' AND m.id > $1
+        ORDER BY m.id
+        LIMIT $2
+     )
+     SELECT coalesce(json_agg(monitor ORDER BY id) FILTER (WHERE bytes_before < $3), '[]') AS page
        FROM (
-         SELECT m.id, json_build_object(
-             'id', m.id,
-             'rule', CASE WHEN m.refinements IS NULL THEN plain.rule ELSE (plain.rule::jsonb || m.refinements)::json END,
-             'version', m.version,
-             'activeSinceMs', trunc(extract(epoch FROM m.active_since) * 1000),
-             'versions', coalesce(
-               (SELECT json_agg(json_build_object('version', version, 'sinceMs', trunc(extract(epoch FROM since) * 1000))
-                   ORDER BY version)
-                  FROM monitor_versions WHERE monitor_id = m.id), '[]')) AS monitor
-           FROM monitors m
-           CROSS JOIN LATERAL (
-             SELECT json_build_object('keywords', m.keywords, 'exclude', m.exclude, 'subreddits', m.subreddits,
-               'posts', m.posts, 'comments', m.comments, 'nsfw', m.nsfw) AS rule
-           ) AS plain
-          WHERE m.status = 'active' AND m.id > $1
-          ORDER BY m.id
-          LIMIT $2
-       ) AS monitors`,
-    [afterId, limit],
+         SELECT id, monitor,
+                sum(octet_length(monitor::text)) OVER (ORDER BY id) - octet_length(monitor::text) AS bytes_before
+           FROM monitors
+       ) AS counted`,
+    [afterId, limit, maxBytes],
   );
   return rows[0]!.page;
 }
 
-/** Reads the rules of the given monitors, without inactive ones. */
-export async function readRulesById(db: Queryable, ids: readonly string[]): Promise<MonitorRule[]> {
-  const { rows } = await db.query<{ monitors: MonitorRule[] }>(
-    `SELECT coalesce(json_agg(json_build_object(
-         'id', m.id,
-         'rule', CASE WHEN m.refinements IS NULL THEN plain.rule ELSE (plain.rule::jsonb || m.refinements)::json END,
-         'version', m.version,
-         'activeSinceMs', trunc(extract(epoch FROM m.active_since) * 1000),
-         'versions', coalesce(
-           (SELECT json_agg(json_build_object('version', version, 'sinceMs', trunc(extract(epoch FROM since) * 1000))
-               ORDER BY version)
-              FROM monitor_versions WHERE monitor_id = m.id), '[]'))), '[]') AS monitors
-       FROM monitors m
-       CROSS JOIN LATERAL (
-         SELECT json_build_object('keywords', m.keywords, 'exclude', m.exclude, 'subreddits', m.subreddits,
-           'posts', m.posts, 'comments', m.comments, 'nsfw', m.nsfw) AS rule
-       ) AS plain
-      WHERE m.status = 'active' AND m.id = ANY($1)`,
-    [ids],
+/**
+ * Reads the rules of the given monitors, without inactive ones, and no more once they have `maxBytes` as JSON.
+ *
+ * @returns `isCut` when there are more
+ */
+export async function readRulesById(
+  db: Queryable,
+  ids: readonly string[],
+  maxBytes: number,
+): Promise<{ monitors: MonitorRule[]; isCut: boolean }> {
+  const { rows } = await db.query<{ monitors: MonitorRule[]; isCut: boolean }>(
+    `WITH monitors AS MATERIALIZED (
+       SELECT m.id, json_build_object(
+           'id', m.id,
+           'rule', CASE WHEN m.refinements IS NULL THEN plain.rule ELSE (plain.rule::jsonb || m.refinements)::json END,
+           'version', m.version,
+           'activeSinceMs', trunc(extract(epoch FROM m.active_since) * 1000),
+           'versions', coalesce(
+             (SELECT json_agg(json_build_object('version', version, 'sinceMs', trunc(extract(epoch FROM since) * 1000))
+                 ORDER BY version)
+                FROM monitor_versions WHERE monitor_id = m.id), '[]')) AS monitor
+         FROM monitors m
+         CROSS JOIN LATERAL (
+           SELECT json_build_object('keywords', m.keywords, 'exclude', m.exclude, 'subreddits', m.subreddits,
+             'posts', m.posts, 'comments', m.comments, 'nsfw', m.nsfw) AS rule
+         ) AS plain
+        WHERE m.status = 'active' AND m.id = ANY($1)
+     )
+     SELECT coalesce(json_agg(monitor) FILTER (WHERE bytes_before < $2), '[]') AS monitors,
+            coalesce(bool_or(bytes_before >= $2), false) AS "isCut"
+       FROM (
+         SELECT id, monitor,
+                sum(octet_length(monitor::text)) OVER (ORDER BY id) - octet_length(monitor::text) AS bytes_before
+           FROM monitors
+       ) AS counted`,
+    [ids, maxBytes],
   );
-  return rows[0]!.monitors;
+  return rows[0]!;
 }
 
 /**

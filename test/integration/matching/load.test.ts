@@ -31,3 +31,33 @@ test('a matcher joins its group only after it loaded all monitors, then matches 
   await starting;
   for (const id of ids) await matchers.expectCandidates(id, [`1 ${names[0]!}`, `1 ${names[2]!}`]);
 });
+
+test('loads and updates monitors that have more bytes than one statement reads', async () => {
+  // 60 KB each, like the largest rules: about nine a page of half a megabyte.
+  const ids = await insertMonitors(matchers.db.pool, 30);
+  const makeLarge = (word: string) =>
+    matchers.db.pool.query(`UPDATE monitors SET keywords = ARRAY[$1, repeat('x', 60000)], version = version + 1`, [
+      word,
+    ]);
+  await makeLarge('rust');
+  await matchers.start();
+  const [first] = await matchers.say('rust');
+  for (const id of ids) await matchers.expectCandidates(id, [`2 ${first!}`]);
+  await makeLarge('iron');
+  const [paused] = ids;
+  await matchers.db.pool.query(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [paused]);
+  for (const id of ids) await matchers.announce(id);
+  const probe = await matchers.createSilently();
+  await matchers.announce(probe);
+  await eventually('the changes are applied', async () => {
+    const [name] = await matchers.say('rust');
+    await matchers.consumed();
+    const found = await Promise.all([probe, ...ids].map((id) => matchers.candidatesOf(id)));
+    const isIn = found.map((names) => names.some((candidate) => candidate.endsWith(` ${name!}`)));
+    return isIn[0] && !isIn.slice(1).includes(true);
+  });
+  const [last] = await matchers.say('iron');
+  await matchers.consumed();
+  const found = await Promise.all(ids.map((id) => matchers.candidatesOf(id)));
+  expect(found.map((names) => names.includes(`3 ${last!}`))).toEqual(ids.map((id) => id !== paused));
+});

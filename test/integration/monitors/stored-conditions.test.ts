@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RuleRefinements } from '../../../shared/matching/rule.ts';
 import { newMonitorId } from '../../../shared/domain/identifiers.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
-import { readRulesById } from '../../../shared/stores/monitors/monitor-rules.ts';
+import { readActiveRules, readRulesById } from '../../../shared/stores/monitors/monitor-rules.ts';
 import { insertMonitor, readMonitor, ruleOf, updateMonitorSettings } from '../../../shared/stores/monitors/monitors.ts';
 import type { MonitorSettings } from '../../../shared/stores/monitors/monitors.ts';
 import { insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
@@ -59,7 +59,7 @@ test('settings are read back as they were stored, by another process and by the 
   const other = createPool({ url: db.url, name: 'other', logger: silentLogger() });
   const expectStored = async (id: string, expected: MonitorSettings) => {
     expect(await readMonitor(other, accountId, id)).toMatchObject(expected);
-    const [found] = await readRulesById(other, [id]);
+    const [found] = (await readRulesById(other, [id], 1)).monitors;
     expect(found!.rule).toEqual(ruleOf(expected));
   };
   await fc.assert(
@@ -73,4 +73,26 @@ test('settings are read back as they were stored, by another process and by the 
     { numRuns: 100 },
   );
   await other.end();
+});
+
+test('matchers read no more rules at once than the bytes that they ask for, but always one', async () => {
+  const own = await createTestDatabase();
+  const ids = (await insertMonitors(own.pool, 5)).toSorted();
+  await own.pool.query(`UPDATE monitors SET keywords = ARRAY[repeat('x', 1000)]`);
+  const active = async (after: string, bytes: number) =>
+    (await readActiveRules(own.pool, after, 4, bytes)).map(({ id }) => id);
+  expect(await active('', 1)).toEqual(ids.slice(0, 1));
+  // The third begins below the limit.
+  expect(await active('', 3_000)).toEqual(ids.slice(0, 3));
+  expect(await active(ids[1]!, 3_000)).toEqual(ids.slice(2, 5));
+  expect(await active('', 1e6)).toEqual(ids.slice(0, 4));
+  expect(await active(ids[4]!, 1)).toEqual([]);
+  const byId = async (asked: string[], bytes: number) => {
+    const { monitors, isCut } = await readRulesById(own.pool, asked, bytes);
+    return [monitors.map(({ id }) => id).toSorted(), isCut];
+  };
+  expect(await byId(ids, 3_000)).toEqual([ids.slice(0, 3), true]);
+  expect(await byId([...ids.slice(3), 'mon_none'], 3_000)).toEqual([ids.slice(3), false]);
+  expect(await byId(['mon_none'], 1)).toEqual([[], false]);
+  await own.drop();
 });
