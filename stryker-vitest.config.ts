@@ -6,6 +6,9 @@ import { BaseSequencer } from 'vitest/node';
 
 const at = (path: string): string => join(import.meta.dirname, path);
 
+/** What is mutated, and its unit tests. */
+const FOLDERS = ['shared/matching/', 'shared/domain/rule-query/'];
+
 /** The first failing test ends a mutant's run, so cheap tests run first and property tests last. */
 class ExamplesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -41,18 +44,20 @@ const quickRuns: Vite.Plugin = {
       ? at('test/support/runner/one-test-per-table.ts')
       : undefined,
   transform: (code, id) =>
-    id.startsWith(at('shared/matching/')) ? { code: withoutCounting(withMostPasses(code)), map: null } : undefined,
+    FOLDERS.some((folder) => id.startsWith(at(folder)))
+      ? { code: withoutCounting(withMostPasses(code)), map: null }
+      : undefined,
   // Stryker requests the line of each test, which costs a stack trace. Only incremental runs need it.
   configureVitest: ({ project }) => {
     project.config.includeTaskLocation = false;
   },
 };
 
-/** The tests that a mutation run (stryker.config.ts) runs for every mutant: the unit tests of shared/matching. */
+/** The tests that a mutation run (stryker.config.ts) runs for every mutant. */
 export default defineConfig({
   plugins: [quickRuns],
   test: {
-    include: ['test/unit/shared/matching/**/*.test.ts'],
+    include: FOLDERS.map((folder) => `test/unit/${folder}**/*.test.ts`),
     // These tests measure the cost of matching with long texts and many keywords, not its results.
     exclude: ['test/unit/shared/matching/monitor-index-work.test.ts'],
     setupFiles: ['test/support/runner/mutation-setup.ts'],

@@ -1,12 +1,12 @@
 import type { Stryker } from '@stryker-mutator/core';
 
 /**
- * Mutation tests of shared/matching: `npm run mutate`, see CONTRIBUTING.md. Stryker copies the project into a sandbox,
- * activates one small change of the code at a time, and runs the unit tests that reach it. A mutant that no test
- * notices has survived.
+ * Mutation tests of shared/matching and of rules as text: `npm run mutate`, see CONTRIBUTING.md. Stryker copies the
+ * project into a sandbox, activates one small change of the code at a time, and runs the unit tests that reach it. A
+ * mutant that no test notices has survived.
  */
 const options: ConstructorParameters<typeof Stryker>[0] = {
-  mutate: ['shared/matching/**/*.ts'],
+  mutate: ['shared/matching/**/*.ts', 'shared/domain/rule-query/*.ts'],
   plugins: ['@stryker-mutator/vitest-runner'],
   testRunner: 'vitest',
   // Coverage already tells which tests reach a mutant, so Vitest need not search for related files.

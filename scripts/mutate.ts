@@ -1,7 +1,7 @@
 /**
- * Runs mutation tests of shared/matching or of the given files: `npm run mutate -- shared/matching/text/tokens.ts`, or
- * with a line range `tokens.ts:20-40`. Exits with code 1 when less than 85 % of the mutants are detected. Settings:
- * stryker.config.ts.
+ * Runs mutation tests of shared/matching and shared/domain/rule-query or of the given files:
+ * `npm run mutate -- shared/matching/text/tokens.ts`, or with a line range `tokens.ts:20-40`. Exits with code 1 when
+ * less than 85 % of the mutants are detected. Settings: stryker.config.ts.
  */
 import { existsSync } from 'node:fs';
 import { Stryker } from '@stryker-mutator/core';
@@ -9,11 +9,11 @@ import { Stryker } from '@stryker-mutator/core';
 const files = process.argv.slice(2);
 // Stryker treats a wrong name as an empty glob and would succeed without testing anything.
 const wrong = files.filter(
-  (file) => !/^shared\/matching\/.*\.ts(:|$)/.test(file) || !existsSync(file.replace(/:.*/, '')),
+  (file) => !/^shared\/(?:matching|domain\/rule-query)\/.*\.ts(:|$)/.test(file) || !existsSync(file.replace(/:.*/, '')),
 );
 if (wrong.length > 0) {
   console.error(
-    `Not a .ts file below shared/matching: ${wrong.join(', ')}. Give paths such as shared/matching/text/tokens.ts.`,
+    `Not a .ts file below shared/matching or shared/domain/rule-query: ${wrong.join(', ')}. Give paths such as shared/matching/text/tokens.ts.`,
   );
   process.exitCode = 1;
 } else {

@@ -17,6 +17,7 @@ const APPLYING: Mute[] = [
   { kind: 'author', value: 'u/some_one' },
   { kind: 'thread', value: 't3_1abc' },
   { kind: 'thread', value: '1abc' },
+  { kind: 'thread', value: ' T3_1ABC ' },
 ];
 const OTHERS: Mute[] = [
   { kind: 'subreddit', value: 'some_one' },

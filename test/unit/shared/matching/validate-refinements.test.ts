@@ -48,6 +48,18 @@ describe('terms', () => {
       ],
     ],
     [
+      'case only where something has it',
+      [
+        { text: '✓✓' },
+        { text: '✓✓', caseSensitive: true },
+        { text: '咖啡' },
+        { text: '咖啡', caseSensitive: true },
+        { text: 'ⓐⓑ' },
+        { text: 'ⓐⓑ', caseSensitive: true },
+      ],
+      [{ text: '✓✓' }, { text: '咖啡' }, { text: 'ⓐⓑ' }, { text: 'ⓐⓑ', caseSensitive: true }],
+    ],
+    [
       'prefixes of one word',
       [
         { text: 'don’t', prefix: true },
