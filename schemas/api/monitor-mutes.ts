@@ -35,6 +35,6 @@ export const muteDeleted = z.strictObject({ status: z.literal('deleted') });
 export const createMuteBody = z.strictObject({
   kind: muteKind,
   value: storableString.describe(
-    'A community with or without `r/`, an account with or without `u/`, or a post: its id, with or without `t3_`, or its URL.',
+    'A community with or without `r/`, an account with or without `u/`, or the id of a post with or without `t3_`; or the URL of any of them.',
   ),
 });

@@ -42,7 +42,7 @@ const MEANING = {
   languages:
     'Only posts and comments in these languages: ISO 639-1 codes, and `und` for those whose language is not decided because they are short or mixed.',
   thread_once:
-    'At most one match a thread and day (UTC). Further ones are stored as suppressed, with `suppressed_reason`.',
+    'At most one match a thread and day (UTC). Further ones are stored as suppressed, with `suppressed_reason`. Matches from before it was switched on do not count: on that day a thread may have one more.',
 };
 
 /** Members of a monitor in answers: absent when they are not used. */

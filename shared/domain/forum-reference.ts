@@ -44,8 +44,24 @@ export function parseReference(given: string, hosts: ForumHosts): ThingReference
   if (url === undefined) return undefined;
   const parts = url.pathname.split('/').filter((part) => part !== '');
   if (hosts.shortLinkHosts.includes(url.hostname)) return parts.length === 1 ? ofId(parts[0]) : undefined;
-  const isSite = url.hostname === hosts.domain || url.hostname.endsWith(`.${hosts.domain}`);
-  return isSite ? ofPath(parts) : undefined;
+  return isOf(hosts.domain, url) ? ofPath(parts) : undefined;
+}
+
+/**
+ * The name in the address of a community (`/r/NAME`) or of an account (`/user/NAME`, `/u/NAME`) on the site, as
+ * written. undefined for any other text, and for addresses of what is in a community or by an account.
+ */
+export function nameInAddress(given: string, kind: 'subreddit' | 'author', { domain }: ForumHosts): string | undefined {
+  const text = given.trim();
+  const url = text.length > MAX_LENGTH ? undefined : urlOf(text);
+  if (url === undefined || !isOf(domain, url)) return undefined;
+  const [first = '', name, ...rest] = url.pathname.split('/').filter((part) => part !== '');
+  const prefixes = kind === 'subreddit' ? ['r'] : ['u', 'user'];
+  return prefixes.includes(first) && rest.length === 0 ? name : undefined;
+}
+
+function isOf(domain: string, { hostname }: URL): boolean {
+  return hostname === domain || hostname.endsWith(`.${domain}`);
 }
 
 function urlOf(text: string): URL | undefined {

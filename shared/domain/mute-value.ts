@@ -1,7 +1,7 @@
 import type { MuteKind } from '../../schemas/api/monitor-mutes.ts';
-import { authorKey, normalizeAuthor } from '../matching/validate-refinements.ts';
-import { normalizeSubreddit, subredditKey } from '../matching/validate-rule.ts';
-import { parseReference } from './forum-reference.ts';
+import { normalizeAuthor } from '../matching/validate-refinements.ts';
+import { normalizeSubreddit } from '../matching/validate-rule.ts';
+import { nameInAddress, parseReference } from './forum-reference.ts';
 import type { ForumHosts } from './forum-reference.ts';
 
 /**
@@ -10,13 +10,14 @@ import type { ForumHosts } from './forum-reference.ts';
  * its post.
  */
 export function muteValue(kind: MuteKind, given: string, hosts: ForumHosts): string | undefined {
-  if (kind === 'subreddit') return keyOf(normalizeSubreddit(given), subredditKey);
-  if (kind === 'author') return keyOf(normalizeAuthor(given), authorKey);
+  if (kind !== 'thread') return nameKey(kind, given) ?? nameKey(kind, nameInAddress(given, kind, hosts) ?? '');
   const reference = parseReference(given, hosts);
   if (reference === undefined || reference.kind === 'share' || reference.postId === undefined) return undefined;
-  return `t3_${reference.postId}`;
+  // An id is a number in base 36, which the forum writes without leading zeros.
+  return `t3_${reference.postId.replace(/^0+(?=.)/, '')}`;
 }
 
-function keyOf(name: string | undefined, key: (name: string) => string): string | undefined {
-  return name === undefined ? undefined : key(name);
+function nameKey(kind: 'subreddit' | 'author', given: string): string | undefined {
+  const name = kind === 'subreddit' ? normalizeSubreddit(given) : normalizeAuthor(given);
+  return name?.toLowerCase();
 }

@@ -53,11 +53,11 @@ function documents(output: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-test('the walk-through works as written: a first match in the page, a stream, change, pause, resume, delete', () => {
+test('the walk-through works as written: a first match in the page, a stream, change, mute, pause, resume, delete', () => {
   const output = walk(['walk-through:1', 'walk-through:2', 'walk-through:3', 'walk-through:9', 'walk-through:4']);
   const isOfStream = (line: string) => /^(retry|id|event|data)?:/.test(line);
   const lines = output.replace('}retry:', '}\nretry:').split('\n');
-  const [created, page, patched, paused, resumed, account, deleted] = documents(
+  const [created, page, patched, muted, paused, resumed, account, deleted] = documents(
     lines.filter((line) => !isOfStream(line)).join('\n'),
   );
   expect(lines.filter((line) => line === 'event: match').length).toBeGreaterThan(0);
@@ -69,6 +69,7 @@ test('the walk-through works as written: a first match in the page, a stream, ch
   expect(items.length).toBeGreaterThan(0);
   expect(['rust', '咖啡', 'コーヒー', '커피']).toEqual(expect.arrayContaining(items[0]!.matched_terms));
   expect(patched).toMatchObject({ monitor: { keywords: ['coffee', 'python'] } });
+  expect(muted).toMatchObject({ mute: { kind: 'subreddit', value: 'decaf' } });
   expect(paused).toEqual({ status: 'paused' });
   expect(resumed).toMatchObject({ monitor: { status: 'active' } });
   expect(account).toMatchObject({ balance: 69_980 });

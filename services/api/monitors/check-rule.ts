@@ -20,13 +20,13 @@ export type CheckedRule = RuleLists & { refinements: RefinementsChange };
 /**
  * Checks the lists of a rule one by one. Their limits together are checked on the whole rule (`validateTermCount`).
  *
- * @param hasTerms whether the rule has `terms`, so that it may be without keywords
+ * @param mayBeTerms whether `terms` may stand for the keywords, so that the rule may be without keywords
  */
 export function checkRule(
   given: RuleLists & RefinementChanges,
-  hasTerms: boolean,
+  mayBeTerms: boolean,
 ): { rule: CheckedRule; faults: Fault[] } {
-  const keywords = given.keywords && validateTerms('keywords', given.keywords, { mayBeEmpty: hasTerms });
+  const keywords = given.keywords && validateTerms('keywords', given.keywords, { mayBeEmpty: mayBeTerms });
   const exclude = given.exclude && validateTerms('exclude', given.exclude);
   const subreddits = given.subreddits && checkSubreddits('subreddits', given.subreddits);
   const refinements = checkRefinements(given);
@@ -51,7 +51,7 @@ export interface NewRule {
 
 /** Checks the lists of a new rule, one by one and together. If there are faults, the rule must not be stored. */
 export function checkNewRule(given: RuleLists & RefinementChanges): { rule: NewRule; faults: Fault[] } {
-  const { rule, faults } = checkRule(given, (given.terms?.length ?? 0) > 0);
+  const { rule, faults } = checkRule(given, given.terms !== undefined);
   const { keywords = [], exclude = [], subreddits = [] } = rule;
   const refinements = changedRefinements(null, rule.refinements);
   if (faults.length === 0) faults.push(...validateTermCount(keywords, refinements?.terms ?? []));

@@ -18,8 +18,8 @@ type MuteDeps = Pick<MonitorDeps, 'pool' | 'siteUrl'>;
 const MAX_MUTES = 500;
 
 const WANTED: Record<MuteKind, string> = {
-  subreddit: 'must be the name of a community, with or without r/',
-  author: 'must be the name of an account, with or without u/',
+  subreddit: 'must be the name of a community, with or without r/, or its URL',
+  author: 'must be the name of an account, with or without u/, or its URL',
   thread: 'must be the id or the URL of a post',
 };
 

@@ -29,7 +29,8 @@ export function ruleWarnings(rule: Rule, surroundings: RuleSurroundings): RuleWa
     ...nothingWatched(rule),
     ...neverMatching(rule),
     ...unwatchedTexts(rule),
-    ...(['keywords', 'exclude'] as const).flatMap((list) => syntaxWarnings(syntax, plainTerms(list, rule[list]))),
+    ...syntaxWarnings(syntax, plainTerms('keywords', rule.keywords), OF_KEYWORDS),
+    ...syntaxWarnings(syntax, plainTerms('exclude', rule.exclude)),
     ...syntaxWarnings(syntax, [...termsWithConditions(rule), ...requiredTerms(rule)], OF_TERMS),
     ...commonKeywords(rule, surroundings),
   ];
@@ -112,6 +113,13 @@ function syntaxWarnings(
   );
 }
 
+/** Where a rule says what an operator would. */
+const INSTEAD_OF: Partial<Record<string, string>> = {
+  NOT: 'What must not occur belongs into "exclude".',
+  AND: 'What must occur besides belongs into "require".',
+};
+
+/** As in excluded terms. */
 const SYNTAX: Record<
   TermSyntax['kind'],
   { code: RuleWarning['code']; explain: (term: string, written: string) => string }
@@ -119,26 +127,37 @@ const SYNTAX: Record<
   operator: {
     code: 'search_operator',
     explain: (term, operator) =>
-      `"${term}" matches only text with all of it in this order, "${operator}" included: there are no operators. ` +
-      (operator === 'NOT'
-        ? 'What must not occur belongs into "exclude".'
-        : 'Each term of the list counts by itself: send alternatives as separate terms.'),
+      `"${term}" matches only text with all of it in this order, "${operator}" included: terms have no operators. ` +
+      (INSTEAD_OF[operator] ?? 'Each term of the list counts by itself: send alternatives as separate terms.'),
   },
   field: {
     code: 'field_prefix',
     explain: (term, field) =>
-      `"${term}" matches only text that contains it with "${field}:": there are no prefixes for fields. ` +
-      'Posts are searched in title and text, comments in their text.',
+      `"${term}" matches only text that contains it with "${field}:": excluded terms count in all texts.`,
   },
   wildcard: {
     code: 'wildcard',
     explain: (term) =>
-      `"${term}" matches only text with the asterisk: there are no wildcards. Send each form of the word as a separate term.`,
+      `"${term}" matches only text with the asterisk: excluded terms have no wildcards. Send each form of the word as a separate term.`,
   },
   quotes: {
     code: 'quotes_ignored',
     explain: (_term, phrase) =>
       `The quotes are ignored: ${phrase} matches as a phrase in any case, with quotes around it in the text or without.`,
+  },
+};
+
+/** Where `terms` can say what keywords cannot. */
+const OF_KEYWORDS: Partial<typeof SYNTAX> = {
+  field: {
+    code: 'field_prefix',
+    explain: (term, field) =>
+      `"${term}" matches only text that contains it with "${field}:": keywords have no prefixes for fields. Send it in "terms", whose "in" says where it counts.`,
+  },
+  wildcard: {
+    code: 'wildcard',
+    explain: (term) =>
+      `"${term}" matches only text with the asterisk: keywords have no wildcards. For all words that begin so, send it in "terms" without the asterisk and with "prefix": true.`,
   },
 };
 
@@ -176,11 +195,11 @@ function commonKeywords(rule: Rule, { sample, suppressedPerDay }: RuleSurroundin
 }
 
 /**
- * How many items the rule looks at, and how many of them each alternative matches, by its field, whatever is excluded
- * and in any language: the sample has neither authors nor languages.
+ * How many items the rule looks at, and how many of them each alternative matches, by its field, whatever terms are
+ * excluded.
  */
 function countInSample(
-  { languages: _languages, terms: _terms, ...rule }: Rule,
+  { terms: _terms, ...rule }: Rule,
   sample: readonly MatchItem[],
   counted: readonly NamedTerm[],
 ): { items: number; found: Map<string, number> } {

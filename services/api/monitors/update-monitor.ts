@@ -57,7 +57,7 @@ export async function updateMonitor(
 async function checkedChange(deps: MonitorDeps, accountId: string, id: string, body: unknown): Promise<MonitorChange> {
   const given = parseRequest(patchMonitorBody, body === undefined ? {} : body, 'body');
   const { name, posts, comments, nsfw, thread_once: threadOnce } = given;
-  const { rule, faults } = checkRule(given, await willHaveTerms(deps.pool, accountId, id, given));
+  const { rule, faults } = checkRule(given, await mayHaveTerms(deps.pool, accountId, id, given));
   refuseFaults([...faults, ...(await checkWebhookUrl(given.webhook_url, deps.webhooks))]);
   const { webhook_url, webhook_kind } = given;
   const { refinements, ...lists } = rule;
@@ -66,14 +66,14 @@ async function checkedChange(deps: MonitorDeps, accountId: string, id: string, b
 }
 
 /** Only a request without keywords needs to know. It is checked again under the monitor's lock. */
-async function willHaveTerms(
+async function mayHaveTerms(
   pool: Pool,
   accountId: string,
   id: string,
   { keywords, terms }: { keywords?: string[] | undefined; terms?: unknown[] | null | undefined },
 ): Promise<boolean> {
   if (keywords?.length !== 0) return false;
-  if (terms !== undefined) return terms !== null && terms.length > 0;
+  if (terms !== undefined) return true;
   const stored = isMonitorId(id) ? await readMonitor(pool, accountId, id) : undefined;
   return stored?.refinements?.terms !== undefined;
 }

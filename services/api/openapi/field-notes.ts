@@ -105,7 +105,7 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
   },
   RuleWarning: {
     field: 'Where it is in the monitor of this answer: `keywords[2]`, counting from 0.',
-    code: '`keyword_excluded`: an excluded term is part of the keyword, so it never matches. `nothing_watched`: neither posts nor comments. `text_not_watched`: it counts only in texts that the watched kinds do not have. `search_operator` (`rust OR go`), `field_prefix` (`title:rust`), `wildcard` (`rust*`): searched for as written, because there are no operators, prefixes and wildcards. `quotes_ignored`: quotes around a phrase. `common_word`: in very many items; for monitors without `subreddits`. Later versions may have further codes.',
+    code: '`keyword_excluded`: an excluded term is part of the keyword, so it never matches. `nothing_watched`: neither posts nor comments. `text_not_watched`: it counts only in texts that the watched kinds do not have. `search_operator` (`rust OR go`), `field_prefix` (`title:rust`), `wildcard` (`rust*`): searched for as written; `require`, `terms` and `exclude` say what such syntax would. `quotes_ignored`: quotes around a phrase. `common_word`: in very many items; for monitors without `subreddits`. Later versions may have further codes.',
     message: 'For people.',
   },
   CreatedMonitor: { webhook_secret: webhookSecret, warnings },

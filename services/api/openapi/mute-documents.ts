@@ -56,7 +56,8 @@ export const muteDocuments: readonly RouteDocument[] = [
     id: ID,
     muteId: MUTE_ID,
     summary: 'Delete a mute',
-    description: 'What is recorded after this is no longer muted. What was muted before is not made up for.',
+    description:
+      'What is recorded after this is no longer muted. What was muted before is not made up for. A request that is repeated because its answer got lost is answered 404: the mute is deleted then.',
     answers: [
       {
         status: 200,

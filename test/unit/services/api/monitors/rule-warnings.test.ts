@@ -39,9 +39,20 @@ describe('warnings about a rule', () => {
       'exclude[1] wildcard',
     ]);
     expect(warn({ keywords: ['rust OR go'] })[0]!.message).toBe(
-      '"rust OR go" matches only text with all of it in this order, "OR" included: there are no operators. Each term of the list counts by itself: send alternatives as separate terms.',
+      '"rust OR go" matches only text with all of it in this order, "OR" included: terms have no operators. Each term of the list counts by itself: send alternatives as separate terms.',
     );
     expect(warn({ keywords: ['rust NOT game'] })[0]!.message).toContain('"exclude"');
+    expect(warn({ keywords: ['rust AND game'] })[0]!.message).toContain('"require"');
+  });
+
+  test('point from keywords to "terms", which excluded terms do not have', () => {
+    const messages = warn({ keywords: ['rust*', 'title:rust'], exclude: ['game*', 'title:game'] });
+    expect(messages.map(({ message }) => message)).toEqual([
+      '"rust*" matches only text with the asterisk: keywords have no wildcards. For all words that begin so, send it in "terms" without the asterisk and with "prefix": true.',
+      '"title:rust" matches only text that contains it with "title:": keywords have no prefixes for fields. Send it in "terms", whose "in" says where it counts.',
+      '"game*" matches only text with the asterisk: excluded terms have no wildcards. Send each form of the word as a separate term.',
+      '"title:game" matches only text that contains it with "title:": excluded terms count in all texts.',
+    ]);
   });
 
   test('say that nothing is watched, and then nothing about common words', () => {
@@ -114,10 +125,23 @@ describe('warnings about terms with conditions', () => {
       { text: 'it', caseSensitive: true },
       { text: 'IT', caseSensitive: true },
     ];
-    expect(common({ terms, languages: ['en'] }, sample)).toEqual([
-      'terms[0].text common_word',
-      'terms[2].text common_word',
-    ]);
+    expect(common({ terms }, sample)).toEqual(['terms[0].text common_word', 'terms[2].text common_word']);
+  });
+
+  test('count only what languages and authors let through', () => {
+    const found = (rule: Partial<Rule>, sample: MatchItem[]) =>
+      warn({ keywords: ['rust'], ...rule }, sample).filter(({ code }) => code === 'common_word').length;
+    const item = { kind: 'comment' as const, title: '', subreddit: 'a', nsfw: false };
+    // "rust" is in every German item and in no English one.
+    const sample = Array.from({ length: 400 }, (_, n): MatchItem =>
+      n % 2 === 0
+        ? { ...item, text: 'rust', language: 'de', author: 'Bot' }
+        : { ...item, text: 'go', language: 'en', author: 'ana' },
+    );
+    expect(found({}, sample)).toBe(1);
+    expect(found({ languages: ['de'] }, sample)).toBe(1);
+    expect(found({ languages: ['en'] }, sample)).toBe(0);
+    expect(found({ excludeAuthors: ['bot'] }, sample)).toBe(0);
   });
 });
 
