@@ -3,6 +3,17 @@ import { defineConfig } from 'eslint/config';
 import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
+const BROWSER_GLOBALS = [
+  'document',
+  'DOMParser',
+  'EventSource',
+  'fetch',
+  'location',
+  'navigator',
+  'setInterval',
+  'setTimeout',
+];
+
 export default defineConfig(
   { ignores: ['node_modules', '.data*', '.mutation', '.fuzz', '.dependency-cruiser.js', '**/*.mjs'] },
   js.configs.recommended,
@@ -29,6 +40,12 @@ export default defineConfig(
     // Migrations that build indexes are plain JavaScript, because the runner loads them.
     files: ['schemas/postgres/*.js'],
     extends: [tseslint.configs.disableTypeChecked],
+  },
+  {
+    // What the dashboard runs in browsers.
+    files: ['services/api/dashboard/assets/*.js'],
+    extends: [tseslint.configs.disableTypeChecked],
+    languageOptions: { globals: Object.fromEntries(BROWSER_GLOBALS.map((name) => [name, 'readonly'])) },
   },
   {
     // Programs that talk to a terminal, not to a log.

@@ -9,6 +9,8 @@ import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { accountRoutes } from './account/account-routes.ts';
 import { createAdmissionMiddleware } from './admission/admission-middleware.ts';
 import { coverageRoute } from './coverage/coverage-route.ts';
+import { createCallApi } from './dashboard/call-api.ts';
+import { createDashboard } from './dashboard/dashboard.ts';
 import { ApiError } from './http/api-error.ts';
 import { createCompression } from './http/compress-answers.ts';
 import { createErrorHandler } from './http/error-handler.ts';
@@ -34,10 +36,12 @@ import { createRequestLog } from './http/request-log.ts';
 import { createRouter } from './http/route.ts';
 import { createSignupRouter } from './signup/signup-router.ts';
 import type { SignupDeps } from './signup/signup-deps.ts';
-import { createStatusRouter } from './status/status-router.ts';
+import { createStatusReporter, createStatusRouter } from './status/status-router.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
 
 export interface ApiAppDeps extends Omit<MonitorDeps, 'archiveSample' | 'siteUrl'>, SignupDeps {
+  /** Where people reach the dashboard, without a trailing slash. */
+  dashboardUrl: string;
   /** Sends test deliveries. */
   egress: EgressClient;
   metrics: Metrics;
@@ -62,7 +66,8 @@ export function createApiApp(options: ApiAppDeps): Express {
   if (options.trustProxy !== undefined) app.set('trust proxy', trustProxySetting(options.trustProxy));
 
   app.use(createRequestLog(options.logger), measure(options.metrics), helmet(), createCompression());
-  app.use(createHealthRouter(options.ready), createStatusRouter({ ...options, clock: systemClock }));
+  const status = createStatusReporter({ ...options, clock: systemClock });
+  app.use(createHealthRouter(options.ready), createStatusRouter(status));
   app.use(createOpenApiRouter(buildOpenApiDocument(options.baseUrl, options.appUrl)), createDocsRouter());
   app.use(createSignupRouter(options));
   app.use(createOAuthRouter(options));
@@ -81,6 +86,7 @@ export function createApiApp(options: ApiAppDeps): Express {
     coverageRoute({ pool: options.pool, clock: systemClock }),
     ...accountRoutes({ ...options, clock: systemClock, mailboxHash: createMailboxHash(options.secretKey) }),
   ];
+  app.use(createDashboard({ ...options, status, clock: systemClock, callApi: createCallApi(routes) }));
   const admission = createAdmissionMiddleware(admissionControl, routes);
   app.use(admission.admit);
   app.use(createRouter(routes, admission.callerOf));

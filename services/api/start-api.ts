@@ -10,8 +10,8 @@ import { answerConnectionErrors, REQUEST_HEAD_BYTES } from './http/connection-er
 import { LiveTails } from './live-tail/live-tails.ts';
 import type { LiveTailsDeps } from './live-tail/live-tails.ts';
 
-export interface ApiDeps extends Omit<ApiAppDeps, 'trustProxy' | 'baseUrl' | 'appUrl' | 'liveTails'> {
-  http: Pick<Config['http'], 'port' | 'host' | 'trustProxy' | 'baseUrl' | 'appUrl' | 'maxConnections'>;
+export interface ApiDeps extends Omit<ApiAppDeps, 'trustProxy' | 'baseUrl' | 'appUrl' | 'dashboardUrl' | 'liveTails'> {
+  http: Pick<Config['http'], 'port' | 'host' | 'trustProxy' | 'baseUrl' | 'appUrl' | 'dashboardUrl' | 'maxConnections'>;
   /** How live tails learn of new matches, and their timing; absent: they poll. */
   liveTail?: Pick<LiveTailsDeps, 'wakeUps' | 'timing' | 'maxStreams'>;
 }
@@ -31,9 +31,9 @@ const IDLE_CHECK_MS = 50;
  * @throws ConfigError with one clear sentence when the port is taken or not permitted
  */
 export async function startApi(options: ApiDeps): Promise<RunningApi> {
-  const { port, host, trustProxy, baseUrl, appUrl, maxConnections } = options.http;
+  const { port, host, trustProxy, baseUrl, appUrl, dashboardUrl, maxConnections } = options.http;
   const liveTails = new LiveTails({ ...options, ...options.liveTail });
-  const app = createApiApp({ ...options, liveTails, trustProxy, baseUrl, appUrl });
+  const app = createApiApp({ ...options, liveTails, trustProxy, baseUrl, appUrl, dashboardUrl });
   const server = createLimitedServer(app, { connections: maxConnections, headBytes: REQUEST_HEAD_BYTES });
   answerConnectionErrors(server);
   await listen(server, port, host);

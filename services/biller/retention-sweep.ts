@@ -2,6 +2,7 @@ import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { deleteExpiredLiveTailSlots } from '../../shared/stores/matches/live-tails.ts';
+import { deleteExpiredDashboardSessions } from '../../shared/stores/dashboard/dashboard-sessions.ts';
 import { deleteExpiredOAuthRecords } from '../../shared/stores/accounts/oauth-records.ts';
 import { deleteExpiredUses } from '../../shared/stores/accounts/sliding-log-limits.ts';
 import {
@@ -33,6 +34,8 @@ const GAP_DAYS = 90;
 const AUDIT_DAYS = 35;
 /** So that a month can be compared with the same one a year before. */
 const COVERAGE_DAYS = 400;
+/** Expired sessions tell known networks from new ones. */
+const SESSION_DAYS = 60;
 /** Rows per statement: locks and transactions stay short, and other work runs in between. */
 const BATCH = 5_000;
 const MONITORS_PER_PAGE = 500;
@@ -57,6 +60,10 @@ const EXPIRING_TABLES: ExpiringTable[] = [
   { table: 'idempotency_keys', deleteSome: (db, limit) => deleteExpiredAnswers(db, ANSWER_HOURS, limit) },
   { table: 'signups', deleteSome: deleteExpiredSignups },
   { table: 'oauth_records', deleteSome: deleteExpiredOAuthRecords },
+  {
+    table: 'dashboard_sessions',
+    deleteSome: (db, limit) => deleteExpiredDashboardSessions(db, { keptDays: SESSION_DAYS, limit }),
+  },
   { table: 'recent_uses', deleteSome: deleteExpiredUses },
   { table: 'live_tails', deleteSome: deleteExpiredLiveTailSlots },
   { table: 'crawl_gaps', deleteSome: (db, limit) => deleteExpiredGaps(db, GAP_DAYS, limit) },

@@ -2,10 +2,19 @@ import type { ErrorEnvelope } from '../../../schemas/api/error-envelope.ts';
 import { ERROR_CODES } from '../../../shared/domain/error-codes.ts';
 import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
 
+/** One thing that is wrong in a request. */
+export interface Fault {
+  /** The field by the client's name for it: `limit`, `keywords[2]`. */
+  field: string;
+  message: string;
+}
+
 export interface ApiErrorOptions {
   /** Seconds until a retry makes sense; sent in the body and as Retry-After. */
   retryAfter?: number;
   headers?: Record<string, string>;
+  /** What is wrong with the fields of an invalid request; the dashboard shows it beside them. */
+  faults?: readonly Fault[];
   /** Where the fault is in a text of the request: UTF-16 code units from 0. */
   position?: number;
 }
@@ -17,6 +26,7 @@ export class ApiError extends Error {
   readonly retryAfter: number | undefined;
   readonly headers: Record<string, string>;
   readonly position: number | undefined;
+  readonly faults: readonly Fault[];
 
   constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
     super(message);
@@ -24,6 +34,7 @@ export class ApiError extends Error {
     this.retryAfter = options.retryAfter;
     this.headers = options.headers ?? {};
     this.position = options.position;
+    this.faults = options.faults ?? [];
   }
 
   get status(): number {

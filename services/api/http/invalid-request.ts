@@ -1,13 +1,7 @@
 import type { z } from 'zod';
 import { ApiError } from './api-error.ts';
+import type { Fault } from './api-error.ts';
 import { validationMessage } from './validation-message.ts';
-
-/** One thing that is wrong in a request. */
-export interface Fault {
-  /** The field by the client's name for it: `limit`, `keywords[2]`. */
-  field: string;
-  message: string;
-}
 
 const MAX_FAULTS_NAMED = 5;
 
@@ -15,7 +9,7 @@ const MAX_FAULTS_NAMED = 5;
 export function invalidRequest(faults: readonly Fault[]): ApiError {
   const named = faults.slice(0, MAX_FAULTS_NAMED).map(({ field, message }) => `${field}: ${message}`);
   const more = faults.length - named.length;
-  return new ApiError('invalid_request', named.join('; ') + (more > 0 ? `; and ${more} more` : ''));
+  return new ApiError('invalid_request', named.join('; ') + (more > 0 ? `; and ${more} more` : ''), { faults });
 }
 
 /** @throws ApiError invalid_request when there are any faults */

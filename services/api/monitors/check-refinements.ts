@@ -9,7 +9,7 @@ import {
   validateSearchedTexts,
 } from '../../../shared/matching/validate-refinements.ts';
 import type { GivenTerm } from '../../../shared/matching/validate-refinements.ts';
-import type { Fault } from '../http/invalid-request.ts';
+import type { Fault } from '../http/api-error.ts';
 import { checkSubreddits } from './check-subreddits.ts';
 
 /** Conditions to be changed: null removes one, and those that are absent stay as they are. */

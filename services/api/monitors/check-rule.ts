@@ -2,7 +2,7 @@ import type { RefinementChanges } from '../../../schemas/api/monitor-refinements
 import type { RuleRefinements } from '../../../shared/matching/rule.ts';
 import { validateTermCount } from '../../../shared/matching/validate-refinements.ts';
 import { validateTerms } from '../../../shared/matching/validate-rule.ts';
-import type { Fault } from '../http/invalid-request.ts';
+import type { Fault } from '../http/api-error.ts';
 import { changedRefinements, checkRefinements } from './check-refinements.ts';
 import type { RefinementsChange } from './check-refinements.ts';
 import { checkSubreddits } from './check-subreddits.ts';

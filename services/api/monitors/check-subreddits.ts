@@ -1,5 +1,5 @@
 import { normalizeSubreddit, subredditKey } from '../../../shared/matching/validate-rule.ts';
-import type { Fault } from '../http/invalid-request.ts';
+import type { Fault } from '../http/api-error.ts';
 
 const MAX_SUBREDDITS = 50;
 

@@ -3,7 +3,7 @@ import { detectWebhookKind, fitsWebhookKind } from '../../../shared/domain/webho
 import { webhookUrlFault } from '../../../shared/domain/webhooks/webhook-url.ts';
 import { checkPublicUrl } from '../../../shared/http/public-address.ts';
 import type { PublicUrlOptions } from '../../../shared/http/public-address.ts';
-import type { Fault } from '../http/invalid-request.ts';
+import type { Fault } from '../http/api-error.ts';
 
 /** Where the monitor's matches are sent; both null without a webhook. */
 export interface Webhook {

@@ -6,7 +6,7 @@ export function plainMail(to: string, subject: string, paragraphs: readonly (rea
   const htmlOf = (line: string) => {
     if (/^https?:/.test(line)) return html`<a href="${line}">${line}</a>`;
     const [, before, code] = /^(Your code is )(\d+)$/.exec(line) ?? [];
-    return code === undefined ? html`${line}` : html`${before!}<strong>${code}</strong>`;
+    return code === undefined ? html`${line}` : html`${before}<strong>${code}</strong>`;
   };
   return {
     to,

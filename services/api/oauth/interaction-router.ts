@@ -20,8 +20,8 @@ import { trustIssuer } from './provider-routes.ts';
 import type { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
 import { signedInPage } from './sign-in-link.ts';
 import type { SignedInBrowsers } from './sign-in-link.ts';
-import { signInProblem } from './sign-in-problem.ts';
-import type { SignIn } from './sign-in.ts';
+import { signInProblem } from '../sign-in/sign-in-problem.ts';
+import type { SignIn } from '../sign-in/sign-in.ts';
 
 const PATH = '/oauth/interaction';
 const BODY_LIMIT = 4 * 1024;

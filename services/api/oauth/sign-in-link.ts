@@ -9,8 +9,8 @@ import { html } from '../pages/html.ts';
 import { pageOf } from '../pages/page.ts';
 import type { Page } from '../pages/page.ts';
 import { folderOf, SIGN_IN_LINK } from './oauth-metadata.ts';
-import { signInProblem } from './sign-in-problem.ts';
-import type { SignIn } from './sign-in.ts';
+import { signInProblem } from '../sign-in/sign-in-problem.ts';
+import type { SignIn } from '../sign-in/sign-in.ts';
 
 const COOKIE = 'oauth_signed_in';
 const MODEL = 'SignedIn';

@@ -30,6 +30,13 @@ export const SIGN_IN: CodePurpose = {
   linkSubject: 'Your sign-in link',
   use: (host) => ['It signs you in on the page that asks whether a program may use', `your account at ${host},`],
 };
+export const DASHBOARD_SIGN_IN: CodePurpose = {
+  name: 'dashboard',
+  limits: 'signin',
+  subject: 'Your sign-in code',
+  linkSubject: 'Your sign-in link',
+  use: (host) => ['It signs you in to the dashboard of your account at', `${host},`],
+};
 /** The mail is the same whether or not the address has an account, since it is written without looking. */
 export const RECOVER_KEY: CodePurpose = {
   name: 'recovery',

@@ -28,13 +28,19 @@ export interface StatusDeps {
   logger: Logger;
 }
 
+/** Reports how the pipeline does; all who ask within a few seconds share one report. */
+export type StatusReporter = () => Promise<ServiceStatus>;
+
+export function createStatusReporter(deps: StatusDeps): StatusReporter {
+  return sharedResult(measurer(deps), FRESH_MS);
+}
+
 /**
  * GET /status: whether the pipeline is up to date, for status pages. 200, or 503 when a part is down. It never waits
  * for an engine that is away: that part is unknown.
  */
-export function createStatusRouter(deps: StatusDeps): Router {
+export function createStatusRouter(report: StatusReporter): Router {
   const router = Router();
-  const report = sharedResult(measurer(deps), FRESH_MS);
   router.get('/status', refuseParameters, async (_request, response) => {
     const status = await report();
     response.status(status.status === 'down' ? 503 : 200).json(status);

@@ -1,5 +1,6 @@
 import type { Pool, Queryable } from '../../postgres/pool.ts';
 import { stopMonitors, withLockedAccount } from './lock-account-and-monitors.ts';
+import { deleteDashboardSessions } from '../dashboard/dashboard-sessions.ts';
 import { deleteAccountOAuthRecords } from './oauth-records.ts';
 
 /**
@@ -22,6 +23,7 @@ export async function closeAccount(pool: Pool, accountId: string, kept: { mailbo
     await rememberCreditedMailbox(client, kept.mailboxHash);
     await deleteStoredAnswers(client, accountId);
     await deleteAccountOAuthRecords(client, accountId);
+    await deleteDashboardSessions(client, accountId);
     await anonymise(client, accountId);
     await revokeAllKeys(client, accountId);
     await queueErasure(client, accountId);

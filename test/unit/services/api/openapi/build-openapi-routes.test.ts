@@ -28,6 +28,7 @@ function idleApp(): Express {
     secretKey: 'a secret key for tests, 32 characters',
     baseUrl: 'https://api.example.com',
     appUrl: 'https://app.example.com',
+    dashboardUrl: 'https://app.example.com',
     mailer: { send: away },
     signup: { enabled: true, perHour: 1, signInPerHour: 1, perNetwork: 1 },
     acceptsMail: undefined,
@@ -59,8 +60,8 @@ function routesOf(layers: readonly Layer[]): string[] {
   );
 }
 
-/** Pages and files for people, and the pages of links in mails. */
-const FOR_BROWSERS = /^get \/docs(\/|$)|^(get|post) \/api\/agent\/(recover\/)?link$/;
+/** Pages and files for people, the dashboard, and the pages of links in mails. */
+const FOR_BROWSERS = /^get \/docs(\/|$)|^(get|post) \/api\/agent\/(recover\/)?link$|^get \/$|^(get|post) \/dashboard(\/|$)/;
 /** The tool server, which describes itself, and the discovery documents of its clients. */
 const FOR_AGENTS = /^\w+ \/(mcp$|(oauth|\.well-known)\/)/;
 

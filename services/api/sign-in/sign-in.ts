@@ -6,20 +6,19 @@ import { findAccount, insertAccount } from '../../../shared/stores/accounts/acco
 import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { takeLink } from '../../../shared/stores/accounts/signups.ts';
 import type { ConfirmedMailbox } from '../../../shared/stores/accounts/signups.ts';
-import { SIGN_IN } from '../signup/code-mail.ts';
+import type { CodePurpose } from '../signup/code-mail.ts';
 import { grantFreeCredits } from '../signup/free-credits.ts';
 import { createCodeJudge, judgeCode } from '../signup/judge-code.ts';
 import type { CodeVerdict } from '../signup/judge-code.ts';
 import { createRequestCode } from '../signup/request-code.ts';
 import { hashMailedToken } from '../signup/signup-secrets.ts';
 import { notifyOfWrongCodes } from '../signup/notify-of-wrong-codes.ts';
-import type { OAuthDeps } from './oauth-deps.ts';
-import { SIGN_IN_LINK } from './oauth-metadata.ts';
+import type { SignupDeps } from '../signup/signup-deps.ts';
 
 /** The outcome of a code: the account that it opened, or why it opened none. */
 export type SignInVerdict =
   | Exclude<CodeVerdict, { outcome: 'right' }>
-  | { outcome: 'signed in'; accountId: string }
+  | { outcome: 'signed in'; accountId: string; isNew: boolean }
   | { outcome: 'frozen' | 'other spelling' | 'no account' };
 
 /** The mailbox a link was sent to, and the sign-in that requested it. */
@@ -28,17 +27,26 @@ export type ConfirmedLink = SignInOutcome & { interaction: string | null };
 type SignInOutcome = Exclude<SignInVerdict, CodeVerdict>;
 
 export interface SignIn {
-  /** Mails a code and returns the token that belongs to it. @throws ApiError as sign-up does */
-  sendCode(email: string, clientAddress: string | undefined, interaction: string): Promise<string>;
+  /**
+   * Mails a code and returns the token that belongs to it.
+   *
+   * @param interaction the page that a mailed link returns to, where there is one
+   * @throws ApiError as sign-up does
+   */
+  sendCode(email: string, clientAddress: string | undefined, interaction?: string): Promise<string>;
   verify(token: string, code: string): Promise<SignInVerdict>;
   /** Consumes a link; undefined when it is no longer valid. */
   confirmLink(linkHash: Buffer): Promise<ConfirmedLink | undefined>;
 }
 
-/** Signing in uses the steps of sign-up: the same code, limits and mail, whether or not the mailbox has an account. */
-export function createSignIn(deps: OAuthDeps): SignIn {
-  const requestCode = createRequestCode(deps, SIGN_IN, deps.baseUrl + SIGN_IN_LINK);
-  const judge = createCodeJudge(deps, 'signin');
+/**
+ * Signing in uses the steps of sign-up: the same code, limits and mail, whether or not the mailbox has an account.
+ *
+ * @param linkPage the full address of the page that mailed links open
+ */
+export function createSignIn(deps: SignupDeps, purpose: CodePurpose, linkPage: string): SignIn {
+  const requestCode = createRequestCode(deps, purpose, linkPage);
+  const judge = createCodeJudge(deps, purpose.name);
   const { mailboxHash } = judge;
   const mayOpen = deps.signup.enabled;
   return {
@@ -53,7 +61,7 @@ export function createSignIn(deps: OAuthDeps): SignIn {
     },
     confirmLink: (linkHash) =>
       inTransaction(deps.pool, async (client) => {
-        const confirmed = await takeLink(client, linkHash, 'signin');
+        const confirmed = await takeLink(client, linkHash, purpose.name);
         if (confirmed === undefined) return undefined;
         const entry = await findOrOpenAccount(client, confirmed, { mayOpen, mailboxHash });
         return { ...entry, interaction: confirmed.interaction };
@@ -71,7 +79,7 @@ async function findOrOpenAccount(
     const accountId = newAccountId();
     if (await insertAccount(db, { id: accountId, email, mailbox })) {
       await grantFreeCredits(db, { accountId, mailbox }, mailboxHash);
-      return { outcome: 'signed in', accountId };
+      return { outcome: 'signed in', accountId, isNew: true };
     }
   }
   const account = await findAccount(db, mailbox);
@@ -85,5 +93,5 @@ async function findOrOpenAccount(
 function verdictFor(account: StoredAccount, email: string): SignInOutcome {
   if (account.status !== 'active') return { outcome: 'frozen' };
   if (account.email.toLowerCase() !== email.toLowerCase()) return { outcome: 'other spelling' };
-  return { outcome: 'signed in', accountId: account.id };
+  return { outcome: 'signed in', accountId: account.id, isNew: false };
 }

@@ -1,0 +1,65 @@
+// What the pages do by themselves where scripts run. Every action works without this file.
+
+/** Copies the text of the element that a button names. */
+function enableCopying(root) {
+  for (const button of root.querySelectorAll('button[data-copy]')) {
+    button.hidden = false;
+    button.onclick = async () => {
+      await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+      button.classList.add('done');
+      setTimeout(() => button.classList.remove('done'), 1500);
+    };
+  }
+}
+
+/** Adds the reader's own time to each time. */
+function localiseTimes(root) {
+  for (const time of root.querySelectorAll('time')) time.title = new Date(time.dateTime).toLocaleString();
+}
+
+function enhance(root) {
+  enableCopying(root);
+  localiseTimes(root);
+}
+
+/** Whether the person is busy in an element, which must then stay as it is. */
+const isBusy = (element) => element.contains(document.activeElement) || element.querySelector('details[open]') !== null;
+
+/** Replaces an element by its newer state every few seconds, while the page is visible. */
+function keepCurrent(id, seconds) {
+  setInterval(async () => {
+    const shown = document.getElementById(id);
+    if (document.hidden || shown === null || isBusy(shown)) return;
+    try {
+      const answer = await fetch(location.href, { headers: { Accept: 'text/html' } });
+      if (!answer.ok || answer.redirected) return;
+      const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+      const newer = page.getElementById(id);
+      if (newer === null || isBusy(shown)) return;
+      shown.replaceWith(newer);
+      enhance(newer);
+    } catch {
+      // The next round tries again.
+    }
+  }, seconds * 1000);
+}
+
+/** Puts what an event stream sends at the top of a list: each event `item` holds the HTML of one entry. */
+function keepAdding(list) {
+  const stream = new EventSource(list.dataset.stream);
+  const limit = Number(list.dataset.limit ?? 100);
+  stream.addEventListener('item', (event) => {
+    const { id, markup } = JSON.parse(event.data);
+    if (document.getElementById(id) !== null) return;
+    list.insertAdjacentHTML('afterbegin', markup);
+    enhance(list.firstElementChild);
+    while (list.children.length > limit) list.lastElementChild.remove();
+  });
+  // The server ends a stream for good, for instance when the session is over.
+  stream.addEventListener('end', () => stream.close());
+}
+
+enhance(document);
+for (const element of document.querySelectorAll('[data-live][id]'))
+  keepCurrent(element.id, Number(element.dataset.live));
+for (const list of document.querySelectorAll('[data-stream]')) keepAdding(list);

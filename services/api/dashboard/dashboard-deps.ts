@@ -1,0 +1,17 @@
+import type { ServiceStatus } from '../../../schemas/api/status.ts';
+import type { SecretBox } from '../../../shared/domain/secret-box.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { SignupDeps } from '../signup/signup-deps.ts';
+import type { CallApi } from './call-api.ts';
+
+/** Collaborators of the dashboard. */
+export interface DashboardDeps extends SignupDeps {
+  /** Where people reach the dashboard, without a trailing slash and without /dashboard. */
+  dashboardUrl: string;
+  secretBox: SecretBox;
+  clock: Clock;
+  /** Calls a route of the API. */
+  callApi: CallApi;
+  /** The report of GET /status. */
+  status: () => Promise<ServiceStatus>;
+}

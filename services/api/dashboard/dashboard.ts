@@ -1,0 +1,58 @@
+import { Router } from 'express';
+import { methodNotAllowed } from '../http/route.ts';
+import { ApiError } from '../http/api-error.ts';
+import { createAssets } from './dashboard-assets.ts';
+import { dashboardAddress } from './dashboard-address.ts';
+import { createDashboardCookies } from './dashboard-cookies.ts';
+import type { DashboardDeps } from './dashboard-deps.ts';
+import { createPagesRouter } from './dashboard-router.ts';
+import { showFailure } from './failure-page.ts';
+import type { Frame } from './layout.ts';
+import { overviewPages } from './overview/overview-page.ts';
+import type { PageRoute } from './page-route.ts';
+import { createSignInRouter } from './sign-in/sign-in-router.ts';
+
+/** All pages for signed-in people. */
+function allPages(deps: DashboardDeps): PageRoute[] {
+  return [...overviewPages(deps), UNKNOWN_PAGE];
+}
+
+/** Asks people without a session to sign in, so that it does not tell which pages there are. */
+const UNKNOWN_PAGE: PageRoute = {
+  method: 'get',
+  path: '/*rest',
+  handle: () => Promise.reject(new ApiError('not_found', 'The address may be wrong, or what it showed is gone.')),
+};
+
+/**
+ * The dashboard: everything that a person does with an account, in a browser. `/` leads there.
+ *
+ * @param formTargets origins of other sites that forms lead on to, such as the checkout
+ */
+export function createDashboard(deps: DashboardDeps, formTargets: readonly string[] = []): Router {
+  const address = dashboardAddress(deps.dashboardUrl);
+  const assets = createAssets(address);
+  const frame: Frame = { assets: assets.paths, path: (below) => address.folder + below, formTargets };
+  const cookies = createDashboardCookies(address.folder, address.isHttps);
+  const pages = { deps, address, cookies, frame };
+  const router = Router();
+  router.get('/', (_request, response) => {
+    response.redirect(302, address.folder);
+  });
+  router.all('/', methodNotAllowed(['GET', 'HEAD']));
+  router.use(assets.router);
+  router.use(createSignInRouter(pages));
+  router.use(createPagesRouter(pages, allPages(deps)));
+  router.use(showFailureOf(address.mount, frame, deps));
+  return router;
+}
+
+/** Failures of other routes of the API are not shown as pages. */
+function showFailureOf(mount: string, frame: Frame, deps: DashboardDeps): ReturnType<typeof showFailure> {
+  const show = showFailure(frame, deps.logger);
+  return (error, request, response, next) => {
+    const isPage = request.path === mount || request.path.startsWith(`${mount}/`);
+    if (isPage) void show(error, request, response, next);
+    else next(error);
+  };
+}

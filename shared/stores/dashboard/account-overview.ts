@@ -1,0 +1,72 @@
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** What an account has running. */
+export interface AccountOverview {
+  active: number;
+  paused: number;
+  /** Paused because the balance was too small. */
+  pausedForBalance: number;
+  /** Names of monitors whose webhook fails, at most 20, by name. */
+  failing: { id: string; name: string; failures: number }[];
+}
+
+/** Counts an account's monitors by state, and lists those whose webhook fails. */
+export async function readAccountOverview(db: Queryable, accountId: string): Promise<AccountOverview> {
+  const { rows } = await db.query<AccountOverview>(
+    `SELECT count(*) FILTER (WHERE m.status = 'active')::integer AS active,
+       count(*) FILTER (WHERE m.status = 'paused')::integer AS paused,
+       count(*) FILTER (WHERE m.status = 'paused_balance')::integer AS "pausedForBalance",
+       coalesce(
+         (jsonb_agg(jsonb_build_object('id', m.id, 'name', m.name, 'failures', h.failures) ORDER BY m.name, m.id)
+           FILTER (WHERE h.webhook_failing)),
+         '[]'
+       ) AS failing
+     FROM monitors m
+     LEFT JOIN monitor_health h ON h.monitor_id = m.id
+     WHERE m.account_id = $1 AND m.status <> 'deleted'`,
+    [accountId],
+  );
+  const [overview] = rows;
+  return { ...overview!, failing: overview!.failing.slice(0, 20) };
+}
+
+/** What reading cost on the dearer of the days since `from` (UTC, YYYY-MM-DD), in credits. */
+export async function readReadingCredits(
+  db: Queryable,
+  { accountId, from }: { accountId: string; from: string },
+): Promise<number> {
+  const { rows } = await db.query<{ credits: number }>(
+    `SELECT coalesce(max(credits), 0)::bigint AS credits
+     FROM (
+       SELECT sum(credits) AS credits FROM usage_days
+       WHERE account_id = $1 AND day >= $2 AND route LIKE 'GET %'
+       GROUP BY day
+     ) AS days`,
+    [accountId, from],
+  );
+  return rows[0]!.credits;
+}
+
+export interface DayOfMatches {
+  /** UTC, YYYY-MM-DD. */
+  day: string;
+  matches: number;
+  suppressed: number;
+}
+
+/** Sums the matches of an account's monitors by UTC day; days without any are missing. */
+export async function readMatchesByDay(
+  db: Queryable,
+  { accountId, from }: { accountId: string; from: string },
+): Promise<DayOfMatches[]> {
+  const { rows } = await db.query<DayOfMatches>(
+    `SELECT d.day::text AS day, sum(d.matches)::bigint AS matches, sum(d.suppressed)::bigint AS suppressed
+     FROM monitor_days d
+     JOIN monitors m ON m.id = d.monitor_id
+     WHERE m.account_id = $1 AND m.status <> 'deleted' AND d.day >= $2
+     GROUP BY d.day
+     ORDER BY d.day`,
+    [accountId, from],
+  );
+  return rows;
+}

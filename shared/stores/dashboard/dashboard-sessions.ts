@@ -1,0 +1,141 @@
+import type { Queryable } from '../../postgres/pool.ts';
+import type { StoredAccount } from '../accounts/accounts.ts';
+
+/** A session of a person in the dashboard. */
+export interface StoredDashboardSession {
+  /** Names the session; not a secret. */
+  id: string;
+  accountId: string;
+  /** The /24 or /64 of the sign-in. */
+  network: string;
+  userAgent: string;
+  createdAt: Date;
+  /** To the minute. */
+  lastSeenAt: Date;
+  expiresAt: Date;
+}
+
+const COLUMNS = `id, account_id AS "accountId", network, user_agent AS "userAgent", created_at AS "createdAt",
+  last_seen_at AS "lastSeenAt", expires_at AS "expiresAt"`;
+
+export async function insertDashboardSession(
+  db: Queryable,
+  session: {
+    tokenHash: Uint8Array;
+    id: string;
+    accountId: string;
+    network: string;
+    userAgent: string;
+    validSeconds: number;
+  },
+): Promise<void> {
+  await db.query(
+    `INSERT INTO dashboard_sessions (token_hash, id, account_id, network, user_agent, expires_at)
+     VALUES ($1, $2, $3, $4, $5, service_now() + make_interval(secs => $6))`,
+    [session.tokenHash, session.id, session.accountId, session.network, session.userAgent, session.validSeconds],
+  );
+}
+
+/**
+ * Finds a session by the hash of its cookie, with its account. A session that was ended or has expired, or whose
+ * account is frozen or deleted, is not found.
+ */
+export async function findDashboardSession(
+  db: Queryable,
+  tokenHash: Uint8Array,
+): Promise<{ session: StoredDashboardSession; account: StoredAccount } | undefined> {
+  const { rows } = await db.query<{ session: StoredDashboardSession; account: StoredAccount }>({
+    name: 'find-dashboard-session',
+    text: `SELECT s.id, s.account_id AS "accountId", s.network, s.user_agent AS "userAgent",
+        s.created_at AS "createdAt", s.last_seen_at AS "lastSeenAt", s.expires_at AS "expiresAt",
+        a.email, a.mailbox, a.status, a.pack, a.balance, a.owed, a.created_at AS "openedAt"
+      FROM dashboard_sessions s
+      JOIN accounts a ON a.id = s.account_id
+      WHERE s.token_hash = $1 AND s.ended_at IS NULL AND s.expires_at > (SELECT service_now())
+        AND a.status = 'active'`,
+    values: [tokenHash],
+  });
+  const [row] = rows as unknown as (StoredDashboardSession & Omit<StoredAccount, 'id'> & { openedAt: Date })[];
+  if (row === undefined) return undefined;
+  const { id, accountId, network, userAgent, createdAt, lastSeenAt, expiresAt, openedAt, ...account } = row;
+  return {
+    session: { id, accountId, network, userAgent, createdAt, lastSeenAt, expiresAt },
+    account: { ...account, id: accountId, createdAt: openedAt },
+  };
+}
+
+/** Notes that a session is in use, at most once a minute. */
+export async function touchDashboardSession(db: Queryable, id: string): Promise<void> {
+  await db.query(
+    `UPDATE dashboard_sessions SET last_seen_at = service_now()
+     WHERE id = $1 AND last_seen_at < (SELECT service_now()) - interval '1 minute'`,
+    [id],
+  );
+}
+
+/** Lists the sessions of an account that are valid, the last used first. */
+export async function listDashboardSessions(db: Queryable, accountId: string): Promise<StoredDashboardSession[]> {
+  const { rows } = await db.query<StoredDashboardSession>(
+    `SELECT ${COLUMNS} FROM dashboard_sessions
+     WHERE account_id = $1 AND ended_at IS NULL AND expires_at > (SELECT service_now())
+     ORDER BY last_seen_at DESC, id`,
+    [accountId],
+  );
+  return rows;
+}
+
+/** Whether the account had a session from this network while its rows are kept. */
+export async function isKnownNetwork(db: Queryable, accountId: string, network: string): Promise<boolean> {
+  const { rowCount } = await db.query('SELECT FROM dashboard_sessions WHERE account_id = $1 AND network = $2 LIMIT 1', [
+    accountId,
+    network,
+  ]);
+  return rowCount === 1;
+}
+
+/** Ends one session of an account. Returns false when the account has no such valid session. */
+export async function endDashboardSession(db: Queryable, accountId: string, id: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `UPDATE dashboard_sessions SET ended_at = service_now()
+     WHERE account_id = $1 AND id = $2 AND ended_at IS NULL`,
+    [accountId, id],
+  );
+  return rowCount === 1;
+}
+
+/** Ends all sessions of an account but one; all of them when `keptId` is undefined. Returns how many. */
+export async function endOtherDashboardSessions(
+  db: Queryable,
+  accountId: string,
+  keptId: string | undefined,
+): Promise<number> {
+  const { rowCount } = await db.query(
+    `UPDATE dashboard_sessions SET ended_at = service_now()
+     WHERE account_id = $1 AND id IS DISTINCT FROM $2 AND ended_at IS NULL`,
+    [accountId, keptId ?? null],
+  );
+  return rowCount ?? 0;
+}
+
+/** Deletes the sessions of an account that is being deleted. */
+export async function deleteDashboardSessions(db: Queryable, accountId: string): Promise<void> {
+  await db.query('DELETE FROM dashboard_sessions WHERE account_id = $1', [accountId]);
+}
+
+/** Deletes sessions that expired `keptDays` days ago, at most `limit`. Returns how many. */
+export async function deleteExpiredDashboardSessions(
+  db: Queryable,
+  { keptDays, limit }: { keptDays: number; limit: number },
+): Promise<number> {
+  const { rowCount } = await db.query(
+    `WITH old AS MATERIALIZED (
+       SELECT token_hash FROM dashboard_sessions
+       WHERE expires_at < (SELECT service_now()) - make_interval(days => $1)
+       ORDER BY expires_at
+       LIMIT $2
+     )
+     DELETE FROM dashboard_sessions WHERE token_hash IN (SELECT token_hash FROM old)`,
+    [keptDays, limit],
+  );
+  return rowCount ?? 0;
+}

@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { randomText } from '../../../shared/domain/identifiers.ts';
+import type { Mail } from '../../../shared/mail/mailer.ts';
+import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { Browser } from '../../support/clients/oauth-browser.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { TestApi } from '../../support/fixtures/test-api.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';
+
+let db: TestDatabase;
+let api: TestApi;
+const mails: Mail[] = [];
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  const mailer = {
+    send: (mail: Mail) => {
+      mails.push(mail);
+      return Promise.resolve();
+    },
+  };
+  api = await startTestApi(db.pool, { mailer });
+});
+afterAll(async () => {
+  await api.stop();
+  await db.drop();
+});
+
+const newEmail = () => `${randomText(12)}@gmail.com`;
+const codeFor = (email: string) =>
+  /Your code is (\d{6})/.exec(mails.findLast(({ to, subject }) => to === email && subject.includes('code'))!.text)![1]!;
+const browse = () => new Browser(fetch);
+
+/** The page after signing in with the code that was mailed. */
+async function signIn(browser: Browser, email: string, path = '/dashboard/sign-in') {
+  await browser.open(api.url + path);
+  await browser.submit('sign-in', { email });
+  return browser.submit('sign-in/code', { code: codeFor(email) });
+}
+
+describe('signing in', () => {
+  test('opens a free account for a new address, and the same account the next time', async () => {
+    const email = newEmail();
+    const first = await signIn(browse(), email);
+    expect([first.status, first.url.pathname]).toEqual([200, '/dashboard']);
+    expect(first.html).toContain('<h1>Overview</h1>');
+    const account = await findAccount(db.pool, email);
+    expect(account).toMatchObject({ email, balance: 200, pack: 0 });
+    const second = await signIn(browse(), email);
+    expect(second.html).toContain('200</span> credits');
+    const { rows } = await db.pool.query('SELECT FROM dashboard_sessions WHERE account_id = $1', [account!.id]);
+    expect(rows).toHaveLength(2);
+  });
+
+  test('leads to the page that was asked for, and never to another site', async () => {
+    const asked = await browse().open(`${api.url}/dashboard/nothing`);
+    expect(asked.url.href).toBe(`${api.url}/dashboard/sign-in?next=%2Fnothing`);
+    for (const next of [
+      '//evil.example',
+      '/\\evil.example',
+      'https://evil.example',
+      '/%2F%2Fevil.example',
+      '/a?b',
+      '/..',
+    ]) {
+      const browser = browse();
+      await browser.open(`${api.url}/dashboard/sign-in?next=${encodeURIComponent(next)}`);
+      const email = newEmail();
+      await browser.submit('sign-in', { email });
+      const done = await browser.submit('sign-in/code', { code: codeFor(email) });
+      expect(done.url.href).toBe(`${api.url}/dashboard`);
+    }
+  });
+
+  test('says what is wrong with an address, and keeps it', async () => {
+    const browser = browse();
+    await browser.open(`${api.url}/dashboard/sign-in`);
+    const page = await browser.submit('sign-in', { email: '"><script>alert(1)</script>' });
+    expect(page.status).toBe(400);
+    expect(page.html).toContain('is not a valid e-mail address');
+    expect(page.html).toContain('value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"');
+  });
+
+  test('counts wrong codes, and then asks for the address again', async () => {
+    const email = newEmail();
+    const browser = browse();
+    await browser.open(`${api.url}/dashboard/sign-in`);
+    await browser.submit('sign-in', { email });
+    const wrong = codeFor(email) === '000000' ? '000001' : '000000';
+    const pages = [];
+    for (let n = 0; n < 3; n++) pages.push(await browser.submit('sign-in/code', { code: wrong }));
+    expect(pages.map(({ status }) => status)).toEqual([400, 400, 400]);
+    expect(pages[0]!.html).toContain('Tries left: 2.');
+    expect(pages[2]!.html).toContain('The code was wrong three times.');
+    expect(pages[2]!.html).toContain('<h1>Sign in</h1>');
+  });
+
+  test('does not take a code that was mailed for agent sign-up', async () => {
+    const email = newEmail();
+    const signup = await api.call(undefined, 'POST', '/api/agent/signup', { email });
+    expect(signup.status).toBe(200);
+    const browser = browse();
+    await browser.open(`${api.url}/dashboard/sign-in`);
+    const agentCode = codeFor(email);
+    await browser.submit('sign-in', { email });
+    const dashboardCode = codeFor(email);
+    if (agentCode === dashboardCode) return;
+    const page = await browser.submit('sign-in/code', { code: agentCode });
+    expect(page.status).toBe(400);
+  });
+
+  test('tells the owner of a session from a network that was not seen before', async () => {
+    const { email, accountId } = await api.account();
+    await signIn(browse(), email);
+    expect(mails.filter(({ to, subject }) => to === email && subject === 'A new sign-in to your account')).toHaveLength(
+      1,
+    );
+    await signIn(browse(), email);
+    expect(mails.filter(({ to, subject }) => to === email && subject === 'A new sign-in to your account')).toHaveLength(
+      1,
+    );
+    expect(accountId).toMatch(/^acc_/);
+  });
+});
+
+describe('a session', () => {
+  test('ends when the person signs out, and its cookie opens nothing afterwards', async () => {
+    const { accountId } = await api.account();
+    const person = await visitDashboard(db.pool, api.url, accountId);
+    expect((await person.get('')).status).toBe(200);
+    const out = await person.post('/sign-out');
+    expect(out.html).toContain('You are signed out');
+    expect(out.headers.getSetCookie().join()).toMatch(/dashboard_session=;/);
+    expect((await person.get('')).location).toBe('/dashboard/sign-in');
+  });
+
+  test('is not accepted by the API, and a key is not accepted by the dashboard', async () => {
+    const { accountId, apiKey } = await api.account();
+    const { cookie } = await visitDashboard(db.pool, api.url, accountId);
+    expect((await api.call(undefined, 'GET', '/v1/account', undefined, { cookie })).status).toBe(401);
+    const page = await fetch(`${api.url}/dashboard`, {
+      headers: { authorization: `Bearer ${apiKey}` },
+      redirect: 'manual',
+    });
+    expect(page.headers.get('location')).toBe('/dashboard/sign-in');
+  });
+
+  test('is a new one after each sign-in, whatever the browser brought along', async () => {
+    const { email, accountId } = await api.account();
+    const planted = await visitDashboard(db.pool, api.url, (await api.account()).accountId);
+    const browser = browse();
+    browser.cookies.push({ name: 'dashboard_session', value: planted.token, path: '/dashboard' });
+    browser.cookies.push({ name: 'dashboard_visitor', value: 'x', path: '/dashboard' });
+    // Signed in as the planted account: sign out first, as a person would.
+    await browser.open(`${api.url}/dashboard`);
+    await browser.submit('sign-out');
+    await signIn(browser, email);
+    const cookie = browser.cookies.find(({ name }) => name === 'dashboard_session')!;
+    expect(cookie.value).not.toBe(planted.token);
+    const { rows } = await db.pool.query('SELECT account_id FROM dashboard_sessions WHERE account_id = $1', [
+      accountId,
+    ]);
+    expect(rows).toHaveLength(1);
+  });
+
+  test('of a frozen or deleted account opens nothing', async () => {
+    for (const status of ['frozen', 'deleted']) {
+      const { accountId } = await api.account();
+      const person = await visitDashboard(db.pool, api.url, accountId);
+      await db.pool.query('UPDATE accounts SET status = $2 WHERE id = $1', [accountId, status]);
+      expect((await person.get('')).location).toBe('/dashboard/sign-in');
+    }
+  });
+
+  test('may ask for 60 pages a minute', async () => {
+    const { accountId } = await api.account();
+    const person = await visitDashboard(db.pool, api.url, accountId);
+    const statuses = [];
+    for (let n = 0; n < 61; n++) statuses.push((await person.get('')).status);
+    expect(statuses.slice(0, 60).every((status) => status === 200)).toBe(true);
+    expect(statuses.at(-1)).toBe(429);
+  });
+
+  test('has a cookie that scripts and other sites do not get', async () => {
+    const browser = browse();
+    await signIn(browser, newEmail());
+    const set = browser.setCookies.filter((text) => text.startsWith('dashboard_session='));
+    expect(set.at(-1)).toMatch(/; Max-Age=2592000; Path=\/dashboard; Expires=[^;]+; HttpOnly; SameSite=Lax$/);
+  });
+});
+
+describe('forms of other sites', () => {
+  test.each<[string, Record<string, string>]>([
+    ['another site', { 'sec-fetch-site': 'cross-site' }],
+    ['a sister site', { 'sec-fetch-site': 'same-site' }],
+    ['another origin', { origin: 'https://evil.example' }],
+    ['an opaque origin', { origin: 'null' }],
+  ])('change nothing when the browser names %s', async (_what, headers) => {
+    const { accountId } = await api.account();
+    const person = await visitDashboard(db.pool, api.url, accountId);
+    const refused = await person.post('/sign-out', {}, headers);
+    expect(refused.status).toBe(400);
+    expect((await person.get('')).status).toBe(200);
+  });
+
+  test('change nothing without the token, or with that of another session', async () => {
+    const { accountId } = await api.account();
+    const person = await visitDashboard(db.pool, api.url, accountId);
+    const other = await visitDashboard(db.pool, api.url, accountId);
+    for (const form_token of ['', 'x', other.token]) {
+      const answer = await fetch(`${api.url}/dashboard/sign-out`, {
+        method: 'POST',
+        headers: { cookie: person.cookie },
+        body: new URLSearchParams({ form_token }),
+      });
+      expect(answer.status).toBe(400);
+    }
+    expect((await person.get('')).status).toBe(200);
+  });
+
+  test('work from every name of this host', async () => {
+    const { accountId } = await api.account();
+    const person = await visitDashboard(db.pool, api.url, accountId);
+    const origin = new URL(api.url).origin;
+    expect((await person.post('/sign-out', {}, { origin, 'sec-fetch-site': 'same-origin' })).status).toBe(200);
+  });
+});
+
+test('pages may not be framed, cached, or load anything from elsewhere', async () => {
+  const { accountId } = await api.account();
+  const { headers } = await (await visitDashboard(db.pool, api.url, accountId)).get('');
+  const policy = headers.get('content-security-policy')!;
+  for (const part of ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "form-action 'self'"]) {
+    expect(policy).toContain(part);
+  }
+  expect(policy).not.toContain('unsafe');
+  expect(headers.get('cache-control')).toBe('no-store');
+});
+
+test('/ leads to the dashboard', async () => {
+  const answer = await fetch(api.url, { redirect: 'manual' });
+  expect([answer.status, answer.headers.get('location')]).toEqual([302, '/dashboard']);
+});
