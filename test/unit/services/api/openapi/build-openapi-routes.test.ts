@@ -61,7 +61,8 @@ function routesOf(layers: readonly Layer[]): string[] {
 }
 
 /** Pages and files for people, the dashboard, and the pages of links in mails. */
-const FOR_BROWSERS = /^get \/docs(\/|$)|^(get|post) \/api\/agent\/(recover\/)?link$|^get \/$|^(get|post) \/dashboard(\/|$)/;
+const FOR_BROWSERS =
+  /^get \/docs(\/|$)|^(get|post) \/api\/agent\/(recover\/)?link$|^get \/$|^(get|post) \/dashboard(\/|$)/;
 /** The tool server, which describes itself, and the discovery documents of its clients. */
 const FOR_AGENTS = /^\w+ \/(mcp$|(oauth|\.well-known)\/)/;
 
