@@ -7,6 +7,7 @@ import type { EgressClient } from '../../shared/http/egress-client.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { accountRoutes } from './account/account-routes.ts';
+import { namingWhereToBuy } from './account/where-to-buy.ts';
 import { createAdmissionMiddleware } from './admission/admission-middleware.ts';
 import { coverageRoute } from './coverage/coverage-route.ts';
 import { createCallApi } from './dashboard/call-api.ts';
@@ -40,8 +41,6 @@ import { createStatusReporter, createStatusRouter } from './status/status-router
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
 
 export interface ApiAppDeps extends Omit<MonitorDeps, 'archiveSample' | 'siteUrl'>, SignupDeps {
-  /** Where people reach the dashboard, without a trailing slash. */
-  dashboardUrl: string;
   /** Sends test deliveries. */
   egress: EgressClient;
   metrics: Metrics;
@@ -74,7 +73,7 @@ export function createApiApp(options: ApiAppDeps): Express {
 
   const admissionControl = new AdmissionControl(options.pool, options.limits);
   const reading = createReadingDeps(options);
-  const routes = [
+  const apiRoutes = [
     ...readingRoutes(reading),
     ...monitorRoutes({
       ...options,
@@ -86,6 +85,7 @@ export function createApiApp(options: ApiAppDeps): Express {
     coverageRoute({ pool: options.pool, clock: systemClock }),
     ...accountRoutes({ ...options, clock: systemClock, mailboxHash: createMailboxHash(options.secretKey) }),
   ];
+  const routes = namingWhereToBuy(apiRoutes, options.dashboardUrl);
   app.use(createDashboard({ ...options, status, clock: systemClock, callApi: createCallApi(routes) }));
   const admission = createAdmissionMiddleware(admissionControl, routes);
   app.use(admission.admit);

@@ -6,8 +6,6 @@ import type { CallApi } from './call-api.ts';
 
 /** Collaborators of the dashboard. */
 export interface DashboardDeps extends SignupDeps {
-  /** Where people reach the dashboard, without a trailing slash and without /dashboard. */
-  dashboardUrl: string;
   secretBox: SecretBox;
   clock: Clock;
   /** Calls a route of the API. */

@@ -89,7 +89,7 @@ async function refuseBeyondLimit(db: Queryable, accountId: string): Promise<void
   const limit = planOf(account.pack).monitors;
   const used = await countMonitors(db, accountId);
   if (used < limit) return;
-  const message = `The account has ${used} of the ${limit} monitors it may have; delete one, or ask the operator for a larger pack.`;
+  const message = `The account has ${used} of the ${limit} monitors it may have; delete one, or get a larger pack.`;
   throw new ApiError('monitor_limit_reached', message);
 }
 

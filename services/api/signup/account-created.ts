@@ -6,7 +6,11 @@ import type { FreeCredits } from './free-credits.ts';
 const NO_PACK = 0;
 
 /** The answer to a right code: the key, and what an agent needs to know to continue. */
-export function accountCreated(apiKey: string, freeCredits: FreeCredits, baseUrl: string): AccountCreated {
+export function accountCreated(
+  apiKey: string,
+  freeCredits: FreeCredits,
+  { baseUrl, dashboardUrl }: { baseUrl: string; dashboardUrl: string },
+): AccountCreated {
   const { requestsPerSecond, requestsPerDay } = planOf(NO_PACK);
   const { credits } = freeCredits;
   // Free operations work without credits too.
@@ -23,6 +27,7 @@ export function accountCreated(apiKey: string, freeCredits: FreeCredits, baseUrl
       'api_key is shown this once: keep it secret, and out of chat transcripts and logs.',
       ...('reason' in freeCredits ? [freeCredits.reason] : []),
       `Reading the forum costs 1 credit a call, a running monitor ${MONITOR_PERIOD_CREDITS} credits every 24 hours.`,
+      `The owner of the mailbox sees monitors, keys and credits, and buys packs, at ${dashboardUrl}/dashboard: sign in with the same address.`,
       'Free of charge: matches of monitors, pausing and deleting monitors, the account, and every request that fails.',
     ].join(' '),
   };

@@ -17,4 +17,6 @@ export interface SignupDeps {
   /** The addresses of the API and of sign-up, without a trailing slash. */
   baseUrl: string;
   appUrl: string;
+  /** Where people reach the dashboard, without a trailing slash. */
+  dashboardUrl: string;
 }

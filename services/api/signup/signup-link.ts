@@ -44,11 +44,11 @@ export function signupLink(deps: SignupDeps): LinkPage {
         return failed(
           response,
           409,
-          'This mailbox has an account already. POST /api/agent/recover gives a new key to it.',
+          `This mailbox has an account already. Sign in at ${deps.dashboardUrl}/dashboard/keys to create a key.`,
         );
       }
       response.status(201);
-      return keyPage(opened, deps.baseUrl);
+      return keyPage(opened, deps);
     },
   };
 }
@@ -58,7 +58,10 @@ function failed(response: Response, status: number, description: string): Page {
   return linkProblem(description);
 }
 
-function keyPage({ apiKey, given }: Extract<OpenedForMailbox, { outcome: 'created' }>, baseUrl: string): Page {
+function keyPage(
+  { apiKey, given }: Extract<OpenedForMailbox, { outcome: 'created' }>,
+  { baseUrl, dashboardUrl }: SignupDeps,
+): Page {
   return pageOf(
     'Your account is open',
     html`<p>Its API key, shown this once:</p>
@@ -68,6 +71,10 @@ function keyPage({ apiKey, given }: Extract<OpenedForMailbox, { outcome: 'create
         <code>Authorization: Bearer KEY</code> to <strong>${baseUrl}</strong>.
       </p>
       <p>The account has ${String(given.credits)} credits. ${'reason' in given ? given.reason : ''}</p>
+      <p>
+        Monitors, keys and credits are in the <a href="${dashboardUrl}/dashboard">dashboard</a>: sign in with the same
+        address.
+      </p>
       <p class="note">How it is used: <a href="${baseUrl}/docs">${baseUrl}/docs</a></p>`,
   );
 }

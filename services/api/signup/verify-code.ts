@@ -30,9 +30,9 @@ export function createVerifyCode(deps: SignupDeps): VerifyCode {
     const tokenHash = hashMailedToken(signup_token);
     const verdict = await inTransaction(deps.pool, (client) => judgeAndOpen(client, judge, tokenHash, code));
     await notifyOfWrongCodes(deps, verdict);
-    if (verdict.outcome === 'account exists') throw accountExists();
+    if (verdict.outcome === 'account exists') throw accountExists(deps.dashboardUrl);
     if (verdict.outcome !== 'created') throw codeError(verdict, SIGNUP_ROUTES);
-    return accountCreated(verdict.apiKey, verdict.given, deps.baseUrl);
+    return accountCreated(verdict.apiKey, verdict.given, deps);
   };
 }
 
@@ -57,9 +57,9 @@ export async function openForMailbox(
   return { outcome: 'created', apiKey: opened.apiKey, given };
 }
 
-function accountExists(): ApiError {
+function accountExists(dashboardUrl: string): ApiError {
   return new ApiError(
     'account_exists',
-    'This mailbox has an account already. POST /api/agent/recover with the address it was opened with gives a key to it.',
+    `This mailbox has an account already. POST /api/agent/recover with the address it was opened with gives a key to it, and so does its owner at ${dashboardUrl}/dashboard/keys.`,
   );
 }

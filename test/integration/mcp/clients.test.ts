@@ -137,6 +137,8 @@ describe.each(CLIENTS)('%s', (_, isHere, walkWith) => {
     const [, unknown, away, , poor] = seen;
     expect(unknown!.text).toBe('not_found: No such monitor.');
     expect(away!.text).toMatch(/^upstream_error: .+ Try again in \d+ s\.$/);
-    expect(poor!.text).toBe('insufficient_credits: Creating a monitor costs 10 credits.');
+    expect(poor!.text).toBe(
+      'insufficient_credits: Creating a monitor costs 10 credits. Packs are sold at http://localhost/dashboard/billing.',
+    );
   });
 });

@@ -18,6 +18,7 @@ const verify = createVerifyCode({
   acceptsMail: undefined,
   baseUrl: BASE_URL,
   appUrl: APP_URL,
+  dashboardUrl: 'https://app.example.com',
 });
 
 const waiting = [...codes];
