@@ -13,6 +13,7 @@ import { createPublisher } from '../shared/kafka/publisher.ts';
 import type { Publisher } from '../shared/kafka/publisher.ts';
 import { consumerLag } from '../shared/kafka/topic-admin.ts';
 import { createPool, REQUEST_LIMITS } from '../shared/postgres/pool.ts';
+import { createStripe } from '../shared/payments/stripe-client.ts';
 import { createMailer } from '../shared/mail/create-mailer.ts';
 import { createMailDomainCheck } from '../shared/mail/mail-domain.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
@@ -77,7 +78,7 @@ const SUBSCRIPTIONS = [
 /** Downstream first: the next stage of an item runs before the item is published. */
 const STARTERS: readonly Starter[] = [
   { name: 'api', start: startApiService },
-  { name: 'biller', start: (deps) => startBiller(deps) },
+  { name: 'biller', start: startBillerService },
   { name: 'archiver', start: startArchiverService },
   { name: 'deliverer', start: startDelivererService },
   { name: 'recorder', start: startRecorderService },
@@ -163,8 +164,19 @@ async function startApiService(deps: ServiceDeps, readiness: Readiness): Promise
     },
     ready: () => readiness.answer(),
     consumerLag: () => readGroupLags({ ...deps, subscriptions: SUBSCRIPTIONS }),
+    payments: connectPayments(deps),
     liveTail: { wakeUps: lifecycle.add('live tail', startMatchWakeUps(deps)) },
   });
+}
+
+function startBillerService(deps: ServiceDeps): Started {
+  const { hasSimulatedForum } = deps.config;
+  return startBiller({ ...deps, hasSimulatedForum, payments: connectPayments(deps) });
+}
+
+/** The payment provider's client and its settings; undefined when packs cannot be bought. */
+function connectPayments({ config: { payments } }: ServiceDeps) {
+  return payments && { stripe: createStripe(payments), settings: payments, clock: systemClock };
 }
 
 /**

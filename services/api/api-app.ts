@@ -1,9 +1,11 @@
 import express from 'express';
 import type { Express, Request, RequestHandler } from 'express';
 import helmet from 'helmet';
+import type { Stripe } from 'stripe';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import { createMailboxHash } from '../../shared/domain/accounts/mailbox-hash.ts';
 import type { EgressClient } from '../../shared/http/egress-client.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { accountRoutes } from './account/account-routes.ts';
@@ -29,6 +31,8 @@ import type { MonitorDeps } from './monitors/monitor-deps.ts';
 import { buildOpenApiDocument } from './openapi/build-openapi.ts';
 import { createDocsRouter } from './openapi/docs-router.ts';
 import { createOpenApiRouter } from './openapi/openapi-router.ts';
+import { createStripeWebhookRouter } from './payments/stripe-webhook-router.ts';
+import type { PaymentSettings } from '../../shared/payments/stripe-client.ts';
 import { createReadingDeps, readingRoutes } from './reading/reading-routes.ts';
 import type { ForumReadingDeps } from './reading/reading-routes.ts';
 import { AdmissionControl } from './admission/admission-control.ts';
@@ -52,6 +56,8 @@ export interface ApiAppDeps extends Omit<MonitorDeps, 'archiveSample' | 'siteUrl
   liveTails: LiveTails;
   /** Records that wait, by consumer group; for GET /status. */
   consumerLag: () => Promise<Record<string, number>>;
+  /** Default: packs cannot be bought. */
+  payments?: { stripe: Stripe; settings: PaymentSettings; clock: Clock } | undefined;
   /** Overrides the request limits of the plans; for tests. */
   limits?: LimitsByPack;
 }
@@ -68,6 +74,11 @@ export function createApiApp(options: ApiAppDeps): Express {
   const status = createStatusReporter({ ...options, clock: systemClock });
   app.use(createHealthRouter(options.ready), createStatusRouter(status));
   app.use(createOpenApiRouter(buildOpenApiDocument(options.baseUrl, options.appUrl)), createDocsRouter());
+  const { payments } = options;
+  // Before everything that parses bodies: a signature covers the bytes.
+  app.use(
+    createStripeWebhookRouter({ ...options, payments: payments?.settings, clock: payments?.clock ?? systemClock }),
+  );
   app.use(createSignupRouter(options));
   app.use(createOAuthRouter(options));
 

@@ -1,8 +1,18 @@
+import type { Stripe } from 'stripe';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
+import type { PaymentSettings } from '../../shared/payments/stripe-client.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
+
+/** What the comparison with the payment provider needs. */
+export interface BillerPayments {
+  stripe: Stripe;
+  settings: Pick<PaymentSettings, 'mode'>;
+  clock: Clock;
+}
 
 export interface BillerDeps {
   pool: Pool;
@@ -12,5 +22,9 @@ export interface BillerDeps {
   clickhouse: ClickHouseClient;
   metrics: Metrics;
   logger: Logger;
+  /** Default: packs cannot be bought. */
+  payments?: BillerPayments | undefined;
+  /** Default: true. */
+  hasSimulatedForum?: boolean;
   fatal: (error: Error) => void;
 }

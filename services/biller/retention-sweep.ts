@@ -22,6 +22,9 @@ import {
   deleteExpiredForumCalls,
   deleteExpiredGaps,
 } from '../../shared/stores/upkeep/coverage-retention.ts';
+import { deleteUnknownCharges } from '../../shared/stores/payments/payment-charges.ts';
+import { deleteExpiredPaymentEvents } from '../../shared/stores/payments/payment-events.ts';
+import { deleteAbandonedPayments } from '../../shared/stores/payments/payments.ts';
 import { deleteExpiredSignups } from '../../shared/stores/accounts/signups.ts';
 
 const MATCH_DAYS = 30;
@@ -36,6 +39,8 @@ const AUDIT_DAYS = 35;
 const COVERAGE_DAYS = 400;
 /** Expired sessions tell known networks from new ones. */
 const SESSION_DAYS = 60;
+/** Longer than the payment provider repeats an event, or a checkout that nobody paid can be paid. */
+const PAYMENT_DAYS = 90;
 /** Rows per statement: locks and transactions stay short, and other work runs in between. */
 const BATCH = 5_000;
 const MONITORS_PER_PAGE = 500;
@@ -70,6 +75,9 @@ const EXPIRING_TABLES: ExpiringTable[] = [
   { table: 'audit_samples', deleteSome: (db, limit) => deleteExpiredAuditSamples(db, AUDIT_DAYS, limit) },
   { table: 'forum_calls', deleteSome: (db, limit) => deleteExpiredForumCalls(db, COVERAGE_DAYS, limit) },
   { table: 'coverage_hours', deleteSome: (db, limit) => deleteExpiredCoverage(db, COVERAGE_DAYS, limit) },
+  { table: 'payment_events', deleteSome: (db, limit) => deleteExpiredPaymentEvents(db, PAYMENT_DAYS, limit) },
+  { table: 'payment_charges', deleteSome: (db, limit) => deleteUnknownCharges(db, PAYMENT_DAYS, limit) },
+  { table: 'payments', deleteSome: (db, limit) => deleteAbandonedPayments(db, PAYMENT_DAYS, limit) },
 ];
 
 export interface SweepDeps {

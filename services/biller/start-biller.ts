@@ -8,6 +8,7 @@ import { advanceErasures } from './erase-accounts.ts';
 import { InstallationReport } from './installation-report.ts';
 import { Lease } from './lease.ts';
 import { checkLedger } from './ledger-check.ts';
+import { reconciliationRound, voidingRound } from './payment-rounds.ts';
 import { runRenewalPass } from './renewal-pass.ts';
 import { sweepRetention } from './retention-sweep.ts';
 import { startLoop } from './start-loop.ts';
@@ -25,8 +26,8 @@ const LEDGER_CHECK_INTERVAL_MS = 10 * 60_000;
 
 /**
  * Renews monitors in every process that runs this. In one process at a time (`Lease`) it also deletes rows past their
- * retention, erases deleted accounts, copies monitors and gaps into ClickHouse, and once a day compares the balances
- * with the ledger.
+ * retention, erases deleted accounts, copies monitors and gaps into ClickHouse, compares payments with the payment
+ * provider every hour, and once a day the balances with the ledger.
  */
 export function startBiller(deps: BillerDeps): Running {
   const logger = deps.logger.child({ service: 'biller' });
@@ -39,6 +40,8 @@ export function startBiller(deps: BillerDeps): Running {
     ledger: new Lease(deps.pool, 'ledger-check'),
     report: new Lease(deps.pool, 'installation-report'),
     copies: new Lease(deps.pool, 'archive-copies'),
+    voiding: new Lease(deps.pool, 'voiding-payments'),
+    reconciliation: new Lease(deps.pool, 'payment-reconciliation'),
   };
   const report = new InstallationReport(deps.metrics);
   // These names are values of the label `work` of metrics: dashboards and alerts use them.
@@ -49,6 +52,8 @@ export function startBiller(deps: BillerDeps): Running {
     'checking the ledger': () => compareLedger(roundDeps, leases.ledger),
     'counting for metrics': () => reportInstallation(roundDeps, leases.report, report),
     'copying monitors and gaps': copyRound(roundDeps, leases.copies),
+    'voiding purchases without money': voidingRound(roundDeps, leases.voiding),
+    'comparing payments': reconciliationRound(roundDeps, leases.reconciliation),
   };
   const loops = Object.entries(rounds).map(([what, work]) =>
     startLoop({ ...roundDeps, what, work, retryMs: RENEWAL_INTERVAL_MS }),

@@ -32,6 +32,11 @@ export function newAccountId(): string {
   return `acc_${randomText(ID_LENGTH)}`;
 }
 
+/** The id of a payment, which the payment provider sees. */
+export function newPaymentId(): string {
+  return `pay_${randomText(20)}`;
+}
+
 export function isMonitorId(text: string): boolean {
   return MONITOR_ID.test(text);
 }

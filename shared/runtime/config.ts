@@ -74,6 +74,23 @@ export interface Config {
     /** Whether sign-up looks up the domain of an address. */
     dnsCheck: boolean;
   };
+  /** undefined: packs cannot be bought. */
+  payments:
+    | {
+        /** trial: the payment simulator; test: a key with which no money moves. */
+        mode: 'trial' | 'test' | 'live';
+        secretKey: string;
+        /** Secrets that events may be signed with. */
+        webhookSecrets: string[];
+        /** undefined: the payment provider's own. */
+        apiUrl: string | undefined;
+        /** Ids of prices by the price of the pack; without one the checkout names the amount. */
+        prices: Partial<Record<number, string>>;
+        automaticTax: boolean;
+      }
+    | undefined;
+  /** Whether the forum is the simulator; set by the parent process for its children. */
+  hasSimulatedForum: boolean;
   logLevel: string;
 }
 
@@ -151,6 +168,23 @@ function toConfig(e: z.infer<typeof ENVIRONMENT>): Config {
       perNetwork: e.CODES_PER_NETWORK,
       dnsCheck: e.SIGNUP_DNS_CHECK,
     },
+    payments: paymentsOf(e),
+    hasSimulatedForum: e.FORUM_SIMULATED.includes('forum'),
     logLevel: e.LOG_LEVEL,
+  };
+}
+
+function paymentsOf(e: z.infer<typeof ENVIRONMENT>): Config['payments'] {
+  const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecrets } = e;
+  if (secretKey === undefined || webhookSecrets === undefined) return undefined;
+  const keyMode = /^.._live_/.test(secretKey) ? 'live' : 'test';
+  const prices = { 9: e.STRIPE_PRICE_9, 29: e.STRIPE_PRICE_29, 79: e.STRIPE_PRICE_79 };
+  return {
+    mode: e.FORUM_SIMULATED.includes('payments') ? 'trial' : keyMode,
+    secretKey,
+    webhookSecrets,
+    apiUrl: e.STRIPE_API_URL,
+    prices: Object.fromEntries(Object.entries(prices).filter(([, price]) => price !== undefined)),
+    automaticTax: e.STRIPE_AUTOMATIC_TAX,
   };
 }

@@ -18,10 +18,13 @@ import {
 
 const CRAWL_SOURCE = /^(post-ids|comment-ids|listings|threads|replay:.+)$/;
 const BROKERS = 'must be host:port or kafka://user:password@host:port, separated by commas';
+const WEBHOOK_SECRETS = 'must be whsec_…, or two of them separated by a comma';
 const CLIENTS = 'must be id:secret, separated by commas';
 
 /** An address of this service for its users. */
 const publicAddress = () => url({ protocols: ['http', 'https'] });
+
+const priceId = () => z.string().regex(/^price_\w+$/, 'must be the id of a price: price_…');
 
 /** What the entries of KAFKA_BROKERS have wrong together. */
 function refuseBrokers(brokers: readonly string[], context: z.RefinementCtx): void {
@@ -84,13 +87,32 @@ export const VARIABLES = z.object({
   SMTP_URL: url({ protocols: ['smtp', 'smtps'], credentials: true, query: true }).optional(),
   MAIL_FROM: mailSender().optional(),
   SIGNUP_DNS_CHECK: flag().default(true),
+  STRIPE_SECRET_KEY: z
+    .string()
+    .regex(
+      /^(sk|rk)_(test|live)_[\w-]+$/,
+      'must be a secret or restricted key: sk_live_…, rk_live_…, sk_test_… or rk_test_…',
+    )
+    .optional(),
+  STRIPE_WEBHOOK_SECRET: filledList(z.string().regex(/^whsec_\S+$/, WEBHOOK_SECRETS), WEBHOOK_SECRETS)
+    .refine((secrets) => secrets.length <= 2, WEBHOOK_SECRETS)
+    .optional(),
+  STRIPE_API_URL: url({ protocols: ['https', 'http'], path: false }).optional(),
+  STRIPE_PRICE_9: priceId().optional(),
+  STRIPE_PRICE_29: priceId().optional(),
+  STRIPE_PRICE_79: priceId().optional(),
+  STRIPE_AUTOMATIC_TAX: flag().default(false),
   AGENT_SIGNUP: flag().default(true),
   AGENT_SIGNUP_PER_HOUR: wholeNumber(1, 10_000).default(500),
   SIGN_IN_PER_HOUR: wholeNumber(1, 10_000).default(1_000),
   CODES_PER_NETWORK: wholeNumber(1, 1_000).default(20),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   FORUM_EMBEDDED: list(z.enum(['kafka', 'postgres', 'clickhouse'])).default([]),
+  FORUM_SIMULATED: list(z.enum(['forum', 'payments'])).default([]),
 });
+
+/** Without the secret nothing that is paid would be credited; without the key nothing is sold. */
+const STRIPE_SETTINGS = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'];
 
 /** All variables, with the rules that concern several of them. */
 export const ENVIRONMENT = VARIABLES.superRefine((e, context) => {
@@ -98,6 +120,10 @@ export const ENVIRONMENT = VARIABLES.superRefine((e, context) => {
   if (together > 100) {
     const message = `UPSTREAM_LIVE_SHARE, UPSTREAM_READING_SHARE and UPSTREAM_AUDIT_SHARE are ${together} % together, more than 100 %`;
     context.addIssue({ code: 'custom', path: ['UPSTREAM_LIVE_SHARE'], message });
+  }
+  if ((e.STRIPE_SECRET_KEY === undefined) !== (e.STRIPE_WEBHOOK_SECRET === undefined)) {
+    const [missing, other] = e.STRIPE_SECRET_KEY === undefined ? STRIPE_SETTINGS : STRIPE_SETTINGS.toReversed();
+    context.addIssue({ code: 'custom', path: [missing!], message: `must be set together with ${other!}` });
   }
   if (e.PORT !== 0 && e.PORT === e.METRICS_PORT) {
     context.addIssue({ code: 'custom', path: ['METRICS_PORT'], message: 'must be another port than PORT' });

@@ -25,6 +25,7 @@ const SECRET_FIELDS = [
   'code',
   'password',
   'secretKey',
+  'webhookSecrets',
   '["x-api-key"]',
   '["X-Api-Key"]',
 ];

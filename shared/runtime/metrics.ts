@@ -219,6 +219,26 @@ function declare(registers: Registry[]) {
       'Accounts whose balance differs from their ledger, by the last check. Above 0: the log names them; stop and investigate.',
       [],
     ),
+    paymentEvents: counter(
+      'payment_events_total',
+      'Signed events of the payment provider by outcome. unknown, mismatched, unclaimed: the log names the payment.',
+      ['type', 'outcome'],
+    ),
+    paymentsRefused: counter(
+      'payment_events_refused_total',
+      "Deliveries to /stripe/webhook without a valid signature. Many: STRIPE_WEBHOOK_SECRET is another endpoint's.",
+      [],
+    ),
+    paymentsHealed: counter(
+      'payments_healed_total',
+      'Events and payments that the reconciliation applied because their webhook was lost. Above 0: check the endpoint.',
+      [],
+    ),
+    paymentsVoided: counter(
+      'payments_voided_total',
+      'Purchases without money that were taken back because money came into play.',
+      [],
+    ),
     erasuresOpen: gauge(
       'account_erasures_open',
       'Deleted accounts whose data is still being removed. For hours: an archiver or ClickHouse is away.',

@@ -35,35 +35,98 @@ export interface RefundedPack {
 }
 
 /**
- * Refunds a pack: removes its limits, and takes its credits as far as the balance covers them. The remainder is owed,
- * and later credits pay it first. Call it in a transaction.
+ * Refunds a pack for good: removes its limits, and takes its credits as far as the balance covers them. The remainder
+ * is owed, and later credits pay it first. Call it in a transaction.
  *
- * @returns undefined when the pack does not exist or was refunded before; nothing changes then
+ * @returns undefined when the pack does not exist or is already refunded; nothing changes then
  */
 export async function refundPack(db: Queryable, id: string): Promise<RefundedPack | undefined> {
-  const { rows } = await db.query<{ account_id: string }>('SELECT account_id FROM packs_bought WHERE id = $1', [id]);
-  const accountId = rows[0]?.account_id;
-  if (accountId === undefined) return undefined;
-  const account = await lockAccount(db, accountId);
-  const credits = await markRefunded(db, id);
-  if (!account || credits === undefined) return undefined;
-  const taken = Math.min(credits, account.balance);
-  const owed = credits - taken;
-  await lowerAccount(db, { accountId, taken, owed });
-  if (taken > 0) await insertRefund(db, { accountId, taken, balance: account.balance - taken, reference: id });
-  return { accountId, taken, owed, balance: account.balance - taken };
+  const pack = await lockPack(db, id);
+  if (pack === undefined || pack.isRefunded) return undefined;
+  await withdraw(db, id);
+  return takeBack(db, pack, pack.credits);
 }
 
-/** Returns the pack's credits; undefined when it was refunded before. Requires the account's lock. */
-async function markRefunded(db: Queryable, id: string): Promise<number | undefined> {
-  const { rows } = await db.query<{ credits: number }>(
-    `UPDATE packs_bought SET refunded_at = service_now() WHERE id = $1 AND refunded_at IS NULL
-     RETURNING credits`,
+/**
+ * Takes back that many credits of a pack in total, or returns what was taken back beyond them. A pack without any
+ * credits left also loses its limits, and gets them back with its first credits. Call it in a transaction.
+ *
+ * @param credits 0 to the credits of the pack
+ * @returns the change of the credits that are taken back: negative when some were returned. 0 when nothing changed:
+ * that many are taken back already, or the pack does not exist or was refunded for good
+ */
+export async function setCreditsTakenBack(db: Queryable, id: string, credits: number): Promise<number> {
+  const pack = await lockPack(db, id);
+  if (pack === undefined || pack.isWithdrawn || pack.takenBack === credits) return 0;
+  if (credits > pack.takenBack) await takeBack(db, pack, credits);
+  else await giveBack(db, pack, credits);
+  return credits - pack.takenBack;
+}
+
+interface LockedPack {
+  id: string;
+  accountId: string;
+  credits: number;
+  takenBack: number;
+  isRefunded: boolean;
+  isWithdrawn: boolean;
+  balance: number;
+}
+
+/** Locks the account of a pack, and reads the pack under its lock; undefined when the pack does not exist. */
+async function lockPack(db: Queryable, id: string): Promise<LockedPack | undefined> {
+  const { rows } = await db.query<{ account_id: string }>('SELECT account_id FROM packs_bought WHERE id = $1', [id]);
+  const account = rows[0] && (await lockAccount(db, rows[0].account_id));
+  return account && readPack(db, id, account.balance);
+}
+
+async function readPack(db: Queryable, id: string, balance: number): Promise<LockedPack> {
+  const { rows } = await db.query<Omit<LockedPack, 'balance'>>(
+    `SELECT id, account_id AS "accountId", credits, taken_back AS "takenBack", refunded_at IS NOT NULL AS "isRefunded",
+       withdrawn AS "isWithdrawn"
+     FROM packs_bought
+     WHERE id = $1`,
     [id],
   );
-  return rows[0]?.credits;
+  return { ...rows[0]!, balance };
 }
 
+async function takeBack(db: Queryable, pack: LockedPack, credits: number): Promise<RefundedPack> {
+  const { accountId, balance } = pack;
+  const due = credits - pack.takenBack;
+  const reference = await storeTakenBack(db, pack.id, credits);
+  const taken = Math.min(due, balance);
+  const owed = due - taken;
+  await lowerAccount(db, { accountId, taken, owed });
+  if (taken > 0) await insertRefund(db, { accountId, taken, balance: balance - taken, reference });
+  return { accountId, taken, owed, balance: balance - taken };
+}
+
+async function giveBack(db: Queryable, pack: LockedPack, credits: number): Promise<void> {
+  const { accountId } = pack;
+  const reference = await storeTakenBack(db, pack.id, credits);
+  await credit(db, { accountId, kind: 'pack', credits: pack.takenBack - credits, reference });
+  await lowerAccount(db, { accountId, taken: 0, owed: 0 });
+}
+
+/** Returns the reference of the ledger row: the pack's id, and from its second change on the number of the change. */
+async function storeTakenBack(db: Queryable, id: string, credits: number): Promise<string> {
+  const { rows } = await db.query<{ changes: number }>(
+    `UPDATE packs_bought
+     SET taken_back = $2, changes = changes + 1, refunded_at = CASE WHEN $2 = credits THEN service_now() END
+     WHERE id = $1
+     RETURNING changes`,
+    [id, credits],
+  );
+  const { changes } = rows[0]!;
+  return changes === 1 ? id : `${id}:${changes}`;
+}
+
+async function withdraw(db: Queryable, id: string): Promise<void> {
+  await db.query('UPDATE packs_bought SET withdrawn = true WHERE id = $1', [id]);
+}
+
+/** Changes the balance and what is owed, and sets the limits to those of the largest pack that is left. */
 async function lowerAccount(
   db: Queryable,
   { accountId, taken, owed }: { accountId: string; taken: number; owed: number },

@@ -45,6 +45,39 @@ describe('loadConfig', () => {
     expect(() => loadConfig({ UPSTREAM_LIVE_SHARE: '-1' })).toThrow(/UPSTREAM_LIVE_SHARE/);
   });
 
+  test('payments are on with a key and a secret, and their mode follows from the key', () => {
+    expect(loadConfig({ STRIPE_API_URL: 'http://127.0.0.1:9', STRIPE_PRICE_9: 'price_1' }).payments).toBeUndefined();
+    const secrets = { STRIPE_WEBHOOK_SECRET: 'whsec_a, whsec_b' };
+    const live = loadConfig({ ...secrets, STRIPE_SECRET_KEY: 'rk_live_1', STRIPE_PRICE_29: 'price_2' }).payments;
+    expect(live).toEqual({
+      mode: 'live',
+      secretKey: 'rk_live_1',
+      webhookSecrets: ['whsec_a', 'whsec_b'],
+      apiUrl: undefined,
+      prices: { 29: 'price_2' },
+      automaticTax: false,
+    });
+    const test = { ...secrets, STRIPE_SECRET_KEY: 'sk_test_1' };
+    expect(loadConfig(test).payments?.mode).toBe('test');
+    expect(loadConfig({ ...test, FORUM_SIMULATED: 'forum,payments' }).payments?.mode).toBe('trial');
+  });
+
+  test('a key without a secret, a secret without a key, and malformed ones are faults that repeat no value', () => {
+    const faulty: [Record<string, string>, RegExp][] = [
+      [{ STRIPE_SECRET_KEY: 'sk_live_hunter2' }, /STRIPE_WEBHOOK_SECRET: must be set together with STRIPE_SECRET_KEY/],
+      [{ STRIPE_WEBHOOK_SECRET: 'whsec_hunter2' }, /STRIPE_SECRET_KEY: must be set together/],
+      [{ STRIPE_SECRET_KEY: 'pk_live_hunter2' }, /STRIPE_SECRET_KEY: must be a secret/],
+      [{ STRIPE_WEBHOOK_SECRET: 'whsec_1,whsec_2,whsec_hunter2' }, /STRIPE_WEBHOOK_SECRET: must be whsec/],
+      [{ STRIPE_WEBHOOK_SECRET: 'hunter2' }, /STRIPE_WEBHOOK_SECRET: must be whsec/],
+      [{ STRIPE_PRICE_79: 'prod_hunter2' }, /STRIPE_PRICE_79/],
+      [{ STRIPE_API_URL: 'https://api.example.com/hunter2' }, /STRIPE_API_URL/],
+    ];
+    for (const [env, message] of faulty) {
+      expect(() => loadConfig(env)).toThrow(message);
+      expect(() => loadConfig(env)).not.toThrow(/hunter2/);
+    }
+  });
+
   test('values are never repeated in the message: they may be secrets', () => {
     expect(() => loadConfig({ SECRET_KEY: 'hunter2' })).toThrow(/SECRET_KEY/);
     expect(() => loadConfig({ SECRET_KEY: 'hunter2' })).not.toThrow(/hunter2/);

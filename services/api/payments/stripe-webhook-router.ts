@@ -1,0 +1,44 @@
+import { raw, Router } from 'express';
+import { applyEvent } from '../../../shared/payments/apply-event.ts';
+import type { PaymentDeps } from '../../../shared/payments/apply-event.ts';
+import type { PaymentSettings } from '../../../shared/payments/stripe-client.ts';
+import { verifyEvent } from '../../../shared/payments/verify-event.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { ApiError } from '../http/api-error.ts';
+import { methodNotAllowed } from '../http/route.ts';
+
+const PATH = '/stripe/webhook';
+/** An event holds one object; the largest of those that are applied has a few dozen fields. */
+const BODY_LIMIT = 256 * 1024;
+
+export interface StripeWebhookDeps extends Omit<PaymentDeps, 'metrics'> {
+  metrics: PaymentDeps['metrics'] & { paymentsRefused: { inc(): void } };
+  /** undefined: payments are off, and every delivery is refused. */
+  payments: Pick<PaymentSettings, 'mode' | 'webhookSecrets'> | undefined;
+  clock: Clock;
+}
+
+/**
+ * POST /stripe/webhook, the only way into the ledger from outside. The signature covers the bytes of the body, so this
+ * must stand before everything that parses bodies. 200 is sent after the commit: the sender repeats everything else.
+ */
+export function createStripeWebhookRouter(deps: StripeWebhookDeps): Router {
+  const { payments, metrics, clock } = deps;
+  const router = Router();
+  const body = raw({ limit: BODY_LIMIT, type: () => true, inflate: false });
+  router.post(PATH, body, async (request, response) => {
+    // Without a body the parser leaves something else.
+    const payload = Buffer.isBuffer(request.body) ? request.body : Buffer.of();
+    const delivery = { payload, signature: request.get('Stripe-Signature') };
+    const event = payments && verifyEvent(delivery, payments.webhookSecrets, clock());
+    if (event === undefined) {
+      metrics.paymentsRefused.inc();
+      // The same sentence for every reason: it must not help to forge a signature.
+      throw new ApiError('invalid_request', 'The delivery is not signed as it must be.');
+    }
+    await applyEvent(deps, event, payments!.mode);
+    response.set('Cache-Control', 'no-store').json({ received: true });
+  });
+  router.all(PATH, methodNotAllowed(['POST']));
+  return router;
+}

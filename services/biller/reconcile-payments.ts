@@ -1,0 +1,91 @@
+import { ZodError } from 'zod';
+import { applyEvent, APPLIED_EVENTS } from '../../shared/payments/apply-event.ts';
+import { applySession } from '../../shared/payments/apply-session.ts';
+import type { Applied } from '../../shared/payments/apply-session.ts';
+import { logApplied } from '../../shared/payments/log-applied.ts';
+import { checkoutSession, paymentEvent } from '../../shared/payments/stripe-objects.ts';
+import { inTransaction } from '../../shared/postgres/pool.ts';
+import type { BillerDeps, BillerPayments } from './biller-deps.ts';
+
+/** As long as Stripe repeats an event whose delivery fails. */
+const PERIOD_S = 3 * 24 * 60 * 60;
+/** The delivery of a younger event may be under way. */
+const UNDER_WAY_S = 10 * 60;
+const PER_PAGE = 100;
+/** Of each kind in a round: a bound on memory and calls, which a busy installation does not reach in three days. */
+const MOST = 50_000;
+
+export type ReconciliationDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> &
+  BillerPayments & {
+    signal: AbortSignal;
+    /** Called before each page; returns whether this process still has the lease. */
+    mayContinue: () => Promise<boolean>;
+  };
+
+/** What a page of the provider's lists is read as. */
+interface Listed {
+  id: string;
+  created: number;
+}
+
+/**
+ * Applies what lost webhooks left: every event of the last three days that was not applied, and every session of the
+ * last three days that was paid and whose pack was not given. Both take the same path as a webhook, so a round repeats
+ * nothing, and one that is interrupted is continued by the next.
+ *
+ * @returns false when it was stopped before the end
+ * @throws the client's error when the provider does not answer or refuses
+ */
+export async function reconcilePayments(deps: ReconciliationDeps): Promise<boolean> {
+  const { stripe, clock } = deps;
+  const now = Math.floor(clock() / 1_000);
+  const created = { gte: now - PERIOD_S };
+  const events = stripe.events.list({
+    types: [...APPLIED_EVENTS],
+    created: { ...created, lte: now - UNDER_WAY_S },
+    limit: PER_PAGE,
+  });
+  if (!(await applyEach(deps, events, 'events', (event) => healEvent(deps, event)))) return false;
+  const sessions = stripe.checkout.sessions.list({ created, status: 'complete', limit: PER_PAGE });
+  return applyEach(deps, sessions, 'sessions', (session) => healSession(deps, session));
+}
+
+async function applyEach<T extends Listed>(
+  { logger, signal, mayContinue }: ReconciliationDeps,
+  list: AsyncIterable<T>,
+  kind: string,
+  apply: (listed: T) => Promise<void>,
+): Promise<boolean> {
+  let count = 0;
+  for await (const listed of list) {
+    if (count % PER_PAGE === 0 && (signal.aborted || !(await mayContinue()))) return false;
+    count++;
+    try {
+      await apply(listed);
+    } catch (error) {
+      if (!(error instanceof ZodError)) throw error;
+      logger.error({ err: error, id: listed.id }, 'an object of the payment provider has another form than expected');
+    }
+    if (count < MOST) continue;
+    logger.error({ kind, most: MOST }, 'too many payments to compare: the older ones of the last days were not');
+    break;
+  }
+  return true;
+}
+
+/** Outcomes that show that something had been lost. */
+const HEALING: ReadonlySet<Applied['outcome']> = new Set(['credited', 'taken_back', 'returned', 'unclaimed']);
+
+async function healEvent(deps: ReconciliationDeps, event: unknown): Promise<void> {
+  const { outcome } = await applyEvent(deps, paymentEvent.parse(event), deps.settings.mode);
+  if (HEALING.has(outcome)) deps.metrics.paymentsHealed.inc();
+}
+
+async function healSession(deps: ReconciliationDeps, listed: unknown): Promise<void> {
+  const { pool, metrics, logger, settings } = deps;
+  const session = checkoutSession.parse(listed);
+  const applied = await inTransaction(pool, (client) => applySession(client, session, settings.mode));
+  if (!HEALING.has(applied.outcome)) return;
+  metrics.paymentsHealed.inc();
+  logApplied(logger, applied, { session_id: session.id, type: 'reconciliation' });
+}

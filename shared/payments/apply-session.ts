@@ -1,0 +1,89 @@
+import type { Queryable } from '../postgres/pool.ts';
+import { lockAccount } from '../stores/accounts/accounts.ts';
+import { givePack } from '../stores/accounts/packs.ts';
+import { linkCharge } from '../stores/payments/payment-charges.ts';
+import { findPayment, markPaid, storePaymentSession } from '../stores/payments/payments.ts';
+import type { PaymentMode, StoredPayment } from '../stores/payments/payments.ts';
+import { settlePack } from './settle-pack.ts';
+import type { CheckoutSession } from './stripe-objects.ts';
+
+/** What applying something did. */
+export interface Applied {
+  /**
+   * - credited: the pack was given. already_credited: it was given before.
+   * - unpaid: nothing was paid, or not yet. ended: nothing will be paid.
+   * - unclaimed: paid for an account that no longer exists.
+   * - unknown: no such payment of this service. mismatched: it is for something else than the payment.
+   * - taken_back, returned, unchanged: what a refund or a dispute did. remembered: its payment is not known yet.
+   * - repeated: the event was applied before. ignored: an event of another type.
+   */
+  outcome:
+    | 'credited'
+    | 'already_credited'
+    | 'unpaid'
+    | 'ended'
+    | 'unclaimed'
+    | 'unknown'
+    | 'mismatched'
+    | 'taken_back'
+    | 'returned'
+    | 'unchanged'
+    | 'remembered'
+    | 'repeated'
+    | 'ignored';
+  paymentId?: string | undefined;
+  accountId?: string | undefined;
+  /** Credits that were given (positive) or taken back (negative). */
+  credits?: number;
+}
+
+/**
+ * Gives the pack of a checkout session if it was paid, once. Call it in a transaction. It trusts the session: it must
+ * come from a signed event or from Stripe's own answer.
+ *
+ * 1. The session must be that of a payment that was written before it, with its account, amount and currency.
+ * 2. Lock the charge, then the account: whatever else concerns this payment waits.
+ * 3. Give the pack, and take back at once what refunds and disputes that arrived earlier take.
+ */
+export async function applySession(db: Queryable, session: CheckoutSession, mode: PaymentMode): Promise<Applied> {
+  const payment = await paymentOf(db, session);
+  if (payment === undefined) return { outcome: 'unknown', paymentId: session.metadata?.payment_id };
+  const { id: paymentId, accountId } = payment;
+  if (!isSessionOf(session, payment, mode)) return { outcome: 'mismatched', paymentId, accountId };
+  await storePaymentSession(db, paymentId, session.id);
+  // Also no_payment_required, which a discount of 100 % brings: it is not a payment.
+  if (session.payment_status !== 'paid') return { outcome: 'unpaid', paymentId, accountId };
+  if (session.payment_intent !== undefined) await linkCharge(db, session.payment_intent, paymentId);
+  const account = await lockAccount(db, accountId);
+  const isDeleted = account === undefined || account.status === 'deleted';
+  if (!(await markPaid(db, paymentId, isDeleted ? 'unclaimed' : 'paid'))) {
+    return { outcome: 'already_credited', paymentId, accountId };
+  }
+  if (isDeleted) return { outcome: 'unclaimed', paymentId, accountId };
+  const { pack, credits } = payment;
+  await givePack(db, { id: paymentId, accountId, pack, credits });
+  await settlePack(db, payment);
+  return { outcome: 'credited', paymentId, accountId, credits };
+}
+
+/** The payment of a session; undefined when this service did not create it. */
+export async function paymentOf(db: Queryable, session: CheckoutSession): Promise<StoredPayment | undefined> {
+  const id = session.metadata?.payment_id;
+  const payment = id === undefined ? undefined : await findPayment(db, id);
+  // No session is stored when the process ended before it could: the payment's id was sent to Stripe before.
+  return payment === undefined || (payment.sessionId ?? session.id) === session.id ? payment : undefined;
+}
+
+function isSessionOf(session: CheckoutSession, payment: StoredPayment, mode: PaymentMode): boolean {
+  const { amount_subtotal: subtotal, amount_total: total } = session;
+  // With automatic tax the customer pays the tax on top of the price, and never less than the price.
+  const isWholePrice = total === payment.amount || (session.automatic_tax?.enabled === true && total! > payment.amount);
+  return (
+    session.client_reference_id === payment.accountId &&
+    session.currency === payment.currency &&
+    subtotal === payment.amount &&
+    isWholePrice &&
+    payment.mode === mode &&
+    session.livemode === (mode === 'live')
+  );
+}

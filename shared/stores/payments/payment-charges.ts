@@ -1,0 +1,89 @@
+import type { ReturnedMoney } from '../../domain/accounts/credits-to-take-back.ts';
+import type { Queryable } from '../../postgres/pool.ts';
+
+export type DisputeOutcome = 'open' | 'won' | 'lost';
+
+/**
+ * Links a payment intent with its payment, and locks it until the transaction ends. The first statement of every
+ * transaction that concerns the money of a payment locks this row: of a purchase and a refund at the same moment, the
+ * later one sees the earlier.
+ */
+export async function linkCharge(db: Queryable, paymentIntent: string, paymentId: string): Promise<void> {
+  await db.query(
+    `INSERT INTO payment_charges (payment_intent, payment_id) VALUES ($1, $2)
+     ON CONFLICT (payment_intent) DO UPDATE SET payment_id = excluded.payment_id`,
+    [paymentIntent, paymentId],
+  );
+}
+
+/**
+ * Stores how much of a charge was refunded so far, and locks it. A lower sum than before arrived late and changes
+ * nothing.
+ *
+ * @returns the payment; null while it is not known
+ */
+export async function storeRefund(
+  db: Queryable,
+  refund: { paymentIntent: string; charged: number; refunded: number },
+): Promise<string | null> {
+  const { rows } = await db.query<{ paymentId: string | null }>(
+    `INSERT INTO payment_charges (payment_intent, charged, refunded) VALUES ($1, $2, $3)
+     ON CONFLICT (payment_intent) DO UPDATE
+       SET charged = excluded.charged, refunded = greatest(payment_charges.refunded, excluded.refunded)
+     RETURNING payment_id AS "paymentId"`,
+    [refund.paymentIntent, refund.charged, refund.refunded],
+  );
+  return rows[0]!.paymentId;
+}
+
+/** Locks a charge, which is added if it is not known. @returns the payment; null while it is not known */
+export async function lockCharge(db: Queryable, paymentIntent: string): Promise<string | null> {
+  const { rows } = await db.query<{ paymentId: string | null }>(
+    `INSERT INTO payment_charges (payment_intent) VALUES ($1)
+     ON CONFLICT (payment_intent) DO UPDATE SET payment_intent = excluded.payment_intent
+     RETURNING payment_id AS "paymentId"`,
+    [paymentIntent],
+  );
+  return rows[0]!.paymentId;
+}
+
+/** Stores how a dispute stands. An outcome that is final stays. Requires the charge's lock. */
+export async function storeDispute(
+  db: Queryable,
+  dispute: { id: string; paymentIntent: string; outcome: DisputeOutcome },
+): Promise<void> {
+  await db.query(
+    `INSERT INTO payment_disputes (id, payment_intent, outcome) VALUES ($1, $2, $3)
+     ON CONFLICT (id) DO UPDATE SET outcome = excluded.outcome WHERE payment_disputes.outcome = 'open'`,
+    [dispute.id, dispute.paymentIntent, dispute.outcome],
+  );
+}
+
+/** What is known of a payment's money; undefined when its payment intent is not known. Requires the charge's lock. */
+export async function readReturnedMoney(db: Queryable, paymentId: string): Promise<ReturnedMoney | undefined> {
+  const { rows } = await db.query<ReturnedMoney>(
+    `SELECT charged, refunded,
+       EXISTS (
+         SELECT FROM payment_disputes d WHERE d.payment_intent = c.payment_intent AND d.outcome <> 'won'
+       ) AS "isDisputed"
+     FROM payment_charges c
+     WHERE payment_id = $1`,
+    [paymentId],
+  );
+  return rows[0];
+}
+
+/** Deletes at most `limit` charges that no payment was found for in `days` days, with their disputes. */
+export async function deleteUnknownCharges(db: Queryable, days: number, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `DELETE FROM payment_charges
+     WHERE payment_intent IN (
+       SELECT payment_intent FROM payment_charges
+       WHERE payment_id IS NULL AND first_seen_at < (SELECT service_now()) - make_interval(days => $1)
+       ORDER BY first_seen_at
+       LIMIT $2
+     )`,
+    [days, limit],
+  );
+  return rowCount ?? 0;
+}

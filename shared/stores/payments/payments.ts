@@ -1,0 +1,80 @@
+import type { Queryable } from '../../postgres/pool.ts';
+
+export type PaymentMode = 'trial' | 'test' | 'live';
+export type PaymentStatus = 'started' | 'paid' | 'expired' | 'failed' | 'unclaimed' | 'voided';
+
+export interface StoredPayment {
+  id: string;
+  accountId: string;
+  /** Price in dollars. */
+  pack: number;
+  /** In the currency's smallest unit, before tax. */
+  amount: number;
+  /** ISO 4217 in lower case. */
+  currency: string;
+  credits: number;
+  mode: PaymentMode;
+  status: PaymentStatus;
+  sessionId: string | null;
+}
+
+export type NewPayment = Omit<StoredPayment, 'status' | 'sessionId'>;
+
+/** Adds a payment that has started. Commit it before its checkout session is created. */
+export async function insertPayment(db: Queryable, payment: NewPayment): Promise<void> {
+  const { id, accountId, pack, amount, currency, credits, mode } = payment;
+  await db.query(
+    `INSERT INTO payments (id, account_id, pack, amount, currency, credits, mode) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [id, accountId, pack, amount, currency, credits, mode],
+  );
+}
+
+export async function findPayment(db: Queryable, id: string): Promise<StoredPayment | undefined> {
+  const { rows } = await db.query<StoredPayment>(
+    `SELECT id, account_id AS "accountId", pack, amount, currency, credits, mode, status, session_id AS "sessionId"
+     FROM payments
+     WHERE id = $1`,
+    [id],
+  );
+  return rows[0];
+}
+
+/** Stores the session of a payment that has none yet. @throws a unique violation when another payment has it */
+export async function storePaymentSession(db: Queryable, id: string, sessionId: string): Promise<void> {
+  await db.query('UPDATE payments SET session_id = $2 WHERE id = $1 AND session_id IS NULL', [id, sessionId]);
+}
+
+/**
+ * Marks a payment as paid, or as unclaimed when its account no longer exists. Requires the account's lock.
+ *
+ * @returns false when it was paid before, or voided; nothing changes then
+ */
+export async function markPaid(db: Queryable, id: string, status: 'paid' | 'unclaimed'): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `UPDATE payments SET status = $2, paid_at = service_now()
+     WHERE id = $1 AND status IN ('started', 'expired', 'failed')`,
+    [id, status],
+  );
+  return rowCount === 1;
+}
+
+/** Marks a payment that has not been paid as ended. */
+export async function markUnpaid(db: Queryable, id: string, status: 'expired' | 'failed'): Promise<void> {
+  await db.query(`UPDATE payments SET status = $2 WHERE id = $1 AND status = 'started'`, [id, status]);
+}
+
+/** Deletes at most `limit` payments that were started more than `days` days ago and never paid; returns how many. */
+export async function deleteAbandonedPayments(db: Queryable, days: number, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `DELETE FROM payments
+     WHERE id IN (
+       SELECT id FROM payments
+       WHERE status IN ('started', 'expired', 'failed')
+         AND created_at < (SELECT service_now()) - make_interval(days => $1)
+       ORDER BY created_at
+       LIMIT $2
+     )`,
+    [days, limit],
+  );
+  return rowCount ?? 0;
+}
