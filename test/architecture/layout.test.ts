@@ -28,7 +28,9 @@ describe('layout', () => {
 
   test(`a folder has at most ${MAX_FILES} files`, () => {
     const counts = new Map<string, number>();
-    for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+    // Migrations are only ever added.
+    for (const file of files.filter((name) => !/^schemas\/postgres\/\d/.test(name)))
+      counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
     expect([...counts].filter(([, count]) => count > MAX_FILES)).toEqual([]);
   });
 
