@@ -15,6 +15,7 @@ import { consumerLag } from '../shared/kafka/topic-admin.ts';
 import { createPool, REQUEST_LIMITS } from '../shared/postgres/pool.ts';
 import { createStripe } from '../shared/payments/stripe-client.ts';
 import { createMailer } from '../shared/mail/create-mailer.ts';
+import type { Mailer } from '../shared/mail/mailer.ts';
 import { createMailDomainCheck } from '../shared/mail/mail-domain.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
 import type { Running } from '../shared/runtime/lifecycle.ts';
@@ -154,7 +155,7 @@ async function startApiService(deps: ServiceDeps, readiness: Readiness): Promise
     suppressedPerDay: config.recorder.suppressedPerDay,
     egress: createEgress(deps, lookup, 'test deliveries'),
     signup: config.signup,
-    mailer: createMailer({ ...config.mail, outbox: join(config.dataDir, 'outbox') }),
+    mailer: createServiceMailer(deps),
     acceptsMail: config.signup.dnsCheck ? createMailDomainCheck() : undefined,
     forum: {
       upstream: deps.upstream,
@@ -170,8 +171,14 @@ async function startApiService(deps: ServiceDeps, readiness: Readiness): Promise
 }
 
 function startBillerService(deps: ServiceDeps): Started {
-  const { hasSimulatedForum } = deps.config;
-  return startBiller({ ...deps, hasSimulatedForum, payments: connectPayments(deps) });
+  const { hasSimulatedForum, http } = deps.config;
+  const mailer = createServiceMailer(deps);
+  const payments = connectPayments(deps);
+  return startBiller({ ...deps, mailer, dashboardUrl: http.dashboardUrl, hasSimulatedForum, payments });
+}
+
+function createServiceMailer({ config }: Installation): Mailer {
+  return createMailer({ ...config.mail, outbox: join(config.dataDir, 'outbox') });
 }
 
 /** The payment provider's client and its settings; undefined when packs cannot be bought. */

@@ -26,6 +26,7 @@ import { deleteUnknownCharges } from '../../shared/stores/payments/payment-charg
 import { deleteExpiredPaymentEvents } from '../../shared/stores/payments/payment-events.ts';
 import { deleteAbandonedPayments } from '../../shared/stores/payments/payments.ts';
 import { deleteExpiredSignups } from '../../shared/stores/accounts/signups.ts';
+import { deleteExpiredNotices } from '../../shared/stores/notices/notices.ts';
 
 const MATCH_DAYS = 30;
 const REMOVAL_DAYS = 90;
@@ -41,6 +42,7 @@ const COVERAGE_DAYS = 400;
 const SESSION_DAYS = 60;
 /** Longer than the payment provider repeats an event, or a checkout that nobody paid can be paid. */
 const PAYMENT_DAYS = 90;
+const NOTICE_DAYS = 30;
 /** Rows per statement: locks and transactions stay short, and other work runs in between. */
 const BATCH = 5_000;
 const MONITORS_PER_PAGE = 500;
@@ -64,6 +66,7 @@ const EXPIRING_TABLES: ExpiringTable[] = [
   { table: 'monitor_threads', deleteSome: (db, limit) => deleteExpiredThreads(db, THREAD_DAYS, limit) },
   { table: 'idempotency_keys', deleteSome: (db, limit) => deleteExpiredAnswers(db, ANSWER_HOURS, limit) },
   { table: 'signups', deleteSome: deleteExpiredSignups },
+  { table: 'notices', deleteSome: (db, limit) => deleteExpiredNotices(db, NOTICE_DAYS, limit) },
   { table: 'oauth_records', deleteSome: deleteExpiredOAuthRecords },
   {
     table: 'dashboard_sessions',

@@ -9,6 +9,8 @@ import { InstallationReport } from './installation-report.ts';
 import { Lease } from './lease.ts';
 import { checkLedger } from './ledger-check.ts';
 import { reconciliationRound, voidingRound } from './payment-rounds.ts';
+import { mailNotices } from './notices/mail-notices.ts';
+import { createNoticeRound } from './notices/notice-round.ts';
 import { runRenewalPass } from './renewal-pass.ts';
 import { sweepRetention } from './retention-sweep.ts';
 import { startLoop } from './start-loop.ts';
@@ -19,15 +21,16 @@ const ERASURE_INTERVAL_MS = 5_000;
 /** Metrics are usually read every 15 s. */
 const REPORT_INTERVAL_MS = 15_000;
 const COPY_INTERVAL_MS = 5_000;
+const MAIL_INTERVAL_MS = 2_000;
 /** All rows are compared this often. */
 const FULL_COPY_MS = 10 * 60_000;
 /** How often each process checks whether today's ledger check was made. */
 const LEDGER_CHECK_INTERVAL_MS = 10 * 60_000;
 
 /**
- * Renews monitors in every process that runs this. In one process at a time (`Lease`) it also deletes rows past their
- * retention, erases deleted accounts, copies monitors and gaps into ClickHouse, compares payments with the payment
- * provider every hour, and once a day the balances with the ledger.
+ * Renews monitors and mails notices in every process that runs this. In one process at a time (`Lease`) it also deletes
+ * rows past their retention, erases deleted accounts, copies monitors and gaps into ClickHouse, looks for notices,
+ * compares payments with the payment provider every hour, and once a day the balances with the ledger.
  */
 export function startBiller(deps: BillerDeps): Running {
   const logger = deps.logger.child({ service: 'biller' });
@@ -42,6 +45,7 @@ export function startBiller(deps: BillerDeps): Running {
     copies: new Lease(deps.pool, 'archive-copies'),
     voiding: new Lease(deps.pool, 'voiding-payments'),
     reconciliation: new Lease(deps.pool, 'payment-reconciliation'),
+    notices: new Lease(deps.pool, 'notices'),
   };
   const report = new InstallationReport(deps.metrics);
   // These names are values of the label `work` of metrics: dashboards and alerts use them.
@@ -54,6 +58,8 @@ export function startBiller(deps: BillerDeps): Running {
     'copying monitors and gaps': copyRound(roundDeps, leases.copies),
     'voiding purchases without money': voidingRound(roundDeps, leases.voiding),
     'comparing payments': reconciliationRound(roundDeps, leases.reconciliation),
+    'looking for notices': createNoticeRound(roundDeps, leases.notices),
+    'mailing notices': () => mail(roundDeps),
   };
   const loops = Object.entries(rounds).map(([what, work]) =>
     startLoop({ ...roundDeps, what, work, retryMs: RENEWAL_INTERVAL_MS }),
@@ -101,6 +107,11 @@ async function reportInstallation({ pool }: RoundDeps, lease: Lease, report: Ins
   if (await lease.mayContinue()) await report.update(pool);
   else report.withdraw();
   return REPORT_INTERVAL_MS;
+}
+
+/** The next round follows at once while there are notices to mail. */
+async function mail(deps: RoundDeps): Promise<number> {
+  return (await mailNotices(deps, deps.signal)) > 0 ? 0 : MAIL_INTERVAL_MS;
 }
 
 /** The first round of a process that gets the lease compares everything. */

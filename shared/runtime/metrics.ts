@@ -244,6 +244,16 @@ function declare(registers: Registry[]) {
       'Deleted accounts whose data is still being removed. For hours: an archiver or ClickHouse is away.',
       [],
     ),
+    notices: counter(
+      'notices_total',
+      'Mails of notices by outcome: sent, failed (retried), expired after a day, unwanted. Many failed: check SMTP_URL.',
+      ['kind', 'outcome'],
+    ),
+    noticesWaiting: gauge(
+      'notices_waiting',
+      'Notices that wait to be mailed, counted up to 1,000. Growing: the mail server is away or slow.',
+      [],
+    ),
     swept: counter('retention_deleted_rows_total', 'Rows deleted because their retention ended.', ['table']),
 
     liveTails: gauge('live_tails_open', 'Open streams of matches.', []),

@@ -1,5 +1,5 @@
 import type { Mail } from '../../../shared/mail/mailer.ts';
-import { plainMail } from './plain-mail.ts';
+import { plainMail } from '../../../shared/mail/plain-mail.ts';
 
 /** Tells the owner of an account that it was deleted. */
 export function accountDeletedMail(to: string, appUrl: string): Mail {

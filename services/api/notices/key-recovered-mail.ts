@@ -1,5 +1,5 @@
 import type { Mail } from '../../../shared/mail/mailer.ts';
-import { plainMail } from './plain-mail.ts';
+import { plainMail } from '../../../shared/mail/plain-mail.ts';
 
 /** Tells the owner of an account that a code or link of a mail gave a new key to it. */
 export function keyRecoveredMail(to: string, keyId: string, appUrl: string): Mail {

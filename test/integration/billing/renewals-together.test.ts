@@ -11,6 +11,7 @@ import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { findRenewalFaults, insertPayingAccounts, NO_FAULTS } from '../../support/fixtures/biller-monitors.ts';
 import type { KilledBillerJob } from '../../support/children/biller-killed-at-commit.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
+import { unusedMailer } from '../../support/fakes/unused-mailer.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
@@ -126,6 +127,8 @@ test('a running biller renews monitors as they become due, also after Postgres w
     kafka: createKafka({ brokers: ['127.0.0.1:9'], clientId: 'test', logger }),
     prefix: '',
     clickhouse: createClickhouse('http://127.0.0.1:9', 'test'),
+    mailer: unusedMailer(),
+    dashboardUrl: 'http://127.0.0.1:9',
     metrics: createMetrics(),
     logger,
     fatal: (error) => void unexpected.push(error),

@@ -8,6 +8,7 @@ import { takeLease } from '../../../shared/stores/upkeep/leases.ts';
 import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
+import { unusedMailer } from '../../support/fakes/unused-mailer.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
@@ -46,6 +47,8 @@ test('the biller sweeps only with the lease, survives a Postgres outage, and rel
     kafka: createKafka({ brokers: ['127.0.0.1:9'], clientId: 'test', logger: silentLogger() }),
     prefix: '',
     clickhouse: createClickhouse('http://127.0.0.1:9', 'test'),
+    mailer: unusedMailer(),
+    dashboardUrl: 'http://127.0.0.1:9',
     metrics: createMetrics(),
     logger: silentLogger(),
     fatal: (error: Error) => void unexpected.push(error),

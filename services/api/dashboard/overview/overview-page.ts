@@ -12,7 +12,7 @@ import type { Html, HtmlValue } from '../../pages/html.ts';
 import type { DashboardDeps } from '../dashboard-deps.ts';
 import type { PageRoute, ShownPage, Visit } from '../page-route.ts';
 import { barChart } from '../parts/bar-chart.ts';
-import { daysLeft } from './credits-left.ts';
+import { daysLeft } from '../../../../shared/domain/accounts/credits-left.ts';
 import { daysUntil } from './days-until.ts';
 
 const CHART_DAYS = 14;

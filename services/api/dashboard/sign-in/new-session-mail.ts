@@ -1,5 +1,5 @@
 import type { Mail } from '../../../../shared/mail/mailer.ts';
-import { plainMail } from '../../notices/plain-mail.ts';
+import { plainMail } from '../../../../shared/mail/plain-mail.ts';
 import { browserInWords } from './browser-in-words.ts';
 
 /** Tells the owner of an account of a session from a network that the account had none from. Cannot be switched off. */

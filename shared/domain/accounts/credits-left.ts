@@ -1,4 +1,4 @@
-import { MONITOR_PERIOD_CREDITS } from '../../../../shared/domain/accounts/credits.ts';
+import { MONITOR_PERIOD_CREDITS } from './credits.ts';
 
 /**
  * Days for which a balance lasts if the running monitors go on and reading costs as much each day as it did in the last

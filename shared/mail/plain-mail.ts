@@ -1,0 +1,44 @@
+import { html, raw } from 'hono/html';
+import type { HtmlEscapedString } from 'hono/utils/html';
+import type { Mail } from './mailer.ts';
+
+/** Longer lines are broken by some mail programs. */
+const LINE_LENGTH = 76;
+
+/**
+ * Paragraphs with lines that every mail server accepts unchanged. A line that is an address becomes a link, and a line
+ * that begins with `- ` an item of a list.
+ */
+export function plainMail(to: string, subject: string, paragraphs: readonly (readonly string[])[]): Mail {
+  const htmlOf = (line: string) => {
+    if (line.startsWith('- ')) return html`<br />${line}`;
+    if (/^https?:/.test(line)) return html`<a href="${line}">${line}</a>`;
+    const [, before, code] = /^(Your code is )(\d+)$/.exec(line) ?? [];
+    return code === undefined ? html`${line}` : html`${before}<strong>${code}</strong>`;
+  };
+  return {
+    to,
+    subject,
+    text: paragraphs.map((lines) => `${lines.join('\n')}\n`).join('\n'),
+    html: paragraphs
+      .map((lines) => `${textOf(html`<p>${raw(lines.map((line) => textOf(htmlOf(line))).join('\n'))}</p>`)}\n`)
+      .join(''),
+  };
+}
+
+/** The library returns a promise only when a value is one. */
+function textOf(written: ReturnType<typeof html>): string {
+  return (written as HtmlEscapedString).toString();
+}
+
+/** Breaks a text into lines for plainMail, between words. A word that is longer than a line has its own line. */
+export function wrapLines(text: string): string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1)!;
+    if (line === '') lines[lines.length - 1] = word;
+    else if (line.length + 1 + word.length <= LINE_LENGTH) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}

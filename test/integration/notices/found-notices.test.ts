@@ -1,0 +1,252 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
+import { freezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
+import { charge } from '../../../shared/stores/accounts/ledger.ts';
+import { switchOffNotices } from '../../../shared/stores/notices/notice-settings.ts';
+import { startSmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
+import type { SmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
+import {
+  DASHBOARD_URL,
+  noticedAccount,
+  noticeRounds,
+  setFailures,
+  stopClock,
+} from '../../support/fixtures/notices/notice-rounds.ts';
+import type { NoticeRounds } from '../../support/fixtures/notices/notice-rounds.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+
+let smtp: SmtpReceiver;
+beforeAll(async () => {
+  smtp = await startSmtpReceiver();
+});
+afterAll(() => smtp.stop());
+
+let db: TestDatabase;
+let biller: NoticeRounds;
+beforeEach(async () => {
+  db = await createTestDatabase();
+  await stopClock(db);
+  biller = noticeRounds(db.pool, smtp.url);
+  smtp.received.length = 0;
+});
+afterEach(() => db.drop());
+
+/** One round of everything, a minute after what happened. Returns the subjects that arrived. */
+async function round(later = '1 minute'): Promise<string[]> {
+  const before = smtp.received.length;
+  await biller.find();
+  await db.freeze(later);
+  await biller.find();
+  await biller.mail();
+  return subjects(before);
+}
+
+function subjects(from = 0): string[] {
+  return smtp.received.slice(from).map(({ headers }) => headers.get('subject')![0]!);
+}
+
+/** Mails are read byte by byte. */
+function decoded(text: string): string {
+  return Buffer.from(text, 'latin1').toString();
+}
+
+function read(email: string): string {
+  return decoded(smtp.mailTo(email).text).replaceAll('\n', ' ').replaceAll(/ +/g, ' ');
+}
+
+describe('monitors paused for lack of credits', () => {
+  test('are named in one mail, with the time, what to do, the pages and how to switch it off', async () => {
+    const account = await noticedAccount(db, { monitors: 3, credits: 10, dueSince: '1 minute' });
+    await db.pool.query('UPDATE monitors SET name = $2 WHERE id = $1', [
+      account.monitorIds[1],
+      'Rust <b>jobs</b>\nhttps://evil.example/x sales@evil.example',
+    ]);
+    expect(await round()).toEqual(['2 monitors were paused']);
+    const mail = smtp.mailTo(account.email);
+    const text = read(account.email);
+    expect(text).toContain('paused by 4 March 2026, 12:01 UTC, because the balance of 0 credits did not cover');
+    expect(text).toContain('“Rust <b>jobs</ b> https: / / evil. example/ x sales @ evil.…”');
+    expect(text).toContain('Another monitor still runs');
+    for (const page of ['billing', 'monitors', 'account']) {
+      expect(mail.text).toContain(`\n${DASHBOARD_URL}/dashboard/${page}\n`);
+      expect(mail.html).toContain(`<a href="${DASHBOARD_URL}/dashboard/${page}">`);
+    }
+    expect(decoded(mail.html)).toContain('“Rust &lt;b&gt;jobs&lt;/ b&gt; https: / / evil. example/ x sales @ evil.…”');
+    expect(mail.html.match(/href="[^"]*"/g)).toHaveLength(3);
+    expect(text).toContain('You can switch off mails of this kind.');
+  });
+
+  test('later on the same UTC day wait for the next one, unless they run again by then', async () => {
+    const account = await noticedAccount(db, { monitors: 3, credits: 0 });
+    const due = (id: string) =>
+      db.pool.query(`UPDATE monitors SET next_charge_at = service_now() - interval '1 second' WHERE id = $1`, [id]);
+    const [first, second, third] = account.monitorIds as [string, string, string];
+    await due(first);
+    expect(await round()).toEqual(['A monitor was paused']);
+    await due(second);
+    await due(third);
+    expect(await round('2 hours')).toEqual([]);
+    await db.pool.query(`UPDATE monitors SET status = 'paused' WHERE id = $1`, [third]);
+    expect(await round('9 hours')).toEqual([]);
+    // 23:01, and then one minute after midnight.
+    expect(await round('1 hour')).toEqual(['A monitor was paused']);
+  });
+
+  test('that were resumed within the minute cause no mail', async () => {
+    const account = await noticedAccount(db, { credits: 0, dueSince: '1 minute' });
+    await biller.find();
+    await db.pool.query(`UPDATE monitors SET status = 'active', next_charge_at = service_now() + interval '1 day'`);
+    await db.pool.query('UPDATE accounts SET balance = 100000 WHERE id = $1', [account.accountId]);
+    expect(await round()).toEqual([]);
+  });
+
+  test('of a frozen account are not mailed: they do not lack credits', async () => {
+    const account = await noticedAccount(db, { credits: 0, dueSince: '1 minute' });
+    await freezeAccount(db.pool, account.accountId);
+    expect(await round()).toEqual([]);
+  });
+});
+
+describe('failing webhooks', () => {
+  test('are told after 10 failures and, on another day, at 50, and that they work again', async () => {
+    const { email, monitorIds } = await noticedAccount(db, {});
+    const id = monitorIds[0]!;
+    await setFailures(db, id, 9);
+    expect(await round()).toEqual([]);
+    await setFailures(db, id, 10);
+    expect(await round()).toEqual(['A webhook is failing']);
+    expect(read(email)).toContain('“test” 10 failures in a row; the last time hooks.example.net answered 503.');
+    expect(smtp.mailTo(email).text).toContain(`\n${DASHBOARD_URL}/dashboard/monitors/${id}\n`);
+    await setFailures(db, id, 50);
+    expect(await round('2 hours')).toEqual([]);
+    expect(await round('10 hours')).toEqual(['A webhook is failing']);
+    expect(read(email)).toContain('50 failures in a row is marked as failing until a test delivery succeeds');
+    expect(await round('2 minutes')).toEqual([]);
+    await setFailures(db, id, 0);
+    expect(await round('2 minutes')).toEqual(['A webhook works again']);
+    expect(read(email)).toContain('The mark as failing stays until');
+    expect(await round('1 day')).toEqual([]);
+  });
+
+  test('that delivered before the mail, and healthy ones, cause no mail at all', async () => {
+    const { monitorIds } = await noticedAccount(db, { monitors: 2 });
+    await setFailures(db, monitorIds[0]!, 10);
+    await setFailures(db, monitorIds[0]!, 0);
+    await setFailures(db, monitorIds[1]!, 3);
+    await setFailures(db, monitorIds[1]!, 0);
+    expect(await round()).toEqual([]);
+    expect(await round('1 day')).toEqual([]);
+  });
+
+  test('whose address was changed are not said to work before a match was delivered', async () => {
+    const { monitorIds } = await noticedAccount(db, {});
+    await setFailures(db, monitorIds[0]!, 12);
+    expect(await round()).toEqual(['A webhook is failing']);
+    await db.pool.query('UPDATE monitor_health SET failures = 0, webhook_failing = false');
+    expect(await round('2 minutes')).toEqual([]);
+    await setFailures(db, monitorIds[0]!, 0);
+    expect(await round('2 minutes')).toEqual(['A webhook works again']);
+  });
+
+  test('of removed webhooks and deleted monitors are forgotten', async () => {
+    const { monitorIds } = await noticedAccount(db, { monitors: 2 });
+    for (const id of monitorIds) await setFailures(db, id, 10);
+    expect(await round()).toEqual(['2 webhooks are failing']);
+    await db.pool.query(`UPDATE monitors SET status = 'deleted' WHERE id = $1`, [monitorIds[0]]);
+    await db.pool.query('UPDATE monitors SET webhook_url = NULL, webhook_kind = NULL WHERE id = $1', [monitorIds[1]]);
+    expect(await round('2 minutes')).toEqual([]);
+    expect((await db.pool.query('SELECT FROM webhook_alarms')).rowCount).toBe(0);
+  });
+});
+
+describe('credits that last less than 3 days', () => {
+  test.each([
+    [{ credits: 29 }, 1],
+    [{ credits: 30 }, 0],
+    [{ credits: 60, monitors: 2 }, 0],
+    [{ credits: 59, monitors: 2 }, 1],
+    [{ credits: 0, monitors: 0 }, 0],
+    [{ credits: 0, status: 'paused' }, 0],
+  ])('with %j: %i mails', async (setup, count) => {
+    await noticedAccount(db, setup);
+    expect(await round()).toHaveLength(count);
+  });
+
+  test('by what reading took in the last 24 hours', async () => {
+    const { accountId, email } = await noticedAccount(db, { credits: 1_000 });
+    const request = { requestId: 'r', route: 'GET /v1/forum/search', keyId: undefined };
+    // Midday: half of yesterday counts.
+    await db.freeze('-1 day');
+    await charge(db.pool, { accountId, kind: 'read', credits: 200, reference: 'a', request });
+    await db.freeze('1 day');
+    expect(await round()).toEqual([]);
+    await charge(db.pool, { accountId, kind: 'read', credits: 100, reference: 'b', request });
+    expect(await round()).toEqual([]);
+    // 699 credits are left; each day takes 10 and 100 + 101 (200 · 12 h / 24 h, rounded) and 23.
+    await charge(db.pool, { accountId, kind: 'read', credits: 22, reference: 'c', request });
+    expect(await round()).toEqual(['Your credits will run out soon']);
+    expect(read(email)).toMatch(/had 678 credits. At today's use they last about 2\.9 days: one running monitor/);
+    expect(read(email)).toContain('and reading took 222 in the last 24 hours');
+  });
+
+  test('are told once a UTC day', async () => {
+    await noticedAccount(db, { credits: 25 });
+    expect(await round()).toHaveLength(1);
+    expect(await round('11 hours 57 minutes')).toHaveLength(0);
+    // 23:59, and then midnight.
+    expect(await round('1 minute')).toHaveLength(0);
+    expect(await round('1 minute')).toHaveLength(1);
+  });
+
+  test('across all accounts, page by page', async () => {
+    for (let count = 0; count < 3; count++) await noticedAccount(db, { accounts: 1, credits: 5 });
+    await noticedAccount(db, { accounts: 600, credits: 500 });
+    await noticedAccount(db, { credits: 5 });
+    expect(await round()).toHaveLength(4);
+  });
+});
+
+describe('who is not told', () => {
+  test('an account that switched the kind off, before or after it was found', async () => {
+    const early = await noticedAccount(db, { credits: 0, dueSince: '1 minute' });
+    const late = await noticedAccount(db, { credits: 0, dueSince: '1 minute' });
+    const other = await noticedAccount(db, { credits: 0, dueSince: '1 minute' });
+    await switchOffNotices(db.pool, early.accountId, ['monitor_paused']);
+    await switchOffNotices(db.pool, other.accountId, ['low_balance', 'webhook_failing', 'webhook_recovered']);
+    await biller.find();
+    await db.freeze('1 minute');
+    await biller.find();
+    await switchOffNotices(db.pool, late.accountId, ['monitor_paused']);
+    await biller.mail();
+    expect(smtp.received.map(({ recipients }) => recipients)).toEqual([[other.email]]);
+    await db.freeze('1 day');
+    await biller.find();
+    await biller.mail();
+    expect(smtp.received).toHaveLength(1);
+  });
+
+  test('a deleted account, and nothing of its notices stays', async () => {
+    const { accountId, monitorIds } = await noticedAccount(db, { monitors: 3, credits: 0, dueSince: '1 minute' });
+    await setFailures(db, monitorIds[0]!, 10);
+    await switchOffNotices(db.pool, accountId, ['webhook_recovered']);
+    await biller.find();
+    await db.freeze('1 minute');
+    await biller.find();
+    await setFailures(db, monitorIds[1]!, 10);
+    await closeAccount(db.pool, accountId, { mailboxHash: Buffer.from('hash') });
+    await biller.mail();
+    expect(smtp.received).toEqual([]);
+    const { rows } = await db.pool.query(
+      `SELECT (SELECT count(*) FROM notices) AS notices, (SELECT count(*) FROM notice_causes) AS causes,
+         (SELECT count(*) FROM webhook_alarms) AS alarms, (SELECT count(*) FROM notice_opt_outs) AS choices`,
+    );
+    expect(rows).toEqual([{ notices: 0, causes: 0, alarms: 0, choices: 0 }]);
+  });
+
+  test('an account whose address no mail can be sent to, such as that of the demo', async () => {
+    const { accountId } = await noticedAccount(db, { credits: 5 });
+    await db.pool.query(`UPDATE accounts SET email = 'demo@localhost' WHERE id = $1`, [accountId]);
+    expect(await round()).toEqual([]);
+  });
+});
