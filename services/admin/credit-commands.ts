@@ -4,7 +4,7 @@ import type { Pool, PoolClient } from '../../shared/postgres/pool.ts';
 import { sqlState } from '../../shared/postgres/postgres-away.ts';
 import { credit } from '../../shared/stores/accounts/ledger.ts';
 import { givePack, refundPack } from '../../shared/stores/accounts/packs.ts';
-import { requireAccount, ACCOUNT_HELP, ACCOUNT_OPTIONS, accountOption } from './account-choice.ts';
+import { requireAccount, ACCOUNT_HELP, ACCOUNT_OPTIONS, accountOption } from './accounts/account-choice.ts';
 import { AdminError } from './admin-error.ts';
 import type { PostgresCommand } from './command.ts';
 import { creditsOption, packPrice, referenceOption } from './credit-options.ts';

@@ -3,7 +3,7 @@ import { grantHashStart } from '../../shared/domain/accounts/oauth-secret.ts';
 import { listAccountGrants, revokeGrant } from '../../shared/stores/accounts/account-grants.ts';
 import { SealedRecords } from '../../shared/stores/accounts/sealed-records.ts';
 import { findSecretKey } from '../../shared/stores/upkeep/settings.ts';
-import { requireAccount, ACCOUNT_HELP, ACCOUNT_OPTIONS, accountOption } from './account-choice.ts';
+import { requireAccount, ACCOUNT_HELP, ACCOUNT_OPTIONS, accountOption } from './accounts/account-choice.ts';
 import { AdminError } from './admin-error.ts';
 import type { PostgresCommand } from './command.ts';
 

@@ -1,6 +1,6 @@
 import { apiKeyId, isApiKeyId } from '../../shared/domain/accounts/api-key.ts';
 import { issueApiKey, listApiKeys, revokeApiKey } from '../../shared/stores/accounts/api-keys.ts';
-import { requireAccount, ACCOUNT_HELP, ACCOUNT_OPTIONS, accountOption } from './account-choice.ts';
+import { requireAccount, ACCOUNT_HELP, ACCOUNT_OPTIONS, accountOption } from './accounts/account-choice.ts';
 import { AdminError } from './admin-error.ts';
 import type { PostgresCommand } from './command.ts';
 import { printedRow } from './printed-row.ts';

@@ -7,9 +7,9 @@ import { ConfigError, loadConfig } from '../../shared/runtime/config.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 import { errorMessage } from '../../shared/runtime/errors.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
-import { ACCOUNT_CREATE, ACCOUNT_LIST, ACCOUNT_SHOW } from './account-commands.ts';
-import { ACCOUNT_EXPORT } from './account-export.ts';
-import { ACCOUNT_DELETE, ACCOUNT_FREEZE, ACCOUNT_UNFREEZE } from './account-state-commands.ts';
+import { ACCOUNT_CREATE, ACCOUNT_LIST, ACCOUNT_SHOW } from './accounts/account-commands.ts';
+import { ACCOUNT_EXPORT } from './accounts/account-export.ts';
+import { ACCOUNT_DELETE, ACCOUNT_FREEZE, ACCOUNT_UNFREEZE } from './accounts/account-state-commands.ts';
 import { ACCOUNT_GRANT, ACCOUNT_PACK, ACCOUNT_REFUND } from './credit-commands.ts';
 import { DELIVERIES_FAILED, DELIVERIES_PENDING, DELIVERIES_RETRY } from './monitors/delivery-commands.ts';
 import { COVERAGE } from './coverage-commands.ts';
@@ -18,6 +18,7 @@ import { GRANT_LIST, GRANT_REVOKE } from './grant-commands.ts';
 import { KEY_CREATE, KEY_LIST, KEY_REVOKE } from './key-commands.ts';
 import { MONITOR_LIST, MONITOR_PAUSE, MONITOR_RESUME, MONITOR_SHOW } from './monitors/monitor-commands.ts';
 import { MONITOR_TEST } from './monitors/monitor-test-command.ts';
+import { ACCOUNT_SIGN_IN_LINK } from './accounts/sign-in-link-command.ts';
 import { table } from './table.ts';
 import { LEDGER_CHECK } from './ledger-check-command.ts';
 import { AdminError } from './admin-error.ts';
@@ -36,6 +37,7 @@ const POSTGRES_COMMANDS: readonly PostgresCommand[] = [
   ACCOUNT_UNFREEZE,
   ACCOUNT_DELETE,
   ACCOUNT_EXPORT,
+  ACCOUNT_SIGN_IN_LINK,
   KEY_CREATE,
   KEY_LIST,
   KEY_REVOKE,

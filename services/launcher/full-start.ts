@@ -143,10 +143,11 @@ function createReadyHandler(
     await untilWritten(() => writeEndpoints(config.dataDir, endpoints(addresses)), { output, signal });
     if (signal.aborted) return;
     const baseUrl = config.http.port === 0 ? addresses.api : config.http.baseUrl;
+    const dashboardUrl = config.http.port === 0 ? addresses.api : config.http.dashboardUrl;
     const demoKeyFile = join(config.dataDir, 'demo-key');
     const seconds = (performance.now() - began) / 1000;
     if (!hasAnnounced)
-      output.ready({ baseUrl, demoKeyFile: existsSync(demoKeyFile) ? demoKeyFile : undefined, seconds });
+      output.ready({ baseUrl, dashboardUrl, demoKeyFile: existsSync(demoKeyFile) ? demoKeyFile : undefined, seconds });
     hasAnnounced = true;
   };
   return { announce, hasAnnounced: () => hasAnnounced };

@@ -14,6 +14,8 @@ export interface LaunchOutput {
 export interface ReadyInstallation {
   /** The public address of the API, without a trailing slash. */
   baseUrl: string;
+  /** That of the dashboard, without /dashboard. */
+  dashboardUrl: string;
   /** Absolute path of the demo account's key; undefined without such an account. */
   demoKeyFile: string | undefined;
   /** How long the start took. */
@@ -41,9 +43,9 @@ function terminalOutput(out: LaunchOutputDeps['out'], err: LaunchOutputDeps['err
   return {
     progress: (line) => out(`${line}\n`),
     warn: (line) => err(`WARNING: ${line}\n`),
-    ready: ({ baseUrl, demoKeyFile, seconds }) => {
+    ready: ({ baseUrl, dashboardUrl, demoKeyFile, seconds }) => {
       const key = demoKeyFile === undefined ? undefined : readDemoKey(demoKeyFile);
-      out(`${banner(baseUrl, key, seconds)}\n`);
+      out(`${banner({ baseUrl, dashboardUrl }, key, seconds)}\n`);
     },
   };
 }
@@ -54,10 +56,11 @@ function logOutput(level: string, out: LaunchOutputDeps['out']): LaunchOutput {
   return {
     progress: (line) => logger.info(line),
     warn: (line) => logger.warn(line),
-    ready: ({ baseUrl, demoKeyFile, seconds }) => {
+    ready: ({ baseUrl, dashboardUrl, demoKeyFile, seconds }) => {
       const facts = {
         api: `${baseUrl}/v1`,
         docs: `${baseUrl}/docs`,
+        dashboard: `${dashboardUrl}/dashboard`,
         ...(demoKeyFile === undefined ? {} : { demo_key_file: demoKeyFile }),
         seconds: Math.round(seconds * 10) / 10,
       };

@@ -5,7 +5,7 @@ import { hastenDeliveries, listDeliveries } from '../../../shared/stores/deliver
 import type { DeliveryFilter } from '../../../shared/stores/deliveries/administered-deliveries.ts';
 import { queueResends } from '../../../shared/stores/deliveries/resends.ts';
 import { listMonitors } from '../../../shared/stores/monitors/monitors.ts';
-import { accountOption, requireAccount, ACCOUNT_OPTIONS } from '../account-choice.ts';
+import { accountOption, requireAccount, ACCOUNT_OPTIONS } from '../accounts/account-choice.ts';
 import { AdminError } from '../admin-error.ts';
 import type { OptionValues, PostgresCommand } from '../command.ts';
 import { limitOption } from '../limit-option.ts';

@@ -7,7 +7,7 @@ import { listAllMonitors } from '../../../shared/stores/monitors/administered-mo
 import { readMonitorStats } from '../../../shared/stores/monitors/monitor-stats.ts';
 import { announceMonitorChange, stopMonitor } from '../../../shared/stores/monitors/monitors.ts';
 import { startPaidPeriod } from '../../../shared/stores/monitors/paid-period.ts';
-import { accountOption, requireAccount, ACCOUNT_OPTIONS } from '../account-choice.ts';
+import { accountOption, requireAccount, ACCOUNT_OPTIONS } from '../accounts/account-choice.ts';
 import { AdminError } from '../admin-error.ts';
 import type { OptionValues, PostgresCommand } from '../command.ts';
 import { limitOption } from '../limit-option.ts';

@@ -4,7 +4,7 @@ import type { SealedRecords } from '../../../shared/stores/accounts/sealed-recor
 import { cookieOf } from '../signup/cookies.ts';
 import { linkProblem, tooOldPage } from '../signup/link-router.ts';
 import type { LinkPage } from '../signup/link-router.ts';
-import { CODE_SECONDS } from '../signup/signup-secrets.ts';
+import { CODE_SECONDS } from '../../../shared/domain/accounts/mailed-tokens.ts';
 import { html } from '../pages/html.ts';
 import { pageOf } from '../pages/page.ts';
 import type { Page } from '../pages/page.ts';

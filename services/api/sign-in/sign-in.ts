@@ -11,7 +11,7 @@ import { grantFreeCredits } from '../signup/free-credits.ts';
 import { createCodeJudge, judgeCode } from '../signup/judge-code.ts';
 import type { CodeVerdict } from '../signup/judge-code.ts';
 import { createRequestCode } from '../signup/request-code.ts';
-import { hashMailedToken } from '../signup/signup-secrets.ts';
+import { hashMailedToken } from '../../../shared/domain/accounts/mailed-tokens.ts';
 import { notifyOfWrongCodes } from '../signup/notify-of-wrong-codes.ts';
 import type { SignupDeps } from '../signup/signup-deps.ts';
 

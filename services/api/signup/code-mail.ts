@@ -1,7 +1,7 @@
 import type { Mail } from '../../../shared/mail/mailer.ts';
 import type { MailPurpose } from '../../../shared/stores/accounts/signups.ts';
+import { CODE_SECONDS } from '../../../shared/domain/accounts/mailed-tokens.ts';
 import { plainMail } from '../../../shared/mail/plain-mail.ts';
-import { CODE_SECONDS } from './signup-secrets.ts';
 
 /** The purpose of a code or a link, in the words of its mail. */
 export interface CodePurpose {

@@ -1,5 +1,5 @@
 import type { CodeSent, RecoverySent } from '../../../schemas/api/signup.ts';
-import { CODE_SECONDS } from './signup-secrets.ts';
+import { CODE_SECONDS } from '../../../shared/domain/accounts/mailed-tokens.ts';
 
 const LINK_INSTEAD = 'A mail that holds a link instead is for the person alone: its page shows them the key.';
 

@@ -8,7 +8,7 @@ import { pageOf, problem, sendPage } from '../pages/page.ts';
 import type { Page } from '../pages/page.ts';
 import { methodNotAllowed } from '../http/route.ts';
 import { cookieOf } from './cookies.ts';
-import { CODE_SECONDS, hashMailedToken, isLinkToken } from './signup-secrets.ts';
+import { CODE_SECONDS, hashMailedToken, isLinkToken } from '../../../shared/domain/accounts/mailed-tokens.ts';
 
 /** The page that the links of one purpose open. */
 export interface LinkPage {

@@ -17,7 +17,7 @@ import type { CodeVerdict } from './judge-code.ts';
 import { notifyOfWrongCodes } from './notify-of-wrong-codes.ts';
 import { sendNotice } from '../notices/send-notice.ts';
 import type { SignupDeps } from './signup-deps.ts';
-import { hashMailedToken } from './signup-secrets.ts';
+import { hashMailedToken } from '../../../shared/domain/accounts/mailed-tokens.ts';
 
 /** Gives a new key to the account of a token and code. */
 export type RecoverKey = (body: unknown) => Promise<KeyRecovered>;

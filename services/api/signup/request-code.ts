@@ -16,12 +16,11 @@ import type { DisposableCheck } from './disposable-domains.ts';
 import { takeCodeLimits } from './signup-limits.ts';
 import {
   CODE_SECONDS,
-  createCodeHashes,
   hashMailedToken,
-  newCode,
   newLinkToken,
   newSignupToken,
-} from './signup-secrets.ts';
+} from '../../../shared/domain/accounts/mailed-tokens.ts';
+import { createCodeHashes, newCode } from './signup-secrets.ts';
 import type { CodeHashes } from './signup-secrets.ts';
 import type { SignupDeps } from './signup-deps.ts';
 import { hasTry } from './wrong-codes.ts';

@@ -13,7 +13,7 @@ import type { FreeCredits } from './free-credits.ts';
 import { codeError, SIGNUP_ROUTES } from './code-error.ts';
 import { createCodeJudge, judgeCode } from './judge-code.ts';
 import type { CodeJudge, CodeVerdict } from './judge-code.ts';
-import { hashMailedToken } from './signup-secrets.ts';
+import { hashMailedToken } from '../../../shared/domain/accounts/mailed-tokens.ts';
 import type { SignupDeps } from './signup-deps.ts';
 import { notifyOfWrongCodes } from './notify-of-wrong-codes.ts';
 

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ACCOUNT_SIGN_IN_LINK } from '../../../services/admin/accounts/sign-in-link-command.ts';
 import { randomText } from '../../../shared/domain/identifiers.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
+import { loadConfig } from '../../../shared/runtime/config.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { Browser } from '../../support/clients/oauth-browser.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
@@ -109,6 +111,21 @@ describe('signing in', () => {
     if (agentCode === dashboardCode) return;
     const page = await browser.submit('sign-in/code', { code: agentCode });
     expect(page.status).toBe(400);
+  });
+
+  test('takes a link that an administrator printed, once, in the browser that presses its button', async () => {
+    const { accountId, email } = await api.account();
+    const command = ACCOUNT_SIGN_IN_LINK.prepare({ account: accountId });
+    const [line] = [...((await command(db.pool, loadConfig({ DASHBOARD_URL: api.url }))) as Iterable<{ url: string }>)];
+    const browser = browse();
+    const page = await browser.open(line!.url);
+    expect(page.html).toContain('signs you in to the dashboard');
+    const signedIn = await browser.submit('sign-in/link');
+    expect([signedIn.status, signedIn.url.pathname]).toEqual([200, '/dashboard']);
+    expect(signedIn.html).toContain(`Signed in as ${email}`);
+    const again = browse();
+    await again.open(line!.url);
+    expect((await again.submit('sign-in/link')).status).toBe(400);
   });
 
   test('tells the owner of a session from a network that was not seen before', async () => {

@@ -3,12 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
-import {
-  createCodeHashes,
-  hashMailedToken,
-  newCode,
-  newSignupToken,
-} from '../../../services/api/signup/signup-secrets.ts';
+import { hashMailedToken, newSignupToken } from '../../../shared/domain/accounts/mailed-tokens.ts';
+import { createCodeHashes, newCode } from '../../../services/api/signup/signup-secrets.ts';
 import { insertSignup } from '../../../shared/stores/accounts/signups.ts';
 import { newEmail, SECRET_KEY, startSignupApp } from '../../support/fixtures/signup-app.ts';
 import type { SignupApp } from '../../support/fixtures/signup-app.ts';

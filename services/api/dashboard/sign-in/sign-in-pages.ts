@@ -1,6 +1,6 @@
 import { html } from '../../pages/html.ts';
 import type { Html } from '../../pages/html.ts';
-import { CODE_SECONDS } from '../../signup/signup-secrets.ts';
+import { CODE_SECONDS } from '../../../../shared/domain/accounts/mailed-tokens.ts';
 import type { ShownPage } from '../page-route.ts';
 import { field } from '../parts/field.ts';
 

@@ -11,7 +11,7 @@ import { signInProblem } from '../../sign-in/sign-in-problem.ts';
 import { DASHBOARD_SIGN_IN } from '../../signup/code-mail.ts';
 import { createLinkRouter, linkProblem, tooOldPage } from '../../signup/link-router.ts';
 import type { LinkPage } from '../../signup/link-router.ts';
-import { CODE_SECONDS } from '../../signup/signup-secrets.ts';
+import { CODE_SECONDS } from '../../../../shared/domain/accounts/mailed-tokens.ts';
 import { admitVisit } from '../admit-visit.ts';
 import { pathBelow } from '../dashboard-address.ts';
 import { foreignForm, readForm } from '../dashboard-router.ts';

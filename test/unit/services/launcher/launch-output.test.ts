@@ -16,14 +16,20 @@ function record(isTerminal: boolean, level: string) {
   const output = createLaunchOutput({ isTerminal, level, out: (text) => (out += text), err: (text) => (err += text) });
   output.progress('kafka is ready');
   output.warn('kafka ended');
-  output.ready({ baseUrl: 'http://localhost:8080', demoKeyFile, seconds: 4.237 });
+  output.ready({
+    baseUrl: 'http://localhost:8080',
+    dashboardUrl: 'http://localhost:8080',
+    demoKeyFile,
+    seconds: 4.237,
+  });
   return { out, err };
 }
 
 test.each(['info', 'silent'])('a terminal gets plain text with the demo key, at LOG_LEVEL=%s', (level) => {
   const { out, err } = record(true, level);
   expect(out).toMatch(/^kafka is ready\n/);
-  for (const fact of ['http://localhost:8080/v1', 'http://localhost:8080/docs', KEY]) expect(out).toContain(fact);
+  for (const fact of ['http://localhost:8080/v1', 'http://localhost:8080/docs', 'http://localhost:8080/dashboard', KEY])
+    expect(out).toContain(fact);
   expect(err).toBe('WARNING: kafka ended\n');
 });
 
@@ -40,6 +46,7 @@ test('anything else gets JSON lines with the same facts, and only the path of th
       part: 'launcher',
       api: 'http://localhost:8080/v1',
       docs: 'http://localhost:8080/docs',
+      dashboard: 'http://localhost:8080/dashboard',
       demo_key_file: demoKeyFile,
       seconds: 4.2,
       msg: 'the forum monitor is ready',

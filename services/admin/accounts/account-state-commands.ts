@@ -1,11 +1,11 @@
-import { createMailboxHash } from '../../shared/domain/accounts/mailbox-hash.ts';
-import type { Pool } from '../../shared/postgres/pool.ts';
-import { closeAccount } from '../../shared/stores/accounts/close-account.ts';
-import { freezeAccount, unfreezeAccount } from '../../shared/stores/accounts/freeze-account.ts';
-import { findSecretKey } from '../../shared/stores/upkeep/settings.ts';
+import { createMailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import { closeAccount } from '../../../shared/stores/accounts/close-account.ts';
+import { freezeAccount, unfreezeAccount } from '../../../shared/stores/accounts/freeze-account.ts';
+import { findSecretKey } from '../../../shared/stores/upkeep/settings.ts';
 import { accountLine, requireAccount, ACCOUNT_HELP, ACCOUNT_OPTIONS, accountOption } from './account-choice.ts';
-import { AdminError } from './admin-error.ts';
-import type { PostgresCommand } from './command.ts';
+import { AdminError } from '../admin-error.ts';
+import type { PostgresCommand } from '../command.ts';
 
 export const ACCOUNT_FREEZE: PostgresCommand = stateCommand(
   'account freeze',

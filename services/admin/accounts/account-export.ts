@@ -1,11 +1,11 @@
-import type { Pool } from '../../shared/postgres/pool.ts';
-import type { StoredAccount } from '../../shared/stores/accounts/accounts.ts';
-import { listApiKeys } from '../../shared/stores/accounts/api-keys.ts';
-import { readLedgerForward } from '../../shared/stores/accounts/ledger-pages.ts';
-import { listMonitors } from '../../shared/stores/monitors/monitors.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { listApiKeys } from '../../../shared/stores/accounts/api-keys.ts';
+import { readLedgerForward } from '../../../shared/stores/accounts/ledger-pages.ts';
+import { listMonitors } from '../../../shared/stores/monitors/monitors.ts';
 import { accountLine, requireAccount, ACCOUNT_HELP, ACCOUNT_OPTIONS, accountOption } from './account-choice.ts';
-import type { PostgresCommand } from './command.ts';
-import { printedRow } from './printed-row.ts';
+import type { PostgresCommand } from '../command.ts';
+import { printedRow } from '../printed-row.ts';
 
 const PAGE = 1_000;
 

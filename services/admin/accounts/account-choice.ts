@@ -1,10 +1,10 @@
-import { isEmailAddress, mailboxOf } from '../../shared/domain/accounts/mailbox.ts';
-import { planOf } from '../../shared/domain/accounts/plans.ts';
-import type { Queryable } from '../../shared/postgres/pool.ts';
-import { findAccount } from '../../shared/stores/accounts/accounts.ts';
-import type { StoredAccount } from '../../shared/stores/accounts/accounts.ts';
-import { AdminError } from './admin-error.ts';
-import type { PostgresCommand, OptionValues } from './command.ts';
+import { isEmailAddress, mailboxOf } from '../../../shared/domain/accounts/mailbox.ts';
+import { planOf } from '../../../shared/domain/accounts/plans.ts';
+import type { Queryable } from '../../../shared/postgres/pool.ts';
+import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
+import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { AdminError } from '../admin-error.ts';
+import type { PostgresCommand, OptionValues } from '../command.ts';
 
 /** The options that name an account. */
 export const ACCOUNT_OPTIONS: PostgresCommand['options'] = { email: { type: 'string' }, account: { type: 'string' } };

@@ -1,8 +1,8 @@
-import { SIGN_UP_CREDITS } from '../../shared/domain/accounts/credits.ts';
-import type { Pack } from '../../shared/domain/accounts/plans.ts';
-import { inTransaction } from '../../shared/postgres/pool.ts';
-import { listAccounts } from '../../shared/stores/accounts/accounts.ts';
-import { openAccount } from '../../shared/stores/accounts/open-account.ts';
+import { SIGN_UP_CREDITS } from '../../../shared/domain/accounts/credits.ts';
+import type { Pack } from '../../../shared/domain/accounts/plans.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import { listAccounts } from '../../../shared/stores/accounts/accounts.ts';
+import { openAccount } from '../../../shared/stores/accounts/open-account.ts';
 import {
   accountLine,
   requireAccount,
@@ -11,9 +11,9 @@ import {
   ACCOUNT_OPTIONS,
   accountOption,
 } from './account-choice.ts';
-import { AdminError } from './admin-error.ts';
-import type { PostgresCommand, OptionValues } from './command.ts';
-import { creditsOption, packPrice } from './credit-options.ts';
+import { AdminError } from '../admin-error.ts';
+import type { PostgresCommand, OptionValues } from '../command.ts';
+import { creditsOption, packPrice } from '../credit-options.ts';
 
 export const ACCOUNT_CREATE: PostgresCommand = {
   name: 'account create',
