@@ -10,6 +10,8 @@ export interface AccountDeps {
   /** Where clients reach the API and sign-up, without a trailing slash. */
   baseUrl: string;
   appUrl: string;
+  /** Where people reach the dashboard, without a trailing slash. */
+  dashboardUrl: string;
   clock: Clock;
   mailer: Mailer;
   logger: Logger;

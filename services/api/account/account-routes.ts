@@ -48,7 +48,10 @@ async function remove(deps: AccountDeps, { caller, body }: Call): Promise<Answer
       ]);
     }
     const isClosed = await closeAccount(deps.pool, account.id, { mailboxHash: deps.mailboxHash(account.mailbox) });
-    if (isClosed) await sendNotice(deps, accountDeletedMail(account.email, deps.appUrl), 'an account was deleted');
+    if (isClosed) {
+      const deleted = { at: new Date(deps.clock()), keyId: caller.keyId };
+      await sendNotice(deps, accountDeletedMail(account.email, deleted, deps.dashboardUrl), 'an account was deleted');
+    }
   }
   return { status: 200, body: { status: 'deleted' } };
 }

@@ -9,6 +9,8 @@ import { ApiError } from '../http/api-error.ts';
 import { accountFrozen, unauthorized } from '../admission/authentication.ts';
 import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
+import { newKeyMail } from '../notices/new-key-mail.ts';
+import { sendNotice } from '../notices/send-notice.ts';
 import type { AccountDeps } from './account-deps.ts';
 
 /** Active keys of an account. */
@@ -33,24 +35,27 @@ async function list({ pool }: AccountDeps, { caller }: Call): Promise<Answer> {
   return { status: 200, body: { items: (await listApiKeys(pool, caller.accountId)).map(keyResource) } };
 }
 
-async function create({ pool }: AccountDeps, { caller, body }: Call): Promise<Answer> {
+async function create(deps: AccountDeps, { caller, body }: Call): Promise<Answer> {
   const { name, scopes } = parseRequest(createKeyBody, body ?? {}, 'body');
   const lacking = scopes.filter((scope) => !caller.scopes.includes(scope));
   if (lacking.length > 0) {
     throw new ApiError('insufficient_scope', `scopes: this key lacks ${lacking.join(', ')} itself.`);
   }
-  return inTransaction(pool, async (client) => {
+  const { email, key, stored } = await inTransaction(deps.pool, async (client) => {
     const account = await lockAccount(client, caller.accountId);
     if (account?.status === 'frozen') throw accountFrozen();
     if (account?.status !== 'active') throw unauthorized();
     if ((await listApiKeys(client, caller.accountId)).length >= MAX_KEYS) {
       throw invalidRequest([{ field: 'name', message: `the account has ${MAX_KEYS} keys already; revoke one first` }]);
     }
-    const key = await issueApiKey(client, caller.accountId, name, scopes);
-    const stored = (await listApiKeys(client, caller.accountId)).find(({ id }) => id === apiKeyId(key));
-    if (!stored) throw new Error('a key was not found after its insert');
-    return { status: 201, body: { key: keyResource(stored), api_key: key } };
+    const issued = await issueApiKey(client, caller.accountId, name, scopes);
+    const found = (await listApiKeys(client, caller.accountId)).find(({ id }) => id === apiKeyId(issued));
+    if (!found) throw new Error('a key was not found after its insert');
+    return { email: account.email, key: issued, stored: found };
   });
+  const newKey = { keyId: stored.id, name, scopes, at: stored.createdAt, creatorKeyId: caller.keyId };
+  await sendNotice(deps, newKeyMail(email, newKey, deps.dashboardUrl), 'a key was created');
+  return { status: 201, body: { key: keyResource(stored), api_key: key } };
 }
 
 async function revoke({ pool }: AccountDeps, { caller, id }: Call): Promise<Answer> {

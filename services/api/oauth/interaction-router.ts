@@ -5,6 +5,9 @@ import type Provider from 'oidc-provider';
 import type { Interaction } from 'oidc-provider';
 import { z } from 'zod';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
+import { newProgramMail } from '../notices/new-program-mail.ts';
+import type { NewProgram } from '../notices/new-program-mail.ts';
+import { sendNotice } from '../notices/send-notice.ts';
 import { ApiError } from '../http/api-error.ts';
 import { toApiError } from '../http/error-handler.ts';
 import { sendPage } from '../pages/page.ts';
@@ -14,7 +17,7 @@ import { isDocumentId } from './client-documents.ts';
 import { GRANT_SECONDS } from './create-provider.ts';
 import { folderOf, resourceOf, SCOPES } from './oauth-metadata.ts';
 import type { OAuthDeps } from './oauth-deps.ts';
-import { addressPage, codePage, consentPage, errorPage } from './pages.ts';
+import { addressPage, codePage, consentPage, errorPage, redirectTarget } from './pages.ts';
 import type { AskingClient } from './pages.ts';
 import { trustIssuer } from './provider-routes.ts';
 import type { SealedRecords } from '../../../shared/stores/accounts/sealed-records.ts';
@@ -203,8 +206,20 @@ async function allow(step: Step, accountId: string): Promise<void> {
   grant.addResourceScope(resourceOf(oauth.baseUrl), scopesOf(interaction).join(' '));
   const grantId = await grant.save();
   await records.allowClient(clientId, GRANT_SECONDS);
+  const program = await newProgramOf(step);
+  await sendNotice(oauth, newProgramMail(account.email, program, oauth.dashboardUrl), 'a program was connected');
   const result = { login: { accountId, remember: false }, consent: { grantId } };
   await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
+}
+
+async function newProgramOf(step: Step): Promise<NewProgram> {
+  const client = await askingClient(step);
+  return {
+    name: client.name,
+    host: client.host ?? redirectTarget(client),
+    permissions: scopesOf(step.interaction).map((scope) => SCOPES.get(scope)!),
+    at: new Date(),
+  };
 }
 
 async function askingClient({ provider, interaction }: Step): Promise<AskingClient> {

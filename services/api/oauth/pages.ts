@@ -77,7 +77,7 @@ export function codePage(pageUrl: string, email: string, fault?: string): Page {
  */
 export function consentPage(pageUrl: string, client: AskingClient, email: string, scopes: readonly string[]): Page {
   const redirect = new URL(client.redirectUri);
-  const target = redirect.host === '' ? `a program on this device (${redirect.protocol})` : redirect.host;
+  const target = redirectTarget(client);
   return pageOf(
     'Allow this program?',
     html`<p><strong>${nameOf(client)}</strong> asks to use your account <strong>${email}</strong>. It wants to:</p>
@@ -124,4 +124,10 @@ function faulty(fault: string | undefined): HtmlValue {
  */
 function formTarget({ protocol, hostname, origin }: URL): string {
   return protocol === 'http:' && !hostname.startsWith('[') ? origin : protocol;
+}
+
+/** Where a program sends its users back to, for people. */
+export function redirectTarget({ redirectUri }: AskingClient): string {
+  const { host, protocol } = new URL(redirectUri);
+  return host === '' ? `a program on this device (${protocol})` : host;
 }

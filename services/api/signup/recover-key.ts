@@ -53,7 +53,8 @@ export function createRecoverKey(deps: SignupDeps): RecoverKey {
  */
 export async function issueRecoveredKey(deps: SignupDeps, confirmed: ConfirmedMailbox): Promise<string> {
   const key = await inTransaction(deps.pool, (client) => issueFor(client, confirmed));
-  await sendNotice(deps, keyRecoveredMail(confirmed.email, apiKeyId(key)!, deps.appUrl), 'a key was recovered');
+  const recovered = { keyId: apiKeyId(key)!, at: new Date() };
+  await sendNotice(deps, keyRecoveredMail(confirmed.email, recovered, deps.dashboardUrl), 'a key was recovered');
   return key;
 }
 

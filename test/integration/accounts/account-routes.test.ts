@@ -209,7 +209,8 @@ describe('deletion', () => {
     expect(smtp.received).toHaveLength(1);
     const notice = smtp.mailTo(email);
     expect(notice.headers.get('subject')).toEqual(['Your account was deleted']);
-    expect(notice.text).toMatch(/account at localhost was deleted/);
+    expect(notice.text).toMatch(/account at localhost was deleted at .* UTC,/);
+    expect(notice.text.replaceAll(/\s+/g, ' ')).toContain(`at the request of a program that has the API key fk_`);
   });
 
   test('works for an account whose address is none that mail is sent to', async () => {

@@ -88,6 +88,13 @@ describe('a complete sign-in', () => {
     const { leftTo } = await browser.submit('/decision', { decision: 'allow' });
     expect(leftTo!.href.startsWith(`${REDIRECT}?`)).toBe(true);
     expect(leftTo!.searchParams.get('code')).toMatch(/^oac_/);
+    const notice = at.smtp.mailTo(email);
+    expect(notice.headers.get('subject')).toEqual(['A program was connected to your account']);
+    const text = Buffer.from(notice.text, 'latin1').toString().replaceAll(/\s+/g, ' ');
+    expect(text).toContain('A program that calls itself “Notebook”, of “');
+    expect(text).toMatch(/was allowed to use your account at \S+ at \d+ \w+ \d{4}, \d\d:\d\d UTC/);
+    expect(text).toContain('- Read and search the forum with your credits - See, create,');
+    expect(notice.text).toMatch(/^https?:\/\/\S+\/dashboard\/programs$/m);
   });
 
   test('opens an account for a new mailbox like sign-up, without a key, and admits a known one', async () => {

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { apiKeyId } from '../../../shared/domain/accounts/api-key.ts';
+import { createMailer } from '../../../shared/mail/create-mailer.ts';
+import { NOTICE_KINDS } from '../../../shared/domain/notice-kinds.ts';
+import { switchOffNotices } from '../../../shared/stores/notices/notice-settings.ts';
+import { startSmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
+import type { SmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { TestApi } from '../../support/fixtures/test-api.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+
+let db: TestDatabase;
+let smtp: SmtpReceiver;
+let api: TestApi;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  smtp = await startSmtpReceiver();
+  const mailer = createMailer({ smtpUrl: smtp.url, from: 'no-reply@example.com', outbox: '' });
+  api = await startTestApi(db.pool, { mailer });
+});
+afterAll(async () => {
+  await api.stop();
+  await smtp.stop();
+  await db.drop();
+});
+
+/** The newest mail to an address, its text on one line. */
+function mailTo(email: string): { subject: string; text: string; raw: string } {
+  const { headers, text, raw } = smtp.mailTo(email);
+  const line = Buffer.from(text, 'latin1').toString().replaceAll(/\s+/g, ' ');
+  return { subject: headers.get('subject')![0]!, text: line, raw };
+}
+
+describe('a new key', () => {
+  test('is told with its first characters, its permissions and the key that created it', async () => {
+    const { email, apiKey } = await api.account();
+    const reply = await api.call(apiKey, 'POST', '/v1/account/keys', {
+      name: '<b>CI</b> https://evil.example',
+      scopes: ['forum:read', 'monitors:read'],
+    });
+    expect(reply.status).toBe(201);
+    const { subject, text, raw } = mailTo(email);
+    const { key, api_key: secret } = reply.body as { key: { id: string }; api_key: string };
+    expect(subject).toBe('A new API key to your account');
+    expect(text).toContain('An API key “<b>CI</ b> https: / / evil. example” to your account at localhost was created');
+    expect(text).toContain(
+      `by a program that has the key fk_${apiKeyId(apiKey)}…. Its first characters are fk_${key.id}.`,
+    );
+    expect(text).toContain('may: - Read and search the forum with your credits - See your monitors, their matches');
+    expect(text).not.toContain('Manage the account');
+    expect(text).toContain('http://localhost/dashboard/keys');
+    expect(raw).not.toContain(secret.slice(11));
+  });
+
+  test('that was refused is not told', async () => {
+    const { email, apiKey } = await api.account();
+    expect((await api.call(apiKey, 'POST', '/v1/account/keys', { name: '' })).status).toBe(400);
+    expect(() => mailTo(email)).toThrow('no mail');
+  });
+});
+
+test('a mail server that never answers delays the answer with a key by three seconds only', async () => {
+  const silent = await startSmtpReceiver({
+    onMailFrom() {
+      // No answer.
+    },
+  });
+  const mailer = createMailer({ smtpUrl: silent.url, from: 'no-reply@example.com', outbox: '' });
+  const slow = await startTestApi(db.pool, { mailer });
+  const { apiKey } = await slow.account();
+  const begun = performance.now();
+  const reply = await slow.call(apiKey, 'POST', '/v1/account/keys', { name: 'ci' });
+  expect(reply.status).toBe(201);
+  expect(performance.now() - begun).toBeLessThan(8_000);
+  await slow.stop();
+  await silent.stop();
+});
+
+test('notices of security are sent to an account that switched all others off', async () => {
+  const { accountId, email, apiKey } = await api.account();
+  await switchOffNotices(db.pool, accountId, NOTICE_KINDS);
+  await api.call(apiKey, 'POST', '/v1/account/keys', { name: 'ci' });
+  expect(mailTo(email).subject).toBe('A new API key to your account');
+  await api.call(apiKey, 'DELETE', '/v1/account', { email });
+  expect(mailTo(email).subject).toBe('Your account was deleted');
+});
