@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import bundledChromium from '@sparticuz/chromium';
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
+import { installChromium } from './chromium.ts';
 
 /** Works without a display, a GPU and user namespaces. Nothing that weakens the web's own rules is switched on. */
 const ARGUMENTS = [
@@ -17,9 +17,16 @@ const ARGUMENTS = [
 ];
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Starts the Chromium that an npm package carries. */
+/** Starts the Chromium that an npm package carries. Where the system lacks libraries, it takes the package's. */
 export async function startBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: await bundledChromium.executablePath(), args: ARGUMENTS });
+  const { executable, libraries, env } = await installChromium();
+  const launch = (more: Record<string, string>) =>
+    chromium.launch({ executablePath: executable, args: ARGUMENTS, env: { ...process.env, ...env, ...more } });
+  try {
+    return await launch({});
+  } catch {
+    return launch({ LD_LIBRARY_PATH: libraries });
+  }
 }
 
 /** How a page is looked at. */
