@@ -11,7 +11,9 @@ const RECONCILIATION_INTERVAL_MS = 5 * 60_000;
 const RECONCILIATION_SECONDS = 60 * 60;
 const RETRY_MS = 60_000;
 
-type RoundDeps = BillerDeps & { signal: AbortSignal };
+type RoundDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger' | 'payments' | 'hasSimulatedForum'> & {
+  signal: AbortSignal;
+};
 
 /** Takes back purchases without money, if this installation has any that it must not have. */
 export function voidingRound(deps: RoundDeps, lease: Lease): () => Promise<number> {

@@ -20,6 +20,7 @@ import { startSimulator } from './simulator-child.ts';
 import { checkNamedServers } from './start-deps.ts';
 import type { StartDeps } from './start-deps.ts';
 import { Supervisor } from './supervisor.ts';
+import { offersTrialPayments, paymentSimulatorEnvironment } from './trial-payments.ts';
 
 const WRITE_AGAIN_MS = 1_000;
 
@@ -66,6 +67,7 @@ async function runInstallation(options: StartDeps, markStopping: () => void): Pr
   for (const name of embedded) superviseEngine(supervisor, engines, name, config.dataDir);
   try {
     const simulator = config.upstream.clients ? undefined : await superviseSimulator(supervisor, options, engines);
+    const hasTrialPayments = offersTrialPayments(config);
     const urls = engineUrls(config, engines.urls);
     const ready = createReadyHandler(began, options, (addresses) => ({
       pid: process.pid,
@@ -73,10 +75,11 @@ async function runInstallation(options: StartDeps, markStopping: () => void): Pr
       ...urls,
       ...(engines.clickhouseReadOnlyUrl === undefined ? {} : { clickhouseReadOnly: engines.clickhouseReadOnlyUrl }),
       ...(simulator === undefined ? {} : { simulator }),
+      ...(hasTrialPayments ? { trialPayments: true } : {}),
       embedded: [...embedded],
     }));
     const externalCause = () => fullDisk([config.dataDir]);
-    const childEnv = servicesEnvironment(config, env, { urls, embedded, simulator, metricsPort });
+    const childEnv = servicesEnvironment(config, env, { urls, embedded, simulator, hasTrialPayments, metricsPort });
     const start = () => {
       const onFault = (message: string) => {
         // A later start meets a setting that has worked: what changed may change back.
@@ -126,7 +129,10 @@ async function superviseSimulator(
 ): Promise<string> {
   const { config, env, signal } = options;
   const port = engines.ports.simulator;
-  const start = () => startSimulator({ config, env, port, pidFile: pidFiles(config.dataDir).simulator, signal });
+  const payments = offersTrialPayments(config) ? paymentSimulatorEnvironment(config) : {};
+  const childEnv = { ...env, ...payments };
+  const start = () =>
+    startSimulator({ config, env: childEnv, port, pidFile: pidFiles(config.dataDir).simulator, signal });
   const externalCause = () => fullDisk([config.dataDir]);
   supervisor.supervise({ name: 'simulator', kind: 'simulator', process: await start(), start, externalCause });
   return `http://127.0.0.1:${port}`;

@@ -8,6 +8,7 @@ import { claimJoiningPorts } from './claim-ports.ts';
 import { checkNamedServers } from './start-deps.ts';
 import type { StartDeps } from './start-deps.ts';
 import { NODE_ARGUMENTS, SERVICES_MAIN } from './services-child.ts';
+import { trialPaymentsEnvironment } from './trial-payments.ts';
 import { compileCache, simulatorEnvironment } from './services-environment.ts';
 
 /**
@@ -55,11 +56,15 @@ function environmentOf(endpoints: Endpoints, config: Config): Record<string, str
     clickhouse: config.clickhouseUrl !== undefined,
   };
   const embedded = endpoints.embedded.filter((name) => !own[name as keyof typeof own]);
+  const { simulator } = endpoints;
+  const isSimulated = simulator !== undefined && config.upstream.clients === undefined;
+  const hasTrialPayments = isSimulated && endpoints.trialPayments === true && config.payments === undefined;
   return {
     ...(own.kafka ? {} : { KAFKA_BROKERS: brokersOf(endpoints.kafka) }),
     ...(own.postgres ? {} : { DATABASE_URL: endpoints.postgres }),
     ...(own.clickhouse ? {} : { CLICKHOUSE_URL: endpoints.clickhouse }),
-    ...(config.upstream.clients || endpoints.simulator === undefined ? {} : simulatorEnvironment(endpoints.simulator)),
+    ...(isSimulated ? simulatorEnvironment(simulator) : {}),
+    ...(hasTrialPayments ? trialPaymentsEnvironment(config.dataDir, simulator) : {}),
     FORUM_EMBEDDED: embedded.join(','),
   };
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { brokersOf } from '../../shared/runtime/endpoints-file.ts';
 import type { EngineName } from './engines/engine.ts';
+import { trialPaymentsEnvironment } from './trial-payments.ts';
 import type { Config } from '../../shared/runtime/config.ts';
 
 /** The URL of each engine: of its URL variable if set, otherwise of the embedded engine. */
@@ -20,6 +21,7 @@ export function simulatorEnvironment(url: string): Record<string, string> {
     UPSTREAM_URL: url,
     UPSTREAM_TOKEN_URL: `${url}/api/v1/access_token`,
     UPSTREAM_CLIENTS: 'simulator:simulator',
+    FORUM_SIMULATED: 'forum',
   };
 }
 
@@ -32,8 +34,15 @@ export function compileCache({ dataDir }: Pick<Config, 'dataDir'>): string {
 export function servicesEnvironment(
   config: Config,
   env: NodeJS.ProcessEnv,
-  addresses: { urls: EngineUrls; embedded: readonly EngineName[]; simulator: string | undefined; metricsPort: number },
+  addresses: {
+    urls: EngineUrls;
+    embedded: readonly EngineName[];
+    simulator: string | undefined;
+    hasTrialPayments: boolean;
+    metricsPort: number;
+  },
 ): NodeJS.ProcessEnv {
+  const { simulator, hasTrialPayments } = addresses;
   return {
     NODE_COMPILE_CACHE: compileCache(config),
     ...env,
@@ -43,6 +52,8 @@ export function servicesEnvironment(
     CLICKHOUSE_URL: addresses.urls.clickhouse,
     METRICS_PORT: String(addresses.metricsPort),
     FORUM_EMBEDDED: addresses.embedded.join(','),
-    ...(addresses.simulator === undefined ? {} : simulatorEnvironment(addresses.simulator)),
+    FORUM_SIMULATED: '',
+    ...(simulator === undefined ? {} : simulatorEnvironment(simulator)),
+    ...(simulator === undefined || !hasTrialPayments ? {} : trialPaymentsEnvironment(config.dataDir, simulator)),
   };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { PaymentSimulatorOptions } from './payments/payment-simulator.ts';
 import type { Omissions } from './timeline/timeline.ts';
 
 const number = z.coerce.number();
@@ -43,6 +44,9 @@ const schema = z.object({
   SIMULATOR_OUTSIDE_ALL: share.default(0),
   SIMULATOR_THREAD_ONLY: share.default(0),
   SIMULATOR_HIDDEN: share.default(0),
+  SIMULATOR_PAYMENTS_KEY: z.string().optional(),
+  SIMULATOR_PAYMENTS_SECRET: z.string().optional(),
+  SIMULATOR_PAYMENTS_WEBHOOK: z.url().optional(),
 });
 
 type Settings = z.infer<typeof schema>;
@@ -52,6 +56,13 @@ function omissionsOf(settings: Settings): Omissions | undefined {
   const { SIMULATOR_THREAD_ONLY: thread_only, SIMULATOR_HIDDEN: hidden } = settings;
   if (drop_all === undefined && outside_all + thread_only + hidden === 0) return undefined;
   return { drop_all, outside_all, thread_only, hidden };
+}
+
+function paymentsOf(e: Settings): PaymentSimulatorOptions | undefined {
+  const { SIMULATOR_PAYMENTS_KEY: key, SIMULATOR_PAYMENTS_SECRET: secret, SIMULATOR_PAYMENTS_WEBHOOK: webhookUrl } = e;
+  return key === undefined || secret === undefined || webhookUrl === undefined
+    ? undefined
+    : { key, secret, webhookUrl };
 }
 
 /**
@@ -66,6 +77,7 @@ export function parseEnvironment(env: Readonly<Record<string, string | undefined
   return {
     port: e.SIMULATOR_PORT,
     latency: e.SIMULATOR_LATENCY_MS,
+    payments: paymentsOf(e),
     world: {
       directory: e.DATA_DIR,
       seed: e.SIMULATOR_SEED,

@@ -5,6 +5,8 @@ import type { AccessOptions } from './http/access.ts';
 import { Access } from './http/access.ts';
 import { Faults } from './http/faults.ts';
 import { OddShapes } from './http/odd-shapes.ts';
+import { PaymentSimulator } from './payments/payment-simulator.ts';
+import type { PaymentSimulatorOptions } from './payments/payment-simulator.ts';
 import { requestListener } from './http/server.ts';
 import type { Latency } from './http/server.ts';
 import type { WorldOptions } from './world.ts';
@@ -23,6 +25,8 @@ export interface SimulatorOptions {
   latency?: Latency;
   world: WorldOptions;
   access: AccessOptions;
+  /** Default: no payments. */
+  payments?: PaymentSimulatorOptions | undefined;
 }
 
 /** Starts the forum on a loopback port. `stop` saves its position. With `tick: false` only requests emit items. */
@@ -34,7 +38,11 @@ export async function startSimulator(options: SimulatorOptions, now: () => numbe
   const world = openWorld(options.world, now);
   const { latency = NO_LATENCY } = options;
   const control = { world, faults: new Faults(), oddShapes: new OddShapes(), access: new Access(options.access) };
-  server.on('request', requestListener({ ...control, latency }));
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  const payments = options.payments && new PaymentSimulator(options.payments, now);
+  payments?.listensAt(url);
+  server.on('request', requestListener({ ...control, latency, payments }));
   const timer = tick ? setInterval(() => world.emission.advance(), TICK_MS) : undefined;
   const stop = async (): Promise<void> => {
     clearInterval(timer);
@@ -42,8 +50,8 @@ export async function startSimulator(options: SimulatorOptions, now: () => numbe
     server.close();
     server.closeAllConnections();
     await closed;
+    await payments?.stop();
     world.emission.close();
   };
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, world, stop };
+  return { url, world, stop };
 }

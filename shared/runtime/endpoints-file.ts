@@ -15,6 +15,8 @@ export interface Endpoints {
   /** The embedded ClickHouse's address for analysts, which refuses writes. */
   clickhouseReadOnly?: string;
   simulator?: string;
+  /** Whether packs can be bought with trial money, at the simulator. */
+  trialPayments?: boolean;
   /** The engines that this installation embeds. */
   embedded: string[];
 }

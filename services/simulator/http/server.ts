@@ -7,6 +7,7 @@ import type { ControlDeps } from './control-routes.ts';
 import { controlRoute } from './control-routes.ts';
 import type { Fault } from './faults.ts';
 import { duplicateChildren, insertMore } from './odd-shapes.ts';
+import { PaymentSimulator } from '../payments/payment-simulator.ts';
 import { route } from './routes.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -17,7 +18,7 @@ export interface Latency {
   maxMs: number;
 }
 
-type ServerDeps = ControlDeps & { latency: Latency };
+type ServerDeps = ControlDeps & { latency: Latency; payments: PaymentSimulator | undefined };
 
 /** Handles HTTP: access, faults, and the encoding of responses. */
 export function requestListener(deps: ServerDeps): (request: IncomingMessage, response: ServerResponse) => void {
@@ -38,6 +39,13 @@ async function handle(deps: ServerDeps, request: IncomingMessage, response: Serv
   const path = url.pathname;
   const method = request.method ?? 'GET';
   const body = method === 'POST' ? await readBody(request) : '';
+  if (deps.payments !== undefined && PaymentSimulator.serves(path)) {
+    const { authorization, 'idempotency-key': key } = request.headers;
+    const headers = { authorization, idempotencyKey: Array.isArray(key) ? key[0] : key };
+    const asked = { method, path, query: url.searchParams, body: new URLSearchParams(body), headers };
+    send(response, deps.payments.answer(asked), true);
+    return;
+  }
   world.emission.advance();
   if (path === '/healthz' || path.startsWith('/simulator/')) {
     const isHealthCheck = path === '/healthz';

@@ -1,0 +1,58 @@
+import { isIP } from 'node:net';
+import type { Config } from '../../shared/runtime/config.ts';
+import { urlOf } from '../../shared/runtime/operations-server.ts';
+import { persistedSecret } from './engines/persisted-secret.ts';
+
+/** The key and the secret that the payment simulator and the services share. */
+interface TrialSecrets {
+  key: string;
+  secret: string;
+}
+
+/**
+ * Whether an installation offers to buy packs with trial money: only where nobody else can reach it, with the simulated
+ * forum, on its own database, and never beside a key of the payment provider. The simulator must know the API's port
+ * before the API starts, so not with PORT=0.
+ */
+export function offersTrialPayments({ http, payments, upstream, postgresUrl }: Config): boolean {
+  const isLocal = payments === undefined && upstream.clients === undefined && postgresUrl === undefined;
+  return isLocal && isLoopback(http.host) && http.port !== 0;
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+/** Generated once, so that a purchase can still be settled after a restart. */
+export function trialSecrets(dataDir: string): TrialSecrets {
+  return {
+    key: `sk_test_${persistedSecret(dataDir, 'trial-payments-key')}`,
+    secret: `whsec_${persistedSecret(dataDir, 'trial-payments-webhook')}`,
+  };
+}
+
+/** The variables that make the simulator's child simulate payments. */
+export function paymentSimulatorEnvironment(config: Config): Record<string, string> {
+  const { key, secret } = trialSecrets(config.dataDir);
+  return {
+    SIMULATOR_PAYMENTS_KEY: key,
+    SIMULATOR_PAYMENTS_SECRET: secret,
+    SIMULATOR_PAYMENTS_WEBHOOK: `${urlOf(config.http.host, config.http.port)}/stripe/webhook`,
+  };
+}
+
+/** The variables that make the payment simulator the payment provider of the services. */
+export function trialPaymentsEnvironment(dataDir: string, simulatorUrl: string): Record<string, string> {
+  const { key, secret } = trialSecrets(dataDir);
+  return {
+    STRIPE_SECRET_KEY: key,
+    STRIPE_WEBHOOK_SECRET: secret,
+    STRIPE_API_URL: simulatorUrl,
+    // It knows no prices and no taxes.
+    STRIPE_PRICE_9: '',
+    STRIPE_PRICE_29: '',
+    STRIPE_PRICE_79: '',
+    STRIPE_AUTOMATIC_TAX: '',
+    FORUM_SIMULATED: 'forum,payments',
+  };
+}
