@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Browser } from '../support/clients/oauth-browser.ts';
 import { eventually } from '../support/fixtures/eventually.ts';
 import { freePort } from '../support/fixtures/free-port.ts';
 import { Installation } from '../support/children/installation.ts';
@@ -38,7 +39,10 @@ function walk(blocks: string[], receiverPort = 9000): string {
     .replaceAll('http://localhost:8080', installation.url)
     .replaceAll('.data/', `${installation.dataDir}/`)
     .replaceAll(':9000/', `:${receiverPort}/`);
-  const run = spawnSync('bash', ['-euo', 'pipefail', '-c', script]);
+  const run = spawnSync('bash', ['-euo', 'pipefail', '-c', script], {
+    cwd: ROOT,
+    env: installation.fullEnv,
+  });
   expect(run.stderr.toString()).toBe('');
   expect(run.status).toBe(0);
   return run.stdout.toString();
@@ -89,6 +93,15 @@ test('the tool call works as written', () => {
   expect(answer).toMatchObject({
     result: { structuredContent: { query: 'coffee', count: 3 }, _meta: { credits_used: 1 } },
   });
+});
+
+test('the link of the demo account opens the dashboard', async () => {
+  const [line] = documents(walk(['walk-through:14']));
+  const browser = new Browser(fetch);
+  await browser.open(String(line!.url));
+  const page = await browser.submit('sign-in/link');
+  expect([page.status, page.url.pathname]).toEqual([200, '/dashboard']);
+  expect(page.html).toContain('Signed in as demo@localhost');
 });
 
 test('the rule that is written as text is read', () => {
