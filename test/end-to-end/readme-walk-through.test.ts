@@ -41,7 +41,8 @@ function walk(blocks: string[], receiverPort = 9000): string {
     .replaceAll(':9000/', `:${receiverPort}/`);
   const run = spawnSync('bash', ['-euo', 'pipefail', '-c', script], {
     cwd: ROOT,
-    env: installation.fullEnv,
+    // At the first level of shells, bash takes itself for one of a remote login and reads its start files.
+    env: { ...installation.fullEnv, SHLVL: '2' },
   });
   expect(run.stderr.toString()).toBe('');
   expect(run.status).toBe(0);
