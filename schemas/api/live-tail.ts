@@ -11,5 +11,5 @@ export const liveTailQuery = z.strictObject({
     ),
 });
 
-/** Why the server ended a stream permanently. */
-export type LiveTailEnd = 'monitor_deleted' | 'key_revoked' | 'account_frozen' | 'account_deleted';
+/** Why the server ended a stream permanently. `session_ended` is only said to pages of the dashboard. */
+export type LiveTailEnd = 'monitor_deleted' | 'key_revoked' | 'session_ended' | 'account_frozen' | 'account_deleted';

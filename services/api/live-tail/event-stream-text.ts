@@ -16,6 +16,11 @@ export function matchEvent(match: MonitorMatch): string {
   return `id: ${match.id}\nevent: match\ndata: ${JSON.stringify(match)}\n\n`;
 }
 
+/** One entry of a list on a page: its markup, and the id of its element. */
+export function itemEvent(matchId: string, entry: { id: string; markup: string }): string {
+  return `id: ${matchId}\nevent: item\ndata: ${JSON.stringify(entry)}\n\n`;
+}
+
 /** The last event of a stream that the client must not reopen. */
 export function endEvent(reason: LiveTailEnd): string {
   return `event: end\ndata: ${JSON.stringify({ reason })}\n\n`;

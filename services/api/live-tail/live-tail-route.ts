@@ -7,7 +7,8 @@ import { noSuchMonitor } from '../http/api-error.ts';
 import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
 import { findMonitor } from '../monitors/find-monitor.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
-import type { LiveTails } from './live-tails.ts';
+import { matchEvent } from './event-stream-text.ts';
+import type { LiveTails, TailRequest } from './live-tails.ts';
 
 const EVENT_STREAM = 'text/event-stream';
 
@@ -25,18 +26,34 @@ export function liveTailRoute(pool: Queryable, liveTails: LiveTails): Route {
     scope: 'monitors:read',
     readsQuery: true,
     produces: [EVENT_STREAM],
-    handle: (call) => stream(call, pool, liveTails),
+    handle: (call) => {
+      const { keyId } = call.caller;
+      if (keyId === undefined) throw new Error('a stream was requested without a key');
+      return openLiveTail(call, { pool, liveTails, holder: { kind: 'key', id: keyId }, eventOf: matchEvent });
+    },
   };
 }
 
-async function stream(call: Call, pool: Queryable, liveTails: LiveTails): Promise<Answer> {
+/** Who asks for a stream, and what is sent of a match. */
+interface LiveTailOptions extends Pick<TailRequest, 'holder' | 'eventOf'> {
+  pool: Queryable;
+  liveTails: LiveTails;
+}
+
+/**
+ * The answer of a request for a monitor's stream.
+ *
+ * @throws ApiError not_found, invalid_request
+ */
+export async function openLiveTail(
+  call: Pick<Call, 'caller' | 'id' | 'query' | 'lastEventId'>,
+  { pool, liveTails, holder, eventOf }: LiveTailOptions,
+): Promise<Answer & { headers: Record<string, string>; body: StreamedBody }> {
   const { caller, id } = call;
-  const { keyId } = caller;
-  if (keyId === undefined) throw new Error('a stream was requested without a key');
   const cursor = cursorOf(call);
   await findMonitor(pool, caller.accountId, id);
   const afterSeq = await startOf(pool, id, cursor);
-  const request = { accountId: caller.accountId, keyId, monitorId: id, afterSeq };
+  const request = { accountId: caller.accountId, holder, monitorId: id, eventOf, afterSeq };
   return {
     status: 200,
     // Without X-Accel-Buffering, some proxies buffer pieces until they have many.
@@ -46,7 +63,7 @@ async function stream(call: Call, pool: Queryable, liveTails: LiveTails): Promis
 }
 
 /** Last-Event-ID wins over the URL: a client that reconnects updates the header and leaves the URL unchanged. */
-function cursorOf({ id, query, lastEventId }: Call): Cursor | undefined {
+function cursorOf({ id, query, lastEventId }: Pick<Call, 'id' | 'query' | 'lastEventId'>): Cursor | undefined {
   const { after } = parseRequest(liveTailQuery, query, 'query');
   const field = lastEventId ? 'Last-Event-ID' : 'after';
   const given = lastEventId || after;

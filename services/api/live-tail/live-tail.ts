@@ -1,12 +1,13 @@
+import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import { isPostgresAway } from '../../../shared/postgres/postgres-away.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 import { readLiveTailPage } from '../../../shared/stores/matches/live-tails.ts';
-import type { LiveTailPage } from '../../../shared/stores/matches/live-tails.ts';
+import type { LiveTailHolder, LiveTailPage } from '../../../shared/stores/matches/live-tails.ts';
 import type { AnswerStream } from '../http/answer-stream.ts';
 import { matchResource } from '../../../shared/domain/match-resource.ts';
-import { endEvent, HEARTBEAT, matchEvent, STREAM_BEGIN } from './event-stream-text.ts';
+import { endEvent, HEARTBEAT, STREAM_BEGIN } from './event-stream-text.ts';
 import type { LiveTailTiming } from './live-tail-timing.ts';
 
 export interface LiveTailDeps {
@@ -14,8 +15,10 @@ export interface LiveTailDeps {
   logger: Logger;
   metrics: Metrics;
   timing: LiveTailTiming;
-  keyId: string;
+  holder: LiveTailHolder;
   monitorId: string;
+  /** The event that tells the client of a match. */
+  eventOf: (match: MonitorMatch) => string;
   /** The seq of the last match that the client received. */
   afterSeq: number;
   /** Called once, after the last piece. */
@@ -85,10 +88,10 @@ export class LiveTail implements AnswerStream {
 
   /** The next page; empty while Postgres is unreachable and after the stream has ended. */
   private async read(): Promise<LiveTailPage> {
-    const { db, keyId, monitorId, logger } = this.options;
+    const { db, holder, monitorId, logger } = this.options;
     const emptyPage: LiveTailPage = { end: undefined, matches: [] };
     try {
-      const reading = readLiveTailPage(db, { keyId, monitorId, afterSeq: this.position, limit: PAGE });
+      const reading = readLiveTailPage(db, { holder, monitorId, afterSeq: this.position, limit: PAGE });
       return (await this.unlessEnded(reading)) ?? emptyPage;
     } catch (error) {
       if (!isPostgresAway(error)) throw error;
@@ -98,12 +101,12 @@ export class LiveTail implements AnswerStream {
   }
 
   private async *send({ end, matches }: LiveTailPage): AsyncGenerator<string> {
-    const { monitorId, metrics, timing } = this.options;
+    const { monitorId, metrics, timing, eventOf } = this.options;
     const readAt = performance.now();
     for (const match of matches) {
       this.position = match.seq;
       metrics.liveTailEvents.inc();
-      yield this.sending(matchEvent(matchResource(monitorId, match)));
+      yield this.sending(eventOf(matchResource(monitorId, match)));
       if (this.hasEnded()) return;
       if (performance.now() - readAt > timing.pageMs) {
         this.woken = true;

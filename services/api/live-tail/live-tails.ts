@@ -1,6 +1,8 @@
+import type { MonitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
+import type { LiveTailHolder } from '../../../shared/stores/matches/live-tails.ts';
 import type { AnswerStream } from '../http/answer-stream.ts';
 import { ApiError } from '../http/api-error.ts';
 import { LIVE_TAIL_TIMING } from './live-tail-timing.ts';
@@ -28,8 +30,10 @@ export interface LiveTailsDeps {
 /** Whose matches a stream sends, and from where. */
 export interface TailRequest {
   accountId: string;
-  keyId: string;
+  holder: LiveTailHolder;
   monitorId: string;
+  /** The event that tells the client of a match. */
+  eventOf: (match: MonitorMatch) => string;
   /** The seq of the last match that the client received. */
   afterSeq: number;
 }
@@ -84,13 +88,14 @@ export class LiveTails {
     await this.slots.releaseAll();
   }
 
-  private add({ keyId, monitorId, afterSeq }: TailRequest, release: () => Promise<void>): LiveTail {
+  private add({ accountId: _accountId, ...request }: TailRequest, release: () => Promise<void>): LiveTail {
     const { pool: db, logger, metrics } = this.options;
+    const { monitorId } = request;
     const onClosed = async () => {
       this.remove(monitorId, tail);
       await release();
     };
-    const tail = new LiveTail({ db, logger, metrics, timing: this.timing, keyId, monitorId, afterSeq, onClosed });
+    const tail = new LiveTail({ db, logger, metrics, timing: this.timing, ...request, onClosed });
     const tails = this.byMonitor.get(monitorId) ?? new Set();
     this.byMonitor.set(monitorId, tails.add(tail));
     metrics.liveTails.inc();

@@ -110,13 +110,19 @@ export interface LiveTailPage {
 
 type PageRow = { end: LiveTailEnd | null } & (StoredMatch | { seq: null });
 
+/** Who holds a stream: an API key, or a person's session in the dashboard. */
+export interface LiveTailHolder {
+  kind: 'key' | 'session';
+  id: string;
+}
+
 /**
- * Reads the first `limit` matches of a monitor after a seq, if the key still has access to them. One statement checks
- * and reads in one snapshot, so that a match recorded after the commit that ended the access is never returned.
+ * Reads the first `limit` matches of a monitor after a seq, if the holder still has access to them. One statement
+ * checks and reads in one snapshot, so that a match recorded after the commit that ended the access is never returned.
  */
 export async function readLiveTailPage(
   db: Queryable,
-  page: { keyId: string; monitorId: string; afterSeq: number; limit: number },
+  page: { holder: LiveTailHolder; monitorId: string; afterSeq: number; limit: number },
 ): Promise<LiveTailPage> {
   const { rows } = await db.query<PageRow>(
     `SELECT access."end", page.*
@@ -124,13 +130,22 @@ export async function readLiveTailPage(
        SELECT CASE
          WHEN a.status = 'deleted' THEN 'account_deleted'
          WHEN a.status <> 'active' THEN 'account_frozen'
-         WHEN k.revoked_at IS NOT NULL THEN 'key_revoked'
+         WHEN holder."end" IS NOT NULL THEN holder."end"
          WHEN m.status = 'deleted' THEN 'monitor_deleted'
        END AS "end"
-       FROM api_keys k
-       JOIN accounts a ON a.id = k.account_id
+       FROM (
+         SELECT account_id, CASE WHEN revoked_at IS NOT NULL THEN 'key_revoked' END AS "end"
+         FROM api_keys
+         WHERE $1 = 'key' AND id = $2
+         UNION ALL
+         SELECT account_id,
+           CASE WHEN ended_at IS NOT NULL OR expires_at <= (SELECT service_now()) THEN 'session_ended' END AS "end"
+         FROM dashboard_sessions
+         WHERE $1 = 'session' AND id = $2
+       ) AS holder
+       JOIN accounts a ON a.id = holder.account_id
        JOIN monitors m ON m.account_id = a.id
-       WHERE k.id = $1 AND m.id = $2
+       WHERE m.id = $3
      ) AS access
      LEFT JOIN LATERAL (
        SELECT m.seq, m.thing_id AS "thingId", m.kind, m.matched_terms AS "matchedTerms", m.suppressed,
@@ -138,15 +153,18 @@ export async function readLiveTailPage(
               i.post_id AS "postId", i.subreddit, i.author, i.title, i.body, i.permalink, i.created_utc AS "createdUtc"
        FROM matches m
        JOIN matched_items i ON i.thing_id = m.thing_id
-       WHERE access."end" IS NULL AND m.monitor_id = $2 AND m.seq > $3
+       WHERE access."end" IS NULL AND m.monitor_id = $3 AND m.seq > $4
        ORDER BY m.seq
-       LIMIT $4
+       LIMIT $5
      ) AS page ON true
      ORDER BY page.seq`,
-    [page.keyId, page.monitorId, page.afterSeq, page.limit],
+    [page.holder.kind, page.holder.id, page.monitorId, page.afterSeq, page.limit],
   );
   const [first] = rows;
-  if (first === undefined)
-    throw new Error(`key ${page.keyId} and monitor ${page.monitorId} belong to different accounts`);
+  if (first === undefined) {
+    // The sessions of a deleted account, and those that expired long ago, have no rows.
+    if (page.holder.kind === 'session') return { end: 'session_ended', matches: [] };
+    throw new Error(`key ${page.holder.id} and monitor ${page.monitorId} belong to different accounts`);
+  }
   return { end: first.end ?? undefined, matches: rows.filter((row) => row.seq !== null) };
 }
