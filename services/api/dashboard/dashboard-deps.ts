@@ -1,6 +1,7 @@
 import type { ServiceStatus } from '../../../schemas/api/status.ts';
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { LiveTails } from '../live-tail/live-tails.ts';
 import type { SignupDeps } from '../signup/signup-deps.ts';
 import type { CallApi } from './call-api.ts';
 
@@ -10,6 +11,7 @@ export interface DashboardDeps extends SignupDeps {
   clock: Clock;
   /** Calls a route of the API. */
   callApi: CallApi;
+  liveTails: LiveTails;
   /** The report of GET /status. */
   status: () => Promise<ServiceStatus>;
 }

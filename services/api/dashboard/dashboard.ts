@@ -8,13 +8,14 @@ import type { DashboardDeps } from './dashboard-deps.ts';
 import { createPagesRouter } from './dashboard-router.ts';
 import { showFailure } from './failure-page.ts';
 import type { Frame } from './layout.ts';
+import { allMonitorPages } from './monitors/all-monitor-pages.ts';
 import { overviewPages } from './overview/overview-page.ts';
 import type { PageRoute } from './page-route.ts';
 import { createSignInRouter } from './sign-in/sign-in-router.ts';
 
 /** All pages for signed-in people. */
 function allPages(deps: DashboardDeps): PageRoute[] {
-  return [...overviewPages(deps), UNKNOWN_PAGE];
+  return [...overviewPages(deps), ...allMonitorPages(deps), UNKNOWN_PAGE];
 }
 
 /** Asks people without a session to sign in, so that it does not tell which pages there are. */

@@ -1,0 +1,124 @@
+import type { RuleSettingsResource } from '../../../../schemas/api/monitor-query.ts';
+import type { Monitor } from '../../../../schemas/api/monitor.ts';
+import { refinementsResource } from '../../../../shared/domain/refinements-resource.ts';
+import { invalidRequest } from '../../http/invalid-request.ts';
+import type { FormFields } from '../form-fields.ts';
+import type { MonitorRuleFields } from './monitor-rule.ts';
+import { ruleOfMonitor } from './monitor-rule.ts';
+import { printGroupLine, readGroupLines, readTermLines } from './rule-lines.ts';
+
+/** Fields whose text has one entry a line. */
+const LISTS = ['keywords', 'exclude', 'subreddits', 'exclude_subreddits', 'authors', 'exclude_authors'] as const;
+const TEXTS = ['name', ...LISTS, 'terms', 'require', 'languages', 'webhook_url', 'webhook_kind'] as const;
+const FLAGS = ['posts', 'comments', 'nsfw', 'thread_once'] as const;
+
+/** What is in the form of a monitor, by the names of the API: as stored, or as it was typed. */
+export type MonitorFormValues = Record<(typeof TEXTS)[number], string> &
+  Record<(typeof FLAGS)[number], boolean> & { match_in: readonly string[] };
+
+export const EMPTY_VALUES: MonitorFormValues = {
+  ...(Object.fromEntries(TEXTS.map((name) => [name, ''])) as Record<(typeof TEXTS)[number], string>),
+  posts: true,
+  comments: true,
+  nsfw: false,
+  thread_once: false,
+  match_in: [],
+};
+
+/** As a form sent them. A box that is not ticked is not sent. */
+export function valuesOfForm(form: FormFields): MonitorFormValues {
+  return {
+    ...(Object.fromEntries(TEXTS.map((name) => [name, form.text(name)])) as Record<(typeof TEXTS)[number], string>),
+    ...(Object.fromEntries(FLAGS.map((name) => [name, form.has(name)])) as Record<(typeof FLAGS)[number], boolean>),
+    match_in: form.all('match_in'),
+  };
+}
+
+export function valuesOfMonitor(monitor: Monitor): MonitorFormValues {
+  const { name, webhook_url: url, webhook_kind: kind, include_posts: posts, include_comments: comments } = monitor;
+  const rule = valuesOfRule({ ...monitor, posts, comments });
+  return { ...EMPTY_VALUES, ...rule, name, webhook_url: url ?? '', webhook_kind: kind ?? '' };
+}
+
+/** The fields of a rule; those that are absent have their usual value. */
+export function valuesOfRule(settings: RuleSettingsResource): Omit<MonitorFormValues, 'name' | `webhook_${string}`> {
+  const { posts = true, comments = true, nsfw = false, thread_once: threadOnce = false, match_in: texts } = settings;
+  const lists = LISTS.map((list) => [list, (settings[list] ?? []).join('\n')] as const);
+  const { terms = [], require = [] } = ruleOfMonitor(monitorFields(settings));
+  return {
+    ...(Object.fromEntries(lists) as Record<(typeof LISTS)[number], string>),
+    terms: terms.map((term) => printGroupLine([term])).join('\n'),
+    require: require.map(printGroupLine).join('\n'),
+    languages: (settings.languages ?? []).join(' '),
+    match_in: texts ?? [],
+    posts,
+    comments,
+    nsfw,
+    thread_once: threadOnce,
+  };
+}
+
+/** A rule as a monitor has it, with the usual values of what is absent. */
+export function monitorFields(settings: RuleSettingsResource): MonitorRuleFields {
+  const { keywords = [], exclude = [], subreddits = [], nsfw = false, posts = true, comments = true } = settings;
+  return { ...settings, keywords, exclude, subreddits, nsfw, include_posts: posts, include_comments: comments };
+}
+
+/**
+ * The rule of a form as a request to the API has it. Conditions that are empty are empty lists, so that a change
+ * removes them.
+ *
+ * @throws ApiError invalid_request when a line of terms cannot be read
+ */
+export function ruleOfValues(values: MonitorFormValues): Required<RuleSettingsResource> {
+  const { terms, faults } = readTermLines('terms', linesOf(values.terms));
+  const required = readGroupLines('require', linesOf(values.require));
+  if (faults.length + required.faults.length > 0) throw invalidRequest([...faults, ...required.faults]);
+  const { terms: termResources = [], require = [] } = refinementsResource({ terms, require: required.groups }, false);
+  const lists = LISTS.map((list) => [list, linesOf(values[list])] as const);
+  return {
+    ...(Object.fromEntries(lists) as Record<(typeof LISTS)[number], string[]>),
+    terms: termResources,
+    require,
+    languages: values.languages.split(/[\s,;]+/).filter((code) => code !== ''),
+    // The API says which texts there are.
+    match_in: values.match_in as Required<RuleSettingsResource>['match_in'],
+    posts: values.posts,
+    comments: values.comments,
+    nsfw: values.nsfw,
+    thread_once: values.thread_once,
+  };
+}
+
+/** The body of POST /v1/monitors. */
+export function createBody(values: MonitorFormValues): object {
+  const { name, webhook_url: url, webhook_kind: kind } = values;
+  return {
+    name,
+    ...ruleOfValues(values),
+    ...(url !== '' && { webhook_url: url }),
+    ...(kind !== '' && { webhook_kind: kind }),
+  };
+}
+
+/** The body of PATCH /v1/monitors/{id}. An empty URL removes the webhook; without a kind it is detected again. */
+export function changeBody(values: MonitorFormValues): object {
+  const { name, webhook_url: url, webhook_kind: kind } = values;
+  return { name, ...ruleOfValues(values), webhook_url: url, webhook_kind: url === '' || kind === '' ? null : kind };
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split(/\r\n|\r|\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+/** The entry that a fault names by its number (`keywords[2]`), as it was typed. */
+export function entryOf(values: MonitorFormValues, field: string): { name: string; entry: string | undefined } {
+  const [, name = field, number] = /^(\w+)(?:\[(\d+)\])?/.exec(field) ?? [];
+  const text = (values as Record<string, unknown>)[name];
+  if (number === undefined || typeof text !== 'string') return { name, entry: undefined };
+  const entries = name === 'languages' ? text.split(/[\s,;]+/) : linesOf(text);
+  return { name, entry: entries[Number(number)] };
+}

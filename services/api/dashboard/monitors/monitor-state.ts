@@ -1,0 +1,30 @@
+import type { Monitor, MonitorDelivery } from '../../../../schemas/api/monitor.ts';
+import { html } from '../../pages/html.ts';
+import type { Html } from '../../pages/html.ts';
+
+const STATES: Readonly<Record<Monitor['status'], string>> = {
+  active: 'Running',
+  paused: 'Paused',
+  paused_balance: 'Paused: the credits ran out',
+  deleted: 'Deleted',
+};
+
+/** What a monitor does now. */
+export function stateInWords({ status }: Pick<Monitor, 'status'>): Html {
+  return html`<span class="state ${status === 'active' ? 'good' : status === 'paused' ? '' : 'bad'}"
+    >${STATES[status]}</span
+  >`;
+}
+
+const DELIVERIES: Readonly<Record<MonitorDelivery['state'], string>> = {
+  ok: 'Matches reach the webhook',
+  retrying: 'The last delivery failed and is retried',
+  failing: 'The webhook fails',
+  none: 'No webhook: matches are only kept here',
+};
+
+/** Whether matches reach the webhook. */
+export function deliveryInWords({ state, last_status: status, last_error: error }: MonitorDelivery): Html {
+  const why = error === null ? '' : `: ${error}${status === null || status === 0 ? '' : `, answered ${status}`}`;
+  return html`<span class="state ${state === 'ok' || state === 'none' ? '' : 'bad'}">${DELIVERIES[state]}${why}</span>`;
+}

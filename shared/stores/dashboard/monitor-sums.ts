@@ -1,0 +1,54 @@
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** Reads how many matches each of an account's monitors has since 00:00 UTC, by id. Those without any are absent. */
+export async function readMatchesToday(db: Queryable, accountId: string): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ id: string; matches: number }>(
+    `SELECT m.id, sum(d.matches) AS matches
+     FROM monitors m
+     JOIN monitor_days d ON d.monitor_id = m.id AND d.day >= ((SELECT service_now()) AT TIME ZONE 'UTC')::date
+     WHERE m.account_id = $1 AND m.status <> 'deleted'
+     GROUP BY m.id`,
+    [accountId],
+  );
+  return new Map(rows.map(({ id, matches }) => [id, matches]));
+}
+
+export interface MonitorDay {
+  /** UTC, as 2026-01-31. */
+  day: string;
+  /** Without suppressed ones. */
+  matches: number;
+  suppressed: number;
+}
+
+/** Reads a monitor's counts of the last days, today included, oldest first. Days without matches have zeros. */
+export async function readMonitorMatchesByDay(db: Queryable, monitorId: string, days: number): Promise<MonitorDay[]> {
+  const { rows } = await db.query<MonitorDay>(
+    `WITH today AS (SELECT ((SELECT service_now()) AT TIME ZONE 'UTC')::date AS day)
+     SELECT (today.day - ago)::text AS day, coalesce(d.matches, 0) AS matches, coalesce(d.suppressed, 0) AS suppressed
+     FROM today
+     CROSS JOIN generate_series(0, $2::integer - 1) AS ago
+     LEFT JOIN monitor_days d ON d.monitor_id = $1 AND d.day = today.day - ago
+     ORDER BY ago DESC`,
+    [monitorId, days],
+  );
+  return rows;
+}
+
+/** Reads which terms the newest matches of a monitor have, and how many of them each, the most frequent first. */
+export async function readMatchesByTerm(
+  db: Queryable,
+  monitorId: string,
+  { newest, limit }: { newest: number; limit: number },
+): Promise<{ term: string; matches: number }[]> {
+  const { rows } = await db.query<{ term: string; matches: number }>(
+    `SELECT term, count(*) AS matches
+     FROM (SELECT matched_terms FROM matches WHERE monitor_id = $1 ORDER BY seq DESC LIMIT $2) AS newest
+     CROSS JOIN LATERAL unnest(matched_terms) AS term
+     GROUP BY term
+     ORDER BY matches DESC, term
+     LIMIT $3`,
+    [monitorId, newest, limit],
+  );
+  return rows;
+}

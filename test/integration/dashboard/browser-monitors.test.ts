@@ -1,0 +1,103 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { matchId } from '../../../shared/domain/identifiers.ts';
+import { accessibilityProblems, LOOKS, openPage, overflowOf, startBrowser } from '../../support/dashboard/browser.ts';
+import type { Look } from '../../support/dashboard/browser.ts';
+import { BROWSER_MISSING } from '../../support/dashboard/chromium.ts';
+import { MonitorPagesBench } from '../../support/dashboard/monitor-pages-bench.ts';
+
+let bench: MonitorPagesBench;
+let browser: Browser;
+let id: string;
+
+beforeAll(async () => {
+  if (BROWSER_MISSING !== undefined) return;
+  bench = await MonitorPagesBench.create({ liveTail: { timing: { pollMs: 50 } } });
+  browser = await startBrowser();
+});
+afterAll(async () => {
+  if (BROWSER_MISSING !== undefined) return;
+  await browser.close();
+  await bench.drop();
+});
+beforeEach(async () => {
+  if (BROWSER_MISSING !== undefined) return;
+  await bench.reset();
+  id = await bench.monitor({
+    name: 'Rust, and whatever is written about it',
+    keywords: ['rust', 'a-very-long-keyword-without-any-space-in-it-that-is-wider-than-a-small-screen'],
+    webhook_url: 'https://hooks.example.com/a-very-long-path/without-any-space/in-it',
+  });
+});
+
+const DESKTOP: Look = { width: 1280, colorScheme: 'light', javaScriptEnabled: true };
+const open = (path: string, look: Look = DESKTOP): Promise<Page> =>
+  openPage(browser, `${bench.api.url}/dashboard${path}`, look, bench.person.cookie);
+
+describe.skipIf(BROWSER_MISSING !== undefined)(`in a browser ${BROWSER_MISSING ?? ''}`, () => {
+  describe.each(['list', 'new', 'monitor', 'edit', 'webhook', 'deliveries', 'mutes', 'match'])(
+    'the page %s',
+    (name) => {
+      test.each(LOOKS)('fits $width px, $colorScheme, scripts $javaScriptEnabled', async (look) => {
+        await bench.record(id, { body: `Iron and rust: ${'https://example.com/'.padEnd(200, 'x')}` });
+        await bench.person.post(`/monitors/${id}/mutes`, { kind: 'author', value: 'somebody' });
+        await bench.failDelivery(id, 'x'.repeat(200));
+        const paths: Record<string, string> = {
+          list: '/monitors',
+          new: '/monitors/new',
+          monitor: `/monitors/${id}`,
+          match: `/monitors/${id}/matches/${matchId(id, 1)}`,
+        };
+        const page = await open(paths[name] ?? `/monitors/${id}/${name}`, look);
+        expect(await page.locator('h1').count()).toBe(1);
+        // Everything that can be opened.
+        for (const summary of await page.locator('summary').all()) if (await summary.isVisible()) await summary.click();
+        expect(await overflowOf(page)).toBe(0);
+        if (look.javaScriptEnabled) expect(await accessibilityProblems(page)).toEqual([]);
+        await page.context().close();
+      });
+    },
+  );
+
+  test('matches appear as they are recorded, with marks and working buttons', async () => {
+    await bench.record(id, { body: 'old rust' });
+    const page = await open(`/monitors/${id}`);
+    await bench.record(id, { body: '<b>new</b> rust <script>document.title = "broken"</script>' });
+    const first = page.locator('ol.items > li').first();
+    await first.getByText('<b>new</b>').waitFor();
+    expect(await first.locator('mark').allTextContents()).toEqual(['rust']);
+    expect(await page.title()).toContain('Rust, and whatever');
+    await first.getByText('Mute', { exact: true }).click();
+    await first.getByRole('button', { name: 'u/smith' }).click();
+    await page.getByText('Account u/smith').waitFor();
+    await page.context().close();
+  });
+
+  test.each([true, false])(
+    'a monitor is created, changed and deleted by hand, scripts %s',
+    async (javaScriptEnabled) => {
+      const page = await open('/monitors', { ...DESKTOP, javaScriptEnabled });
+      await page.getByRole('link', { name: 'New monitor' }).click();
+      await page.getByLabel('Name').fill('By hand');
+      await page.getByLabel('Keywords', { exact: true }).fill('x');
+      await page.getByRole('button', { name: 'Create the monitor' }).click();
+      expect(await page.locator('#keywords-problem').textContent()).toContain('“x” must have 2 to 100 characters');
+      expect(await page.getByLabel('Name').inputValue()).toBe('By hand');
+      await page.getByLabel('Keywords', { exact: true }).fill('rust');
+      await page.getByRole('button', { name: 'Create the monitor' }).click();
+      expect(await page.locator('#secret').textContent()).toMatch(/^whsec_/);
+      await page.getByRole('link', { name: 'See its matches' }).click();
+      await page.getByRole('link', { name: 'Rule' }).click();
+      await page.getByText('Or write the rule as text').click();
+      await page.getByLabel('Rule as text').fill('golang OR ziglang -game');
+      await page.getByRole('button', { name: 'Fill the fields' }).click();
+      expect(await page.getByLabel('Excluded terms').inputValue()).toBe('game');
+      await page.getByRole('button', { name: 'Save the changes' }).click();
+      await page.getByText('The change is stored.').waitFor();
+      await page.getByText('Delete this monitor').click();
+      await page.getByRole('button', { name: /^Delete “By hand”/ }).click();
+      await page.getByText('The monitor is deleted.').waitFor();
+      await page.context().close();
+    },
+  );
+});

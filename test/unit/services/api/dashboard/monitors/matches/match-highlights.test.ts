@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import type { MonitorMatch } from '../../../../../../../schemas/messages/monitor-match.ts';
+import { matchHighlighter } from '../../../../../../../services/api/dashboard/monitors/matches/match-highlights.ts';
+
+const MATCH: MonitorMatch = {
+  id: 'mat_x_000000000001',
+  monitor_id: 'mon_x',
+  thing_id: 't1_a',
+  kind: 'comment',
+  subreddit: 'jobs',
+  author: 'ana',
+  title: 'Hiring: Rust',
+  body: 'We write RUST, not iron. Rusty!',
+  permalink: 'https://example.com/',
+  post_id: 'p',
+  created_utc: '2026-01-01T00:00:00.000Z',
+  matched_terms: ['rust'],
+  suppressed: false,
+  delivery_status: 'none',
+  created_at: '2026-01-01T00:00:00.000Z',
+};
+const RULE = {
+  keywords: ['rust', 'write'],
+  exclude: ['we'],
+  subreddits: ['x'],
+  posts: false,
+  comments: false,
+  nsfw: false,
+};
+
+test('marks the terms of the match, whatever else the rule says today', () => {
+  const highlightsOf = matchHighlighter(RULE, [MATCH]);
+  expect(highlightsOf(MATCH)).toEqual({ title: [], body: [{ start: 9, end: 13 }] });
+  expect(highlightsOf({ ...MATCH, kind: 'post' })).toEqual({
+    title: [{ start: 8, end: 12 }],
+    body: [{ start: 9, end: 13 }],
+  });
+});
+
+test('marks terms with conditions, and those that the rule does not have any more', () => {
+  const match = { ...MATCH, matched_terms: ['Hiring', 'iron', 'rust'] };
+  const terms = [
+    { text: 'Hiring', in: ['post_title' as const] },
+    { text: 'rust', prefix: true },
+  ];
+  const { title, body } = matchHighlighter({ ...RULE, keywords: [], terms }, [match])(match);
+  expect(title).toEqual([{ start: 0, end: 6 }]);
+  expect(body.toSorted((one, other) => one.start - other.start)).toEqual([
+    { start: 9, end: 13 },
+    { start: 19, end: 23 },
+  ]);
+});
