@@ -1,11 +1,9 @@
-import { stringify } from 'csv-stringify/sync';
-import { ledgerEntry, ledgerQuery } from '../../../schemas/api/account.ts';
-import type { LedgerEntry } from '../../../schemas/api/account.ts';
+import { ledgerQuery } from '../../../schemas/api/account.ts';
 import { readLedgerPage } from '../../../shared/stores/accounts/ledger-pages.ts';
-import type { StoredLedgerEntry } from '../../../shared/stores/accounts/ledger-pages.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
 import type { AccountDeps } from './account-deps.ts';
+import { csvOf, entryOf } from './ledger-csv.ts';
 
 const CSV = 'text/csv';
 const PATH = '/v1/account/ledger';
@@ -38,28 +36,4 @@ async function ledger({ pool, baseUrl }: AccountDeps, { caller, query, type }: C
     body: Buffer.from(csvOf(items)),
     headers: { ...headers, 'Content-Type': `${CSV}; charset=utf-8` },
   };
-}
-
-function entryOf(stored: StoredLedgerEntry): LedgerEntry {
-  return ledgerEntry.parse({
-    id: String(stored.id),
-    created_at: stored.createdAt.toISOString(),
-    kind: stored.kind,
-    amount: stored.amount,
-    balance_after: stored.balanceAfter,
-    reference: stored.reference,
-    request_id: stored.requestId,
-    route: stored.route,
-    key_id: stored.keyId,
-  });
-}
-
-/** CSV by RFC 4180 with a header line. Cells that a spreadsheet would read as a formula are turned into text. */
-function csvOf(items: readonly LedgerEntry[]): string {
-  return stringify([...items], {
-    header: true,
-    columns: ['id', 'created_at', 'kind', 'amount', 'balance_after', 'reference', 'request_id', 'route', 'key_id'],
-    record_delimiter: 'windows',
-    escape_formulas: true,
-  });
 }

@@ -1,5 +1,7 @@
+import type { Stripe } from 'stripe';
 import type { ServiceStatus } from '../../../schemas/api/status.ts';
 import type { SecretBox } from '../../../shared/domain/secret-box.ts';
+import type { PaymentSettings } from '../../../shared/payments/stripe-client.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { LiveTails } from '../live-tail/live-tails.ts';
 import type { SignupDeps } from '../signup/signup-deps.ts';
@@ -9,6 +11,8 @@ import type { CallApi } from './call-api.ts';
 export interface DashboardDeps extends SignupDeps {
   secretBox: SecretBox;
   clock: Clock;
+  /** Default: packs cannot be bought. */
+  payments?: { stripe: Stripe; settings: PaymentSettings } | undefined;
   /** Calls a route of the API. */
   callApi: CallApi;
   liveTails: LiveTails;

@@ -105,6 +105,7 @@ function visitOf(
     caller: callerOf(account),
     requestId: String(response.getHeader('X-Request-Id')),
     clientAddress: request.ip,
+    host: request.host,
     params: request.params as Record<string, string>,
     query: new FormFields(request.query),
     form: new FormFields(request.body),

@@ -1,6 +1,8 @@
 import { Router } from 'express';
 import { methodNotAllowed } from '../http/route.ts';
 import { ApiError } from '../http/api-error.ts';
+import { billingPages } from './billing/billing-page.ts';
+import { checkoutOrigin } from './billing/checkout-origin.ts';
 import { createAssets } from './dashboard-assets.ts';
 import { dashboardAddress } from './dashboard-address.ts';
 import { createDashboardCookies } from './dashboard-cookies.ts';
@@ -15,7 +17,7 @@ import { createSignInRouter } from './sign-in/sign-in-router.ts';
 
 /** All pages for signed-in people. */
 function allPages(deps: DashboardDeps): PageRoute[] {
-  return [...overviewPages(deps), ...allMonitorPages(deps), UNKNOWN_PAGE];
+  return [...overviewPages(deps), ...allMonitorPages(deps), ...billingPages(deps), UNKNOWN_PAGE];
 }
 
 /** Asks people without a session to sign in, so that it does not tell which pages there are. */
@@ -25,14 +27,11 @@ const UNKNOWN_PAGE: PageRoute = {
   handle: () => Promise.reject(new ApiError('not_found', 'The address may be wrong, or what it showed is gone.')),
 };
 
-/**
- * The dashboard: everything that a person does with an account, in a browser. `/` leads there.
- *
- * @param formTargets origins of other sites that forms lead on to, such as the checkout
- */
-export function createDashboard(deps: DashboardDeps, formTargets: readonly string[] = []): Router {
+/** The dashboard: everything that a person does with an account, in a browser. `/` leads there. */
+export function createDashboard(deps: DashboardDeps): Router {
   const address = dashboardAddress(deps.dashboardUrl);
   const assets = createAssets(address);
+  const formTargets = deps.payments === undefined ? [] : [checkoutOrigin(deps.payments.settings)];
   const frame: Frame = { assets: assets.paths, path: (below) => address.folder + below, formTargets };
   const cookies = createDashboardCookies(address.folder, address.isHttps);
   const pages = { deps, address, cookies, frame };

@@ -22,6 +22,8 @@ export interface Visit {
   /** As in X-Request-Id and in the logs. */
   requestId: string;
   clientAddress: string | undefined;
+  /** The host that the browser asked for, with its port. It comes from the browser. */
+  host: string;
   /** From the path. */
   params: Readonly<Record<string, string>>;
   query: FormFields;

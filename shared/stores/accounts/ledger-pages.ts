@@ -15,19 +15,23 @@ export interface StoredLedgerEntry {
   keyId: string | null;
 }
 
-/** Reads an account's entries that are older than the entry `beforeId`, newest first. */
+/**
+ * Reads an account's entries that are older than the entry `beforeId`, newest first.
+ *
+ * @param page.kinds default: all
+ */
 export async function readLedgerPage(
   db: Queryable,
-  page: { accountId: string; beforeId: number; limit: number },
+  page: { accountId: string; beforeId: number; limit: number; kinds?: readonly string[] | undefined },
 ): Promise<StoredLedgerEntry[]> {
   const { rows } = await db.query<StoredLedgerEntry>(
     `SELECT id, created_at AS "createdAt", kind, amount, balance_after AS "balanceAfter", reference,
        request_id AS "requestId", route, key_id AS "keyId"
      FROM ledger_entries
-     WHERE account_id = $1 AND id < $2
+     WHERE account_id = $1 AND id < $2 AND ($4::text[] IS NULL OR kind = ANY ($4))
      ORDER BY id DESC
      LIMIT $3`,
-    [page.accountId, page.beforeId, page.limit],
+    [page.accountId, page.beforeId, page.limit, page.kinds ?? null],
   );
   return rows;
 }

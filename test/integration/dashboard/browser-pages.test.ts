@@ -1,5 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createStripe } from '../../../shared/payments/stripe-client.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
 import { accessibilityProblems, LOOKS, openPage, overflowOf, startBrowser } from '../../support/dashboard/browser.ts';
 import type { Look } from '../../support/dashboard/browser.ts';
 import { BROWSER_MISSING } from '../../support/dashboard/chromium.ts';
@@ -9,6 +11,7 @@ import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestApi } from '../../support/fixtures/test-api.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { PAYMENT_SETTINGS } from '../../support/samples/stripe-events.ts';
 
 let db: TestDatabase;
 let api: TestApi;
@@ -17,7 +20,8 @@ let browser: Browser;
 beforeAll(async () => {
   if (BROWSER_MISSING !== undefined) return;
   db = await createTestDatabase();
-  api = await startTestApi(db.pool, { mailer: { send: () => Promise.resolve() } });
+  const payments = { settings: PAYMENT_SETTINGS, stripe: createStripe(PAYMENT_SETTINGS), clock: systemClock };
+  api = await startTestApi(db.pool, { mailer: { send: () => Promise.resolve() }, payments });
   browser = await startBrowser();
 });
 afterAll(async () => {
@@ -49,6 +53,7 @@ async function look(path: string, as: Look, cookie: string | undefined, check: (
 /** Pages of a signed-in person: the path, and the heading. */
 const PAGES: readonly (readonly [path: string, heading: string])[] = [
   ['', 'Overview'],
+  ['/billing', 'Billing'],
   ['/nowhere', 'There is no such page'],
 ];
 

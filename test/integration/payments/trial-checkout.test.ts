@@ -1,22 +1,18 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reconciliationRound } from '../../../services/biller/payment-rounds.ts';
 import { Lease } from '../../../services/biller/lease.ts';
 import { reconcilePayments } from '../../../services/biller/reconcile-payments.ts';
-import { parseEnvironment } from '../../../services/simulator/environment.ts';
-import { startSimulator } from '../../../services/simulator/simulator.ts';
 import { packForSale } from '../../../shared/domain/accounts/packs-for-sale.ts';
 import { startCheckout } from '../../../shared/payments/start-checkout.ts';
 import type { StartedCheckout } from '../../../shared/payments/start-checkout.ts';
 import { createStripe } from '../../../shared/payments/stripe-client.ts';
-import type { PaymentSettings } from '../../../shared/payments/stripe-client.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { createLogger } from '../../../shared/runtime/logger.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { findPayment } from '../../../shared/stores/payments/payments.ts';
+import { startPayments } from '../../support/fakes/running-payments.ts';
+import type { RunningPayments } from '../../support/fakes/running-payments.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { freePort } from '../../support/fixtures/free-port.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
@@ -25,89 +21,56 @@ import type { TestAccount, TestApi } from '../../support/fixtures/test-api.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 
-const KEY = 'sk_test_trial';
-const SECRET = 'whsec_trial';
 const SHOP = 'http://localhost:8080/dashboard/billing';
 
 let db: TestDatabase;
 let api: TestApi;
 /** Delivers to the API. */
-let simulator: Awaited<ReturnType<typeof startSimulator>>;
+let simulator: RunningPayments;
 /** Delivers to nobody: every webhook is lost. */
-let mute: typeof simulator;
-const folder = mkdtempSync(join(tmpdir(), 'forum-test-payments-'));
-
-async function simulate(name: string, webhookUrl: string): Promise<typeof simulator> {
-  return startSimulator(
-    {
-      port: 0,
-      world: { ...parseEnvironment({ DATA_DIR: join(folder, name) }).world, rate: 0, history: 0 },
-      access: { seed: 1, callsPerWindow: 10, windowMs: 1_000, clients: new Map() },
-      payments: { key: KEY, secret: SECRET, webhookUrl },
-    },
-    systemClock,
-    false,
-  );
-}
+let mute: RunningPayments;
 
 beforeAll(async () => {
   db = await createTestDatabase();
   const port = await freePort();
-  simulator = await simulate('delivering', `http://127.0.0.1:${port}/stripe/webhook`);
-  mute = await simulate('mute', 'http://127.0.0.1:9/stripe/webhook');
-  api = await startTestApi(db.pool, { port, payments: paymentsAt(simulator.url) });
+  simulator = await startPayments(`http://127.0.0.1:${port}/stripe/webhook`);
+  mute = await startPayments();
+  api = await startTestApi(db.pool, { port, payments: simulator.payments });
 });
 afterAll(async () => {
   await Promise.all([simulator.stop(), mute.stop(), api.stop()]);
   await db.drop();
-  rmSync(folder, { recursive: true });
 });
 
-function settingsAt(apiUrl: string): PaymentSettings {
-  return { mode: 'trial', secretKey: KEY, webhookSecrets: [SECRET], apiUrl, prices: {}, automaticTax: false };
-}
-
-function paymentsAt(apiUrl: string) {
-  const settings = settingsAt(apiUrl);
-  return { settings, stripe: createStripe(settings), clock: systemClock };
-}
-
-function buy(at: string, { accountId, email }: TestAccount, price = '29'): Promise<StartedCheckout> {
+function buy(at: RunningPayments, { accountId, email }: TestAccount, price = '29'): Promise<StartedCheckout> {
   const returnUrls = (id: string) => ({ bought: `${SHOP}?bought=${id}`, cancelled: `${SHOP}?cancelled=1` });
   const account = { id: accountId, email };
-  return startCheckout({ pool: db.pool, ...paymentsAt(at) }, { account, pack: packForSale(price)!, returnUrls });
-}
-
-/** Presses a button of the checkout page; returns where it leads. */
-async function press(checkout: StartedCheckout, button: 'pay' | 'cancel' | 'refund'): Promise<string | null> {
-  const response = await fetch(`${checkout.url}/${button}`, { method: 'POST', redirect: 'manual' });
-  expect(response.status).toBe(303);
-  return response.headers.get('location');
+  return startCheckout({ pool: db.pool, ...at.payments }, { account, pack: packForSale(price)!, returnUrls });
 }
 
 const accountOf = async ({ accountId }: TestAccount) => (await findAccount(db.pool, accountId))!;
 
 test('a pack is bought and refunded on the trial page, through the same signed events', async () => {
   const account = await api.account({ credits: 10, pack: 0 });
-  const checkout = await buy(simulator.url, account);
+  const checkout = await buy(simulator, account);
   expect(await findPayment(db.pool, checkout.paymentId)).toMatchObject({ status: 'started', mode: 'trial' });
   const page = await (await fetch(checkout.url)).text();
   expect(page).toContain('Trial without money');
   expect(page).toContain(`For ${account.email}.`);
-  expect(await press(checkout, 'cancel')).toBe(`${SHOP}?cancelled=1`);
+  expect(await simulator.press(checkout, 'cancel')).toBe(`${SHOP}?cancelled=1`);
   expect(await accountOf(account)).toMatchObject({ balance: 10, pack: 0 });
-  expect(await press(checkout, 'pay')).toBe(`${SHOP}?bought=${checkout.paymentId}`);
+  expect(await simulator.press(checkout, 'pay')).toBe(`${SHOP}?bought=${checkout.paymentId}`);
   await eventually('the credits', async () => (await accountOf(account)).balance === 20_010);
   expect(await accountOf(account)).toMatchObject({ pack: 29 });
-  await press(checkout, 'pay');
-  await press(checkout, 'refund');
+  await simulator.press(checkout, 'pay');
+  await simulator.press(checkout, 'refund');
   await eventually('the refund', async () => (await accountOf(account)).balance === 10);
   expect(await accountOf(account)).toMatchObject({ pack: 0, owed: 0 });
 });
 
 test('an address in the page is text, and the page allows no scripts', async () => {
   const account = await api.account({ credits: 0, pack: 0 });
-  const checkout = await buy(simulator.url, { ...account, email: '"><script>alert(1)</script>@example.com' });
+  const checkout = await buy(simulator, { ...account, email: '"><script>alert(1)</script>@example.com' });
   const response = await fetch(checkout.url);
   expect(await response.text()).not.toContain('<script');
   expect(response.headers.get('content-security-policy')).toContain("form-action 'self' http://localhost:8080");
@@ -116,7 +79,7 @@ test('an address in the page is text, and the page allows no scripts', async () 
 test('the simulator refuses another key, and answers a repeated creation with the same session', async () => {
   const account = await api.account({ credits: 0, pack: 0 });
   const wrong = {
-    ...paymentsAt(simulator.url),
+    ...simulator.payments,
     stripe: createStripe({ secretKey: 'sk_test_x', apiUrl: simulator.url }),
   };
   const wanted = {
@@ -125,7 +88,7 @@ test('the simulator refuses another key, and answers a repeated creation with th
     returnUrls: () => ({ bought: SHOP, cancelled: SHOP }),
   };
   await expect(startCheckout({ pool: db.pool, ...wrong }, wanted)).rejects.toMatchObject({ statusCode: 401 });
-  const { stripe } = paymentsAt(simulator.url);
+  const { stripe } = simulator.payments;
   const create = () =>
     stripe.checkout.sessions.create(
       {
@@ -146,13 +109,13 @@ test('the simulator refuses another key, and answers a repeated creation with th
 test('a price that differs from the table of packs is refused before anybody pays it', async () => {
   const account = await api.account({ credits: 0, pack: 0 });
   const pack = { ...packForSale('9')!, amount: 1_000 };
-  const { stripe } = paymentsAt(simulator.url);
+  const stripe = createStripe(simulator.payments.settings);
   const create = stripe.checkout.sessions.create.bind(stripe.checkout.sessions);
   stripe.checkout.sessions.create = async (...parameters: Parameters<typeof create>) => {
     const session = await create(...parameters);
     return { ...session, amount_subtotal: 1 };
   };
-  const deps = { pool: db.pool, settings: settingsAt(simulator.url), stripe };
+  const deps = { pool: db.pool, settings: simulator.payments.settings, stripe };
   const wanted = {
     account: { id: account.accountId, email: account.email },
     pack,
@@ -168,15 +131,15 @@ test('lost webhooks of purchases and refunds are healed from the lists of the la
   const bought = await api.account({ credits: 10, pack: 0 });
   const refunded = await api.account({ credits: 10, pack: 0 });
   const open = await api.account({ credits: 10, pack: 0 });
-  await press(await buy(mute.url, bought, '9'), 'pay');
-  const returned = await buy(mute.url, refunded, '79');
-  await press(returned, 'pay');
-  await press(returned, 'refund');
-  await buy(mute.url, open);
+  await mute.press(await buy(mute, bought, '9'), 'pay');
+  const returned = await buy(mute, refunded, '79');
+  await mute.press(returned, 'pay');
+  await mute.press(returned, 'refund');
+  await buy(mute, open);
   const metrics = createMetrics();
   // Events that are younger than ten minutes may be under way.
   const clock = () => Date.now() + 11 * 60_000;
-  const deps = { pool: db.pool, metrics, logger: silentLogger(), signal, mayContinue, ...paymentsAt(mute.url), clock };
+  const deps = { pool: db.pool, metrics, logger: silentLogger(), signal, mayContinue, ...mute.payments, clock };
   expect(await reconcilePayments(deps)).toBe(true);
   expect(await accountOf(bought)).toMatchObject({ balance: 5_010, pack: 9 });
   expect(await accountOf(refunded)).toMatchObject({ balance: 10, owed: 0, pack: 0 });
@@ -191,9 +154,9 @@ test('lost webhooks of purchases and refunds are healed from the lists of the la
 
 test('a paid session heals as soon as it is listed, before its event is old enough', async () => {
   const account = await api.account({ credits: 0, pack: 0 });
-  await press(await buy(mute.url, account, '9'), 'pay');
+  await mute.press(await buy(mute, account, '9'), 'pay');
   const metrics = createMetrics();
-  const deps = { pool: db.pool, metrics, logger: silentLogger(), signal, mayContinue, ...paymentsAt(mute.url) };
+  const deps = { pool: db.pool, metrics, logger: silentLogger(), signal, mayContinue, ...mute.payments };
   expect(await reconcilePayments(deps)).toBe(true);
   expect(await accountOf(account)).toMatchObject({ balance: 5_000 });
 });
@@ -202,13 +165,12 @@ test('while the provider is away the comparison is repeated, with one line in th
   const lines: { level: number; msg: string }[] = [];
   const logger = createLogger('info', { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[0]) });
   let apiUrl = 'http://127.0.0.1:9';
-  const away = createStripe({ secretKey: KEY, apiUrl });
-  const back = createStripe({ secretKey: KEY, apiUrl: mute.url });
+  const away = createStripe({ ...mute.payments.settings, apiUrl });
   const payments = {
-    settings: settingsAt(apiUrl),
+    settings: mute.payments.settings,
     clock: systemClock,
     get stripe() {
-      return apiUrl === mute.url ? back : away;
+      return apiUrl === mute.url ? mute.payments.stripe : away;
     },
   };
   const deps = { pool: db.pool, metrics: createMetrics(), logger, signal, payments };

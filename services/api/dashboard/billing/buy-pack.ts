@@ -1,0 +1,29 @@
+import { Stripe } from 'stripe';
+import { packForSale } from '../../../../shared/domain/accounts/packs-for-sale.ts';
+import { startCheckout } from '../../../../shared/payments/start-checkout.ts';
+import { ApiError } from '../../http/api-error.ts';
+import type { DashboardDeps } from '../dashboard-deps.ts';
+import type { PageAnswer, Visit } from '../page-route.ts';
+import { returnUrls } from './return-urls.ts';
+
+const RETRY_AFTER_S = 30;
+
+/** POST /billing/buy: begins a checkout and leads to its page. */
+export async function buyPack(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> {
+  const { pool, payments, logger, dashboardUrl } = deps;
+  const pack = packForSale(visit.form.text('pack'));
+  if (payments === undefined) throw new ApiError('invalid_request', 'Packs cannot be bought here.');
+  if (pack === undefined) throw new ApiError('invalid_request', 'There is no such pack. Nothing was charged.');
+  const { account } = visit;
+  const wanted = { account, pack, returnUrls: returnUrls(visit, dashboardUrl) };
+  try {
+    return { redirect: (await startCheckout({ pool, ...payments }, wanted)).url };
+  } catch (error) {
+    if (!(error instanceof Stripe.errors.StripeError)) throw error;
+    // Not the error itself: it holds the headers of the answer, and its message may name a part of the key.
+    const { type, statusCode, requestId } = error;
+    logger.error({ fault: type, status: statusCode, stripe_request_id: requestId }, 'a checkout could not be created');
+    const message = 'The checkout does not answer at the moment. Nothing was charged. Try again in a minute.';
+    throw new ApiError('service_unavailable', message, { retryAfter: RETRY_AFTER_S });
+  }
+}

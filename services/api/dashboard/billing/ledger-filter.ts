@@ -1,0 +1,12 @@
+/** What the ledger can be narrowed to: the value of the form, its name, and the kinds of entries. */
+export const LEDGER_FILTERS = [
+  { value: '', name: 'Everything', kinds: undefined },
+  { value: 'packs', name: 'Packs, grants and refunds', kinds: ['pack', 'grant', 'refund'] },
+  { value: 'monitors', name: 'Monitors', kinds: ['monitor_create', 'monitor_resume', 'monitor_renewal'] },
+  { value: 'reading', name: 'Reading', kinds: ['read'] },
+] as const;
+
+/** The filter of a form; an unknown value shows everything. */
+export function ledgerFilter(value: string): (typeof LEDGER_FILTERS)[number] {
+  return LEDGER_FILTERS.find((filter) => filter.value === value) ?? LEDGER_FILTERS[0];
+}
