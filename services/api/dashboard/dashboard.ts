@@ -16,7 +16,7 @@ import type { PageRoute } from './page-route.ts';
 import { createSignInRouter } from './sign-in/sign-in-router.ts';
 
 /** All pages for signed-in people. */
-function allPages(deps: DashboardDeps): PageRoute[] {
+export function allPages(deps: DashboardDeps): PageRoute[] {
   return [...overviewPages(deps), ...allMonitorPages(deps), ...billingPages(deps), UNKNOWN_PAGE];
 }
 
