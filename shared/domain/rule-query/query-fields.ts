@@ -20,7 +20,6 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   intitle: 'title',
   kind: 'is',
   language: 'lang',
-  over_18: 'nsfw',
   posttitle: 'post_title',
   r: 'sub',
   selftext: 'body',

@@ -50,7 +50,8 @@ describe('parseRuleQuery', () => {
   test('refuses a query that is longer than any rule', () => {
     const term = `"${'x'.repeat(MAX_QUERY_LENGTH - 2)}"`;
     expect(refusalOf(term)).toBeUndefined();
-    expect(refusalOf(`${term} `)).toMatchObject({ position: MAX_QUERY_LENGTH });
+    const message = 'a query has at most 50,000 characters';
+    expect(refusalOf(`${term} `)).toEqual({ position: MAX_QUERY_LENGTH, message });
   });
 
   const PARTS = fc.constantFrom(
@@ -95,6 +96,12 @@ describe('describeRefusal', () => {
     ['e\u0301 x', 3, 'e\u0301 x', '  ^'],
     ['🦀 x', 3, '🦀 x', '\u3000 ^'],
     [`${'a'.repeat(70)}x${'b'.repeat(70)}`, 70, `…${'a'.repeat(60)}x${'b'.repeat(59)}…`, `${' '.repeat(61)}^`],
+    [`${'a'.repeat(60)}x`, 60, `${'a'.repeat(60)}x`, `${' '.repeat(60)}^`],
+    [`${'a'.repeat(61)}x`, 61, `…${'a'.repeat(60)}x`, `${' '.repeat(61)}^`],
+    [`${'a'.repeat(70)}\n${'b'.repeat(5)}x`, 76, 'bbbbbx', `${' '.repeat(5)}^`],
+    [`x${'b'.repeat(59)}`, 0, `x${'b'.repeat(59)}`, '^'],
+    [`x${'b'.repeat(60)}`, 0, `x${'b'.repeat(59)}…`, '^'],
+    [`x${'b'.repeat(5)}\n${'c'.repeat(70)}`, 0, 'xbbbbb', '^'],
   ])('points into %j at %i', (query, position, line, caret) => {
     expect(describeAt(query, position)).toEqual(['wrong', line, caret]);
   });
