@@ -98,7 +98,7 @@ describe('the webhook', () => {
     expect(isEscaped(page)).toBe(true);
     expect(page.html).toContain(bench.receiver.url);
     expect((await bench.person.post(`/monitors/${id}/test`)).html).toContain(
-      'It answered 204: the sample was delivered.',
+      'It answered 204. The sample was delivered.',
     );
     bench.answer = 418;
     expect((await bench.person.post(`/monitors/${id}/test`)).html).toContain(

@@ -9,6 +9,7 @@ import type { PageAnswer, PageRoute, ShownPage, Visit } from '../page-route.ts';
 import { field, select } from '../parts/field.ts';
 import { postButton } from '../parts/post-button.ts';
 import { time } from '../parts/time.ts';
+import { answerInWords } from './delivery-errors.ts';
 import { monitorNavigation } from './monitor-page.ts';
 
 type Deps = Pick<DashboardDeps, 'callApi'>;
@@ -129,8 +130,7 @@ function row(visit: Visit, id: string, entry: DeliveryLogEntry): Html {
     <td class="number">${entry.attempt}</td>
     <td class="${state === 'delivered' ? 'good' : 'bad'}">${STATES[state]}</td>
     <td>
-      ${entry.status === 0 ? 'none' : entry.status} in ${entry.duration_ms} ms from
-      ${entry.host}${entry.error !== null && `: ${entry.error}`}
+      ${entry.host}, ${entry.duration_ms} ms. ${answerInWords(entry.status, entry.error)}.
       ${excerpt !== null && excerpt !== '' && html`<br /><code>${excerpt}</code>`}
     </td>
     <td>

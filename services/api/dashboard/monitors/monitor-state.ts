@@ -1,4 +1,5 @@
 import type { Monitor, MonitorDelivery } from '../../../../schemas/api/monitor.ts';
+import { answerInWords } from './delivery-errors.ts';
 import { html } from '../../pages/html.ts';
 import type { Html } from '../../pages/html.ts';
 
@@ -25,6 +26,6 @@ const DELIVERIES: Readonly<Record<MonitorDelivery['state'], string>> = {
 
 /** Whether matches reach the webhook. */
 export function deliveryInWords({ state, last_status: status, last_error: error }: MonitorDelivery): Html {
-  const why = error === null ? '' : `: ${error}${status === null || status === 0 ? '' : `, answered ${status}`}`;
+  const why = error === null ? '' : `. ${answerInWords(status ?? 0, error)}`;
   return html`<span class="state ${state === 'ok' || state === 'none' ? '' : 'bad'}">${DELIVERIES[state]}${why}</span>`;
 }

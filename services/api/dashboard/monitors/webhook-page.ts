@@ -8,6 +8,7 @@ import type { PageRoute, ShownPage, Visit } from '../page-route.ts';
 import { codeBlock, copyable } from '../parts/copyable.ts';
 import { dangerousButton, postButton } from '../parts/post-button.ts';
 import { time } from '../parts/time.ts';
+import { answerInWords } from './delivery-errors.ts';
 import { secretShownOnce } from './edit-pages.ts';
 import { monitorNavigation } from './monitor-page.ts';
 import { deliveryInWords } from './monitor-state.ts';
@@ -50,7 +51,7 @@ function webhook(visit: Visit, { id, webhook_url: url, webhook_kind: kind }: Mon
   return html`<p>Sent as ${kind} to:</p>
     ${copyable('webhook-url', url ?? '', 'the address')}
     <p>
-      ${deliveryInWords(delivery)}. ${pending > 0 && `${pending.toLocaleString('en')} matches wait.`}
+      ${deliveryInWords(delivery)}. ${pending > 0 && `Waiting matches: ${pending.toLocaleString('en')}.`}
       ${attempt !== null && html`Last attempt ${time(attempt)}.`}
       ${delivered !== null && html`Last delivered ${time(delivered)}.`}
     </p>
@@ -97,22 +98,10 @@ async function test({ callApi }: Deps, visit: Visit): Promise<ShownPage> {
   }
 }
 
-const ERRORS: Readonly<Record<NonNullable<TestDelivery['error']>, string>> = {
-  timeout: 'it did not answer within 8 seconds',
-  dns: 'its name was not found',
-  tls: 'its certificate or TLS was not accepted',
-  connect: 'no connection could be made',
-  blocked_address: 'it leads to an address that is not public',
-  redirect: 'it redirects, which is not followed',
-  http_status: 'its answer is not a 2xx',
-  local: 'something failed on our side',
-  secret_unreadable: 'its secret cannot be read any more; make a new one',
-};
-
 function testedNotice({ delivered, status, error }: TestDelivery): Html {
-  const answered = status === 0 ? 'It did not answer' : `It answered ${status}`;
-  if (delivered) return html`<p class="notice good" role="status">${answered}: the sample was delivered.</p>`;
-  return html`<p class="notice bad" role="alert">${answered}: ${error === null ? 'it failed' : ERRORS[error]}.</p>`;
+  const answered = answerInWords(status, error);
+  if (delivered) return html`<p class="notice good" role="status">${answered}. The sample was delivered.</p>`;
+  return html`<p class="notice bad" role="alert">${answered}.</p>`;
 }
 
 async function rotate({ callApi }: Deps, visit: Visit): Promise<ShownPage> {
