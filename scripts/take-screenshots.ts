@@ -29,7 +29,10 @@ try {
   await picture(page, 'monitor', monitor);
   await picture(page, 'overview', new URL('/dashboard', monitor).href);
   await page.emulateMedia({ colorScheme: 'dark' });
-  await picture(page, 'rule', `${monitor}/edit`);
+  await page.goto(monitor);
+  await page.getByRole('link', { name: 'Why did this match?' }).first().click();
+  await page.getByRole('heading', { level: 1, name: 'Why did this match?' }).waitFor();
+  await picture(page, 'why', page.url());
   await page.setViewportSize({ width: 390, height: 844 });
   await picture(page, 'phone', monitor);
 } finally {

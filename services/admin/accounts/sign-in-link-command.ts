@@ -40,5 +40,6 @@ export const ACCOUNT_SIGN_IN_LINK: PostgresCommand = {
 /** Without a DASHBOARD_URL of its own, a running installation may listen on another port than this process would. */
 function dashboardOf({ http, dataDir }: Config): string {
   const isDefault = http.dashboardUrl === `http://localhost:${http.port}`;
-  return (isDefault ? readEndpoints(dataDir)?.api : undefined) ?? http.dashboardUrl;
+  const api = isDefault ? readEndpoints(dataDir)?.api : undefined;
+  return api === undefined ? http.dashboardUrl : `http://localhost:${new URL(api).port}`;
 }
