@@ -12,7 +12,7 @@ export function packsSection(visit: Visit, settings: Pick<PaymentSettings, 'mode
   return html`<section>
     <h2>Buy credits</h2>
     ${introduction(settings?.mode)}
-    <ul class="figures items">
+    <ul class="figures">
       ${PACKS_FOR_SALE.map((pack) => packOf(visit, pack, settings !== undefined))}
     </ul>
   </section>`;
