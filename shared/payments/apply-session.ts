@@ -50,13 +50,16 @@ export async function applySession(db: Queryable, session: CheckoutSession, mode
   if (payment === undefined) return { outcome: 'unknown', paymentId: session.metadata?.payment_id };
   const { id: paymentId, accountId } = payment;
   if (!isSessionOf(session, payment, mode)) return { outcome: 'mismatched', paymentId, accountId };
-  await storePaymentSession(db, paymentId, session.id);
   // Also no_payment_required, which a discount of 100 % brings: it is not a payment.
-  if (session.payment_status !== 'paid') return { outcome: 'unpaid', paymentId, accountId };
+  if (session.payment_status !== 'paid') {
+    await storePaymentSession(db, paymentId, session.id);
+    return { outcome: 'unpaid', paymentId, accountId };
+  }
   if (session.payment_intent !== undefined) await linkCharge(db, session.payment_intent, paymentId);
   const account = await lockAccount(db, accountId);
   const isDeleted = account === undefined || account.status === 'deleted';
-  if (!(await markPaid(db, paymentId, isDeleted ? 'unclaimed' : 'paid'))) {
+  const status = isDeleted ? 'unclaimed' : 'paid';
+  if (!(await markPaid(db, paymentId, { status, sessionId: session.id }))) {
     return { outcome: 'already_credited', paymentId, accountId };
   }
   if (isDeleted) return { outcome: 'unclaimed', paymentId, accountId };

@@ -49,11 +49,15 @@ export async function storePaymentSession(db: Queryable, id: string, sessionId: 
  *
  * @returns false when it was paid before, or voided; nothing changes then
  */
-export async function markPaid(db: Queryable, id: string, status: 'paid' | 'unclaimed'): Promise<boolean> {
+export async function markPaid(
+  db: Queryable,
+  id: string,
+  paid: { status: 'paid' | 'unclaimed'; sessionId: string },
+): Promise<boolean> {
   const { rowCount } = await db.query(
-    `UPDATE payments SET status = $2, paid_at = service_now()
+    `UPDATE payments SET status = $2, session_id = coalesce(session_id, $3), paid_at = service_now()
      WHERE id = $1 AND status IN ('started', 'expired', 'failed')`,
-    [id, status],
+    [id, paid.status, paid.sessionId],
   );
   return rowCount === 1;
 }

@@ -20,6 +20,7 @@ export const SECONDS_OF_SLOW_FILES: Readonly<Record<string, number>> = {
   'test/integration/crawler/odd-forum.test.ts': 50,
   'test/integration/crawler/postgres-outage.test.ts': 49,
   'test/integration/matching/matcher.test.ts': 46,
+  'test/integration/payments/model.test.ts': 40,
   'test/integration/signup/model.test.ts': 38,
   'test/integration/deliveries/health.test.ts': 37,
   'test/integration/launcher/engines.test.ts': 34,
