@@ -73,3 +73,8 @@ CREATE TABLE notice_opt_outs (
   kind text COLLATE "C" NOT NULL,
   PRIMARY KEY (account_id, kind)
 );
+
+-- A change of the account's address is confirmed with a code at the old address and one at the new.
+ALTER TABLE signups
+  DROP CONSTRAINT signups_purpose_check,
+  ADD CONSTRAINT signups_purpose_check CHECK (purpose IN ('signup', 'signin', 'recovery', 'dashboard', 'address'));

@@ -1,11 +1,13 @@
+import type { z } from 'zod';
 import { createKeyBody } from '../../../schemas/api/account.ts';
 import type { ApiKey } from '../../../schemas/api/account.ts';
 import { apiKeyId, isApiKeyId } from '../../../shared/domain/accounts/api-key.ts';
-import { inTransaction } from '../../../shared/postgres/pool.ts';
-import { lockAccount } from '../../../shared/stores/accounts/accounts.ts';
+import type { PoolClient } from '../../../shared/postgres/pool.ts';
+import { findAccount, lockAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { issueApiKey, listApiKeys, revokeApiKey } from '../../../shared/stores/accounts/api-keys.ts';
 import type { StoredApiKey } from '../../../shared/stores/accounts/api-keys.ts';
 import { ApiError } from '../http/api-error.ts';
+import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { accountFrozen, unauthorized } from '../admission/authentication.ts';
 import { invalidRequest, parseRequest } from '../http/invalid-request.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
@@ -35,27 +37,55 @@ async function list({ pool }: AccountDeps, { caller }: Call): Promise<Answer> {
   return { status: 200, body: { items: (await listApiKeys(pool, caller.accountId)).map(keyResource) } };
 }
 
-async function create(deps: AccountDeps, { caller, body }: Call): Promise<Answer> {
-  const { name, scopes } = parseRequest(createKeyBody, body ?? {}, 'body');
-  const lacking = scopes.filter((scope) => !caller.scopes.includes(scope));
+type AskedKey = z.output<typeof createKeyBody>;
+
+/** A repeat with the same Idempotency-Key gets the same key: who lost the first answer has no other way to it. */
+async function create(deps: AccountDeps, call: Call): Promise<Answer> {
+  const { pool, secretBox } = deps;
+  const { status, body, headers } = await runIdempotentRequest<AskedKey>({
+    pool,
+    secretBox,
+    call,
+    route: 'POST /v1/account/keys',
+    prepare: () => Promise.resolve().then(() => checkedKey(call)),
+    work: async (client, asked) => ({ status: 201, body: await issue(client, call.caller.accountId, asked) }),
+  });
+  if (headers === undefined) await notifyOfKey(deps, call, (body as CreatedKey).key);
+  return { status, body, headers: headers ?? {} };
+}
+
+function checkedKey({ caller, body }: Call): AskedKey {
+  const asked = parseRequest(createKeyBody, body ?? {}, 'body');
+  const lacking = asked.scopes.filter((scope) => !caller.scopes.includes(scope));
   if (lacking.length > 0) {
     throw new ApiError('insufficient_scope', `scopes: this key lacks ${lacking.join(', ')} itself.`);
   }
-  const { email, key, stored } = await inTransaction(deps.pool, async (client) => {
-    const account = await lockAccount(client, caller.accountId);
-    if (account?.status === 'frozen') throw accountFrozen();
-    if (account?.status !== 'active') throw unauthorized();
-    if ((await listApiKeys(client, caller.accountId)).length >= MAX_KEYS) {
-      throw invalidRequest([{ field: 'name', message: `the account has ${MAX_KEYS} keys already; revoke one first` }]);
-    }
-    const issued = await issueApiKey(client, caller.accountId, name, scopes);
-    const found = (await listApiKeys(client, caller.accountId)).find(({ id }) => id === apiKeyId(issued));
-    if (!found) throw new Error('a key was not found after its insert');
-    return { email: account.email, key: issued, stored: found };
-  });
-  const newKey = { keyId: stored.id, name, scopes, at: stored.createdAt, creatorKeyId: caller.keyId };
-  await sendNotice(deps, newKeyMail(email, newKey, deps.dashboardUrl), 'a key was created');
-  return { status: 201, body: { key: keyResource(stored), api_key: key } };
+  return asked;
+}
+
+interface CreatedKey {
+  key: ApiKey;
+  api_key: string;
+}
+
+async function issue(client: PoolClient, accountId: string, { name, scopes }: AskedKey): Promise<CreatedKey> {
+  const account = await lockAccount(client, accountId);
+  if (account?.status === 'frozen') throw accountFrozen();
+  if (account?.status !== 'active') throw unauthorized();
+  if ((await listApiKeys(client, accountId)).length >= MAX_KEYS) {
+    throw invalidRequest([{ field: 'name', message: `the account has ${MAX_KEYS} keys already; revoke one first` }]);
+  }
+  const key = await issueApiKey(client, accountId, name, scopes);
+  const stored = (await listApiKeys(client, accountId)).find(({ id }) => id === apiKeyId(key));
+  if (!stored) throw new Error('a key was not found after its insert');
+  return { key: keyResource(stored), api_key: key };
+}
+
+async function notifyOfKey(deps: AccountDeps, { caller }: Call, { id, name, scopes, created_at }: ApiKey) {
+  const account = await findAccount(deps.pool, caller.accountId);
+  if (account === undefined) return;
+  const key = { keyId: id, name, scopes, at: new Date(created_at), creatorKeyId: caller.keyId };
+  await sendNotice(deps, newKeyMail(account.email, key, deps.dashboardUrl), 'a key was created');
 }
 
 async function revoke({ pool }: AccountDeps, { caller, id }: Call): Promise<Answer> {

@@ -1,4 +1,5 @@
 import { Router } from 'express';
+import { accountPages } from './account/account-pages.ts';
 import { methodNotAllowed } from '../http/route.ts';
 import { ApiError } from '../http/api-error.ts';
 import { billingPages } from './billing/billing-page.ts';
@@ -9,15 +10,25 @@ import { createDashboardCookies } from './dashboard-cookies.ts';
 import type { DashboardDeps } from './dashboard-deps.ts';
 import { createPagesRouter } from './dashboard-router.ts';
 import { showFailure } from './failure-page.ts';
+import { keysPages } from './keys/keys-pages.ts';
 import type { Frame } from './layout.ts';
 import { allMonitorPages } from './monitors/all-monitor-pages.ts';
 import { overviewPages } from './overview/overview-page.ts';
 import type { PageRoute } from './page-route.ts';
+import { programsPages } from './programs/programs-pages.ts';
 import { createSignInRouter } from './sign-in/sign-in-router.ts';
 
 /** All pages for signed-in people. */
 export function allPages(deps: DashboardDeps): PageRoute[] {
-  return [...overviewPages(deps), ...allMonitorPages(deps), ...billingPages(deps), UNKNOWN_PAGE];
+  return [
+    ...overviewPages(deps),
+    ...allMonitorPages(deps),
+    ...keysPages(deps),
+    ...programsPages(deps),
+    ...billingPages(deps),
+    ...accountPages(deps),
+    UNKNOWN_PAGE,
+  ];
 }
 
 /** Asks people without a session to sign in, so that it does not tell which pages there are. */

@@ -84,18 +84,20 @@ export const accountDocuments: readonly RouteDocument[] = [
     tag: 'Account',
     summary: 'Create a key',
     description:
-      'An account has at most 20 active keys. The permissions are `forum:read`, `monitors:read`, `monitors:write` and `account`, by default all of them. A key can only grant permissions that it has itself. To rotate a key without downtime: create one, use it, revoke the old one.',
+      'An account has at most 20 active keys. The permissions are `forum:read`, `monitors:read`, `monitors:write` and `account`, by default all of them. A key can only grant permissions that it has itself. To rotate a key without downtime: create one, use it, revoke the old one. The owner of the account is told by mail.',
     body: { schema: 'CreateApiKey', examples: { named: { name: 'laptop' } } },
+    isIdempotent: true,
     answers: [
       {
         status: 201,
         description: 'The key; `api_key` is shown only this once.',
+        headers: [{ name: 'Idempotency-Replayed', optional: true }],
         content: [
           { schema: 'CreatedApiKey', examples: { created: { key: examples.key, api_key: examples.wholeKey } } },
         ],
       },
     ],
-    errors: ['invalid_request', 'payload_too_large', 'unsupported_media_type'],
+    errors: ['invalid_request', 'payload_too_large', 'unsupported_media_type', 'idempotency_conflict'],
   },
   {
     method: 'delete',

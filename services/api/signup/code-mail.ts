@@ -37,6 +37,28 @@ export const DASHBOARD_SIGN_IN: CodePurpose = {
   linkSubject: 'Your sign-in link',
   use: (host) => ['It signs you in to the dashboard of your account at', `${host},`],
 };
+/** Two codes, one for each mailbox, must both be entered. */
+export const LEAVE_ADDRESS: CodePurpose = {
+  name: 'address',
+  limits: 'signin',
+  subject: 'Your code for another address',
+  linkSubject: 'Your code for another address',
+  use: (host) => [
+    'With a code that was mailed to the new address, it changes the address of',
+    `your account at ${host},`,
+  ],
+  note: 'Whoever has both codes takes your account over.',
+};
+export const TAKE_ADDRESS: CodePurpose = {
+  name: 'address',
+  limits: 'signin',
+  subject: 'Your code for a new address',
+  linkSubject: 'Your code for a new address',
+  use: (host) => [
+    'With a code that was mailed to the old address, it makes this address the',
+    `one of an account at ${host},`,
+  ],
+};
 /** The mail is the same whether or not the address has an account, since it is written without looking. */
 export const RECOVER_KEY: CodePurpose = {
   name: 'recovery',

@@ -67,9 +67,7 @@ export function createRequestCode(
       mailboxHash: hash,
     });
     // 3. The domain.
-    if (deps.acceptsMail && !(await deps.acceptsMail(domain))) {
-      throw new ApiError('undeliverable_email', `email: the domain ${domain} cannot receive mail.`);
-    }
+    await refuseUndeliverable(deps, domain);
     // 4. The sign-up, then 5. the mail: a code that arrives is always known.
     const token = newSignupToken();
     const tokenHash = hashMailedToken(token);
@@ -90,6 +88,16 @@ export function createRequestCode(
   };
 }
 
+/** @throws ApiError undeliverable_email */
+export async function refuseUndeliverable(
+  { acceptsMail }: Pick<SignupDeps, 'acceptsMail'>,
+  domain: string,
+): Promise<void> {
+  if (acceptsMail && !(await acceptsMail(domain))) {
+    throw new ApiError('undeliverable_email', `email: the domain ${domain} cannot receive mail.`);
+  }
+}
+
 type Mailed = { secret: NewSignup['secret']; mail: Mail };
 
 function withCode(codes: CodeHashes, tokenHash: Buffer, mailOf: (code: string) => Mail): Mailed {
@@ -102,7 +110,12 @@ function withLink(mailOf: (link: string) => Mail): Mailed {
   return { secret: { linkHash: hashMailedToken(link) }, mail: mailOf(link) };
 }
 
-function acceptableAddress(body: unknown, isDisposable: DisposableCheck): EmailAddress {
+/**
+ * The address in a body `{email}`, as sign-up accepts it.
+ *
+ * @throws ApiError invalid_request, invalid_email, disposable_email
+ */
+export function acceptableAddress(body: unknown, isDisposable: DisposableCheck): EmailAddress {
   const { email } = parseRequest(signupBody, body === undefined ? {} : body, 'body');
   const parsed = parseEmailAddress(email);
   if (!parsed) throw new ApiError('invalid_email', 'email: is not a valid e-mail address.');
@@ -112,7 +125,16 @@ function acceptableAddress(body: unknown, isDisposable: DisposableCheck): EmailA
   return parsed;
 }
 
-async function sendOrDelete(deps: SignupDeps, tokenHash: Buffer, mail: Mail): Promise<void> {
+/**
+ * Mails the code of a sign-up, or deletes the sign-up.
+ *
+ * @throws ApiError email_failed
+ */
+export async function sendOrDelete(
+  deps: Pick<SignupDeps, 'pool' | 'mailer' | 'logger'>,
+  tokenHash: Buffer,
+  mail: Mail,
+): Promise<void> {
   try {
     await deps.mailer.send(mail);
   } catch (error) {

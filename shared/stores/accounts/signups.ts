@@ -1,7 +1,7 @@
 import type { Queryable } from '../../postgres/pool.ts';
 
 /** What a mail is for. A code or link for one purpose is not valid for another. */
-export type MailPurpose = 'signup' | 'signin' | 'recovery' | 'dashboard';
+export type MailPurpose = 'signup' | 'signin' | 'recovery' | 'dashboard' | 'address';
 
 export interface NewSignup {
   /** SHA-256 of the token that the client has. */

@@ -54,6 +54,10 @@ async function look(path: string, as: Look, cookie: string | undefined, check: (
 const PAGES: readonly (readonly [path: string, heading: string])[] = [
   ['', 'Overview'],
   ['/billing', 'Billing'],
+  ['/keys', 'API keys'],
+  ['/programs', 'Connected programs'],
+  ['/account', 'Account'],
+  ['/account/address', 'Change the address'],
   ['/nowhere', 'There is no such page'],
 ];
 

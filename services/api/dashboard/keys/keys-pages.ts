@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto';
+import { KEY_SCOPES } from '../../../../schemas/api/account.ts';
+import type { ApiKey } from '../../../../schemas/api/account.ts';
+import { randomText } from '../../../../shared/domain/identifiers.ts';
+import { PERMISSION_WORDS } from '../../account/permission-words.ts';
+import { html } from '../../pages/html.ts';
+import type { Html, HtmlValue } from '../../pages/html.ts';
+import { problemsOf } from '../call-api.ts';
+import type { FieldProblems } from '../call-api.ts';
+import type { DashboardDeps } from '../dashboard-deps.ts';
+import type { PageAnswer, PageRoute, ShownPage, Visit } from '../page-route.ts';
+import { copyable } from '../parts/copyable.ts';
+import { doneNotice } from '../parts/done-notice.ts';
+import { checkbox, field, fieldset } from '../parts/field.ts';
+import { dangerousButton } from '../parts/post-button.ts';
+import { ago, time } from '../parts/time.ts';
+
+const DONE = new Map([['revoked', 'The key was revoked. It no longer works.']]);
+const ONCE_LENGTH = 20;
+const ONCE = /^[0-9a-z]{20}$/;
+
+/** The page of an account's API keys: list, create, revoke. */
+export function keysPages(deps: DashboardDeps): PageRoute[] {
+  return [
+    { method: 'get', path: '/keys', handle: (visit) => listPage(deps, visit) },
+    { method: 'post', path: '/keys', handle: (visit) => create(deps, visit) },
+    { method: 'post', path: '/keys/:id/revoke', handle: (visit) => revoke(deps, visit) },
+  ];
+}
+
+/** What is in the form. */
+interface KeyForm {
+  name: string;
+  scopes: readonly string[];
+  problems: FieldProblems;
+}
+
+const EMPTY_FORM: KeyForm = { name: '', scopes: KEY_SCOPES, problems: new Map() };
+
+async function listPage(deps: DashboardDeps, visit: Visit, form = EMPTY_FORM): Promise<ShownPage> {
+  const { body } = await deps.callApi(visit, 'get', '/v1/account/keys');
+  const { items } = body as { items: ApiKey[] };
+  return {
+    title: 'API keys',
+    status: form.problems.size > 0 ? 400 : 200,
+    content: html`${doneNotice(visit, DONE)}
+      <p>
+        Programs use the API with a key, as <code>Authorization: Bearer KEY</code>. Give each program a key of its own,
+        with no more permissions than it needs, so that you can revoke one without the others.
+      </p>
+      ${keyTable(deps, visit, items)}
+      <h2>Create a key</h2>
+      ${keyForm(visit, form)}`,
+  };
+}
+
+function keyTable({ clock }: DashboardDeps, visit: Visit, keys: readonly ApiKey[]): Html {
+  if (keys.length === 0) return html`<p>This account has no key yet.</p>`;
+  return html`<div class="scroll" role="region" aria-label="API keys" tabindex="0">
+    <table>
+      <caption>
+        Keys that work
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">Key</th>
+          <th scope="col">It may</th>
+          <th scope="col">Created</th>
+          <th scope="col">Last used</th>
+          <th scope="col"><span class="hidden">Actions</span></th>
+        </tr>
+      </thead>
+      <tbody>
+        ${keys.map((key) => keyRow(visit, key, clock()))}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function keyRow(visit: Visit, key: ApiKey, now: number): Html {
+  return html`<tr>
+    <th scope="row">${key.name}</th>
+    <td><code>fk_${key.id}…</code></td>
+    <td>${permissions(key.scopes)}</td>
+    <td>${time(key.created_at)}</td>
+    <td>${key.last_used_at === null ? 'never' : ago(key.last_used_at, now)}</td>
+    <td>
+      ${dangerousButton(visit, {
+        action: `/keys/${key.id}/revoke`,
+        label: html`Revoke<span class="hidden"> ${key.name}</span> for good`,
+        summary: html`Revoke<span class="hidden"> ${key.name}</span>`,
+        consequences: 'Programs that use this key are refused at once. It cannot be undone: they need another key.',
+      })}
+    </td>
+  </tr>`;
+}
+
+function permissions(scopes: readonly ApiKey['scopes'][number][]): HtmlValue {
+  if (scopes.length === KEY_SCOPES.length) return 'Everything';
+  if (scopes.length === 0) return 'Nothing';
+  return html`<ul class="items">
+    ${scopes.map((scope) => html`<li>${PERMISSION_WORDS[scope]}</li>`)}
+  </ul>`;
+}
+
+function keyForm(visit: Visit, { name, scopes, problems }: KeyForm): Html {
+  const general = problems.get('');
+  return html`<form method="post" action="${visit.path('/keys')}" class="narrow">
+    ${visit.csrfField}
+    <input type="hidden" name="once" value="${randomText(ONCE_LENGTH)}" />
+    ${general !== undefined && html`<p role="alert">${general}</p>`}
+    ${field({
+      name: 'name',
+      label: 'Name',
+      value: name,
+      hint: 'What the key is for, such as the name of a program.',
+      problem: problems.get('name'),
+      required: true,
+      maxlength: 200,
+      autocomplete: 'off',
+    })}
+    ${fieldset(
+      'Permissions',
+      KEY_SCOPES.map((scope) =>
+        checkbox({ name: 'scopes', value: scope, label: PERMISSION_WORDS[scope], checked: scopes.includes(scope) }),
+      ),
+      problems.get('scopes'),
+    )}
+    <button>Create the key</button>
+  </form>`;
+}
+
+/** A form that was changed after it was sent, and is sent again, asks for another key. */
+function digestOf(asked: object): string {
+  return createHash('sha256').update(JSON.stringify(asked)).digest('hex').slice(0, 16);
+}
+
+/** The form holds a random value: a form that is sent twice creates one key, and both answers show it. */
+async function create(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> {
+  const asked = { name: visit.form.text('name'), scopes: visit.form.all('scopes') };
+  const once = visit.form.text('once');
+  if (asked.scopes.length === 0) {
+    return listPage(deps, visit, { ...asked, problems: new Map([['scopes', 'choose at least one']]) });
+  }
+  try {
+    const { body } = await deps.callApi(visit, 'post', '/v1/account/keys', {
+      body: asked,
+      ...(ONCE.test(once) ? { idempotencyKey: `dashboard-${once}-${digestOf(asked)}` } : {}),
+    });
+    return createdPage(deps, visit, body as { key: ApiKey; api_key: string });
+  } catch (error) {
+    return listPage(deps, visit, { ...asked, problems: problemsOf(error) });
+  }
+}
+
+function createdPage(
+  { baseUrl }: DashboardDeps,
+  visit: Visit,
+  { key, api_key }: { key: ApiKey; api_key: string },
+): ShownPage {
+  return {
+    title: 'Your new key',
+    status: 201,
+    content: html`<p class="notice">
+        This is the only time that the key is shown. Copy it now, and keep it where your program keeps its secrets.
+      </p>
+      ${copyable('new-key', api_key, 'the key')}
+      <h2>${key.name} may</h2>
+      <ul>
+        ${key.scopes.map((scope) => html`<li>${PERMISSION_WORDS[scope]}</li>`)}
+      </ul>
+      <h2>Try it</h2>
+      ${copyable('example', `curl -s -H 'Authorization: Bearer ${api_key}' '${baseUrl}/v1/account'`, 'the command')}
+      <p><a class="button" href="${visit.path('/keys')}">I have stored the key</a></p>`,
+  };
+}
+
+async function revoke(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> {
+  await deps.callApi(visit, 'delete', '/v1/account/keys/:id', { id: visit.params.id ?? '' });
+  return { redirect: '/keys?done=revoked' };
+}

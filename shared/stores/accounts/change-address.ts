@@ -1,0 +1,64 @@
+import { inTransaction } from '../../postgres/pool.ts';
+import type { Pool, Queryable } from '../../postgres/pool.ts';
+import { sqlState } from '../../postgres/postgres-away.ts';
+import { endOtherDashboardSessions } from '../dashboard/dashboard-sessions.ts';
+import { lockAccount } from './accounts.ts';
+
+export interface AddressChange {
+  accountId: string;
+  /** Nothing changes when the account has another address by now. */
+  oldEmail: string;
+  newEmail: string;
+  newMailbox: string;
+  /** Keyed hashes of both mailboxes. */
+  mailboxHashes: readonly Buffer[];
+  /** The session that stays. */
+  keptSessionId: string;
+}
+
+/** SQLSTATE unique_violation. */
+const UNIQUE_VIOLATION = '23505';
+
+/**
+ * Changes the address of an account in one transaction: codes that were mailed to the old mailbox become invalid, other
+ * sessions end, and both mailboxes count as ones that got their free credits, so that changing addresses never yields
+ * credits again.
+ *
+ * @returns `taken` when another account has the new mailbox, `outdated` when the account has another address by now or
+ * is not active; nothing changes then
+ */
+export async function changeAddress(pool: Pool, change: AddressChange): Promise<'changed' | 'taken' | 'outdated'> {
+  try {
+    return await inTransaction(pool, async (client) => {
+      const account = await lockAccount(client, change.accountId);
+      if (account?.status !== 'active' || account.email !== change.oldEmail) return 'outdated';
+      // A sign-up locks these rows before it waits for the mailbox. Take them in the same order to avoid a deadlock.
+      await deletePendingCodes(client, account.mailbox);
+      await rememberCreditedMailboxes(client, change.mailboxHashes);
+      await updateAddress(client, change);
+      await endOtherDashboardSessions(client, change.accountId, change.keptSessionId);
+      return 'changed';
+    });
+  } catch (error) {
+    if (sqlState(error) === UNIQUE_VIOLATION) return 'taken';
+    throw error;
+  }
+}
+
+async function deletePendingCodes(db: Queryable, mailbox: string): Promise<void> {
+  await db.query('DELETE FROM signups WHERE mailbox = $1', [mailbox]);
+}
+
+async function rememberCreditedMailboxes(db: Queryable, hashes: readonly Buffer[]): Promise<void> {
+  await db.query(
+    `INSERT INTO credited_mailboxes (mailbox_hash)
+     SELECT hash FROM unnest($1::bytea[]) AS hash
+     ORDER BY hash
+     ON CONFLICT DO NOTHING`,
+    [hashes],
+  );
+}
+
+async function updateAddress(db: Queryable, { accountId, newEmail, newMailbox }: AddressChange): Promise<void> {
+  await db.query('UPDATE accounts SET email = $2, mailbox = $3 WHERE id = $1', [accountId, newEmail, newMailbox]);
+}
