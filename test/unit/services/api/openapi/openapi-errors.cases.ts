@@ -79,7 +79,7 @@ export const documentedErrors: { route: string; errors: Record<string, string[]>
   { route: 'get /v1/account/grants', errors: ALWAYS },
   { route: 'delete /v1/account/grants/{id}', errors: { ...ALWAYS, ...NOT_FOUND } },
   { route: 'get /v1/account/keys', errors: ALWAYS },
-  { route: 'post /v1/account/keys', errors: { ...ALWAYS, ...BODY } },
+  { route: 'post /v1/account/keys', errors: { ...ALWAYS, ...BODY, 409: ['idempotency_conflict'] } },
   { route: 'delete /v1/account/keys/{id}', errors: { ...ALWAYS, ...NOT_FOUND } },
   {
     route: 'post /api/agent/signup',
