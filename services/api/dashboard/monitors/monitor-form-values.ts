@@ -43,12 +43,12 @@ export function valuesOfMonitor(monitor: Monitor): MonitorFormValues {
 /** The fields of a rule; those that are absent have their usual value. */
 export function valuesOfRule(settings: RuleSettingsResource): Omit<MonitorFormValues, 'name' | `webhook_${string}`> {
   const { posts = true, comments = true, nsfw = false, thread_once: threadOnce = false, match_in: texts } = settings;
-  const lists = LISTS.map((list) => [list, (settings[list] ?? []).join('\n')] as const);
+  const lists = LISTS.map((list) => [list, joined(settings[list] ?? [])] as const);
   const { terms = [], require = [] } = ruleOfMonitor(monitorFields(settings));
   return {
     ...(Object.fromEntries(lists) as Record<(typeof LISTS)[number], string>),
-    terms: terms.map((term) => printGroupLine([term])).join('\n'),
-    require: require.map(printGroupLine).join('\n'),
+    terms: joined(terms.map((term) => printGroupLine([term]))),
+    require: joined(require.map(printGroupLine)),
     languages: (settings.languages ?? []).join(' '),
     match_in: texts ?? [],
     posts,
@@ -105,6 +105,11 @@ export function createBody(values: MonitorFormValues): object {
 export function changeBody(values: MonitorFormValues): object {
   const { name, webhook_url: url, webhook_kind: kind } = values;
   return { name, ...ruleOfValues(values), webhook_url: url, webhook_kind: url === '' || kind === '' ? null : kind };
+}
+
+/** One entry a line. A term that was stored with a line break matches the same with a space. */
+function joined(entries: readonly string[]): string {
+  return entries.map((entry) => entry.replace(/[\r\n]+/g, ' ')).join('\n');
 }
 
 function linesOf(text: string): string[] {

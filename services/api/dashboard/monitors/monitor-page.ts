@@ -21,8 +21,8 @@ import { ruleInWords } from './rule-in-words.ts';
 type Deps = Pick<DashboardDeps, 'callApi' | 'pool' | 'clock'>;
 
 const CHART_DAYS = 30;
-/** The chart of terms counts this many of the newest matches, so that its cost is bounded. */
-const NEWEST = 10_000;
+/** The chart of terms counts this many of the newest matches: 4 ms. All of 10,000 would take 30 ms. */
+const NEWEST = 2_000;
 const MOST_TERMS = 20;
 const PER_PAGE = 25;
 /** Entries that stay on the page while new ones arrive. */
