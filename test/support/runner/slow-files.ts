@@ -12,6 +12,7 @@ export const SECONDS_OF_SLOW_FILES: Readonly<Record<string, number>> = {
   'test/end-to-end/readme-walk-through.test.ts': 30,
   'test/unit/support/virtual-crawl/virtual-crawl-schedules.test.ts': 15,
   'test/end-to-end/engine-crashes.test.ts': 23,
+  'test/end-to-end/trial-payments.test.ts': 25,
   'test/end-to-end/endpoints-before-ready.test.ts': 8,
   'test/integration/crawler/killed-crawlers.test.ts': 80,
   'test/integration/crawler/threads.test.ts': 75,
