@@ -1,0 +1,124 @@
+import { createHmac } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { randomText } from '../../shared/domain/identifiers.ts';
+import { Installation } from '../support/children/installation.ts';
+import { openPage, startBrowser } from '../support/dashboard/browser.ts';
+import { BROWSER_MISSING } from '../support/dashboard/chromium.ts';
+import { startWebhookReceiver } from '../support/fakes/webhook-receiver.ts';
+import type { WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
+import { eventually } from '../support/fixtures/eventually.ts';
+
+let installation: Installation;
+let receiver: WebhookReceiver;
+let browser: Browser;
+let page: Page;
+const email = `${randomText(10)}@shop.test`;
+
+beforeAll(async () => {
+  if (BROWSER_MISSING !== undefined) return;
+  installation = await Installation.prepare({ SIGNUP_DNS_CHECK: '0' });
+  [receiver, browser] = await Promise.all([startWebhookReceiver(), startBrowser(), installation.start()]);
+  const look = { width: 1280, colorScheme: 'light', javaScriptEnabled: true } as const;
+  page = await openPage(browser, `${installation.url}/`, look);
+  page.setDefaultTimeout(60_000);
+});
+afterAll(async () => {
+  if (BROWSER_MISSING !== undefined) return;
+  await browser.close();
+  await receiver.stop();
+  await installation.remove();
+});
+
+/** The newest mail to the address, once there is one that fits. */
+function mailWith(pattern: RegExp): Promise<string> {
+  const outbox = join(installation.dataDir, 'outbox');
+  return eventually(`a mail with ${String(pattern)}`, () => {
+    const mails = readdirSync(outbox).map((file) => readFileSync(join(outbox, file), 'utf8'));
+    return mails.filter((mail) => mail.includes(email)).flatMap((mail) => pattern.exec(mail)?.[1] ?? [])[0];
+  });
+}
+
+const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+const press = (name: string | RegExp) => page.getByRole('button', { name }).first().click();
+const open = (name: string) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name }).click();
+const statusWith = async (key: string) =>
+  (await fetch(`${installation.url}/v1/account`, { headers: { authorization: `Bearer ${key}` } })).status;
+
+test.skipIf(BROWSER_MISSING !== undefined)('a person does all of it in a browser', async () => {
+  // Sign in with the code from the outbox: a new address opens an account.
+  await heading('Sign in');
+  await page.getByLabel('Your e-mail address').fill(email);
+  await press('Send the code');
+  await heading('Enter the code');
+  await page.getByLabel('Code').fill(await mailWith(/Your code is (\d{6})/));
+  await press('Sign in');
+  await heading('Overview');
+  expect(await page.locator('header .balance').innerText()).toBe('200 credits');
+
+  // A key, which works at once.
+  await open('Keys');
+  await page.getByLabel('Name').fill('laptop');
+  await press('Create the key');
+  await heading('Your new key');
+  const key = await page.locator('#new-key').innerText();
+  expect(await statusWith(key)).toBe(200);
+
+  // A monitor, whose secret is shown once.
+  await open('Monitors');
+  await page.getByRole('link', { name: 'New monitor' }).click();
+  await page.getByLabel('Name').fill('Rust and coffee');
+  await page.getByLabel('Keywords', { exact: true }).fill('rust\ncoffee\npython');
+  await page.getByLabel('Webhook URL').fill(receiver.url);
+  await press('Create the monitor');
+  await heading('The monitor runs');
+  const secret = await page.locator('#secret').innerText();
+  await page.getByRole('link', { name: 'See its matches' }).click();
+
+  // A match appears by itself, with its terms marked, and arrives at the webhook with a valid signature.
+  await page.locator('ol.items mark').first().waitFor();
+  const webhook = await eventually('a webhook', () => receiver.received[0], 60_000);
+  const [, t, v1] = /^t=(\d+),v1=([0-9a-f]+)$/.exec(String(webhook.headers['x-service-signature']))!;
+  expect(v1).toBe(createHmac('sha256', secret).update(`${t!}.${webhook.body}`).digest('hex'));
+
+  // The trial checkout: plan, limits and credits change.
+  await open('Billing');
+  await press('Buy for $9');
+  await page.getByText('Trial without money').waitFor();
+  await press(/^Pay 9\.00 USD/);
+  await heading('Billing');
+  await eventually('the credits of the pack', async () => {
+    await page.reload();
+    return (await page.locator('header .balance').innerText()) === '5,190 credits';
+  });
+  await open('Overview');
+  await page.getByText('1 of 10').waitFor();
+
+  // A revoked key is refused at once.
+  await open('Keys');
+  await page
+    .getByRole('row', { name: /laptop/ })
+    .locator('summary')
+    .click();
+  await press(/^Revoke/);
+  await page
+    .getByText(/revoked/i)
+    .first()
+    .waitFor();
+  expect(await statusWith(key)).toBe(401);
+
+  // Deletion: the session ends, and the address is free again.
+  await open('Account');
+  await page.locator('summary', { hasText: /delete/i }).click();
+  await page
+    .locator('details[open]')
+    .getByLabel(/to confirm/)
+    .fill(email);
+  await page.locator('details[open]').getByRole('button').click();
+  await heading('Your account is deleted');
+  await page.goto(`${installation.url}/dashboard`);
+  await heading('Sign in');
+  await mailWith(/Your account was (deleted)/);
+});
