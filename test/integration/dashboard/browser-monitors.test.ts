@@ -59,6 +59,15 @@ describe.skipIf(BROWSER_MISSING !== undefined)(`in a browser ${BROWSER_MISSING ?
     },
   );
 
+  test('the first match of a monitor appears by itself', async () => {
+    const page = await open(`/monitors/${id}`);
+    expect(await page.getByText('No match yet.').isVisible()).toBe(true);
+    await bench.record(id);
+    await page.locator('ol.items > li').waitFor();
+    expect(await page.getByText('No match yet.').isVisible()).toBe(false);
+    await page.context().close();
+  });
+
   test('matches appear as they are recorded, with marks and working buttons', async () => {
     await bench.record(id, { body: 'old rust' });
     const page = await open(`/monitors/${id}`);
@@ -83,6 +92,7 @@ describe.skipIf(BROWSER_MISSING !== undefined)(`in a browser ${BROWSER_MISSING ?
       await page.getByRole('button', { name: 'Create the monitor' }).click();
       expect(await page.locator('#keywords-problem').textContent()).toContain('“x” must have 2 to 100 characters');
       expect(await page.getByLabel('Name').inputValue()).toBe('By hand');
+      if (javaScriptEnabled) expect(await accessibilityProblems(page)).toEqual([]);
       await page.getByLabel('Keywords', { exact: true }).fill('rust');
       await page.getByRole('button', { name: 'Create the monitor' }).click();
       expect(await page.locator('#secret').textContent()).toMatch(/^whsec_/);

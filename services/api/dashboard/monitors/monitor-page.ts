@@ -166,10 +166,10 @@ function matches(visit: Visit, monitor: Monitor, { page, problems }: FoundMatche
   const newest = page.items[0]?.id;
   const stream = `/monitors/${monitor.id}/stream${newest === undefined ? '' : `?after=${newest}`}`;
   const live = isNewest && html`data-stream="${visit.path(stream)}" data-limit="${MOST_LIVE}"`;
-  return html`${entries.length === 0 && html`<p class="note">${isNewest ? 'No match yet.' : 'None on this page.'}</p>`}
-    <ol class="items" aria-label="Matches, the newest first" ${live}>
+  return html`<ol class="items" aria-label="Matches, the newest first" ${live}>
       ${entries}
     </ol>
+    <p class="note when-empty">${isNewest ? 'No match yet.' : 'None on this page.'}</p>
     ${page.before !== null && olderLink(visit, monitor.id, page.before)}`;
 }
 
