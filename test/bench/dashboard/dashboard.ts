@@ -1,7 +1,8 @@
 /**
  * `npm run --silent bench -- dashboard [--requests N]`: how long each page of the dashboard takes for an account with
  * 100 monitors, of which one has 10,000 matches with attempts, and how many bytes the first visit loads. Baseline:
- * /healthz. Client and server share a process and a connection, so the times include the client's. Runs on embedded
+ * /healthz. Client and server share a process and a connection, so the times include the client's, and so does the processor time (`cpu_ms`, the mean of
+ * a request), which other load on the machine changes less. Runs on embedded
  * Postgres, or on TEST_POSTGRES_URL; there is no ClickHouse.
  */
 import { parseArgs } from 'node:util';
@@ -97,15 +98,18 @@ async function timeOf(
   let session = await begin();
   // The first requests compile code and fill caches of statements.
   for (let warm = 0; warm < 5; warm++) await session.get();
+  const before = process.cpuUsage();
   for (let asked = 0; asked < requests; asked++) {
     if (asked % PER_SESSION === 0) session = await begin();
     const begun = performance.now();
     bytes = await session.get();
     times.push(performance.now() - begun);
   }
+  const { user, system } = process.cpuUsage(before);
   times.sort((a, b) => a - b);
   const at = (share: number) => Math.round(times[Math.ceil(times.length * share) - 1]! * 10) / 10;
-  report({ page, requests, ms: { p50: at(0.5), p95: at(0.95), max: at(1) }, bytes });
+  const cpuMs = Math.round((user + system) / requests / 100) / 10;
+  report({ page, requests, ms: { p50: at(0.5), p95: at(0.95), max: at(1) }, cpu_ms: cpuMs, bytes });
 }
 
 /** All bytes that a browser without a cache loads for the first page. */
