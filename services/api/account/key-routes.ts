@@ -6,6 +6,7 @@ import type { PoolClient } from '../../../shared/postgres/pool.ts';
 import { findAccount, lockAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { issueApiKey, listApiKeys, revokeApiKey } from '../../../shared/stores/accounts/api-keys.ts';
 import type { StoredApiKey } from '../../../shared/stores/accounts/api-keys.ts';
+import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
 import { ApiError } from '../http/api-error.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { accountFrozen, unauthorized } from '../admission/authentication.ts';
@@ -17,6 +18,9 @@ import type { AccountDeps } from './account-deps.ts';
 
 /** Active keys of an account. */
 const MAX_KEYS = 20;
+/** The owner is mailed of each: whoever creates and revokes keys in a loop must not bury that mail among others. */
+const KEYS_PER_DAY = 40;
+const DAY = 86_400;
 
 /** The routes about an account's keys. A program without a browser rotates its own key with them. */
 export function keyRoutes(deps: AccountDeps): Route[] {
@@ -74,6 +78,10 @@ async function issue(client: PoolClient, accountId: string, { name, scopes }: As
   if (account?.status !== 'active') throw unauthorized();
   if ((await listApiKeys(client, accountId)).length >= MAX_KEYS) {
     throw invalidRequest([{ field: 'name', message: `the account has ${MAX_KEYS} keys already; revoke one first` }]);
+  }
+  const retryAfter = await takeUse(client, { name: `keys:${accountId}`, maxUses: KEYS_PER_DAY, seconds: DAY });
+  if (retryAfter > 0) {
+    throw new ApiError('rate_limited', `An account may create ${KEYS_PER_DAY} keys a day.`, { retryAfter });
   }
   const key = await issueApiKey(client, accountId, name, scopes);
   const stored = (await listApiKeys(client, accountId)).find(({ id }) => id === apiKeyId(key));

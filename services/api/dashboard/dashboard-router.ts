@@ -127,8 +127,9 @@ async function sendAnswer(
     response.redirect(303, answer.redirect.startsWith('/') ? frame.path(answer.redirect) : answer.redirect);
   } else if ('body' in answer) {
     response.set(answer.headers);
-    if (answer.body instanceof StreamedBody) await sendStream(await answer.body.open(), response);
-    else response.send(Buffer.from(answer.body));
+    if (!(answer.body instanceof StreamedBody)) response.send(Buffer.from(answer.body));
+    else if (response.req.method === 'HEAD') response.end();
+    else await sendStream(await answer.body.open(), response);
   } else if ('signedOut' in answer) {
     cookies.clearSession(response);
     sendShownPage(response, frame, answer, undefined);

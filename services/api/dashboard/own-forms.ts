@@ -36,5 +36,6 @@ export function isOwnForm(request: Request, { token, publicHost }: { token: stri
 }
 
 function isHost(origin: string, host: string | undefined): boolean {
-  return URL.canParse(origin) && host !== undefined && new URL(origin).host === new URL(`http://${host}`).host;
+  const named = URL.parse(origin)?.host;
+  return named !== undefined && named === URL.parse(`http://${host ?? ''}`)?.host;
 }

@@ -84,7 +84,7 @@ export const accountDocuments: readonly RouteDocument[] = [
     tag: 'Account',
     summary: 'Create a key',
     description:
-      'An account has at most 20 active keys. The permissions are `forum:read`, `monitors:read`, `monitors:write` and `account`, by default all of them. A key can only grant permissions that it has itself. To rotate a key without downtime: create one, use it, revoke the old one. The owner of the account is told by mail.',
+      'An account has at most 20 active keys, and may create 40 a day. The permissions are `forum:read`, `monitors:read`, `monitors:write` and `account`, by default all of them. A key can only grant permissions that it has itself. To rotate a key without downtime: create one, use it, revoke the old one. The owner of the account is told by mail.',
     body: { schema: 'CreateApiKey', examples: { named: { name: 'laptop' } } },
     isIdempotent: true,
     answers: [

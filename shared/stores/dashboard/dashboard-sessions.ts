@@ -117,6 +117,21 @@ export async function endOtherDashboardSessions(
   return rowCount ?? 0;
 }
 
+/** Ends the sessions of an account beyond the `kept` that were used last. Returns how many. */
+export async function endLeastUsedDashboardSessions(db: Queryable, accountId: string, kept: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `UPDATE dashboard_sessions SET ended_at = service_now()
+     WHERE ended_at IS NULL AND id IN (
+       SELECT id FROM dashboard_sessions
+       WHERE account_id = $1 AND ended_at IS NULL AND expires_at > (SELECT service_now())
+       ORDER BY last_seen_at DESC, created_at DESC, id
+       OFFSET $2
+     )`,
+    [accountId, kept],
+  );
+  return rowCount ?? 0;
+}
+
 /** Deletes the sessions of an account that is being deleted. */
 export async function deleteDashboardSessions(db: Queryable, accountId: string): Promise<void> {
   await db.query('DELETE FROM dashboard_sessions WHERE account_id = $1', [accountId]);

@@ -68,6 +68,15 @@ test('a pack is bought from the page to the credits, and appears as a receipt an
   expect(textOf(shown.html)).toContain('50 monitors, 10 requests a second');
 });
 
+test('pressing buy again and again does not fill the table of payments, nor the provider', async () => {
+  const { accountId, visit } = await visitor();
+  const statuses = [];
+  for (let n = 0; n < 22; n++) statuses.push((await visit.post('/billing/buy', { pack: '9' })).status);
+  expect(statuses).toEqual([...Array<number>(20).fill(303), 429, 429]);
+  const { rowCount } = await db.pool.query('SELECT FROM payments WHERE account_id = $1', [accountId]);
+  expect(rowCount).toBe(20);
+});
+
 test('the page after a checkout says what became of it, and only to whom it belongs', async () => {
   const { visit } = await visitor();
   const stranger = await visitor();

@@ -37,6 +37,7 @@ const NOTICE_WORDS: Readonly<Record<NoticeKind, string>> = {
 
 const HOUR = 3_600;
 const EXPORTS_PER_HOUR = 10;
+const SESSION_ID = /^ses_[0-9a-z]{12}$/;
 
 /** The page of the account itself: mails, address, sessions, export, deletion. */
 export function accountPages(deps: DashboardDeps): PageRoute[] {
@@ -117,7 +118,8 @@ async function storeNotices({ pool }: DashboardDeps, { account, form }: Visit): 
 
 async function endSession({ pool }: DashboardDeps, { account, session, params, path }: Visit): Promise<PageAnswer> {
   const { id = '' } = params;
-  if (!(await endDashboardSession(pool, account.id, id))) throw new ApiError('not_found', 'There is no such session.');
+  const isEnded = SESSION_ID.test(id) && (await endDashboardSession(pool, account.id, id));
+  if (!isEnded) throw new ApiError('not_found', 'There is no such session.');
   if (id === session.id) return { ...signedOutPage(path('/sign-in')), signedOut: true };
   return { redirect: '/account?done=ended' };
 }

@@ -20,6 +20,7 @@ import { receiptsSection } from './receipts-section.ts';
 const ENTRIES_PER_PAGE = 25;
 const MOST_RECEIPTS = 100;
 const ENTRY_ID = /^\d{1,15}$/;
+const PAYMENT_ID = /^pay_[0-9a-z]{20}$/;
 /** Seconds between updates: soon after a purchase, at leisure otherwise. */
 const UPDATE_S = { pending: 3, usual: 30 };
 
@@ -40,7 +41,7 @@ async function show({ pool, payments }: DashboardDeps, visit: Visit): Promise<Sh
   const { query } = visit;
   const { id } = visit.account;
   const bought = query.text('bought');
-  const payment = bought === '' ? undefined : await findPayment(pool, bought);
+  const payment = PAYMENT_ID.test(bought) ? await findPayment(pool, bought) : undefined;
   const own = payment?.accountId === id ? payment : undefined;
   // Read after the payment: a page that says that credits were added also shows them.
   const [account = visit.account, receipts, ledger] = await Promise.all([

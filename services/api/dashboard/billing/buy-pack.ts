@@ -1,12 +1,16 @@
 import { Stripe } from 'stripe';
 import { packForSale } from '../../../../shared/domain/accounts/packs-for-sale.ts';
 import { startCheckout } from '../../../../shared/payments/start-checkout.ts';
+import { takeUse } from '../../../../shared/stores/accounts/sliding-log-limits.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { DashboardDeps } from '../dashboard-deps.ts';
 import type { PageAnswer, Visit } from '../page-route.ts';
 import { returnUrls } from './return-urls.ts';
 
 const RETRY_AFTER_S = 30;
+/** Each is stored, and is a request to the payment provider, which limits all of ours together. */
+const CHECKOUTS_PER_HOUR = 20;
+const HOUR = 3_600;
 
 /** POST /billing/buy: begins a checkout and leads to its page. */
 export async function buyPack(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> {
@@ -15,6 +19,12 @@ export async function buyPack(deps: DashboardDeps, visit: Visit): Promise<PageAn
   if (payments === undefined) throw new ApiError('invalid_request', 'Packs cannot be bought here.');
   if (pack === undefined) throw new ApiError('invalid_request', 'There is no such pack. Nothing was charged.');
   const { account } = visit;
+  const limit = { name: `checkouts:${account.id}`, maxUses: CHECKOUTS_PER_HOUR, seconds: HOUR };
+  const retryAfter = await takeUse(pool, limit);
+  if (retryAfter > 0) {
+    const message = `A checkout can be begun ${CHECKOUTS_PER_HOUR} times an hour. Nothing was charged.`;
+    throw new ApiError('rate_limited', message, { retryAfter });
+  }
   const wanted = { account, pack, returnUrls: returnUrls(visit, dashboardUrl) };
   try {
     return { redirect: (await startCheckout({ pool, ...payments }, wanted)).url };

@@ -1,6 +1,10 @@
 import { randomText } from '../../../../shared/domain/identifiers.ts';
 import { findAccount } from '../../../../shared/stores/accounts/accounts.ts';
-import { insertDashboardSession, isKnownNetwork } from '../../../../shared/stores/dashboard/dashboard-sessions.ts';
+import {
+  endLeastUsedDashboardSessions,
+  insertDashboardSession,
+  isKnownNetwork,
+} from '../../../../shared/stores/dashboard/dashboard-sessions.ts';
 import { sendNotice } from '../../notices/send-notice.ts';
 import { networksOf } from '../../signup/client-network.ts';
 import { hashSessionToken } from '../admit-visit.ts';
@@ -10,6 +14,8 @@ import { newSessionMail } from './new-session-mail.ts';
 
 export const SESSION_SECONDS = 30 * 86_400;
 const ID_LENGTH = 12;
+/** Each session has a limit of requests of its own, so more of them would be a way around it. */
+const MOST_SESSIONS = 10;
 const USER_AGENT_LENGTH = 300;
 
 /** Whose session, and from where. */
@@ -23,7 +29,7 @@ export interface NewSession {
 
 /**
  * Opens a session with a new random value, whatever the browser sent before, and tells the owner when it comes from a
- * network that the account had no session from.
+ * network that the account had no session from. The account's eleventh session ends the one that was used longest ago.
  *
  * @returns the value for the cookie
  */
@@ -40,6 +46,7 @@ export async function openSession(deps: DashboardDeps, asked: NewSession): Promi
     userAgent,
     validSeconds: SESSION_SECONDS,
   });
+  await endLeastUsedDashboardSessions(deps.pool, asked.accountId, MOST_SESSIONS);
   if (!isKnown) {
     const account = await findAccount(deps.pool, asked.accountId);
     const what = { network, userAgent, at: new Date(deps.clock()) };

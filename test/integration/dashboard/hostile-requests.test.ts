@@ -1,0 +1,87 @@
+import { request } from 'node:http';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Mail } from '../../../shared/mail/mailer.ts';
+import { Browser } from '../../support/clients/oauth-browser.ts';
+import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';
+import { startTestApi } from '../../support/fixtures/test-api.ts';
+import type { TestApi } from '../../support/fixtures/test-api.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+
+let db: TestDatabase;
+let api: TestApi;
+const mails: Mail[] = [];
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  api = await startTestApi(db.pool, { mailer: { send: (mail) => Promise.resolve(void mails.push(mail)) } });
+});
+afterAll(async () => {
+  await api.stop();
+  await db.drop();
+});
+
+/** A request that fetch would refuse to send. @returns its status, once the answer is complete */
+const statusOf = (path: string, options: { method: string; headers: Record<string, string>; body?: string }) =>
+  new Promise<number | undefined>((resolve, reject) => {
+    const { method, headers, body } = options;
+    const sent = request(`${api.url}/dashboard${path}`, { method, headers }, (response) => {
+      response.resume().once('end', () => resolve(response.statusCode));
+    });
+    sent.once('error', reject).end(body);
+  });
+
+test('a null character in an address is no failure of the server', async () => {
+  const { accountId } = await api.account();
+  const person = await visitDashboard(db.pool, api.url, accountId);
+  expect((await person.get('/billing?bought=%00')).status).toBe(200);
+  expect((await person.post('/account/sessions/%00/end')).status).toBe(404);
+});
+
+test.each(['[', 'a b', 'example.com:99999'])('a form sent to the host %j is refused as a foreign one', async (host) => {
+  const { accountId } = await api.account();
+  const { cookie } = await visitDashboard(db.pool, api.url, accountId);
+  const headers = { host, cookie, origin: api.url, 'content-type': 'application/x-www-form-urlencoded' };
+  expect(await statusOf('/keys', { method: 'POST', headers, body: 'name=x' })).toBe(400);
+});
+
+test('HEAD of a stream or of a download is answered at once, and holds no stream', async () => {
+  const { accountId, apiKey } = await api.account();
+  const { id } = await api.monitor(apiKey);
+  const { cookie } = await visitDashboard(db.pool, api.url, accountId);
+  for (const path of [`/monitors/${id}/stream`, '/billing/ledger.csv', '/account/export']) {
+    expect(await statusOf(path, { method: 'HEAD', headers: { cookie } })).toBe(200);
+  }
+  const { rowCount } = await db.pool.query('SELECT FROM live_tails WHERE account_id = $1', [accountId]);
+  expect(rowCount).toBe(0);
+});
+
+test('signing in again and again does not multiply the limit of requests: the eleventh session ends one', async () => {
+  const { accountId, email } = await api.account();
+  const people = [];
+  for (let n = 0; n < 10; n++) people.push(await visitDashboard(db.pool, api.url, accountId));
+  await db.pool.query(`UPDATE dashboard_sessions SET last_seen_at = last_seen_at - interval '1 hour' WHERE id = $1`, [
+    people[3]!.sessionId,
+  ]);
+  const browser = new Browser(fetch);
+  await browser.open(`${api.url}/dashboard/sign-in`);
+  await browser.submit('sign-in', { email });
+  const [, code] = /Your code is (\d{6})/.exec(mails.findLast(({ to }) => to === email)!.text)!;
+  expect((await browser.submit('sign-in/code', { code: code! })).html).toContain('<h1>Overview</h1>');
+  const statuses = await Promise.all(people.map(async (person) => (await person.get('')).status));
+  expect(statuses).toEqual([200, 200, 200, 303, 200, 200, 200, 200, 200, 200]);
+});
+
+test('creating and revoking keys in a loop does not bury the mail about one of them', async () => {
+  const { apiKey, email } = await api.account();
+  const create = () => api.call(apiKey, 'POST', '/v1/account/keys', { name: 'again', scopes: ['account'] });
+  for (let n = 0; n < 40; n++) {
+    const { status, body } = await create();
+    expect(status).toBe(201);
+    await api.call(apiKey, 'DELETE', `/v1/account/keys/${(body.key as { id: string }).id}`);
+  }
+  const refused = await create();
+  expect([refused.status, refused.body]).toMatchObject([429, { error: { code: 'rate_limited' } }]);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(80_000);
+  expect(mails.filter(({ to, subject }) => to === email && subject.includes('key'))).toHaveLength(40);
+});
