@@ -22,7 +22,7 @@ import { addressPages } from './address-pages.ts';
 import { sessionList } from './session-list.ts';
 
 const DONE = new Map([
-  ['notices', 'Your choice of mails was stored.'],
+  ['notices', 'Your choice of mails was saved.'],
   ['address', 'The address was changed. Both addresses are told.'],
   ['ended', 'The session was ended.'],
   ['others', 'All other sessions were ended.'],
@@ -93,7 +93,7 @@ function noticeForm(visit: Visit, switchedOff: readonly NoticeKind[]): Html {
   return html`<form method="post" action="${visit.path('/account/notices')}" class="narrow">
     ${visit.csrfField}
     ${fieldset(
-      'Tell me by mail, at most once a day each, when',
+      'Mail me, at most once a day each, when',
       NOTICE_KINDS.map((kind) =>
         checkbox({ name: 'kinds', value: kind, label: NOTICE_WORDS[kind], checked: !switchedOff.includes(kind) }),
       ),
@@ -102,7 +102,7 @@ function noticeForm(visit: Visit, switchedOff: readonly NoticeKind[]): Html {
       New keys and programs, sessions from new networks, a changed address and the deletion of the account are always
       mailed.
     </p>
-    <button>Store</button>
+    <button>Save</button>
   </form>`;
 }
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { KEY_SCOPES } from '../../../../schemas/api/account.ts';
-import type { ApiKey } from '../../../../schemas/api/account.ts';
+import type { ApiKey, KeyScope } from '../../../../schemas/api/account.ts';
 import { randomText } from '../../../../shared/domain/identifiers.ts';
 import { PERMISSION_WORDS } from '../../account/permission-words.ts';
 import { html } from '../../pages/html.ts';
-import type { Html, HtmlValue } from '../../pages/html.ts';
+import type { Html } from '../../pages/html.ts';
 import { problemsOf } from '../call-api.ts';
 import type { FieldProblems } from '../call-api.ts';
 import type { DashboardDeps } from '../dashboard-deps.ts';
@@ -16,6 +16,12 @@ import { dangerousButton } from '../parts/post-button.ts';
 import { ago, time } from '../parts/time.ts';
 
 const DONE = new Map([['revoked', 'The key was revoked. It no longer works.']]);
+/** A request that a key can try, by the permission it needs; the first that fits. */
+const EXAMPLES: readonly (readonly [scope: KeyScope, path: string])[] = [
+  ['account', '/v1/account'],
+  ['monitors:read', '/v1/monitors'],
+  ['forum:read', '/v1/forum/search?q=coffee&limit=3'],
+];
 const ONCE_LENGTH = 20;
 const ONCE = /^[0-9a-z]{20}$/;
 
@@ -48,60 +54,43 @@ async function listPage(deps: DashboardDeps, visit: Visit, form = EMPTY_FORM): P
         Programs use the API with a key, as <code>Authorization: Bearer KEY</code>. Give each program a key of its own,
         with no more permissions than it needs, so that you can revoke one without the others.
       </p>
-      ${keyTable(deps, visit, items)}
+      ${keyList(deps, visit, items)}
       <h2>Create a key</h2>
       ${keyForm(visit, form)}`,
   };
 }
 
-function keyTable({ clock }: DashboardDeps, visit: Visit, keys: readonly ApiKey[]): Html {
+function keyList({ clock }: DashboardDeps, visit: Visit, keys: readonly ApiKey[]): Html {
   if (keys.length === 0) return html`<p>This account has no key yet.</p>`;
-  return html`<div class="scroll" role="region" aria-label="API keys" tabindex="0">
-    <table>
-      <caption>
-        Keys that work
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">Key</th>
-          <th scope="col">It may</th>
-          <th scope="col">Created</th>
-          <th scope="col">Last used</th>
-          <th scope="col"><span class="hidden">Actions</span></th>
-        </tr>
-      </thead>
-      <tbody>
-        ${keys.map((key) => keyRow(visit, key, clock()))}
-      </tbody>
-    </table>
-  </div>`;
+  return html`<h2>Keys that work</h2>
+    <ul class="items">
+      ${keys.map((key) => keyItem(visit, key, clock()))}
+    </ul>`;
 }
 
-function keyRow(visit: Visit, key: ApiKey, now: number): Html {
-  return html`<tr>
-    <th scope="row">${key.name}</th>
-    <td><code>fk_${key.id}…</code></td>
-    <td>${permissions(key.scopes)}</td>
-    <td>${time(key.created_at)}</td>
-    <td>${key.last_used_at === null ? 'never' : ago(key.last_used_at, now)}</td>
-    <td>
-      ${dangerousButton(visit, {
-        action: `/keys/${key.id}/revoke`,
-        label: html`Revoke<span class="hidden"> ${key.name}</span> for good`,
-        summary: html`Revoke<span class="hidden"> ${key.name}</span>`,
-        consequences: 'Programs that use this key are refused at once. It cannot be undone: they need another key.',
-      })}
-    </td>
-  </tr>`;
+function keyItem(visit: Visit, key: ApiKey, now: number): Html {
+  return html`<li>
+    <h3>${key.name}</h3>
+    <p class="note">
+      <code>fk_${key.id}…</code> · created ${time(key.created_at)} ·
+      ${key.last_used_at === null ? 'never used' : html`last used ${ago(key.last_used_at, now)}`}
+    </p>
+    ${permissions(key.scopes)}
+    ${dangerousButton(visit, {
+      action: `/keys/${key.id}/revoke`,
+      label: html`Revoke<span class="hidden"> ${key.name}</span> for good`,
+      summary: html`Revoke<span class="hidden"> ${key.name}</span>`,
+      consequences: 'Programs that use this key are refused at once. It cannot be undone: they need another key.',
+    })}
+  </li>`;
 }
 
-function permissions(scopes: readonly ApiKey['scopes'][number][]): HtmlValue {
-  if (scopes.length === KEY_SCOPES.length) return 'Everything';
-  if (scopes.length === 0) return 'Nothing';
-  return html`<ul class="items">
-    ${scopes.map((scope) => html`<li>${PERMISSION_WORDS[scope]}</li>`)}
-  </ul>`;
+function permissions(scopes: ApiKey['scopes']): Html {
+  if (scopes.length === KEY_SCOPES.length) return html`<p>It may do everything.</p>`;
+  return html`<p>It may:</p>
+    <ul>
+      ${scopes.map((scope) => html`<li>${PERMISSION_WORDS[scope]}</li>`)}
+    </ul>`;
 }
 
 function keyForm(visit: Visit, { name, scopes, problems }: KeyForm): Html {
@@ -159,6 +148,7 @@ function createdPage(
   visit: Visit,
   { key, api_key }: { key: ApiKey; api_key: string },
 ): ShownPage {
+  const example = EXAMPLES.find(([scope]) => key.scopes.includes(scope))?.[1];
   return {
     title: 'Your new key',
     status: 201,
@@ -170,10 +160,14 @@ function createdPage(
       <ul>
         ${key.scopes.map((scope) => html`<li>${PERMISSION_WORDS[scope]}</li>`)}
       </ul>
-      <h2>Try it</h2>
-      ${copyable('example', `curl -s -H 'Authorization: Bearer ${api_key}' '${baseUrl}/v1/account'`, 'the command')}
+      ${example === undefined ? undefined : tryIt(`curl -s -H 'Authorization: Bearer ${api_key}' '${baseUrl}${example}'`)}
       <p><a class="button" href="${visit.path('/keys')}">I have stored the key</a></p>`,
   };
+}
+
+function tryIt(command: string): Html {
+  return html`<h2>Try it</h2>
+    ${copyable('example', command, 'the command')}`;
 }
 
 async function revoke(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> {

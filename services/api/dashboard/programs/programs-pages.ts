@@ -28,61 +28,42 @@ async function listPage(deps: DashboardDeps, visit: Visit): Promise<ShownPage> {
         Programs that you signed in to use your account, such as assistants that read the forum for you. They connect to
         <code>${deps.baseUrl}/mcp</code>.
       </p>
-      ${items.length === 0 ? html`<p>No program is connected.</p>` : programTable(deps, visit, items)}`,
+      ${items.length === 0 ? html`<p>No program is connected.</p>` : programList(deps, visit, items)}`,
   };
 }
 
-function programTable({ clock }: DashboardDeps, visit: Visit, grants: readonly AccountGrantResource[]): Html {
-  return html`<div class="scroll" role="region" aria-label="Connected programs" tabindex="0">
-    <table>
-      <caption>
-        Programs that may use your account
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">Program</th>
-          <th scope="col">It may</th>
-          <th scope="col">Since</th>
-          <th scope="col">Last used</th>
-          <th scope="col"><span class="hidden">Actions</span></th>
-        </tr>
-      </thead>
-      <tbody>
-        ${grants.map((grant) => programRow(visit, grant, clock()))}
-      </tbody>
-    </table>
-  </div>`;
+function programList({ clock }: DashboardDeps, visit: Visit, grants: readonly AccountGrantResource[]): Html {
+  return html`<h2>Programs that may use your account</h2>
+    <ul class="items">
+      ${grants.map((grant) => programItem(visit, grant, clock()))}
+    </ul>`;
 }
 
-function programRow(visit: Visit, grant: AccountGrantResource, now: number): Html {
+function programItem(visit: Visit, grant: AccountGrantResource, now: number): Html {
   const name = grant.client_name ?? 'A program without a name';
-  return html`<tr>
-    <th scope="row">
-      ${name}
-      <div class="note">${originOf(grant)}</div>
-    </th>
-    <td>
-      <ul class="items">
-        ${grant.scopes.map((scope) => html`<li>${SCOPES.get(scope) ?? scope}</li>`)}
-      </ul>
-    </td>
-    <td>${time(grant.granted_at)}</td>
-    <td>${grant.last_used_at === null ? 'never' : ago(grant.last_used_at, now)}</td>
-    <td>
-      ${dangerousButton(visit, {
-        action: `/programs/${grant.id}/revoke`,
-        label: html`Disconnect<span class="hidden"> ${name}</span> now`,
-        summary: html`Disconnect<span class="hidden"> ${name}</span>`,
-        consequences: 'The program is refused at once. It can ask you again to sign in.',
-      })}
-    </td>
-  </tr>`;
+  return html`<li>
+    <h3>${name}</h3>
+    <p class="note">
+      ${originOf(grant)} · connected ${time(grant.granted_at)} ·
+      ${grant.last_used_at === null ? 'never used' : html`last used ${ago(grant.last_used_at, now)}`}
+    </p>
+    <p>It may:</p>
+    <ul>
+      ${grant.scopes.map((scope) => html`<li>${SCOPES.get(scope) ?? scope}</li>`)}
+    </ul>
+    ${dangerousButton(visit, {
+      action: `/programs/${grant.id}/revoke`,
+      label: html`Disconnect<span class="hidden"> ${name}</span> now`,
+      summary: html`Disconnect<span class="hidden"> ${name}</span>`,
+      consequences: 'The program is refused at once. It can ask you again to sign in.',
+    })}
+  </li>`;
 }
 
 /** A program that is described by a document belongs to the document's host; others registered without proof. */
 function originOf({ client_id: clientId }: AccountGrantResource): string {
   const host = /^https?:/i.test(clientId) ? URL.parse(clientId)?.host : undefined;
-  return host === undefined ? 'It registered itself; its name is what it says.' : `Of ${host}`;
+  return host === undefined ? 'Registered itself; the name is what it says' : `Of ${host}`;
 }
 
 async function revoke(deps: DashboardDeps, visit: Visit): Promise<PageAnswer> {
