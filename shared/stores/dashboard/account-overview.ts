@@ -30,19 +30,22 @@ export async function readAccountOverview(db: Queryable, accountId: string): Pro
   return { ...overview!, failing: overview!.failing.slice(0, 20) };
 }
 
-/** What reading cost on the dearer of the days since `from` (UTC, YYYY-MM-DD), in credits. */
-export async function readReadingCredits(
-  db: Queryable,
-  { accountId, from }: { accountId: string; from: string },
-): Promise<number> {
+/**
+ * What reading cost in the last 24 hours, in credits: today's, and of yesterday's the part that is not over. As for the
+ * notice of a low balance (`readCreditUses`).
+ */
+export async function readReadingCredits(db: Queryable, accountId: string): Promise<number> {
   const { rows } = await db.query<{ credits: number }>(
-    `SELECT coalesce(max(credits), 0)::bigint AS credits
-     FROM (
-       SELECT sum(credits) AS credits FROM usage_days
-       WHERE account_id = $1 AND day >= $2 AND route LIKE 'GET %'
-       GROUP BY day
-     ) AS days`,
-    [accountId, from],
+    `WITH moment AS MATERIALIZED (
+       SELECT now::date AS today, extract(epoch FROM now - now::date)::float8 / 86400 AS elapsed
+       FROM (SELECT service_now() AT TIME ZONE 'UTC' AS now) AS utc
+     )
+     SELECT coalesce(round(sum(
+       CASE WHEN u.day = moment.today THEN u.credits ELSE u.credits * (1 - moment.elapsed) END)), 0)::float8 AS credits
+     FROM moment
+     JOIN usage_days u ON u.account_id = $1 AND u.day BETWEEN moment.today - 1 AND moment.today
+       AND u.route LIKE '% /v1/forum/%'`,
+    [accountId],
   );
   return rows[0]!.credits;
 }

@@ -32,7 +32,7 @@ async function show({ pool, clock, status }: DashboardDeps, visit: Visit): Promi
     readAccountOverview(pool, id),
     readMatchesByDay(pool, { accountId: id, from: days[0]! }),
     readUsageTotal(pool, { accountId: id, from: today, to: today }),
-    readReadingCredits(pool, { accountId: id, from: days.at(-2)! }),
+    readReadingCredits(pool, id),
     status(),
   ]);
   return {
