@@ -153,7 +153,7 @@ test('a mail server that never answers stops neither renewals nor the end of the
   await insertPayingAccounts(db.pool, { accounts: 25, monitors: 1, credits: 20, dueSince: '-1 hour' });
   const unexpected: Error[] = [];
   const logger = silentLogger();
-  const mailer = smtpMailer(smtp.url);
+  const mailer = smtpMailer(smtp.url, 1_000);
   const biller = startBiller({
     pool: db.pool,
     kafka: createKafka({ brokers: ['127.0.0.1:9'], clientId: 'test', logger }),
