@@ -125,6 +125,11 @@ export const ENVIRONMENT = VARIABLES.superRefine((e, context) => {
     const [missing, other] = e.STRIPE_SECRET_KEY === undefined ? STRIPE_SETTINGS : STRIPE_SETTINGS.toReversed();
     context.addIssue({ code: 'custom', path: [missing!], message: `must be set together with ${other!}` });
   }
+  // Its customers would pay, and their payments would count as trials that credit nothing.
+  if (e.FORUM_SIMULATED.includes('payments') && /^.._live_/.test(e.STRIPE_SECRET_KEY ?? '')) {
+    const message = 'must not have payments beside a live STRIPE_SECRET_KEY';
+    context.addIssue({ code: 'custom', path: ['FORUM_SIMULATED'], message });
+  }
   if (e.PORT !== 0 && e.PORT === e.METRICS_PORT) {
     context.addIssue({ code: 'custom', path: ['METRICS_PORT'], message: 'must be another port than PORT' });
   }

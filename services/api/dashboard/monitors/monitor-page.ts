@@ -160,7 +160,7 @@ async function readMatches({ callApi }: Pick<Deps, 'callApi'>, visit: Visit): Pr
 
 function matches(visit: Visit, monitor: Monitor, { page, problems }: FoundMatches): HtmlValue {
   if (problems.size > 0) return false;
-  const highlightsOf = matchHighlighter(ruleOfMonitor(monitor), page.items);
+  const highlightsOf = matchHighlighter(ruleOfMonitor(monitor));
   const entries = page.items.map((match) => matchEntry(visit, match, highlightsOf(match)));
   const isNewest = Object.keys(matchFilter(visit)).length === 0;
   const newest = page.items[0]?.id;

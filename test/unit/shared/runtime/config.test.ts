@@ -71,6 +71,10 @@ describe('loadConfig', () => {
       [{ STRIPE_WEBHOOK_SECRET: 'hunter2' }, /STRIPE_WEBHOOK_SECRET: must be whsec/],
       [{ STRIPE_PRICE_79: 'prod_hunter2' }, /STRIPE_PRICE_79/],
       [{ STRIPE_API_URL: 'https://api.example.com/hunter2' }, /STRIPE_API_URL/],
+      [
+        { STRIPE_SECRET_KEY: 'sk_live_hunter2', STRIPE_WEBHOOK_SECRET: 'whsec_1', FORUM_SIMULATED: 'payments' },
+        /FORUM_SIMULATED: must not have payments beside a live STRIPE_SECRET_KEY/,
+      ],
     ];
     for (const [env, message] of faulty) {
       expect(() => loadConfig(env)).toThrow(message);

@@ -38,7 +38,7 @@ async function show({ callApi }: Deps, visit: Visit): Promise<ShownPage> {
     title: 'Why did this match?',
     content: html`<p><a href="${visit.path(`/monitors/${id}`)}">Back to the matches</a></p>
       ${verdict(match, explanation)} ${terms(explanation)} ${filters(match, explanation)}
-      ${content(match, matchHighlighter(rule, [match])(match))}`,
+      ${content(match, matchHighlighter(rule)(match))}`,
   };
 }
 

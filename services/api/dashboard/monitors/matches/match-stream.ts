@@ -17,7 +17,7 @@ export function streamPages(deps: Deps): PageRoute[] {
 async function stream({ callApi, pool, liveTails }: Deps, visit: Visit): Promise<PageAnswer> {
   const id = visit.params.id ?? '';
   const { body } = await callApi(visit, 'get', '/v1/monitors/:id', { id });
-  const rule = ruleOfMonitor((body as { monitor: Monitor }).monitor);
+  const highlightsOf = matchHighlighter(ruleOfMonitor((body as { monitor: Monitor }).monitor));
   const after = visit.query.text('after');
   return openLiveTail(
     { caller: visit.caller, id, query: after === '' ? {} : { after }, lastEventId: visit.lastEventId },
@@ -26,8 +26,10 @@ async function stream({ callApi, pool, liveTails }: Deps, visit: Visit): Promise
       liveTails,
       holder: { kind: 'session', id: visit.session.id },
       eventOf(match) {
-        const highlights = matchHighlighter(rule, [match])(match);
-        return itemEvent(match.id, { id: entryId(match), markup: String(matchEntry(visit, match, highlights)) });
+        return itemEvent(match.id, {
+          id: entryId(match),
+          markup: String(matchEntry(visit, match, highlightsOf(match))),
+        });
       },
     },
   );

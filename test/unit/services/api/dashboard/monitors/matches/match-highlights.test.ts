@@ -29,7 +29,7 @@ const RULE = {
 };
 
 test('marks the terms of the match, whatever else the rule says today', () => {
-  const highlightsOf = matchHighlighter(RULE, [MATCH]);
+  const highlightsOf = matchHighlighter(RULE);
   expect(highlightsOf(MATCH)).toEqual({ title: [], body: [{ start: 9, end: 13 }] });
   expect(highlightsOf({ ...MATCH, kind: 'post' })).toEqual({
     title: [{ start: 8, end: 12 }],
@@ -43,7 +43,7 @@ test('marks terms with conditions, and those that the rule does not have any mor
     { text: 'Hiring', in: ['post_title' as const] },
     { text: 'rust', prefix: true },
   ];
-  const { title, body } = matchHighlighter({ ...RULE, keywords: [], terms }, [match])(match);
+  const { title, body } = matchHighlighter({ ...RULE, keywords: [], terms })(match);
   expect(title).toEqual([{ start: 0, end: 6 }]);
   expect(body.toSorted((one, other) => one.start - other.start)).toEqual([
     { start: 9, end: 13 },
