@@ -5,6 +5,9 @@ import type { Applied } from '../../shared/payments/apply-session.ts';
 import { logApplied } from '../../shared/payments/log-applied.ts';
 import { checkoutSession, paymentEvent } from '../../shared/payments/stripe-objects.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
+import type { Queryable } from '../../shared/postgres/pool.ts';
+import { findAppliedEvents } from '../../shared/stores/payments/payment-events.ts';
+import { findPaidSessions } from '../../shared/stores/payments/payments.ts';
 import type { BillerDeps, BillerPayments } from './biller-deps.ts';
 
 /** As long as Stripe repeats an event whose delivery fails. */
@@ -22,10 +25,17 @@ export type ReconciliationDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'>
     mayContinue: () => Promise<boolean>;
   };
 
-/** What a page of the provider's lists is read as. */
 interface Listed {
   id: string;
-  created: number;
+}
+
+/** One of the provider's lists, and what to do with what it holds. */
+interface Comparison<T extends Listed> {
+  /** Begins to read: the client sends the first request at once, and a list that nobody reads would fail unseen. */
+  list: () => AsyncIterable<T>;
+  /** Of these ids, those whose effect is in the ledger. */
+  findApplied: (db: Queryable, ids: readonly string[]) => Promise<Set<string>>;
+  apply: (listed: T) => Promise<void>;
 }
 
 /**
@@ -40,35 +50,57 @@ export async function reconcilePayments(deps: ReconciliationDeps): Promise<boole
   const { stripe, clock } = deps;
   const now = Math.floor(clock() / 1_000);
   const created = { gte: now - PERIOD_S };
-  const events = stripe.events.list({
-    types: [...APPLIED_EVENTS],
-    created: { ...created, lte: now - UNDER_WAY_S },
-    limit: PER_PAGE,
-  });
-  if (!(await applyEach(deps, events, 'events', (event) => healEvent(deps, event)))) return false;
-  const sessions = stripe.checkout.sessions.list({ created, status: 'complete', limit: PER_PAGE });
-  return applyEach(deps, sessions, 'sessions', (session) => healSession(deps, session));
+  const types = [...APPLIED_EVENTS];
+  const settled = { ...created, lte: now - UNDER_WAY_S };
+  return (
+    (await compare(deps, {
+      list: () => stripe.events.list({ types, created: settled, limit: PER_PAGE }),
+      findApplied: findAppliedEvents,
+      apply: (event) => healEvent(deps, event),
+    })) &&
+    (await compare(deps, {
+      list: () => stripe.checkout.sessions.list({ created, status: 'complete', limit: PER_PAGE }),
+      findApplied: findPaidSessions,
+      apply: (session) => healSession(deps, session),
+    }))
+  );
 }
 
-async function applyEach<T extends Listed>(
-  { logger, signal, mayContinue }: ReconciliationDeps,
-  list: AsyncIterable<T>,
-  kind: string,
-  apply: (listed: T) => Promise<void>,
-): Promise<boolean> {
+async function compare<T extends Listed>(deps: ReconciliationDeps, comparison: Comparison<T>): Promise<boolean> {
+  const { logger } = deps;
+  let page: T[] = [];
   let count = 0;
-  for await (const listed of list) {
-    if (count % PER_PAGE === 0 && (signal.aborted || !(await mayContinue()))) return false;
+  for await (const listed of comparison.list()) {
+    page.push(listed);
     count++;
+    if (page.length === PER_PAGE) {
+      if (!(await applyMissing(deps, comparison, page))) return false;
+      page = [];
+    }
+    if (count < MOST) continue;
+    logger.error({ most: MOST }, 'too many payments to compare: the older ones of the last days were not');
+    break;
+  }
+  return applyMissing(deps, comparison, page);
+}
+
+async function applyMissing<T extends Listed>(
+  { pool, logger, signal, mayContinue }: ReconciliationDeps,
+  { findApplied, apply }: Comparison<T>,
+  page: readonly T[],
+): Promise<boolean> {
+  if (signal.aborted || !(await mayContinue())) return false;
+  const applied = await findApplied(
+    pool,
+    page.map(({ id }) => id),
+  );
+  for (const listed of page.filter(({ id }) => !applied.has(id))) {
     try {
       await apply(listed);
     } catch (error) {
       if (!(error instanceof ZodError)) throw error;
       logger.error({ err: error, id: listed.id }, 'an object of the payment provider has another form than expected');
     }
-    if (count < MOST) continue;
-    logger.error({ kind, most: MOST }, 'too many payments to compare: the older ones of the last days were not');
-    break;
   }
   return true;
 }

@@ -8,9 +8,13 @@ const CONCERNS: Partial<Record<Applied['outcome'], string>> = {
   unclaimed: 'a payment arrived for a deleted account; nothing was credited: refund it',
 };
 
+/** Repeated events and those of other products; the metric counts them. */
+const UNLOGGED: ReadonlySet<Applied['outcome']> = new Set(['repeated', 'ignored']);
+
 /** Logs one line for each event or session that had an effect, or that needs an operator. */
 export function logApplied(logger: Logger, applied: Applied, fields: Record<string, string>): void {
   const { outcome, paymentId, accountId, credits } = applied;
+  if (UNLOGGED.has(outcome)) return;
   const line = { ...fields, outcome, payment_id: paymentId, account_id: accountId, credits };
   const concern = CONCERNS[outcome];
   // The same Stripe account may sell other things, whose sessions name no payment.

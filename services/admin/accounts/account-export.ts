@@ -2,16 +2,19 @@ import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { listApiKeys } from '../../../shared/stores/accounts/api-keys.ts';
 import { readLedgerForward } from '../../../shared/stores/accounts/ledger-pages.ts';
+import { listReceipts } from '../../../shared/stores/payments/receipts.ts';
 import { listMonitors } from '../../../shared/stores/monitors/monitors.ts';
 import { accountLine, requireAccount, ACCOUNT_HELP, ACCOUNT_OPTIONS, accountOption } from './account-choice.ts';
 import type { PostgresCommand } from '../command.ts';
 import { printedRow } from '../printed-row.ts';
 
 const PAGE = 1_000;
+const MOST_RECEIPTS = 100_000;
 
 export const ACCOUNT_EXPORT: PostgresCommand = {
   name: 'account export',
-  summary: 'print all data of an account: the account, its keys, its monitors and its ledger, a line each',
+  summary:
+    'print all data of an account: the account, its keys, its monitors, its payments and its ledger, a line each',
   optionsHelp: ACCOUNT_HELP,
   examples: ['account export --email a@example.com > account.jsonl'],
   options: ACCOUNT_OPTIONS,
@@ -25,6 +28,9 @@ async function* accountData(pool: Pool, account: StoredAccount): AsyncIterable<o
   yield { type: 'account', ...accountLine(account) };
   for (const key of await listApiKeys(pool, account.id)) yield { type: 'key', ...printedRow(key) };
   for (const monitor of await listMonitors(pool, account.id)) yield { type: 'monitor', ...printedRow(monitor) };
+  for (const receipt of await listReceipts(pool, account.id, MOST_RECEIPTS)) {
+    yield { type: 'payment', ...printedRow(receipt) };
+  }
   let afterId = 0;
   for (;;) {
     const entries = await readLedgerForward(pool, { accountId: account.id, afterId, limit: PAGE });

@@ -10,6 +10,12 @@ export async function recordPaymentEvent(db: Queryable, id: string): Promise<boo
   return rowCount === 1;
 }
 
+/** Of these events, those whose effect is committed. */
+export async function findAppliedEvents(db: Queryable, ids: readonly string[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ id: string }>('SELECT id FROM payment_events WHERE id = ANY ($1)', [ids]);
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** Deletes at most `limit` events that were seen more than `days` days ago; returns how many. */
 export async function deleteExpiredPaymentEvents(db: Queryable, days: number, limit: number): Promise<number> {
   const { rowCount } = await db.query(

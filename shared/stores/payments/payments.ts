@@ -39,6 +39,15 @@ export async function findPayment(db: Queryable, id: string): Promise<StoredPaym
   return rows[0];
 }
 
+/** Of these sessions, those whose payment is known as paid. */
+export async function findPaidSessions(db: Queryable, sessionIds: readonly string[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ id: string }>(
+    `SELECT session_id AS id FROM payments WHERE session_id = ANY ($1) AND paid_at IS NOT NULL`,
+    [sessionIds],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** Stores the session of a payment that has none yet. @throws a unique violation when another payment has it */
 export async function storePaymentSession(db: Queryable, id: string, sessionId: string): Promise<void> {
   await db.query('UPDATE payments SET session_id = $2 WHERE id = $1 AND session_id IS NULL', [id, sessionId]);

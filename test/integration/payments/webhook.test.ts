@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createStripe } from '../../../shared/payments/stripe-client.ts';
+import { createPool } from '../../../shared/postgres/pool.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { findLedgerMismatches } from '../../../shared/stores/accounts/ledger-check.ts';
 import { charge } from '../../../shared/stores/accounts/ledger.ts';
 import { findPayment } from '../../../shared/stores/payments/payments.ts';
+import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
 import {
@@ -248,6 +250,17 @@ test('other methods, large and compressed bodies are refused', async () => {
   expect(await send(large).catch(() => 413)).toBe(413);
   const good = deliveryOf(eventOf('invoice.paid', {}));
   expect(await send({ ...good, headers: { ...good.headers, 'content-encoding': 'gzip' } })).toBe(415);
+});
+
+test('while Postgres is away the answer makes the sender repeat the event', async () => {
+  const pool = createPool({ url: 'postgres://127.0.0.1:9/none', name: 'away', logger: silentLogger() });
+  const payments = { settings: PAYMENT_SETTINGS, stripe: createStripe(PAYMENT_SETTINGS), clock: systemClock };
+  const away = await startTestApi(pool, { payments });
+  const delivery = deliveryOf(eventOf(COMPLETED, {}));
+  const response = await fetch(`${away.url}/stripe/webhook`, { method: 'POST', ...delivery });
+  expect(response.status).toBe(503);
+  await away.stop();
+  await pool.end();
 });
 
 test('without settings every delivery is refused', async () => {
