@@ -3,8 +3,7 @@ import type { Request } from 'express';
 import { KEY_SCOPES } from '../../../schemas/api/account.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
-import { takeUse } from '../../../shared/stores/accounts/sliding-log-limits.ts';
-import { findDashboardSession, touchDashboardSession } from '../../../shared/stores/dashboard/dashboard-sessions.ts';
+import { admitDashboardVisit } from '../../../shared/stores/dashboard/dashboard-sessions.ts';
 import type { StoredDashboardSession } from '../../../shared/stores/dashboard/dashboard-sessions.ts';
 import type { Caller } from '../admission/authentication.ts';
 import { ApiError } from '../http/api-error.ts';
@@ -39,18 +38,15 @@ export async function admitVisit(
 ): Promise<SignedIn | undefined> {
   const token = cookies.session(request);
   if (token === undefined) return undefined;
-  const found = await findDashboardSession(pool, hashSessionToken(token));
-  if (found === undefined) return undefined;
-  const { id } = found.session;
-  const [retryAfter] = await Promise.all([
-    takeUse(pool, { name: `dashboard:${id}`, maxUses: PER_MINUTE, seconds: MINUTE }),
-    touchDashboardSession(pool, id),
-  ]);
+  const limit = { maxUses: PER_MINUTE, seconds: MINUTE };
+  const visit = await admitDashboardVisit(pool, hashSessionToken(token), limit);
+  if (visit === undefined) return undefined;
+  const { session, account, retryAfter } = visit;
   if (retryAfter > 0) {
     const message = `A session may ask for ${PER_MINUTE} pages a minute. Try again in ${retryAfter} s.`;
     throw new ApiError('rate_limited', message, { retryAfter });
   }
-  return { ...found, token };
+  return { session, account, token };
 }
 
 /** The person as a caller of the API's routes. A session may do what a key with every permission may. */
