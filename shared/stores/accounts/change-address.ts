@@ -34,8 +34,9 @@ export async function changeAddress(pool: Pool, change: AddressChange): Promise<
       if (account?.status !== 'active' || account.email !== change.oldEmail) return 'outdated';
       // A sign-up locks these rows before it waits for the mailbox. Take them in the same order to avoid a deadlock.
       await deletePendingCodes(client, account.mailbox);
-      await rememberCreditedMailboxes(client, change.mailboxHashes);
+      // A sign-up of the new mailbox takes them in this order too.
       await updateAddress(client, change);
+      await rememberCreditedMailboxes(client, change.mailboxHashes);
       await endOtherDashboardSessions(client, change.accountId, change.keptSessionId);
       return 'changed';
     });

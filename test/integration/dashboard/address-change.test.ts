@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { randomText } from '../../../shared/domain/identifiers.ts';
+import { MailError } from '../../../shared/mail/mail-error.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
 import { findAccount } from '../../../shared/stores/accounts/accounts.ts';
 import { Browser } from '../../support/clients/oauth-browser.ts';
@@ -18,7 +19,7 @@ beforeAll(async () => {
   db = await createTestDatabase();
   const mailer = {
     send(mail: Mail) {
-      if (mail.to === refusesMail) return Promise.reject(new Error('refused'));
+      if (mail.to === refusesMail) return Promise.reject(new MailError('refused', 550));
       mails.push(mail);
       return Promise.resolve();
     },
@@ -96,7 +97,7 @@ describe('a change of the address', () => {
     expect((await api.call(apiKey, 'GET', '/v1/account')).body.email).toBe(next);
     // Both codes are used up.
     const again = await person.post('/account/address/codes', { old_code: oldCode, new_code: newCode });
-    expect(again.html).toContain('The codes are too old.');
+    expect(again.html).toContain('The codes are too old, or were used.');
   });
 
   test('is over after three wrong codes of one address, even with right ones', async () => {
@@ -120,7 +121,7 @@ describe('a change of the address', () => {
     const next = newEmail();
     await person.post('/account/address', { email: next });
     const codes = { old_code: codeFor(email), new_code: codeFor(next) };
-    expect((await other.post('/account/address/codes', codes)).html).toContain('The codes are too old.');
+    expect((await other.post('/account/address/codes', codes)).html).toContain('The codes are too old, or were used.');
     expect((await findAccount(db.pool, accountId))!.email).toBe(email);
     // A second request makes the codes of the first useless.
     const later = newEmail();
@@ -136,7 +137,7 @@ describe('a change of the address', () => {
     await db.setShift('601 seconds');
     const page = await person.post('/account/address/codes', { old_code: codeFor(email), new_code: codeFor(next) });
     await db.setShift('0');
-    expect(page.html).toContain('The codes are too old.');
+    expect(page.html).toContain('The codes are too old, or were used.');
     expect((await findAccount(db.pool, accountId))!.email).toBe(email);
   });
 
@@ -195,6 +196,35 @@ describe('a change of the address', () => {
       other.person.post('/account/address/codes', second),
     ]);
     expect(pages.map(({ status }) => status)).toEqual([400, 400]);
+  });
+
+  test('is over when one of the mails cannot be sent', async () => {
+    const { person, email } = await newPerson();
+    refusesMail = email;
+    const failed = await person.post('/account/address', { email: newEmail() });
+    expect([failed.status, failed.html.includes('The code could not be mailed.')]).toEqual([502, true]);
+    expect((await person.get('/account/address')).html).toContain('<h1>Change the address</h1>');
+  });
+
+  test('to a mailbox that signs up at the same time ends with one account of it, and neither hangs', async () => {
+    for (let n = 0; n < 5; n++) {
+      await db.pool.query('DELETE FROM recent_uses');
+      const { person, email, accountId } = await newPerson();
+      const next = newEmail();
+      const newcomer = new Browser(fetch);
+      await newcomer.open(`${api.url}/dashboard/sign-in`);
+      await newcomer.submit('sign-in', { email: next });
+      const signInCode = codeFor(next);
+      await person.post('/account/address', { email: next });
+      const codes = { old_code: codeFor(email), new_code: codeFor(next) };
+      const [changed, entered] = await Promise.all([
+        person.post('/account/address/codes', codes),
+        newcomer.submit('sign-in/code', { code: signInCode }),
+      ]);
+      const owner = (await findAccount(db.pool, next))!;
+      expect([changed.status, owner.id === accountId]).toEqual(owner.id === accountId ? [303, true] : [400, false]);
+      expect(entered.status).toBe(200);
+    }
   });
 
   test('is limited like codes of a sign-in', async () => {

@@ -88,7 +88,13 @@ export function createAddressChanges(deps: DashboardDeps): AddressChanges {
       const [newToken, oldToken] = codes.map(({ token }) => token);
       const payload = { accountId, email: next.address, oldEmail: email, newToken, oldToken };
       await records.put({ model: MODEL, id: owner.sessionId, payload, validSeconds: CODE_SECONDS });
-      for (const code of codes) await mailCode(deps, code);
+      try {
+        for (const code of codes) await mailCode(deps, code);
+      } catch (error) {
+        // One code alone is of no use.
+        await records.delete(MODEL, owner.sessionId);
+        throw error;
+      }
     },
     async pending({ sessionId }) {
       const found = await records.find(MODEL, sessionId);
@@ -96,7 +102,8 @@ export function createAddressChanges(deps: DashboardDeps): AddressChanges {
     },
     async confirm(owner, codes) {
       const found = await records.find(MODEL, owner.sessionId);
-      if (found === undefined) return { outcome: 'over', problem: 'The codes are too old. Ask for new ones.' };
+      if (found === undefined)
+        return { outcome: 'over', problem: 'The codes are too old, or were used. Ask for new ones.' };
       const { email, oldEmail, newToken, oldToken } = found.payload as Record<string, string>;
       const verdicts = await judgeBoth(deps, [
         { field: 'old', token: oldToken!, code: codes.oldCode, mailbox: mailboxOf(oldEmail!) },
