@@ -85,7 +85,7 @@ test('the page after a checkout says what became of it, and only to whom it belo
   const { id } = rows[0]!;
   const own = await visit.get(`/billing?bought=${id}`);
   expect(textOf(own.html)).toContain('Your payment is on its way');
-  expect(own.html).toContain('data-live="3"');
+  expect(own.html).toContain('data-live="5"');
   expect((await stranger.visit.get(`/billing?bought=${id}`)).html).not.toContain(id);
   await db.pool.query(`UPDATE payments SET status = 'expired' WHERE id = $1`, [id]);
   expect(textOf((await visit.get(`/billing?bought=${id}`)).html)).toContain('did not go through');

@@ -25,6 +25,12 @@ function enhance(root) {
 /** Whether the person is busy in an element, which must then stay as it is. */
 const isBusy = (element) => element.contains(document.activeElement) || element.querySelector('details[open]') !== null;
 
+/** Shows the balance that a newer copy of the page has in its header. */
+function updateBalance(page) {
+  const [shown, newer] = [document, page].map((copy) => copy.querySelector('header .balance'));
+  if (shown !== null && newer !== null && shown !== document.activeElement) shown.replaceWith(newer);
+}
+
 /** Replaces an element by its newer state every few seconds, while the page is visible. */
 function keepCurrent(id, seconds) {
   setInterval(async () => {
@@ -38,6 +44,7 @@ function keepCurrent(id, seconds) {
       if (newer === null || isBusy(shown)) return;
       shown.replaceWith(newer);
       enhance(newer);
+      updateBalance(page);
     } catch {
       // The next round tries again.
     }

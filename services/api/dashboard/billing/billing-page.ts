@@ -22,7 +22,7 @@ const MOST_RECEIPTS = 100;
 const ENTRY_ID = /^\d{1,15}$/;
 const PAYMENT_ID = /^pay_[0-9a-z]{20}$/;
 /** Seconds between updates: soon after a purchase, at leisure otherwise. */
-const UPDATE_S = { pending: 3, usual: 30 };
+const UPDATE_S = { pending: 5, usual: 30 };
 
 /** Credits: what there is, packs to buy, receipts, and every change of the balance. */
 export function billingPages(deps: DashboardDeps): PageRoute[] {
@@ -55,7 +55,8 @@ async function show({ pool, payments }: DashboardDeps, visit: Visit): Promise<Sh
     content: html`<section id="balance" data-live="${seconds}">
         ${purchaseNotice(own, query.has('cancelled'))} ${figures(account)}
       </section>
-      ${packsSection(visit, payments?.settings)} ${receiptsSection(receipts)} ${ledgerSection(visit, ledger)}`,
+      ${packsSection(visit, payments?.settings)}
+      <div id="changes" data-live="${seconds}">${receiptsSection(receipts)} ${ledgerSection(visit, ledger)}</div>`,
   };
 }
 
