@@ -1,8 +1,8 @@
 /**
  * `npm run --silent bench -- dashboard [--requests N]`: how long each page of the dashboard takes for an account with
  * 100 monitors, of which one has 10,000 matches with attempts, and how many bytes the first visit loads. Baseline:
- * /healthz. Client and server share a process and a connection, so the times include the client's, and so does the processor time (`cpu_ms`, the mean of
- * a request), which other load on the machine changes less. Runs on embedded
+ * /healthz. Client and server share a process and a connection, so the times include the client's, and so does the
+ * processor time (`cpu_ms`, the mean of a request), which other load on the machine changes less. Runs on embedded
  * Postgres, or on TEST_POSTGRES_URL; there is no ClickHouse.
  */
 import { parseArgs } from 'node:util';
