@@ -12,6 +12,7 @@ const BROWSER_GLOBALS = [
   'navigator',
   'setInterval',
   'setTimeout',
+  'URL',
 ];
 
 export default defineConfig(

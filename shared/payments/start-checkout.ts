@@ -12,7 +12,7 @@ export interface CheckoutDeps {
 }
 
 export interface WantedCheckout {
-  account: { id: string; email: string };
+  account: { id: string; email: string | undefined };
   pack: PackForSale;
   /** Absolute addresses of this service, to which the customer returns. */
   returnUrls: (paymentId: string) => { bought: string; cancelled: string };
@@ -45,7 +45,7 @@ export async function startCheckout(deps: CheckoutDeps, wanted: WantedCheckout):
     {
       mode: 'payment',
       client_reference_id: account.id,
-      customer_email: account.email,
+      ...(account.email === undefined ? {} : { customer_email: account.email }),
       metadata: { payment_id: id },
       payment_intent_data: { metadata: { payment_id: id } },
       line_items: [{ quantity: 1, ...priceOf(pack, settings) }],

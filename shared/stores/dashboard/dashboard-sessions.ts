@@ -135,6 +135,13 @@ export async function endDashboardSession(db: Queryable, accountId: string, id: 
   return rowCount === 1;
 }
 
+/** Ends the session of a cookie, if it is one. */
+export async function endDashboardSessionOfCookie(db: Queryable, tokenHash: Uint8Array): Promise<void> {
+  await db.query('UPDATE dashboard_sessions SET ended_at = service_now() WHERE token_hash = $1 AND ended_at IS NULL', [
+    tokenHash,
+  ]);
+}
+
 /** Ends all sessions of an account but one; all of them when `keptId` is undefined. Returns how many. */
 export async function endOtherDashboardSessions(
   db: Queryable,

@@ -77,6 +77,14 @@ test('pressing buy again and again does not fill the table of payments, nor the 
   expect(rowCount).toBe(20);
 });
 
+test('an account whose address no mail can be sent to can buy: the provider gets no address', async () => {
+  const { accountId, email, visit } = await visitor();
+  const pageOf = async () => (await fetch((await visit.post('/billing/buy', { pack: '9' })).location!)).text();
+  expect(await pageOf()).toContain(`For ${email}.`);
+  await db.pool.query(`UPDATE accounts SET email = 'demo@localhost' WHERE id = $1`, [accountId]);
+  expect(await pageOf()).not.toContain('demo@localhost');
+});
+
 test('the page after a checkout says what became of it, and only to whom it belongs', async () => {
   const { visit } = await visitor();
   const stranger = await visitor();

@@ -4,6 +4,7 @@ import { matchId } from '../../../shared/domain/identifiers.ts';
 import { accessibilityProblems, LOOKS, openPage, overflowOf, startBrowser } from '../../support/dashboard/browser.ts';
 import type { Look } from '../../support/dashboard/browser.ts';
 import { BROWSER_MISSING } from '../../support/dashboard/chromium.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
 import { MonitorPagesBench } from '../../support/dashboard/monitor-pages-bench.ts';
 
 let bench: MonitorPagesBench;
@@ -79,6 +80,25 @@ describe.skipIf(BROWSER_MISSING !== undefined)(`in a browser ${BROWSER_MISSING ?
     await first.getByText('Mute', { exact: true }).click();
     await first.getByRole('button', { name: 'u/smith' }).click();
     await page.getByText('Account u/smith').waitFor();
+    await page.context().close();
+  });
+
+  test('six tabs do not block the seventh: a hidden one holds no stream, and catches up when it is seen', async () => {
+    await bench.record(id);
+    const page = await open(`/monitors/${id}`);
+    const streams = async () => (await bench.db.pool.query('SELECT FROM live_tails')).rowCount;
+    await eventually('the stream', async () => (await streams()) === 1);
+    const become = (state: 'hidden' | 'seen') =>
+      page.evaluate(
+        `Object.defineProperty(document, 'hidden', { value: ${state === 'hidden'}, configurable: true });
+         document.dispatchEvent(new Event('visibilitychange'));`,
+      );
+    await become('hidden');
+    await eventually('no stream', async () => (await streams()) === 0);
+    await bench.record(id);
+    expect(await page.locator('ol.items > li').count()).toBe(1);
+    await become('seen');
+    await page.locator(`#${matchId(id, 2)}`).waitFor();
     await page.context().close();
   });
 

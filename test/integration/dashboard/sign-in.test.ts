@@ -198,6 +198,8 @@ describe('a session', () => {
     for (let n = 0; n < 61; n++) statuses.push((await person.get('')).status);
     expect(statuses.slice(0, 60).every((status) => status === 200)).toBe(true);
     expect(statuses.at(-1)).toBe(429);
+    expect((await person.post('/sign-out')).html).toContain('You are signed out');
+    expect((await person.get('')).status).toBe(303);
   });
 
   test('has a cookie that scripts and other sites do not get', async () => {

@@ -53,17 +53,31 @@ function keepCurrent(id, seconds) {
 
 /** Puts what an event stream sends at the top of a list: each event `item` holds the HTML of one entry. */
 function keepAdding(list) {
-  const stream = new EventSource(list.dataset.stream);
   const limit = Number(list.dataset.limit ?? 100);
-  stream.addEventListener('item', (event) => {
+  let stream;
+  const add = (event) => {
     const { id, markup } = JSON.parse(event.data);
     if (document.getElementById(id) !== null) return;
     list.insertAdjacentHTML('afterbegin', markup);
     enhance(list.firstElementChild);
     while (list.children.length > limit) list.lastElementChild.remove();
+  };
+  const open = () => {
+    const address = new URL(list.dataset.stream, location.href);
+    const newest = list.firstElementChild?.id;
+    if (newest) address.searchParams.set('after', newest);
+    stream = new EventSource(address);
+    stream.addEventListener('item', add);
+    // The server ends a stream for good, for instance when the session is over.
+    stream.addEventListener('end', () => stream.close());
+  };
+  open();
+  // Browsers open six connections to a server over HTTP/1.1: with a stream in each of six tabs, none would load a page.
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden) {
+      if (stream.readyState === EventSource.CLOSED) open();
+    } else if (list.firstElementChild !== null) stream.close();
   });
-  // The server ends a stream for good, for instance when the session is over.
-  stream.addEventListener('end', () => stream.close());
 }
 
 enhance(document);

@@ -1,4 +1,5 @@
 import { Stripe } from 'stripe';
+import { parseEmailAddress } from '../../../../shared/domain/accounts/email-address.ts';
 import { packForSale } from '../../../../shared/domain/accounts/packs-for-sale.ts';
 import { startCheckout } from '../../../../shared/payments/start-checkout.ts';
 import { takeUse } from '../../../../shared/stores/accounts/sliding-log-limits.ts';
@@ -25,7 +26,9 @@ export async function buyPack(deps: DashboardDeps, visit: Visit): Promise<PageAn
     const message = `A checkout can be begun ${CHECKOUTS_PER_HOUR} times an hour. Nothing was charged.`;
     throw new ApiError('rate_limited', message, { retryAfter });
   }
-  const wanted = { account, pack, returnUrls: returnUrls(visit, dashboardUrl) };
+  // The provider refuses an address that no mail can be sent to, such as that of the demo account.
+  const email = parseEmailAddress(account.email)?.address;
+  const wanted = { account: { id: account.id, email }, pack, returnUrls: returnUrls(visit, dashboardUrl) };
   try {
     return { redirect: (await startCheckout({ pool, ...payments }, wanted)).url };
   } catch (error) {

@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import type { Request, RequestHandler, Response } from 'express';
 import { SealedRecords } from '../../../../shared/stores/accounts/sealed-records.ts';
-import { endDashboardSession } from '../../../../shared/stores/dashboard/dashboard-sessions.ts';
+import { endDashboardSessionOfCookie } from '../../../../shared/stores/dashboard/dashboard-sessions.ts';
 import { toApiError } from '../../http/error-handler.ts';
 import { methodNotAllowed } from '../../http/route.ts';
 import { createOAuthLimits } from '../../oauth/oauth-limits.ts';
@@ -12,7 +12,7 @@ import { DASHBOARD_SIGN_IN } from '../../signup/code-mail.ts';
 import { createLinkRouter, linkProblem, tooOldPage } from '../../signup/link-router.ts';
 import type { LinkPage } from '../../signup/link-router.ts';
 import { CODE_SECONDS } from '../../../../shared/domain/accounts/mailed-tokens.ts';
-import { admitVisit } from '../admit-visit.ts';
+import { admitVisit, hashSessionToken } from '../admit-visit.ts';
 import { pathBelow } from '../dashboard-address.ts';
 import { foreignForm, readForm } from '../dashboard-router.ts';
 import type { PagesDeps } from '../dashboard-router.ts';
@@ -165,21 +165,22 @@ async function enter(
   { accountId, isNew }: { accountId: string; isNew: boolean },
 ): Promise<void> {
   const { deps, cookies } = pages;
-  const before = await admitVisit(deps.pool, cookies, request).catch(() => undefined);
-  if (before !== undefined) await endDashboardSession(deps.pool, before.account.id, before.session.id);
+  const before = cookies.session(request);
+  if (before !== undefined) await endDashboardSessionOfCookie(deps.pool, hashSessionToken(before));
   const userAgent = request.get('User-Agent');
   const token = await openSession(deps, { accountId, isNewAccount: isNew, clientAddress: request.ip, userAgent });
   cookies.clearVisitor(response);
   cookies.setSession(response, token, SESSION_SECONDS);
 }
 
+/** Takes no use of the session's limit: whoever asked for too many pages can still sign out. */
 async function signOut(pages: PagesDeps, request: Request, response: Response): Promise<void> {
   const { deps, cookies, frame } = pages;
-  const signedIn = await admitVisit(deps.pool, cookies, request);
-  if (signedIn !== undefined) {
-    const token = formTokenOf(signedIn.token);
+  const cookie = cookies.session(request);
+  if (cookie !== undefined) {
+    const token = formTokenOf(cookie);
     if (!isOwnForm(request, { token, publicHost: new URL(deps.dashboardUrl).host })) throw foreignForm();
-    await endDashboardSession(deps.pool, signedIn.account.id, signedIn.session.id);
+    await endDashboardSessionOfCookie(deps.pool, hashSessionToken(cookie));
   }
   cookies.clearSession(response);
   sendShownPage(response, frame, signedOutPage(frame.path(PATH)), undefined);
