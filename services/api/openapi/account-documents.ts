@@ -38,7 +38,7 @@ export const accountDocuments: readonly RouteDocument[] = [
     tag: 'Account',
     summary: 'List balance changes',
     description:
-      'Grants, purchases and charges, newest first, each with the balance after it; the balance is the sum of all amounts. With `Accept: text/csv` the same page is sent as CSV, with the next page in the header `Link`.',
+      'Grants, purchases and charges, newest first, each with the balance after it; the balance is the sum of all amounts. A `pack` is a purchase, whose `reference` is that of its receipt; `refund` are credits taken back after a refund or a dispute of one, and a dispute that is won returns them as `pack`. With `Accept: text/csv` the same page is sent as CSV, with the next page in the header `Link`.',
     query: ledgerQuery,
     example: { limit: 25 },
     answers: [
