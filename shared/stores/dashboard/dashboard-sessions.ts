@@ -105,6 +105,17 @@ const ADMIT = `
   )
   SELECT found.*, EXISTS (SELECT FROM taken) AS "isTaken" FROM found`;
 
+/** Whether a session is still valid, and its account active. */
+export async function isDashboardSessionValid(db: Queryable, id: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `SELECT FROM dashboard_sessions s
+     JOIN accounts a ON a.id = s.account_id
+     WHERE s.id = $1 AND s.ended_at IS NULL AND s.expires_at > (SELECT service_now()) AND a.status = 'active'`,
+    [id],
+  );
+  return rowCount === 1;
+}
+
 /** Lists the sessions of an account that are valid, the last used first. */
 export async function listDashboardSessions(db: Queryable, accountId: string): Promise<StoredDashboardSession[]> {
   const { rows } = await db.query<StoredDashboardSession>(

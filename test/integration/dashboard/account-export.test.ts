@@ -135,6 +135,24 @@ test('a client that stops reading holds no memory and no transaction, and one th
   expect(await statements('delivery_attempts')).toBeGreaterThan(before);
 });
 
+test('a download stops when its session is ended, as by the owner of a stolen cookie', async () => {
+  const { accountId, apiKey } = await api.account({ credits: 5_000 });
+  const { id } = await api.monitor(apiKey);
+  await insertMatches(id, 2_000, 10_000);
+  const [thief, owner] = [
+    await visitDashboard(db.pool, api.url, accountId),
+    await visitDashboard(db.pool, api.url, accountId),
+  ];
+  const { body } = await fetch(`${api.url}/dashboard/account/export`, { headers: { cookie: thief.cookie } });
+  const reader = body!.getReader();
+  await reader.read();
+  expect((await owner.post('/account/sessions/end-others')).status).toBe(303);
+  const readAll = async () => {
+    while (!(await reader.read()).done);
+  };
+  await expect(readAll()).rejects.toThrow('terminated');
+});
+
 /** How many scans of a table there were; the server counts them about once a second. */
 async function statements(table: string): Promise<number> {
   const { rows } = await db.pool.query<{ scans: number }>(

@@ -1,5 +1,8 @@
 import type { Monitor } from '../../../../schemas/api/monitor.ts';
-import { listDashboardSessions } from '../../../../shared/stores/dashboard/dashboard-sessions.ts';
+import {
+  isDashboardSessionValid,
+  listDashboardSessions,
+} from '../../../../shared/stores/dashboard/dashboard-sessions.ts';
 import { NOTICE_KINDS } from '../../../../shared/domain/notice-kinds.ts';
 import { readSwitchedOff } from '../../../../shared/stores/notices/notice-settings.ts';
 import { listExportedPayments } from '../../../../shared/stores/payments/exported-payments.ts';
@@ -29,7 +32,8 @@ interface Page {
 /**
  * All data of an account, as a stream of JSON lines: first `export`, then a line for each resource, last `end` with the
  * number of lines before it, without which the file is not complete. Resources have the shape that the API documents,
- * and no secrets. They are read page by page as the client takes them, each page in a statement of its own.
+ * and no secrets. They are read page by page as the client takes them, each page in a statement of its own. When the
+ * session ends meanwhile, so does the stream, without its last line.
  */
 export function openAccountExport(deps: DashboardDeps, visit: Visit): AnswerStream {
   const ending = new AbortController();
@@ -54,6 +58,8 @@ async function* pieces(deps: DashboardDeps, visit: Visit, ended: AbortSignal): A
     if (piece.length < PIECE_LENGTH) continue;
     yield piece;
     piece = '';
+    if (!(await isDashboardSessionValid(deps.pool, visit.session.id)))
+      throw new ApiError('unauthorized', 'Signed out.');
   }
   yield `${piece}${JSON.stringify({ type: 'end', lines: count })}\n`;
 }
