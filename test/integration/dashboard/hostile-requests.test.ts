@@ -56,6 +56,18 @@ test('HEAD of a stream or of a download is answered at once, and holds no stream
   expect(rowCount).toBe(0);
 });
 
+test('an engine that hangs does not hold up the overview', async () => {
+  const hanging = await startTestApi(db.pool, { ready: () => new Promise(() => undefined) });
+  const { accountId } = await hanging.account();
+  const person = await visitDashboard(db.pool, hanging.url, accountId);
+  const begun = performance.now();
+  const page = await person.get('');
+  // The report of the state waits for 2.5 s.
+  expect(performance.now() - begun).toBeLessThan(2_000);
+  expect([page.status, page.html]).toEqual([200, expect.stringContaining('Not known at the moment.')]);
+  await hanging.stop();
+});
+
 test('signing in again and again does not multiply the limit of requests: the eleventh session ends one', async () => {
   const { accountId, email } = await api.account();
   const people = [];
