@@ -8,6 +8,7 @@ import type { FieldProblems } from '../call-api.ts';
 import type { DashboardDeps } from '../dashboard-deps.ts';
 import type { PageRoute, ShownPage, Visit } from '../page-route.ts';
 import { barChart } from '../parts/bar-chart.ts';
+import { doneNotice } from '../parts/done-notice.ts';
 import { ago, time } from '../parts/time.ts';
 import { deleteButton, runButtons } from './monitor-actions.ts';
 import { matchEntry } from './matches/match-entry.ts';
@@ -51,7 +52,7 @@ async function show({ callApi, pool, clock }: Deps, visit: Visit): Promise<Shown
   return {
     title: shown.monitor.name,
     status: found.problems.size > 0 ? 400 : 200,
-    content: html`${doneNotice(visit)} ${monitorNavigation(visit, id, '')} ${figures(visit, shown, clock())}
+    content: html`${doneNotice(visit, DONE)} ${monitorNavigation(visit, id, '')} ${figures(visit, shown, clock())}
       <div class="actions">${runButtons(visit, shown.monitor)}</div>
       ${said(ruleInWords(ruleOfMonitor(shown.monitor)))}
       <h2>Matches</h2>
@@ -75,17 +76,12 @@ async function show({ callApi, pool, clock }: Deps, visit: Visit): Promise<Shown
   };
 }
 
-const DONE: Readonly<Record<string, string>> = {
-  changed: 'The change is stored. What enters from now on is matched by it.',
-  paused: 'The monitor is paused. Nothing is charged while it is.',
-  resumed: 'The monitor runs.',
-  resent: 'The match is queued to be sent again.',
-};
-
-function doneNotice({ query }: Visit): HtmlValue {
-  const sentence = Object.hasOwn(DONE, query.text('done')) ? DONE[query.text('done')] : undefined;
-  return sentence !== undefined && html`<p class="notice good" role="status">${sentence}</p>`;
-}
+const DONE: ReadonlyMap<string, string> = new Map([
+  ['changed', 'The change is stored. What enters from now on is matched by it.'],
+  ['paused', 'The monitor is paused. Nothing is charged while it is.'],
+  ['resumed', 'The monitor runs.'],
+  ['resent', 'The match is queued to be sent again.'],
+]);
 
 const PAGES = [
   ['', 'Matches'],

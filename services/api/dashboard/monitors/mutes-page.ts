@@ -1,11 +1,12 @@
 import type { MonitorMute } from '../../../../schemas/api/monitor-mutes.ts';
 import type { Monitor } from '../../../../schemas/api/monitor.ts';
 import { html } from '../../pages/html.ts';
-import type { Html, HtmlValue } from '../../pages/html.ts';
+import type { Html } from '../../pages/html.ts';
 import { problemsOf } from '../call-api.ts';
 import type { FieldProblems } from '../call-api.ts';
 import type { DashboardDeps } from '../dashboard-deps.ts';
 import type { PageAnswer, PageRoute, ShownPage, Visit } from '../page-route.ts';
+import { doneNotice } from '../parts/done-notice.ts';
 import { field, select } from '../parts/field.ts';
 import { postButton } from '../parts/post-button.ts';
 import { time } from '../parts/time.ts';
@@ -39,17 +40,16 @@ async function show({ callApi }: Deps, visit: Visit, problems: FieldProblems): P
   return {
     title: `Mutes of “${(shown.body as { monitor: Monitor }).monitor.name}”`,
     status: problems.size > 0 ? 400 : 200,
-    content: html`${monitorNavigation(visit, id, '/mutes')} ${doneNotice(visit)}
+    content: html`${monitorNavigation(visit, id, '/mutes')} ${doneNotice(visit, DONE)}
       <p>Nothing of these is recorded from the moment on at which they are muted. ${items.length} of ${limit}.</p>
       ${items.length > 0 && table(visit, id, items)} ${addForm(visit, id, problems)}`,
   };
 }
 
-function doneNotice({ query }: Visit): HtmlValue {
-  const done = query.text('done');
-  if (done !== 'muted' && done !== 'removed') return false;
-  return html`<p class="notice good" role="status">${done === 'muted' ? 'Muted.' : 'The mute is removed.'}</p>`;
-}
+const DONE: ReadonlyMap<string, string> = new Map([
+  ['muted', 'Muted.'],
+  ['removed', 'The mute is removed.'],
+]);
 
 function table(visit: Visit, id: string, items: readonly MonitorMute[]): Html {
   const rows = items.map(
