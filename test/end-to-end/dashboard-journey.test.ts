@@ -98,10 +98,7 @@ test.skipIf(BROWSER_MISSING !== undefined)('a person does all of it in a browser
 
   // A revoked key is refused at once.
   await open('Keys');
-  await page
-    .getByRole('row', { name: /laptop/ })
-    .locator('summary')
-    .click();
+  await page.getByRole('listitem').filter({ hasText: 'laptop' }).locator('summary').click();
   await press(/^Revoke/);
   await page
     .getByText(/revoked/i)
