@@ -1,5 +1,6 @@
 /** Five wrong values of each variable. Values of DATA_DIR are in the test, because they need files. */
 const ADDRESSES = ['localhost', 'ftp://a.example', 'https://', 'http://a.example/#x', 'http://user:word@a.example'];
+const PRICES = ['9', 'prod_0123456789', 'price_', 'price_a b', 'price_a,price_b'];
 const FLAGS = ['true', 'yes', 'on', '2', '-1'];
 const HOSTS = ['http://a.example', 'a.example:80', '256.1.1.1', '-a', '[::1]'];
 const PORTS = ['x', '-1', '65536', '80.5', '0x50'];
@@ -40,12 +41,32 @@ export const WRONG_SETTINGS: Record<string, readonly string[]> = {
   SMTP_URL: ['mail.example', 'http://mail.example', 'smtp://', 'smtp:mail.example', 'smtp://mail.example:99999'],
   MAIL_FROM: ['me', '@a.example', 'a@', 'Me <a.example>', 'a@a.example, b@a.example'],
   SIGNUP_DNS_CHECK: FLAGS,
+  STRIPE_SECRET_KEY: [
+    'pk_live_0123456789',
+    'sk_other_0123456789',
+    'sk_live_',
+    'sk live 0123456789',
+    'whsec_0123456789',
+  ],
+  STRIPE_WEBHOOK_SECRET: ['0123456789', 'whsec_', 'whsec_a b', ',', 'whsec_a,whsec_b,whsec_c'],
+  STRIPE_API_URL: [
+    'api.stripe.example',
+    'ftp://stripe.example',
+    'https://',
+    'https://stripe.example/v1',
+    'https://a b',
+  ],
+  STRIPE_PRICE_9: PRICES,
+  STRIPE_PRICE_29: PRICES,
+  STRIPE_PRICE_79: PRICES,
+  STRIPE_AUTOMATIC_TAX: FLAGS,
   AGENT_SIGNUP: FLAGS,
   AGENT_SIGNUP_PER_HOUR: COUNTS,
   SIGN_IN_PER_HOUR: COUNTS,
   CODES_PER_NETWORK: COUNTS,
   LOG_LEVEL: ['loud', 'INFO', '3', 'warning', 'off'],
   FORUM_EMBEDDED: ['redis', 'all', '1', 'Kafka', 'kafka;postgres'],
+  FORUM_SIMULATED: ['simulator', 'all', '1', 'Forum', 'forum;payments'],
 };
 
 /** Right values of TRUST_PROXY, and whether Express's own syntax allows them. */
