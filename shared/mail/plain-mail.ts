@@ -1,5 +1,4 @@
-import { html, raw } from 'hono/html';
-import type { HtmlEscapedString } from 'hono/utils/html';
+import { html, trustedHtml } from '../html/html.ts';
 import type { Mail } from './mailer.ts';
 
 /** Longer lines are broken by some mail programs. */
@@ -21,14 +20,9 @@ export function plainMail(to: string, subject: string, paragraphs: readonly (rea
     subject,
     text: paragraphs.map((lines) => `${lines.join('\n')}\n`).join('\n'),
     html: paragraphs
-      .map((lines) => `${textOf(html`<p>${raw(lines.map((line) => textOf(htmlOf(line))).join('\n'))}</p>`)}\n`)
+      .map((lines) => `${String(html`<p>${trustedHtml(lines.map((line) => String(htmlOf(line))).join('\n'))}</p>`)}\n`)
       .join(''),
   };
-}
-
-/** The library returns a promise only when a value is one. */
-function textOf(written: ReturnType<typeof html>): string {
-  return (written as HtmlEscapedString).toString();
 }
 
 /** Breaks a text into lines for plainMail, between words. A word that is longer than a line has its own line. */

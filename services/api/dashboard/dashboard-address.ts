@@ -8,18 +8,20 @@ export interface DashboardAddress {
   /** The path that browsers see, with the prefix of a proxy: `/app/dashboard`. */
   folder: string;
   isHttps: boolean;
-  /** The full address. */
+  /** The full address, and its host. */
   url: string;
+  publicHost: string;
 }
 
 /** @param dashboardUrl the public address without /dashboard and without a trailing slash */
 export function dashboardAddress(dashboardUrl: string): DashboardAddress {
-  const { pathname, protocol } = new URL(dashboardUrl);
+  const { pathname, protocol, host } = new URL(dashboardUrl);
   return {
     mount: FOLDER,
     folder: pathname.replace(/\/$/, '') + FOLDER,
     isHttps: protocol === 'https:',
     url: dashboardUrl + FOLDER,
+    publicHost: host,
   };
 }
 

@@ -52,7 +52,7 @@ export function createPagesRouter(pages: PagesDeps, routes: readonly PageRoute[]
 }
 
 async function visitPage(pages: PagesDeps, route: PageRoute, request: Request, response: Response): Promise<void> {
-  const { deps, cookies, frame } = pages;
+  const { deps, address, cookies, frame } = pages;
   response.set('Cache-Control', 'no-store');
   const signedIn = await admitVisit(deps.pool, cookies, request);
   if (signedIn === undefined) {
@@ -63,7 +63,7 @@ async function visitPage(pages: PagesDeps, route: PageRoute, request: Request, r
   response.locals.viewer = viewerOf(pages, signedIn, request);
   if (route.method === 'post') {
     const token = formTokenOf(signedIn.token);
-    if (!isOwnForm(request, { token, publicHost: new URL(deps.dashboardUrl).host })) throw foreignForm();
+    if (!isOwnForm(request, { token, publicHost: address.publicHost })) throw foreignForm();
   }
   const answer = await route.handle(visitOf(pages, signedIn, request, response));
   await sendAnswer(response, { answer, cookies, frame });

@@ -2,7 +2,7 @@ import type { ErrorRequestHandler } from 'express';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { ApiError, ClientGone } from '../http/api-error.ts';
 import { toApiError } from '../http/error-handler.ts';
-import { html } from '../pages/html.ts';
+import { html } from '../../../shared/html/html.ts';
 import { sendShownPage } from './layout.ts';
 import type { Frame, Viewer } from './layout.ts';
 

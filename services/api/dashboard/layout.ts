@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts';
-import { html } from '../pages/html.ts';
-import type { Html, HtmlValue } from '../pages/html.ts';
+import { html } from '../../../shared/html/html.ts';
+import type { Html, HtmlValue } from '../../../shared/html/html.ts';
 import type { AssetPaths } from './dashboard-assets.ts';
 import type { ShownPage } from './page-route.ts';
 

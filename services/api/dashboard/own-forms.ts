@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
-import { html } from '../pages/html.ts';
-import type { Html } from '../pages/html.ts';
+import { html } from '../../../shared/html/html.ts';
+import type { Html } from '../../../shared/html/html.ts';
 
 /** The name of the hidden field with a form's token. */
 export const FORM_TOKEN = 'form_token';

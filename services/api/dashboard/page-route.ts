@@ -2,7 +2,7 @@ import type { StoredAccount } from '../../../shared/stores/accounts/accounts.ts'
 import type { StoredDashboardSession } from '../../../shared/stores/dashboard/dashboard-sessions.ts';
 import type { Caller } from '../admission/authentication.ts';
 import type { StreamedBody } from '../http/answer-stream.ts';
-import type { Html, HtmlValue } from '../pages/html.ts';
+import type { Html, HtmlValue } from '../../../shared/html/html.ts';
 import type { FormFields } from './form-fields.ts';
 
 /** One page or action of the dashboard, as data. */

@@ -1,5 +1,5 @@
-import { html } from '../pages/html.ts';
-import type { Html, HtmlValue } from '../pages/html.ts';
+import { html } from '../../../shared/html/html.ts';
+import type { Html, HtmlValue } from '../../../shared/html/html.ts';
 import { pageOf, problem } from '../pages/page.ts';
 import type { Page } from '../pages/page.ts';
 

@@ -5,7 +5,7 @@ import { cookieOf } from '../signup/cookies.ts';
 import { linkProblem, tooOldPage } from '../signup/link-router.ts';
 import type { LinkPage } from '../signup/link-router.ts';
 import { CODE_SECONDS } from '../../../shared/domain/accounts/mailed-tokens.ts';
-import { html } from '../pages/html.ts';
+import { html } from '../../../shared/html/html.ts';
 import { pageOf } from '../pages/page.ts';
 import type { Page } from '../pages/page.ts';
 import { folderOf, SIGN_IN_LINK } from './oauth-metadata.ts';

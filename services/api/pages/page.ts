@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Response } from 'express';
-import { html, trustedHtml } from './html.ts';
-import type { HtmlValue } from './html.ts';
+import { html, trustedHtml } from '../../../shared/html/html.ts';
+import type { HtmlValue } from '../../../shared/html/html.ts';
 
 /** A page, and where its forms may submit to. */
 export interface Page {

@@ -3,7 +3,7 @@ import { Router, urlencoded } from 'express';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { randomText } from '../../../shared/domain/identifiers.ts';
 import { toApiError } from '../http/error-handler.ts';
-import { html } from '../pages/html.ts';
+import { html } from '../../../shared/html/html.ts';
 import { pageOf, problem, sendPage } from '../pages/page.ts';
 import type { Page } from '../pages/page.ts';
 import { methodNotAllowed } from '../http/route.ts';

@@ -1,7 +1,7 @@
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { takeLink } from '../../../shared/stores/accounts/signups.ts';
 import { ApiError } from '../http/api-error.ts';
-import { html } from '../pages/html.ts';
+import { html } from '../../../shared/html/html.ts';
 import { pageOf } from '../pages/page.ts';
 import { linkProblem, tooOldPage } from './link-router.ts';
 import type { LinkPage } from './link-router.ts';

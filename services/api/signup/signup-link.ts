@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import { createMailboxHash } from '../../../shared/domain/accounts/mailbox-hash.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { takeLink } from '../../../shared/stores/accounts/signups.ts';
-import { html } from '../pages/html.ts';
+import { html } from '../../../shared/html/html.ts';
 import { pageOf } from '../pages/page.ts';
 import type { Page } from '../pages/page.ts';
 import { linkProblem, tooOldPage } from './link-router.ts';

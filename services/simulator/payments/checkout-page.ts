@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { html, raw } from 'hono/html';
-import type { HtmlEscapedString } from 'hono/utils/html';
+import { html, trustedHtml } from '../../../shared/html/html.ts';
+import type { HtmlValue } from '../../../shared/html/html.ts';
 import type { Answer } from '../http/answer.ts';
 import type { TrialSession } from './trial-session.ts';
 
@@ -13,6 +13,8 @@ button { border: 1px solid; border-radius: 0.25rem; cursor: pointer; font: inher
 form { margin: 0.75rem 0; }
 :focus-visible { outline: 3px solid; outline-offset: 2px; }
 `;
+/** The hash in the policy covers the text between the tags exactly. */
+const STYLE_ELEMENT = trustedHtml(`<style>${STYLE}</style>`);
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
 /** The page of a session: to pay or cancel while it is open, to refund once it is paid. Works without scripts. */
@@ -39,21 +41,14 @@ export function checkoutPage(session: TrialSession): Answer {
 }
 
 /** A page of the simulated checkout, for a person. */
-export function trialPage(
-  status: number,
-  title: string,
-  content: string | ReturnType<typeof html>,
-  session?: TrialSession,
-): Answer {
+export function trialPage(status: number, title: string, content: HtmlValue, session?: TrialSession): Answer {
   const body = html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title}</title>
-        <style>
-          ${raw(STYLE)}
-        </style>
+        ${STYLE_ELEMENT}
       </head>
       <body>
         <main>
@@ -63,14 +58,7 @@ export function trialPage(
         </main>
       </body>
     </html>`;
-  return { status, body: withStyle(body), headers: securityHeaders(session) };
-}
-
-/** The hash in the policy covers the text between the tags exactly. */
-function withStyle(page: ReturnType<typeof html>): string {
-  // The library returns a promise only when a value is one.
-  const text = page as HtmlEscapedString;
-  return text.replace(/<style>[^]*<\/style>/, () => `<style>${STYLE}</style>`);
+  return { status, body: String(body), headers: securityHeaders(session) };
 }
 
 function securityHeaders(session: TrialSession | undefined): Record<string, string> {

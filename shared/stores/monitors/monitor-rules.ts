@@ -23,18 +23,8 @@ export interface MonitorState {
  * twice the time. Fractions of milliseconds are truncated, so that no version begins later than it did.
  */
 
-/**
- * Reads the rules of all active monitors after `afterId`, by id: at most `limit`, and no more once they have `maxBytes`
- * as JSON. Only after the last one the page is empty.
- */
-export async function readActiveRules(
-  db: Queryable,
-  afterId: string,
-  limit: number,
-  maxBytes: number,
-): Promise<MonitorRule[]> {
-  const { rows } = await db.query<{ page: MonitorRule[] }>(
-    `WITH monitors AS MATERIALIZED (
+/** A monitor as JSON, which is built and counted in bytes in the database. Both statements go on with a condition. */
+const RULES = `
        SELECT m.id, json_build_object(
            'id', m.id,
            'rule', CASE WHEN m.refinements IS NULL THEN plain.rule ELSE (plain.rule::jsonb || m.refinements)::json END,
@@ -48,7 +38,21 @@ export async function readActiveRules(
          CROSS JOIN LATERAL (
            SELECT json_build_object('keywords', m.keywords, 'exclude', m.exclude, 'subreddits', m.subreddits,
              'posts', m.posts, 'comments', m.comments, 'nsfw', m.nsfw) AS rule
-         ) AS plain
+         ) AS plain`;
+
+/**
+ * Reads the rules of all active monitors after `afterId`, by id: at most `limit`, and no more once they have `maxBytes`
+ * as JSON. Only after the last one the page is empty.
+ */
+export async function readActiveRules(
+  db: Queryable,
+  afterId: string,
+  limit: number,
+  maxBytes: number,
+): Promise<MonitorRule[]> {
+  const { rows } = await db.query<{ page: MonitorRule[] }>(
+    `WITH monitors AS MATERIALIZED (
+       ${RULES}
         WHERE m.status = 'active' AND m.id > $1
         ORDER BY m.id
         LIMIT $2
@@ -76,20 +80,7 @@ export async function readRulesById(
 ): Promise<{ monitors: MonitorRule[]; isCut: boolean }> {
   const { rows } = await db.query<{ monitors: MonitorRule[]; isCut: boolean }>(
     `WITH monitors AS MATERIALIZED (
-       SELECT m.id, json_build_object(
-           'id', m.id,
-           'rule', CASE WHEN m.refinements IS NULL THEN plain.rule ELSE (plain.rule::jsonb || m.refinements)::json END,
-           'version', m.version,
-           'activeSinceMs', trunc(extract(epoch FROM m.active_since) * 1000),
-           'versions', coalesce(
-             (SELECT json_agg(json_build_object('version', version, 'sinceMs', trunc(extract(epoch FROM since) * 1000))
-                 ORDER BY version)
-                FROM monitor_versions WHERE monitor_id = m.id), '[]')) AS monitor
-         FROM monitors m
-         CROSS JOIN LATERAL (
-           SELECT json_build_object('keywords', m.keywords, 'exclude', m.exclude, 'subreddits', m.subreddits,
-             'posts', m.posts, 'comments', m.comments, 'nsfw', m.nsfw) AS rule
-         ) AS plain
+       ${RULES}
         WHERE m.status = 'active' AND m.id = ANY($1)
      )
      SELECT coalesce(json_agg(monitor) FILTER (WHERE bytes_before < $2), '[]') AS monitors,

@@ -9,8 +9,8 @@ import {
 import { readSwitchedOff, switchOffNotices } from '../../../../shared/stores/notices/notice-settings.ts';
 import { StreamedBody } from '../../http/answer-stream.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { html } from '../../pages/html.ts';
-import type { Html } from '../../pages/html.ts';
+import { html } from '../../../../shared/html/html.ts';
+import type { Html } from '../../../../shared/html/html.ts';
 import { problemsOf } from '../call-api.ts';
 import type { DashboardDeps } from '../dashboard-deps.ts';
 import type { PageAnswer, PageRoute, ShownPage, Visit } from '../page-route.ts';

@@ -1,6 +1,6 @@
 import { CODE_SECONDS } from '../../../../shared/domain/accounts/mailed-tokens.ts';
-import { html } from '../../pages/html.ts';
-import type { Html } from '../../pages/html.ts';
+import { html } from '../../../../shared/html/html.ts';
+import type { Html } from '../../../../shared/html/html.ts';
 import { problemsOf } from '../call-api.ts';
 import type { DashboardDeps } from '../dashboard-deps.ts';
 import type { PageAnswer, PageRoute, ShownPage, Visit } from '../page-route.ts';

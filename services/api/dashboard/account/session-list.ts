@@ -1,6 +1,6 @@
 import type { StoredDashboardSession } from '../../../../shared/stores/dashboard/dashboard-sessions.ts';
-import { html } from '../../pages/html.ts';
-import type { Html } from '../../pages/html.ts';
+import { html } from '../../../../shared/html/html.ts';
+import type { Html } from '../../../../shared/html/html.ts';
 import type { Visit } from '../page-route.ts';
 import { postButton } from '../parts/post-button.ts';
 import { ago, time } from '../parts/time.ts';

@@ -4,8 +4,8 @@ import type { StoredAccount } from '../../../../shared/stores/accounts/accounts.
 import { readLedgerPage } from '../../../../shared/stores/accounts/ledger-pages.ts';
 import { findPayment } from '../../../../shared/stores/payments/payments.ts';
 import { listReceipts } from '../../../../shared/stores/payments/receipts.ts';
-import { html } from '../../pages/html.ts';
-import type { Html } from '../../pages/html.ts';
+import { html } from '../../../../shared/html/html.ts';
+import type { Html } from '../../../../shared/html/html.ts';
 import type { DashboardDeps } from '../dashboard-deps.ts';
 import type { PageRoute, ShownPage, Visit } from '../page-route.ts';
 import { buyPack } from './buy-pack.ts';

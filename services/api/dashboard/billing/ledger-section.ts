@@ -1,6 +1,6 @@
 import type { StoredLedgerEntry } from '../../../../shared/stores/accounts/ledger-pages.ts';
-import { html } from '../../pages/html.ts';
-import type { Html } from '../../pages/html.ts';
+import { html } from '../../../../shared/html/html.ts';
+import type { Html } from '../../../../shared/html/html.ts';
 import type { Visit } from '../page-route.ts';
 import { select } from '../parts/field.ts';
 import { time } from '../parts/time.ts';

@@ -2,8 +2,8 @@ import { PACKS_FOR_SALE } from '../../../../shared/domain/accounts/packs-for-sal
 import type { PackForSale } from '../../../../shared/domain/accounts/packs-for-sale.ts';
 import { planOf } from '../../../../shared/domain/accounts/plans.ts';
 import type { PaymentSettings } from '../../../../shared/payments/stripe-client.ts';
-import { html } from '../../pages/html.ts';
-import type { Html, HtmlValue } from '../../pages/html.ts';
+import { html } from '../../../../shared/html/html.ts';
+import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import type { Visit } from '../page-route.ts';
 import { postButton } from '../parts/post-button.ts';
 

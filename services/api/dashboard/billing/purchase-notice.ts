@@ -1,6 +1,6 @@
 import type { StoredPayment } from '../../../../shared/stores/payments/payments.ts';
-import { html } from '../../pages/html.ts';
-import type { HtmlValue } from '../../pages/html.ts';
+import { html } from '../../../../shared/html/html.ts';
+import type { HtmlValue } from '../../../../shared/html/html.ts';
 
 /** What the page says after a checkout; nothing when there was none. */
 export function purchaseNotice(payment: StoredPayment | undefined, isCancelled: boolean): HtmlValue {

@@ -1,6 +1,6 @@
 import type { Receipt } from '../../../../shared/stores/payments/receipts.ts';
-import { html } from '../../pages/html.ts';
-import type { Html } from '../../pages/html.ts';
+import { html } from '../../../../shared/html/html.ts';
+import type { Html } from '../../../../shared/html/html.ts';
 import { time } from '../parts/time.ts';
 
 /** What was bought, and what became of it. */

@@ -1,7 +1,7 @@
 import type { DeliveryLogEntry, DeliveryLogPage } from '../../../../schemas/api/delivery-log.ts';
 import type { Monitor } from '../../../../schemas/api/monitor.ts';
-import { html } from '../../pages/html.ts';
-import type { Html, HtmlValue } from '../../pages/html.ts';
+import { html } from '../../../../shared/html/html.ts';
+import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import { problemsOf } from '../call-api.ts';
 import type { FieldProblems } from '../call-api.ts';
 import type { DashboardDeps } from '../dashboard-deps.ts';

@@ -1,8 +1,8 @@
 import type { Monitor } from '../../../../schemas/api/monitor.ts';
 import { printRuleQuery } from '../../../../shared/domain/rule-query/print-rule-query.ts';
 import { readMatchesToday } from '../../../../shared/stores/dashboard/monitor-sums.ts';
-import { html } from '../../pages/html.ts';
-import type { Html, HtmlValue } from '../../pages/html.ts';
+import { html } from '../../../../shared/html/html.ts';
+import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import type { DashboardDeps } from '../dashboard-deps.ts';
 import type { PageRoute, ShownPage, Visit } from '../page-route.ts';
 import { ago, time } from '../parts/time.ts';

@@ -1,7 +1,7 @@
 import type { Monitor } from '../../../../schemas/api/monitor.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../../shared/domain/accounts/credits.ts';
-import { html } from '../../pages/html.ts';
-import type { Html } from '../../pages/html.ts';
+import { html } from '../../../../shared/html/html.ts';
+import type { Html } from '../../../../shared/html/html.ts';
 import type { DashboardDeps } from '../dashboard-deps.ts';
 import type { PageAnswer, PageRoute, Visit } from '../page-route.ts';
 import { dangerousButton, postButton } from '../parts/post-button.ts';

@@ -1,7 +1,7 @@
 import { MONITOR_PERIOD_CREDITS } from '../../../../shared/domain/accounts/credits.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { html } from '../../pages/html.ts';
-import type { Html, HtmlValue } from '../../pages/html.ts';
+import { html } from '../../../../shared/html/html.ts';
+import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import { problemsOf } from '../call-api.ts';
 import type { FieldProblems } from '../call-api.ts';
 import type { Visit } from '../page-route.ts';
@@ -25,7 +25,11 @@ export interface MonitorForm {
   hidden?: HtmlValue;
 }
 
-/** What is wrong with the fields of a form, with the entries as they were typed. @throws what is not a refusal */
+/**
+ * Returns the message for each faulty field, with the entries as the person typed them.
+ *
+ * @throws the error when it is not a refusal that the person can mend in the form
+ */
 export function monitorProblems(error: unknown, values: MonitorFormValues): FieldProblems {
   if (!(error instanceof ApiError) || error.faults.length === 0) return problemsOf(error);
   const problems = new Map<string, string>();

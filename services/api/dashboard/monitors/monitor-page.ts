@@ -1,8 +1,8 @@
 import type { Monitor, MonitorDelivery, MonitorStats } from '../../../../schemas/api/monitor.ts';
 import type { MatchPage } from '../../../../schemas/messages/monitor-match.ts';
 import { readMatchesByTerm, readMonitorMatchesByDay } from '../../../../shared/stores/dashboard/monitor-sums.ts';
-import { html } from '../../pages/html.ts';
-import type { Html, HtmlValue } from '../../pages/html.ts';
+import { html } from '../../../../shared/html/html.ts';
+import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import { problemsOf } from '../call-api.ts';
 import type { FieldProblems } from '../call-api.ts';
 import type { DashboardDeps } from '../dashboard-deps.ts';

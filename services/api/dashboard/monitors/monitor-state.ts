@@ -1,7 +1,7 @@
 import type { Monitor, MonitorDelivery } from '../../../../schemas/api/monitor.ts';
 import { answerInWords } from './delivery-errors.ts';
-import { html } from '../../pages/html.ts';
-import type { Html } from '../../pages/html.ts';
+import { html } from '../../../../shared/html/html.ts';
+import type { Html } from '../../../../shared/html/html.ts';
 
 const STATES: Readonly<Record<Monitor['status'], string>> = {
   active: 'Running',

@@ -1,7 +1,7 @@
 import type { Monitor, MonitorDelivery } from '../../../../schemas/api/monitor.ts';
 import type { TestDelivery } from '../../../../schemas/api/test-delivery.ts';
-import { html } from '../../pages/html.ts';
-import type { Html, HtmlValue } from '../../pages/html.ts';
+import { html } from '../../../../shared/html/html.ts';
+import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import { problemsOf } from '../call-api.ts';
 import type { DashboardDeps } from '../dashboard-deps.ts';
 import type { PageRoute, ShownPage, Visit } from '../page-route.ts';

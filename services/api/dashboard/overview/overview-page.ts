@@ -8,8 +8,8 @@ import {
   readReadingCredits,
 } from '../../../../shared/stores/dashboard/account-overview.ts';
 import type { AccountOverview, DayOfMatches } from '../../../../shared/stores/dashboard/account-overview.ts';
-import { html } from '../../pages/html.ts';
-import type { Html, HtmlValue } from '../../pages/html.ts';
+import { html } from '../../../../shared/html/html.ts';
+import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 import type { DashboardDeps } from '../dashboard-deps.ts';
 import type { PageRoute, ShownPage, Visit } from '../page-route.ts';
 import { barChart } from '../parts/bar-chart.ts';

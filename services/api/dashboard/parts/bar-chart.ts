@@ -1,5 +1,5 @@
-import { html } from '../../pages/html.ts';
-import type { Html } from '../../pages/html.ts';
+import { html } from '../../../../shared/html/html.ts';
+import type { Html } from '../../../../shared/html/html.ts';
 
 /** A bar of a chart, with a second part on top of it where a chart has two series. */
 export interface Bar {

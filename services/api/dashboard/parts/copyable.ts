@@ -1,5 +1,5 @@
-import { html } from '../../pages/html.ts';
-import type { Html } from '../../pages/html.ts';
+import { html } from '../../../../shared/html/html.ts';
+import type { Html } from '../../../../shared/html/html.ts';
 
 /** A text to copy, with a button where scripts run. `id` must be unique on the page. */
 export function copyable(id: string, text: string, label: string): Html {

@@ -1,5 +1,5 @@
-import { html } from '../../pages/html.ts';
-import type { HtmlValue } from '../../pages/html.ts';
+import { html } from '../../../../shared/html/html.ts';
+import type { HtmlValue } from '../../../../shared/html/html.ts';
 import type { Visit } from '../page-route.ts';
 
 /** What was done before a redirect to `?done=NAME`, as a page says it; nothing for an unknown name. */

@@ -1,5 +1,5 @@
-import { html } from '../../pages/html.ts';
-import type { Html, HtmlValue } from '../../pages/html.ts';
+import { html } from '../../../../shared/html/html.ts';
+import type { Html, HtmlValue } from '../../../../shared/html/html.ts';
 
 /** A field of a form. */
 export interface Field {

@@ -1,7 +1,7 @@
 import type { AccountGrantResource } from '../../../../schemas/api/account.ts';
 import { SCOPES } from '../../oauth/oauth-metadata.ts';
-import { html } from '../../pages/html.ts';
-import type { Html } from '../../pages/html.ts';
+import { html } from '../../../../shared/html/html.ts';
+import type { Html } from '../../../../shared/html/html.ts';
 import type { DashboardDeps } from '../dashboard-deps.ts';
 import type { PageAnswer, PageRoute, ShownPage, Visit } from '../page-route.ts';
 import { doneNotice } from '../parts/done-notice.ts';

@@ -10,7 +10,7 @@ import { networksOf } from '../../signup/client-network.ts';
 import { hashSessionToken } from '../admit-visit.ts';
 import { newCookieValue } from '../dashboard-cookies.ts';
 import type { DashboardDeps } from '../dashboard-deps.ts';
-import { newSessionMail } from './new-session-mail.ts';
+import { newSessionMail } from '../../notices/new-session-mail.ts';
 
 export const SESSION_SECONDS = 30 * 86_400;
 const ID_LENGTH = 12;

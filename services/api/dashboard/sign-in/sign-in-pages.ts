@@ -1,5 +1,5 @@
-import { html } from '../../pages/html.ts';
-import type { Html } from '../../pages/html.ts';
+import { html } from '../../../../shared/html/html.ts';
+import type { Html } from '../../../../shared/html/html.ts';
 import { CODE_SECONDS } from '../../../../shared/domain/accounts/mailed-tokens.ts';
 import type { ShownPage } from '../page-route.ts';
 import { field } from '../parts/field.ts';

@@ -69,9 +69,8 @@ export function createSignInRouter(pages: PagesDeps): Router {
 }
 
 /** The cookie must have come with the form: one that is set by the answer proves nothing. */
-function refuseForeign({ cookies, deps }: PagesDeps, request: Request): void {
+function refuseForeign({ cookies, address: { publicHost } }: PagesDeps, request: Request): void {
   const known = cookies.knownVisitor(request);
-  const publicHost = new URL(deps.dashboardUrl).host;
   if (known === undefined || !isOwnForm(request, { token: formTokenOf(known), publicHost })) throw foreignForm();
 }
 
@@ -136,12 +135,12 @@ async function takeCode(step: Step): Promise<void> {
 
 /** The page of a mailed link, for addresses with too many wrong codes. */
 function linkPage(pages: PagesDeps, signIn: SignIn): LinkPage {
-  const { deps, address } = pages;
+  const { address } = pages;
   return {
     path: address.mount + LINK,
     url: address.url + LINK,
     title: 'Sign in',
-    question: `The button signs you in to the dashboard at ${new URL(deps.dashboardUrl).host}, in this browser.`,
+    question: `The button signs you in to the dashboard at ${address.publicHost}, in this browser.`,
     button: 'Sign in',
     async confirm(linkHash, response) {
       const verdict = await signIn.confirmLink(linkHash);
@@ -175,11 +174,11 @@ async function enter(
 
 /** Takes no use of the session's limit: whoever asked for too many pages can still sign out. */
 async function signOut(pages: PagesDeps, request: Request, response: Response): Promise<void> {
-  const { deps, cookies, frame } = pages;
+  const { deps, address, cookies, frame } = pages;
   const cookie = cookies.session(request);
   if (cookie !== undefined) {
     const token = formTokenOf(cookie);
-    if (!isOwnForm(request, { token, publicHost: new URL(deps.dashboardUrl).host })) throw foreignForm();
+    if (!isOwnForm(request, { token, publicHost: address.publicHost })) throw foreignForm();
     await endDashboardSessionOfCookie(deps.pool, hashSessionToken(cookie));
   }
   cookies.clearSession(response);

@@ -1,5 +1,5 @@
-import { html } from '../../../pages/html.ts';
-import type { Html } from '../../../pages/html.ts';
+import { html } from '../../../../../shared/html/html.ts';
+import type { Html } from '../../../../../shared/html/html.ts';
 
 /** UTF-16 code units [start, end) of a text. */
 export interface TextRange {

@@ -1,7 +1,7 @@
 import type { DeliveryStatus } from '../../../../../schemas/messages/recorded-match.ts';
 import type { MonitorMatch } from '../../../../../schemas/messages/monitor-match.ts';
-import { html } from '../../../pages/html.ts';
-import type { Html, HtmlValue } from '../../../pages/html.ts';
+import { html } from '../../../../../shared/html/html.ts';
+import type { Html, HtmlValue } from '../../../../../shared/html/html.ts';
 import type { Visit } from '../../page-route.ts';
 import { postButton } from '../../parts/post-button.ts';
 import { time } from '../../parts/time.ts';

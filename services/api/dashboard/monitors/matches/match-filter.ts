@@ -1,5 +1,5 @@
-import { html } from '../../../pages/html.ts';
-import type { Html } from '../../../pages/html.ts';
+import { html } from '../../../../../shared/html/html.ts';
+import type { Html } from '../../../../../shared/html/html.ts';
 import type { FieldProblems } from '../../call-api.ts';
 import type { Visit } from '../../page-route.ts';
 import { field } from '../../parts/field.ts';

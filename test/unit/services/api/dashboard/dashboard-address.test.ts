@@ -7,12 +7,14 @@ test('the address follows DASHBOARD_URL, with the prefix that a proxy serves it 
     folder: '/dashboard',
     isHttps: false,
     url: 'http://localhost:8080/dashboard',
+    publicHost: 'localhost:8080',
   });
   expect(dashboardAddress('https://example.com/app')).toEqual({
     mount: '/dashboard',
     folder: '/app/dashboard',
     isHttps: true,
     url: 'https://example.com/app/dashboard',
+    publicHost: 'example.com',
   });
 });
 
