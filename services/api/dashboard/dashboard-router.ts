@@ -12,7 +12,7 @@ import type { DashboardDeps } from './dashboard-deps.ts';
 import { FormFields } from './form-fields.ts';
 import { sendShownPage } from './layout.ts';
 import type { Frame, Viewer } from './layout.ts';
-import { formTokenField, formTokenOf, isOwnForm } from './own-forms.ts';
+import { formTokenField, refuseForeignForm } from './own-forms.ts';
 import type { PageAnswer, PageRoute, Visit } from './page-route.ts';
 
 /** The longest rule, typed into a form. */
@@ -61,10 +61,8 @@ async function visitPage(pages: PagesDeps, route: PageRoute, request: Request, r
   }
   noteAccount(response, signedIn.account.id);
   response.locals.viewer = viewerOf(pages, signedIn, request);
-  if (route.method === 'post') {
-    const token = formTokenOf(signedIn.token);
-    if (!isOwnForm(request, { token, publicHost: address.publicHost })) throw foreignForm();
-  }
+  const { publicHost } = address;
+  if (route.method === 'post') refuseForeignForm(request, { cookie: signedIn.token, publicHost });
   const answer = await route.handle(visitOf(pages, signedIn, request, response));
   await sendAnswer(response, { answer, cookies, frame });
 }
@@ -80,13 +78,9 @@ function askToSignIn({ cookies, address }: PagesDeps, request: Request, response
   response.redirect(303, `${address.folder}/sign-in${next}`);
 }
 
-export function foreignForm(): ApiError {
-  return new ApiError('invalid_request', 'This form is too old or was not sent from this site. Nothing was changed.');
-}
-
 function viewerOf({ address }: PagesDeps, { account, token }: SignedIn, request: Request): Viewer {
   const current = request.path.slice(address.mount.length);
-  return { account, csrfField: formTokenField(formTokenOf(token)), current: current === '' ? '/' : current };
+  return { account, csrfField: formTokenField(token), current: current === '' ? '/' : current };
 }
 
 function visitOf(
@@ -109,7 +103,7 @@ function visitOf(
     params: request.params as Record<string, string>,
     query: new FormFields(request.query),
     form: new FormFields(request.body),
-    csrfField: formTokenField(formTokenOf(token)),
+    csrfField: formTokenField(token),
     path: frame.path,
     lastEventId: request.get('Last-Event-ID'),
     signal: gone.signal,

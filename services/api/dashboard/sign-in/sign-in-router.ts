@@ -14,11 +14,11 @@ import type { LinkPage } from '../../signup/link-router.ts';
 import { CODE_SECONDS } from '../../../../shared/domain/accounts/mailed-tokens.ts';
 import { admitVisit, hashSessionToken } from '../admit-visit.ts';
 import { pathBelow } from '../dashboard-address.ts';
-import { foreignForm, readForm } from '../dashboard-router.ts';
+import { readForm } from '../dashboard-router.ts';
 import type { PagesDeps } from '../dashboard-router.ts';
 import { FormFields } from '../form-fields.ts';
 import { sendShownPage } from '../layout.ts';
-import { formTokenField, formTokenOf, isOwnForm } from '../own-forms.ts';
+import { formTokenField, refuseForeignForm } from '../own-forms.ts';
 import type { ShownPage } from '../page-route.ts';
 import { openSession, SESSION_SECONDS } from './open-session.ts';
 import { addressPage, codePage, signedOutPage } from './sign-in-pages.ts';
@@ -54,7 +54,9 @@ export function createSignInRouter(pages: PagesDeps): Router {
     async (request, response) => {
       response.set('Cache-Control', 'no-store');
       const visitor = pages.cookies.visitor(request, response);
-      if (isForm) refuseForeign(pages, request);
+      // The cookie must have come with the form: one that is set by the answer proves nothing.
+      const cookie = pages.cookies.knownVisitor(request);
+      if (isForm) refuseForeignForm(request, { cookie, publicHost: address.publicHost });
       await work({ pages, signIn, records, request, response, visitor });
     };
   router.get(address.mount + PATH, handle(showAddress, false));
@@ -66,12 +68,6 @@ export function createSignInRouter(pages: PagesDeps): Router {
   router.post(address.mount + SIGN_OUT, readForm, (request, response) => signOut(pages, request, response));
   router.all(address.mount + SIGN_OUT, methodNotAllowed(['POST']));
   return router;
-}
-
-/** The cookie must have come with the form: one that is set by the answer proves nothing. */
-function refuseForeign({ cookies, address: { publicHost } }: PagesDeps, request: Request): void {
-  const known = cookies.knownVisitor(request);
-  if (known === undefined || !isOwnForm(request, { token: formTokenOf(known), publicHost })) throw foreignForm();
 }
 
 async function showAddress(step: Step): Promise<void> {
@@ -177,8 +173,7 @@ async function signOut(pages: PagesDeps, request: Request, response: Response): 
   const { deps, address, cookies, frame } = pages;
   const cookie = cookies.session(request);
   if (cookie !== undefined) {
-    const token = formTokenOf(cookie);
-    if (!isOwnForm(request, { token, publicHost: address.publicHost })) throw foreignForm();
+    refuseForeignForm(request, { cookie, publicHost: address.publicHost });
     await endDashboardSessionOfCookie(deps.pool, hashSessionToken(cookie));
   }
   cookies.clearSession(response);
@@ -186,7 +181,7 @@ async function signOut(pages: PagesDeps, request: Request, response: Response): 
 }
 
 function formParts({ pages, visitor }: Step, action: string) {
-  return { action: pages.frame.path(action), csrfField: formTokenField(formTokenOf(visitor)) };
+  return { action: pages.frame.path(action), csrfField: formTokenField(visitor) };
 }
 
 function emailAndRestart({ pages }: Step, payload: Record<string, unknown>): { email: string; restart: string } {

@@ -24,7 +24,7 @@ describe('is our own', () => {
     ['from another name of this host', { origin: 'http://127.0.0.1:8080', host: '127.0.0.1:8080' }],
     ['behind a proxy that replaces the host', { origin: 'https://app.example.com', host: 'internal:8080' }],
     ['over https, with the default port left out', { origin: 'https://app.example.com', host: 'app.example.com' }],
-  ])('%s', (_what, headers) => expect(isOwnForm(formWith(headers), { token, publicHost })).toBe(true));
+  ])('%s', (_what, headers) => expect(isOwnForm(formWith(headers), { cookie: COOKIE, publicHost })).toBe(true));
 });
 
 describe('is not our own', () => {
@@ -35,7 +35,7 @@ describe('is not our own', () => {
     ['from another port', { origin: 'http://localhost:9999' }],
     ['from nowhere', { origin: 'null' }],
     ['from a name that begins like ours', { origin: 'https://app.example.com.evil.example' }],
-  ])('%s', (_what, headers) => expect(isOwnForm(formWith(headers), { token, publicHost })).toBe(false));
+  ])('%s', (_what, headers) => expect(isOwnForm(formWith(headers), { cookie: COOKIE, publicHost })).toBe(false));
 
   test.each<[string, unknown]>([
     ['without a body', undefined],
@@ -43,5 +43,5 @@ describe('is not our own', () => {
     ['with a list', { [FORM_TOKEN]: [token] }],
     ['with a part', { [FORM_TOKEN]: token.slice(1) }],
     ['with the cookie', { [FORM_TOKEN]: COOKIE }],
-  ])('%s', (_what, body) => expect(isOwnForm(formWith({}, body ?? null), { token, publicHost })).toBe(false));
+  ])('%s', (_what, body) => expect(isOwnForm(formWith({}, body ?? null), { cookie: COOKIE, publicHost })).toBe(false));
 });
