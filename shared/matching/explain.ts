@@ -2,12 +2,14 @@ import { blockingFilter, filteredItem, filterOf } from './item-filter.ts';
 import type { FilterName } from './item-filter.ts';
 import { matchOne } from './match-one.ts';
 import { muteOf } from './mutes.ts';
+import { NearMissFinder } from './near-miss.ts';
+import type { NearMiss } from './near-miss.ts';
 import type { MatchItem, MatchPosition, Mute, Rule } from './rule.ts';
 import { ruleTerms } from './rule-terms.ts';
 import type { WatchedTerm } from './rule-terms.ts';
 import { TermIndex } from './terms/term-index.ts';
 import type { TermKind } from './terms/term-shape.ts';
-import { forEachText, TEXTS } from './text/item-texts.ts';
+import { ALL_TEXTS, forEachText, TEXTS } from './text/item-texts.ts';
 
 export interface TermExplanation {
   /** As the owner wrote it. */
@@ -18,6 +20,8 @@ export interface TermExplanation {
   sameAs: string | undefined;
   /** Its first occurrence in each text in which it counts, the title first. Empty if it does not occur. */
   positions: MatchPosition[];
+  /** What is nearest to a term that does not occur; undefined if nothing is near. */
+  nearest: NearMiss | undefined;
 }
 
 export interface GroupExplanation {
@@ -50,7 +54,9 @@ export interface Explanation {
  */
 export function explain(rule: Rule, item: MatchItem, mutes: readonly Mute[] = []): Explanation {
   const { groups, excludeTexts } = ruleTerms(rule);
-  const [wanted = [], ...required] = groups.map((group) => explainTerms(group, item));
+  const nearMisses = new NearMissFinder(item);
+  const explained = (terms: readonly WatchedTerm[]) => explainTerms(terms, item, nearMisses);
+  const [wanted = [], ...required] = groups.map(explained);
   const exclude = rule.exclude.map((written) => ({ written, options: {}, texts: excludeTexts }));
   const mutedBy = muteOf(mutes, item);
   const blockedBy = blockingFilter(filterOf(rule), filteredItem(item));
@@ -63,14 +69,15 @@ export function explain(rule: Rule, item: MatchItem, mutes: readonly Mute[] = []
     keywords: wanted.slice(0, rule.keywords.length),
     terms: wanted.slice(rule.keywords.length),
     require: required.map((terms) => ({ isMet: terms.some(({ positions }) => positions.length > 0), terms })),
-    exclude: explainTerms(exclude, item),
+    exclude: explained(exclude),
   };
 }
 
-function explainTerms(terms: readonly WatchedTerm[], item: MatchItem): TermExplanation[] {
+function explainTerms(terms: readonly WatchedTerm[], item: MatchItem, nearMisses: NearMissFinder): TermExplanation[] {
   const index = new TermIndex();
   const first = new Map<string, string>();
   const addresses = terms.map(({ written, options }) => index.acquire(written, options));
+  const inAnyCase = terms.map(({ written, options: { prefix } }) => index.acquire(written, { prefix }));
   index.begin();
   forEachText(item, true, (written, text) => {
     index.search(written, text);
@@ -78,20 +85,35 @@ function explainTerms(terms: readonly WatchedTerm[], item: MatchItem): TermExpla
   return terms.map(({ written, options, texts }, number) => {
     const address = addresses[number] ?? 0;
     const key = `${address} ${texts}`;
+    const positions = positionsOf(index, address, texts);
+    const nearest = () =>
+      missIn(item, 'case', positionsOf(index, inAnyCase[number] ?? 0, texts)) ??
+      missIn(item, 'other_text', positionsOf(index, address, ALL_TEXTS & ~texts)) ??
+      nearMisses.find(written, texts);
     const explanation: TermExplanation = {
       term: written,
       kind: index.kindOf(written, options),
       sameAs: first.get(key),
-      positions: address === 0 ? [] : positionsOf(index, address, texts),
+      positions,
+      nearest: address === 0 || positions.length > 0 ? undefined : nearest(),
     };
     if (address !== 0 && !first.has(key)) first.set(key, written);
     return explanation;
   });
 }
 
-/** @param texts a bit for each text whose position is wanted */
+function missIn(item: MatchItem, reason: NearMiss['reason'], [position]: MatchPosition[]): NearMiss | undefined {
+  if (position === undefined) return undefined;
+  const { field, start, end } = position;
+  return { reason, position, written: item[field === 'text' ? 'text' : 'title'].slice(start, end) };
+}
+
+/**
+ * @param term 0 if it has nothing to search for
+ * @param texts a bit for each text whose position is wanted
+ */
 function positionsOf({ found }: TermIndex, term: number, texts: number): MatchPosition[] {
-  const index = found.indexOf(term);
+  const index = term === 0 ? -1 : found.indexOf(term);
   if (index < 0) return [];
   const foundIn = (found.texts.items[index] ?? 0) & texts;
   return TEXTS.flatMap((field, text) =>
