@@ -135,35 +135,52 @@ const flag = z.boolean().optional();
 const kinds = { posts: flag, comments: flag, include_posts: flag, include_comments: flag };
 const watched = z.boolean().optional().meta({ default: true });
 
+/** The settings of a new monitor. */
+const newSettings = {
+  name: givenName,
+  keywords: terms.optional(),
+  exclude: terms.default([]),
+  subreddits: terms.default([]),
+  ...kinds,
+  posts: watched,
+  comments: watched,
+  nsfw: z.boolean().default(false),
+  ...refinementChanges,
+  webhook_url: storableString.optional(),
+  webhook_kind: webhookKind.optional(),
+};
+
+const KEYWORDS_REQUIRED = {
+  path: ['keywords'],
+  message: 'is required',
+  // Also when other fields are wrong, so that it is named together with them.
+  when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null && !Array.isArray(value),
+};
+const hasTerms = ({ keywords, terms }: { keywords?: unknown; terms?: unknown[] | null | undefined }): boolean =>
+  keywords !== undefined || (terms?.length ?? 0) > 0;
+
+/** Leaves of the two names of a kind the one that is stored. */
+function plainKinds<Body extends Kinds>({ include_posts: posts, include_comments: comments, ...body }: Body) {
+  return { ...body, posts: body.posts ?? posts ?? true, comments: body.comments ?? comments ?? true };
+}
+
 /**
  * Body of POST /v1/monitors. It checks shapes only; the service validates terms, names, languages and webhooks.
  */
 export const createMonitorBody = z
-  .strictObject({
-    name: givenName,
-    keywords: terms.optional(),
-    exclude: terms.default([]),
-    subreddits: terms.default([]),
-    ...kinds,
-    posts: watched,
-    comments: watched,
-    nsfw: z.boolean().default(false),
-    ...refinementChanges,
-    webhook_url: storableString.optional(),
-    webhook_kind: webhookKind.optional(),
-  })
-  .refine(({ keywords, terms }) => keywords !== undefined || (terms?.length ?? 0) > 0, {
-    path: ['keywords'],
-    message: 'is required',
-    // Also when other fields are wrong, so that it is named together with them.
-    when: ({ value }) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  })
+  .strictObject(newSettings)
+  .refine(hasTerms, KEYWORDS_REQUIRED)
   .superRefine(checkKinds)
-  .transform(({ include_posts: posts, include_comments: comments, ...body }) => ({
-    ...body,
-    posts: body.posts ?? posts ?? true,
-    comments: body.comments ?? comments ?? true,
-  }));
+  .transform(plainKinds);
+
+/** The settings of a monitor that is not created, in requests about what its rule finds. */
+export const unsavedSettings = z
+  .strictObject({ ...newSettings, name: givenName.optional() })
+  .refine(hasTerms, KEYWORDS_REQUIRED)
+  .superRefine(checkKinds)
+  .transform(plainKinds);
+
+export type UnsavedSettings = z.output<typeof unsavedSettings>;
 
 /** Body of PATCH /v1/monitors/{id}. Absent fields do not change; null or an empty URL removes the webhook. */
 export const patchMonitorBody = z

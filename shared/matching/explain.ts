@@ -30,12 +30,19 @@ export interface GroupExplanation {
   terms: TermExplanation[];
 }
 
+export interface FilterExplanation {
+  filter: FilterName | 'muted';
+  passed: boolean;
+}
+
 export interface Explanation {
   matches: boolean;
   /** The terms that a match would report. Empty if the item does not match. */
   matchedTerms: string[];
   /** The filter that rejects the item whatever its texts contain; `muted` only if no other filter does. */
   blockedBy: FilterName | 'muted' | undefined;
+  /** The filters that the rule has; kind and NSFW are always among them. */
+  filters: FilterExplanation[];
   /** The mute that applies to the item, if there is one. */
   mutedBy: Mute | undefined;
   keywords: TermExplanation[];
@@ -65,12 +72,37 @@ export function explain(rule: Rule, item: MatchItem, mutes: readonly Mute[] = []
     matches: matchedTerms !== undefined,
     matchedTerms: matchedTerms ?? [],
     blockedBy: blockedBy ?? (mutedBy === undefined ? undefined : 'muted'),
+    filters: explainFilters(rule, item).concat(
+      mutes.length === 0 ? [] : [{ filter: 'muted', passed: mutedBy === undefined }],
+    ),
     mutedBy,
     keywords: wanted.slice(0, rule.keywords.length),
     terms: wanted.slice(rule.keywords.length),
     require: required.map((terms) => ({ isMet: terms.some(({ positions }) => positions.length > 0), terms })),
     exclude: explained(exclude),
   };
+}
+
+const ALL_ITEMS: Rule = { keywords: [], exclude: [], subreddits: [], posts: true, comments: true, nsfw: true };
+
+/** Asks for each part of the rule's filters what it alone decides. */
+function explainFilters(rule: Rule, item: MatchItem): FilterExplanation[] {
+  const { posts, comments, nsfw, subreddits, excludeSubreddits, authors, excludeAuthors, languages } = rule;
+  const parts: [FilterName, Partial<Rule> | undefined][] = [
+    ['kind', { posts, comments }],
+    ['nsfw', { nsfw }],
+    ['subreddit', subreddits.length > 0 ? { subreddits } : undefined],
+    ['subreddit_excluded', excludeSubreddits && { excludeSubreddits }],
+    ['author', authors && { authors }],
+    ['author_excluded', excludeAuthors && { excludeAuthors }],
+    ['language', languages && { languages }],
+  ];
+  return parts
+    .filter(([, part]) => part !== undefined)
+    .map(([filter, part]) => ({
+      filter,
+      passed: blockingFilter(filterOf({ ...ALL_ITEMS, ...part }), filteredItem(item)) === undefined,
+    }));
 }
 
 function explainTerms(terms: readonly WatchedTerm[], item: MatchItem, nearMisses: NearMissFinder): TermExplanation[] {

@@ -9,6 +9,7 @@ import {
   clearMonitorHealth,
   insertMonitorVersion,
   readMonitor,
+  ruleOf,
   updateMonitorSettings,
 } from '../../../shared/stores/monitors/monitors.ts';
 import type { MonitorSettings, StoredMonitor } from '../../../shared/stores/monitors/monitors.ts';
@@ -96,7 +97,7 @@ async function applyChange(db: Queryable, current: StoredMonitor, settings: Moni
   await updateMonitorSettings(db, current.id, { ...settings, version });
   if (settings.webhookUrl !== current.webhookUrl) await clearMonitorHealth(db, current.id);
   if (!isNewRule) return;
-  await insertMonitorVersion(db, current.id, version);
+  await insertMonitorVersion(db, current.id, version, ruleOf(settings));
   await announceMonitorChange(db, current.id);
 }
 

@@ -64,7 +64,7 @@ export async function insertMonitor(
      ), lock_row AS (
        INSERT INTO monitor_counters (monitor_id) SELECT id FROM added
      )
-     INSERT INTO monitor_versions (monitor_id, version, since) SELECT id, version, active_since FROM added`,
+     INSERT INTO monitor_versions (monitor_id, version, since, rule) SELECT id, version, active_since, $15 FROM added`,
     [
       monitor.id,
       monitor.accountId,
@@ -80,6 +80,7 @@ export async function insertMonitor(
       monitor.webhookUrl,
       monitor.webhookKind,
       monitor.sealedSecret,
+      ruleOf(monitor),
     ],
   );
 }
@@ -170,12 +171,18 @@ export async function updateMonitorSettings(
   );
 }
 
+/** The rules of earlier versions are forgotten, so that nobody fills the disk by changing rules. */
+const KEPT_RULES = 50;
+
 /** Records that a rule version begins now. Requires the monitor's lock: `since` must be read after the wait for it. */
-export async function insertMonitorVersion(db: Queryable, id: string, version: number): Promise<void> {
-  await db.query('INSERT INTO monitor_versions (monitor_id, version, since) VALUES ($1, $2, wall_now())', [
-    id,
-    version,
-  ]);
+export async function insertMonitorVersion(db: Queryable, id: string, version: number, rule: Rule): Promise<void> {
+  await db.query(
+    `WITH forgotten AS (
+       UPDATE monitor_versions SET rule = NULL WHERE monitor_id = $1 AND version = $2::integer - ${KEPT_RULES}
+     )
+     INSERT INTO monitor_versions (monitor_id, version, since, rule) VALUES ($1, $2, wall_now(), $3)`,
+    [id, version, rule],
+  );
 }
 
 /** Resets the failures of a webhook. Requires the monitor's lock. */

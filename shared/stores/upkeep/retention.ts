@@ -45,7 +45,10 @@ export async function deleteOrphanedAttempts(db: Queryable, monitorId: string, l
   return rowCount ?? 0;
 }
 
-/** Deletes day counts and rule versions older than `days`, except the current version. Returns how many. */
+/**
+ * Deletes day counts, rule versions and states older than `days`, except the current version and the state with which
+ * these days began. Returns how many.
+ */
 export async function deleteExpiredHistory(db: Queryable, monitorId: string, days: number): Promise<number> {
   const daysDeleted = await db.query(
     `DELETE FROM monitor_days
@@ -59,13 +62,20 @@ export async function deleteExpiredHistory(db: Queryable, monitorId: string, day
         AND v.since < (SELECT service_now()) - make_interval(days => $2)`,
     [monitorId, days],
   );
-  return (daysDeleted.rowCount ?? 0) + (versionsDeleted.rowCount ?? 0);
+  const statesDeleted = await db.query(
+    `DELETE FROM monitor_states s
+      WHERE s.monitor_id = $1
+        AND s.at < (SELECT max(at) FROM monitor_states
+                     WHERE monitor_id = $1 AND at < (SELECT service_now()) - make_interval(days => $2))`,
+    [monitorId, days],
+  );
+  return [daysDeleted, versionsDeleted, statesDeleted].reduce((sum, { rowCount }) => sum + (rowCount ?? 0), 0);
 }
 
 /**
  * Deletes the lock row of a deleted monitor that has nothing left to expire, so that later passes skip it. A recorder
- * that finds no lock row treats the monitor as deleted, which it is. Its last rule version, its health, its mutes
- * and its settings are deleted too; the remaining row has only its account and its times. Returns false when something
+ * that finds no lock row treats the monitor as deleted, which it is. Its last rule version, its states, its health, its
+ * mutes and its settings are deleted too; the remaining row has only its account and its times. Returns false when something
  * is left.
  */
 export async function forgetDeletedMonitor(db: Queryable, monitorId: string): Promise<boolean> {
@@ -84,6 +94,8 @@ export async function forgetDeletedMonitor(db: Queryable, monitorId: string): Pr
        DELETE FROM monitor_versions v USING forgotten f WHERE v.monitor_id = f.monitor_id
      ), mutes AS (
        DELETE FROM monitor_mutes u USING forgotten f WHERE u.monitor_id = f.monitor_id
+     ), states AS (
+       DELETE FROM monitor_states s USING forgotten f WHERE s.monitor_id = f.monitor_id
      ), emptied AS (
        UPDATE monitors m
           SET name = '', keywords = '{}', exclude = '{}', subreddits = '{}', refinements = NULL, webhook_url = NULL, webhook_kind = NULL,

@@ -18,6 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
+const NEW_RULE = { keywords: ['go'], exclude: [], subreddits: [], posts: true, comments: true, nsfw: false };
+
 const record = (candidates: Candidate[]) => recordBatch({ pool: database.pool, toleranceMs: 0 }, candidates);
 
 let things = 0;
@@ -185,7 +187,7 @@ test('a rule that changes while the recorder waits: only items that entered befo
   const [monitorId] = (await insertMonitors(database.pool, 1)) as [string];
   const patch = async (db: Queryable) => {
     await db.query('UPDATE monitors SET version = 2 WHERE id = $1', [monitorId]);
-    await insertMonitorVersion(db, monitorId, 2);
+    await insertMonitorVersion(db, monitorId, 2, NEW_RULE);
   };
   const before = newThing();
   const after = newThing();

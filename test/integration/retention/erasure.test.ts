@@ -19,6 +19,7 @@ const NOTHING = {
   delivery_attempts: 0,
   monitor_days: 0,
   monitor_versions: 0,
+  monitor_states: 0,
   monitor_health: 0,
   monitor_mutes: 0,
   monitor_threads: 0,

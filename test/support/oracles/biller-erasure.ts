@@ -59,6 +59,7 @@ export async function rowsOfMonitors(db: Queryable, monitorIds: readonly string[
     'delivery_attempts',
     'monitor_days',
     'monitor_versions',
+    'monitor_states',
     'monitor_health',
     'monitor_mutes',
     'monitor_threads',
