@@ -23,6 +23,8 @@ export const monitorMatch = z.strictObject({
   suppressed: z.boolean(),
   /** Present only when the match is suppressed for another reason than the daily cap. */
   suppressed_reason: suppressedReason.optional(),
+  /** Present when a backfill found the match in the archive. */
+  backfill: z.literal(true).optional(),
   delivery_status: deliveryStatus,
   created_at: timestamp,
   delivered_at: timestamp.nullable().optional(),

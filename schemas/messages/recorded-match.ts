@@ -21,7 +21,12 @@ export const recordedMatch = z.object({
   suppressed: z.boolean(),
   /** Absent when the match is not suppressed, or because of the daily cap. */
   suppressed_reason: suppressedReason.optional(),
-  /** The delivery decision when the match was recorded: none (no webhook), pending, or skipped (suppressed). */
+  /** Present when a backfill found the match in the archive; `entered_at` is then when the item was first seen. */
+  backfill: z.literal(true).optional(),
+  /**
+   * The delivery decision when the match was recorded: none (no webhook, or a backfill that does not deliver), pending,
+   * or skipped (suppressed).
+   */
   first_delivery: z.enum(['none', 'pending', 'skipped']),
   entered_at: timestamp,
   created_at: timestamp,

@@ -22,6 +22,7 @@ import {
   deleteExpiredForumCalls,
   deleteExpiredGaps,
 } from '../../shared/stores/upkeep/coverage-retention.ts';
+import { deleteExpiredBackfills } from '../../shared/stores/backfills/backfill-retention.ts';
 import { deleteUnknownCharges } from '../../shared/stores/payments/payment-charges.ts';
 import { deleteExpiredPaymentEvents } from '../../shared/stores/payments/payment-events.ts';
 import { deleteAbandonedPayments } from '../../shared/stores/payments/payments.ts';
@@ -38,6 +39,7 @@ const GAP_DAYS = 90;
 const AUDIT_DAYS = 35;
 /** So that a month can be compared with the same one a year before. */
 const COVERAGE_DAYS = 400;
+const BACKFILL_DAYS = 30;
 /** Expired sessions tell known networks from new ones. */
 const SESSION_DAYS = 60;
 /** Longer than the payment provider repeats an event, or a checkout that nobody paid can be paid. */
@@ -64,6 +66,7 @@ const EXPIRING_TABLES: ExpiringTable[] = [
   { table: 'matched_items', deleteSome: deleteExpiredItems },
   { table: 'removed_things', deleteSome: (db, limit) => deleteExpiredRemovals(db, REMOVAL_DAYS, limit) },
   { table: 'monitor_threads', deleteSome: (db, limit) => deleteExpiredThreads(db, THREAD_DAYS, limit) },
+  { table: 'backfills', deleteSome: (db, limit) => deleteExpiredBackfills(db, BACKFILL_DAYS, limit) },
   { table: 'idempotency_keys', deleteSome: (db, limit) => deleteExpiredAnswers(db, ANSWER_HOURS, limit) },
   { table: 'signups', deleteSome: deleteExpiredSignups },
   { table: 'notices', deleteSome: (db, limit) => deleteExpiredNotices(db, NOTICE_DAYS, limit) },

@@ -11,6 +11,8 @@ export interface StoredMatch {
   suppressed: boolean;
   /** null when it is not suppressed, or because of the daily cap. */
   suppressedReason: SuppressedReason | null;
+  /** Found in the archive by a backfill. */
+  backfill: boolean;
   deliveryStatus: DeliveryStatus;
   createdAt: Date;
   deliveredAt: Date | null;
@@ -42,6 +44,7 @@ export function matchResource(monitorId: string, stored: StoredMatch): MonitorMa
     matched_terms: stored.matchedTerms,
     suppressed: stored.suppressed,
     ...(stored.suppressedReason ? { suppressed_reason: stored.suppressedReason } : {}),
+    ...(stored.backfill ? { backfill: true } : {}),
     delivery_status: stored.deliveryStatus,
     created_at: stored.createdAt.toISOString(),
     delivered_at: stored.deliveredAt?.toISOString() ?? null,

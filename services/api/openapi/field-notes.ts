@@ -95,8 +95,9 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
     suppressed: 'Beyond the daily cap, or for `suppressed_reason`: stored but not sent.',
     suppressed_reason:
       '`thread_once`: its thread had a match of this monitor that day. Absent when the match is not suppressed, or because of the daily cap.',
+    backfill: 'Present when a backfill found the match in the archive.',
     delivery_status:
-      '`none`: no webhook; `pending`: waiting to be sent or retried; `delivered`; `failed`: failed for good; `skipped`: will not be sent.',
+      '`none`: no webhook, or a backfill that does not deliver; `pending`: waiting to be sent or retried; `delivered`; `failed`: failed for good; `skipped`: will not be sent.',
   },
   MatchPage: {
     after:

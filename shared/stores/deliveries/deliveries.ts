@@ -87,11 +87,11 @@ export async function claimNewMatches(
         FROM target t
         WHERE m.monitor_id = t.monitor_id AND m.seq = t.seq
         RETURNING m.monitor_id, m.seq, m.thing_id, m.kind, m.entered_at, m.first_seen_at, m.created_at,
-          m.matched_terms, m.attempt, m.ladder_step, m.resent, t.monitor_name, t.webhook_url, t.webhook_kind, t.webhook_secret,
+          m.matched_terms, m.backfill, m.attempt, m.ladder_step, m.resent, t.monitor_name, t.webhook_url, t.webhook_kind, t.webhook_secret,
           t.previous_secret
       )
       SELECT c.monitor_id AS "monitorId", c.seq, c.thing_id AS "thingId", c.kind, c.entered_at AS "enteredAt",
-        c.first_seen_at AS "firstSeenAt", c.created_at AS "createdAt", c.matched_terms AS "matchedTerms", c.attempt,
+        c.first_seen_at AS "firstSeenAt", c.created_at AS "createdAt", c.matched_terms AS "matchedTerms", c.backfill, c.attempt,
         c.ladder_step AS "retryStep", c.resent AS "isResent", c.monitor_name AS "monitorName",
         c.webhook_url AS "webhookUrl", c.webhook_kind AS "webhookKind", c.webhook_secret AS "webhookSecret",
         c.previous_secret AS "previousSecret", coalesce(i.post_id, '') AS "postId",
@@ -144,11 +144,11 @@ export async function claimDueMatches(
         FROM target t
         WHERE m.monitor_id = t.monitor_id AND m.seq = t.seq
         RETURNING m.monitor_id, m.seq, m.thing_id, m.kind, m.entered_at, m.first_seen_at, m.created_at,
-          m.matched_terms, m.attempt, m.ladder_step, m.resent, t.monitor_name, t.webhook_url, t.webhook_kind, t.webhook_secret,
+          m.matched_terms, m.backfill, m.attempt, m.ladder_step, m.resent, t.monitor_name, t.webhook_url, t.webhook_kind, t.webhook_secret,
           t.previous_secret
       )
       SELECT c.monitor_id AS "monitorId", c.seq, c.thing_id AS "thingId", c.kind, c.entered_at AS "enteredAt",
-        c.first_seen_at AS "firstSeenAt", c.created_at AS "createdAt", c.matched_terms AS "matchedTerms", c.attempt,
+        c.first_seen_at AS "firstSeenAt", c.created_at AS "createdAt", c.matched_terms AS "matchedTerms", c.backfill, c.attempt,
         c.ladder_step AS "retryStep", c.resent AS "isResent", c.monitor_name AS "monitorName",
         c.webhook_url AS "webhookUrl", c.webhook_kind AS "webhookKind", c.webhook_secret AS "webhookSecret",
         c.previous_secret AS "previousSecret", coalesce(i.post_id, '') AS "postId",

@@ -90,7 +90,7 @@ export async function readFilteredMatches(
 
 const FILTERED = `
   SELECT m.seq, m.thing_id AS "thingId", m.kind, m.matched_terms AS "matchedTerms", m.suppressed,
-         m.suppressed_reason AS "suppressedReason", m.delivery_status AS "deliveryStatus", m.created_at AS "createdAt", m.delivered_at AS "deliveredAt",
+         m.suppressed_reason AS "suppressedReason", m.backfill, m.delivery_status AS "deliveryStatus", m.created_at AS "createdAt", m.delivered_at AS "deliveredAt",
          i.post_id AS "postId", i.subreddit, i.author, i.title, i.body, i.permalink, i.created_utc AS "createdUtc"
   FROM matches m
   JOIN matched_items i ON i.thing_id = m.thing_id

@@ -17,6 +17,7 @@ interface MatchRow {
   suppressed: boolean;
   suppressed_reason: SuppressedReason | null;
   first_delivery: FirstStoredMatch['firstDelivery'];
+  backfill: boolean;
 }
 
 /** Finds the matches that are already stored for the given (monitor, thing) pairs, by monitor and seq. */
@@ -28,7 +29,7 @@ export async function findStoredMatches(
     name: 'recording-find-stored-matches',
     text: `
       SELECT m.monitor_id, m.seq, m.thing_id, m.kind, m.entered_at, m.first_seen_at, m.created_at, m.matched_terms,
-        m.suppressed, m.suppressed_reason, m.first_delivery
+        m.suppressed, m.suppressed_reason, m.first_delivery, m.backfill
       FROM unnest($1::text[], $2::text[]) AS pair (monitor_id, thing_id)
       JOIN matches m ON m.monitor_id = pair.monitor_id AND m.thing_id = pair.thing_id
       ORDER BY m.monitor_id, m.seq`,
@@ -46,6 +47,7 @@ export async function findStoredMatches(
     suppressed: row.suppressed,
     suppressedReason: row.suppressed_reason ?? undefined,
     firstDelivery: row.first_delivery,
+    backfill: row.backfill,
   }));
 }
 
@@ -101,13 +103,13 @@ export async function insertMatches(db: Queryable, matches: readonly NumberedMat
     name: 'recording-insert-matches',
     text: `
       INSERT INTO matches (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms,
-        suppressed, suppressed_reason, first_delivery, delivery_status, next_attempt_at)
+        suppressed, suppressed_reason, first_delivery, delivery_status, next_attempt_at, backfill)
       SELECT monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms::text[], suppressed,
-        suppressed_reason, first_delivery, first_delivery, next_attempt_at
+        suppressed_reason, first_delivery, first_delivery, next_attempt_at, backfill
       FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[],
-        $7::timestamptz[], $8::text[], $9::boolean[], $10::text[], $11::text[], $12::timestamptz[])
+        $7::timestamptz[], $8::text[], $9::boolean[], $10::text[], $11::text[], $12::timestamptz[], $13::boolean[])
         AS new_match (monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms, suppressed,
-          suppressed_reason, first_delivery, next_attempt_at)`,
+          suppressed_reason, first_delivery, next_attempt_at, backfill)`,
     values: [
       matches.map((match) => match.monitorId),
       matches.map((match) => match.seq),
@@ -121,6 +123,7 @@ export async function insertMatches(db: Queryable, matches: readonly NumberedMat
       matches.map((match) => match.suppressedReason ?? null),
       matches.map((match) => match.firstDelivery),
       matches.map((match) => match.nextAttemptAt),
+      matches.map((match) => match.backfill),
     ],
   });
 }

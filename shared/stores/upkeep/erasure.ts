@@ -95,8 +95,8 @@ const THREAD_DAYS = `(
 )`;
 
 /**
- * Deletes day counts, rule versions, states, mutes, threads and health of monitors: a few dozen rows of each, at most
- * 500 mutes, and at most the daily cap of threads for each of three days.
+ * Deletes day counts, rule versions, states, mutes, backfills, threads and health of monitors: a few dozen rows of
+ * each, at most 500 mutes and 300 backfills, and at most the daily cap of threads for each of three days.
  */
 export async function eraseMonitorHistory(db: Queryable, monitorIds: readonly string[]): Promise<void> {
   await db.query(
@@ -108,6 +108,8 @@ export async function eraseMonitorHistory(db: Queryable, monitorIds: readonly st
        DELETE FROM monitor_states WHERE monitor_id = ANY ($1)
      ), mutes AS (
        DELETE FROM monitor_mutes WHERE monitor_id = ANY ($1)
+     ), runs AS (
+       DELETE FROM backfills WHERE monitor_id = ANY ($1)
      ), threads AS (
        DELETE FROM monitor_threads WHERE monitor_id = ANY ($1) AND day IN ${THREAD_DAYS}
      )
@@ -136,6 +138,7 @@ export async function markErasedHere(db: Queryable, accountId: string): Promise<
        AND NOT EXISTS (SELECT FROM monitor_versions WHERE monitor_id = ANY (e.monitor_ids))
        AND NOT EXISTS (SELECT FROM monitor_states WHERE monitor_id = ANY (e.monitor_ids))
        AND NOT EXISTS (SELECT FROM monitor_mutes WHERE monitor_id = ANY (e.monitor_ids))
+       AND NOT EXISTS (SELECT FROM backfills WHERE monitor_id = ANY (e.monitor_ids))
        AND NOT EXISTS (SELECT FROM monitor_threads WHERE monitor_id = ANY (e.monitor_ids) AND day IN ${THREAD_DAYS})
        AND NOT EXISTS (SELECT FROM monitor_health WHERE monitor_id = ANY (e.monitor_ids))`,
     [accountId],

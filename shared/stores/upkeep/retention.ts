@@ -75,8 +75,8 @@ export async function deleteExpiredHistory(db: Queryable, monitorId: string, day
 /**
  * Deletes the lock row of a deleted monitor that has nothing left to expire, so that later passes skip it. A recorder
  * that finds no lock row treats the monitor as deleted, which it is. Its last rule version, its states, its health, its
- * mutes and its settings are deleted too; the remaining row has only its account and its times. Returns false when something
- * is left.
+ * mutes, its backfills and its settings are deleted too; the remaining row has only its account and its times. Returns
+ * false when something is left.
  */
 export async function forgetDeletedMonitor(db: Queryable, monitorId: string): Promise<boolean> {
   const { rowCount } = await db.query(
@@ -96,6 +96,8 @@ export async function forgetDeletedMonitor(db: Queryable, monitorId: string): Pr
        DELETE FROM monitor_mutes u USING forgotten f WHERE u.monitor_id = f.monitor_id
      ), states AS (
        DELETE FROM monitor_states s USING forgotten f WHERE s.monitor_id = f.monitor_id
+     ), backfills AS (
+       DELETE FROM backfills b USING forgotten f WHERE b.monitor_id = f.monitor_id
      ), emptied AS (
        UPDATE monitors m
           SET name = '', keywords = '{}', exclude = '{}', subreddits = '{}', refinements = NULL, webhook_url = NULL, webhook_kind = NULL,

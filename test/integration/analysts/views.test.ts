@@ -142,10 +142,18 @@ test('matches_with_items ends with the source, lag and language of the item, and
   const found = await rows<Record<string, unknown>>(
     'SELECT * FROM matches_with_items WHERE created_at > now() - INTERVAL 1 DAY ORDER BY match_id',
   );
-  expect(Object.keys(found[0]!).slice(-4)).toEqual(['source', 'lag_seconds', 'language', 'suppressed_reason']);
+  expect(Object.keys(found[0]!).slice(-5)).toEqual([
+    'source',
+    'lag_seconds',
+    'language',
+    'suppressed_reason',
+    'backfill',
+  ]);
   const items = new Map(published.items.map((item) => [item.thing_id, item]));
   expect(new Set(found.map(({ language }) => language))).toEqual(new Set(['', 'de', 'und']));
-  expect(found.map((row) => [row.match_id, row.source, row.lag_seconds, row.language, row.suppressed_reason])).toEqual(
+  expect(
+    found.map((row) => [row.match_id, row.source, row.lag_seconds, row.language, row.suppressed_reason, row.backfill]),
+  ).toEqual(
     published.matches
       .filter(({ created_at }) => Date.parse(created_at) > now - 24 * HOUR + MINUTE)
       .sort(byKeys(({ match_id }) => match_id))
@@ -155,6 +163,7 @@ test('matches_with_items ends with the source, lag and language of the item, and
         lagSeconds({ created_utc: match.item.created_utc, first_seen_at: match.first_seen_at }),
         items.get(match.item.thing_id)?.language ?? '',
         match.suppressed_reason ?? '',
+        match.backfill ?? false,
       ]),
   );
 });

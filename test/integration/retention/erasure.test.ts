@@ -23,6 +23,7 @@ const NOTHING = {
   monitor_health: 0,
   monitor_mutes: 0,
   monitor_threads: 0,
+  backfills: 0,
   monitor_counters: 0,
   monitors: 0,
 };

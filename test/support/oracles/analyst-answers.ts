@@ -120,9 +120,10 @@ export const EXPECTED: Record<string, (published: PublishedRows) => unknown[]> =
       .map(([, found]) => {
         const first = found.filter(({ delivery_status, attempt }) => delivery_status === 'delivered' && attempt === 1);
         const durations = found.map(({ duration_ms }) => duration_ms);
-        const after = first.map((made) => {
+        const after = first.flatMap((made) => {
           const match = published.matches.find(({ match_id }) => match_id === made.match_id)!;
-          return Date.parse(made.started_at) + made.duration_ms - Date.parse(match.entered_at);
+          if (match.backfill === true) return [];
+          return [Date.parse(made.started_at) + made.duration_ms - Date.parse(match.entered_at)];
         });
         return {
           day: dayOf(found[0]!.started_at),

@@ -49,6 +49,11 @@ export async function fillMonitors(db: Queryable, monitorIds: readonly string[],
      SELECT day, id, 'abc' FROM unnest($1::text[]) AS id, unnest('{2026-01-01,2026-01-03}'::date[]) AS day`,
     [monitorIds],
   );
+  await db.query(
+    `INSERT INTO backfills (id, monitor_id, account_id, version, rule, from_at, to_at, deliver)
+     SELECT 'bf_' || id, id, 'acc_x', 1, '{}', service_now(), service_now(), false FROM unnest($1::text[]) AS id`,
+    [monitorIds],
+  );
   await db.query('UPDATE monitor_counters SET last_seq = $2 WHERE monitor_id = ANY ($1)', [monitorIds, matches]);
 }
 
@@ -63,6 +68,7 @@ export async function rowsOfMonitors(db: Queryable, monitorIds: readonly string[
     'monitor_health',
     'monitor_mutes',
     'monitor_threads',
+    'backfills',
     'monitor_counters',
   ];
   const counts: Record<string, number> = {};

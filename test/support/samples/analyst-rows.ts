@@ -135,6 +135,7 @@ function matchOf(item: ForumItem, number: number, now: number): RecordedMatch {
     matched_terms: [['rust', '咖啡'], ['rust'], ['iron ore']][number % 3]!,
     suppressed: number % 10 === 9,
     ...(number % 20 === 9 ? { suppressed_reason: 'thread_once' as const } : {}),
+    ...(number % 7 === 3 ? { backfill: true as const } : {}),
     first_delivery: 'pending',
     entered_at: iso(createdAt(number, now) - 1_000),
     created_at: iso(createdAt(number, now)),

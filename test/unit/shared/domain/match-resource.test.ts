@@ -10,6 +10,7 @@ const stored: StoredMatch = {
   matchedTerms: ['rust'],
   suppressed: false,
   suppressedReason: null,
+  backfill: false,
   deliveryStatus: 'pending',
   createdAt: new Date('2026-03-04T05:06:07.089Z'),
   deliveredAt: null,
@@ -46,4 +47,10 @@ test('a match that was suppressed for its thread says so, right after suppressed
   expect(monitorMatch.parse(resource)).toEqual(resource);
   expect(JSON.stringify(resource)).toContain('"suppressed":true,"suppressed_reason":"thread_once","delivery_status"');
   expect(matchResource('mon_0123456789ab', { ...stored, ...suppressed })).not.toHaveProperty('suppressed_reason');
+});
+
+test('a match that a backfill found says so, right before its delivery', () => {
+  const resource = matchResource('mon_0123456789ab', { ...stored, backfill: true, deliveryStatus: 'none' });
+  expect(monitorMatch.parse(resource)).toEqual(resource);
+  expect(JSON.stringify(resource)).toContain('"suppressed":false,"backfill":true,"delivery_status":"none"');
 });
