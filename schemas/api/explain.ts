@@ -82,6 +82,7 @@ const notRecordedReason = z.enum([
   'over_ceiling',
   'under_way',
   'rule_unknown',
+  'content_removed',
   'unknown',
 ]);
 

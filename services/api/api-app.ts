@@ -23,6 +23,7 @@ import { liveTailRoute } from './live-tail/live-tail-route.ts';
 import type { LiveTails } from './live-tail/live-tails.ts';
 import { createMcpRouter } from './mcp/mcp-router.ts';
 import { createTools } from './mcp/create-tools.ts';
+import { explainRoutes } from './monitors/explain/explain-routes.ts';
 import { createArchiveSample } from './monitors/archive-sample.ts';
 import { monitorRoutes } from './monitors/monitor-routes.ts';
 import { protectionOf } from './oauth/oauth-metadata.ts';
@@ -86,6 +87,7 @@ export function createApiApp(options: ApiAppDeps): Express {
   const reading = createReadingDeps(options);
   const apiRoutes = [
     ...readingRoutes(reading),
+    ...explainRoutes({ ...options, clock: systemClock }),
     ...monitorRoutes({
       ...options,
       siteUrl: options.forum.siteUrl,

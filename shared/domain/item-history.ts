@@ -18,13 +18,13 @@ export interface RecordedFact {
 /** What is known about an item and a monitor. Times in milliseconds since the epoch. */
 export interface HistoryFacts {
   /** undefined: it is not in the archive. */
-  item: { createdMs: number; firstSeenMs: number; source: string } | undefined;
+  item: { createdMs: number; firstSeenMs: number; source: string | undefined } | undefined;
   /** When the forum removed it; undefined: not. */
   removedMs: number | undefined;
   recorded: RecordedFact | undefined;
   monitorCreatedMs: number;
   /** Ascending. Those of the last 30 days. */
-  versions: readonly { version: number; sinceMs: number; hasRule: boolean }[];
+  versions: readonly { version: number; sinceMs: number }[];
   /** Ascending; the state with which the last 30 days began is the first. */
   states: readonly { atMs: number; status: string }[];
   /** Whether the rule of the version that judged it matches the item; undefined: it is not kept. */
@@ -46,6 +46,7 @@ const REASONS: Readonly<Record<NotRecordedReason, string>> = {
   over_ceiling: 'The monitor had more suppressed matches that day than are stored.',
   under_way: 'It was seen less than a minute ago and may still be recorded.',
   rule_unknown: 'The rule of that time is not kept any more.',
+  content_removed: 'The forum removed its content, so that it cannot be judged any more.',
   unknown: 'The rule of that time matched it, and nothing that is kept says why it was not recorded.',
 };
 
@@ -55,7 +56,7 @@ export function itemHistory(facts: HistoryFacts): HistoryEvent[] {
   const events: HistoryEvent[] = [];
   if (item !== undefined) {
     events.push({ event: 'created', at: iso(item.createdMs), message: 'Created on the forum.' });
-    events.push({ event: 'seen', at: iso(item.firstSeenMs), message: `First seen, by the source ${item.source}.` });
+    events.push({ event: 'seen', at: iso(item.firstSeenMs), message: seenBy(item.source) });
   } else if (recorded === undefined) {
     const message = 'It is not in the archive: not seen, or seen more than 30 days ago.';
     return [{ event: 'not_archived', at: null, message }];
@@ -108,6 +109,7 @@ function refusal(
   matchedThen: boolean | undefined,
 ): NotRecordedReason {
   if (enteredMs < facts.monitorCreatedMs) return 'before_monitor';
+  if (facts.removedMs !== undefined) return 'content_removed';
   if (judged === undefined || matchedThen === undefined) return 'rule_unknown';
   if (!matchedThen) return 'not_matched';
   const state = facts.states.findLast(({ atMs }) => atMs <= enteredMs);
@@ -120,5 +122,8 @@ function refusal(
   if (facts.isOverCeiling) return 'over_ceiling';
   return facts.nowMs - enteredMs < UNDER_WAY_MS ? 'under_way' : 'unknown';
 }
+
+const seenBy = (source: string | undefined): string =>
+  source === undefined ? 'First seen.' : `First seen, by the source ${source}.`;
 
 const iso = (ms: number): string => new Date(ms).toISOString();

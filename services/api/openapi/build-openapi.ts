@@ -1,6 +1,7 @@
 import { API_VERSION } from '../http/api-version.ts';
 import { accountDocuments } from './account-documents.ts';
 import { componentSchemas } from './component-schemas.ts';
+import { explainDocuments } from './explain-documents.ts';
 import { monitorDocuments } from './monitor-documents.ts';
 import { muteDocuments } from './mute-documents.ts';
 import { coverageDocuments } from './coverage-documents.ts';
@@ -36,6 +37,7 @@ const DESCRIPTION = `Reads, searches and monitors a large public discussion site
 export const routeDocuments = [
   ...readingDocuments,
   ...monitorDocuments,
+  ...explainDocuments,
   ...muteDocuments,
   ...coverageDocuments,
   ...accountDocuments,

@@ -12,6 +12,7 @@ import {
 } from '../../../schemas/api/account.ts';
 import { coverage, coverageGap, coverageHour, coverageTotal } from '../../../schemas/api/coverage.ts';
 import { deliveryLogEntry, deliveryLogPage, redeliverBody, redelivery } from '../../../schemas/api/delivery-log.ts';
+import { explainBody, explainedTerm, itemExplanation, ruleExplanation } from '../../../schemas/api/explain.ts';
 import { errorEnvelope } from '../../../schemas/api/error-envelope.ts';
 import * as posts from '../../../schemas/messages/forum-post.ts';
 import * as forum from '../../../schemas/api/forum-resources.ts';
@@ -84,6 +85,9 @@ const ANSWERS = {
   MonitorWithStats: z.strictObject({ monitor, stats: monitorStats, delivery: monitorDelivery }),
   MonitorDeleted: z.strictObject({ status: z.literal('deleted') }),
   MonitorPaused: monitorPaused,
+  ExplainedTerm: explainedTerm,
+  RuleExplanation: ruleExplanation,
+  ItemExplanation: itemExplanation,
   MonitorMute: monitorMute,
   MuteList: muteList,
   MuteAnswer: muteAnswer,
@@ -129,6 +133,7 @@ const BODIES = {
   ParseQuery: parseQueryBody,
   /** The same as in answers. */
   MonitorTerm: monitorTerm,
+  ExplainRule: explainBody,
   CreateMute: createMuteBody,
   Redeliver: redeliverBody,
   CreateApiKey: createKeyBody,

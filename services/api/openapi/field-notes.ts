@@ -104,6 +104,28 @@ export const fieldNotes: Record<string, Record<string, string | JsonSchema>> = {
       'With `order=oldest`: send it as `after` to continue. Only set when there are more matches; a filtered page may be empty and still have it.',
     before: 'With `order=newest`: send it as `before` to get the next, older page.',
   },
+  ExplainedTerm: {
+    matched: 'Whether it occurs in a text in which it counts.',
+    rule: 'How it is searched: as a whole `word`, as the beginning of one (`prefix`), as a `phrase`, with its `punctuation`, by `characters` (scripts without spaces), or as `symbols`. null: it has nothing to search for.',
+    positions:
+      'Its first occurrence in each of these texts, in UTF-16 code units [start, end). The title of a comment is that of its post: `post_title`.',
+    nearest:
+      'For a term that does not occur: the piece of the texts that is nearest to it, and why it does not count. `case`: other capital letters. `other_text`: a text in which it does not count. `inside_word`: a part of a longer word. `punctuation`: the same words with other symbols. `joined`, `split`: written as one word, or as two. `accents`: other accents. `similar_word`: one letter differs. `apart`: all its words, not together. `some_words`: all but those in `missing`. null: nothing is near.',
+    same_as: 'An earlier term that is equal after folding, which counts instead.',
+  },
+  RuleExplanation: {
+    require: 'The groups of `require`; absent when there are none.',
+    filters: 'Each filter that the rule has, and whether the item passes it.',
+    history: 'Empty: a text has none.',
+  },
+  ItemExplanation: {
+    matched: "Whether the monitor's rule of now matches it. null: the content is not known.",
+    require: 'The groups of `require`; absent when there are none.',
+    filters: 'Each filter that the rule has, and whether the item passes it; `muted` when the monitor has mutes.',
+    item: 'The item as it was first seen, blank when the forum removed it. null: it is not in the archive.',
+    history:
+      'What happened to it, oldest first, as far as it is kept (30 days). `not_recorded` has a `reason`: `not_matched` (by the rule of that time), `before_monitor`, `paused`, `paused_balance`, `created_too_early`, `muted`, `over_ceiling` (more suppressed matches than are stored), `under_way` (seen less than a minute ago), `rule_unknown` (the rule of that time is not kept), `content_removed`, `unknown`.',
+  },
   RuleWarning: {
     field: 'Where it is in the monitor of this answer: `keywords[2]`, counting from 0.',
     code: '`keyword_excluded`: an excluded term is part of the keyword, so it never matches. `nothing_watched`: neither posts nor comments. `text_not_watched`: it counts only in texts that the watched kinds do not have. `search_operator` (`rust OR go`), `field_prefix` (`title:rust`), `wildcard` (`rust*`): searched for as written; `require`, `terms` and `exclude` say what such syntax would. `quotes_ignored`: quotes around a phrase. `common_word`: in very many items; for monitors without `subreddits`. Later versions may have further codes.',

@@ -1,3 +1,4 @@
+import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
 import { UNDECIDED_LANGUAGE } from '../../../schemas/messages/item-languages.ts';
 import type { ClickHouseClient } from '../../clickhouse/clickhouse-client.ts';
 import type { MatchItem } from '../../matching/rule.ts';
@@ -34,3 +35,46 @@ export async function sampleArchivedItems(
   });
   return result.json<MatchItem>();
 }
+
+/** An item of the archive as it was first seen; blank once the forum removed it. */
+export interface ArchivedThing {
+  content: ItemContent;
+  /** `und` when it is not decided. */
+  language: string;
+  source: string;
+  /** ISO 8601. */
+  firstSeenAt: string;
+}
+
+type ThingRow = ItemContent & { language: string; source: string; first_seen_at: string };
+
+/**
+ * Finds an item of the last 30 days; undefined when it is not in the archive.
+ *
+ * @param signal cancels the query and frees its connection
+ */
+export async function findArchivedThing(
+  clickhouse: ClickHouseClient,
+  thingId: string,
+  signal: AbortSignal,
+): Promise<ArchivedThing | undefined> {
+  const result = await clickhouse.query({
+    query: `SELECT thing_id, kind, post_id, nullIf(parent_id, '') AS parent_id, subreddit, author, title, body, permalink,
+                   nsfw, if(language = '', {undecided: String}, language) AS language, source,
+                   ${isoTime('created_utc')} AS created_utc, ${isoTime('first_seen_at')} AS first_seen_at
+  FROM items FINAL
+ WHERE thing_id = {thing_id: String} AND items.first_seen_at > now64(3) - INTERVAL 30 DAY`,
+    query_params: { thing_id: thingId, undecided: UNDECIDED_LANGUAGE },
+    format: 'JSONEachRow',
+    clickhouse_settings: { max_execution_time: 5 },
+    abort_signal: signal,
+  });
+  const [row] = await result.json<ThingRow>();
+  if (row === undefined) return undefined;
+  const { language, source, first_seen_at: firstSeenAt, ...content } = row;
+  return { content, language, source, firstSeenAt };
+}
+
+/** A time as ISO 8601 with milliseconds. */
+const isoTime = (column: string): string =>
+  `formatDateTime(items.${column}, '%Y-%m-%dT%H:%i:%S', 'UTC') || '.' || leftPad(toString(toUnixTimestamp64Milli(items.${column}) % 1000), 3, '0') || 'Z'`;

@@ -82,6 +82,8 @@ const ROUTE_SCOPES: Record<string, KeyScope | 'any key'> = {
   'post /v1/monitors/{id}/resume': 'monitors:write',
   'get /v1/monitors/{id}/matches': 'monitors:read',
   'get /v1/monitors/{id}/stream': 'monitors:read',
+  'post /v1/monitors/explain': 'monitors:write',
+  'get /v1/monitors/{id}/explain': 'monitors:read',
   'get /v1/monitors/{id}/mutes': 'monitors:read',
   'post /v1/monitors/{id}/mutes': 'monitors:write',
   'delete /v1/monitors/{id}/mutes/{mute_id}': 'monitors:write',

@@ -137,6 +137,7 @@ describe('nothing is charged, created or changed', () => {
     for (const [method, path] of [
       ['POST', '/v1/monitors'],
       ['POST', '/v1/monitors/parse'],
+      ['POST', '/v1/monitors/explain'],
       ['PATCH', `/v1/monitors/${monitorId}`],
     ] as const) {
       const typed = await api.call(owner.apiKey, method, path, 'name=x', form);

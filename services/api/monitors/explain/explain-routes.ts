@@ -1,0 +1,72 @@
+import { explainBody, explainQuery } from '../../../../schemas/api/explain.ts';
+import type { ClickHouseClient } from '../../../../shared/clickhouse/clickhouse-client.ts';
+import { explain } from '../../../../shared/matching/explain.ts';
+import type { Pool } from '../../../../shared/postgres/pool.ts';
+import type { Clock } from '../../../../shared/runtime/clock.ts';
+import { ruleOf } from '../../../../shared/stores/monitors/monitors.ts';
+import { listMutes } from '../../../../shared/stores/monitors/monitor-mutes.ts';
+import { parseRequest } from '../../http/invalid-request.ts';
+import type { Answer, Call, Route } from '../../http/route.ts';
+import { findMonitor } from '../find-monitor.ts';
+import { unsavedRule } from '../unsaved-rule.ts';
+import { explanationResource } from './explanation-resource.ts';
+import { findThing, itemResource } from './find-thing.ts';
+import { historyOf } from './history-of-thing.ts';
+
+export interface ExplainDeps {
+  pool: Pool;
+  clickhouse: ClickHouseClient;
+  clock: Clock;
+}
+
+/** Why something matches a rule or does not, and what happened to it in a monitor. Free. */
+export function explainRoutes(deps: ExplainDeps): Route[] {
+  return [
+    // Before the routes with an id in its place.
+    {
+      method: 'post',
+      path: '/v1/monitors/explain',
+      scope: 'monitors:write',
+      readsBody: true,
+      handle: explainText,
+    },
+    {
+      method: 'get',
+      path: '/v1/monitors/:id/explain',
+      scope: 'monitors:read',
+      readsQuery: true,
+      handle: (call) => explainThing(deps, call),
+    },
+  ];
+}
+
+/** A rule that is not stored, and a text that a person pasted. */
+function explainText({ body }: Call): Promise<Answer> {
+  const { settings, item } = parseRequest(explainBody, body === undefined ? {} : body, 'body');
+  const { body: text, author, language, ...rest } = item;
+  const explanation = explain(unsavedRule(settings), {
+    ...rest,
+    text,
+    ...(author !== undefined && { author }),
+    ...(language !== undefined && { language }),
+  });
+  return Promise.resolve({ status: 200, body: { ...explanationResource(explanation), history: [] } });
+}
+
+/** A thing that the service saw, by the monitor's rule of now, with its mutes; the history tells of the rule of then. */
+async function explainThing(deps: ExplainDeps, { caller, id, query, signal }: Call): Promise<Answer> {
+  const { thing: thingId } = parseRequest(explainQuery, query, 'query');
+  const monitor = await findMonitor(deps.pool, caller.accountId, id);
+  const thing = await findThing(deps, id, thingId, signal);
+  const mutes = await listMutes(deps.pool, id);
+  const explanation = thing.item && explain(ruleOf(monitor), thing.item, mutes);
+  const history = await historyOf(deps, monitor, thing, explanation);
+  if (thing.content === undefined || explanation === undefined) {
+    const nothing = { matched: null, terms: [], excludes: [], filters: [] };
+    return { status: 200, body: { ...nothing, item: null, history } };
+  }
+  return {
+    status: 200,
+    body: { ...explanationResource(explanation), item: itemResource(thing.content), history },
+  };
+}

@@ -1,0 +1,76 @@
+import type { ItemContent } from '../../../schemas/messages/forum-item.ts';
+import type { SuppressedReason } from '../../../schemas/messages/recorded-match.ts';
+import type { Rule } from '../../matching/rule.ts';
+import type { Queryable } from '../../postgres/pool.ts';
+
+/** Times are real (wall_now). Ascending, as far as they are kept: 30 days. */
+export interface MonitorHistory {
+  versions: { version: number; since: Date; rule: Rule | null }[];
+  states: { at: Date; status: string }[];
+}
+
+/** What a monitor was at each time of the last 30 days. */
+export async function readMonitorHistory(db: Queryable, monitorId: string): Promise<MonitorHistory> {
+  const { rows: versions } = await db.query<MonitorHistory['versions'][number]>(
+    'SELECT version, since, rule FROM monitor_versions WHERE monitor_id = $1 ORDER BY version',
+    [monitorId],
+  );
+  const { rows: states } = await db.query<MonitorHistory['states'][number]>(
+    'SELECT at, status FROM monitor_states WHERE monitor_id = $1 ORDER BY at',
+    [monitorId],
+  );
+  return { versions, states };
+}
+
+/** What Postgres knows about a thing and a monitor. */
+export interface ThingInMonitor {
+  /** The match of the thing. */
+  match:
+    | {
+        seq: number;
+        enteredAt: Date;
+        firstSeenAt: Date;
+        createdAt: Date;
+        suppressed: boolean;
+        suppressedReason: SuppressedReason | null;
+      }
+    | undefined;
+  /** As it was first matched, by any monitor. */
+  content: ItemContent | undefined;
+  /** When the forum removed it. */
+  removedAt: Date | undefined;
+}
+
+/** Reads what is stored about a thing, and its match of the monitor. */
+export async function readThingInMonitor(db: Queryable, monitorId: string, thingId: string): Promise<ThingInMonitor> {
+  const { rows: matches } = await db.query<NonNullable<ThingInMonitor['match']>>(
+    `SELECT seq, entered_at AS "enteredAt", first_seen_at AS "firstSeenAt", created_at AS "createdAt", suppressed,
+            suppressed_reason AS "suppressedReason"
+     FROM matches WHERE monitor_id = $1 AND thing_id = $2`,
+    [monitorId, thingId],
+  );
+  const { rows: contents } = await db.query<Omit<ItemContent, 'created_utc'> & { created_utc: Date }>(
+    `SELECT thing_id, kind, post_id, parent_id, subreddit, author, title, body, permalink, nsfw, created_utc
+     FROM matched_items WHERE thing_id = $1`,
+    [thingId],
+  );
+  const { rows: removals } = await db.query<{ at: Date }>('SELECT at FROM removed_things WHERE thing_id = $1', [
+    thingId,
+  ]);
+  const [content] = contents;
+  return {
+    match: matches[0],
+    content: content && { ...content, created_utc: content.created_utc.toISOString() },
+    removedAt: removals[0]?.at,
+  };
+}
+
+/** Whether matches of the UTC day of `at` were counted without being stored. */
+export async function hasUnstoredMatches(db: Queryable, monitorId: string, at: Date): Promise<boolean> {
+  const { rows } = await db.query<{ unstored: boolean }>(
+    `SELECT suppressed_not_stored > 0 AS unstored FROM monitor_days
+     WHERE monitor_id = $1 AND day = ($2::timestamptz AT TIME ZONE 'UTC')::date`,
+    [monitorId, at],
+  );
+  return rows[0]?.unstored === true;
+}
