@@ -42,11 +42,18 @@ interface Created {
   warnings?: RuleWarning[];
 }
 
+export function updatedText({ monitor, warnings = [] }: Omit<Created, 'webhook_secret'>): string {
+  return [monitorLine(monitor), ...warningLines(warnings)].join('\n');
+}
+
 export function createdText({ monitor, webhook_secret: secret, warnings = [] }: Created): string {
   const signs =
     monitor.webhook_url === null ? '' : `\nIts webhooks are signed with ${secret}, which is shown this once.`;
-  return [monitorLine(monitor) + signs, ...warnings.map(({ message }) => `Warning: ${inlineText(message)}`)].join('\n');
+  return [monitorLine(monitor) + signs, ...warningLines(warnings)].join('\n');
 }
+
+const warningLines = (warnings: readonly RuleWarning[]): string[] =>
+  warnings.map(({ message }) => `Warning: ${inlineText(message)}`);
 
 export function pausedText(): string {
   return 'Paused.';

@@ -6,10 +6,12 @@ import {
   monitorAnswer,
   monitorList,
   monitorPaused,
+  patchMonitorBody,
+  updatedMonitor,
 } from '../../../schemas/api/monitor.ts';
 import { createMuteBody, muteAnswer, muteDeleted, muteList } from '../../../schemas/api/monitor-mutes.ts';
 import type { Route } from '../http/route.ts';
-import { createdText, matchesText, monitorsText, monitorText, pausedText } from './monitor-texts.ts';
+import { createdText, matchesText, monitorsText, monitorText, pausedText, updatedText } from './monitor-texts.ts';
 import { muteRemovedText, mutesText, muteText } from './mute-texts.ts';
 import { inputOfQuery, objectSchemaOf, routeTool } from './tool.ts';
 import type { ObjectSchema, Tool } from './tool.ts';
@@ -24,6 +26,7 @@ const BY_ID: ObjectSchema = { type: 'object', properties: { id }, required: ['id
 /** @param routeAt returns the API's route with a method and a path */
 export function monitorTools(routeAt: (method: Route['method'], path: string) => Route): Tool[] {
   const page = inputOfQuery(matchPageQuery);
+  const patch = objectSchemaOf(patchMonitorBody, 'input');
   return [
     routeTool({
       name: 'get_monitor_matches',
@@ -57,6 +60,17 @@ export function monitorTools(routeAt: (method: Route['method'], path: string) =>
       outputSchema: objectSchemaOf(createdMonitor, 'output'),
       route: routeAt('post', '/v1/monitors'),
       toText: createdText,
+    }),
+    routeTool({
+      name: 'update_monitor',
+      title: 'Change a monitor',
+      description:
+        'Changes the given fields and keeps the others; `null` or an empty list removes a condition. A changed rule applies to everything posted after the answer; what is replaced cannot be read again. Free.',
+      annotations: { ...CHANGES, destructiveHint: true, idempotentHint: true },
+      inputSchema: { ...patch, properties: { id, ...(patch.properties as object) }, required: ['id'] },
+      outputSchema: objectSchemaOf(updatedMonitor, 'output'),
+      route: routeAt('patch', '/v1/monitors/:id'),
+      toText: updatedText,
     }),
     routeTool({
       name: 'pause_monitor',

@@ -138,6 +138,7 @@ describe('nothing is charged, created or changed', () => {
       ['POST', '/v1/monitors'],
       ['POST', '/v1/monitors/parse'],
       ['POST', '/v1/monitors/explain'],
+      ['POST', '/v1/monitors/explain'],
       ['PATCH', `/v1/monitors/${monitorId}`],
     ] as const) {
       const typed = await api.call(owner.apiKey, method, path, 'name=x', form);

@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestApi } from '../../support/fixtures/test-api.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
@@ -22,13 +22,39 @@ interface Result {
   structuredContent: Record<string, unknown>;
 }
 
-test('creates a monitor with conditions, reads it, and mutes what is noise', async () => {
-  const { apiKey } = await api.account({ credits: 25, pack: 9 });
+/** A client of the account that closes with the test. */
+async function connect(apiKey: string) {
   const client = new Client({ name: 'test', version: '1' });
   const requestInit = { headers: { Authorization: `Bearer ${apiKey}` } };
   await client.connect(new StreamableHTTPClientTransport(new URL(`${api.url}/mcp`), { requestInit }));
-  const call = async (name: string, args: Record<string, unknown>) =>
+  onTestFinished(() => client.close());
+  return async (name: string, args: Record<string, unknown>) =>
     (await client.callTool({ name, arguments: args })) as unknown as Result;
+}
+
+test('changes a monitor, and explains a rule on a text', async () => {
+  const { apiKey } = await api.account({ credits: 25, pack: 9 });
+  const { id } = await api.monitor(apiKey, { keywords: ['iron'] });
+  const call = await connect(apiKey);
+  const changed = await call('update_monitor', { id, keywords: ['rust', 'the'], exclude: ['belt'] });
+  expect(changed.structuredContent).toMatchObject({ monitor: { id, keywords: ['rust', 'the'] } });
+  expect(changed.content[0]!.text).toContain('keywords: rust, the · not: belt');
+  expect(changed.content[0]!.text).toContain('\nWarning: "the" is in');
+  const settings = { keywords: ['rust'], exclude: ['belt'], subreddits: ['metals'] };
+  const item = { kind: 'comment', body: 'a rusty belt' };
+  const explained = await call('explain_rule', { settings, item });
+  expect(explained.structuredContent).toMatchObject({ matched: false, excludes: [{ term: 'belt', matched: true }] });
+  expect(explained.content[0]!.text.split('\n')).toEqual([
+    'It does not match the rule.',
+    '- rust: not in it. “rusty” contains “rust”, but as a part of a longer word.',
+    '- excluded: belt: in body 8–12',
+    'Rejected by: subreddit',
+  ]);
+});
+
+test('creates a monitor with conditions, reads it, and mutes what is noise', async () => {
+  const { apiKey } = await api.account({ credits: 25, pack: 9 });
+  const call = await connect(apiKey);
   const created = await call('create_monitor', {
     name: 'jobs',
     terms: [{ text: 'hiring', prefix: true, in: ['title'] }],
@@ -58,5 +84,4 @@ test('creates a monitor with conditions, reads it, and mutes what is noise', asy
   const removed = await call('remove_mute', { id, mute_id: mute.id });
   expect(removed.structuredContent).toEqual({ status: 'deleted' });
   expect((await call('list_mutes', { id })).content[0]!.text).toBe('0 of 500 mutes:');
-  await client.close();
 });

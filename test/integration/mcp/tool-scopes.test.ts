@@ -29,11 +29,14 @@ const TOOL_SCOPES: Record<string, KeyScope> = {
   get_monitor_matches: 'monitors:read',
   list_monitors: 'monitors:read',
   create_monitor: 'monitors:write',
+  update_monitor: 'monitors:write',
   pause_monitor: 'monitors:write',
   resume_monitor: 'monitors:write',
   list_mutes: 'monitors:read',
   add_mute: 'monitors:write',
   remove_mute: 'monitors:write',
+  explain_match: 'monitors:read',
+  explain_rule: 'monitors:write',
 };
 
 test('each tool requires its permission, and names it to a key that has only the others', async () => {

@@ -84,11 +84,14 @@ const TOOLS = [
   'get_monitor_matches',
   'list_monitors',
   'create_monitor',
+  'update_monitor',
   'pause_monitor',
   'resume_monitor',
   'list_mutes',
   'add_mute',
   'remove_mute',
+  'explain_match',
+  'explain_rule',
 ];
 
 test('matches of removed items have no text and no author in the answers of the tools', async () => {
@@ -120,7 +123,7 @@ describe.each(ERAS)('a client of the revision %s', (_, mode) => {
       expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
       expect(outputSchema).toMatchObject({ type: 'object' });
       expect(`${title} ${description}`.length).toBeGreaterThan(20);
-      expect(annotations).toMatchObject({ readOnlyHint: !/create|pause|resume|add|remove/.test(name) });
+      expect(annotations).toMatchObject({ readOnlyHint: !/create|update|pause|resume|add|remove/.test(name) });
     }
     const post = tools[0]!.inputSchema;
     expect(post.properties).toMatchObject({
