@@ -8,10 +8,11 @@ const text = z.string().max(MAX_TEXT, `must have at most ${MAX_TEXT} characters`
 
 /** Query of GET /v1/monitors/{id}/explain. */
 export const explainQuery = z.strictObject({
-  thing: fullname.meta({
-    description: 'Fullname of a post (`t3_…`) or comment (`t1_…`), with its prefix.',
-    pattern: '^t[13]_[0-9A-Za-z]{1,13}$',
-  }),
+  thing: z
+    .string()
+    .min(1, 'must not be empty')
+    .max(2_048, 'is too long')
+    .describe('Id of a post (`t3_…`) or comment (`t1_…`), or its URL.'),
 });
 
 /** Body of POST /v1/monitors/explain. */

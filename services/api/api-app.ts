@@ -87,7 +87,7 @@ export function createApiApp(options: ApiAppDeps): Express {
   const reading = createReadingDeps(options);
   const apiRoutes = [
     ...readingRoutes(reading),
-    ...explainRoutes({ ...options, clock: systemClock }),
+    ...explainRoutes({ ...options, clock: systemClock, siteUrl: options.forum.siteUrl }),
     ...monitorRoutes({
       ...options,
       siteUrl: options.forum.siteUrl,

@@ -70,11 +70,11 @@ describe('the list and a monitor', () => {
     expect(isEscaped(page)).toBe(true);
     expect(page.html).toContain('Iron &amp; <mark>rust</mark>');
     expect(page.html).toMatch(
-      /<th scope="row">rust<\/th>\s*<td>any of these<\/td>\s*<td>\s*whole word\s*<\/td>\s*<td><strong>text, character 8/,
+      /<th scope="row">rust<\/th>\s*<td>any of these<\/td>\s*<td>\s*whole word\s*<\/td>\s*<td>\s*<strong>text, character 8/,
     );
     expect(page.html).toMatch(/<th scope="row">go<\/th>[^]*?not in it/);
     expect(page.html).toMatch(/<th scope="row">iron<\/th>\s*<td>and group 1<\/td>/);
-    expect(page.html).toContain('Kind, community and author pass the rule.');
+    expect(page.html).toContain('Its kind is watched.');
     const second = await bench.person.get(`/monitors/${id}/matches/${matchId(id, 2)}`);
     expect(second.html).toContain('It was kept but not sent: its thread had a match that day.');
     await bench.api.call(bench.owner.apiKey, 'PATCH', `/v1/monitors/${id}`, {
@@ -145,9 +145,7 @@ test('mutes are added from a match or by name, and removed', async () => {
   expect(muted.location).toBe(`/dashboard/monitors/${id}/mutes?done=muted`);
   const list = await bench.person.get(`/monitors/${id}/mutes?done=muted`);
   expect(list.html).toContain('Thread t3_p1');
-  expect((await bench.person.get(`/monitors/${id}/matches/${matchId(id, 1)}`)).html).toContain(
-    'Its thread is muted now',
-  );
+  expect((await bench.person.get(`/monitors/${id}/matches/${matchId(id, 1)}`)).html).toContain('It is muted now');
   const wrong = await bench.person.post(`/monitors/${id}/mutes`, { kind: 'author', value: HOSTILE });
   expect(wrong.status).toBe(400);
   expect(isEscaped(wrong)).toBe(true);
@@ -161,7 +159,7 @@ test('another account’s monitor is not found by any page or action', async () 
   const stranger = await bench.api.account();
   const { id } = await bench.api.monitor(stranger.apiKey, { webhook_url: bench.receiver.url });
   await bench.record(id);
-  const pages = ['', '/edit', '/webhook', '/deliveries', '/mutes', '/stream', `/matches/${matchId(id, 1)}`];
+  const pages = ['', '/edit', '/webhook', '/deliveries', '/mutes', '/explain', '/stream', `/matches/${matchId(id, 1)}`];
   for (const page of pages)
     expect([page, (await bench.person.get(`/monitors/${id}${page}`)).status]).toEqual([page, 404]);
   const actions: [string, Record<string, string>][] = [

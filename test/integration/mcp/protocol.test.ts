@@ -193,7 +193,7 @@ test.each(['2025-11-25', '2025-06-18', '2025-03-26'])(
     const headers = { 'mcp-protocol-version': version };
     const ready = await send({ body: { jsonrpc: '2.0', method: 'notifications/initialized' }, headers });
     expect([ready.status, ready.text]).toEqual([202, '']);
-    expect((await send({ body: rpc('tools/list'), headers })).body.result?.tools.length).toBeGreaterThan(7);
+    expect((await send({ body: rpc('tools/list'), headers })).body.result?.tools?.length).toBeGreaterThan(7);
     expect((await send({ body: listMonitors, headers })).body.result?.isError).toBeUndefined();
   },
 );

@@ -163,7 +163,7 @@ describe('a thing that the service saw', () => {
     ]);
   });
 
-  test.each(['', '?thing=', '?thing=abc', '?thing=t3_', '?thing=t2_abc', '?thing=t3_abc&x=1'])(
+  test.each(['', '?thing=', '?thing=r/rust', '?thing=t3_', '?thing=t2_abc', '?thing=t3_abc&x=1'])(
     'refuses %j',
     async (query) => {
       const { id } = await api.monitor(owner.apiKey, {});

@@ -10,7 +10,7 @@ import { field, select } from '../parts/field.ts';
 import { postButton } from '../parts/post-button.ts';
 import { time } from '../parts/time.ts';
 import { answerInWords } from './delivery-errors.ts';
-import { monitorNavigation } from './monitor-page.ts';
+import { monitorNavigation } from './monitor-navigation.ts';
 
 type Deps = Pick<DashboardDeps, 'callApi'>;
 

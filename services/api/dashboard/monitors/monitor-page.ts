@@ -15,6 +15,7 @@ import { matchEntry } from './matches/match-entry.ts';
 import { matchFilter, matchFilterForm } from './matches/match-filter.ts';
 import { matchHighlighter } from './matches/match-highlights.ts';
 import { said } from './monitor-form.ts';
+import { monitorNavigation } from './monitor-navigation.ts';
 import { ruleOfMonitor } from './monitor-rule.ts';
 import { deliveryInWords, stateInWords } from './monitor-state.ts';
 import { ruleInWords } from './rule-in-words.ts';
@@ -82,28 +83,6 @@ const DONE: ReadonlyMap<string, string> = new Map([
   ['resumed', 'The monitor runs.'],
   ['resent', 'The match is queued to be sent again.'],
 ]);
-
-const PAGES = [
-  ['', 'Matches'],
-  ['/edit', 'Rule'],
-  ['/webhook', 'Webhook'],
-  ['/deliveries', 'Deliveries'],
-  ['/mutes', 'Mutes'],
-] as const;
-
-/** Links to the pages of one monitor. */
-export function monitorNavigation(visit: Visit, id: string, current: (typeof PAGES)[number][0]): Html {
-  return html`<nav aria-label="This monitor">
-    <p class="actions">
-      ${PAGES.map(
-        ([below, name]) =>
-          html`<a href="${visit.path(`/monitors/${id}${below}`)}" ${below === current && html`aria-current="page"`}
-            >${name}</a
-          >`,
-      )}
-    </p>
-  </nav>`;
-}
 
 function figures(visit: Visit, { monitor, stats, delivery }: ShownMonitor, now: number): Html {
   const { status, last_match_at: last, next_charge_at: charge } = monitor;

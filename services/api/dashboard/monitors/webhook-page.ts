@@ -10,7 +10,7 @@ import { dangerousButton, postButton } from '../parts/post-button.ts';
 import { time } from '../parts/time.ts';
 import { answerInWords } from './delivery-errors.ts';
 import { secretShownOnce } from './edit-pages.ts';
-import { monitorNavigation } from './monitor-page.ts';
+import { monitorNavigation } from './monitor-navigation.ts';
 import { deliveryInWords } from './monitor-state.ts';
 import { receiverCode } from './receiver-code.ts';
 

@@ -1,11 +1,12 @@
 import { explainBody, explainQuery } from '../../../../schemas/api/explain.ts';
 import type { ClickHouseClient } from '../../../../shared/clickhouse/clickhouse-client.ts';
+import { forumHosts, parseReference } from '../../../../shared/domain/forum-reference.ts';
 import { explain } from '../../../../shared/matching/explain.ts';
 import type { Pool } from '../../../../shared/postgres/pool.ts';
 import type { Clock } from '../../../../shared/runtime/clock.ts';
 import { ruleOf } from '../../../../shared/stores/monitors/monitors.ts';
 import { listMutes } from '../../../../shared/stores/monitors/monitor-mutes.ts';
-import { parseRequest } from '../../http/invalid-request.ts';
+import { invalidRequest, parseRequest } from '../../http/invalid-request.ts';
 import type { Answer, Call, Route } from '../../http/route.ts';
 import { findMonitor } from '../find-monitor.ts';
 import { unsavedRule } from '../unsaved-rule.ts';
@@ -17,6 +18,8 @@ export interface ExplainDeps {
   pool: Pool;
   clickhouse: ClickHouseClient;
   clock: Clock;
+  /** The forum's public address, which URLs of posts begin with. */
+  siteUrl: string;
 }
 
 /** Why something matches a rule or does not, and what happened to it in a monitor. Free. */
@@ -53,9 +56,20 @@ function explainText({ body }: Call): Promise<Answer> {
   return Promise.resolve({ status: 200, body: { ...explanationResource(explanation), history: [] } });
 }
 
-/** A thing that the service saw, by the monitor's rule of now, with its mutes; the history tells of the rule of then. */
+/** The fullname of what a person named. @throws ApiError invalid_request */
+function namedThing(given: string, siteUrl: string): string {
+  const named = parseReference(given, forumHosts(siteUrl));
+  if (named === undefined || named.kind === 'share') {
+    throw invalidRequest([
+      { field: 'thing', message: 'must be the id (t3_… or t1_…) or the URL of a post or comment' },
+    ]);
+  }
+  return named.kind === 'comment' ? `t1_${named.commentId}` : `t3_${named.postId}`;
+}
+
+/** A thing that was seen, by the monitor's rule of now, with its mutes; the history tells of the rule of then. */
 async function explainThing(deps: ExplainDeps, { caller, id, query, signal }: Call): Promise<Answer> {
-  const { thing: thingId } = parseRequest(explainQuery, query, 'query');
+  const thingId = namedThing(parseRequest(explainQuery, query, 'query').thing, deps.siteUrl);
   const monitor = await findMonitor(deps.pool, caller.accountId, id);
   const thing = await findThing(deps, id, thingId, signal);
   const mutes = await listMutes(deps.pool, id);
