@@ -118,6 +118,17 @@ test('the rule that is written as text is read', () => {
   });
 });
 
+test('a rule is tried on a text', () => {
+  const [explained] = documents(walk(['walk-through:1', 'walk-through:20']));
+  expect(explained).toMatchObject({
+    matched: false,
+    terms: [
+      { term: 'rust', nearest: { reason: 'inside_word', written: 'rusty' } },
+      { term: 'memory safety', nearest: { reason: 'apart' } },
+    ],
+  });
+});
+
 test('the commands about the account and about sign-up work as written', async () => {
   const [ledger, usage, made, keys] = documents(walk(['walk-through:1', 'walk-through:7']));
   expect((ledger!.items as unknown[]).length).toBe(3);
