@@ -1,17 +1,17 @@
 import { API_VERSION } from '../http/api-version.ts';
-import { accountDocuments } from './account-documents.ts';
+import { accountDocuments } from './documents/account-documents.ts';
 import { componentSchemas } from './component-schemas.ts';
-import { explainDocuments } from './explain-documents.ts';
-import { monitorDocuments } from './monitor-documents.ts';
-import { muteDocuments } from './mute-documents.ts';
-import { coverageDocuments } from './coverage-documents.ts';
+import { explainDocuments } from './documents/explain-documents.ts';
+import { monitorDocuments } from './documents/monitor-documents.ts';
+import { muteDocuments } from './documents/mute-documents.ts';
+import { coverageDocuments } from './documents/coverage-documents.ts';
 import type { OpenApiDocument } from './openapi-shape.ts';
-import { operationsDocuments } from './operations-documents.ts';
-import { readingDocuments } from './reading-documents.ts';
+import { operationsDocuments } from './documents/operations-documents.ts';
+import { readingDocuments } from './documents/reading-documents.ts';
 import { headerComponents } from './response-headers.ts';
 import { openApiPath, operationOf } from './route-document.ts';
-import { signupDocuments } from './signup-documents.ts';
-import { webhookDocuments } from './webhook-documents.ts';
+import { signupDocuments } from './documents/signup-documents.ts';
+import { webhookDocuments } from './documents/webhook-documents.ts';
 
 const DESCRIPTION = `Reads, searches and monitors a large public discussion site, "the forum".
 

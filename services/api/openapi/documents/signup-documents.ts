@@ -1,5 +1,5 @@
-import type { RouteDocument } from './route-document.ts';
-import { signupExamples as examples } from './examples/signup-examples.ts';
+import type { RouteDocument } from '../route-document.ts';
+import { signupExamples as examples } from '../examples/signup-examples.ts';
 
 const WHEN_DISABLED_TOO = [
   'invalid_request',

@@ -1,7 +1,7 @@
-import { ledgerQuery, usageQuery } from '../../../schemas/api/account.ts';
-import { accountExamples as examples } from './examples/account-examples.ts';
-import type { ComponentName } from './component-schemas.ts';
-import type { AnswerDocument, RouteDocument } from './route-document.ts';
+import { ledgerQuery, usageQuery } from '../../../../schemas/api/account.ts';
+import { accountExamples as examples } from '../examples/account-examples.ts';
+import type { ComponentName } from '../component-schemas.ts';
+import type { AnswerDocument, RouteDocument } from '../route-document.ts';
 
 function ok(description: string, schema: ComponentName, name: string, value: unknown): AnswerDocument {
   return { status: 200, description, content: [{ schema, examples: { [name]: value } }] };

@@ -1,7 +1,7 @@
-import { explainQuery } from '../../../schemas/api/explain.ts';
-import { explainExamples as examples } from './examples/explain-examples.ts';
-import { monitorExamples } from './examples/monitor-examples.ts';
-import type { RouteDocument } from './route-document.ts';
+import { explainQuery } from '../../../../schemas/api/explain.ts';
+import { explainExamples as examples } from '../examples/explain-examples.ts';
+import { monitorExamples } from '../examples/monitor-examples.ts';
+import type { RouteDocument } from '../route-document.ts';
 
 /** The routes that say why something matches or does not. */
 export const explainDocuments: readonly RouteDocument[] = [

@@ -1,6 +1,6 @@
-import { refTo } from './component-schemas.ts';
-import { monitorExamples } from './examples/monitor-examples.ts';
-import type { OpenApiDocument, Parameter } from './openapi-shape.ts';
+import { refTo } from '../component-schemas.ts';
+import { monitorExamples } from '../examples/monitor-examples.ts';
+import type { OpenApiDocument, Parameter } from '../openapi-shape.ts';
 
 const [match] = monitorExamples.page.items;
 const SENT_AT = 1_772_619_667;

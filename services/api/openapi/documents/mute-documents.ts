@@ -1,6 +1,6 @@
-import { monitorExamples } from './examples/monitor-examples.ts';
-import { muteExamples as examples } from './examples/mute-examples.ts';
-import type { RouteDocument } from './route-document.ts';
+import { monitorExamples } from '../examples/monitor-examples.ts';
+import { muteExamples as examples } from '../examples/mute-examples.ts';
+import type { RouteDocument } from '../route-document.ts';
 
 const ID = { description: 'Id of a monitor.', example: monitorExamples.id };
 const MUTE_ID = { description: 'Id of a mute.', example: examples.id };

@@ -1,5 +1,5 @@
-import type { ServiceStatus } from '../../../schemas/api/status.ts';
-import type { RouteDocument } from './route-document.ts';
+import type { ServiceStatus } from '../../../../schemas/api/status.ts';
+import type { RouteDocument } from '../route-document.ts';
 
 const statusExample: ServiceStatus = {
   status: 'ok',

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import * as queries from '../../../schemas/api/reading-queries.ts';
-import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
-import type { ComponentName } from './component-schemas.ts';
-import { forumExamples as examples } from './examples/forum-examples.ts';
-import type { HeaderUse } from './response-headers.ts';
-import type { ContentDocument, RouteDocument } from './route-document.ts';
+import * as queries from '../../../../schemas/api/reading-queries.ts';
+import type { ErrorCode } from '../../../../shared/domain/error-codes.ts';
+import type { ComponentName } from '../component-schemas.ts';
+import { forumExamples as examples } from '../examples/forum-examples.ts';
+import type { HeaderUse } from '../response-headers.ts';
+import type { ContentDocument, RouteDocument } from '../route-document.ts';
 
 /** Errors of every reading route. */
 const READING: readonly ErrorCode[] = [

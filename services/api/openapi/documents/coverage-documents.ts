@@ -1,6 +1,6 @@
-import { coverageQuery } from '../../../schemas/api/coverage.ts';
-import type { Coverage, CoverageGap, CoverageTotal } from '../../../schemas/api/coverage.ts';
-import type { RouteDocument } from './route-document.ts';
+import { coverageQuery } from '../../../../schemas/api/coverage.ts';
+import type { Coverage, CoverageGap, CoverageTotal } from '../../../../schemas/api/coverage.ts';
+import type { RouteDocument } from '../route-document.ts';
 
 const hour: CoverageTotal = {
   seen: {

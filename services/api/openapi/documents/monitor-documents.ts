@@ -1,11 +1,11 @@
-import { liveTailQuery } from '../../../schemas/api/live-tail.ts';
-import { matchPageQuery } from '../../../schemas/api/match-page-query.ts';
-import type { ErrorCode } from '../../../shared/domain/error-codes.ts';
-import type { ComponentName } from './component-schemas.ts';
-import { deliveryLogQuery } from '../../../schemas/api/delivery-log.ts';
-import { deliveryExamples as deliveries } from './examples/delivery-examples.ts';
-import { monitorExamples as examples } from './examples/monitor-examples.ts';
-import type { AnswerDocument, RouteDocument } from './route-document.ts';
+import { liveTailQuery } from '../../../../schemas/api/live-tail.ts';
+import { matchPageQuery } from '../../../../schemas/api/match-page-query.ts';
+import type { ErrorCode } from '../../../../shared/domain/error-codes.ts';
+import type { ComponentName } from '../component-schemas.ts';
+import { deliveryLogQuery } from '../../../../schemas/api/delivery-log.ts';
+import { deliveryExamples as deliveries } from '../examples/delivery-examples.ts';
+import { monitorExamples as examples } from '../examples/monitor-examples.ts';
+import type { AnswerDocument, RouteDocument } from '../route-document.ts';
 
 const LAST_EVENT_ID = {
   name: 'Last-Event-ID',
