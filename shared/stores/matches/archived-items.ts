@@ -46,6 +46,12 @@ export interface ArchivedThing {
   firstSeenAt: string;
 }
 
+/** Times as ISO 8601. The columns are named with their table, so that no alias takes their place. */
+const CREATED_UTC = `formatDateTime(items.created_utc, '%Y-%m-%dT%H:%i:%S', 'UTC') || '.' ||
+                     leftPad(toString(toUnixTimestamp64Milli(items.created_utc) % 1000), 3, '0') || 'Z'`;
+const FIRST_SEEN_AT = `formatDateTime(items.first_seen_at, '%Y-%m-%dT%H:%i:%S', 'UTC') || '.' ||
+                       leftPad(toString(toUnixTimestamp64Milli(items.first_seen_at) % 1000), 3, '0') || 'Z'`;
+
 type ThingRow = ItemContent & { language: string; source: string; first_seen_at: string };
 
 /**
@@ -61,7 +67,7 @@ export async function findArchivedThing(
   const result = await clickhouse.query({
     query: `SELECT thing_id, kind, post_id, nullIf(parent_id, '') AS parent_id, subreddit, author, title, body, permalink,
                    nsfw, if(language = '', {undecided: String}, language) AS language, source,
-                   ${isoTime('created_utc')} AS created_utc, ${isoTime('first_seen_at')} AS first_seen_at
+                   ${CREATED_UTC} AS created_utc, ${FIRST_SEEN_AT} AS first_seen_at
   FROM items FINAL
  WHERE thing_id = {thing_id: String} AND items.first_seen_at > now64(3) - INTERVAL 30 DAY`,
     query_params: { thing_id: thingId, undecided: UNDECIDED_LANGUAGE },
@@ -74,7 +80,3 @@ export async function findArchivedThing(
   const { language, source, first_seen_at: firstSeenAt, ...content } = row;
   return { content, language, source, firstSeenAt };
 }
-
-/** A time as ISO 8601 with milliseconds. */
-const isoTime = (column: string): string =>
-  `formatDateTime(items.${column}, '%Y-%m-%dT%H:%i:%S', 'UTC') || '.' || leftPad(toString(toUnixTimestamp64Milli(items.${column}) % 1000), 3, '0') || 'Z'`;

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { webhookEvent } from '../../../../../schemas/messages/webhook-event.ts';
-import { buildOpenApiDocument } from '../../../../../services/api/openapi/build-openapi.ts';
-import { buildWebhookMessage } from '../../../../../shared/domain/webhooks/webhook-message.ts';
-import { validate } from '../../../../support/oracles/openapi-checker.ts';
-import { chatMatch } from '../../../../support/samples/chat-matches.ts';
+import { webhookEvent } from '../../../../../../schemas/messages/webhook-event.ts';
+import { buildOpenApiDocument } from '../../../../../../services/api/openapi/build-openapi.ts';
+import { buildWebhookMessage } from '../../../../../../shared/domain/webhooks/webhook-message.ts';
+import { validate } from '../../../../../support/oracles/openapi-checker.ts';
+import { chatMatch } from '../../../../../support/samples/chat-matches.ts';
 
 const document = buildOpenApiDocument('https://api.example.com');
 const { post } = document.webhooks.monitorMatch!;
