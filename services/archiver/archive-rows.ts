@@ -28,6 +28,7 @@ export function itemRow(item: ForumItem, removed: boolean): ArchiveRow {
     url: columns.url ?? '',
     ver: removed ? 2 : 1,
     words: removed ? '' : wordsOf(item),
+    post_title_words: removed || item.kind === 'post' ? '' : searchableWords(item.title).join(' '),
   });
 }
 
