@@ -37,6 +37,8 @@ import { startMatcher } from './matcher/start-matcher.ts';
 import { Readiness } from './readiness.ts';
 import { watchDisks, watchedFolders } from './watch-disks.ts';
 import type { DiskWatch } from './watch-disks.ts';
+import { createReadArchive } from './recorder/backfill/read-archive.ts';
+import { startBackfills } from './recorder/backfill/start-backfills.ts';
 import { startRecorder } from './recorder/start-recorder.ts';
 import type { ServiceName } from './service-names.ts';
 
@@ -221,7 +223,17 @@ async function startDelivererService(deps: ServiceDeps): Promise<Started> {
 async function startRecorderService(deps: ServiceDeps): Promise<Started> {
   const { suppressedPerDay } = deps.config.recorder;
   const publisher = await addPublisher(deps);
-  return startRecorder({ ...deps, publisher, suppressedPerDay, toleranceMs: clockTolerance(deps) });
+  const toleranceMs = clockTolerance(deps);
+  const backfills = startBackfills({
+    ...deps,
+    // Its own, so that live matches do not wait for backfilled ones.
+    publisher: await addPublisher(deps),
+    readArchive: createReadArchive(deps.clickhouse),
+    archiveReady: deps.archiveSchema.ready,
+    toleranceMs,
+  });
+  deps.lifecycle.add('backfills', backfills);
+  return startRecorder({ ...deps, publisher, suppressedPerDay, toleranceMs });
 }
 
 async function startMatcherService(deps: ServiceDeps): Promise<Started> {

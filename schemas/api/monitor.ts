@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { timestamp } from '../messages/forum-item.ts';
+import { backfill, backfillHours } from './backfill.ts';
 import { givenName, storableString } from './given-name.ts';
 import { refinementChanges, refinementFields } from './monitor-refinements.ts';
 
@@ -95,7 +96,13 @@ export type RuleWarning = z.infer<typeof ruleWarning>;
 const warnings = z.array(ruleWarning).min(1).optional();
 
 /** Answer of POST /v1/monitors. The secret appears only here. */
-export const createdMonitor = z.strictObject({ monitor, webhook_secret: z.string(), warnings });
+export const createdMonitor = z.strictObject({
+  monitor,
+  webhook_secret: z.string(),
+  warnings,
+  /** The run that `backfill_hours` asked for; absent without it. */
+  backfill: backfill.optional(),
+});
 
 /** Answer of PATCH /v1/monitors/{id}. */
 export const updatedMonitor = z.strictObject({ monitor, warnings });
@@ -168,7 +175,7 @@ function plainKinds<Body extends Kinds>({ include_posts: posts, include_comments
  * Body of POST /v1/monitors. It checks shapes only; the service validates terms, names, languages and webhooks.
  */
 export const createMonitorBody = z
-  .strictObject(newSettings)
+  .strictObject({ ...newSettings, backfill_hours: backfillHours.optional() })
   .refine(hasTerms, KEYWORDS_REQUIRED)
   .superRefine(checkKinds)
   .transform(plainKinds);

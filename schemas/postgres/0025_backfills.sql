@@ -16,6 +16,8 @@ CREATE TABLE backfills (
   -- Items first seen from here on, and before to_at.
   from_at timestamptz NOT NULL,
   to_at timestamptz NOT NULL,
+  -- to_at is when the run was asked for. What entered later is matched live.
+  until_now boolean NOT NULL DEFAULT true,
   deliver boolean NOT NULL,
   -- Null: no limit.
   max_credits integer CHECK (max_credits > 0),

@@ -1,8 +1,6 @@
 import type { Candidate } from '../../schemas/messages/candidate.ts';
-import type { ItemContent } from '../../schemas/messages/forum-item.ts';
 import type { RecordedMatch } from '../../schemas/messages/recorded-match.ts';
 import { dailyMatchCap } from '../../shared/domain/daily-match-cap.ts';
-import { matchId } from '../../shared/domain/identifiers.ts';
 import { SUPPRESSED_PER_DAY } from '../../shared/domain/match-numbering.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
@@ -12,6 +10,7 @@ import type { SuppressedMonitor } from '../../shared/stores/monitors/recording-m
 import { storeContents, readStoredContents } from './store-contents.ts';
 import { readThreads } from './read-locked-state.ts';
 import { recordPairs } from './record-pairs.ts';
+import { recordedMatchOf } from './recorded-match-of.ts';
 import type { OutcomeCounts, RecordingLimits } from './record-pairs.ts';
 
 export interface RecordBatchDeps {
@@ -98,7 +97,7 @@ async function recordSkippingContents(
     const unread = repeated.map(({ thingId }) => thingId).filter((thingId) => !contents.has(thingId));
     if (unread.length > 0) for (const [id, item] of await readStoredContents(deps.pool, unread)) contents.set(id, item);
     const all = [...repeated, ...matches].sort(byMonitorAndSeq);
-    return { matches: all.map((match) => toRecordedMatch(match, contents)), outcomes };
+    return { matches: all.map((match) => recordedMatchOf(match, contents)), outcomes };
   } catch (error) {
     if (error instanceof ContentNotStored) return undefined;
     throw error;
@@ -107,26 +106,6 @@ async function recordSkippingContents(
 
 class ContentNotStored extends Error {
   override name = 'ContentNotStored';
-}
-
-function toRecordedMatch(match: FirstStoredMatch, contents: ReadonlyMap<string, ItemContent>): RecordedMatch {
-  const item = contents.get(match.thingId);
-  if (!item) throw new Error(`the content of ${match.thingId} is missing right after it was stored`);
-  return {
-    v: 1,
-    match_id: matchId(match.monitorId, match.seq),
-    monitor_id: match.monitorId,
-    seq: match.seq,
-    matched_terms: match.matchedTerms,
-    suppressed: match.suppressed,
-    ...(match.suppressedReason ? { suppressed_reason: match.suppressedReason } : {}),
-    ...(match.backfill ? { backfill: true } : {}),
-    first_delivery: match.firstDelivery,
-    entered_at: match.enteredAt,
-    created_at: match.createdAt,
-    first_seen_at: match.firstSeenAt,
-    item,
-  };
 }
 
 function byMonitorAndSeq(a: FirstStoredMatch, b: FirstStoredMatch): number {

@@ -1,6 +1,11 @@
 import type { Candidate } from '../../schemas/messages/candidate.ts';
 import { numberMatches } from '../../shared/domain/match-numbering.ts';
-import type { AcceptedCandidate, CounterAdvance, NumberedMatch } from '../../shared/domain/match-numbering.ts';
+import type {
+  AcceptedCandidate,
+  CounterAdvance,
+  CounterFacts,
+  NumberedMatch,
+} from '../../shared/domain/match-numbering.ts';
 import { rejectionReason } from '../../shared/domain/recording-decision.ts';
 import type { RejectionReason } from '../../shared/domain/recording-decision.ts';
 import { storableText } from '../../shared/domain/storable-text.ts';
@@ -10,6 +15,7 @@ import type { FirstStoredMatch } from '../../shared/stores/matches/recording-mat
 import { insertThreadsOfDay } from '../../shared/stores/matches/recording-threads.ts';
 import type { ThreadOfDay } from '../../shared/stores/matches/recording-threads.ts';
 import { lockRecordingMonitors } from '../../shared/stores/monitors/recording-monitors.ts';
+import type { RecordingMonitor } from '../../shared/stores/monitors/recording-monitors.ts';
 import { pairKey, readLockedState, versionKey } from './read-locked-state.ts';
 import type { LockedState } from './read-locked-state.ts';
 
@@ -133,7 +139,8 @@ function refusalFor(state: LockedState, candidate: Candidate, toleranceMs: numbe
   );
 }
 
-function toAccepted(candidate: Candidate): AcceptedCandidate {
+/** The fields of a candidate that its match takes over. */
+export function toAccepted(candidate: Candidate): AcceptedCandidate {
   return {
     thingId: candidate.item.thing_id,
     kind: candidate.item.kind,
@@ -152,15 +159,7 @@ function numberAccepted(
 ): { matches: NumberedMatch[]; advances: CounterAdvance[]; threads: ThreadOfDay[] } {
   const numbered = [...accepted.keys()].sort().map((monitorId) => {
     const monitor = monitors.get(monitorId)!;
-    const counters = {
-      ...monitor,
-      lastMatchAtMs: monitor.lastMatchAt?.getTime(),
-      notStoredUntilMs: monitor.notStoredUntil?.getTime(),
-      threadsNotStoredUntilMs: monitor.threadsNotStoredUntil?.getTime(),
-      threadsOfDay: threadsOfDay.get(monitorId) ?? NO_THREADS,
-      nowMs: monitor.now.getTime(),
-    };
-    return numberMatches(counters, accepted.get(monitorId)!, suppressedPerDay);
+    return numberMatches(countersOf(monitor, threadsOfDay.get(monitorId)), accepted.get(monitorId)!, suppressedPerDay);
   });
   const threads = numbered.flatMap((ofMonitor) => {
     const { day, monitorId } = ofMonitor.advance;
@@ -170,6 +169,18 @@ function numberAccepted(
     matches: numbered.flatMap((ofMonitor) => ofMonitor.matches),
     advances: numbered.map((ofMonitor) => ofMonitor.advance),
     threads: threads.sort(byKey),
+  };
+}
+
+/** What numbers the matches of a locked monitor. @param threads that had their match of the day */
+export function countersOf(monitor: RecordingMonitor, threads: ReadonlySet<string> = NO_THREADS): CounterFacts {
+  return {
+    ...monitor,
+    lastMatchAtMs: monitor.lastMatchAt?.getTime(),
+    notStoredUntilMs: monitor.notStoredUntil?.getTime(),
+    threadsNotStoredUntilMs: monitor.threadsNotStoredUntil?.getTime(),
+    threadsOfDay: threads,
+    nowMs: monitor.now.getTime(),
   };
 }
 

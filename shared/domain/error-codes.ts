@@ -26,6 +26,7 @@ export const ERROR_CODES = {
   not_acceptable: { status: 406, retryable: false },
   account_exists: { status: 409, retryable: false },
   idempotency_conflict: { status: 409, retryable: false },
+  backfill_running: { status: 409, retryable: true },
   payload_too_large: { status: 413, retryable: false },
   unsupported_media_type: { status: 415, retryable: false },
   rate_limited: { status: 429, retryable: true },

@@ -28,6 +28,11 @@ export function isMuteId(text: string): boolean {
   return MUTE_ID.test(text);
 }
 
+/** The id of a run of a backfill. */
+export function newBackfillId(): string {
+  return `bf_${randomText(ID_LENGTH)}`;
+}
+
 export function newAccountId(): string {
   return `acc_${randomText(ID_LENGTH)}`;
 }

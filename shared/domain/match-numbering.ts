@@ -5,7 +5,7 @@ import { dailyMatchCap } from './daily-match-cap.ts';
  * The first attempt waits, so that a polled page shows the match before its webhook arrives. The hint on
  * monitor.matches usually triggers the attempt earlier.
  */
-const FIRST_ATTEMPT_DELAY_MS = 3_000;
+export const FIRST_ATTEMPT_DELAY_MS = 3_000;
 
 /** Default ceiling: suppressed matches that a monitor may store a UTC day. */
 export const SUPPRESSED_PER_DAY = 10_000;

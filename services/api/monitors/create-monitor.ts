@@ -27,6 +27,8 @@ import { changedWebhook, checkWebhookUrl } from './webhook-settings.ts';
 
 /** Period 1 starts with the monitor; resumes and renewals add periods. */
 const FIRST_PERIOD = 1;
+/** Of a new monitor's rule. */
+export const FIRST_VERSION = 1;
 
 export interface CreatedMonitor {
   monitor: Monitor;

@@ -9,7 +9,10 @@ import { readMonitorStats } from '../../../shared/stores/monitors/monitor-stats.
 import { listMonitors, ruleOf } from '../../../shared/stores/monitors/monitors.ts';
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { noSuchMonitor } from '../http/api-error.ts';
-import { checkedSettings, createMonitor } from './create-monitor.ts';
+import { backfillResource } from './backfill/backfill-resource.ts';
+import { backfillRoutes } from './backfill/backfill-routes.ts';
+import { addBackfill, wantedWithNewMonitor } from './backfill/start-backfill.ts';
+import { checkedSettings, createMonitor, FIRST_VERSION } from './create-monitor.ts';
 import { deliveryResource } from './delivery-resource.ts';
 import { parseRequest } from '../http/invalid-request.ts';
 import { readFilteredMatchPage } from './filtered-match-page.ts';
@@ -39,6 +42,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
     { method: 'post', path: '/v1/monitors/:id/resume', scope: write, handle: on(resume) },
     { method: 'get', path: '/v1/monitors/:id/matches', scope: read, readsQuery: true, handle: on(matches) },
     ...muteRoutes(deps),
+    ...backfillRoutes(deps),
   ];
 }
 
@@ -51,16 +55,20 @@ function create(deps: MonitorDeps, call: Call): Promise<Answer> {
     route: 'POST /v1/monitors',
     async prepare() {
       const settings = await checkedSettings(deps, call.body);
-      return { settings, warnings: await warningsOf(deps, ruleOf(settings)) };
+      const wanted = wantedWithNewMonitor(call.body, Date.now());
+      return { settings, wanted, warnings: await warningsOf(deps, ruleOf(settings)) };
     },
-    async work(client, { settings, warnings }) {
+    async work(client, { settings, wanted, warnings }) {
       const created = await createMonitor(client, secretBox, call, settings);
+      const judge = { monitorId: created.monitor.id, version: FIRST_VERSION, rule: ruleOf(settings) };
+      const run = wanted && (await addBackfill(client, call, { ...wanted, ...judge, path: '/v1/monitors' }));
       return {
         status: 201,
         body: {
           monitor: created.monitor,
           webhook_secret: created.webhookSecret,
           ...warningsMember(warnings),
+          ...(run ? { backfill: backfillResource(run) } : {}),
         },
         charged: { credits: MONITOR_PERIOD_CREDITS, balance: created.balance },
       };

@@ -1,6 +1,7 @@
 import { API_VERSION } from '../http/api-version.ts';
 import { accountDocuments } from './documents/account-documents.ts';
 import { componentSchemas } from './component-schemas.ts';
+import { backfillDocuments } from './documents/backfill-documents.ts';
 import { explainDocuments } from './documents/explain-documents.ts';
 import { monitorDocuments } from './documents/monitor-documents.ts';
 import { muteDocuments } from './documents/mute-documents.ts';
@@ -39,6 +40,7 @@ export const routeDocuments = [
   ...monitorDocuments,
   ...explainDocuments,
   ...muteDocuments,
+  ...backfillDocuments,
   ...coverageDocuments,
   ...accountDocuments,
   ...signupDocuments,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { backfill, backfillAnswer, backfillList, startBackfillBody } from '../../../schemas/api/backfill.ts';
 import {
   account,
   accountGrant,
@@ -88,6 +89,9 @@ const ANSWERS = {
   ExplainedTerm: explainedTerm,
   RuleExplanation: ruleExplanation,
   ItemExplanation: itemExplanation,
+  Backfill: backfill,
+  BackfillAnswer: backfillAnswer,
+  BackfillList: backfillList,
   MonitorMute: monitorMute,
   MuteList: muteList,
   MuteAnswer: muteAnswer,
@@ -134,6 +138,7 @@ const BODIES = {
   /** The same as in answers. */
   MonitorTerm: monitorTerm,
   ExplainRule: explainBody,
+  StartBackfill: startBackfillBody,
   CreateMute: createMuteBody,
   Redeliver: redeliverBody,
   CreateApiKey: createKeyBody,

@@ -87,6 +87,10 @@ const TEXTS: Record<ErrorCode, ErrorText> = {
     when: 'the `Idempotency-Key` was used with another body within 24 hours',
     message: 'Idempotency-Key: was used with another body.',
   },
+  backfill_running: {
+    when: 'a backfill of this monitor is running',
+    message: 'A backfill of this monitor is running; wait for its end.',
+  },
   payload_too_large: {
     when: 'the body is larger than 128 KiB (of sign-up: 4 KiB)',
     message: 'body: must have at most 128 KiB.',

@@ -35,7 +35,30 @@ export async function findStoredMatches(
       ORDER BY m.monitor_id, m.seq`,
     values: [pairs.map((pair) => pair.monitorId), pairs.map((pair) => pair.thingId)],
   });
-  return result.rows.map((row) => ({
+  return result.rows.map(toFirstStored);
+}
+
+/** Reads the first `limit` matches of a monitor that backfills recorded, by seq, in a range of seqs. */
+export async function readBackfilledMatches(
+  db: Queryable,
+  monitorId: string,
+  { after, last }: { after: number; last: number },
+  limit: number,
+): Promise<FirstStoredMatch[]> {
+  const result = await db.query<MatchRow>(
+    `SELECT monitor_id, seq, thing_id, kind, entered_at, first_seen_at, created_at, matched_terms, suppressed,
+       suppressed_reason, first_delivery, backfill
+     FROM matches
+     WHERE monitor_id = $1 AND seq > $2 AND seq <= $3 AND backfill
+     ORDER BY seq
+     LIMIT $4`,
+    [monitorId, after, last, limit],
+  );
+  return result.rows.map(toFirstStored);
+}
+
+function toFirstStored(row: MatchRow): FirstStoredMatch {
+  return {
     monitorId: row.monitor_id,
     seq: row.seq,
     thingId: row.thing_id,
@@ -48,7 +71,7 @@ export async function findStoredMatches(
     suppressedReason: row.suppressed_reason ?? undefined,
     firstDelivery: row.first_delivery,
     backfill: row.backfill,
-  }));
+  };
 }
 
 /**

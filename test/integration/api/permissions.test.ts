@@ -87,6 +87,8 @@ const ROUTE_SCOPES: Record<string, KeyScope | 'any key'> = {
   'get /v1/monitors/{id}/mutes': 'monitors:read',
   'post /v1/monitors/{id}/mutes': 'monitors:write',
   'delete /v1/monitors/{id}/mutes/{mute_id}': 'monitors:write',
+  'get /v1/monitors/{id}/backfill': 'monitors:read',
+  'post /v1/monitors/{id}/backfill': 'monitors:write',
   'get /v1/monitors/{id}/deliveries': 'monitors:read',
   'post /v1/monitors/{id}/redeliver': 'monitors:write',
   'post /v1/monitors/{id}/rotate-secret': 'monitors:write',

@@ -2,7 +2,7 @@
 export const LEDGER_FILTERS = [
   { value: '', name: 'Everything', kinds: undefined },
   { value: 'packs', name: 'Packs, grants and refunds', kinds: ['pack', 'grant', 'refund'] },
-  { value: 'monitors', name: 'Monitors', kinds: ['monitor_create', 'monitor_resume', 'monitor_renewal'] },
+  { value: 'monitors', name: 'Monitors', kinds: ['monitor_create', 'monitor_resume', 'monitor_renewal', 'backfill'] },
   { value: 'reading', name: 'Reading', kinds: ['read'] },
 ] as const;
 

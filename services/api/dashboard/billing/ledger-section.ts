@@ -21,6 +21,7 @@ const KINDS: Readonly<Record<string, string>> = {
   monitor_create: 'New monitor',
   monitor_resume: 'Resumed monitor',
   monitor_renewal: 'Monitor, a day',
+  backfill: 'Earlier matches',
   read: 'Reading',
 };
 

@@ -72,6 +72,17 @@ export const documentedErrors: { route: string; errors: Record<string, string[]>
   { route: 'get /v1/monitors/{id}/mutes', errors: { ...ALWAYS, ...NOT_FOUND } },
   { route: 'post /v1/monitors/{id}/mutes', errors: { ...ALWAYS, ...BODY, ...NOT_FOUND } },
   { route: 'delete /v1/monitors/{id}/mutes/{mute_id}', errors: { ...ALWAYS, ...NOT_FOUND } },
+  { route: 'get /v1/monitors/{id}/backfill', errors: { ...ALWAYS, ...NOT_FOUND } },
+  {
+    route: 'post /v1/monitors/{id}/backfill',
+    errors: {
+      ...ALWAYS,
+      ...BODY,
+      402: ['insufficient_credits'],
+      ...NOT_FOUND,
+      409: ['idempotency_conflict', 'backfill_running'],
+    },
+  },
   { route: 'get /v1/monitors/{id}/stream', errors: { ...ALWAYS, ...NOT_FOUND } },
   { route: 'get /v1/coverage', errors: { ...ALWAYS, 403: ['account_frozen'] } },
   { route: 'get /v1/account', errors: ALWAYS },

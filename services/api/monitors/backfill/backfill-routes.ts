@@ -1,0 +1,46 @@
+import { isMonitorId } from '../../../../shared/domain/identifiers.ts';
+import { listBackfills } from '../../../../shared/stores/backfills/backfill-runs.ts';
+import { runIdempotentRequest } from '../../admission/idempotent-request.ts';
+import { noSuchMonitor } from '../../http/api-error.ts';
+import type { Answer, Call, Route } from '../../http/route.ts';
+import { findMonitor } from '../find-monitor.ts';
+import type { MonitorDeps } from '../monitor-deps.ts';
+import { backfillResource } from './backfill-resource.ts';
+import { startBackfill, wantedBackfill } from './start-backfill.ts';
+
+type BackfillRouteDeps = Pick<MonitorDeps, 'pool' | 'secretBox'>;
+
+const SHOWN = 20;
+
+/** The backfills of a monitor. The recorder works on them; here they are only asked for and shown. */
+export function backfillRoutes(deps: BackfillRouteDeps): Route[] {
+  const path = '/v1/monitors/:id/backfill';
+  return [
+    { method: 'get', path, scope: 'monitors:read', handle: (call) => list(deps, call) },
+    { method: 'post', path, scope: 'monitors:write', readsBody: true, handle: (call) => start(deps, call) },
+  ];
+}
+
+async function list({ pool }: BackfillRouteDeps, { caller, id }: Call): Promise<Answer> {
+  await findMonitor(pool, caller.accountId, id);
+  return { status: 200, body: { items: (await listBackfills(pool, id, SHOWN)).map(backfillResource) } };
+}
+
+function start({ pool, secretBox }: BackfillRouteDeps, call: Call): Promise<Answer> {
+  const { id } = call;
+  // Reject malformed ids before they enter the idempotency key.
+  if (!isMonitorId(id)) return Promise.reject(noSuchMonitor());
+  return runIdempotentRequest({
+    pool,
+    secretBox,
+    call,
+    route: `POST /v1/monitors/${id}/backfill`,
+    prepare: () => Promise.resolve().then(() => wantedBackfill(call.body, Date.now())),
+    async work(client, wanted) {
+      const run = await startBackfill(client, call, wanted);
+      // Its matches are charged when they are recorded.
+      const charged = { credits: 0, balance: call.caller.balance };
+      return { status: 202, body: { backfill: backfillResource(run) }, charged };
+    },
+  });
+}

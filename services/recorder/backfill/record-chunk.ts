@@ -1,0 +1,150 @@
+import type { Candidate } from '../../../schemas/messages/candidate.ts';
+import type { RecordedMatch } from '../../../schemas/messages/recorded-match.ts';
+import { numberBackfilled } from '../../../shared/domain/backfill-numbering.ts';
+import { backfillCredits, backfillRoom } from '../../../shared/domain/backfill-room.ts';
+import type { BackfillStop } from '../../../shared/domain/backfill-room.ts';
+import type { NumberedBatch } from '../../../shared/domain/match-numbering.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
+import { charge } from '../../../shared/stores/accounts/ledger.ts';
+import type {
+  BackfillProgress,
+  ClaimedBackfill,
+  ScanPosition,
+} from '../../../shared/stores/backfills/backfill-claims.ts';
+import { saveBackfillProgress } from '../../../shared/stores/backfills/backfill-progress.ts';
+import { addToMonitorDays, advanceCounters, insertMatches } from '../../../shared/stores/matches/recording-matches.ts';
+import { insertThreadsOfDay } from '../../../shared/stores/matches/recording-threads.ts';
+import { lockRecordingMonitors } from '../../../shared/stores/monitors/recording-monitors.ts';
+import { lockPayingAccounts } from '../../../shared/stores/monitors/renewals.ts';
+import { pairKey, readLockedState } from '../read-locked-state.ts';
+import type { LockedState } from '../read-locked-state.ts';
+import { countersOf, toAccepted } from '../record-pairs.ts';
+import { recordedMatchOf } from '../recorded-match-of.ts';
+import { storeContents } from '../store-contents.ts';
+
+/** Limits how long live numbering of the monitor waits. */
+export const CHUNK = 500;
+
+/** An item of the archive that the rule matches. */
+export interface FoundItem {
+  candidate: Candidate;
+  position: ScanPosition;
+}
+
+export interface RecordedChunk {
+  progress: BackfillProgress;
+  /** To publish, by seq. */
+  matches: RecordedMatch[];
+  /** How the run must end; undefined: it goes on. */
+  stop: BackfillStop | 'cancelled' | undefined;
+}
+
+/**
+ * Records what was found in one part of the archive: contents first, in their own commits; then matches, counters, the
+ * charge and the run's progress in one transaction. A crash before its commit leaves contents without a match, which
+ * expire; a repeat finds the pairs of an earlier commit and passes over them, free of charge.
+ *
+ * @param found at most CHUNK, in the order of their positions
+ * @param position up to which everything is decided afterwards, unless the run must end
+ * @throws BackfillLeaseLost
+ */
+export async function recordChunk(
+  pool: Pool,
+  run: ClaimedBackfill,
+  found: readonly FoundItem[],
+  position: ScanPosition,
+): Promise<RecordedChunk> {
+  const candidates = found.map(({ candidate }) => candidate);
+  const contents = await storeContents(pool, candidates);
+  const { numbered, ...recorded } = await inTransaction(pool, async (client) => {
+    // 1. The monitor's lock, then its state, then the account: the lock order of all services.
+    await lockRecordingMonitors(client, [run.monitorId]);
+    const state = await readLockedState(client, [run.monitorId], candidates);
+    const monitor = state.monitors.get(run.monitorId);
+    const [account] = await lockPayingAccounts(client, [run.accountId]);
+    if (!monitor || monitor.status === 'deleted' || account?.status !== 'active') {
+      return { progress: run, stop: 'cancelled' as const, numbered: undefined };
+    }
+    // 2. Decide and number.
+    const decided = decide(run, { found, state, position, balance: account.balance });
+    const accepted = decided.fresh.map(toAccepted);
+    const threads = state.threadsOfDay.get(run.monitorId);
+    const numbered = numberBackfilled(countersOf(monitor, threads), accepted, run.deliver);
+    const progress = progressAfter(run, decided, numbered);
+    // 3. Charge, write, and save the progress.
+    await pay(client, run, progress.credits - run.credits);
+    if (numbered.matches.length > 0) await write(client, run.monitorId, numbered);
+    await saveBackfillProgress(client, run, progress);
+    return { progress, stop: decided.stop, numbered };
+  });
+  const matches = numbered?.matches.map((match) => recordedMatchOf(match, contents)) ?? [];
+  return { ...recorded, matches };
+}
+
+interface Decided {
+  fresh: Candidate[];
+  alreadyKnown: number;
+  position: ScanPosition | undefined;
+  stop: BackfillStop | undefined;
+}
+
+/** Goes through what was found until the run may have no more matches. */
+function decide(
+  run: ClaimedBackfill,
+  {
+    found,
+    state,
+    position,
+    balance,
+  }: { found: readonly FoundItem[]; state: LockedState; position: ScanPosition; balance: number },
+): Decided {
+  const { room, stop } = backfillRoom({ ...run, balance });
+  const fresh: Candidate[] = [];
+  let alreadyKnown = 0;
+  let decided = run.position;
+  for (const item of found) {
+    if (state.stored.has(pairKey(run.monitorId, item.candidate.item.thing_id))) alreadyKnown += 1;
+    else if (!state.isMuted(item.candidate)) {
+      if (fresh.length >= room) return { fresh, alreadyKnown, position: decided, stop };
+      fresh.push(item.candidate);
+    }
+    decided = item.position;
+  }
+  return { fresh, alreadyKnown, position, stop: undefined };
+}
+
+function progressAfter(run: ClaimedBackfill, decided: Decided, { matches, advance }: NumberedBatch): BackfillProgress {
+  const total = run.matches + matches.length;
+  return {
+    position: decided.position,
+    matches: total,
+    delivered: run.delivered + advance.matches,
+    alreadyKnown: run.alreadyKnown + decided.alreadyKnown,
+    credits: backfillCredits(total),
+    firstSeq: run.firstSeq ?? matches[0]?.seq,
+    lastSeq: matches.at(-1)?.seq ?? run.lastSeq,
+    publishedSeq: run.publishedSeq,
+  };
+}
+
+async function pay(db: Queryable, run: ClaimedBackfill, credits: number): Promise<void> {
+  if (credits === 0) return;
+  const { accountId, request } = run;
+  const reference = `${run.id}:${run.credits + credits}`;
+  const balance = await charge(db, { accountId, kind: 'backfill', credits, reference, request });
+  if (balance === undefined) throw new Error(`the locked account ${accountId} does not cover ${credits} credits`);
+}
+
+async function write(db: Queryable, monitorId: string, { matches, advance, threads }: NumberedBatch): Promise<void> {
+  // Only what is delivered counts as a match of the day.
+  if (advance.matches > 0) await addToMonitorDays(db, [advance]);
+  await advanceCounters(db, [advance]);
+  await insertMatches(db, matches);
+  if (threads.length === 0) return;
+  const { day } = advance;
+  await insertThreadsOfDay(
+    db,
+    [...threads].sort().map((postId) => ({ day, monitorId, postId })),
+  );
+}

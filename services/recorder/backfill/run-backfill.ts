@@ -1,0 +1,150 @@
+import { MonitorIndex } from '../../../shared/matching/monitor-index.ts';
+import type { ClaimedBackfill, ScanPosition } from '../../../shared/stores/backfills/backfill-claims.ts';
+import { endBackfill, mayBackfill, saveBackfillProgress } from '../../../shared/stores/backfills/backfill-progress.ts';
+import type { BackfillState } from '../../../shared/stores/backfills/backfill-runs.ts';
+import type { ArchivedCandidate, ArchiveRange, RunDeps } from './backfill-deps.ts';
+import { isPipelineSettled } from './pipeline-settled.ts';
+import { publishMatches, publishRest } from './publish-backfilled.ts';
+import { CHUNK, recordChunk } from './record-chunk.ts';
+import type { FoundItem } from './record-chunk.ts';
+
+/** The other runs of the process, and of the account, get their turn after this long. */
+const TURN_MS = 30_000;
+/** While nothing matches, the position is saved and the monitor looked up this often. */
+const SAVE_MS = 500;
+
+/** How a turn ended: the run's final state; or it is to be taken up again, after others or once all is settled. */
+export type TurnEnd = Exclude<BackfillState, 'running' | 'failed'> | 'turn_over' | 'not_settled';
+
+/**
+ * Works on a claimed run until it ends or its turn is over. It goes on where the last commit left off, so it may be
+ * killed at any point:
+ * 1. Wait until everything that entered before the run is archived, and recorded if it matches live.
+ * 2. Publish what was committed and perhaps not published.
+ * 3. Read the archive part by part, match it, record what matches (`recordChunk`) and publish it.
+ *
+ * @throws BackfillLeaseLost, and what engines throw when they are away
+ */
+export async function runBackfill(deps: RunDeps, claimed: ClaimedBackfill): Promise<TurnEnd> {
+  if (!(await mayBackfill(deps.pool, claimed))) return end(deps, claimed, 'cancelled');
+  if (!(await isPipelineSettled(deps, claimed))) return 'not_settled';
+  const turn = new Turn(deps, await publishRest(deps, claimed));
+  return turn.work();
+}
+
+async function end(
+  { pool }: RunDeps,
+  run: ClaimedBackfill,
+  state: Exclude<BackfillState, 'running' | 'failed'>,
+): Promise<TurnEnd> {
+  await endBackfill(pool, run, state);
+  return state;
+}
+
+class Turn {
+  private readonly deps: RunDeps;
+  private run: ClaimedBackfill;
+  private readonly index = new MonitorIndex();
+  private readonly endsAt = performance.now() + TURN_MS;
+  private savedAt = performance.now();
+  private readonly reads = new AbortController();
+
+  constructor(deps: RunDeps, run: ClaimedBackfill) {
+    this.deps = deps;
+    this.run = run;
+    this.index.set(run.monitorId, run.rule);
+  }
+
+  async work(): Promise<TurnEnd> {
+    try {
+      return await this.workUntilTurnEnds();
+    } finally {
+      // The next part may be being read.
+      this.reads.abort();
+    }
+  }
+
+  private async workUntilTurnEnds(): Promise<TurnEnd> {
+    let after = this.run.position;
+    let reading = this.read(after);
+    for (;;) {
+      const { items, next } = await reading;
+      // The next part is read while this one is recorded.
+      if (next !== undefined) {
+        reading = this.read(next);
+        // Awaited in the next round, unless this one ends before.
+        reading.catch(() => undefined);
+      }
+      after = next ?? items.at(-1)?.position ?? after;
+      const stop = await this.record(await this.matchesOf(items), after);
+      if (stop !== undefined) return end(this.deps, this.run, stop);
+      // Stopped between two chunks, it has not decided all of this part.
+      if (!this.deps.signal.aborted) {
+        if (next === undefined) return end(this.deps, this.run, 'done');
+        if (performance.now() < this.endsAt) continue;
+      }
+      await this.save();
+      return 'turn_over';
+    }
+  }
+
+  private read(after: ScanPosition | undefined): ReturnType<RunDeps['readArchive']> {
+    const { rule, from, to, untilNow } = this.run;
+    // With clocks that differ, what entered before the run may have been first seen a moment after it.
+    const until = untilNow ? new Date(to.getTime() + this.deps.toleranceMs) : to;
+    const range: ArchiveRange = { rule, from, to: until, after };
+    return this.deps.readArchive(range, AbortSignal.any([this.deps.signal, this.reads.signal]));
+  }
+
+  private async matchesOf(items: readonly ArchivedCandidate[]): Promise<FoundItem[]> {
+    const found: FoundItem[] = [];
+    for (const { position, content, item } of items) {
+      await this.deps.cooperativeYield.pause();
+      const [match] = this.index.match(item);
+      if (match === undefined) continue;
+      const { firstSeenAt } = position;
+      const candidate: FoundItem['candidate'] = {
+        v: 1,
+        monitor_id: this.run.monitorId,
+        monitor_version: this.run.version,
+        matched_terms: match.matchedTerms,
+        entered_at: firstSeenAt,
+        first_seen_at: firstSeenAt,
+        replay: false,
+        item: content,
+      };
+      found.push({ candidate, position });
+    }
+    return found;
+  }
+
+  /** @param upTo the position up to which everything that matches is in `found` */
+  private async record(
+    found: readonly FoundItem[],
+    upTo: ScanPosition | undefined,
+  ): Promise<Exclude<BackfillState, 'running' | 'failed'> | undefined> {
+    const { pool, publisher } = this.deps;
+    for (let first = 0; first < found.length; first += CHUNK) {
+      const chunk = found.slice(first, first + CHUNK);
+      const isLast = first + CHUNK >= found.length;
+      const position = isLast && upTo !== undefined ? upTo : chunk.at(-1)!.position;
+      const { progress, matches, stop } = await recordChunk(pool, this.run, chunk, position);
+      this.run = { ...this.run, ...progress };
+      this.savedAt = performance.now();
+      await publishMatches(publisher, matches);
+      this.run = { ...this.run, publishedSeq: this.run.lastSeq };
+      if (stop !== undefined) return stop;
+      if (this.deps.signal.aborted) return undefined;
+    }
+    if (found.length > 0 || upTo === undefined) return undefined;
+    this.run = { ...this.run, position: upTo };
+    if (performance.now() - this.savedAt < SAVE_MS) return undefined;
+    await this.save();
+    return (await mayBackfill(pool, this.run)) ? undefined : 'cancelled';
+  }
+
+  private async save(): Promise<void> {
+    await saveBackfillProgress(this.deps.pool, this.run, this.run);
+    this.savedAt = performance.now();
+  }
+}

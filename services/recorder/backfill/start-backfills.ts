@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { GroupProgressUnreadable } from '../../../shared/kafka/group-progress.ts';
+import { awayEngine } from '../../../shared/outages/away-engine.ts';
+import { OutageLog } from '../../../shared/outages/outage-log.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
+import { delay } from '../../../shared/runtime/clock.ts';
+import { CooperativeYield } from '../../../shared/runtime/cooperative-yield.ts';
+import type { Running } from '../../../shared/runtime/lifecycle.ts';
+import {
+  claimBackfill,
+  releaseBackfill,
+  releaseFaultyBackfill,
+  renewBackfillLease,
+} from '../../../shared/stores/backfills/backfill-claims.ts';
+import type { ClaimedBackfill } from '../../../shared/stores/backfills/backfill-claims.ts';
+import { BackfillLeaseLost } from '../../../shared/stores/backfills/backfill-progress.ts';
+import type { BackfillDeps, RunDeps } from './backfill-deps.ts';
+import { runBackfill } from './run-backfill.ts';
+import type { TurnEnd } from './run-backfill.ts';
+
+/** Runs under way at once in a process. */
+const WORKERS = 2;
+const POLL_MS = 1_000;
+/** After a kill -9 another process takes a run up this late. */
+const LEASE_SECONDS = 30;
+const RENEW_MS = 8_000;
+/** Seconds until the archive is looked at again while it is behind. */
+const NOT_SETTLED_SECONDS = 0.5;
+/** Waits while an engine is away. */
+const BACK_OFF_MS = { least: 1_000, most: 30_000 };
+const FAULT_SECONDS = 10;
+/** A run that an error of ours stops so often without any progress is given up. */
+const MOST_FAULTS = 3;
+
+/**
+ * Works on the runs of backfills, two at a time. Any number of processes do this side by side: a run is leased, and its
+ * progress is committed with its matches, so that another process goes on where a killed one ended.
+ *
+ * An engine that is away is waited for. Any other error fails only the run that it stops: a run must not end the
+ * process that records live matches.
+ */
+export function startBackfills(deps: BackfillDeps): Running {
+  const logger = deps.logger.child({ work: 'backfills' });
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const runDeps = { ...deps, logger, signal, cooperativeYield: new CooperativeYield() };
+  const outage = new OutageLog({ work: 'backfills', logger, metrics: deps.metrics });
+  const workers = Array.from({ length: WORKERS }, () => work(runDeps, outage));
+  return {
+    async stop() {
+      stopping.abort();
+      await Promise.all(workers);
+    },
+  };
+}
+
+async function work(deps: RunDeps, outage: OutageLog): Promise<void> {
+  const { signal } = deps;
+  const stopped = new Promise<boolean>((resolve) => {
+    signal.addEventListener('abort', () => resolve(false), { once: true });
+  });
+  if (!(await Promise.race([deps.archiveReady, stopped]))) return;
+  let backOffMs = BACK_OFF_MS.least;
+  while (!signal.aborted) {
+    let waitMs = POLL_MS;
+    try {
+      if (await workOnNext(deps)) waitMs = 0;
+      outage.recovered();
+      backOffMs = BACK_OFF_MS.least;
+    } catch (error) {
+      if (hasStopped(signal)) return;
+      outage.failed(error);
+      waitMs = backOffMs;
+      backOffMs = Math.min(2 * backOffMs, BACK_OFF_MS.most);
+    }
+    await delay(waitMs, signal);
+  }
+}
+
+/** Read again after an await. */
+function hasStopped(signal: AbortSignal): boolean {
+  return signal.aborted;
+}
+
+/** Returns whether there was a run to work on. @throws what engines throw when they are away */
+async function workOnNext(deps: RunDeps): Promise<boolean> {
+  const run = await inTransaction(deps.pool, (client) => claimBackfill(client, randomUUID(), LEASE_SECONDS));
+  if (run === undefined) return false;
+  try {
+    const turnEnd = await withLease(deps, run, (signal) => runBackfill({ ...deps, signal }, run));
+    await settle(deps, run, turnEnd);
+  } catch (error) {
+    await giveBack(deps, run, error);
+  }
+  return true;
+}
+
+async function settle({ pool, logger }: RunDeps, run: ClaimedBackfill, turnEnd: TurnEnd): Promise<void> {
+  if (turnEnd === 'turn_over' || turnEnd === 'not_settled') {
+    await releaseBackfill(pool, run, turnEnd === 'not_settled' ? NOT_SETTLED_SECONDS : 0);
+    return;
+  }
+  logger.info({ backfill: run.id, monitor_id: run.monitorId, state: turnEnd }, 'a backfill ended');
+}
+
+async function giveBack(deps: RunDeps, run: ClaimedBackfill, error: unknown): Promise<void> {
+  const { pool, logger, signal } = deps;
+  if (error instanceof BackfillLeaseLost) {
+    logger.info({ err: error, backfill: run.id }, 'another process took a backfill, or it is gone');
+    return;
+  }
+  if (signal.aborted || awayEngine(error) !== undefined || error instanceof GroupProgressUnreadable) {
+    // The lease of a run that cannot be given back ends by itself.
+    await releaseBackfill(pool, run, 0).catch(() => undefined);
+    throw error;
+  }
+  const failed = await releaseFaultyBackfill(pool, run, { seconds: FAULT_SECONDS, most: MOST_FAULTS });
+  logger.error({ err: error, backfill: run.id, failed }, 'an error stopped a backfill');
+}
+
+/** Keeps the lease while `job` runs, and aborts its signal when the lease is lost or the process stops. */
+async function withLease<T>(deps: RunDeps, run: ClaimedBackfill, job: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const finished = new AbortController();
+  const lost = new AbortController();
+  const renewing = renewUntil(deps, run, finished.signal, lost);
+  try {
+    return await job(AbortSignal.any([deps.signal, lost.signal]));
+  } catch (error) {
+    throw lost.signal.aborted ? lost.signal.reason : error;
+  } finally {
+    finished.abort();
+    await renewing;
+  }
+}
+
+async function renewUntil(
+  { pool }: RunDeps,
+  run: ClaimedBackfill,
+  finished: AbortSignal,
+  lost: AbortController,
+): Promise<void> {
+  for (;;) {
+    await delay(RENEW_MS, finished);
+    if (finished.aborted) return;
+    // While Postgres is away the work fails by itself.
+    const isKept = await renewBackfillLease(pool, run, LEASE_SECONDS).catch(() => true);
+    if (!isKept) lost.abort(new BackfillLeaseLost(`the lease of ${run.id} was lost`));
+  }
+}

@@ -1,0 +1,58 @@
+import { dailyMatchCap } from './daily-match-cap.ts';
+import { FIRST_ATTEMPT_DELAY_MS } from './match-numbering.ts';
+import type { AcceptedCandidate, CounterFacts, NumberedBatch, NumberedMatch } from './match-numbering.ts';
+
+/**
+ * Numbers what a backfill found, in its order, after the monitor's existing matches. Nothing is suppressed: the daily
+ * cap and `threadOnce` decide only what is delivered. Delivered matches count as matches of the day and use up their
+ * threads, like live ones; all others have the delivery `none` and count nowhere.
+ *
+ * @param accepted new to the monitor, not muted, each once
+ * @param deliver whether to send what is left of the day's cap
+ * @returns `advance.matches` is the number of delivered ones
+ */
+export function numberBackfilled(
+  counters: CounterFacts,
+  accepted: readonly AcceptedCandidate[],
+  deliver: boolean,
+): NumberedBatch {
+  const createdAt = new Date(Math.max(counters.nowMs, counters.lastMatchAtMs ?? 0)).toISOString();
+  const dueAt = new Date(counters.nowMs + FIRST_ATTEMPT_DELAY_MS).toISOString();
+  const threads = new Set<string>();
+  let room = deliver && counters.hasWebhook ? Math.max(0, dailyMatchCap(counters.pack) - counters.matchesOfDay) : 0;
+  const takeDelivery = ({ postId }: AcceptedCandidate): boolean => {
+    if (room === 0) return false;
+    if (counters.threadOnce) {
+      if (counters.threadsOfDay.has(postId) || threads.has(postId)) return false;
+      threads.add(postId);
+    }
+    room -= 1;
+    return true;
+  };
+  const matches = accepted.map((candidate, index): NumberedMatch => {
+    const isDelivered = takeDelivery(candidate);
+    return {
+      ...candidate,
+      monitorId: counters.monitorId,
+      seq: counters.lastSeq + index + 1,
+      createdAt,
+      suppressed: false,
+      suppressedReason: undefined,
+      firstDelivery: isDelivered ? 'pending' : 'none',
+      backfill: true,
+      nextAttemptAt: isDelivered ? dueAt : null,
+    };
+  });
+  const advance = {
+    monitorId: counters.monitorId,
+    lastSeq: counters.lastSeq + matches.length,
+    lastMatchAt: createdAt,
+    day: counters.day,
+    matches: matches.filter(({ firstDelivery }) => firstDelivery === 'pending').length,
+    suppressed: 0,
+    notStored: 0,
+    notStoredUntil: null,
+    threadsNotStoredUntil: null,
+  };
+  return { matches, advance, threads: [...threads] };
+}

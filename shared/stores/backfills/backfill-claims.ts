@@ -1,0 +1,179 @@
+import type { Rule } from '../../matching/rule.ts';
+import type { Queryable } from '../../postgres/pool.ts';
+import type { ChargedRequest } from '../accounts/ledger.ts';
+import type { TopicOffsets } from '../upkeep/erasure.ts';
+
+/** A position in the archive, which is read in the order of (first_seen_at, thing_id). */
+export interface ScanPosition {
+  /** ISO 8601 with milliseconds. */
+  firstSeenAt: string;
+  thingId: string;
+}
+
+/** The offsets that other consumer groups must reach before the archive is read. */
+export interface AwaitedOffsets {
+  /** Heads of the topics of items when the run was first taken up. */
+  items: TopicOffsets;
+  /** Head of monitor.candidates when the matcher had reached `items`; absent before. */
+  candidates?: TopicOffsets;
+}
+
+/** What a run has done; committed together with its matches. */
+export interface BackfillProgress {
+  position: ScanPosition | undefined;
+  matches: number;
+  delivered: number;
+  alreadyKnown: number;
+  credits: number;
+  firstSeq: number | undefined;
+  lastSeq: number | undefined;
+  /** The matches up to here are on monitor.matches. */
+  publishedSeq: number | undefined;
+}
+
+/** A run that only this process works on until its lease ends. */
+export interface ClaimedBackfill extends BackfillProgress {
+  id: string;
+  leaseToken: string;
+  monitorId: string;
+  accountId: string;
+  version: number;
+  rule: Rule;
+  from: Date;
+  to: Date;
+  /** Whether `to` is when the run was asked for. */
+  untilNow: boolean;
+  deliver: boolean;
+  maxCredits: number | undefined;
+  awaited: AwaitedOffsets | undefined;
+  request: ChargedRequest;
+}
+
+interface ClaimRow {
+  id: string;
+  monitor_id: string;
+  account_id: string;
+  version: number;
+  rule: Rule;
+  from_at: Date;
+  to_at: Date;
+  until_now: boolean;
+  deliver: boolean;
+  max_credits: number | null;
+  awaited_offsets: AwaitedOffsets | null;
+  scanned_at: Date | null;
+  scanned_thing: string | null;
+  matches: number;
+  delivered: number;
+  already_known: number;
+  credits: number;
+  first_seq: number | null;
+  last_seq: number | null;
+  published_seq: number | null;
+  request_id: string;
+  route: string;
+  key_id: string | null;
+}
+
+/**
+ * Claims a run that nobody works on: of the account that waited longest for its turn, the oldest. An account has one
+ * run under way at a time, in all processes together. Run it in a transaction: claims take turns.
+ *
+ * @param leaseToken a new UUID
+ */
+export async function claimBackfill(
+  db: Queryable,
+  leaseToken: string,
+  leaseSeconds: number,
+): Promise<ClaimedBackfill | undefined> {
+  // Two claims at once would not see that they take two runs of one account.
+  await db.query(`SELECT pg_advisory_xact_lock(hashtext('backfill claims'))`);
+  const { rows } = await db.query<ClaimRow>(
+    `WITH clock AS MATERIALIZED (SELECT service_now() AS now), turns AS (
+       SELECT account_id, max(taken_at) AS last, bool_or(lease_until > clock.now) AS is_busy
+       FROM backfills, clock WHERE state = 'running' GROUP BY account_id
+     ), chosen AS (
+       SELECT b.id FROM clock, backfills b JOIN turns t ON t.account_id = b.account_id
+       WHERE b.state = 'running' AND b.next_at <= clock.now AND NOT coalesce(t.is_busy, false)
+       ORDER BY t.last NULLS FIRST, b.taken_at NULLS FIRST, b.created_at, b.id
+       LIMIT 1
+       FOR UPDATE OF b SKIP LOCKED
+     )
+     UPDATE backfills b
+     SET lease_token = $1, lease_until = clock.now + make_interval(secs => $2), taken_at = clock.now
+     FROM chosen, clock
+     WHERE b.id = chosen.id
+     RETURNING b.*`,
+    [leaseToken, leaseSeconds],
+  );
+  return rows[0] && toClaimed(rows[0], leaseToken);
+}
+
+function toClaimed(row: ClaimRow, leaseToken: string): ClaimedBackfill {
+  const { scanned_at: at, scanned_thing: thingId } = row;
+  return {
+    id: row.id,
+    leaseToken,
+    monitorId: row.monitor_id,
+    accountId: row.account_id,
+    version: row.version,
+    rule: row.rule,
+    from: row.from_at,
+    to: row.to_at,
+    untilNow: row.until_now,
+    deliver: row.deliver,
+    maxCredits: row.max_credits ?? undefined,
+    awaited: row.awaited_offsets ?? undefined,
+    position: at && thingId !== null ? { firstSeenAt: at.toISOString(), thingId } : undefined,
+    matches: row.matches,
+    delivered: row.delivered,
+    alreadyKnown: row.already_known,
+    credits: row.credits,
+    firstSeq: row.first_seq ?? undefined,
+    lastSeq: row.last_seq ?? undefined,
+    publishedSeq: row.published_seq ?? undefined,
+    request: { requestId: row.request_id, route: row.route, keyId: row.key_id ?? undefined },
+  };
+}
+
+type Lease = Pick<ClaimedBackfill, 'id' | 'leaseToken'>;
+
+/** Renews the lease. Returns false when another process has taken it, or the run is gone. */
+export async function renewBackfillLease(db: Queryable, { id, leaseToken }: Lease, seconds: number): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `UPDATE backfills SET lease_until = service_now() + make_interval(secs => $3)
+     WHERE id = $1 AND lease_token = $2 AND state = 'running'`,
+    [id, leaseToken, seconds],
+  );
+  return rowCount === 1;
+}
+
+/** Gives the run back, to be taken up again after `seconds`. */
+export async function releaseBackfill(db: Queryable, { id, leaseToken }: Lease, seconds: number): Promise<void> {
+  await db.query(
+    `UPDATE backfills SET lease_token = NULL, lease_until = NULL, next_at = service_now() + make_interval(secs => $3)
+     WHERE id = $1 AND lease_token = $2`,
+    [id, leaseToken, seconds],
+  );
+}
+
+/**
+ * Gives the run back after an error of ours, to be taken up again after `seconds`, or as failed after `most` such
+ * errors without any progress. Returns whether it failed.
+ */
+export async function releaseFaultyBackfill(
+  db: Queryable,
+  { id, leaseToken }: Lease,
+  { seconds, most }: { seconds: number; most: number },
+): Promise<boolean> {
+  const { rows } = await db.query<{ failed: boolean }>(
+    `UPDATE backfills
+     SET lease_token = NULL, lease_until = NULL, next_at = service_now() + make_interval(secs => $3),
+       faults = faults + 1, state = CASE WHEN faults + 1 >= $4 THEN 'failed' ELSE state END,
+       ended_at = CASE WHEN faults + 1 >= $4 THEN service_now() END
+     WHERE id = $1 AND lease_token = $2 AND state = 'running'
+     RETURNING state = 'failed' AS failed`,
+    [id, leaseToken, seconds, most],
+  );
+  return rows[0]?.failed ?? false;
+}

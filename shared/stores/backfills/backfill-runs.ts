@@ -1,0 +1,120 @@
+import type { Rule } from '../../matching/rule.ts';
+import type { Queryable } from '../../postgres/pool.ts';
+import type { ChargedRequest } from '../accounts/ledger.ts';
+
+/**
+ * - running: not at its end, though it may wait for others.
+ * - done: everything up to `to` is decided.
+ * - stopped_balance, stopped_credits, stopped_limit: there was more, beyond the balance, `max_credits` or the limit of
+ *   matches of a run.
+ * - cancelled: the monitor was deleted, or its account was deleted or frozen.
+ * - failed: given up after errors of ours.
+ */
+export type BackfillState =
+  'running' | 'done' | 'stopped_balance' | 'stopped_credits' | 'stopped_limit' | 'cancelled' | 'failed';
+
+/** A run as its owner sees it. */
+export interface StoredBackfill {
+  id: string;
+  state: BackfillState;
+  from: Date;
+  to: Date;
+  deliver: boolean;
+  maxCredits: number | null;
+  /** Everything that was first seen before is decided; null: nothing is. */
+  scannedTo: Date | null;
+  matches: number;
+  /** Of the matches. */
+  delivered: number;
+  /** Items that matched and were matches of the monitor before. */
+  alreadyKnown: number;
+  credits: number;
+  startedAt: Date;
+  endedAt: Date | null;
+}
+
+export interface NewBackfill {
+  id: string;
+  monitorId: string;
+  accountId: string;
+  version: number;
+  rule: Rule;
+  /** ISO 8601; may be cut, see `insertBackfill`. */
+  from: string;
+  /** undefined: now. */
+  to: string | undefined;
+  deliver: boolean;
+  maxCredits: number | undefined;
+  request: ChargedRequest;
+}
+
+const COLUMNS = `id, state, from_at AS "from", to_at AS "to", deliver, max_credits AS "maxCredits",
+  scanned_at AS "scannedTo", matches, delivered, already_known AS "alreadyKnown", credits,
+  created_at AS "startedAt", ended_at AS "endedAt"`;
+
+/** How far back the archive goes. */
+export const ARCHIVE_DAYS = 30;
+
+/**
+ * Adds a run. Requires the monitor's lock, so that no `to` of now is before the monitor's active_since. Times earlier
+ * than the archive are cut to it.
+ */
+export async function insertBackfill(db: Queryable, run: NewBackfill): Promise<StoredBackfill> {
+  const { rows } = await db.query<StoredBackfill>(
+    `WITH clock AS MATERIALIZED (SELECT wall_now() AS now)
+     INSERT INTO backfills (id, monitor_id, account_id, version, rule, from_at, to_at, until_now, deliver, max_credits,
+       request_id, route, key_id)
+     SELECT $1, $2, $3, $4, $5, greatest($6::timestamptz, now - make_interval(days => $13)),
+       least(coalesce($7::timestamptz, now), now), coalesce($7::timestamptz >= now, true), $8, $9, $10, $11, $12
+     FROM clock
+     RETURNING ${COLUMNS}`,
+    [
+      run.id,
+      run.monitorId,
+      run.accountId,
+      run.version,
+      JSON.stringify(run.rule),
+      run.from,
+      run.to ?? null,
+      run.deliver,
+      run.maxCredits ?? null,
+      run.request.requestId,
+      run.request.route,
+      run.request.keyId ?? null,
+      ARCHIVE_DAYS,
+    ],
+  );
+  return rows[0]!;
+}
+
+/** Lists the newest runs of a monitor, newest first. */
+export async function listBackfills(db: Queryable, monitorId: string, limit: number): Promise<StoredBackfill[]> {
+  const { rows } = await db.query<StoredBackfill>(
+    `SELECT ${COLUMNS} FROM backfills WHERE monitor_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2`,
+    [monitorId, limit],
+  );
+  return rows;
+}
+
+/** Runs of a monitor that decide whether it may have another one. */
+export interface RecentBackfills {
+  isRunning: boolean;
+  /** Begun in the last 24 hours. */
+  begun: number;
+  /** Seconds until the first of those was begun 24 hours ago; 0 without any. */
+  secondsUntilFewer: number;
+}
+
+/** Exact when the caller holds the monitor's lock. */
+export async function countRecentBackfills(db: Queryable, monitorId: string): Promise<RecentBackfills> {
+  const { rows } = await db.query<RecentBackfills>(
+    `SELECT coalesce(bool_or(state = 'running'), false) AS "isRunning",
+       (count(*) FILTER (WHERE is_recent))::int AS begun,
+       coalesce(ceil(extract(epoch FROM min(created_at) FILTER (WHERE is_recent) + interval '24 hours'
+         - (SELECT service_now()))), 0)::int AS "secondsUntilFewer"
+     FROM (SELECT *, created_at > (SELECT service_now()) - interval '24 hours' AS is_recent
+             FROM backfills WHERE monitor_id = $1) AS runs`,
+    [monitorId],
+  );
+  return rows[0]!;
+}
